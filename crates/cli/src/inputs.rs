@@ -1,0 +1,459 @@
+//! Cutting a stream of JSON into inputs, without holding more than one of them.
+//!
+//! | the stream begins with | its shape | an input is |
+//! |---|---|---|
+//! | `[` | [`Shape::Array`] | an element |
+//! | a line that is complete in itself, or is no beginning of a document | [`Shape::Lines`] | a line |
+//! | a line that opens an object and does not close it | [`Shape::Documents`] | an object over several lines |
+//!
+//! The cutter only follows strings and brackets; whether an input is JSON, and of the right shape, is for its reader to
+//! say. So one bad input is cut off like any other, and those after it are still read. How the bytes arrive (whole, or
+//! one at a time) changes nothing.
+
+use std::io::{self, BufRead, Chain, Cursor, Read};
+
+use renown_core::limits;
+
+/// How the inputs of a stream are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// One input a line.
+    Lines,
+    /// Inputs over several lines, one after the other.
+    Documents,
+    /// One array of inputs.
+    Array,
+}
+
+/// One input: where it stands, and its text unless that is too long.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Input {
+    pub(crate) place: Place,
+    pub(crate) text: Text,
+}
+
+/// Where an input begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// The line, from 1.
+    pub(crate) line: usize,
+    /// The column in bytes, from 1.
+    pub(crate) column: usize,
+    /// The index in its array, from 0; none outside of one.
+    pub(crate) index: Option<usize>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Text {
+    Whole(Vec<u8>),
+    /// Longer than [`limits::INPUT_BYTES_MAX`]; skipped without being held.
+    TooLong,
+}
+
+/// What is wrong with the array around the inputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ArrayEnd {
+    /// It is closed and nothing follows.
+    Closed,
+    /// The stream ends before its `]`.
+    Missing,
+    /// Something follows its `]`.
+    Followed,
+}
+
+/// The inputs of a stream, one at a time.
+pub(crate) struct Inputs<R> {
+    /// The stream, with the bytes before it that were read to look for a byte order mark.
+    reader: Chain<Cursor<Vec<u8>>, R>,
+    shape: Shape,
+    /// The line, from 1, and the column in bytes, from 0, of what is read next.
+    line: usize,
+    column: usize,
+    /// Lines that were read to find out the shape.
+    ahead: Vec<Input>,
+    /// Elements read so far.
+    elements: usize,
+    /// How the array ended, once it has.
+    array_end: Option<ArrayEnd>,
+    max: usize,
+}
+
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+impl<R: BufRead> Inputs<R> {
+    /// Reads as far as is needed to know the shape.
+    pub(crate) fn new(reader: R) -> io::Result<Self> {
+        Self::with_limit(reader, limits::INPUT_BYTES_MAX)
+    }
+
+    /// [`Inputs::new`] with another limit on the bytes of one input.
+    fn with_limit(mut reader: R, max: usize) -> io::Result<Self> {
+        let mut head = Vec::new();
+        reader.by_ref().take(BYTE_ORDER_MARK.len() as u64).read_to_end(&mut head)?;
+        if head == BYTE_ORDER_MARK {
+            head.clear();
+        }
+        let mut inputs = Self {
+            reader: Cursor::new(head).chain(reader),
+            shape: Shape::Lines,
+            line: 1,
+            column: 0,
+            ahead: Vec::new(),
+            elements: 0,
+            array_end: None,
+            max,
+        };
+        if inputs.skip_blanks()? == Some(b'[') {
+            inputs.take_byte(b'[');
+            inputs.shape = Shape::Array;
+            return Ok(inputs);
+        }
+        let Some(first) = inputs.next_line()? else { return Ok(inputs) };
+        let second = if opens_document(&first.text) { inputs.next_line()? } else { None };
+        if opens_document(&first.text)
+            && !second.as_ref().is_some_and(|second| starts_anew(&first.text, &second.text))
+        {
+            inputs.shape = Shape::Documents;
+        }
+        inputs.ahead = second.into_iter().chain([first]).collect();
+        Ok(inputs)
+    }
+
+    pub(crate) fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// How the array ended; none while it goes on, and outside of one.
+    pub(crate) fn array_end(&self) -> Option<ArrayEnd> {
+        self.array_end
+    }
+
+    /// The stream itself, to see whether it has anything left that is already read.
+    pub(crate) fn reader(&self) -> &R {
+        self.reader.get_ref().1
+    }
+
+    /// The next input, none at the end.
+    pub(crate) fn next(&mut self) -> io::Result<Option<Input>> {
+        match self.shape {
+            Shape::Lines => self.next_line(),
+            Shape::Documents => self.next_document(),
+            Shape::Array => self.next_element(),
+        }
+    }
+
+    /// The next line that is not blank, without its line end.
+    fn next_line(&mut self) -> io::Result<Option<Input>> {
+        if let Some(line) = self.ahead.pop() {
+            return Ok(Some(line));
+        }
+        loop {
+            let place = Place { line: self.line, column: self.column + 1, index: None };
+            let mut line = Vec::new();
+            self.reader.by_ref().take(self.max as u64 + 1).read_until(b'\n', &mut line)?;
+            if line.is_empty() {
+                return Ok(None);
+            }
+            let too_long = line.pop_if(|last| *last == b'\n').is_none() && line.len() > self.max;
+            if too_long {
+                self.reader.skip_until(b'\n')?;
+            }
+            (self.line, self.column) = (self.line + 1, 0);
+            if too_long {
+                return Ok(Some(Input { place, text: Text::TooLong }));
+            }
+            if !line.trim_ascii().is_empty() {
+                return Ok(Some(Input { place, text: Text::Whole(line) }));
+            }
+        }
+    }
+
+    /// Lines up to the one that closes every bracket.
+    fn next_document(&mut self) -> io::Result<Option<Input>> {
+        let Some(Input { place, text }) = self.next_line()? else { return Ok(None) };
+        let Text::Whole(first) = text else { return Ok(Some(Input { place, text })) };
+        let mut nesting = Nesting::default();
+        nesting.follow(&first);
+        let mut text = Collector::new(self.max);
+        text.extend(&first);
+        let mut line = place.line;
+        while nesting.open() {
+            let Some(next) = self.next_line()? else { break };
+            // Blank lines inside a document keep their place, so that errors name the right line.
+            (line..next.place.line).for_each(|_| text.extend(b"\n"));
+            line = next.place.line;
+            match next.text {
+                Text::Whole(line) => {
+                    nesting.follow(&line);
+                    text.extend(&line);
+                }
+                Text::TooLong => text.overflow(),
+            }
+        }
+        Ok(Some(Input { place, text: text.finish() }))
+    }
+
+    /// The bytes up to the next comma, or the closing bracket, of the array.
+    fn next_element(&mut self) -> io::Result<Option<Input>> {
+        if self.array_end.is_some() {
+            return Ok(None);
+        }
+        let first = self.skip_blanks()?;
+        if first == Some(b']') && self.elements == 0 {
+            self.take_byte(b']');
+            return self.close_array();
+        }
+        if first.is_none() && self.elements == 0 {
+            self.array_end = Some(ArrayEnd::Missing);
+            return Ok(None);
+        }
+        let place = Place { line: self.line, column: self.column + 1, index: Some(self.elements) };
+        let mut text = Collector::new(self.max);
+        let mut nesting = Nesting::default();
+        let separator = loop {
+            let bytes = self.reader.fill_buf()?;
+            if bytes.is_empty() {
+                break None;
+            }
+            let end = bytes.iter().position(|&byte| {
+                let separates = !nesting.open() && matches!(byte, b',' | b']');
+                if !separates {
+                    nesting.step(byte);
+                    (self.line, self.column) =
+                        if byte == b'\n' { (self.line + 1, 0) } else { (self.line, self.column + 1) };
+                }
+                separates
+            });
+            let taken = end.unwrap_or(bytes.len());
+            let (element, rest) = bytes.split_at(taken);
+            text.extend(element);
+            let separator = rest.first().copied();
+            self.reader.consume(taken);
+            if let Some(separator) = separator {
+                self.take_byte(separator);
+                break Some(separator);
+            }
+        };
+        self.elements += 1;
+        match separator {
+            Some(b',') => {}
+            Some(_) => {
+                self.close_array()?;
+            }
+            None => self.array_end = Some(ArrayEnd::Missing),
+        }
+        Ok(Some(Input { place, text: text.finish() }))
+    }
+
+    fn close_array(&mut self) -> io::Result<Option<Input>> {
+        let followed = self.skip_blanks()?.is_some();
+        self.array_end = Some(if followed { ArrayEnd::Followed } else { ArrayEnd::Closed });
+        Ok(None)
+    }
+
+    /// Skips white space and returns the byte after it, which is not taken.
+    fn skip_blanks(&mut self) -> io::Result<Option<u8>> {
+        loop {
+            match self.reader.fill_buf()?.first().copied() {
+                Some(byte @ (b' ' | b'\t' | b'\r' | b'\n')) => self.take_byte(byte),
+                other => return Ok(other),
+            }
+        }
+    }
+
+    fn take_byte(&mut self, byte: u8) {
+        self.reader.consume(1);
+        (self.line, self.column) =
+            if byte == b'\n' { (self.line + 1, 0) } else { (self.line, self.column + 1) };
+    }
+}
+
+/// Whether a first line opens an object that it does not close. A line that ends inside a string is a broken line: no
+/// JSON string goes over a line end.
+fn opens_document(line: &Text) -> bool {
+    let Text::Whole(line) = line else { return false };
+    let mut nesting = Nesting::default();
+    nesting.follow(line);
+    line.trim_ascii_start().starts_with(b"{") && nesting.depth > 0 && !nesting.in_string
+}
+
+/// Whether the second line shows that the first was a broken line and not the beginning of a document: it is an object
+/// of its own, and the first line does not end where an element may follow.
+fn starts_anew(first: &Text, second: &Text) -> bool {
+    let (Text::Whole(first), Text::Whole(second)) = (first, second) else { return false };
+    let mut nesting = Nesting::default();
+    nesting.follow(second);
+    let complete = second.starts_with(b"{") && second.trim_ascii_end().ends_with(b"}") && !nesting.open();
+    complete && !matches!(first.trim_ascii_end().last(), Some(b'[' | b','))
+}
+
+/// How deep inside brackets and strings a byte stands.
+#[derive(Clone, Copy, Debug, Default)]
+struct Nesting {
+    depth: usize,
+    in_string: bool,
+    escaped: bool,
+}
+
+impl Nesting {
+    fn step(&mut self, byte: u8) {
+        if self.in_string {
+            match byte {
+                _ if self.escaped => self.escaped = false,
+                b'\\' => self.escaped = true,
+                b'"' => self.in_string = false,
+                _ => {}
+            }
+        } else {
+            match byte {
+                b'"' => self.in_string = true,
+                b'{' | b'[' => self.depth += 1,
+                b'}' | b']' => self.depth = self.depth.saturating_sub(1),
+                _ => {}
+            }
+        }
+    }
+
+    fn follow(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.step(byte);
+        }
+    }
+
+    fn open(self) -> bool {
+        self.depth > 0 || self.in_string
+    }
+}
+
+/// Collects the bytes of one input up to a limit; beyond it, it lets go of what it has.
+struct Collector {
+    bytes: Vec<u8>,
+    max: usize,
+    overflowed: bool,
+}
+
+impl Collector {
+    fn new(max: usize) -> Self {
+        Self { bytes: Vec::new(), max, overflowed: false }
+    }
+
+    fn extend(&mut self, bytes: &[u8]) {
+        if self.overflowed || self.bytes.len() + bytes.len() > self.max {
+            self.overflow();
+        } else {
+            self.bytes.extend_from_slice(bytes);
+        }
+    }
+
+    fn overflow(&mut self) {
+        self.overflowed = true;
+        self.bytes = Vec::new();
+    }
+
+    fn finish(self) -> Text {
+        if self.overflowed { Text::TooLong } else { Text::Whole(self.bytes) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A stream that gives at most so many bytes at a time.
+    struct Trickle<'a>(&'a [u8], usize);
+
+    impl Read for Trickle<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let wanted = self.1.min(buffer.len());
+            (&mut self.0).take(wanted as u64).read(buffer)
+        }
+    }
+
+    /// The shape, the inputs as (line, column, text) and the end of the array, the same however the bytes arrive.
+    fn cut(stream: &str, max: usize) -> (Shape, Vec<(usize, usize, String)>, Option<ArrayEnd>) {
+        let cut_by = |step: usize| {
+            let reader = io::BufReader::with_capacity(step, Trickle(stream.as_bytes(), step));
+            let mut inputs = Inputs::with_limit(reader, max).unwrap();
+            let mut found = Vec::new();
+            while let Some(Input { place, text }) = inputs.next().unwrap() {
+                let text = match text {
+                    Text::Whole(bytes) => String::from_utf8(bytes).unwrap(),
+                    Text::TooLong => "(too long)".to_owned(),
+                };
+                found.push((place.line, place.column, text));
+            }
+            (inputs.shape(), found, inputs.array_end())
+        };
+        let whole = cut_by(stream.len().max(1));
+        for step in 1..stream.len() {
+            assert_eq!(cut_by(step), whole, "{stream:?} by {step}");
+        }
+        whole
+    }
+
+    #[track_caller]
+    fn check(stream: &str, shape: Shape, expected: &[(usize, usize, &str)], end: Option<ArrayEnd>) {
+        let (found_shape, found, found_end) = cut(stream, 1000);
+        let found: Vec<_> =
+            found.iter().map(|(line, column, text)| (*line, *column, text.as_str())).collect();
+        assert_eq!((found_shape, found.as_slice(), found_end), (shape, expected, end), "{stream:?}");
+    }
+
+    #[test]
+    fn lines() {
+        check("", Shape::Lines, &[], None);
+        check(" \n\r\n", Shape::Lines, &[], None);
+        check("{}", Shape::Lines, &[(1, 1, "{}")], None);
+        check("{}\n{}\n", Shape::Lines, &[(1, 1, "{}"), (2, 1, "{}")], None);
+        check("\u{feff}{}\r\n\n{} \n", Shape::Lines, &[(1, 1, "{}\r"), (3, 1, "{} ")], None);
+        check("not json\n{}\n", Shape::Lines, &[(1, 1, "not json"), (2, 1, "{}")], None);
+        check("{\"a\":\"}\\\"{\"}\n{}", Shape::Lines, &[(1, 1, "{\"a\":\"}\\\"{\"}"), (2, 1, "{}")], None);
+    }
+
+    #[test]
+    fn a_broken_first_line_does_not_swallow_the_others() {
+        check("{\"a\":\"cut\n{}\n", Shape::Lines, &[(1, 1, "{\"a\":\"cut"), (2, 1, "{}")], None);
+        check("{\"a\":\n{}\n", Shape::Lines, &[(1, 1, "{\"a\":"), (2, 1, "{}")], None);
+        check("{\"a\":1\n{}\n", Shape::Lines, &[(1, 1, "{\"a\":1"), (2, 1, "{}")], None);
+        check("}}}\n{}\n", Shape::Lines, &[(1, 1, "}}}"), (2, 1, "{}")], None);
+    }
+
+    #[test]
+    fn documents_over_several_lines() {
+        check("{\n\"a\": 1\n}\n", Shape::Documents, &[(1, 1, "{\n\"a\": 1\n}")], None);
+        check("\n\n{\n}\n\n{\n\n}", Shape::Documents, &[(3, 1, "{\n}"), (6, 1, "{\n\n}")], None);
+        check("{\"a\":[\n{}\n]}", Shape::Documents, &[(1, 1, "{\"a\":[\n{}\n]}")], None);
+        check("{\n", Shape::Documents, &[(1, 1, "{")], None);
+        check("{\n} x\n{}", Shape::Documents, &[(1, 1, "{\n} x"), (3, 1, "{}")], None);
+    }
+
+    #[test]
+    fn arrays() {
+        let closed = Some(ArrayEnd::Closed);
+        check("[]", Shape::Array, &[], closed);
+        check(" [ ] \n", Shape::Array, &[], closed);
+        check("[{},{}]", Shape::Array, &[(1, 2, "{}"), (1, 5, "{}")], closed);
+        check(
+            "[\n  {\"a\":[1,2]},\n  7\n]\n",
+            Shape::Array,
+            &[(2, 3, "{\"a\":[1,2]}"), (3, 3, "7\n")],
+            closed,
+        );
+        check("[\"]\",\"\\\"],\"]", Shape::Array, &[(1, 2, "\"]\""), (1, 6, "\"\\\"],\"")], closed);
+        check("[{},]", Shape::Array, &[(1, 2, "{}"), (1, 5, "")], closed);
+        check("[,{}]", Shape::Array, &[(1, 2, ""), (1, 3, "{}")], closed);
+        check("[", Shape::Array, &[], Some(ArrayEnd::Missing));
+        check("[{}", Shape::Array, &[(1, 2, "{}")], Some(ArrayEnd::Missing));
+        check("[{}] x", Shape::Array, &[(1, 2, "{}")], Some(ArrayEnd::Followed));
+        check("[}},{}]", Shape::Array, &[(1, 2, "}}"), (1, 5, "{}")], closed);
+    }
+
+    #[test]
+    fn an_input_may_be_just_as_long_as_the_limit() {
+        let texts = |stream: &str| cut(stream, 4).1.into_iter().map(|(_, _, text)| text).collect::<Vec<_>>();
+        assert_eq!(texts("1234\n12345\n1\n"), ["1234", "(too long)", "1"]);
+        assert_eq!(texts("12345"), ["(too long)"]);
+        assert_eq!(texts("[1234,12345,1]"), ["1234", "(too long)", "1"]);
+        assert_eq!(texts("{\n1}\n{\n12}\n{\n}"), ["{\n1}", "(too long)", "{\n}"]);
+    }
+}

@@ -1,0 +1,223 @@
+//! `renown score`: JSON in, scores out, one input at a time.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, IsTerminal, Read, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use renown_core::json::InputError;
+use renown_core::kind::{Explained, Kind, Score};
+use renown_core::limits;
+use serde::Serialize;
+
+use crate::args::ScoreArgs;
+use crate::failure::{self, BAD_INPUT, Failure};
+use crate::inputs::{ArrayEnd, Input, Inputs, Place, Shape, Text};
+use crate::progress;
+
+/// How many bad inputs are named on standard error; each has an error object in its place.
+const NAMED_MAX: usize = 3;
+
+const READ_BUFFER_BYTES: usize = 256 * 1024;
+
+/// Scores every input of the file.
+pub(crate) fn run(args: &ScoreArgs, quiet: bool) -> Result<ExitCode, Failure> {
+    let Source { name, reader } = Source::open(&args.file, quiet)?;
+    match Scoring::new(&name, args, io::stdout().lock()).run(reader) {
+        Ok(code) => Ok(code),
+        Err(Stopped::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
+        Err(Stopped::Output(error)) => Err(Failure::new(format!("standard output: {error}"))),
+        Err(Stopped::Input(error)) => Err(Failure::new(format!("{name}: {error}"))),
+    }
+}
+
+/// Where inputs come from, and what it is called in errors.
+struct Source {
+    name: String,
+    reader: Box<dyn Read>,
+}
+
+impl Source {
+    fn open(file: &Path, quiet: bool) -> Result<Self, Failure> {
+        if file == Path::new("-") {
+            if io::stdin().is_terminal() && !quiet {
+                failure::note("reading JSON from the terminal, end with Ctrl-D");
+            }
+            return Ok(Self { name: "standard input".to_owned(), reader: Box::new(io::stdin()) });
+        }
+        let name = file.display().to_string();
+        let refused = |error: io::Error| {
+            let failure = Failure::new(format!("{name}: {error}"));
+            if error.kind() == io::ErrorKind::NotFound {
+                failure.hint("name a file with JSON, or `-` to read standard input")
+            } else {
+                failure
+            }
+        };
+        let opened = File::open(file).map_err(refused)?;
+        let metadata = opened.metadata().map_err(refused)?;
+        if metadata.is_dir() {
+            return Err(Failure::new(format!("{name}: is a directory, expected a file with JSON")));
+        }
+        let reader = progress::bar(metadata.len(), quiet).wrap_read(opened);
+        Ok(Self { name, reader: Box::new(reader) })
+    }
+}
+
+/// Which side of the pipe failed.
+enum Stopped {
+    Input(io::Error),
+    Output(io::Error),
+}
+
+/// What stands in the place of an input.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Answer {
+    Score(Box<Score>),
+    Explained(Explained),
+    Refused(Refused),
+}
+
+#[derive(Serialize)]
+struct Refused {
+    error: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    index: Option<usize>,
+}
+
+/// Why one input has no score.
+enum Refusal {
+    Input(InputError),
+    TooLong,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Input(error) => error.fmt(f),
+            Self::TooLong => {
+                write!(
+                    f,
+                    "longer than {} MiB, the most that one input may have",
+                    limits::INPUT_BYTES_MAX >> 20
+                )
+            }
+        }
+    }
+}
+
+/// One pass over a source.
+struct Scoring<'a, W: Write> {
+    args: &'a ScoreArgs,
+    name: &'a str,
+    out: BufWriter<W>,
+    answered: usize,
+    refused: usize,
+}
+
+impl<'a, W: Write> Scoring<'a, W> {
+    fn new(name: &'a str, args: &'a ScoreArgs, out: W) -> Self {
+        Self { args, name, out: BufWriter::new(out), answered: 0, refused: 0 }
+    }
+
+    fn run(mut self, reader: impl Read) -> Result<ExitCode, Stopped> {
+        let reader = BufReader::with_capacity(READ_BUFFER_BYTES, reader);
+        let mut inputs = Inputs::new(reader).map_err(Stopped::Input)?;
+        while let Some(input) = inputs.next().map_err(Stopped::Input)? {
+            let answer = self.answer(input);
+            self.write(inputs.shape(), &answer).map_err(Stopped::Output)?;
+            // Whoever feeds inputs one by one gets each answer before the next input.
+            if inputs.reader().buffer().is_empty() {
+                self.out.flush().map_err(Stopped::Output)?;
+            }
+        }
+        self.close(inputs.shape(), inputs.array_end())
+    }
+
+    fn answer(&mut self, Input { place, text }: Input) -> Answer {
+        let kind = Kind::from(self.args.kind);
+        let answer = match text {
+            Text::TooLong => Err(Refusal::TooLong),
+            Text::Whole(text) if self.args.explain => {
+                kind.explain(&text).map(Answer::Explained).map_err(Refusal::Input)
+            }
+            Text::Whole(text) => {
+                kind.score(&text).map(|score| Answer::Score(Box::new(score))).map_err(Refusal::Input)
+            }
+        };
+        answer.unwrap_or_else(|refusal| {
+            self.refused += 1;
+            if self.refused <= NAMED_MAX {
+                failure::print(&Failure::new(format!("{}: {refusal}", self.locate(place, &refusal))));
+            }
+            let line = place.index.is_none().then_some(place.line);
+            Answer::Refused(Refused { error: refusal.to_string(), line, index: place.index })
+        })
+    }
+
+    /// `runs.jsonl:3:17`, and the index in an array.
+    fn locate(&self, place: Place, refusal: &Refusal) -> String {
+        let inside = match refusal {
+            Refusal::Input(error) => error.position(),
+            Refusal::TooLong => None,
+        };
+        let (line, column) = match inside {
+            None => (place.line, place.column),
+            Some((1, column)) => (place.line, place.column + column.saturating_sub(1)),
+            Some((line, column)) => (place.line + line - 1, column),
+        };
+        let index = place.index.map(|index| format!(": [{index}]")).unwrap_or_default();
+        format!("{}:{line}:{column}{index}", self.name)
+    }
+
+    fn write(&mut self, shape: Shape, answer: &Answer) -> io::Result<()> {
+        let first = self.answered == 0;
+        self.answered += 1;
+        match shape {
+            Shape::Lines => {
+                serde_json::to_writer(&mut self.out, answer)?;
+                self.out.write_all(b"\n")
+            }
+            Shape::Documents => {
+                serde_json::to_writer_pretty(&mut self.out, answer)?;
+                self.out.write_all(b"\n")
+            }
+            Shape::Array => {
+                self.out.write_all(if first { b"[\n" } else { b",\n" })?;
+                Ok(serde_json::to_writer(&mut self.out, answer)?)
+            }
+        }
+    }
+
+    /// Ends the output, and says what was wrong with the whole.
+    fn close(mut self, shape: Shape, array_end: Option<ArrayEnd>) -> Result<ExitCode, Stopped> {
+        if shape == Shape::Array {
+            let end: &[u8] = if self.answered == 0 { b"[]\n" } else { b"\n]\n" };
+            self.out.write_all(end).map_err(Stopped::Output)?;
+        }
+        self.out.flush().map_err(Stopped::Output)?;
+        if self.refused > NAMED_MAX {
+            let more = self.refused - NAMED_MAX;
+            let inputs = if more == 1 { "input was" } else { "inputs were" };
+            failure::print(&Failure::new(format!("{}: {more} more {inputs} refused", self.name)));
+        }
+        let whole = match array_end {
+            Some(ArrayEnd::Missing) => Some("the array is not closed, expected `]`"),
+            Some(ArrayEnd::Followed) => Some("something follows the array, expected its end"),
+            None if self.answered == 0 => {
+                Some("empty, expected a JSON object, an array of them, or one a line")
+            }
+            Some(ArrayEnd::Closed) | None => None,
+        };
+        if let Some(problem) = whole {
+            let failure = Failure::new(format!("{}: {problem}", self.name));
+            failure::print(&failure.hint("`renown score --help` shows the input of each score"));
+        }
+        let bad = self.refused > 0 || whole.is_some();
+        Ok(if bad { ExitCode::from(BAD_INPUT) } else { ExitCode::SUCCESS })
+    }
+}

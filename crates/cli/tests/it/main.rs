@@ -1,0 +1,50 @@
+//! The program as its users run it.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test that cannot start its program has to fail loudly"
+)]
+
+mod bad_input;
+mod memory;
+mod readme;
+mod score;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread;
+
+/// What the program did.
+#[derive(Debug, PartialEq, Eq)]
+struct Run {
+    code: i32,
+    stdout: String,
+    stderr: String,
+}
+
+/// Runs `renown` with these arguments and this standard input, in the root of the workspace.
+fn renown(args: &[&str], stdin: impl Into<Vec<u8>>) -> Run {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_renown"))
+        .args(args)
+        .current_dir(root())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let (mut pipe, bytes) = (child.stdin.take().unwrap(), stdin.into());
+    // Beside the reader, because the program answers before it has read everything.
+    let writer = thread::spawn(move || {
+        let _ = pipe.write_all(&bytes);
+    });
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    Run { code: output.status.code().unwrap(), stdout: text(output.stdout), stderr: text(output.stderr) }
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}

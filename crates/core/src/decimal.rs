@@ -1,0 +1,162 @@
+//! Decimal numbers with a fixed number of places, held as integers.
+//!
+//! `Decimal<1>` holds tenths, `Decimal<6>` millionths. A score that is shown with one decimal *is* a number of
+//! tenths, so comparing it with a threshold or weighing it needs no float. The only float is made at the very end,
+//! when JSON is written: `units / 10^PLACES` is one correctly rounded division, so the shortest text that reads
+//! back is the decimal itself.
+
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+
+/// A number with exactly `PLACES` decimals.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Decimal<const PLACES: u32>(i128);
+
+impl<const PLACES: u32> Decimal<PLACES> {
+    /// The number of units in one whole: 10^PLACES.
+    pub const ONE: i128 = 10_i128.pow(PLACES);
+
+    /// The decimal of so many units, e.g. `Decimal::<1>::from_units(78)` is 7.8.
+    pub const fn from_units(units: i128) -> Self {
+        Self(units)
+    }
+
+    /// The number of units, e.g. 78 for 7.8.
+    pub const fn units(self) -> i128 {
+        self.0
+    }
+
+    /// The decimal nearest to a float, ties to even, decided on the exact binary value: what a correctly rounded
+    /// `"%.4f"` prints for four places, and about a hundred times faster.
+    ///
+    /// A float is `mantissa · 2^exponent`, and `10^PLACES` is `5^PLACES · 2^PLACES`, so the units are
+    /// `mantissa · 5^PLACES · 2^(exponent + PLACES)`: one multiplication and one shift of integers.
+    ///
+    /// # Panics
+    ///
+    /// If the number is 2^53 or more, or not finite: nothing that is scored comes near.
+    pub fn nearest(number: f64) -> Self {
+        const MANTISSA_BITS: u32 = 52;
+        const SMALLEST_EXPONENT: i32 = -1074;
+        let bits = number.to_bits();
+        let (exponent_field, fraction) = ((bits >> MANTISSA_BITS) & 0x7ff, bits & ((1 << MANTISSA_BITS) - 1));
+        let exponent = i32::try_from(exponent_field.max(1)).unwrap_or(i32::MAX) + SMALLEST_EXPONENT - 1;
+        let mantissa = if exponent_field == 0 { fraction } else { fraction | (1 << MANTISSA_BITS) };
+        assert!(exponent <= 0, "{number} is too large to be rounded to decimals");
+        let scaled = u128::from(mantissa) * 5_u128.pow(PLACES);
+        let shift = exponent + PLACES.cast_signed();
+        let units = if shift >= 0 {
+            scaled << shift
+        } else {
+            let shift = shift.unsigned_abs();
+            let whole = scaled.checked_shr(shift).unwrap_or(0);
+            let rest = scaled - whole.checked_shl(shift).unwrap_or(0);
+            let half = 1_u128.checked_shl(shift - 1).unwrap_or(u128::MAX);
+            whole + u128::from(rest > half || (rest == half && whole % 2 == 1))
+        };
+        let signed = units.cast_signed();
+        Self(if number.is_sign_negative() { -signed } else { signed })
+    }
+
+    /// The nearest `f64`, for JSON and for nothing else.
+    #[expect(clippy::float_arithmetic, clippy::cast_precision_loss, reason = "the one door to JSON numbers")]
+    pub fn to_f64(self) -> f64 {
+        self.0 as f64 / Self::ONE as f64
+    }
+}
+
+impl<const PLACES: u32> fmt::Display for Decimal<PLACES> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = if self.0 < 0 { "-" } else { "" };
+        let one = Self::ONE.unsigned_abs();
+        let (whole, part) = (self.0.unsigned_abs() / one, self.0.unsigned_abs() % one);
+        if PLACES == 0 {
+            write!(f, "{sign}{whole}")
+        } else {
+            write!(f, "{sign}{whole}.{part:0width$}", width = PLACES as usize)
+        }
+    }
+}
+
+impl<const PLACES: u32> Serialize for Decimal<PLACES> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_f64(self.to_f64())
+    }
+}
+
+/// `numerator / denominator` as a decimal, rounded half up on the exact fraction.
+pub(crate) fn ratio<const PLACES: u32>(numerator: u128, denominator: u128) -> Decimal<PLACES> {
+    let units = round_half_up(numerator * Decimal::<PLACES>::ONE.unsigned_abs(), denominator);
+    Decimal(units.cast_signed())
+}
+
+/// `numerator / denominator` to the nearest whole number, halves up.
+///
+/// For numbers that are not negative this is also "half away from zero".
+pub(crate) fn round_half_up(numerator: u128, denominator: u128) -> u128 {
+    assert!(denominator > 0, "a ratio needs a denominator");
+    let (quotient, remainder) = (numerator / denominator, numerator % denominator);
+    quotient + u128::from(remainder >= denominator - remainder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prints_exactly_its_places() {
+        assert_eq!(Decimal::<1>::from_units(78).to_string(), "7.8");
+        assert_eq!(Decimal::<2>::from_units(5).to_string(), "0.05");
+        assert_eq!(Decimal::<2>::from_units(-134).to_string(), "-1.34");
+        assert_eq!(Decimal::<0>::from_units(12).to_string(), "12");
+    }
+
+    #[test]
+    fn json_reads_back_as_the_same_decimal() {
+        for units in [0, 1, 999_999, 1_000_000, 123_456_789, -1, -1_000_000_000_000] {
+            let json = serde_json::to_string(&Decimal::<6>::from_units(units)).unwrap();
+            let back: f64 = json.parse().unwrap();
+            assert_eq!(format!("{back:.6}"), Decimal::<6>::from_units(units).to_string());
+        }
+    }
+
+    #[test]
+    fn floats_round_to_even_on_their_exact_value() {
+        for (number, units) in [
+            (0.0, 0),
+            (0.03125, 312),
+            (0.96875, 9688),
+            (0.00005, 1), // stored a little above the tie
+            (0.00015, 1), // stored a little below it
+            (0.1 + 0.2, 3000),
+            (1.0, 10_000),
+            (1.48, 14_800),
+            (310.0, 3_100_000),
+            (f64::MIN_POSITIVE, 0),
+            (5e-324, 0),
+            (-0.03125, -312),
+            (-1.5, -15_000),
+        ] {
+            assert_eq!(Decimal::<4>::nearest(number).units(), units, "{number}");
+        }
+        assert_eq!(Decimal::<6>::nearest(0.1).units(), 100_000);
+    }
+
+    #[test]
+    fn halves_round_up() {
+        let cases = [
+            ((0, 3), 0),
+            ((1, 3), 0),
+            ((1, 2), 1),
+            ((2, 3), 1),
+            ((5, 2), 3),
+            ((7, 7), 1),
+            ((u128::MAX, 1), u128::MAX),
+        ];
+        for ((numerator, denominator), expected) in cases {
+            assert_eq!(round_half_up(numerator, denominator), expected, "{numerator}/{denominator}");
+        }
+        assert_eq!(ratio::<6>(2, 3).to_string(), "0.666667");
+    }
+}

@@ -1,0 +1,391 @@
+//! # Reputation of an identity over time
+//!
+//! ```text
+//! mean_c     = Σ score_delta / count, over the events of category c with T − 90 d < timestamp ≤ T      (0 with none)
+//! overall    = 0.40 · mean_task_quality + 0.35 · mean_economic + 0.25 · mean_identity_hygiene
+//! confidence = min(1, total / 100)
+//! score_7d_ago, score_30d_ago = overall as of T − 7 d and T − 30 d, by the same function
+//! trend_7d, trend_30d         = overall − that, null where there were no events then
+//! ```
+//!
+//! | symbol | meaning | unit | source |
+//! |---|---|---|---|
+//! | T | the time as of which the score is asked for | ns | `as_of` |
+//! | `score_delta` | how an event moves its category | whole millionths | the event, × 10^6 in `f64`, half away from zero |
+//! | category | `task_quality`, economic or `identity_hygiene` | | the event |
+//! | total | events in the window, each `event_id` once | count | the events |
+//!
+//! **Why millionths.** Sums of integers do not depend on the order of events, and sums of days add up to the sum of
+//! 90 days. Means, the overall and trends are exact fractions of such sums, rounded once, half away from zero, to six
+//! decimals.
+//!
+//! **An agent is an identity.** [`identity_of`] names it by UUIDv5 of its organization and id, so any evidence about an
+//! agent can feed its identity, and two servers agree on who is who.
+//!
+//! What it ignores: the confidence of single events, their type and what they refer to.
+
+mod fraction;
+mod input;
+
+use ethnum::I256;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use uuid::Uuid;
+
+use crate::decimal::Decimal;
+use crate::explain::{Component, Explanation, Inputs};
+use crate::ids::{AgentId, IdentityId, OrgId};
+use crate::time::{NANOS_PER_DAY, Timestamp};
+use fraction::Fraction;
+
+pub use input::{Event, Input, ScoreDelta};
+
+/// The version of this formula.
+pub const FORMULA_VERSION: &str = "1";
+
+/// How far back events count.
+pub const WINDOW_DAYS: i64 = 90;
+
+/// How many events give full confidence.
+pub const FULL_CONFIDENCE_EVENTS: u64 = 100;
+
+/// What an event is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Category {
+    /// How well the identity does its work.
+    TaskQuality,
+    /// How it pays.
+    Economic,
+    /// How it keeps its keys and sessions.
+    IdentityHygiene,
+}
+
+impl Category {
+    /// Its weight in hundredths.
+    fn weight(self) -> i32 {
+        match self {
+            Self::TaskQuality => 40,
+            Self::Economic => 35,
+            Self::IdentityHygiene => 25,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::TaskQuality => "task_quality",
+            Self::Economic => "economic",
+            Self::IdentityHygiene => "identity_hygiene",
+        }
+    }
+}
+
+/// What the events of one category in one window add up to.
+///
+/// Counts are 32 bits wide on purpose: it bounds the exact fractions below to 256 bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CategorySums {
+    /// Events.
+    pub count: u32,
+    /// Those above 0.
+    pub positive: u32,
+    /// Those below 0.
+    pub negative: u32,
+    /// The sum of their deltas in millionths.
+    pub delta: i128,
+}
+
+impl CategorySums {
+    fn add(&mut self, delta: ScoreDelta) {
+        self.count = self.count.saturating_add(1);
+        self.positive = self.positive.saturating_add(u32::from(delta.millionths() > 0));
+        self.negative = self.negative.saturating_add(u32::from(delta.millionths() < 0));
+        self.delta += i128::from(delta.millionths());
+    }
+
+    /// The mean in millionths; 0 with no events.
+    fn mean(&self) -> Fraction {
+        Fraction::new(I256::from(self.delta), self.count.max(1))
+    }
+}
+
+/// What all events of one window add up to. Sums of parts of a window add up to those of the window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sums {
+    /// Events about work.
+    pub task_quality: CategorySums,
+    /// Events about payment.
+    pub economic: CategorySums,
+    /// Events about keys and sessions.
+    pub identity_hygiene: CategorySums,
+}
+
+impl Sums {
+    /// Takes one more event.
+    pub fn add(&mut self, category: Category, delta: ScoreDelta) {
+        match category {
+            Category::TaskQuality => self.task_quality.add(delta),
+            Category::Economic => self.economic.add(delta),
+            Category::IdentityHygiene => self.identity_hygiene.add(delta),
+        }
+    }
+
+    fn by_category(&self) -> [(Category, &CategorySums); 3] {
+        [
+            (Category::TaskQuality, &self.task_quality),
+            (Category::Economic, &self.economic),
+            (Category::IdentityHygiene, &self.identity_hygiene),
+        ]
+    }
+
+    fn total(&self, count: impl Fn(&CategorySums) -> u32) -> u64 {
+        self.by_category().iter().map(|(_, sums)| u64::from(count(sums))).sum()
+    }
+
+    fn events(&self) -> u64 {
+        self.total(|sums| sums.count)
+    }
+
+    /// The weighted mean in millionths.
+    fn overall(&self) -> Fraction {
+        let weighted = |(category, sums): (Category, &CategorySums)| sums.mean().times(category.weight());
+        self.by_category().map(weighted).into_iter().fold(Fraction::ZERO, Fraction::plus).over(100)
+    }
+}
+
+/// All that a score needs: the sums of the 90 days up to T, up to T − 7 d and up to T − 30 d.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Windows {
+    /// Up to T.
+    pub now: Sums,
+    /// Up to T − 7 days.
+    pub week_ago: Sums,
+    /// Up to T − 30 days.
+    pub month_ago: Sums,
+}
+
+impl Windows {
+    /// Takes one event, which may fall into any of the windows. It must not have been taken before.
+    pub fn add(&mut self, as_of: Timestamp, at: Timestamp, category: Category, delta: ScoreDelta) {
+        let age_ns = as_of.nanos() - at.nanos();
+        for (sums, days) in [(&mut self.now, 0), (&mut self.week_ago, 7), (&mut self.month_ago, 30)] {
+            let age_then_ns = age_ns - days * NANOS_PER_DAY;
+            if (0..WINDOW_DAYS * NANOS_PER_DAY).contains(&age_then_ns) {
+                sums.add(category, delta);
+            }
+        }
+    }
+
+    /// The formula.
+    pub fn standing(&self, as_of: Timestamp) -> Standing {
+        let overall = self.now.overall();
+        let (week_ago, month_ago) = (self.week_ago.overall(), self.month_ago.overall());
+        let trend = |then: &Sums, score: Fraction| (then.events() > 0).then(|| overall.minus(score).round());
+        let total_events = self.now.events();
+        Standing {
+            as_of,
+            overall_score: overall.round(),
+            task_quality_score: self.now.task_quality.mean().round(),
+            economic_score: self.now.economic.mean().round(),
+            identity_hygiene_score: self.now.identity_hygiene.mean().round(),
+            total_events,
+            positive_events: self.now.total(|sums| sums.positive),
+            negative_events: self.now.total(|sums| sums.negative),
+            confidence: Decimal::from_units(i128::from(total_events.min(FULL_CONFIDENCE_EVENTS)) * 10_000),
+            score_7d_ago: week_ago.round(),
+            score_30d_ago: month_ago.round(),
+            trend_7d: trend(&self.week_ago, week_ago),
+            trend_30d: trend(&self.month_ago, month_ago),
+            formula_version: FORMULA_VERSION,
+        }
+    }
+
+    /// What each category contributed to the overall score.
+    pub fn explain(&self, as_of: Timestamp) -> Explanation {
+        let component = |(category, sums): (Category, &CategorySums)| {
+            let mean = sums.mean();
+            let inputs = Inputs::from([
+                ("events", Value::from(sums.count)),
+                ("mean", Value::from(mean.round())),
+                ("weight", Value::from(Decimal::<2>::from_units(i128::from(category.weight())))),
+            ]);
+            Component::unbounded(category.name(), inputs, mean.times(category.weight()).over(100).round())
+        };
+        Explanation {
+            score: Value::from(self.standing(as_of).overall_score),
+            formula_version: FORMULA_VERSION,
+            components: self.now.by_category().map(component).into(),
+        }
+    }
+}
+
+/// The reputation of an identity as of a time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Standing {
+    /// The time.
+    pub as_of: Timestamp,
+    /// The weighted mean of the categories.
+    pub overall_score: Decimal<6>,
+    /// The mean of the events about work.
+    pub task_quality_score: Decimal<6>,
+    /// The mean of the events about payment.
+    pub economic_score: Decimal<6>,
+    /// The mean of the events about keys and sessions.
+    pub identity_hygiene_score: Decimal<6>,
+    /// Events in the window.
+    pub total_events: u64,
+    /// Those above 0.
+    pub positive_events: u64,
+    /// Those below 0.
+    pub negative_events: u64,
+    /// How much there is to go by, 0 to 1.
+    pub confidence: Decimal<6>,
+    /// The overall score a week before.
+    pub score_7d_ago: Decimal<6>,
+    /// The overall score 30 days before.
+    pub score_30d_ago: Decimal<6>,
+    /// The change since then, if there were events then.
+    pub trend_7d: Option<Decimal<6>>,
+    /// The change since then, if there were events then.
+    pub trend_30d: Option<Decimal<6>>,
+    /// The version of the formula.
+    pub formula_version: &'static str,
+}
+
+/// The identity of an agent: `UUIDv5(UUIDv5(OID namespace, "renown:" + organization), agent_id)`.
+pub fn identity_of(organization: &OrgId, agent: &AgentId) -> IdentityId {
+    let namespace = Uuid::new_v5(&Uuid::NAMESPACE_OID, format!("renown:{organization}").as_bytes());
+    Uuid::new_v5(&namespace, agent.as_str().as_bytes()).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOON: &str = "2026-11-15T12:00:00Z";
+
+    /// The standing at noon after events of (days before, category, delta).
+    fn standing(events: &[(i64, Category, f64)]) -> Standing {
+        windows(events).standing(NOON.parse_time())
+    }
+
+    fn windows(events: &[(i64, Category, f64)]) -> Windows {
+        let as_of = NOON.parse_time();
+        let mut windows = Windows::default();
+        for &(days, category, delta) in events {
+            let at = Timestamp::from_nanos(as_of.nanos() - days * NANOS_PER_DAY).unwrap();
+            windows.add(as_of, at, category, ScoreDelta::new(delta).unwrap());
+        }
+        windows
+    }
+
+    trait ParseTime {
+        fn parse_time(&self) -> Timestamp;
+    }
+
+    impl ParseTime for str {
+        fn parse_time(&self) -> Timestamp {
+            Timestamp::parse(self).unwrap()
+        }
+    }
+
+    #[test]
+    fn no_events_are_a_zeroed_record() {
+        let found = standing(&[]);
+        assert_eq!((found.overall_score.units(), found.total_events, found.trend_7d), (0, 0, None));
+    }
+
+    #[test]
+    fn categories_weigh_40_35_and_25() {
+        use Category::{Economic, IdentityHygiene, TaskQuality};
+        for (category, overall) in
+            [(TaskQuality, "0.400000"), (Economic, "0.350000"), (IdentityHygiene, "0.250000")]
+        {
+            assert_eq!(standing(&[(1, category, 1.0)]).overall_score.to_string(), overall);
+        }
+        let found = standing(&[
+            (1, TaskQuality, 1.0),
+            (2, TaskQuality, 0.0),
+            (3, Economic, -1.0),
+            (4, IdentityHygiene, 0.5),
+        ]);
+        assert_eq!(found.overall_score.to_string(), "-0.025000", "0.2 − 0.35 + 0.125");
+        assert_eq!((found.total_events, found.positive_events, found.negative_events), (4, 2, 1));
+        assert_eq!(found.confidence.to_string(), "0.040000");
+    }
+
+    #[test]
+    fn ninety_days_are_out_and_now_is_in() {
+        let count = |days: i64| standing(&[(days, Category::Economic, 1.0)]).total_events;
+        assert_eq!([count(-1), count(0), count(89), count(90)], [0, 1, 1, 0]);
+    }
+
+    #[test]
+    fn trends_are_the_exact_difference_rounded_once() {
+        use Category::TaskQuality;
+        // A third now, two thirds a week ago: −0.4/3 = −0.1333…; rounding both first would give −0.133334.
+        let found = standing(&[
+            (8, TaskQuality, 1.0),
+            (8, TaskQuality, 1.0),
+            (8, TaskQuality, 0.0),
+            (0, TaskQuality, -1.0),
+            (0, TaskQuality, 0.0),
+            (0, TaskQuality, 1.0),
+        ]);
+        assert_eq!(found.overall_score.to_string(), "0.133333");
+        assert_eq!(found.score_7d_ago.to_string(), "0.266667");
+        assert_eq!(found.trend_7d.unwrap().to_string(), "-0.133333");
+        assert_eq!(found.trend_30d, None);
+    }
+
+    #[test]
+    fn confidence_is_full_at_a_hundred_events() {
+        for (events, confidence) in [(99, "0.990000"), (100, "1.000000"), (101, "1.000000")] {
+            let many = vec![(1, Category::Economic, 0.5); events];
+            assert_eq!(standing(&many).confidence.to_string(), confidence, "{events}");
+        }
+    }
+
+    #[test]
+    fn the_largest_window_that_can_be_does_not_overflow() {
+        let full = |delta: i128| CategorySums {
+            count: u32::MAX,
+            positive: u32::MAX,
+            negative: 0,
+            delta: delta * i128::from(u32::MAX) - 1,
+        };
+        let most = Sums {
+            task_quality: full(1_000_000_000_000),
+            economic: full(1_000_000_000_000),
+            identity_hygiene: full(1_000_000_000_000),
+        };
+        let least = Sums {
+            task_quality: full(-999_999_999_999),
+            economic: full(-999_999_999_999),
+            identity_hygiene: full(-999_999_999_999),
+        };
+        let found = Windows { now: most, week_ago: least, month_ago: most }.standing(NOON.parse_time());
+        assert_eq!(found.overall_score.to_string(), "1000000.000000");
+        assert_eq!(found.trend_7d.unwrap().to_string(), "1999999.999999");
+        assert_eq!(found.trend_30d.unwrap().to_string(), "0.000000");
+    }
+
+    #[test]
+    fn an_agent_has_one_identity_in_each_organization() {
+        let identity =
+            |org: &str, agent: &str| identity_of(&org.parse().unwrap(), &agent.parse().unwrap()).to_string();
+        // Made with another implementation of UUIDv5.
+        assert_eq!(identity("default", "reviewer-1"), "fa0a3aa8-61c7-5d84-bdc6-7b122dca838f");
+        assert_eq!(identity("acme", "réviseur"), "53f4f191-ccbe-59e2-8913-305e45c47046");
+    }
+
+    #[test]
+    fn the_explanation_adds_up_to_the_overall_score() {
+        use Category::{Economic, TaskQuality};
+        let explanation = windows(&[(1, TaskQuality, 1.0), (2, Economic, -1.0)]).explain(NOON.parse_time());
+        let points: Vec<String> =
+            explanation.components.iter().map(|component| component.points.to_string()).collect();
+        assert_eq!(points, ["0.400000", "-0.350000", "0.000000"]);
+        assert_eq!(explanation.score, 0.05);
+    }
+}

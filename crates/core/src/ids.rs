@@ -1,0 +1,311 @@
+//! Names of things, parsed once at the door.
+//!
+//! | type | is | allowed |
+//! |---|---|---|
+//! | [`AgentId`] | what the caller calls an agent | 1–200 characters, no control characters, not `.` or `..` |
+//! | [`OrgId`] | the name of an organization | 1–64 of `a-z`, `0-9`, `-` |
+//! | [`SessionId`] | a session, as its agent names it | 1–256 bytes |
+//! | [`TraceId`] | one trace of a session | 1–512 bytes |
+//! | [`RunId`] | a finished run | 1–200 characters, no control characters, not `.` or `..` |
+//! | [`IdentityId`] | an identity over time | a UUID |
+//!
+//! Ids are compared as sent: no trimming, no folding of case. `.` and `..` are refused where an id stands in the path
+//! of a URL, because clients resolve them away.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use serde::de::{Error, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use uuid::Uuid;
+
+use crate::limits;
+
+/// Why an id was refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IdError {
+    problem: IdProblem,
+    allowed: &'static str,
+}
+
+/// What is wrong with an id.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IdProblem {
+    /// It is the empty text.
+    Empty,
+    /// It is longer than its kind allows.
+    TooLong,
+    /// It contains a character that its kind does not allow.
+    Character(char),
+    /// It is `.` or `..`.
+    Dots,
+    /// It is no UUID.
+    NotUuid,
+}
+
+impl IdError {
+    /// What is wrong with the id.
+    pub fn problem(&self) -> IdProblem {
+        self.problem
+    }
+}
+
+impl fmt::Display for IdError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.problem {
+            IdProblem::Empty => f.write_str("empty text")?,
+            IdProblem::TooLong => f.write_str("too long")?,
+            IdProblem::Character(found) => write!(f, "character {found:?}")?,
+            IdProblem::Dots => f.write_str("`.` or `..`")?,
+            IdProblem::NotUuid => f.write_str("not a UUID")?,
+        }
+        write!(f, ", expected {}", self.allowed)
+    }
+}
+
+impl std::error::Error for IdError {}
+
+/// A text id: a newtype over shared text, one door in.
+macro_rules! text_id {
+    ($(#[doc = $doc:literal])+ $name:ident, $allowed:literal, $check:expr) => {
+        $(#[doc = $doc])+
+        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(Arc<str>);
+
+        impl $name {
+            /// The id as it was sent.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = IdError;
+
+            fn from_str(text: &str) -> Result<Self, IdError> {
+                let check: fn(&str) -> Result<(), IdProblem> = $check;
+                match check(text) {
+                    Ok(()) => Ok(Self(text.into())),
+                    Err(problem) => Err(IdError { problem, allowed: $allowed }),
+                }
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(&self.0)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                deserializer.deserialize_str(FromText($allowed, <$name>::from_str))
+            }
+        }
+    };
+}
+
+text_id! {
+    /// What the caller calls an agent.
+    AgentId, "1 to 200 characters without control characters, not `.` or `..`",
+    |text| path_segment(text, limits::AGENT_ID_CHARS_MAX)
+}
+
+text_id! {
+    /// The name of an organization.
+    OrgId, "1 to 64 characters of a-z, 0-9 and -",
+    |text| {
+        if let Some(found) = text.chars().find(|c| !matches!(c, 'a'..='z' | '0'..='9' | '-')) {
+            return Err(IdProblem::Character(found));
+        }
+        length(text.len(), limits::ORG_ID_CHARS_MAX)
+    }
+}
+
+text_id! {
+    /// A session, as its agent names it.
+    SessionId, "1 to 256 bytes",
+    |text| length(text.len(), limits::SESSION_ID_BYTES_MAX)
+}
+
+text_id! {
+    /// One trace of a session.
+    TraceId, "1 to 512 bytes",
+    |text| length(text.len(), limits::TRACE_ID_BYTES_MAX)
+}
+
+text_id! {
+    /// A finished run.
+    RunId, "1 to 200 characters without control characters, not `.` or `..`",
+    |text| path_segment(text, limits::RUN_ID_CHARS_MAX)
+}
+
+fn length(found: usize, max: usize) -> Result<(), IdProblem> {
+    match found {
+        0 => Err(IdProblem::Empty),
+        _ if found > max => Err(IdProblem::TooLong),
+        _ => Ok(()),
+    }
+}
+
+/// An id that clients put into the path of a URL.
+fn path_segment(text: &str, chars_max: usize) -> Result<(), IdProblem> {
+    if matches!(text, "." | "..") {
+        return Err(IdProblem::Dots);
+    }
+    if let Some(found) = text.chars().find(|c| c.is_control()) {
+        return Err(IdProblem::Character(found));
+    }
+    length(text.chars().count(), chars_max)
+}
+
+/// Reads a JSON string through the parser of its type.
+struct FromText<T>(&'static str, fn(&str) -> Result<T, IdError>);
+
+impl<T> Visitor<'_> for FromText<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "text of {}", self.0)
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<T, E> {
+        (self.1)(text).map_err(E::custom)
+    }
+}
+
+/// An identity over time, named by a UUID. [`crate::identity::identity_of`] makes the one of an agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct IdentityId(Uuid);
+
+impl IdentityId {
+    /// The UUID itself.
+    pub fn as_uuid(self) -> Uuid {
+        self.0
+    }
+}
+
+impl From<Uuid> for IdentityId {
+    fn from(uuid: Uuid) -> Self {
+        Self(uuid)
+    }
+}
+
+impl FromStr for IdentityId {
+    type Err = IdError;
+
+    fn from_str(text: &str) -> Result<Self, IdError> {
+        parse_uuid(text).map(Self)
+    }
+}
+
+impl fmt::Display for IdentityId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.hyphenated().fmt(f)
+    }
+}
+
+impl Serialize for IdentityId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for IdentityId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserialize_uuid(deserializer).map(Self)
+    }
+}
+
+/// Reads a UUID in its hyphenated form, in any case.
+fn parse_uuid(text: &str) -> Result<Uuid, IdError> {
+    let refused = IdError { problem: IdProblem::NotUuid, allowed: UUID_ALLOWED };
+    if text.len() == 36 { Uuid::try_parse(text).map_err(|_| refused) } else { Err(refused) }
+}
+
+/// Reads a UUID from a JSON string.
+pub(crate) fn deserialize_uuid<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Uuid, D::Error> {
+    deserializer.deserialize_str(FromText(UUID_ALLOWED, parse_uuid))
+}
+
+const UUID_ALLOWED: &str = "a UUID such as 6f2a0a3e-0d67-4d0e-9c55-2c1b7e0d0001";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problem<T: FromStr<Err = IdError> + fmt::Debug>(text: &str) -> IdProblem {
+        text.parse::<T>().unwrap_err().problem()
+    }
+
+    #[test]
+    fn agent_ids_are_counted_in_characters() {
+        let longest = "é".repeat(limits::AGENT_ID_CHARS_MAX);
+        assert_eq!(longest.parse::<AgentId>().unwrap().as_str(), longest);
+        assert_eq!(problem::<AgentId>(&format!("{longest}é")), IdProblem::TooLong);
+        assert_eq!(problem::<AgentId>(""), IdProblem::Empty);
+        assert_eq!(problem::<AgentId>("."), IdProblem::Dots);
+        assert_eq!(problem::<AgentId>(".."), IdProblem::Dots);
+        assert_eq!(problem::<AgentId>("a\nb"), IdProblem::Character('\n'));
+        assert_eq!(problem::<AgentId>("a\u{85}b"), IdProblem::Character('\u{85}'));
+        assert!("...".parse::<AgentId>().is_ok());
+        assert!(" padded ".parse::<AgentId>().is_ok(), "compared as sent");
+    }
+
+    #[test]
+    fn run_ids_follow_the_same_rule() {
+        assert!("run_01JQ7K".parse::<RunId>().is_ok());
+        assert!("r".repeat(limits::RUN_ID_CHARS_MAX).parse::<RunId>().is_ok());
+        assert_eq!(problem::<RunId>(&"r".repeat(limits::RUN_ID_CHARS_MAX + 1)), IdProblem::TooLong);
+        assert_eq!(problem::<RunId>(".."), IdProblem::Dots);
+    }
+
+    #[test]
+    fn organizations_are_lower_case_names() {
+        assert!("a-z-0-9".parse::<OrgId>().is_ok());
+        assert!("a".repeat(limits::ORG_ID_CHARS_MAX).parse::<OrgId>().is_ok());
+        assert_eq!(problem::<OrgId>(&"a".repeat(limits::ORG_ID_CHARS_MAX + 1)), IdProblem::TooLong);
+        assert_eq!(problem::<OrgId>("Acme"), IdProblem::Character('A'));
+        assert_eq!(problem::<OrgId>("a_b"), IdProblem::Character('_'));
+        assert_eq!(problem::<OrgId>(""), IdProblem::Empty);
+    }
+
+    #[test]
+    fn session_and_trace_ids_are_counted_in_bytes() {
+        assert!("s".repeat(limits::SESSION_ID_BYTES_MAX).parse::<SessionId>().is_ok());
+        assert_eq!(problem::<SessionId>(&"s".repeat(limits::SESSION_ID_BYTES_MAX + 1)), IdProblem::TooLong);
+        assert_eq!(
+            problem::<SessionId>(&"é".repeat(limits::SESSION_ID_BYTES_MAX / 2 + 1)),
+            IdProblem::TooLong
+        );
+        assert!("t".repeat(limits::TRACE_ID_BYTES_MAX).parse::<TraceId>().is_ok());
+        assert_eq!(problem::<TraceId>(&"t".repeat(limits::TRACE_ID_BYTES_MAX + 1)), IdProblem::TooLong);
+        assert_eq!(problem::<TraceId>(""), IdProblem::Empty);
+    }
+
+    #[test]
+    fn identities_are_uuids_in_their_usual_form() {
+        let text = "6f2a0a3e-0d67-4d0e-9c55-2c1b7e0d0001";
+        assert_eq!(text.parse::<IdentityId>().unwrap().to_string(), text);
+        assert_eq!(text.to_uppercase().parse::<IdentityId>().unwrap().to_string(), text);
+        for refused in ["", "x", "6f2a0a3e0d674d0e9c552c1b7e0d0001", "{6f2a0a3e-0d67-4d0e-9c55-2c1b7e0d0001}"]
+        {
+            assert_eq!(problem::<IdentityId>(refused), IdProblem::NotUuid, "{refused}");
+        }
+    }
+
+    #[test]
+    fn errors_say_what_was_found_and_what_is_allowed() {
+        assert_eq!(
+            "Acme".parse::<OrgId>().unwrap_err().to_string(),
+            "character 'A', expected 1 to 64 characters of a-z, 0-9 and -"
+        );
+    }
+}

@@ -1,0 +1,76 @@
+//! The five scores by name: one JSON input in, one answer out. No rule lives here.
+
+use serde::Serialize;
+
+use crate::explain::Explanation;
+use crate::json::{InputError, parse};
+use crate::{identity, performance, reputation, scorecard, session_metrics};
+
+/// Which score is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// [`reputation`] of an agent.
+    Reputation,
+    /// [`performance`] of a session.
+    Performance,
+    /// [`scorecard`] of a run.
+    Run,
+    /// [`session_metrics`]: reliability and consistency.
+    Session,
+    /// Reputation of an [`identity`] over time.
+    Identity,
+}
+
+/// A score of any kind, as it is served.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Score {
+    /// Of an agent.
+    Reputation(reputation::Record),
+    /// Of a session.
+    Performance(performance::Performance),
+    /// Of a run.
+    Run(scorecard::Scorecard),
+    /// Of a session.
+    Session(session_metrics::Metrics),
+    /// Of an identity.
+    Identity(identity::Standing),
+}
+
+/// Why a score of any kind is what it is.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum Explained {
+    /// One score, part by part.
+    One(Explanation),
+    /// A reputation, part by part, and where the next evaluation would take it.
+    Reputation(reputation::ReputationExplanation),
+    /// Both session metrics, part by part.
+    Session(session_metrics::MetricsExplanation),
+}
+
+impl Kind {
+    /// The score of one input.
+    pub fn score(self, input: &[u8]) -> Result<Score, InputError> {
+        Ok(match self {
+            Self::Reputation => Score::Reputation(parse::<reputation::Input>(input)?.window.tally().record()),
+            Self::Performance => Score::Performance(parse::<performance::Input>(input)?.totals.performance()),
+            Self::Run => Score::Run(parse::<scorecard::Input>(input)?.score()),
+            Self::Session => Score::Session(parse::<session_metrics::Input>(input)?.metrics()),
+            Self::Identity => Score::Identity(parse::<identity::Input>(input)?.standing()),
+        })
+    }
+
+    /// The parts of the score of one input.
+    pub fn explain(self, input: &[u8]) -> Result<Explained, InputError> {
+        Ok(match self {
+            Self::Reputation => Explained::Reputation(parse::<reputation::Input>(input)?.window.explain()),
+            Self::Performance => {
+                Explained::One(parse::<performance::Input>(input)?.totals.performance().explain())
+            }
+            Self::Run => Explained::One(parse::<scorecard::Input>(input)?.score().explain()),
+            Self::Session => Explained::Session(parse::<session_metrics::Input>(input)?.metrics().explain()),
+            Self::Identity => Explained::One(parse::<identity::Input>(input)?.explain()),
+        })
+    }
+}

@@ -1,0 +1,41 @@
+//! Every limit on evidence, in one place. Each has a test on both sides of it where it is enforced.
+
+/// Longest agent id, in Unicode characters.
+pub const AGENT_ID_CHARS_MAX: usize = 200;
+
+/// Longest organization name, in characters of `[a-z0-9-]`.
+pub const ORG_ID_CHARS_MAX: usize = 64;
+
+/// Longest session id, in bytes: agents make them, and nothing but their length is promised.
+pub const SESSION_ID_BYTES_MAX: usize = 256;
+
+/// Longest trace id, in bytes: a derived trace is named after its session, `<session>#0`, so it may be longer.
+pub const TRACE_ID_BYTES_MAX: usize = 512;
+
+/// Longest run id, in Unicode characters.
+pub const RUN_ID_CHARS_MAX: usize = 200;
+
+/// Largest latency of one evaluation, in milliseconds.
+pub const LATENCY_MS_MAX: f64 = 60_000.0;
+
+/// Largest weight of a signal.
+pub const SIGNAL_WEIGHT_MAX: f64 = 10.0;
+
+/// Largest magnitude of one `score_delta`.
+pub const SCORE_DELTA_ABS_MAX: f64 = 1_000_000.0;
+
+/// Longest event type, in Unicode characters.
+pub const EVENT_TYPE_CHARS_MAX: usize = 200;
+
+/// Largest cost of one record, in whole US dollars. It leaves room to add up 10^14 such records exactly.
+pub const COST_USD_MAX: u128 = 1_000_000_000_000_000;
+
+/// Largest whole number of a run report or of session totals (bytes, milliseconds, counts). A cgroup without a
+/// memory limit reports 9 223 372 036 854 771 712 bytes, which has to fit.
+pub const WHOLE_MAX: u64 = i64::MAX.unsigned_abs();
+
+/// Largest JSON text of one input, in bytes. A longer one is refused without being held in memory.
+pub const INPUT_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// How much of a refused value an error repeats, in characters.
+pub const FOUND_CHARS_MAX: usize = 60;

@@ -1,0 +1,427 @@
+//! # Reputation of an agent: 0–1000
+//!
+//! ```text
+//! score = floor( 400·p/n + max(0, 250 − L/(400·n)) + 4·min(s, 50) + 3·n/10 )          n = 0 gives 0
+//!         pass_rate       latency                    streak         volume
+//! ```
+//!
+//! | symbol | meaning | unit | source |
+//! |---|---|---|---|
+//! | n | evaluations in the window, at most 500 | count | the agent's latest evaluations, in order of acceptance |
+//! | p | those that passed | count | `passed` |
+//! | s | passes counted back from the newest until the first failure | count | `passed` |
+//! | L | sum of their latencies | µs | `latency_ms`, absent = 0 |
+//!
+//! This is `pass_rate×400 + latency_score×250 + streak_score×200 + volume_score×150` with `latency_score = max(0, 1 −
+//! avg_latency_ms/100)`, `streak_score = min(s, 50)/50` and `volume_score = min(n, 500)/500`.
+//!
+//! **Why integers.** Every part is a whole number over the common denominator 4000·n, so the sum is floored exactly. In
+//! floats `400 × 0.7` is 279.99…, and a perfect score ends up one point short.
+//!
+//! **Why a ring.** A [`Window`] keeps p, L and s beside its entries: taking the next evaluation costs the same with 1
+//! or 500 of them, and the score never rescans. A window can be rebuilt from the log at any time; how the log was cut
+//! into batches cannot be seen in it.
+//!
+//! What it ignores: when evaluations happened, which gate failed, and everything older than the last 500.
+
+mod input;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::decimal::{Decimal, ratio};
+use crate::explain::{Component, Explanation, Inputs};
+use crate::units::Micros;
+
+pub use input::Input;
+
+/// The version of this formula.
+pub const FORMULA_VERSION: &str = "1";
+
+/// How many of the latest evaluations count.
+pub const WINDOW_SIZE: usize = 500;
+
+const PASS_RATE_POINTS: u64 = 400;
+const LATENCY_POINTS: u64 = 250;
+const STREAK_POINTS_EACH: u64 = 4;
+const STREAK_MAX: u64 = 50;
+const VOLUME_POINTS: u64 = 150;
+
+/// The common denominator of all parts is this times n.
+const DENOMINATOR: u64 = 4000;
+/// An average of 100 000 µs costs all 250 latency points, so a point is 400 µs: L/(400·n) is 10·L over 4000·n.
+const LATENCY_LOSS: u64 = 10;
+/// 500 evaluations earn all 150 volume points: 3·n/10 is 1200·n² over 4000·n.
+const VOLUME_GAIN: u64 = 1200;
+
+/// From how many evaluations on the score is shown to the outside.
+pub const CALIBRATED_AT: usize = 50;
+
+/// One verdict on one output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub struct Evaluation {
+    /// Whether every gate passed.
+    pub passed: bool,
+    /// The latency that counts for this evaluation.
+    #[serde(rename = "latency_ms", default)]
+    pub latency: Micros,
+}
+
+/// The latest evaluations of one agent, at most [`WINDOW_SIZE`], with their sums.
+#[derive(Clone, Debug, Default)]
+pub struct Window {
+    /// A ring once it is full: the oldest entry stands at `oldest`.
+    entries: Vec<Entry>,
+    oldest: usize,
+    tally: Tally,
+}
+
+/// An evaluation in four bytes, so that the windows of many agents fit in memory.
+#[derive(Clone, Copy, Debug)]
+struct Entry(u32);
+
+impl Entry {
+    const PASSED: u32 = 1 << 31;
+
+    fn new(evaluation: Evaluation) -> Self {
+        Self(evaluation.latency.us() | if evaluation.passed { Self::PASSED } else { 0 })
+    }
+
+    fn passed(self) -> bool {
+        self.0 & Self::PASSED != 0
+    }
+
+    fn latency_us(self) -> u64 {
+        u64::from(self.0 & !Self::PASSED)
+    }
+}
+
+impl Window {
+    /// Takes the next evaluation; the oldest leaves when the window is full.
+    pub fn push(&mut self, evaluation: Evaluation) {
+        let entry = Entry::new(evaluation);
+        match self.entries.get_mut(self.oldest) {
+            Some(oldest) if self.tally.evaluations == WINDOW_SIZE as u64 => {
+                self.tally = self.tally.after(Some(*oldest), entry);
+                *oldest = entry;
+                self.oldest = if self.oldest + 1 == WINDOW_SIZE { 0 } else { self.oldest + 1 };
+            }
+            _ => {
+                self.tally = self.tally.after(None, entry);
+                self.entries.push(entry);
+            }
+        }
+    }
+
+    /// The sums over the window, all that a score needs.
+    pub fn tally(&self) -> Tally {
+        self.tally
+    }
+
+    /// The score as it would be after one more evaluation at the window's average latency.
+    pub fn score_after(&self, passed: bool) -> u32 {
+        let n = self.tally.evaluations;
+        let average_us = if n == 0 { 0 } else { (2 * self.tally.latency_us + n) / (2 * n) };
+        let latency = u32::try_from(average_us).ok().and_then(Micros::from_us).unwrap_or(Micros::MAX);
+        let leaving = if n == WINDOW_SIZE as u64 { self.entries.get(self.oldest).copied() } else { None };
+        self.tally.after(leaving, Entry::new(Evaluation { passed, latency })).breakdown().score()
+    }
+
+    /// Why the score is what it is, and where the next evaluation would take it.
+    pub fn explain(&self) -> ReputationExplanation {
+        ReputationExplanation {
+            explanation: self.tally.breakdown().explain(),
+            next: Next { pass: self.score_after(true), fail: self.score_after(false) },
+        }
+    }
+}
+
+impl Extend<Evaluation> for Window {
+    fn extend<I: IntoIterator<Item = Evaluation>>(&mut self, evaluations: I) {
+        evaluations.into_iter().for_each(|evaluation| self.push(evaluation));
+    }
+}
+
+impl FromIterator<Evaluation> for Window {
+    fn from_iter<I: IntoIterator<Item = Evaluation>>(evaluations: I) -> Self {
+        let mut window = Self::default();
+        window.extend(evaluations);
+        window
+    }
+}
+
+/// The sums over a window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    evaluations: u64,
+    passed: u64,
+    streak: u64,
+    latency_us: u64,
+}
+
+impl Tally {
+    fn after(self, leaving: Option<Entry>, entering: Entry) -> Self {
+        let (left, left_passed, left_us) =
+            leaving.map_or((0, 0, 0), |entry| (1, u64::from(entry.passed()), entry.latency_us()));
+        let evaluations = self.evaluations - left + 1;
+        Self {
+            evaluations,
+            passed: self.passed - left_passed + u64::from(entering.passed()),
+            streak: if entering.passed() { (self.streak + 1).min(evaluations) } else { 0 },
+            latency_us: self.latency_us - left_us + entering.latency_us(),
+        }
+    }
+
+    /// How many evaluations are in the window.
+    pub fn evaluations(self) -> u64 {
+        self.evaluations
+    }
+
+    /// How many of them passed.
+    pub fn passed(self) -> u64 {
+        self.passed
+    }
+
+    /// Passes counted back from the newest until the first failure.
+    pub fn streak(self) -> u64 {
+        self.streak
+    }
+
+    /// The sum of their latencies in microseconds.
+    pub fn latency_us(self) -> u64 {
+        self.latency_us
+    }
+
+    /// The formula: each part as a numerator over 4000·n.
+    pub fn breakdown(self) -> Breakdown {
+        let n = self.evaluations;
+        Breakdown {
+            tally: self,
+            pass_rate: PASS_RATE_POINTS * DENOMINATOR * self.passed,
+            latency: (LATENCY_POINTS * DENOMINATOR * n).saturating_sub(LATENCY_LOSS * self.latency_us),
+            streak: STREAK_POINTS_EACH * DENOMINATOR * n * self.streak.min(STREAK_MAX),
+            volume: VOLUME_GAIN * n * n,
+        }
+    }
+
+    /// The record that is served.
+    pub fn record(self) -> Record {
+        let lifecycle = Lifecycle::of(self.evaluations);
+        let n = u128::from(self.evaluations.max(1));
+        Record {
+            score: self.breakdown().score(),
+            lifecycle,
+            status: lifecycle,
+            eval_count: self.evaluations,
+            evaluations: self.evaluations,
+            window_size: WINDOW_SIZE,
+            passed: self.passed,
+            pass_rate: ratio(u128::from(self.passed), n),
+            avg_latency_ms: ratio(u128::from(self.latency_us), 1000 * n),
+            streak: self.streak,
+            formula_version: FORMULA_VERSION,
+        }
+    }
+}
+
+/// The parts of one score, exact: numerators over 4000·n.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Breakdown {
+    tally: Tally,
+    pass_rate: u64,
+    latency: u64,
+    streak: u64,
+    volume: u64,
+}
+
+impl Breakdown {
+    /// The score, 0 to 1000.
+    #[expect(clippy::cast_possible_truncation, reason = "the parts add up to at most 1000")]
+    pub fn score(self) -> u32 {
+        // No part is above 1 000 000·n, so the sum stays below 2^32 and far below 2^64.
+        let sum = self.pass_rate + self.latency + self.streak + self.volume;
+        if self.tally.evaluations == 0 { 0 } else { (sum / (DENOMINATOR * self.tally.evaluations)) as u32 }
+    }
+
+    /// The parts as points.
+    pub fn explain(self) -> Explanation {
+        let Tally { evaluations, passed, streak, latency_us } = self.tally;
+        let n = evaluations.max(1);
+        let component = |name, inputs: Inputs, numerator: u64, max: u64| {
+            let points = ratio(u128::from(numerator), u128::from(DENOMINATOR * n));
+            Component::bounded(name, inputs, points, Decimal::from_units(i128::from(max) * Decimal::<6>::ONE))
+        };
+        let average: Decimal<3> = ratio(u128::from(latency_us), 1000 * u128::from(n));
+        Explanation {
+            score: Value::from(self.score()),
+            formula_version: FORMULA_VERSION,
+            components: vec![
+                component(
+                    "pass_rate",
+                    [("passed", passed.into()), ("evaluations", evaluations.into())].into(),
+                    self.pass_rate,
+                    PASS_RATE_POINTS,
+                ),
+                component(
+                    "latency",
+                    [("avg_latency_ms", average.into())].into(),
+                    self.latency,
+                    LATENCY_POINTS,
+                ),
+                component(
+                    "streak",
+                    [("streak", streak.into())].into(),
+                    self.streak,
+                    STREAK_POINTS_EACH * STREAK_MAX,
+                ),
+                component("volume", [("evaluations", evaluations.into())].into(), self.volume, VOLUME_POINTS),
+            ],
+        }
+    }
+}
+
+/// The parts of the score, and the scores that one more evaluation would give.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ReputationExplanation {
+    /// The parts.
+    #[serde(flatten)]
+    pub explanation: Explanation,
+    /// The score after one more evaluation at the window's average latency.
+    pub next: Next,
+}
+
+/// The score after one more evaluation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Next {
+    /// If it passes.
+    pub pass: u32,
+    /// If it fails.
+    pub fail: u32,
+}
+
+/// How settled a score is, by the number of evaluations in the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Lifecycle {
+    /// None yet.
+    New,
+    /// 1 to 49: indicative only, shown to the outside as `n/50`.
+    Calibrating,
+    /// 50 to 499.
+    Active,
+    /// 500: the window is full.
+    Mature,
+}
+
+impl Lifecycle {
+    fn of(evaluations: u64) -> Self {
+        match evaluations {
+            0 => Self::New,
+            n if n < CALIBRATED_AT as u64 => Self::Calibrating,
+            n if n < WINDOW_SIZE as u64 => Self::Active,
+            _ => Self::Mature,
+        }
+    }
+}
+
+/// The reputation of an agent as it is served: the union of what clients of both source APIs read.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Record {
+    /// 0 to 1000.
+    pub score: u32,
+    /// How settled the score is.
+    pub lifecycle: Lifecycle,
+    /// The same under its other name.
+    pub status: Lifecycle,
+    /// Evaluations in the window.
+    pub eval_count: u64,
+    /// The same under its other name.
+    pub evaluations: u64,
+    /// The most evaluations that count.
+    pub window_size: usize,
+    /// Those that passed.
+    pub passed: u64,
+    /// The share that passed.
+    pub pass_rate: Decimal<6>,
+    /// The average latency in milliseconds.
+    pub avg_latency_ms: Decimal<3>,
+    /// Passes counted back from the newest.
+    pub streak: u64,
+    /// The version of the formula.
+    pub formula_version: &'static str,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn window(evaluations: &[(usize, bool, f64)]) -> Window {
+        let each = |&(times, passed, ms): &(usize, bool, f64)| {
+            std::iter::repeat_n(Evaluation { passed, latency: Micros::from_ms(ms).unwrap() }, times)
+        };
+        evaluations.iter().flat_map(each).collect()
+    }
+
+    /// Runs of (how many, passed, latency in ms), oldest first, and the score by hand.
+    #[test]
+    fn the_formula_by_hand() {
+        for (evaluations, score, why) in [
+            (vec![], 0, "never evaluated"),
+            (vec![(1, true, 0.0)], 654, "400 + 250 + 4 + 0.3"),
+            (vec![(1, false, 0.0)], 250, "0 + 250 + 0 + 0.3"),
+            (vec![(49, true, 0.0)], 860, "400 + 250 + 196 + 14.7"),
+            (vec![(50, true, 0.0)], 865, "400 + 250 + 200 + 15"),
+            (vec![(51, true, 0.0)], 865, "400 + 250 + 200 + 15.3: the streak is capped"),
+            (vec![(499, true, 0.0)], 999, "400 + 250 + 200 + 149.7"),
+            (vec![(500, true, 0.0)], 1000, "everything"),
+            (vec![(500, true, 100.0)], 750, "no latency points at 100 ms"),
+            (vec![(500, true, 60_000.0)], 750, "and never less than none"),
+            (vec![(500, true, 99.6)], 751, "400 + 1 + 200 + 150"),
+            (vec![(3, false, 0.0), (7, true, 0.0)], 561, "280 + 250 + 28 + 3: 400 × 0.7 is 280, not 279.99"),
+            (vec![(1, false, 0.0), (500, true, 0.0)], 1000, "the failure has left the window"),
+            (vec![(499, true, 0.0), (1, false, 0.0)], 799, "399.2 + 250 + 0 + 150"),
+        ] {
+            assert_eq!(window(&evaluations).tally().breakdown().score(), score, "{why}");
+        }
+    }
+
+    #[test]
+    fn the_lifecycle_changes_at_1_50_and_500() {
+        for (n, lifecycle) in [
+            (0, Lifecycle::New),
+            (1, Lifecycle::Calibrating),
+            (49, Lifecycle::Calibrating),
+            (50, Lifecycle::Active),
+            (499, Lifecycle::Active),
+            (500, Lifecycle::Mature),
+            (501, Lifecycle::Mature),
+        ] {
+            assert_eq!(window(&[(n, true, 0.0)]).tally().record().lifecycle, lifecycle, "{n}");
+        }
+    }
+
+    #[test]
+    fn the_explanation_adds_up_and_names_the_next_step() {
+        let explained = window(&[(3, false, 10.0), (7, true, 30.0)]).explain();
+        let points: Vec<String> =
+            explained.explanation.components.iter().map(|c| c.points.to_string()).collect();
+        // Average 24 ms: 250 − 60 points of latency.
+        assert_eq!(points, ["280.000000", "190.000000", "28.000000", "3.000000"]);
+        assert_eq!(explained.explanation.score, 501);
+        let lost: i128 =
+            explained.explanation.components.iter().map(|c| c.points_lost.unwrap().units()).sum();
+        assert_eq!(lost, (1000 - 501) * 1_000_000);
+        // 8 of 11 → 290.9 + 190 + 32 + 3.3; 7 of 11 → 254.5 + 190 + 0 + 3.3.
+        assert_eq!(explained.next, Next { pass: 516, fail: 447 });
+    }
+
+    #[test]
+    fn the_next_step_of_a_full_window_drops_its_oldest() {
+        let full = window(&[(1, false, 0.0), (499, true, 0.0)]);
+        assert_eq!(full.score_after(true), 1000);
+        assert_eq!(window(&[]).score_after(true), 654);
+        let mut pushed = full.clone();
+        pushed.push(Evaluation { passed: false, latency: Micros::default() });
+        assert_eq!(full.score_after(false), pushed.tally().breakdown().score());
+    }
+}

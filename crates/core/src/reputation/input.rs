@@ -1,0 +1,67 @@
+//! The evaluations of one agent as they are sent, folded into a window while they are read.
+
+use std::fmt;
+
+use serde::de::{SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+
+use super::Window;
+use crate::json::Object;
+
+/// What `renown score reputation` reads: `{"evaluations":[{"passed":true,"latency_ms":12.5}, …]}`, oldest first.
+#[derive(Debug, Deserialize)]
+pub struct Input {
+    /// The evaluations, folded while they are read.
+    #[serde(rename = "evaluations")]
+    pub window: Window,
+}
+
+impl<'de> Deserialize<'de> for Window {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Evaluations;
+
+        impl<'de> Visitor<'de> for Evaluations {
+            type Value = Window;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an array of evaluations, oldest first")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Window, A::Error> {
+                let mut window = Window::default();
+                while let Some(Object(evaluation)) = seq.next_element()? {
+                    window.push(evaluation);
+                }
+                Ok(window)
+            }
+        }
+
+        deserializer.deserialize_seq(Evaluations)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::parse;
+
+    #[test]
+    fn bad_evaluations_are_refused_by_name() {
+        for (evaluations, refusal) in [
+            (r#"{"passed":1}"#, "evaluations[0].passed: invalid type: integer `1`, expected a boolean"),
+            (r#"{"latency_ms":1}"#, "evaluations[0]: missing field `passed`"),
+            (
+                r#"{"passed":true,"latency_ms":60000.001}"#,
+                "evaluations[0].latency_ms: invalid value: floating point `60000.001`, expected milliseconds from 0 to 60000",
+            ),
+            (
+                r#"{"passed":true,"latency_ms":"1"}"#,
+                "evaluations[0].latency_ms: invalid type: string \"1\", expected milliseconds from 0 to 60000",
+            ),
+            ("[true]", "evaluations[0]: invalid type: sequence, expected an object"),
+        ] {
+            let input = format!(r#"{{"evaluations":[{evaluations}]}}"#);
+            assert_eq!(parse::<Input>(input.as_bytes()).unwrap_err().to_string(), refusal);
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! The report of a run as it is sent: everything but `outcome` optional, and bad parts taken for absent.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::{Baseline, Outcome, Report, Resources, Scorecard, Stages};
+use crate::json::{self, Fields, Found, Given, Object};
+use crate::units::Whole;
+
+/// A part of a report that was impossible and counts as absent: `wall_ms: -5 is negative`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Warning {
+    field: &'static str,
+    problem: String,
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.field, self.problem)
+    }
+}
+
+impl Serialize for Warning {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// What `renown score run` reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Input {
+    /// What the run reported.
+    pub report: Report,
+    /// What its wall time is compared with.
+    pub baseline: Baseline,
+    /// What was impossible in the report.
+    pub warnings: Vec<Warning>,
+}
+
+impl Input {
+    /// The scorecard of the run, with the warnings of its report.
+    pub fn score(self) -> Scorecard {
+        Scorecard { warnings: self.warnings, ..self.report.score(self.baseline) }
+    }
+}
+
+impl<'de> Deserialize<'de> for Input {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let fields = Fields::deserialize(deserializer)?;
+        let outcome = outcome(&fields).map_err(serde::de::Error::custom)?;
+        let mut reader = Reader { warnings: Vec::new() };
+        let stages = reader.read(&fields, "stages", read_stages);
+        let wall_ms = reader.whole(&fields, "wall_ms");
+        let baseline = reader.read(&fields, "baseline_wall_ms", read_baseline).unwrap_or_default();
+        let resources =
+            reader.read(&fields, "resources", read_object).map_or_else(Resources::default, |parts| {
+                Resources {
+                    memory_peak_bytes: reader.whole(&parts, "memory_peak_bytes"),
+                    memory_limit_bytes: reader.whole(&parts, "memory_limit_bytes"),
+                    cpu_periods: reader.whole(&parts, "cpu_periods"),
+                    cpu_throttled_periods: reader.whole(&parts, "cpu_throttled_periods"),
+                    cpu_throttled_ms: reader.whole(&parts, "cpu_throttled_ms"),
+                }
+            });
+        let report = Report { outcome, stages, wall_ms, resources };
+        Ok(Self { report, baseline, warnings: reader.warnings })
+    }
+}
+
+/// The one field that is not optional.
+fn outcome(fields: &Fields<'_>) -> Result<Outcome, String> {
+    const ALLOWED: &str = "expected completed, blocked or failed";
+    match fields.get("outcome") {
+        Given::Absent => Err(format!("outcome: missing, {ALLOWED}")),
+        Given::Repeated => Err(format!("outcome: given more than once, {ALLOWED} once")),
+        Given::Once(text) => {
+            serde_json::from_str(text).map_err(|_| format!("outcome: {}, {ALLOWED}", Found::new(text)))
+        }
+    }
+}
+
+/// Reads optional parts: what cannot be read becomes a warning.
+struct Reader {
+    warnings: Vec<Warning>,
+}
+
+impl Reader {
+    fn read<'a, T>(
+        &mut self,
+        fields: &Fields<'a>,
+        field: &'static str,
+        read: impl FnOnce(&'a str) -> Result<T, String>,
+    ) -> Option<T> {
+        let problem = match fields.get(field) {
+            Given::Absent => return None,
+            Given::Repeated => "given more than once".to_owned(),
+            Given::Once(text) => match read(text) {
+                Ok(value) => return Some(value),
+                Err(problem) => problem,
+            },
+        };
+        self.warnings.push(Warning { field, problem });
+        None
+    }
+
+    fn whole(&mut self, fields: &Fields<'_>, field: &'static str) -> Option<u64> {
+        self.read(fields, field, |text| {
+            text.parse::<Whole>().map(Whole::get).map_err(|error| error.to_string())
+        })
+    }
+}
+
+fn read_object(text: &str) -> Result<Fields<'_>, String> {
+    serde_json::from_str(text).map_err(|_| format!("{} is not an object", Found::new(text)))
+}
+
+fn read_baseline(text: &str) -> Result<Baseline, String> {
+    let wall_ms: Vec<Whole> = read_array(text)?;
+    Ok(Baseline::new(&wall_ms.into_iter().map(Whole::get).collect::<Vec<_>>()))
+}
+
+/// One stage as it is sent. The name is for people; the rule only counts.
+#[derive(Deserialize)]
+struct Stage<'a> {
+    #[serde(borrow, rename = "name")]
+    _name: Cow<'a, str>,
+    passed: bool,
+    #[serde(default)]
+    attempts: Attempts,
+}
+
+/// How often a stage was tried: at least once.
+struct Attempts(u64);
+
+impl Default for Attempts {
+    fn default() -> Self {
+        Self(1)
+    }
+}
+
+impl<'de> Deserialize<'de> for Attempts {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match Whole::deserialize(deserializer)?.get() {
+            0 => Err(serde::de::Error::custom("0 attempts, expected at least 1")),
+            attempts => Ok(Self(attempts)),
+        }
+    }
+}
+
+fn read_stages(text: &str) -> Result<Stages, String> {
+    let stages: Vec<Object<Stage<'_>>> = read_array(text)?;
+    let mut counted = Stages::default();
+    for Object(stage) in stages {
+        counted.executed += 1;
+        counted.first_try += u64::from(stage.passed && stage.attempts.0 == 1);
+    }
+    Ok(counted)
+}
+
+/// Reads an array, and says which of its items is malformed and why.
+fn read_array<'a, T: Deserialize<'a>>(text: &'a str) -> Result<Vec<T>, String> {
+    if !text.starts_with('[') {
+        return Err(format!("{} is not an array", Found::new(text)));
+    }
+    serde_path_to_error::deserialize(&mut serde_json::Deserializer::from_str(text))
+        .map_err(|located| format!("{} {}", json::path(located.path()), json::message(located.inner())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::parse;
+
+    fn warnings(text: &str) -> Vec<String> {
+        parse::<Input>(text.as_bytes()).unwrap().warnings.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn impossible_parts_are_named_and_count_as_absent() {
+        for (report, expected) in [
+            (r#""wall_ms":-5"#, "wall_ms: -5 is negative"),
+            (r#""wall_ms":"fast""#, r#"wall_ms: "fast" is not a number"#),
+            (r#""wall_ms":1.5"#, "wall_ms: 1.5 is not a whole number"),
+            (r#""wall_ms":1e999"#, "wall_ms: 1e999 is above 9223372036854775807"),
+            (r#""wall_ms":1,"wall_ms":1"#, "wall_ms: given more than once"),
+            (r#""stages":"lint""#, r#"stages: "lint" is not an array"#),
+            (
+                r#""stages":[{"name":"a","passed":true,"attempts":0}]"#,
+                "stages: [0].attempts 0 attempts, expected at least 1",
+            ),
+            (
+                r#""stages":[{"name":"a","passed":1}]"#,
+                "stages: [0].passed invalid type: integer `1`, expected a boolean",
+            ),
+            (r#""stages":[{"passed":true}]"#, "stages: [0] missing field `name`"),
+            (r#""stages":[["a",true,1]]"#, "stages: [0] invalid type: sequence, expected an object"),
+            (
+                r#""baseline_wall_ms":[5,-1]"#,
+                "baseline_wall_ms: [1] -1 is negative, expected a whole number from 0 to 9223372036854775807",
+            ),
+            (r#""resources":7"#, "resources: 7 is not an object"),
+            (r#""resources":{"memory_peak_bytes":-1}"#, "memory_peak_bytes: -1 is negative"),
+            (r#""resources":{"cpu_periods":true}"#, "cpu_periods: true is not a number"),
+        ] {
+            assert_eq!(warnings(&format!(r#"{{"outcome":"completed",{report}}}"#)), [expected]);
+        }
+    }
+
+    #[test]
+    fn null_and_unknown_fields_are_silent() {
+        let report = r#"{"outcome":"failed","wall_ms":null,"stages":null,"resources":{"cpu_periods":null},"colour":"red"}"#;
+        assert!(warnings(report).is_empty());
+    }
+
+    #[test]
+    fn only_the_outcome_can_refuse_a_run() {
+        for (report, refusal) in [
+            ("{}", "outcome: missing, expected completed, blocked or failed"),
+            (r#"{"outcome":null}"#, "outcome: missing, expected completed, blocked or failed"),
+            (r#"{"outcome":"done"}"#, r#"outcome: "done", expected completed, blocked or failed"#),
+            (r#"{"outcome":7}"#, "outcome: 7, expected completed, blocked or failed"),
+            (
+                r#"{"outcome":"failed","outcome":"failed"}"#,
+                "outcome: given more than once, expected completed, blocked or failed once",
+            ),
+        ] {
+            assert_eq!(parse::<Input>(report.as_bytes()).unwrap_err().to_string(), refusal);
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! The resource axis: how much memory and CPU a run left alone.
+
+use super::axis;
+
+/// Points of the resource axis for memory; the rest is for CPU.
+const MEMORY_POINTS: u128 = 70;
+const CPU_POINTS: u128 = 30;
+
+/// What a run consumed. Absent parts are `None`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Resources {
+    /// Memory used at most.
+    pub memory_peak_bytes: Option<u64>,
+    /// Memory allowed.
+    pub memory_limit_bytes: Option<u64>,
+    /// Scheduler periods in which the run could have run.
+    pub cpu_periods: Option<u64>,
+    /// Those in which it was throttled.
+    pub cpu_throttled_periods: Option<u64>,
+    /// How long it was throttled, in milliseconds.
+    pub cpu_throttled_ms: Option<u64>,
+}
+
+impl Resources {
+    /// The resource axis of a run that took `wall_ms`; none if nothing is known.
+    pub(super) fn efficiency(&self, wall_ms: Option<u64>) -> Option<u8> {
+        let used = Share::new(self.memory_peak_bytes, self.memory_limit_bytes);
+        let throttled = Share::new(self.cpu_throttled_periods, self.cpu_periods)
+            .or_else(|| Share::new(self.cpu_throttled_ms, wall_ms));
+        if used.is_none() && throttled.is_none() {
+            return None;
+        }
+        let (memory, memory_rest, limit) = used.unwrap_or(Share::HALF).unused_points(MEMORY_POINTS);
+        let (cpu, cpu_rest, periods) = throttled.unwrap_or(Share::HALF).unused_points(CPU_POINTS);
+        // The two remainders add up to less than two points; comparing their sum with a half and with three halves
+        // over the common denominator stays below 2^127, where rounding the whole sum at once would not.
+        let rest = memory_rest * periods + cpu_rest * limit;
+        let one = limit * periods;
+        let half = one - one / 2;
+        let carried = u128::from(rest >= half) + u128::from(rest >= one && rest - one >= half);
+        Some(axis(memory + cpu + carried))
+    }
+}
+
+/// A share from 0 to 1 as an exact fraction.
+#[derive(Clone, Copy)]
+struct Share {
+    part: u128,
+    whole: u128,
+}
+
+impl Share {
+    const HALF: Self = Self { part: 1, whole: 2 };
+
+    /// `part / whole`, at most 1; none if either is missing or the whole is 0.
+    fn new(part: Option<u64>, whole: Option<u64>) -> Option<Self> {
+        let (part, whole) = (u128::from(part?), u128::from(whole?));
+        (whole > 0).then_some(Self { part: part.min(whole), whole })
+    }
+
+    /// `points · (1 − share)` as whole points, a remainder and its denominator.
+    fn unused_points(self, points: u128) -> (u128, u128, u128) {
+        let numerator = points * (self.whole - self.part);
+        (numerator / self.whole, numerator % self.whole, self.whole)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn resources_are_weighed_exactly_whatever_their_size() {
+        let efficiency = |peak, limit, throttled, periods| {
+            let resources = Resources {
+                memory_peak_bytes: peak,
+                memory_limit_bytes: limit,
+                cpu_throttled_periods: throttled,
+                cpu_periods: periods,
+                cpu_throttled_ms: None,
+            };
+            resources.efficiency(None)
+        };
+        let huge = i64::MAX.unsigned_abs();
+        for (found, expected, why) in [
+            (efficiency(None, None, None, None), None, "nothing known"),
+            (efficiency(Some(1), Some(0), Some(1), Some(0)), None, "wholes of 0 count as missing"),
+            (efficiency(Some(1), None, None, Some(9)), None, "parts alone say nothing"),
+            (efficiency(Some(256), Some(512), None, None), Some(50), "35 + 15"),
+            (efficiency(None, None, Some(2), Some(8)), Some(58), "35 + 22.5 = 57.5"),
+            (efficiency(Some(1), Some(140), Some(0), Some(1)), Some(100), "69.5 + 30 = 99.5"),
+            (efficiency(Some(141), Some(14_000), Some(0), Some(1)), Some(99), "69.295 + 30"),
+            (efficiency(Some(3), Some(4), Some(3), Some(4)), Some(25), "17.5 + 7.5"),
+            (efficiency(Some(9), Some(4), Some(9), Some(4)), Some(0), "above the limit"),
+            (efficiency(Some(huge), Some(huge), Some(huge), Some(huge)), Some(0), "everything used"),
+            (efficiency(Some(0), Some(huge), Some(0), Some(huge)), Some(100), "nothing used"),
+            (
+                efficiency(Some(huge / 2), Some(huge), Some(1), Some(huge - 1)),
+                Some(65),
+                "just above 35 + just below 30",
+            ),
+        ] {
+            assert_eq!(found, expected, "{why}");
+        }
+    }
+
+    #[test]
+    fn throttled_time_stands_in_for_periods() {
+        let throttled = |ms| Resources { cpu_throttled_ms: Some(ms), ..Resources::default() };
+        assert_eq!(throttled(25).efficiency(Some(100)), Some(58), "35 + 22.5 = 57.5");
+        assert_eq!(throttled(500).efficiency(Some(100)), Some(35), "at most all of it");
+        assert_eq!(throttled(25).efficiency(Some(0)), None, "a wall time of 0 counts as missing");
+        assert_eq!(throttled(25).efficiency(None), None);
+    }
+}

@@ -1,0 +1,391 @@
+//! # Session metrics: reliability and consistency, 0–1 each
+//!
+//! ```text
+//! risk                 = 1 − signal
+//!
+//! agent_reliability    step_risk  = max over the present signals of weight · risk
+//!                      mean_top_k = mean of the k largest step risks, k = max(1, ceil(0.15 · n))
+//!                      raw_risk   = 0.9 · mean_top_k + 0.1 · max_risk
+//!                      score      = round4(clamp(1 − raw_risk, 0, 1))
+//!
+//! agent_consistency    penalty    = Σ weight · risk over loop_detection, tool_correctness, coherence, where present
+//!                      uncertainty = (1 + penalty) · (weight_confidence · confidence_risk)
+//!                      rms        = sqrt(Σ uncertainty² / n)
+//!                      score      = round4(clamp(1 − rms, 0, 1))
+//! ```
+//!
+//! | symbol | meaning | unit | source |
+//! |---|---|---|---|
+//! | signal | confidence, `loop_detection`, `tool_correctness` or coherence of a trace | 0 to 1, 1 is good | the trace |
+//! | weight | how much a signal counts, by default 1.0, 1.0, 0.8, 1.0 | 0 to 10 | `signal_weights` |
+//! | n | traces evaluated: with any signal (reliability), with confidence (consistency) | count | the session |
+//!
+//! **Why floats here.** Signals arrive as floats from models and judges, and the square root is not rational. What makes
+//! the digits stable is a fixed order of plain `f64` operations, left to right in session order (reliability: in
+//! descending order), and `round4`, which is [`Decimal::nearest`]: ties to even on the exact binary value.
+//!
+//! **Why two metrics.** Reliability looks at the worst moments (one catastrophic trace is seen among a hundred good
+//! ones), consistency at the spread (many moderate troubles score badly though none is catastrophic).
+//!
+//! What it ignores: absent signals (they are skipped, not taken for 0 or 1), and how long traces took.
+
+#![expect(clippy::float_arithmetic, reason = "the rule is defined as a fixed order of f64 operations")]
+
+mod input;
+mod result;
+
+pub use input::{Input, Metrics, MetricsExplanation, Trace};
+pub use result::{
+    Consistency, ConsistencyRow, Metadata, Metric, PerTrace, Reliability, ReliabilityRow, Risks, Rms, TopK,
+};
+
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::decimal::Decimal;
+use crate::json::number_within;
+use crate::limits;
+use crate::units::Unit;
+
+/// The version of both formulas.
+pub const FORMULA_VERSION: &str = "1";
+
+/// The share of traces that make the tail: the worst 15 %. The count of them is made in integers, in percent.
+const TOP_K_PERCENTILE: f64 = 0.15;
+const TOP_K_PERCENT: usize = 15;
+/// How much the mean of the tail and the single worst trace weigh in the raw risk.
+const TAIL_WEIGHT: f64 = 0.9;
+const WORST_WEIGHT: f64 = 0.1;
+/// A trace above this step risk is flagged.
+const FLAGGED_ABOVE: f64 = 0.5;
+
+/// Rounded scores (in ten-thousandths) from which the bands begin, best first.
+const BANDS_FROM: [i128; 4] = [9000, 7000, 5000, 3000];
+const RELIABILITY_BANDS: [&str; 5] =
+    ["highly_reliable", "generally_reliable", "moderate_risk", "elevated_risk", "high_risk"];
+const CONSISTENCY_BANDS: [&str; 5] =
+    ["highly_consistent", "generally_consistent", "moderate_instability", "high_instability", "unstable"];
+/// Rounded consistency scores from which its reason changes.
+const CONSISTENT_FROM: Decimal<4> = Decimal::from_units(8000);
+const MODERATE_FROM: Decimal<4> = Decimal::from_units(5000);
+
+/// What is known about one trace. An absent signal is `None`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Signals {
+    /// How sure the agent was.
+    pub confidence: Option<Unit>,
+    /// How free of loops the trace was.
+    pub loop_detection: Option<Unit>,
+    /// How right its choice and use of tools was.
+    pub tool_correctness: Option<Unit>,
+    /// How coherent its steps were.
+    pub coherence: Option<Unit>,
+}
+
+impl Signals {
+    /// `1 − signal`, where present, in the order of the formula.
+    fn risks(&self) -> [Option<f64>; 4] {
+        [self.confidence, self.loop_detection, self.tool_correctness, self.coherence]
+            .map(|signal| signal.map(|signal| 1.0 - signal.get()))
+    }
+
+    fn any(&self) -> bool {
+        self.risks().iter().any(Option::is_some)
+    }
+}
+
+/// How much each signal counts.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SignalWeights {
+    /// Weight of confidence.
+    pub confidence: Weight,
+    /// Weight of loop detection.
+    pub loop_detection: Weight,
+    /// Weight of tool correctness.
+    pub tool_correctness: Weight,
+    /// Weight of coherence.
+    pub coherence: Weight,
+}
+
+impl Default for SignalWeights {
+    fn default() -> Self {
+        Self {
+            confidence: Weight(1.0),
+            loop_detection: Weight(1.0),
+            tool_correctness: Weight(0.8),
+            coherence: Weight(1.0),
+        }
+    }
+}
+
+impl SignalWeights {
+    fn in_order(&self) -> [f64; 4] {
+        [self.confidence, self.loop_detection, self.tool_correctness, self.coherence].map(|weight| weight.0)
+    }
+}
+
+/// A finite number from 0 to 10.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Weight(f64);
+
+impl Weight {
+    /// The weight, if it is one.
+    pub fn new(weight: f64) -> Option<Self> {
+        (0.0..=limits::SIGNAL_WEIGHT_MAX).contains(&weight).then_some(Self(weight))
+    }
+}
+
+impl<'de> Deserialize<'de> for Weight {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        number_within(deserializer, "a weight from 0 to 10", Self::new)
+    }
+}
+
+/// `agent_reliability`: the worst moments of a session.
+pub fn reliability(traces: &[Trace], weights: &SignalWeights, threshold: Unit) -> Metric<Reliability> {
+    let mut rows = Vec::with_capacity(traces.len());
+    let mut sorted = Vec::with_capacity(traces.len());
+    let mut flagged_traces = Vec::new();
+    for trace in traces.iter().filter(|trace| trace.signals.any()) {
+        let risks = trace.signals.risks();
+        let weighted =
+            risks.into_iter().zip(weights.in_order()).filter_map(|(risk, weight)| Some(weight * risk?));
+        let step_risk = weighted.fold(0.0, f64::max);
+        if step_risk > FLAGGED_ABOVE {
+            flagged_traces.push(trace.trace_id.clone());
+        }
+        sorted.push(step_risk);
+        rows.push((trace.trace_id.clone(), ReliabilityRow { risks: Risks::from(risks), step_risk }));
+    }
+    sorted.sort_unstable_by(|a, b| b.total_cmp(a));
+    let Some(&max_risk) = sorted.first() else {
+        return Metric::not_evaluable(
+            RELIABILITY,
+            RELIABILITY_BANDS,
+            NOTHING_TO_EVALUATE,
+            threshold,
+            traces.len(),
+        );
+    };
+
+    let n = sorted.len();
+    let k = (n * TOP_K_PERCENT).div_ceil(100).max(1);
+    let mean_top_k_risk = sorted.iter().take(k).fold(0.0, |sum, risk| sum + risk) / count(k);
+    let raw_risk = TAIL_WEIGHT * mean_top_k_risk + WORST_WEIGHT * max_risk;
+    let score = Decimal::nearest((1.0 - raw_risk).clamp(0.0, 1.0));
+    let reason = match flagged_traces.len() {
+        0 => format!("No elevated risk across {n} traces."),
+        flagged => format!("Elevated risk in {flagged} of {n} traces."),
+    };
+    let details = Reliability {
+        raw_risk,
+        signal_weights: *weights,
+        per_trace_signals: PerTrace(rows),
+        flagged_traces,
+        aggregation: TopK {
+            method: "max_compose_top_k",
+            top_k_percentile: TOP_K_PERCENTILE,
+            ensemble_weight: WORST_WEIGHT,
+            mean_top_k_risk,
+            max_risk,
+        },
+    };
+    let metadata =
+        Metadata { total_traces_in_session: traces.len(), traces_evaluated: n, details: Some(details) };
+    Metric::new(RELIABILITY, RELIABILITY_BANDS, score, reason.into(), threshold, metadata)
+}
+
+/// `agent_consistency`: the spread of uncertainty over a session.
+pub fn consistency(traces: &[Trace], weights: &SignalWeights, threshold: Unit) -> Metric<Consistency> {
+    let [w_confidence, w_loop, w_tool, w_coherence] = weights.in_order();
+    let mut rows = Vec::with_capacity(traces.len());
+    let mut squares = 0.0;
+    for trace in traces {
+        let risks = trace.signals.risks();
+        let [Some(confidence_risk), looping, tool, coherence] = risks else { continue };
+        let situational_penalty = [(w_loop, looping), (w_tool, tool), (w_coherence, coherence)]
+            .into_iter()
+            .filter_map(|(weight, risk)| Some(weight * risk?))
+            .fold(0.0, |sum, part| sum + part);
+        let weighted_uncertainty = (1.0 + situational_penalty) * (w_confidence * confidence_risk);
+        squares += weighted_uncertainty * weighted_uncertainty;
+        let row = ConsistencyRow { risks: Risks::from(risks), situational_penalty, weighted_uncertainty };
+        rows.push((trace.trace_id.clone(), row));
+    }
+    if rows.is_empty() {
+        let reason =
+            if traces.iter().any(|trace| trace.signals.any()) { NONE_EVALUABLE } else { NOTHING_TO_EVALUATE };
+        return Metric::not_evaluable(CONSISTENCY, CONSISTENCY_BANDS, reason, threshold, traces.len());
+    }
+
+    let n = rows.len();
+    let rms = (squares / count(n)).sqrt();
+    let score: Decimal<4> = Decimal::nearest((1.0 - rms).clamp(0.0, 1.0));
+    let reason = if score >= CONSISTENT_FROM {
+        format!("Consistent performance across {n} traces.")
+    } else if score >= MODERATE_FROM {
+        format!("Moderate instability detected across {n} traces.")
+    } else {
+        format!("High instability across {n} traces; multiple signals compound.")
+    };
+    let details = Consistency {
+        raw_instability: rms,
+        signal_weights: *weights,
+        per_trace_signals: PerTrace(rows),
+        aggregation: Rms { method: "weighted_rms", rms_value: rms },
+    };
+    let metadata =
+        Metadata { total_traces_in_session: traces.len(), traces_evaluated: n, details: Some(details) };
+    Metric::new(CONSISTENCY, CONSISTENCY_BANDS, score, reason.into(), threshold, metadata)
+}
+
+const RELIABILITY: &str = "agent_reliability";
+const CONSISTENCY: &str = "agent_consistency";
+const NOTHING_TO_EVALUATE: &str = "No traces or signals to evaluate.";
+const NONE_EVALUABLE: &str = "No evaluable traces.";
+
+#[expect(clippy::cast_precision_loss, reason = "a session has far fewer than 2^53 traces")]
+fn count(traces: usize) -> f64 {
+    traces as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::TraceId;
+
+    /// A trace of (confidence, `loop_detection`, `tool_correctness`, coherence); NaN is absent.
+    fn trace(index: usize, signals: [f64; 4]) -> Trace {
+        let [confidence, loop_detection, tool_correctness, coherence] =
+            signals.map(|signal| Unit::new(signal).ok());
+        let signals = Signals { confidence, loop_detection, tool_correctness, coherence };
+        Trace { trace_id: format!("t{index}").parse().unwrap(), signals }
+    }
+
+    fn traces(signals: &[[f64; 4]]) -> Vec<Trace> {
+        signals.iter().enumerate().map(|(index, &signals)| trace(index, signals)).collect()
+    }
+
+    fn scores(signals: &[[f64; 4]]) -> [String; 2] {
+        let (traces, weights) = (traces(signals), SignalWeights::default());
+        let reliability = reliability(&traces, &weights, Unit::HALF).score;
+        [reliability.to_string(), consistency(&traces, &weights, Unit::HALF).score.to_string()]
+    }
+
+    const ABSENT: f64 = f64::NAN;
+
+    #[test]
+    fn the_worked_numbers_of_the_source() {
+        // Two of the traces shown in the source's metadata: risks .12 .05 .08 .03 and .65 .72 .10 .15.
+        let session = traces(&[[0.88, 0.95, 0.92, 0.97], [0.35, 0.28, 0.9, 0.85]]);
+        let found = reliability(&session, &SignalWeights::default(), Unit::HALF);
+        let details = found.metadata.details.unwrap();
+        let step_risks: Vec<String> = details
+            .per_trace_signals
+            .0
+            .iter()
+            .map(|(_, row)| Decimal::<4>::nearest(row.step_risk).to_string())
+            .collect();
+        assert_eq!(step_risks, ["0.1200", "0.7200"]);
+        assert_eq!(
+            Decimal::<4>::nearest(details.raw_risk).to_string(),
+            "0.7200",
+            "its aggregation, not its sample's 0.32"
+        );
+        assert_eq!(details.flagged_traces.iter().map(TraceId::as_str).collect::<Vec<_>>(), ["t1"]);
+
+        let found = consistency(&session, &SignalWeights::default(), Unit::HALF);
+        let (_, first) = &found.metadata.details.unwrap().per_trace_signals.0[0];
+        assert_eq!(
+            Decimal::<4>::nearest(first.situational_penalty).to_string(),
+            "0.1440",
+            "not its sample's 0.134"
+        );
+        assert_eq!(Decimal::<4>::nearest(first.weighted_uncertainty).to_string(), "0.1373");
+    }
+
+    #[test]
+    fn the_tail_is_the_worst_15_percent_and_at_least_one() {
+        for (n, k) in [(1, 1), (6, 1), (7, 2), (13, 2), (14, 3), (20, 3), (21, 4), (100, 15)] {
+            // One trace of risk 1 among n: mean_top_k = 1/k, so the score is 1 − 0.9/k − 0.1.
+            let mut session = vec![[0.0, 1.0, 1.0, 1.0]];
+            session.resize(n, [1.0; 4]);
+            let expected = Decimal::<4>::nearest(1.0 - (0.9 * (1.0 / f64::from(k)) + 0.1));
+            assert_eq!(scores(&session)[0], expected.to_string(), "{n} traces");
+        }
+    }
+
+    #[test]
+    fn one_half_is_not_flagged_and_passes() {
+        let found = reliability(&traces(&[[0.5, 1.0, 1.0, 1.0]]), &SignalWeights::default(), Unit::HALF);
+        assert!(found.passed && found.metadata.details.unwrap().flagged_traces.is_empty());
+        let found = reliability(&traces(&[[0.4999, 1.0, 1.0, 1.0]]), &SignalWeights::default(), Unit::HALF);
+        assert!(!found.passed && found.metadata.details.unwrap().flagged_traces.len() == 1);
+    }
+
+    #[test]
+    fn missing_signals_are_skipped() {
+        assert_eq!(scores(&[[ABSENT, ABSENT, ABSENT, 0.9]]), ["0.9000", "1.0000"]);
+        assert_eq!(
+            scores(&[[0.9, ABSENT, 0.5, ABSENT], [ABSENT, 0.3, ABSENT, ABSENT]]),
+            ["0.3000", "0.8600"]
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_evaluated_says_so() {
+        let reasons = |signals: &[[f64; 4]]| {
+            let (traces, weights) = (traces(signals), SignalWeights::default());
+            let (a, b) =
+                (reliability(&traces, &weights, Unit::HALF), consistency(&traces, &weights, Unit::HALF));
+            [(a.evaluable, a.reason), (b.evaluable, b.reason)]
+        };
+        let nothing = (false, NOTHING_TO_EVALUATE.into());
+        assert_eq!(reasons(&[]), [nothing.clone(), nothing.clone()]);
+        assert_eq!(reasons(&[[ABSENT; 4]]), [nothing.clone(), nothing]);
+        let [_, consistency] = reasons(&[[ABSENT, 0.5, ABSENT, ABSENT]]);
+        assert_eq!(consistency, (false, NONE_EVALUABLE.into()));
+    }
+
+    #[test]
+    fn bands_begin_at_their_limits() {
+        for (confidence, reliable, consistent) in [
+            (0.9, "highly_reliable", "highly_consistent"),
+            (0.8999, "generally_reliable", "generally_consistent"),
+            (0.7, "generally_reliable", "generally_consistent"),
+            (0.6999, "moderate_risk", "moderate_instability"),
+            (0.5, "moderate_risk", "moderate_instability"),
+            (0.4999, "elevated_risk", "high_instability"),
+            (0.3, "elevated_risk", "high_instability"),
+            (0.2999, "high_risk", "unstable"),
+            (0.0, "high_risk", "unstable"),
+        ] {
+            let (traces, weights) = (traces(&[[confidence, 1.0, 1.0, 1.0]]), SignalWeights::default());
+            assert_eq!(reliability(&traces, &weights, Unit::HALF).band, reliable, "{confidence}");
+            assert_eq!(consistency(&traces, &weights, Unit::HALF).band, consistent, "{confidence}");
+        }
+    }
+
+    #[test]
+    fn weights_reach_from_0_to_10() {
+        assert!(Weight::new(0.0).is_some() && Weight::new(10.0).is_some());
+        for refused in [-0.1, 10.000_000_1, f64::NAN, f64::INFINITY] {
+            assert!(Weight::new(refused).is_none(), "{refused}");
+        }
+    }
+
+    #[test]
+    fn explanations_add_up() {
+        let (traces, weights) =
+            (traces(&[[0.9, 1.0, 0.5, 1.0], [0.6, 1.0, 1.0, 1.0]]), SignalWeights::default());
+        let sum = |explanation: &crate::explain::Explanation| -> i128 {
+            explanation.components.iter().map(|component| component.points.units()).sum()
+        };
+        let reliability = reliability(&traces, &weights, Unit::HALF);
+        assert_eq!(sum(&reliability.explain()), reliability.score.units() * 100);
+        let consistency = consistency(&traces, &weights, Unit::HALF);
+        // 1 − sqrt((0.14² + 0.4²) / 2) = 0.70033352
+        assert_eq!((sum(&consistency.explain()), consistency.score.units()), (700_334, 7003));
+    }
+}

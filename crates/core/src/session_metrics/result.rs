@@ -1,0 +1,252 @@
+//! What a session metric returns: the score, and everything it was made of.
+//!
+//! Numbers are kept as they were computed and rounded to four places when they are written, so that nothing is ever
+//! computed from a rounded value.
+
+use std::borrow::Cow;
+
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+
+use super::{BANDS_FROM, FORMULA_VERSION, SignalWeights, TAIL_WEIGHT, WORST_WEIGHT};
+use crate::decimal::Decimal;
+use crate::explain::{Component, Explanation};
+use crate::ids::TraceId;
+use crate::units::Unit;
+
+/// The result of one metric.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Metric<D> {
+    /// The name of the metric.
+    pub name: &'static str,
+    /// 0 to 1, four places.
+    pub score: Decimal<4>,
+    /// The result in one sentence.
+    pub reason: Cow<'static, str>,
+    /// The score from which it passes.
+    pub threshold: Unit,
+    /// Whether it does.
+    pub passed: bool,
+    /// The name of the score's range.
+    pub band: &'static str,
+    /// Whether there was anything to evaluate. If not, the score is 1.0 and a consumer can abstain.
+    pub evaluable: bool,
+    /// What the score was made of.
+    pub metadata: Metadata<D>,
+}
+
+impl<D> Metric<D> {
+    pub(super) fn new(
+        name: &'static str,
+        bands: [&'static str; 5],
+        score: Decimal<4>,
+        reason: Cow<'static, str>,
+        threshold: Unit,
+        metadata: Metadata<D>,
+    ) -> Self {
+        let [best, good, fair, poor, worst] = bands;
+        let band =
+            BANDS_FROM.into_iter().zip([best, good, fair, poor]).find(|(from, _)| score.units() >= *from);
+        Self {
+            name,
+            score,
+            reason,
+            threshold,
+            passed: score.to_f64() >= threshold.get(),
+            band: band.map_or(worst, |(_, band)| band),
+            evaluable: metadata.details.is_some(),
+            metadata,
+        }
+    }
+
+    pub(super) fn not_evaluable(
+        name: &'static str,
+        bands: [&'static str; 5],
+        reason: &'static str,
+        threshold: Unit,
+        total_traces_in_session: usize,
+    ) -> Self {
+        let metadata = Metadata { total_traces_in_session, traces_evaluated: 0, details: None };
+        Self::new(name, bands, Decimal::from_units(Decimal::<4>::ONE), reason.into(), threshold, metadata)
+    }
+
+    fn explanation(&self, components: Vec<Component>) -> Explanation {
+        Explanation { score: Value::from(self.score), formula_version: FORMULA_VERSION, components }
+    }
+}
+
+/// What a score was made of.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Metadata<D> {
+    /// All traces of the session.
+    pub total_traces_in_session: usize,
+    /// Those that the metric could use.
+    pub traces_evaluated: usize,
+    /// The rest, if there was any.
+    #[serde(flatten)]
+    pub details: Option<D>,
+}
+
+/// What a reliability score was made of.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Reliability {
+    /// The risk of the session, before it is turned into a score.
+    #[serde(serialize_with = "round4")]
+    pub raw_risk: f64,
+    /// The weights that were used.
+    pub signal_weights: SignalWeights,
+    /// The risks of each trace.
+    pub per_trace_signals: PerTrace<ReliabilityRow>,
+    /// Traces with an elevated risk, in session order.
+    pub flagged_traces: Vec<TraceId>,
+    /// How the traces were put together.
+    pub aggregation: TopK,
+}
+
+/// The risks of one trace, for reliability.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct ReliabilityRow {
+    /// Its risks, before weights.
+    #[serde(flatten)]
+    pub risks: Risks,
+    /// The largest of them, weighted.
+    #[serde(serialize_with = "round4")]
+    pub step_risk: f64,
+}
+
+/// The tail of the session.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct TopK {
+    /// `max_compose_top_k`.
+    pub method: &'static str,
+    /// The share of traces in the tail.
+    pub top_k_percentile: f64,
+    /// The weight of the single worst trace.
+    pub ensemble_weight: f64,
+    /// The mean step risk of the tail.
+    #[serde(serialize_with = "round4")]
+    pub mean_top_k_risk: f64,
+    /// The worst step risk.
+    #[serde(serialize_with = "round4")]
+    pub max_risk: f64,
+}
+
+impl Metric<Reliability> {
+    /// What the tail and the worst trace each left of the score.
+    pub fn explain(&self) -> Explanation {
+        let Some(details) = &self.metadata.details else { return self.explanation(Vec::new()) };
+        let TopK { mean_top_k_risk, max_risk, .. } = details.aggregation;
+        let component = |name, input, weight: f64, risk: f64| {
+            let points = Decimal::nearest(weight * (1.0 - risk));
+            Component::bounded(name, [(input, shown(risk))].into(), points, Decimal::nearest(weight))
+        };
+        self.explanation(vec![
+            component("tail", "mean_top_k_risk", TAIL_WEIGHT, mean_top_k_risk),
+            component("worst", "max_risk", WORST_WEIGHT, max_risk),
+        ])
+    }
+}
+
+/// What a consistency score was made of.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Consistency {
+    /// The instability of the session, before it is turned into a score.
+    #[serde(serialize_with = "round4")]
+    pub raw_instability: f64,
+    /// The weights that were used.
+    pub signal_weights: SignalWeights,
+    /// The risks of each trace.
+    pub per_trace_signals: PerTrace<ConsistencyRow>,
+    /// How the traces were put together.
+    pub aggregation: Rms,
+}
+
+/// The risks of one trace, for consistency.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct ConsistencyRow {
+    /// Its risks, before weights.
+    #[serde(flatten)]
+    pub risks: Risks,
+    /// How much the other signals amplify its uncertainty.
+    #[serde(serialize_with = "round4")]
+    pub situational_penalty: f64,
+    /// Its amplified uncertainty.
+    #[serde(serialize_with = "round4")]
+    pub weighted_uncertainty: f64,
+}
+
+/// The root mean square of the uncertainties.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Rms {
+    /// `weighted_rms`.
+    pub method: &'static str,
+    /// Its value.
+    #[serde(serialize_with = "round4")]
+    pub rms_value: f64,
+}
+
+impl Metric<Consistency> {
+    /// What the uncertainty of the session left of the score.
+    pub fn explain(&self) -> Explanation {
+        let Some(details) = &self.metadata.details else { return self.explanation(Vec::new()) };
+        let rms = details.aggregation.rms_value;
+        let inputs =
+            [("traces_evaluated", Value::from(self.metadata.traces_evaluated)), ("rms_value", shown(rms))]
+                .into();
+        self.explanation(vec![Component::bounded(
+            "steadiness",
+            inputs,
+            Decimal::nearest(1.0 - rms),
+            Decimal::nearest(1.0),
+        )])
+    }
+}
+
+/// The unweighted risks of one trace, where present.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[expect(clippy::struct_field_names, reason = "the names that are served")]
+pub struct Risks {
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "round4_present")]
+    confidence_risk: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "round4_present")]
+    loop_risk: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "round4_present")]
+    tool_risk: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "round4_present")]
+    coherence_risk: Option<f64>,
+}
+
+impl From<[Option<f64>; 4]> for Risks {
+    fn from([confidence_risk, loop_risk, tool_risk, coherence_risk]: [Option<f64>; 4]) -> Self {
+        Self { confidence_risk, loop_risk, tool_risk, coherence_risk }
+    }
+}
+
+/// One row for each trace, in session order, written as an object by trace id.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PerTrace<R>(pub Vec<(TraceId, R)>);
+
+impl<R: Serialize> Serialize for PerTrace<R> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (trace, row) in &self.0 {
+            map.serialize_entry(trace, row)?;
+        }
+        map.end()
+    }
+}
+
+fn shown(number: f64) -> Value {
+    Value::from(Decimal::<4>::nearest(number))
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde wants")]
+fn round4<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    Decimal::<4>::nearest(*number).serialize(serializer)
+}
+
+#[expect(clippy::ref_option, reason = "the signature that serde wants")]
+fn round4_present<S: Serializer>(number: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
+    number.map(Decimal::<4>::nearest).serialize(serializer)
+}

@@ -1,0 +1,92 @@
+//! Does every vector come out to the last digit? The expected values were made with exact fractions by programs that
+//! share no code with this crate (`vectors/README.md`).
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a broken fixture has to fail loudly")]
+#![expect(clippy::disallowed_methods, reason = "the fixtures are files; the rules under test stay pure")]
+
+use std::path::Path;
+
+use renown_core::kind::Kind;
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+#[derive(Deserialize)]
+struct Vector<'a> {
+    name: String,
+    /// As it is written, so that no digit of a number is lost on the way.
+    #[serde(borrow)]
+    input: &'a RawValue,
+    expected: Value,
+}
+
+/// Checks every vector of one file and returns how many there were.
+fn check(kind: Kind, file: &str) -> usize {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors").join(file);
+    let text = std::fs::read_to_string(&path).unwrap();
+    let vectors: Vec<Vector<'_>> = serde_json::from_str(&text).unwrap();
+    for Vector { name, input, expected } in &vectors {
+        match (kind.score(input.get().as_bytes()), expected["error_names"].as_str()) {
+            (Ok(score), None) => {
+                let found = serde_json::to_value(&score).unwrap();
+                if let Some(difference) = difference(&found, expected, "") {
+                    panic!("{file}: {name}: {difference}");
+                }
+            }
+            (Err(error), Some(field)) => {
+                assert!(error.to_string().contains(field), "{file}: {name}: {error}");
+            }
+            (Ok(score), Some(field)) => panic!("{file}: {name}: not refused for {field}: {score:?}"),
+            (Err(error), None) => panic!("{file}: {name}: refused: {error}"),
+        }
+    }
+    vectors.len()
+}
+
+/// The first place where `found` lacks something of `expected`. Numbers are compared exactly, as JSON reads them, and a
+/// warning is expected by the field it begins with.
+fn difference(found: &Value, expected: &Value, path: &str) -> Option<String> {
+    match (found, expected) {
+        (Value::Object(found), Value::Object(expected)) => expected.iter().find_map(|(key, expected)| {
+            difference(found.get(key).unwrap_or(&Value::Null), expected, &format!("{path}.{key}"))
+        }),
+        (Value::Array(found), Value::Array(expected)) if path == ".warnings" => {
+            let fields: Vec<_> =
+                found.iter().map(|warning| warning.as_str()?.split_once(": ").map(|(f, _)| f)).collect();
+            let same = fields == expected.iter().map(Value::as_str).collect::<Vec<_>>();
+            (!same).then(|| format!("{path}: found {found:?}, expected {expected:?}"))
+        }
+        (Value::Number(found), Value::Number(expected)) if found.as_f64() == expected.as_f64() => None,
+        _ if found == expected => None,
+        _ => Some(format!("{path}: found {found}, expected {expected}")),
+    }
+}
+
+#[test]
+fn reputation() {
+    assert_eq!(check(Kind::Reputation, "reputation.json"), 64);
+    assert_eq!(check(Kind::Reputation, "own/reputation.json"), 117);
+}
+
+#[test]
+fn performance() {
+    assert_eq!(check(Kind::Performance, "own/performance.json"), 146);
+}
+
+#[test]
+fn run() {
+    assert_eq!(check(Kind::Run, "run.json"), 89);
+    assert_eq!(check(Kind::Run, "own/run.json"), 147);
+}
+
+#[test]
+fn session() {
+    assert_eq!(check(Kind::Session, "session.json"), 86);
+    assert_eq!(check(Kind::Session, "own/session.json"), 118);
+}
+
+#[test]
+fn identity() {
+    assert_eq!(check(Kind::Identity, "identity.json"), 45);
+    assert_eq!(check(Kind::Identity, "own/identity.json"), 153);
+}

@@ -1,0 +1,50 @@
+//! Running other programs from the root of the workspace.
+
+use std::ffi::OsStr;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, ensure};
+
+/// The root of the workspace.
+pub(crate) fn root() -> &'static Path {
+    let xtask = Path::new(env!("CARGO_MANIFEST_DIR"));
+    xtask.parent().unwrap_or(xtask)
+}
+
+/// Cargo itself: the one that runs this program, so that the toolchain is the same.
+pub(crate) fn cargo() -> Command {
+    program(env!("CARGO"))
+}
+
+/// A program, started in the root of the workspace.
+pub(crate) fn program(name: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new(name);
+    command.current_dir(root());
+    command
+}
+
+/// Runs a command and fails if it does.
+pub(crate) fn run(command: &mut Command) -> Result<()> {
+    let status = command.status().with_context(|| format!("could not start {command:?}"))?;
+    ensure!(status.success(), "{command:?} failed with {status}");
+    Ok(())
+}
+
+/// Runs a command and returns what it printed.
+pub(crate) fn output(command: &mut Command) -> Result<String> {
+    let output =
+        command.stderr(Stdio::inherit()).output().with_context(|| format!("could not start {command:?}"))?;
+    ensure!(output.status.success(), "{command:?} failed with {}", output.status);
+    Ok(String::from_utf8(output.stdout)?)
+}
+
+/// Whether a command runs and succeeds, without showing what it prints.
+pub(crate) fn succeeds(command: &mut Command) -> bool {
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
+}

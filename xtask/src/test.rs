@@ -1,0 +1,97 @@
+//! `cargo xtask test`: everything that has to pass before a change lands, in order of speed.
+
+use std::fs;
+use std::time::Instant;
+
+use anyhow::{Context, Result, ensure};
+
+use crate::shell::{cargo, output, program, root, run, succeeds};
+use crate::tidy;
+
+/// One part of the test command.
+struct Part {
+    name: &'static str,
+    run: fn() -> Result<()>,
+}
+
+const PARTS: [Part; 6] = [
+    Part { name: "fmt", run: || run(cargo().args(["fmt", "--all", "--check"])) },
+    Part { name: "tidy", run: tidy::run },
+    Part { name: "vectors", run: vectors },
+    Part { name: "clippy", run: clippy },
+    Part {
+        name: "unit",
+        run: || run(cargo().args(["test", "--locked", "--workspace", "--lib", "--bins", "--tests"])),
+    },
+    Part { name: "doc", run: doc },
+];
+
+/// The names of all parts.
+pub(crate) fn names() -> Vec<&'static str> {
+    PARTS.iter().map(|part| part.name).collect()
+}
+
+/// Runs every part and stops at the first that fails.
+pub(crate) fn all() -> Result<()> {
+    let started = Instant::now();
+    PARTS.iter().try_for_each(Part::run)?;
+    println!("\nall {} parts passed in {} s", PARTS.len(), started.elapsed().as_secs());
+    Ok(())
+}
+
+/// Runs one part.
+pub(crate) fn one(name: &str) -> Result<()> {
+    let part = PARTS.iter().find(|part| part.name == name);
+    part.with_context(|| format!("no part `{name}`, expected one of {}", names().join(", ")))?.run()
+}
+
+impl Part {
+    fn run(&self) -> Result<()> {
+        println!("\n== {} ==", self.name);
+        (self.run)().with_context(|| format!("part `{}` (cargo xtask test {})", self.name, self.name))
+    }
+}
+
+fn clippy() -> Result<()> {
+    run(cargo().args(["clippy", "--locked", "--workspace", "--all-targets", "--", "--deny", "warnings"]))
+}
+
+fn doc() -> Result<()> {
+    run(cargo().args(["test", "--locked", "--workspace", "--doc"]))?;
+    let mut doc = cargo();
+    run(doc
+        .args(["doc", "--locked", "--workspace", "--no-deps", "--quiet"])
+        .env("RUSTDOCFLAGS", "--deny warnings"))
+}
+
+/// The independent reference agrees with every vector, and still makes the checked-in ones byte by byte.
+fn vectors() -> Result<()> {
+    if !succeeds(program("python3").arg("--version")) {
+        println!("installing python3");
+        run(program("apt-get").args(["update", "--quiet"]))?;
+        run(program("apt-get").args(["install", "--yes", "--quiet", "python3"]))?;
+    }
+    let reference = || {
+        let mut command = program("python3");
+        command.env("PYTHONDONTWRITEBYTECODE", "1").arg("vectors/reference");
+        command
+    };
+    let mut files = Vec::new();
+    for folder in ["vectors", "vectors/own"] {
+        for entry in fs::read_dir(root().join(folder))? {
+            files.push(entry?.path());
+        }
+    }
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
+    files.sort();
+    run(reference().arg("check").args(&files))?;
+
+    let made = root().join("target/xtask/vectors");
+    output(reference().arg("make").arg(&made))?;
+    for entry in fs::read_dir(&made)? {
+        let name = entry?.file_name();
+        let same = fs::read(made.join(&name))? == fs::read(root().join("vectors/own").join(&name))?;
+        ensure!(same, "vectors/own/{0} is stale: python3 vectors/reference make vectors/own", name.display());
+    }
+    Ok(())
+}

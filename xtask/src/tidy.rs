@@ -1,0 +1,85 @@
+//! `cargo xtask tidy`: what lints cannot check.
+//!
+//! | check | rule |
+//! |---|---|
+//! | sources | every Rust file opens with module documentation; an unfinished thing says why it is unfinished |
+//! | length | files above 400 lines are reported, so that they are split by meaning before they are hard to read |
+//! | purity | a pure crate depends on nothing but its list |
+//! | dependencies | licences and duplicate majors, by `deny.toml` |
+//! | advisories | `cargo deny`, where it is installed and its database can be reached |
+
+mod dependencies;
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Result, ensure};
+
+use crate::shell::{output, program, root};
+
+/// Files longer than this are reported.
+const LINES_WANTED: usize = 400;
+
+/// Runs every check and lists all that is wrong.
+pub(crate) fn run() -> Result<()> {
+    let mut problems = Vec::new();
+    sources(&mut problems)?;
+    dependencies::check(&mut problems)?;
+    for problem in &problems {
+        println!("tidy: {problem}");
+    }
+    ensure!(problems.is_empty(), "{} things are not tidy", problems.len());
+    dependencies::advisories()?;
+    println!("tidy");
+    Ok(())
+}
+
+fn sources(problems: &mut Vec<String>) -> Result<()> {
+    let listed = output(program("git").args(["ls-files", "--cached", "--others", "--exclude-standard"]))?;
+    for name in listed.lines().filter(|name| has_extension(name, "rs") || has_extension(name, "py")) {
+        // A file that was deleted and not yet committed is still listed.
+        let Ok(text) = fs::read_to_string(root().join(name)) else { continue };
+        if has_extension(name, "rs") && !text.starts_with("//! ") {
+            problems.push(format!("{name}: no module documentation, expected `//! …` on the first line"));
+        }
+        problems.extend(unfinished(&text).map(|line| {
+            format!("{name}:{line}: unfinished without a reason, expected `{UNFINISHED}(why it waits, and for what)`")
+        }));
+        let lines = text.lines().count();
+        if has_extension(name, "rs") && lines > LINES_WANTED {
+            println!("length: {name} has {lines} lines, wanted are at most {LINES_WANTED}");
+        }
+    }
+    Ok(())
+}
+
+fn has_extension(name: &str, extension: &str) -> bool {
+    Path::new(name).extension().is_some_and(|found| found == extension)
+}
+
+/// Written in two halves, so that this file does not accuse itself.
+const UNFINISHED: &str = concat!("TO", "DO");
+
+/// The lines, from 1, on which something is left unfinished without a reason in parentheses.
+fn unfinished(text: &str) -> impl Iterator<Item = usize> + '_ {
+    let unexplained = |line: &str| {
+        line.split(UNFINISHED).skip(1).any(|rest| {
+            let reason = rest.strip_prefix('(').and_then(|rest| rest.split_once(')'));
+            reason.is_none_or(|(reason, _)| reason.trim().is_empty())
+        })
+    };
+    text.lines().enumerate().filter(move |(_, line)| unexplained(line)).map(|(index, _)| index + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unfinished_things_need_a_reason() {
+        let text = |note: &str| format!("fine\n// {UNFINISHED}{note}\n");
+        assert_eq!(unfinished(&text(": later")).collect::<Vec<_>>(), [2]);
+        assert_eq!(unfinished(&text("() later")).collect::<Vec<_>>(), [2]);
+        assert_eq!(unfinished(&text("(part 3 brings the store) write it")).count(), 0);
+    }
+}

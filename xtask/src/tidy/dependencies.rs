@@ -1,0 +1,219 @@
+//! Dependencies: licences, duplicate majors and the lists of the pure crates, from `cargo metadata` and `deny.toml`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+
+use anyhow::{Context, Result};
+use serde::Deserialize;
+
+use crate::shell::{cargo, output, root, run, succeeds};
+
+/// Crates whose dependencies are part of their design, and all that each may use.
+const PURE: [(&str, &[&str]); 1] = [(
+    "renown-core",
+    &[
+        "aho-corasick",
+        "ethnum",
+        "jiff",
+        "jsonschema",
+        "regex",
+        "serde",
+        "serde_json",
+        "serde_path_to_error",
+        "unicode-normalization",
+        "uuid",
+    ],
+)];
+
+/// What this program reads of `deny.toml`; `cargo deny` reads the same file.
+#[derive(Deserialize)]
+struct Policy {
+    graph: Graph,
+    licenses: Licenses,
+    bans: Bans,
+}
+
+#[derive(Deserialize)]
+struct Graph {
+    targets: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Licenses {
+    allow: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Bans {
+    #[serde(default)]
+    skip: Vec<Skipped>,
+}
+
+#[derive(Deserialize)]
+struct Skipped {
+    #[serde(rename = "crate")]
+    name: String,
+}
+
+#[derive(Deserialize)]
+struct Metadata {
+    packages: Vec<Package>,
+}
+
+#[derive(Deserialize)]
+struct Package {
+    name: String,
+    version: String,
+    license: Option<String>,
+    dependencies: Vec<Dependency>,
+}
+
+#[derive(Deserialize)]
+struct Dependency {
+    name: String,
+    kind: Option<String>,
+}
+
+/// Checks every target that `deny.toml` names.
+pub(super) fn check(problems: &mut Vec<String>) -> Result<()> {
+    let policy: Policy =
+        toml::from_str(&fs::read_to_string(root().join("deny.toml"))?).context("deny.toml")?;
+    let mut found = BTreeSet::new();
+    for target in &policy.graph.targets {
+        let json = output(cargo().args([
+            "metadata",
+            "--locked",
+            "--format-version=1",
+            "--filter-platform",
+            target,
+        ]))?;
+        let metadata: Metadata = serde_json::from_str(&json).context("cargo metadata")?;
+        let built = built_packages(target)?;
+        let packages: Vec<&Package> = metadata
+            .packages
+            .iter()
+            .filter(|package| built.contains(&format!("{} v{}", package.name, package.version)))
+            .collect();
+        found.extend(packages.iter().filter_map(|package| licence_problem(package, &policy.licenses.allow)));
+        found.extend(duplicate_majors(&packages, &policy.bans.skip));
+        found.extend(packages.iter().flat_map(|package| impurities(package)));
+    }
+    problems.extend(found);
+    Ok(())
+}
+
+/// What is really built, as `name v1.2.3`. The metadata also lists optional dependencies that no feature turns on.
+fn built_packages(target: &str) -> Result<BTreeSet<String>> {
+    let mut tree = cargo();
+    tree.args(["tree", "--locked", "--workspace", "--edges", "all", "--prefix", "none", "--format", "{p}"]);
+    let listed = output(tree.args(["--target", target]))?;
+    // A member's path, or `(proc-macro)`, follows the version.
+    Ok(listed.lines().map(|line| line.split(' ').take(2).collect::<Vec<_>>().join(" ")).collect())
+}
+
+fn licence_problem(package: &Package, allowed: &[String]) -> Option<String> {
+    let Some(text) = &package.license else {
+        return Some(format!("{} {}: no licence", package.name, package.version));
+    };
+    let permitted = spdx::Expression::parse_mode(text, spdx::ParseMode::LAX).is_ok_and(|expression| {
+        expression.evaluate(|required| allowed.iter().any(|allowed| *allowed == required.license.to_string()))
+    });
+    (!permitted).then(|| format!("{} {}: licence {text} is not in deny.toml", package.name, package.version))
+}
+
+/// Crates that are there in two versions which cannot be one.
+fn duplicate_majors(packages: &[&Package], skipped: &[Skipped]) -> Vec<String> {
+    let mut versions: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    for package in packages {
+        versions.entry(&package.name).or_default().insert(major(&package.version));
+    }
+    let is_skipped = |name: &str| skipped.iter().any(|skipped| skipped.name.split('@').next() == Some(name));
+    versions
+        .into_iter()
+        .filter(|(name, majors)| majors.len() > 1 && !is_skipped(name))
+        .map(|(name, majors)| {
+            format!("{name} is there more than once: {}", Vec::from_iter(majors).join(", "))
+        })
+        .collect()
+}
+
+/// The part of a version that has to be equal for two to be compatible: `1` of 1.2.3, `0.3` of 0.3.4, `0.0.5` of 0.0.5.
+fn major(version: &str) -> String {
+    let numbers: Vec<&str> = version.split(['.', '-', '+']).take(3).collect();
+    let until = numbers.iter().position(|number| *number != "0").unwrap_or(numbers.len());
+    numbers.into_iter().take(until + 1).collect::<Vec<_>>().join(".")
+}
+
+fn impurities(package: &Package) -> Vec<String> {
+    let Some((_, allowed)) = PURE.iter().find(|(name, _)| *name == package.name) else { return Vec::new() };
+    let built_in = package.dependencies.iter().filter(|dependency| dependency.kind.as_deref() != Some("dev"));
+    built_in
+        .filter(|dependency| !allowed.contains(&dependency.name.as_str()))
+        .map(|dependency| format!("{} must not depend on {}", package.name, dependency.name))
+        .collect()
+}
+
+/// Known vulnerabilities, where `cargo deny` is there and can fetch its database.
+pub(super) fn advisories() -> Result<()> {
+    if !succeeds(cargo().args(["deny", "--version"])) {
+        println!("advisories: not checked (cargo-deny is not installed: cargo install cargo-deny)");
+        return Ok(());
+    }
+    if !succeeds(cargo().args(["deny", "fetch", "db"])) {
+        println!("advisories: not checked (the advisory database cannot be reached)");
+        return Ok(());
+    }
+    run(cargo().args(["deny", "check", "--disable-fetch", "advisories"]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn package(name: &str, version: &str, license: Option<&str>) -> Package {
+        let (name, version, license) = (name.to_owned(), version.to_owned(), license.map(str::to_owned));
+        Package { name, version, license, dependencies: Vec::new() }
+    }
+
+    #[test]
+    fn compatible_versions_have_the_same_major() {
+        for (version, expected) in [("1.2.3", "1"), ("0.3.4", "0.3"), ("0.0.5", "0.0.5"), ("2.0.0-rc.1", "2")]
+        {
+            assert_eq!(major(version), expected);
+        }
+    }
+
+    #[test]
+    fn licences_are_read_as_expressions() {
+        let allowed = ["MIT".to_owned(), "Unicode-3.0".to_owned()];
+        let problem = |license| licence_problem(&package("a", "1.0.0", license), &allowed);
+        assert_eq!(problem(Some("MIT OR GPL-3.0")), None);
+        assert_eq!(problem(Some("(MIT OR Apache-2.0) AND Unicode-3.0")), None);
+        assert_eq!(problem(Some("MIT/Apache-2.0")), None);
+        assert!(problem(Some("GPL-3.0")).is_some() && problem(Some("MIT AND GPL-3.0")).is_some());
+        assert!(problem(None).is_some());
+    }
+
+    #[test]
+    fn duplicate_majors_are_found_unless_skipped() {
+        let packages = [
+            package("a", "1.0.0", None),
+            package("a", "2.0.0", None),
+            package("b", "1.0.0", None),
+            package("b", "1.5.0", None),
+        ];
+        let packages: Vec<&Package> = packages.iter().collect();
+        assert_eq!(duplicate_majors(&packages, &[]), ["a is there more than once: 1, 2"]);
+        assert!(duplicate_majors(&packages, &[Skipped { name: "a@1".to_owned() }]).is_empty());
+    }
+
+    #[test]
+    fn a_pure_crate_keeps_to_its_list() {
+        let mut core = package("renown-core", "0.1.0", None);
+        core.dependencies.push(Dependency { name: "serde".to_owned(), kind: None });
+        core.dependencies.push(Dependency { name: "proptest".to_owned(), kind: Some("dev".to_owned()) });
+        assert!(impurities(&core).is_empty());
+        core.dependencies.push(Dependency { name: "tokio".to_owned(), kind: None });
+        assert_eq!(impurities(&core), ["renown-core must not depend on tokio"]);
+    }
+}
