@@ -6,7 +6,7 @@
 //! - Nesting costs no stack. What is not looked at is skipped without recursion, and what is looked at is never
 //!   deeper than its type.
 //!
-//! [`Fields`] is for the one place where bad optional parts are evidence of absence (`scorecard`): it keeps each field
+//! `Fields` is for the one place where bad optional parts are evidence of absence (`scorecard`): it keeps each field
 //! as the text it was written in, to be read one by one.
 
 use std::borrow::Cow;

@@ -3,7 +3,8 @@
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
-    reason = "a test that cannot start its program has to fail loudly"
+    clippy::indexing_slicing,
+    reason = "a broken test fails loudly"
 )]
 
 mod bad_input;

@@ -27,7 +27,7 @@ fn feed(stdin: &mut ChildStdin, item: &str, megabytes: usize) {
 fn a_long_stream_does_not_grow_it() {
     let run = r#"{"outcome":"completed","stages":[{"name":"lint","passed":true}],"wall_ms":61000,"baseline_wall_ms":[58000,64000]}"#;
     for (open, item) in
-        [("", format!("{run}\n")), ("[", format!("{run},")), ("", format!("{{\n{}\n", &run[1..]))]
+        [("", format!("{run}\n")), ("[", format!("{run},")), ("", run.replacen('{', "{\n", 1) + "\n")]
     {
         let mut child = Command::new(env!("CARGO_BIN_EXE_renown"))
             .args(["score", "run"])

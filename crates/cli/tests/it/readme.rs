@@ -19,7 +19,7 @@ fn examples(text: &str) -> Vec<(String, String)> {
             (true, Some(_)) => inside = false,
             (true, None) => match (line.strip_prefix("$ "), examples.last_mut()) {
                 (Some(command), _) => examples.push((command.to_owned(), String::new())),
-                (None, Some((_, output))) => *output += &format!("{line}\n"),
+                (None, Some((_, output))) => output.extend([line, "\n"]),
                 (None, None) => panic!("a console block begins with a command: {line}"),
             },
             (false, None) => {}

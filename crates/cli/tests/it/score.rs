@@ -22,7 +22,7 @@ fn an_array_gives_what_json_lines_give() {
         let inputs = inputs(kind);
         assert!(inputs.len() > 100, "{kind}");
         let array = renown(&["score", kind], serde_json::to_vec(&inputs).unwrap());
-        let lines = inputs.iter().map(|input| format!("{input}\n")).collect::<String>();
+        let lines = inputs.iter().map(Value::to_string).collect::<Vec<_>>().join("\n");
         let lines = renown(&["score", kind, "-"], lines);
         assert_eq!((array.code, lines.code), (2, 2), "each file has refused vectors: {kind}");
         let from_array: Vec<Value> = serde_json::from_str(&array.stdout).unwrap();
