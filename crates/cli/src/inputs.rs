@@ -10,8 +10,11 @@
 //! say. So one bad input is cut off like any other, and those after it are still read. How the bytes arrive (whole, or
 //! one at a time) changes nothing.
 
+mod nesting;
+
 use std::io::{self, BufRead, Chain, Cursor, Read};
 
+use nesting::{Nesting, opens_document, starts_anew};
 use renown_core::limits;
 
 /// How the inputs of a stream are written.
@@ -108,15 +111,24 @@ impl<R: BufRead> Inputs<R> {
             inputs.shape = Shape::Array;
             return Ok(inputs);
         }
-        let Some(first) = inputs.next_line()? else { return Ok(inputs) };
-        let second = if opens_document(&first.text) { inputs.next_line()? } else { None };
-        if opens_document(&first.text)
-            && !second.as_ref().is_some_and(|second| starts_anew(&first.text, &second.text))
-        {
-            inputs.shape = Shape::Documents;
-        }
-        inputs.ahead = second.into_iter().chain([first]).collect();
+        inputs.look_ahead()?;
         Ok(inputs)
+    }
+
+    /// Tells lines from documents by the first line, and by the second where the first is not complete.
+    fn look_ahead(&mut self) -> io::Result<()> {
+        let Some(first) = self.next_line()? else { return Ok(()) };
+        let mut second = None;
+        if let Text::Whole(text) = &first.text
+            && opens_document(text)
+        {
+            second = self.next_line()?;
+            let broken =
+                matches!(&second, Some(Input { text: Text::Whole(next), .. }) if starts_anew(text, next));
+            self.shape = if broken { Shape::Lines } else { Shape::Documents };
+        }
+        self.ahead = second.into_iter().chain([first]).collect();
+        Ok(())
     }
 
     pub(crate) fn shape(&self) -> Shape {
@@ -265,63 +277,6 @@ impl<R: BufRead> Inputs<R> {
         self.reader.consume(1);
         (self.line, self.column) =
             if byte == b'\n' { (self.line + 1, 0) } else { (self.line, self.column + 1) };
-    }
-}
-
-/// Whether a first line opens an object that it does not close. A line that ends inside a string is a broken line: no
-/// JSON string goes over a line end.
-fn opens_document(line: &Text) -> bool {
-    let Text::Whole(line) = line else { return false };
-    let mut nesting = Nesting::default();
-    nesting.follow(line);
-    line.trim_ascii_start().starts_with(b"{") && nesting.depth > 0 && !nesting.in_string
-}
-
-/// Whether the second line shows that the first was a broken line and not the beginning of a document: it is an object
-/// of its own, and the first line does not end where an element may follow.
-fn starts_anew(first: &Text, second: &Text) -> bool {
-    let (Text::Whole(first), Text::Whole(second)) = (first, second) else { return false };
-    let mut nesting = Nesting::default();
-    nesting.follow(second);
-    let complete = second.starts_with(b"{") && second.trim_ascii_end().ends_with(b"}") && !nesting.open();
-    complete && !matches!(first.trim_ascii_end().last(), Some(b'[' | b','))
-}
-
-/// How deep inside brackets and strings a byte stands.
-#[derive(Clone, Copy, Debug, Default)]
-struct Nesting {
-    depth: usize,
-    in_string: bool,
-    escaped: bool,
-}
-
-impl Nesting {
-    fn step(&mut self, byte: u8) {
-        if self.in_string {
-            match byte {
-                _ if self.escaped => self.escaped = false,
-                b'\\' => self.escaped = true,
-                b'"' => self.in_string = false,
-                _ => {}
-            }
-        } else {
-            match byte {
-                b'"' => self.in_string = true,
-                b'{' | b'[' => self.depth += 1,
-                b'}' | b']' => self.depth = self.depth.saturating_sub(1),
-                _ => {}
-            }
-        }
-    }
-
-    fn follow(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.step(byte);
-        }
-    }
-
-    fn open(self) -> bool {
-        self.depth > 0 || self.in_string
     }
 }
 

@@ -28,7 +28,7 @@ impl<const PLACES: u32> Decimal<PLACES> {
     }
 
     /// The decimal nearest to a float, ties to even, decided on the exact binary value: what a correctly rounded
-    /// `"%.4f"` prints for four places, and about a hundred times faster.
+    /// `"%.4f"` prints for four places, and many times faster than printing.
     ///
     /// A float is `mantissa · 2^exponent`, and `10^PLACES` is `5^PLACES · 2^PLACES`, so the units are
     /// `mantissa · 5^PLACES · 2^(exponent + PLACES)`: one multiplication and one shift of integers.

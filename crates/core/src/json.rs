@@ -85,24 +85,29 @@ pub(crate) fn message(error: &serde_json::Error) -> String {
     text.chars().take(HEAD_CHARS).chain(['…']).chain(text.chars().skip(chars - TAIL_CHARS)).collect()
 }
 
-/// The path of an error as text, empty at the root. A part that could not be told, as at the end of a broken text, is
-/// left out.
-pub(crate) fn path(path: &serde_path_to_error::Path) -> String {
-    path.to_string().trim_end_matches(['.', '?']).to_owned()
-}
-
 /// Reads one input.
-///
-/// Good input is read once at full speed. Only when it is refused is it read again with a reader that keeps track of
-/// where it is.
 pub fn parse<'de, T: Deserialize<'de>>(bytes: &'de [u8]) -> Result<T, InputError> {
     let text = std::str::from_utf8(bytes).map_err(InputError::NotUtf8)?;
-    serde_json::from_str::<Object<T>>(text).map(|object| object.0).map_err(|source| {
+    from_text::<Object<T>>(text)
+        .map(|Object(value)| value)
+        .map_err(|(path, source)| InputError::Json { path, source })
+}
+
+/// Reads a JSON text, or says where it stopped and why.
+///
+/// Good text is read once at full speed. Only when it is refused is it read again with a reader that keeps track of
+/// where it is.
+pub(crate) fn from_text<'de, T: Deserialize<'de>>(text: &'de str) -> Result<T, (String, serde_json::Error)> {
+    serde_json::from_str(text).map_err(|error| {
         let mut reader = serde_json::Deserializer::from_str(text);
-        match serde_path_to_error::deserialize::<_, Object<T>>(&mut reader) {
-            Err(located) => InputError::Json { path: path(located.path()), source: located.into_inner() },
-            // The shape was fine: something stands after it.
-            Ok(_) => InputError::Json { path: String::new(), source },
+        match serde_path_to_error::deserialize::<_, T>(&mut reader) {
+            // A part that could not be told, as at the end of a broken text, is left out of the path.
+            Err(located) => {
+                let path = located.path().to_string().trim_end_matches(['.', '?']).to_owned();
+                (path, located.into_inner())
+            }
+            // The value was fine: something stands after it.
+            Ok(_) => (String::new(), error),
         }
     })
 }

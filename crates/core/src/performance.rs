@@ -105,7 +105,7 @@ impl Totals {
         let [quality, autonomy, productivity, token_efficiency, cost_efficiency] = dimensions.map(decimal);
         Performance {
             duration: decimal(duration),
-            duration_min: round_half_up(duration, 10),
+            duration_min: whole(round_half_up(duration, 10)),
             dimensions: Dimensions { quality, autonomy, productivity, token_efficiency, cost_efficiency },
             composite,
             recommendation: Recommendation::of(composite),
@@ -113,7 +113,7 @@ impl Totals {
                 total_cost: ratio(self.total_cost.nano(), 1_000_000_000),
                 total_tools: self.total_tools,
                 tools_ok: self.tools_ok,
-                tool_success_pct: round_half_up(100 * ok, tools.max(1)),
+                tool_success_pct: whole(round_half_up(100 * ok, tools.max(1))),
                 prompts: self.prompts,
                 total_tokens: self.total_tokens,
                 cache_tokens: self.cache_tokens,
@@ -121,6 +121,11 @@ impl Totals {
             formula_version: FORMULA_VERSION,
         }
     }
+}
+
+/// A quotient of 64-bit numbers, as one.
+fn whole(value: u128) -> u64 {
+    u64::try_from(value).unwrap_or(u64::MAX)
 }
 
 fn decimal<const PLACES: u32>(units: u128) -> Decimal<PLACES> {
@@ -134,7 +139,7 @@ pub struct Performance {
     #[serde(skip)]
     pub duration: Decimal<1>,
     /// The same in whole minutes.
-    pub duration_min: u128,
+    pub duration_min: u64,
     /// The five dimensions, 0 to 10.
     pub dimensions: Dimensions,
     /// Their weighted sum, 0 to 10.
@@ -251,7 +256,7 @@ pub struct Stats {
     /// Those that succeeded.
     pub tools_ok: u64,
     /// Their share in whole percent.
-    pub tool_success_pct: u128,
+    pub tool_success_pct: u64,
     /// The real count of prompts.
     pub prompts: u64,
     /// Every token once.

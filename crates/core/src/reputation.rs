@@ -25,6 +25,7 @@
 //! What it ignores: when evaluations happened, which gate failed, and everything older than the last 500.
 
 mod input;
+mod record;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -34,6 +35,7 @@ use crate::explain::{Component, Explanation, Inputs};
 use crate::units::Micros;
 
 pub use input::Input;
+pub use record::{CALIBRATED_AT, Lifecycle, Record};
 
 /// The version of this formula.
 pub const FORMULA_VERSION: &str = "1";
@@ -53,9 +55,6 @@ const DENOMINATOR: u64 = 4000;
 const LATENCY_LOSS: u64 = 10;
 /// 500 evaluations earn all 150 volume points: 3·n/10 is 1200·n² over 4000·n.
 const VOLUME_GAIN: u64 = 1200;
-
-/// From how many evaluations on the score is shown to the outside.
-pub const CALIBRATED_AT: usize = 50;
 
 /// One verdict on one output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -203,25 +202,6 @@ impl Tally {
             volume: VOLUME_GAIN * n * n,
         }
     }
-
-    /// The record that is served.
-    pub fn record(self) -> Record {
-        let lifecycle = Lifecycle::of(self.evaluations);
-        let n = u128::from(self.evaluations.max(1));
-        Record {
-            score: self.breakdown().score(),
-            lifecycle,
-            status: lifecycle,
-            eval_count: self.evaluations,
-            evaluations: self.evaluations,
-            window_size: WINDOW_SIZE,
-            passed: self.passed,
-            pass_rate: ratio(u128::from(self.passed), n),
-            avg_latency_ms: ratio(u128::from(self.latency_us), 1000 * n),
-            streak: self.streak,
-            formula_version: FORMULA_VERSION,
-        }
-    }
 }
 
 /// The parts of one score, exact: numerators over 4000·n.
@@ -299,58 +279,6 @@ pub struct Next {
     pub fail: u32,
 }
 
-/// How settled a score is, by the number of evaluations in the window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Lifecycle {
-    /// None yet.
-    New,
-    /// 1 to 49: indicative only, shown to the outside as `n/50`.
-    Calibrating,
-    /// 50 to 499.
-    Active,
-    /// 500: the window is full.
-    Mature,
-}
-
-impl Lifecycle {
-    fn of(evaluations: u64) -> Self {
-        match evaluations {
-            0 => Self::New,
-            n if n < CALIBRATED_AT as u64 => Self::Calibrating,
-            n if n < WINDOW_SIZE as u64 => Self::Active,
-            _ => Self::Mature,
-        }
-    }
-}
-
-/// The reputation of an agent as it is served: the union of what clients of both source APIs read.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Record {
-    /// 0 to 1000.
-    pub score: u32,
-    /// How settled the score is.
-    pub lifecycle: Lifecycle,
-    /// The same under its other name.
-    pub status: Lifecycle,
-    /// Evaluations in the window.
-    pub eval_count: u64,
-    /// The same under its other name.
-    pub evaluations: u64,
-    /// The most evaluations that count.
-    pub window_size: usize,
-    /// Those that passed.
-    pub passed: u64,
-    /// The share that passed.
-    pub pass_rate: Decimal<6>,
-    /// The average latency in milliseconds.
-    pub avg_latency_ms: Decimal<3>,
-    /// Passes counted back from the newest.
-    pub streak: u64,
-    /// The version of the formula.
-    pub formula_version: &'static str,
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -382,21 +310,6 @@ mod tests {
             (vec![(499, true, 0.0), (1, false, 0.0)], 799, "399.2 + 250 + 0 + 150"),
         ] {
             assert_eq!(window(&evaluations).tally().breakdown().score(), score, "{why}");
-        }
-    }
-
-    #[test]
-    fn the_lifecycle_changes_at_1_50_and_500() {
-        for (n, lifecycle) in [
-            (0, Lifecycle::New),
-            (1, Lifecycle::Calibrating),
-            (49, Lifecycle::Calibrating),
-            (50, Lifecycle::Active),
-            (499, Lifecycle::Active),
-            (500, Lifecycle::Mature),
-            (501, Lifecycle::Mature),
-        ] {
-            assert_eq!(window(&[(n, true, 0.0)]).tally().record().lifecycle, lifecycle, "{n}");
         }
     }
 

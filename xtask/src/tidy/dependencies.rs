@@ -74,7 +74,7 @@ struct Dependency {
     kind: Option<String>,
 }
 
-/// Checks every target that `deny.toml` names.
+/// Checks every target that `deny.toml` names: licences of everything, the rest of what is shipped.
 pub(super) fn check(problems: &mut Vec<String>) -> Result<()> {
     let policy: Policy =
         toml::from_str(&fs::read_to_string(root().join("deny.toml"))?).context("deny.toml")?;
@@ -88,24 +88,26 @@ pub(super) fn check(problems: &mut Vec<String>) -> Result<()> {
             target,
         ]))?;
         let metadata: Metadata = serde_json::from_str(&json).context("cargo metadata")?;
-        let built = built_packages(target)?;
-        let packages: Vec<&Package> = metadata
-            .packages
-            .iter()
-            .filter(|package| built.contains(&format!("{} v{}", package.name, package.version)))
-            .collect();
-        found.extend(packages.iter().filter_map(|package| licence_problem(package, &policy.licenses.allow)));
-        found.extend(duplicate_majors(&packages, &policy.bans.skip));
-        found.extend(packages.iter().flat_map(|package| impurities(package)));
+        let built = |edges| -> Result<Vec<&Package>> {
+            let names = built_packages(target, edges)?;
+            let is_built =
+                |package: &&Package| names.contains(&format!("{} v{}", package.name, package.version));
+            Ok(metadata.packages.iter().filter(is_built).collect())
+        };
+        let (all, shipped) = (built("all")?, built("normal,build")?);
+        found.extend(all.iter().filter_map(|package| licence_problem(package, &policy.licenses.allow)));
+        found.extend(duplicate_majors(&shipped, &policy.bans.skip));
+        found.extend(shipped.iter().flat_map(|package| impurities(package)));
     }
     problems.extend(found);
     Ok(())
 }
 
-/// What is really built, as `name v1.2.3`. The metadata also lists optional dependencies that no feature turns on.
-fn built_packages(target: &str) -> Result<BTreeSet<String>> {
+/// What is really built over these kinds of dependency, as `name v1.2.3`. The metadata also lists optional
+/// dependencies that no feature turns on.
+fn built_packages(target: &str, edges: &str) -> Result<BTreeSet<String>> {
     let mut tree = cargo();
-    tree.args(["tree", "--locked", "--workspace", "--edges", "all", "--prefix", "none", "--format", "{p}"]);
+    tree.args(["tree", "--locked", "--workspace", "--edges", edges, "--prefix", "none", "--format", "{p}"]);
     let listed = output(tree.args(["--target", target]))?;
     // A member's path, or `(proc-macro)`, follows the version.
     Ok(listed.lines().map(|line| line.split(' ').take(2).collect::<Vec<_>>().join(" ")).collect())
@@ -127,7 +129,8 @@ fn duplicate_majors(packages: &[&Package], skipped: &[Skipped]) -> Vec<String> {
     for package in packages {
         versions.entry(&package.name).or_default().insert(major(&package.version));
     }
-    let is_skipped = |name: &str| skipped.iter().any(|skipped| skipped.name.split('@').next() == Some(name));
+    let is_skipped =
+        |name: &str| skipped.iter().any(|skipped| skipped.name.split(['@', ':']).next() == Some(name));
     versions
         .into_iter()
         .filter(|(name, majors)| majors.len() > 1 && !is_skipped(name))
@@ -163,7 +166,7 @@ pub(super) fn advisories() -> Result<()> {
         println!("advisories: not checked (the advisory database cannot be reached)");
         return Ok(());
     }
-    run(cargo().args(["deny", "check", "--disable-fetch", "advisories"]))
+    run(cargo().args(["deny", "--workspace", "check", "--disable-fetch", "advisories"]))
 }
 
 #[cfg(test)]

@@ -164,8 +164,7 @@ fn read_array<'a, T: Deserialize<'a>>(text: &'a str) -> Result<Vec<T>, String> {
     if !text.starts_with('[') {
         return Err(format!("{} is not an array", Found::new(text)));
     }
-    serde_path_to_error::deserialize(&mut serde_json::Deserializer::from_str(text))
-        .map_err(|located| format!("{} {}", json::path(located.path()), json::message(located.inner())))
+    json::from_text(text).map_err(|(path, error)| format!("{path} {}", json::message(&error)))
 }
 
 #[cfg(test)]

@@ -1,0 +1,123 @@
+//! A reputation as it is served: the score, how settled it is, and the sums it was made of.
+
+use serde::Serialize;
+
+use super::{FORMULA_VERSION, Tally, WINDOW_SIZE};
+use crate::decimal::{Decimal, ratio};
+
+/// From how many evaluations on the score is shown to the outside.
+pub const CALIBRATED_AT: usize = 50;
+
+/// How settled a score is, by the number of evaluations in the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Lifecycle {
+    /// None yet.
+    New,
+    /// 1 to 49: indicative only, shown to the outside as `n/50`.
+    Calibrating,
+    /// 50 to 499.
+    Active,
+    /// 500: the window is full.
+    Mature,
+}
+
+impl Lifecycle {
+    fn of(evaluations: u64) -> Self {
+        match evaluations {
+            0 => Self::New,
+            n if n < CALIBRATED_AT as u64 => Self::Calibrating,
+            n if n < WINDOW_SIZE as u64 => Self::Active,
+            _ => Self::Mature,
+        }
+    }
+}
+
+/// The reputation of an agent as it is served: the union of what clients of both source APIs read.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Record {
+    /// 0 to 1000.
+    pub score: u32,
+    /// How settled the score is.
+    pub lifecycle: Lifecycle,
+    /// The same under its other name.
+    pub status: Lifecycle,
+    /// Evaluations in the window.
+    pub eval_count: u64,
+    /// The same under its other name.
+    pub evaluations: u64,
+    /// The most evaluations that count.
+    pub window_size: usize,
+    /// Those that passed.
+    pub passed: u64,
+    /// The share that passed.
+    pub pass_rate: Decimal<6>,
+    /// The average latency in milliseconds.
+    pub avg_latency_ms: Decimal<3>,
+    /// Passes counted back from the newest.
+    pub streak: u64,
+    /// The version of the formula.
+    pub formula_version: &'static str,
+}
+
+impl Tally {
+    /// The record that is served.
+    pub fn record(self) -> Record {
+        let lifecycle = Lifecycle::of(self.evaluations);
+        let n = u128::from(self.evaluations.max(1));
+        Record {
+            score: self.breakdown().score(),
+            lifecycle,
+            status: lifecycle,
+            eval_count: self.evaluations,
+            evaluations: self.evaluations,
+            window_size: WINDOW_SIZE,
+            passed: self.passed,
+            pass_rate: ratio(u128::from(self.passed), n),
+            avg_latency_ms: ratio(u128::from(self.latency_us), 1000 * n),
+            streak: self.streak,
+            formula_version: FORMULA_VERSION,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reputation::{Evaluation, Window};
+    use crate::units::Micros;
+
+    fn record(passes: usize) -> Record {
+        let pass = Evaluation { passed: true, latency: Micros::default() };
+        std::iter::repeat_n(pass, passes).collect::<Window>().tally().record()
+    }
+
+    #[test]
+    fn the_lifecycle_changes_at_1_50_and_500() {
+        for (n, lifecycle) in [
+            (0, Lifecycle::New),
+            (1, Lifecycle::Calibrating),
+            (49, Lifecycle::Calibrating),
+            (50, Lifecycle::Active),
+            (499, Lifecycle::Active),
+            (500, Lifecycle::Mature),
+            (501, Lifecycle::Mature),
+        ] {
+            assert_eq!(record(n).lifecycle, lifecycle, "{n}");
+        }
+    }
+
+    #[test]
+    fn shares_round_half_up_on_the_exact_fraction() {
+        let evaluation = |passed, us| Evaluation { passed, latency: Micros::from_us(us).unwrap() };
+        let record = Window::from_iter([evaluation(true, 0), evaluation(true, 1), evaluation(false, 0)])
+            .tally()
+            .record();
+        assert_eq!(
+            (record.pass_rate.to_string(), record.avg_latency_ms.to_string()),
+            ("0.666667".into(), "0.000".into())
+        );
+        let record = Window::from_iter([evaluation(true, 0), evaluation(true, 1)]).tally().record();
+        assert_eq!(record.avg_latency_ms.to_string(), "0.001", "half a microsecond rounds up");
+    }
+}
