@@ -75,7 +75,7 @@ enum Stopped {
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Answer {
-    Score(Box<Score>),
+    Score(Score),
     Explained(Explained),
     Refused(Refused),
 }
@@ -145,9 +145,7 @@ impl<'a, W: Write> Scoring<'a, W> {
             Text::Whole(text) if self.args.explain => {
                 kind.explain(&text).map(Answer::Explained).map_err(Refusal::Input)
             }
-            Text::Whole(text) => {
-                kind.score(&text).map(|score| Answer::Score(Box::new(score))).map_err(Refusal::Input)
-            }
+            Text::Whole(text) => kind.score(&text).map(Answer::Score).map_err(Refusal::Input),
         };
         answer.unwrap_or_else(|refusal| {
             self.refused += 1;

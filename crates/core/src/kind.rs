@@ -32,7 +32,7 @@ pub enum Score {
     /// Of a run.
     Run(scorecard::Scorecard),
     /// Of a session.
-    Session(session_metrics::Metrics),
+    Session(Box<session_metrics::Metrics>),
     /// Of an identity.
     Identity(identity::Standing),
 }
@@ -56,7 +56,7 @@ impl Kind {
             Self::Reputation => Score::Reputation(parse::<reputation::Input>(input)?.window.tally().record()),
             Self::Performance => Score::Performance(parse::<performance::Input>(input)?.totals.performance()),
             Self::Run => Score::Run(parse::<scorecard::Input>(input)?.score()),
-            Self::Session => Score::Session(parse::<session_metrics::Input>(input)?.metrics()),
+            Self::Session => Score::Session(Box::new(parse::<session_metrics::Input>(input)?.metrics())),
             Self::Identity => Score::Identity(parse::<identity::Input>(input)?.standing()),
         })
     }
