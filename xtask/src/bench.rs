@@ -1,11 +1,12 @@
 //! `cargo xtask bench core`: what each rule costs, its target, and how many times faster it is than its peer.
 
 use std::fs;
+use std::path::Path;
 
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-use crate::shell::{cargo, root, run};
+use crate::shell::{cargo, run, target_dir};
 
 /// One line of the table: a measurement, the most it may take, and the peer it is compared with.
 struct Row {
@@ -45,13 +46,14 @@ const ROWS: [Row; 9] = [
 /// Runs the benches of the rules and prints the table.
 pub(crate) fn core() -> Result<()> {
     run(cargo().args(["bench", "--locked", "--package", "renown-core", "--bench", "rules"]))?;
+    let results = target_dir()?.join("criterion");
     println!("\n{:<28} {:>12} {:>12} {:>8}   ratio to its peer", "what", "median", "target", "");
     for row in ROWS {
-        let found = median_ns(row.bench)?;
+        let found = median_ns(&results, row.bench)?;
         let target = row.target_ns.map(|target| format!("< {}", time(target))).unwrap_or_default();
         let verdict = row.target_ns.map_or("", |target| if found < target { "met" } else { "MISSED" });
         let ratio = match row.peer {
-            Some((peer, bench)) => format!("{:.1}× faster than {peer}", median_ns(bench)? / found),
+            Some((peer, bench)) => format!("{:.1}× faster than {peer}", median_ns(&results, bench)? / found),
             None => String::new(),
         };
         println!("{:<28} {:>12} {:>12} {:>8}   {ratio}", row.what, time(found), target, verdict);
@@ -60,8 +62,8 @@ pub(crate) fn core() -> Result<()> {
 }
 
 /// The median of a bench as criterion recorded it.
-fn median_ns(bench: &str) -> Result<f64> {
-    let path = root().join("target/criterion").join(bench).join("new/estimates.json");
+fn median_ns(results: &Path, bench: &str) -> Result<f64> {
+    let path = results.join(bench).join("new/estimates.json");
     let text = fs::read_to_string(&path).with_context(|| format!("no result of {bench}"))?;
     let estimates: Value = serde_json::from_str(&text)?;
     estimates

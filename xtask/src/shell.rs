@@ -1,10 +1,12 @@
 //! Running other programs from the root of the workspace.
 
+use std::env;
 use std::ffi::OsStr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
+use serde_json::Value;
 
 /// The root of the workspace.
 pub(crate) fn root() -> &'static Path {
@@ -14,7 +16,18 @@ pub(crate) fn root() -> &'static Path {
 
 /// Cargo itself: the one that runs this program, so that the toolchain is the same.
 pub(crate) fn cargo() -> Command {
-    program(env!("CARGO"))
+    program(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+}
+
+/// Where cargo builds, which may be outside of the workspace.
+pub(crate) fn target_dir() -> Result<PathBuf> {
+    let metadata = output(cargo().args(["metadata", "--locked", "--no-deps", "--format-version=1"]))?;
+    let metadata: Value = serde_json::from_str(&metadata)?;
+    Ok(metadata
+        .get("target_directory")
+        .and_then(Value::as_str)
+        .context("cargo metadata has no target directory")?
+        .into())
 }
 
 /// A program, started in the root of the workspace.

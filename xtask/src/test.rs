@@ -1,11 +1,12 @@
 //! `cargo xtask test`: everything that has to pass before a change lands, in order of speed.
 
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::shell::{cargo, output, program, root, run, succeeds};
+use crate::shell::{cargo, output, program, root, run, succeeds, target_dir};
 use crate::tidy;
 
 /// One part of the test command.
@@ -76,22 +77,26 @@ fn vectors() -> Result<()> {
         command.env("PYTHONDONTWRITEBYTECODE", "1").arg("vectors/reference");
         command
     };
+    let (contract, own) = (json_files("vectors")?, json_files("vectors/own")?);
+    run(reference().arg("check").args(contract.iter().chain(&own)))?;
+
+    let made = target_dir()?.join("xtask/vectors");
+    output(reference().arg("make").arg(&made))?;
+    for path in own {
+        let name = path.file_name().context("a file has a name")?.display().to_string();
+        let same = fs::read(made.join(&name)).ok() == fs::read(root().join(&path)).ok();
+        ensure!(same, "vectors/own/{name} is stale: python3 vectors/reference make vectors/own");
+    }
+    Ok(())
+}
+
+/// The JSON files of a folder, relative to the workspace, by name.
+fn json_files(folder: &str) -> Result<Vec<PathBuf>> {
     let mut files = Vec::new();
-    for folder in ["vectors", "vectors/own"] {
-        for entry in fs::read_dir(root().join(folder))? {
-            files.push(entry?.path());
-        }
+    for entry in fs::read_dir(root().join(folder))? {
+        files.push(Path::new(folder).join(entry?.file_name()));
     }
     files.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
     files.sort();
-    run(reference().arg("check").args(&files))?;
-
-    let made = root().join("target/xtask/vectors");
-    output(reference().arg("make").arg(&made))?;
-    for entry in fs::read_dir(&made)? {
-        let name = entry?.file_name();
-        let same = fs::read(made.join(&name))? == fs::read(root().join("vectors/own").join(&name))?;
-        ensure!(same, "vectors/own/{0} is stale: python3 vectors/reference make vectors/own", name.display());
-    }
-    Ok(())
+    Ok(files)
 }

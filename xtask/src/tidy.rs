@@ -4,7 +4,7 @@
 //! |---|---|
 //! | sources | every Rust file opens with module documentation; an unfinished thing says why it is unfinished |
 //! | length | files above 400 lines are reported, so that they are split by meaning before they are hard to read |
-//! | purity | a pure crate depends on nothing but its list |
+//! | purity | a pure crate depends on nothing but its list, and names no module of the outside world |
 //! | dependencies | licences and duplicate majors, by `deny.toml` |
 //! | advisories | `cargo deny`, where it is installed and its database can be reached |
 
@@ -42,6 +42,12 @@ fn sources(problems: &mut Vec<String>) -> Result<()> {
         if has_extension(name, "rs") && !text.starts_with("//! ") {
             problems.push(format!("{name}: no module documentation, expected `//! …` on the first line"));
         }
+        if name.starts_with("crates/core/src/") {
+            problems.extend(
+                impure(&text)
+                    .map(|(line, module)| format!("{name}:{line}: the core is pure, found {module}")),
+            );
+        }
         problems.extend(unfinished(&text).map(|line| {
             format!("{name}:{line}: unfinished without a reason, expected `{UNFINISHED}(why it waits, and for what)`")
         }));
@@ -55,6 +61,25 @@ fn sources(problems: &mut Vec<String>) -> Result<()> {
 
 fn has_extension(name: &str, extension: &str) -> bool {
     Path::new(name).extension().is_some_and(|found| found == extension)
+}
+
+/// Modules that a pure crate has no use for. Clippy bans what is named in its list; this bans what is not.
+const IMPURE: [&str; 8] = [
+    "std::fs",
+    "std::io",
+    "std::net",
+    "std::env",
+    "std::process",
+    "std::thread",
+    "std::time",
+    "std::collections::Hash",
+];
+
+/// The lines, from 1, that name one of them.
+fn impure(text: &str) -> impl Iterator<Item = (usize, &'static str)> + '_ {
+    text.lines().enumerate().flat_map(|(index, line)| {
+        IMPURE.iter().filter(|module| line.contains(**module)).map(move |module| (index + 1, *module))
+    })
 }
 
 /// Written in two halves, so that this file does not accuse itself.
@@ -74,6 +99,12 @@ fn unfinished(text: &str) -> impl Iterator<Item = usize> + '_ {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_pure_source_names_no_impure_module() {
+        let text = "use std::fmt;\nuse std::fs;\nlet now = std::time::Instant::now();\n";
+        assert_eq!(impure(text).collect::<Vec<_>>(), [(2, "std::fs"), (3, "std::time")]);
+    }
 
     #[test]
     fn unfinished_things_need_a_reason() {

@@ -2,8 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
-use clap_complete::Shell;
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use renown_core::kind::Kind;
 
 /// Tells whether an AI agent's work can be trusted.
@@ -27,8 +26,7 @@ pub(crate) enum Command {
     /// Print the completion script of a shell
     Completions {
         /// The shell
-        #[arg(value_parser = clap::builder::EnumValueParser::<Shell>::new())]
-        shell: Shell,
+        shell: ShellArg,
     },
 }
 
@@ -38,12 +36,30 @@ pub(crate) struct ScoreArgs {
     pub(crate) kind: KindArg,
 
     /// The input: one JSON object, an array of them, or one a line; `-` is standard input
-    #[arg(default_value = "-")]
+    #[arg(default_value = "-", value_hint = ValueHint::FilePath)]
     pub(crate) file: PathBuf,
 
     /// Print the parts of each score and what they contributed, in place of the score
     #[arg(long)]
     pub(crate) explain: bool,
+}
+
+/// The shells that are supported.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum ShellArg {
+    Bash,
+    Zsh,
+    Fish,
+}
+
+impl From<ShellArg> for clap_complete::Shell {
+    fn from(shell: ShellArg) -> Self {
+        match shell {
+            ShellArg::Bash => Self::Bash,
+            ShellArg::Zsh => Self::Zsh,
+            ShellArg::Fish => Self::Fish,
+        }
+    }
 }
 
 /// The names of the scores on the command line.
@@ -73,16 +89,40 @@ impl From<KindArg> for Kind {
     }
 }
 
-const SCORE_HELP: &str = r#"Inputs (fields marked ? may be left out):
-  reputation   {"evaluations":[{"passed":true,"latency_ms"?:12.5}, …]}, oldest first
-  performance  {"started_at","ended_at","prompts","total_tools","tools_ok","total_cost","total_tokens","cache_tokens"}
-  run          {"outcome":"completed|blocked|failed","stages"?:[{"name":"lint","passed":true,"attempts"?:1}, …],
-                "wall_ms"?,"baseline_wall_ms"?:[…, newest last],"resources"?:{"memory_peak_bytes"?,"memory_limit_bytes"?,
-                "cpu_periods"?,"cpu_throttled_periods"?,"cpu_throttled_ms"?}}
-  session      {"traces":[{"trace_id":"t1","signals":{"confidence"?:0.9,"loop_detection"?,"tool_correctness"?,
-                "coherence"?}}, …],"signal_weights"?:{…}}
-  identity     {"as_of":"2026-11-15T00:00:00Z","events":[{"event_id","timestamp","category","event_type","score_delta",
-                "confidence"?}, …]}
+const SCORE_HELP: &str = r#"Inputs (? marks what may be left out):
+  reputation
+    {"evaluations": [{"passed": true, "latency_ms"?: 12.5}, …]}
+    Oldest first; latency from 0 to 60000 ms.
+  performance
+    {"started_at", "ended_at", "prompts", "total_tools", "tools_ok",
+     "total_cost", "total_tokens", "cache_tokens"}
+    Times as RFC 3339 or whole milliseconds, cost in US dollars.
+  run
+    {"outcome": "completed|blocked|failed",
+     "stages"?: [{"name": "lint", "passed": true, "attempts"?: 1}, …],
+     "wall_ms"?, "baseline_wall_ms"?: [ …, newest last],
+     "resources"?: {"memory_peak_bytes"?, "memory_limit_bytes"?,
+       "cpu_periods"?, "cpu_throttled_periods"?, "cpu_throttled_ms"?}}
+    Only a bad outcome is refused: other bad parts count as absent and
+    are named in "warnings".
+  session
+    {"traces": [{"trace_id": "t1", "signals": {"confidence"?: 0.9,
+       "loop_detection"?, "tool_correctness"?, "coherence"?}}, …],
+     "signal_weights"?: {…}}
+    Signals from 0 to 1, weights from 0 to 10.
+  identity
+    {"as_of": "2026-11-15T00:00:00Z", "events": [{"event_id": UUID,
+       "timestamp", "category", "event_type", "score_delta",
+       "confidence"?}, …]}
+    Categories task_quality, economic, identity_hygiene; deltas from
+    -1000000 to 1000000.
 
-An array gives an array, JSON Lines give JSON Lines, and a document over several lines is answered over several lines.
-A bad input is answered by {"error":…} in its place, the others are still scored, and the exit code is 2."#;
+An array gives an array, JSON Lines give JSON Lines, and a document over
+several lines is answered over several lines. A bad input is answered by
+{"error": …} in its place, the first three are also told on standard error,
+the others are still scored, and the exit code is 2. One input may have up
+to 64 MiB; a stream of them has no limit.
+
+Examples:
+  renown score run runs.jsonl
+  renown score reputation --explain < evaluations.json"#;

@@ -3,18 +3,23 @@
 //! | the stream begins with | its shape | an input is |
 //! |---|---|---|
 //! | `[` | [`Shape::Array`] | an element |
-//! | a line that is complete in itself, or is no beginning of a document | [`Shape::Lines`] | a line |
-//! | a line that opens an object and does not close it | [`Shape::Documents`] | an object over several lines |
+//! | a line that closes every bracket it opens | [`Shape::Lines`] | a line |
+//! | a line that does not | [`Shape::Documents`] | the lines up to the one that closes the last bracket |
 //!
 //! The cutter only follows strings and brackets; whether an input is JSON, and of the right shape, is for its reader to
-//! say. So one bad input is cut off like any other, and those after it are still read. How the bytes arrive (whole, or
-//! one at a time) changes nothing.
+//! say. So a bad input is cut off like any other, and those after it are still read. A document has broken off when a
+//! line ends inside a string, or when the next line begins an object where JSON has no place for one. If some of its lines
+//! are objects of their own, it was no document but a broken line of JSON Lines, and its lines are taken one by one.
+//!
+//! How the bytes arrive (whole, or one at a time) changes nothing.
 
+mod line;
 mod nesting;
 
 use std::io::{self, BufRead, Chain, Cursor, Read};
 
-use nesting::{Nesting, opens_document, starts_anew};
+use line::{Line, LineText};
+use nesting::Nesting;
 use renown_core::limits;
 
 /// How the inputs of a stream are written.
@@ -72,8 +77,12 @@ pub(crate) struct Inputs<R> {
     /// The line, from 1, and the column in bytes, from 0, of what is read next.
     line: usize,
     column: usize,
-    /// Lines that were read to find out the shape.
-    ahead: Vec<Input>,
+    /// Lines that were read and not yet used, the next one last.
+    ahead: Vec<Line>,
+    /// How many of them are to be taken one by one.
+    single: usize,
+    /// The input that was read to find out the shape.
+    first: Option<Input>,
     /// Elements read so far.
     elements: usize,
     /// How the array ended, once it has.
@@ -102,6 +111,8 @@ impl<R: BufRead> Inputs<R> {
             line: 1,
             column: 0,
             ahead: Vec::new(),
+            single: 0,
+            first: None,
             elements: 0,
             array_end: None,
             max,
@@ -111,24 +122,8 @@ impl<R: BufRead> Inputs<R> {
             inputs.shape = Shape::Array;
             return Ok(inputs);
         }
-        inputs.look_ahead()?;
+        inputs.first = inputs.next_document()?;
         Ok(inputs)
-    }
-
-    /// Tells lines from documents by the first line, and by the second where the first is not complete.
-    fn look_ahead(&mut self) -> io::Result<()> {
-        let Some(first) = self.next_line()? else { return Ok(()) };
-        let mut second = None;
-        if let Text::Whole(text) = &first.text
-            && opens_document(text)
-        {
-            second = self.next_line()?;
-            let broken =
-                matches!(&second, Some(Input { text: Text::Whole(next), .. }) if starts_anew(text, next));
-            self.shape = if broken { Shape::Lines } else { Shape::Documents };
-        }
-        self.ahead = second.into_iter().chain([first]).collect();
-        Ok(())
     }
 
     pub(crate) fn shape(&self) -> Shape {
@@ -147,62 +142,110 @@ impl<R: BufRead> Inputs<R> {
 
     /// The next input, none at the end.
     pub(crate) fn next(&mut self) -> io::Result<Option<Input>> {
+        if let Some(first) = self.first.take() {
+            return Ok(Some(first));
+        }
         match self.shape {
-            Shape::Lines => self.next_line(),
+            Shape::Lines => Ok(self.next_line()?.map(Line::into_input)),
             Shape::Documents => self.next_document(),
             Shape::Array => self.next_element(),
         }
     }
 
-    /// The next line that is not blank, without its line end.
-    fn next_line(&mut self) -> io::Result<Option<Input>> {
+    /// The next line that is not blank.
+    fn next_line(&mut self) -> io::Result<Option<Line>> {
         if let Some(line) = self.ahead.pop() {
             return Ok(Some(line));
         }
         loop {
             let place = Place { line: self.line, column: self.column + 1, index: None };
-            let mut line = Vec::new();
-            self.reader.by_ref().take(self.max as u64 + 1).read_until(b'\n', &mut line)?;
-            if line.is_empty() {
+            let mut bytes = Vec::new();
+            self.reader.by_ref().take(self.max as u64 + 1).read_until(b'\n', &mut bytes)?;
+            if bytes.is_empty() {
                 return Ok(None);
             }
-            let too_long = line.pop_if(|last| *last == b'\n').is_none() && line.len() > self.max;
-            if too_long {
-                self.reader.skip_until(b'\n')?;
-            }
             (self.line, self.column) = (self.line + 1, 0);
-            if too_long {
-                return Ok(Some(Input { place, text: Text::TooLong }));
+            if bytes.pop_if(|last| *last == b'\n').is_none() && bytes.len() > self.max {
+                let nesting = self.skip_line(Nesting::of(&bytes))?;
+                return Ok(Some(Line { place, text: LineText::TooLong(nesting) }));
             }
-            if !line.trim_ascii().is_empty() {
-                return Ok(Some(Input { place, text: Text::Whole(line) }));
+            if !bytes.trim_ascii().is_empty() {
+                return Ok(Some(Line { place, text: LineText::Whole(bytes) }));
             }
         }
     }
 
-    /// Lines up to the one that closes every bracket.
-    fn next_document(&mut self) -> io::Result<Option<Input>> {
-        let Some(Input { place, text }) = self.next_line()? else { return Ok(None) };
-        let Text::Whole(first) = text else { return Ok(Some(Input { place, text })) };
-        let mut nesting = Nesting::default();
-        nesting.follow(&first);
-        let mut text = Collector::new(self.max);
-        text.extend(&first);
-        let mut line = place.line;
-        while nesting.open() {
-            let Some(next) = self.next_line()? else { break };
-            // Blank lines inside a document keep their place, so that errors name the right line.
-            (line..next.place.line).for_each(|_| text.extend(b"\n"));
-            line = next.place.line;
-            match next.text {
-                Text::Whole(line) => {
-                    nesting.follow(&line);
-                    text.extend(&line);
-                }
-                Text::TooLong => text.overflow(),
+    /// Skips the rest of a line, following its brackets.
+    fn skip_line(&mut self, mut nesting: Nesting) -> io::Result<Nesting> {
+        loop {
+            let bytes = self.reader.fill_buf()?;
+            let end = bytes.iter().position(|&byte| byte == b'\n');
+            nesting.follow(bytes.split_at(end.unwrap_or(bytes.len())).0);
+            let taken = end.map_or(bytes.len(), |end| end + 1);
+            self.reader.consume(taken);
+            if end.is_some() || taken == 0 {
+                return Ok(nesting);
             }
         }
-        Ok(Some(Input { place, text: text.finish() }))
+    }
+
+    /// Lines up to the one that closes every bracket, or up to where the document breaks off.
+    fn next_document(&mut self) -> io::Result<Option<Input>> {
+        let Some(mut last) = self.next_line()? else { return Ok(None) };
+        if self.single > 0 {
+            self.single -= 1;
+            return Ok(Some(last.into_input()));
+        }
+        let place = last.place;
+        let mut text = Collector::new(self.max);
+        let (mut depth, mut has_object) = (0, false);
+        let broken = loop {
+            let nesting = last.nesting();
+            depth += nesting.depth;
+            match &last.text {
+                LineText::Whole(bytes) => text.extend(bytes),
+                LineText::TooLong(_) => text.overflow(),
+            }
+            if nesting.in_string || depth <= 0 {
+                break nesting.in_string;
+            }
+            let Some(next) = self.next_line()? else { break true };
+            if next.begins_with_object() && !last.lets_object_follow() {
+                self.ahead.push(next);
+                break true;
+            }
+            has_object |= next.is_object();
+            // Blank lines inside a document keep their place, so that errors name the right line.
+            (last.place.line..next.place.line).for_each(|_| text.extend(b"\n"));
+            last = next;
+        };
+        let text = text.finish();
+        if let Text::Whole(bytes) = &text
+            && broken
+            && has_object
+        {
+            self.take_apart(place, bytes);
+            return self.next_document();
+        }
+        if last.place.line > place.line {
+            self.shape = Shape::Documents;
+        }
+        Ok(Some(Input { place, text }))
+    }
+
+    /// Puts the lines of what was no document back, to be taken one by one.
+    fn take_apart(&mut self, place: Place, text: &[u8]) {
+        let ahead = self.ahead.len();
+        for (index, bytes) in
+            text.split(|&byte| byte == b'\n').enumerate().collect::<Vec<_>>().into_iter().rev()
+        {
+            if !bytes.trim_ascii().is_empty() {
+                let column = if index == 0 { place.column } else { 1 };
+                let place = Place { line: place.line + index, column, index: None };
+                self.ahead.push(Line { place, text: LineText::Whole(bytes.to_vec()) });
+            }
+        }
+        self.single = self.ahead.len() - ahead;
     }
 
     /// The bytes up to the next comma, or the closing bracket, of the array.
@@ -366,11 +409,14 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_first_line_does_not_swallow_the_others() {
-        check("{\"a\":\"cut\n{}\n", Shape::Lines, &[(1, 1, "{\"a\":\"cut"), (2, 1, "{}")], None);
-        check("{\"a\":\n{}\n", Shape::Lines, &[(1, 1, "{\"a\":"), (2, 1, "{}")], None);
-        check("{\"a\":1\n{}\n", Shape::Lines, &[(1, 1, "{\"a\":1"), (2, 1, "{}")], None);
-        check("}}}\n{}\n", Shape::Lines, &[(1, 1, "}}}"), (2, 1, "{}")], None);
+    fn a_broken_line_does_not_swallow_the_others() {
+        for broken in
+            ["{\"a\":\"cut", "{\"a\":", "{\"a\":1", "{\"a\":[", "{\"a\":[1,", "}}}", "nonsense {", "\"", "{"]
+        {
+            let stream = format!("{broken}\n{{}}\n{{\"b\":2}}\n");
+            check(&stream, Shape::Lines, &[(1, 1, broken), (2, 1, "{}"), (3, 1, "{\"b\":2}")], None);
+        }
+        check("{}\n{\"a\":[\n{}\n", Shape::Lines, &[(1, 1, "{}"), (2, 1, "{\"a\":["), (3, 1, "{}")], None);
     }
 
     #[test]
@@ -378,8 +424,18 @@ mod tests {
         check("{\n\"a\": 1\n}\n", Shape::Documents, &[(1, 1, "{\n\"a\": 1\n}")], None);
         check("\n\n{\n}\n\n{\n\n}", Shape::Documents, &[(3, 1, "{\n}"), (6, 1, "{\n\n}")], None);
         check("{\"a\":[\n{}\n]}", Shape::Documents, &[(1, 1, "{\"a\":[\n{}\n]}")], None);
-        check("{\n", Shape::Documents, &[(1, 1, "{")], None);
+        check("{\"a\":\n{}\n}\n{}", Shape::Documents, &[(1, 1, "{\"a\":\n{}\n}"), (4, 1, "{}")], None);
+        check("{\n\"a\":\n", Shape::Documents, &[(1, 1, "{\n\"a\":")], None);
         check("{\n} x\n{}", Shape::Documents, &[(1, 1, "{\n} x"), (3, 1, "{}")], None);
+    }
+
+    #[test]
+    fn a_broken_document_does_not_swallow_the_others() {
+        let good = "{\n\"b\":2\n}";
+        for broken in ["{\n\"a\":1", "{\n\"a\":\"cut", "{\n\"a\":[1,2"] {
+            let stream = format!("{good}\n{broken}\n{good}\n");
+            check(&stream, Shape::Documents, &[(1, 1, good), (4, 1, broken), (6, 1, good)], None);
+        }
     }
 
     #[test]
@@ -410,5 +466,6 @@ mod tests {
         assert_eq!(texts("12345"), ["(too long)"]);
         assert_eq!(texts("[1234,12345,1]"), ["1234", "(too long)", "1"]);
         assert_eq!(texts("{\n1}\n{\n12}\n{\n}"), ["{\n1}", "(too long)", "{\n}"]);
+        assert_eq!(texts("{\n}\n{\n123456}\n{\n}"), ["{\n}", "(too long)", "{\n}"]);
     }
 }

@@ -9,24 +9,27 @@ mod inputs;
 mod progress;
 mod score;
 
-use std::io;
+use std::io::{self, Write};
 use std::panic;
 use std::process::ExitCode;
 
+use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 
 use args::{Cli, Command};
 use failure::Failure;
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
     panic::set_hook(Box::new(|bug| {
-        let place =
-            bug.location().map(|place| format!(" at {}:{}", place.file(), place.line())).unwrap_or_default();
+        let place = bug.location().map(|place| format!(" at line {}", place.line())).unwrap_or_default();
         let message = bug.payload_as_str().unwrap_or("unknown");
         failure::print(&Failure::new(format!("renown has a bug{place}: {message}")));
     }));
-    match panic::catch_unwind(|| run(&cli)) {
+    let outcome = panic::catch_unwind(|| match Cli::try_parse() {
+        Ok(cli) => run(&cli),
+        Err(error) => usage(&error),
+    });
+    match outcome {
         Ok(Ok(code)) => code,
         Ok(Err(failure)) => {
             failure::print(&failure);
@@ -40,8 +43,37 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
     match &cli.command {
         Command::Score(args) => score::run(args, cli.quiet),
         Command::Completions { shell } => {
-            clap_complete::generate(*shell, &mut Cli::command(), "renown", &mut io::stdout().lock());
-            Ok(ExitCode::SUCCESS)
+            let mut script = Vec::new();
+            clap_complete::generate(
+                clap_complete::Shell::from(*shell),
+                &mut Cli::command(),
+                "renown",
+                &mut script,
+            );
+            let mut out = io::stdout().lock();
+            printed(out.write_all(&script).and_then(|()| out.flush()))
         }
+    }
+}
+
+/// Help and version are results. Anything else that clap says is an error on one line, with a hint.
+fn usage(error: &clap::Error) -> Result<ExitCode, Failure> {
+    if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
+        return printed(error.print().and_then(|()| io::stdout().flush()));
+    }
+    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        let _ = error.print();
+        return Err(Failure::new("no command was given"));
+    }
+    Err(Failure::from_usage(&error.render().to_string()))
+}
+
+/// A reader that has gone away has seen what it wanted.
+fn printed(result: io::Result<()>) -> Result<ExitCode, Failure> {
+    match result {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::new(format!("standard output: {error}")))
+        }
+        _ => Ok(ExitCode::SUCCESS),
     }
 }

@@ -1,27 +1,70 @@
-//! A progress bar for what can take over a second.
+//! How far a long input has been read: shown once it has taken a second, on a terminal only.
 
-use std::io::{self, IsTerminal};
-use std::time::Duration;
+use std::io::{self, IsTerminal, Read};
+use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// Files below this are done before a bar could be read.
-const SHOWN_FROM_BYTES: u64 = 64 * 1024 * 1024;
+use crate::failure::{self, Failure};
 
-/// A bar over so many bytes: on a terminal only, and not when results are printed to the same one.
-pub(crate) fn bar(bytes: u64, quiet: bool) -> ProgressBar {
-    if quiet || bytes < SHOWN_FROM_BYTES || io::stdout().is_terminal() || !io::stderr().is_terminal() {
-        return ProgressBar::hidden();
+/// What is done before this needs no bar.
+const SHOWN_AFTER: Duration = Duration::from_secs(1);
+
+/// The progress of one input.
+#[derive(Clone)]
+pub(crate) struct Progress {
+    bar: ProgressBar,
+    wanted: bool,
+}
+
+impl Progress {
+    /// The progress over so many bytes, if that is known. Results that are printed to the same terminal would tear it.
+    pub(crate) fn new(bytes: Option<u64>, quiet: bool) -> Self {
+        let bar = ProgressBar::with_draw_target(bytes, ProgressDrawTarget::hidden());
+        let colour = if std::env::var_os("NO_COLOR").is_some() { "" } else { ".cyan" };
+        let template = match bytes {
+            Some(_) => {
+                format!("{{bar:30{colour}}} {{bytes}}/{{total_bytes}}, {{bytes_per_sec}}, {{eta}} left")
+            }
+            None => format!("{{spinner{colour}}} {{bytes}}, {{bytes_per_sec}}"),
+        };
+        if let Ok(style) = ProgressStyle::with_template(&template) {
+            bar.set_style(style);
+        }
+        Self { bar, wanted: !quiet && io::stderr().is_terminal() && !io::stdout().is_terminal() }
     }
-    let template = if std::env::var_os("NO_COLOR").is_some() {
-        "{bar:30} {bytes}/{total_bytes}, {bytes_per_sec}, {eta} left"
-    } else {
-        "{bar:30.cyan} {bytes}/{total_bytes}, {bytes_per_sec}, {eta} left"
-    };
-    let bar = ProgressBar::new(bytes);
-    if let Ok(style) = ProgressStyle::with_template(template) {
-        bar.set_style(style);
+
+    /// The same bytes, counted.
+    pub(crate) fn count<R: Read>(&self, reader: R) -> impl Read + use<R> {
+        Counted { reader, progress: self.clone(), started: Instant::now(), shown: false }
     }
-    bar.enable_steady_tick(Duration::from_millis(200));
-    bar
+
+    /// Prints an error where the bar is not.
+    pub(crate) fn print(&self, failure: &Failure) {
+        self.bar.suspend(|| failure::print(failure));
+    }
+
+    /// Takes the bar away.
+    pub(crate) fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+struct Counted<R> {
+    reader: R,
+    progress: Progress,
+    started: Instant,
+    shown: bool,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.reader.read(buffer)?;
+        self.progress.bar.inc(read as u64);
+        if self.progress.wanted && !self.shown && self.started.elapsed() >= SHOWN_AFTER {
+            self.progress.bar.set_draw_target(ProgressDrawTarget::stderr());
+            self.shown = true;
+        }
+        Ok(read)
+    }
 }

@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::args::ScoreArgs;
 use crate::failure::{self, BAD_INPUT, Failure};
 use crate::inputs::{ArrayEnd, Input, Inputs, Place, Shape, Text};
-use crate::progress;
+use crate::progress::Progress;
 
 /// How many bad inputs are named on standard error; each has an error object in its place.
 const NAMED_MAX: usize = 3;
@@ -23,30 +23,32 @@ const READ_BUFFER_BYTES: usize = 256 * 1024;
 
 /// Scores every input of the file.
 pub(crate) fn run(args: &ScoreArgs, quiet: bool) -> Result<ExitCode, Failure> {
-    let Source { name, reader } = Source::open(&args.file, quiet)?;
-    match Scoring::new(&name, args, io::stdout().lock()).run(reader) {
-        Ok(code) => Ok(code),
-        Err(Stopped::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
-        Err(Stopped::Output(error)) => Err(Failure::new(format!("standard output: {error}"))),
-        Err(Stopped::Input(error)) => Err(Failure::new(format!("{name}: {error}"))),
+    let Source { name, reader, bytes } = Source::open(&args.file, quiet)?;
+    let progress = Progress::new(bytes, quiet);
+    let mut scoring = Scoring::new(&name, args, progress.clone(), io::stdout().lock());
+    let outcome = scoring.run(progress.count(reader));
+    progress.finish();
+    match outcome {
+        Ok(()) => {}
+        // A reader that has gone away has seen what it wanted.
+        Err(Stopped::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {}
+        Err(Stopped::Output(error)) => return Err(Failure::new(format!("standard output: {error}"))),
+        Err(Stopped::Input(error)) => return Err(Failure::new(format!("{name}: {error}"))),
     }
+    Ok(if scoring.bad { ExitCode::from(BAD_INPUT) } else { ExitCode::SUCCESS })
 }
 
-/// Where inputs come from, and what it is called in errors.
+/// Where inputs come from, what it is called in errors, and how long it is, if that is known.
 struct Source {
     name: String,
-    reader: Box<dyn Read>,
+    reader: File,
+    bytes: Option<u64>,
 }
 
 impl Source {
     fn open(file: &Path, quiet: bool) -> Result<Self, Failure> {
-        if file == Path::new("-") {
-            if io::stdin().is_terminal() && !quiet {
-                failure::note("reading JSON from the terminal, end with Ctrl-D");
-            }
-            return Ok(Self { name: "standard input".to_owned(), reader: Box::new(io::stdin()) });
-        }
-        let name = file.display().to_string();
+        let from_stdin = file == Path::new("-");
+        let name = if from_stdin { "standard input".to_owned() } else { file.display().to_string() };
         let refused = |error: io::Error| {
             let failure = Failure::new(format!("{name}: {error}"));
             if error.kind() == io::ErrorKind::NotFound {
@@ -55,14 +57,31 @@ impl Source {
                 failure
             }
         };
-        let opened = File::open(file).map_err(refused)?;
-        let metadata = opened.metadata().map_err(refused)?;
+        let reader = if from_stdin { stdin() } else { File::open(file) }.map_err(refused)?;
+        let metadata = reader.metadata().map_err(refused)?;
         if metadata.is_dir() {
             return Err(Failure::new(format!("{name}: is a directory, expected a file with JSON")));
         }
-        let reader = progress::bar(metadata.len(), quiet).wrap_read(opened);
-        Ok(Self { name, reader: Box::new(reader) })
+        if from_stdin && io::stdin().is_terminal() && !quiet {
+            failure::note("reading JSON from the terminal, end with Ctrl-D");
+        }
+        Ok(Self { name, reader, bytes: metadata.is_file().then_some(metadata.len()) })
     }
+}
+
+/// Standard input as the file it is, so that its length is known where it has one.
+#[cfg(unix)]
+fn stdin() -> io::Result<File> {
+    use std::os::fd::AsFd;
+
+    io::stdin().as_fd().try_clone_to_owned().map(File::from)
+}
+
+#[cfg(windows)]
+fn stdin() -> io::Result<File> {
+    use std::os::windows::io::AsHandle;
+
+    io::stdin().as_handle().try_clone_to_owned().map(File::from)
 }
 
 /// Which side of the pipe failed.
@@ -114,28 +133,31 @@ impl fmt::Display for Refusal {
 struct Scoring<'a, W: Write> {
     args: &'a ScoreArgs,
     name: &'a str,
+    progress: Progress,
     out: BufWriter<W>,
     answered: usize,
     refused: usize,
+    /// Whether anything was wrong with the input.
+    bad: bool,
 }
 
 impl<'a, W: Write> Scoring<'a, W> {
-    fn new(name: &'a str, args: &'a ScoreArgs, out: W) -> Self {
-        Self { args, name, out: BufWriter::new(out), answered: 0, refused: 0 }
+    fn new(name: &'a str, args: &'a ScoreArgs, progress: Progress, out: W) -> Self {
+        Self { args, name, progress, out: BufWriter::new(out), answered: 0, refused: 0, bad: false }
     }
 
-    fn run(mut self, reader: impl Read) -> Result<ExitCode, Stopped> {
+    fn run(&mut self, reader: impl Read) -> Result<(), Stopped> {
         let reader = BufReader::with_capacity(READ_BUFFER_BYTES, reader);
         let mut inputs = Inputs::new(reader).map_err(Stopped::Input)?;
         while let Some(input) = inputs.next().map_err(Stopped::Input)? {
             let answer = self.answer(input);
             self.write(inputs.shape(), &answer).map_err(Stopped::Output)?;
             // Whoever feeds inputs one by one gets each answer before the next input.
-            if inputs.reader().buffer().is_empty() {
+            if inputs.reader().buffer().trim_ascii_start().is_empty() {
                 self.out.flush().map_err(Stopped::Output)?;
             }
         }
-        self.close(inputs.shape(), inputs.array_end())
+        self.close(inputs.shape(), inputs.array_end()).map_err(Stopped::Output)
     }
 
     fn answer(&mut self, Input { place, text }: Input) -> Answer {
@@ -148,9 +170,10 @@ impl<'a, W: Write> Scoring<'a, W> {
             Text::Whole(text) => kind.score(&text).map(Answer::Score).map_err(Refusal::Input),
         };
         answer.unwrap_or_else(|refusal| {
+            self.bad = true;
             self.refused += 1;
             if self.refused <= NAMED_MAX {
-                failure::print(&Failure::new(format!("{}: {refusal}", self.locate(place, &refusal))));
+                self.progress.print(&Failure::new(format!("{}: {refusal}", self.locate(place, &refusal))));
             }
             let line = place.index.is_none().then_some(place.line);
             Answer::Refused(Refused { error: refusal.to_string(), line, index: place.index })
@@ -192,30 +215,25 @@ impl<'a, W: Write> Scoring<'a, W> {
     }
 
     /// Ends the output, and says what was wrong with the whole.
-    fn close(mut self, shape: Shape, array_end: Option<ArrayEnd>) -> Result<ExitCode, Stopped> {
+    fn close(&mut self, shape: Shape, array_end: Option<ArrayEnd>) -> io::Result<()> {
         if shape == Shape::Array {
-            let end: &[u8] = if self.answered == 0 { b"[]\n" } else { b"\n]\n" };
-            self.out.write_all(end).map_err(Stopped::Output)?;
+            self.out.write_all(if self.answered == 0 { b"[]\n" } else { b"\n]\n" })?;
         }
-        self.out.flush().map_err(Stopped::Output)?;
+        self.out.flush()?;
         if self.refused > NAMED_MAX {
             let more = self.refused - NAMED_MAX;
             let inputs = if more == 1 { "input was" } else { "inputs were" };
-            failure::print(&Failure::new(format!("{}: {more} more {inputs} refused", self.name)));
+            self.progress.print(&Failure::new(format!("{}: {more} more {inputs} refused", self.name)));
         }
-        let whole = match array_end {
-            Some(ArrayEnd::Missing) => Some("the array is not closed, expected `]`"),
-            Some(ArrayEnd::Followed) => Some("something follows the array, expected its end"),
-            None if self.answered == 0 => {
-                Some("empty, expected a JSON object, an array of them, or one a line")
-            }
-            Some(ArrayEnd::Closed) | None => None,
+        let problem = match array_end {
+            Some(ArrayEnd::Missing) => "the array is not closed, expected `]`",
+            Some(ArrayEnd::Followed) => "something follows the array, expected its end",
+            None if self.answered == 0 => "empty, expected a JSON object, an array of them, or one a line",
+            Some(ArrayEnd::Closed) | None => return Ok(()),
         };
-        if let Some(problem) = whole {
-            let failure = Failure::new(format!("{}: {problem}", self.name));
-            failure::print(&failure.hint("`renown score --help` shows the input of each score"));
-        }
-        let bad = self.refused > 0 || whole.is_some();
-        Ok(if bad { ExitCode::from(BAD_INPUT) } else { ExitCode::SUCCESS })
+        self.bad = true;
+        let failure = Failure::new(format!("{}: {problem}", self.name));
+        self.progress.print(&failure.hint("`renown score --help` shows the input of each score"));
+        Ok(())
     }
 }

@@ -13,9 +13,11 @@ use renown_core::kind::Kind;
 use renown_core::performance::Totals;
 use renown_core::reputation::{Evaluation, WINDOW_SIZE, Window};
 use renown_core::scorecard::{Baseline, Outcome, Report, Resources, Stages};
-use renown_core::session_metrics::{SignalWeights, Signals, Trace, consistency, reliability};
+use renown_core::session_metrics::{
+    DEFAULT_THRESHOLD, Session, SignalWeights, Signals, Trace, consistency, reliability,
+};
 use renown_core::time::Timestamp;
-use renown_core::units::{Micros, NanoUsd, Unit};
+use renown_core::units::{Micros, NanoUsd, Unit, Whole};
 
 /// A stream of evaluations that no branch predictor can learn: a linear congruential generator.
 fn evaluations(count: usize) -> Vec<Evaluation> {
@@ -76,7 +78,7 @@ fn rescan(window: &[Evaluation], oldest: usize) -> f64 {
     sum.floor()
 }
 
-fn traces(count: usize) -> Vec<Trace> {
+fn traces(count: usize) -> Session {
     let signals = evaluations(count);
     let unit = |us: u32| Some(Unit::new(f64::from(us) / 200_000.0).unwrap());
     let trace = |(index, evaluation): (usize, &Evaluation)| Trace {
@@ -88,7 +90,7 @@ fn traces(count: usize) -> Vec<Trace> {
             coherence: unit(200_000 - evaluation.latency.us()),
         },
     };
-    signals.iter().enumerate().map(trace).collect()
+    Session::new(signals.iter().enumerate().map(trace).collect()).unwrap()
 }
 
 fn session(criterion: &mut Criterion) {
@@ -96,8 +98,11 @@ fn session(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("session");
     group.bench_function("both_metrics_of_100_traces", |bencher| {
         bencher.iter(|| {
-            let traces = black_box(&hundred);
-            (reliability(traces, &weights, Unit::HALF), consistency(traces, &weights, Unit::HALF))
+            let session = black_box(&hundred);
+            (
+                reliability(session, &weights, DEFAULT_THRESHOLD),
+                consistency(session, &weights, DEFAULT_THRESHOLD),
+            )
         });
     });
     group
@@ -111,21 +116,24 @@ fn session(criterion: &mut Criterion) {
 
 fn others(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("rules");
+    let mut stages = Stages::default();
+    (0..7).for_each(|stage| stages.add(true, 1 + stage / 5));
     let report = Report {
         outcome: Outcome::Completed,
-        stages: Some(Stages { executed: 7, first_try: 5 }),
-        wall_ms: Some(61_000),
+        stages: Some(stages),
+        wall_ms: Whole::new(61_000),
         resources: Resources {
-            memory_peak_bytes: Some(134_217_728),
-            memory_limit_bytes: Some(536_870_912),
-            cpu_periods: Some(600),
-            cpu_throttled_periods: Some(12),
+            memory_peak_bytes: Whole::new(134_217_728),
+            memory_limit_bytes: Whole::new(536_870_912),
+            cpu_periods: Whole::new(600),
+            cpu_throttled_periods: Whole::new(12),
             cpu_throttled_ms: None,
         },
     };
-    let wall_ms: Vec<u64> = (0..20).map(|run| 40_000 + run * 7919 % 30_000).collect();
+    let wall_ms: Vec<Whole> = (0..20).filter_map(|run| Whole::new(40_000 + run * 7919 % 30_000)).collect();
     group.bench_function("scorecard", |bencher| {
-        bencher.iter(|| black_box(&report).score(Baseline::new(black_box(&wall_ms))));
+        bencher
+            .iter(|| black_box(report).breakdown(Baseline::new(black_box(&wall_ms))).scorecard(Vec::new()));
     });
     let totals = Totals {
         duration_ns: 2_700_000_000_000,
@@ -153,7 +161,9 @@ fn others(criterion: &mut Criterion) {
             ScoreDelta::new(0.123_456).unwrap(),
         );
     }
-    group.bench_function("identity", |bencher| bencher.iter(|| black_box(&windows).standing(as_of)));
+    group.bench_function("identity", |bencher| {
+        bencher.iter(|| black_box(windows).breakdown().standing(as_of));
+    });
     group.finish();
 }
 

@@ -2,12 +2,15 @@
 //!
 //! `Decimal<1>` holds tenths, `Decimal<6>` millionths. A score that is shown with one decimal *is* a number of
 //! tenths, so comparing it with a threshold or weighing it needs no float. The only float is made at the very end,
-//! when JSON is written: `units / 10^PLACES` is one correctly rounded division, so the shortest text that reads
-//! back is the decimal itself.
+//! when JSON is written, and it is the one nearest to the decimal.
+
+mod written;
 
 use std::fmt;
 
 use serde::{Serialize, Serializer};
+
+pub(crate) use written::{Cut, Rest, Written};
 
 /// A number with exactly `PLACES` decimals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -62,7 +65,14 @@ impl<const PLACES: u32> Decimal<PLACES> {
     /// The nearest `f64`, for JSON and for nothing else.
     #[expect(clippy::float_arithmetic, clippy::cast_precision_loss, reason = "the one door to JSON numbers")]
     pub fn to_f64(self) -> f64 {
-        self.0 as f64 / Self::ONE as f64
+        const EXACT: u128 = 1 << f64::MANTISSA_DIGITS;
+        if self.0.unsigned_abs() <= EXACT {
+            // Both are exact, so this rounds once.
+            self.0 as f64 / Self::ONE as f64
+        } else {
+            // Reading text rounds once, whatever its length.
+            self.to_string().parse().unwrap_or(f64::NAN)
+        }
     }
 }
 
@@ -86,8 +96,12 @@ impl<const PLACES: u32> Serialize for Decimal<PLACES> {
 }
 
 /// `numerator / denominator` as a decimal, rounded half up on the exact fraction.
+///
+/// The whole part and the rest are scaled apart, so that a large numerator does not overflow.
 pub(crate) fn ratio<const PLACES: u32>(numerator: u128, denominator: u128) -> Decimal<PLACES> {
-    let units = round_half_up(numerator * Decimal::<PLACES>::ONE.unsigned_abs(), denominator);
+    assert!(denominator > 0, "a ratio needs a denominator");
+    let one = Decimal::<PLACES>::ONE.unsigned_abs();
+    let units = numerator / denominator * one + round_half_up(numerator % denominator * one, denominator);
     Decimal(units.cast_signed())
 }
 
@@ -119,6 +133,21 @@ mod tests {
             let back: f64 = json.parse().unwrap();
             assert_eq!(format!("{back:.6}"), Decimal::<6>::from_units(units).to_string());
         }
+    }
+
+    #[test]
+    fn json_is_the_nearest_float_on_both_sides_of_2_to_53() {
+        // 2^53 and its neighbours, and two that round to another float when they are rounded twice.
+        for units in
+            [(1 << 53) - 1, 1 << 53, (1 << 53) + 1, 31_929_780_883_636_467_545, 74_086_553_222_808_597]
+        {
+            for decimal in [Decimal::<1>::from_units(units), Decimal::<1>::from_units(-units)] {
+                let nearest: f64 = decimal.to_string().parse().unwrap();
+                assert_eq!(decimal.to_f64().to_bits(), nearest.to_bits(), "{decimal}");
+            }
+        }
+        let cost = Decimal::<2>::from_units(74_086_553_222_808_597);
+        assert_eq!(cost.to_f64().to_bits(), 740_865_532_228_085.97_f64.to_bits());
     }
 
     #[test]
@@ -158,5 +187,6 @@ mod tests {
             assert_eq!(round_half_up(numerator, denominator), expected, "{numerator}/{denominator}");
         }
         assert_eq!(ratio::<6>(2, 3).to_string(), "0.666667");
+        assert_eq!(ratio::<2>(u128::MAX, 1_000_000_000).to_string(), "340282366920938463463374607431.77");
     }
 }

@@ -55,6 +55,11 @@ impl Component {
 pub struct Inputs(Vec<(&'static str, Value)>);
 
 impl Inputs {
+    /// Adds one more.
+    pub(crate) fn push(&mut self, name: &'static str, value: impl Into<Value>) {
+        self.0.push((name, value.into()));
+    }
+
     /// The value of one input.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.0.iter().find(|(known, _)| *known == name).map(|(_, value)| value)

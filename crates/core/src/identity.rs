@@ -32,13 +32,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::decimal::Decimal;
+use crate::decimal::{Decimal, ratio};
 use crate::explain::{Component, Explanation, Inputs};
 use crate::ids::{AgentId, IdentityId, OrgId};
 use crate::time::{NANOS_PER_DAY, Timestamp};
 use fraction::Fraction;
 
-pub use input::{Event, Input, ScoreDelta};
+pub use input::{Event, Input, Reference, ScoreDelta};
 
 /// The version of this formula.
 pub const FORMULA_VERSION: &str = "1";
@@ -82,24 +82,23 @@ impl Category {
 
 /// What the events of one category in one window add up to.
 ///
-/// Counts are 32 bits wide on purpose: it bounds the exact fractions below to 256 bits.
+/// Counts are 32 bits wide on purpose: it bounds the exact fractions below to 256 bits. Nobody has four thousand million
+/// events in 90 days; beyond that, nothing more is counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CategorySums {
-    /// Events.
-    pub count: u32,
-    /// Those above 0.
-    pub positive: u32,
-    /// Those below 0.
-    pub negative: u32,
-    /// The sum of their deltas in millionths.
-    pub delta: i128,
+    count: u32,
+    positive: u32,
+    negative: u32,
+    /// The sum of the deltas in millionths.
+    delta: i128,
 }
 
 impl CategorySums {
     fn add(&mut self, delta: ScoreDelta) {
-        self.count = self.count.saturating_add(1);
-        self.positive = self.positive.saturating_add(u32::from(delta.millionths() > 0));
-        self.negative = self.negative.saturating_add(u32::from(delta.millionths() < 0));
+        let Some(count) = self.count.checked_add(1) else { return };
+        self.count = count;
+        self.positive += u32::from(delta.millionths() > 0);
+        self.negative += u32::from(delta.millionths() < 0);
         self.delta += i128::from(delta.millionths());
     }
 
@@ -112,12 +111,9 @@ impl CategorySums {
 /// What all events of one window add up to. Sums of parts of a window add up to those of the window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sums {
-    /// Events about work.
-    pub task_quality: CategorySums,
-    /// Events about payment.
-    pub economic: CategorySums,
-    /// Events about keys and sessions.
-    pub identity_hygiene: CategorySums,
+    task_quality: CategorySums,
+    economic: CategorySums,
+    identity_hygiene: CategorySums,
 }
 
 impl Sums {
@@ -156,12 +152,9 @@ impl Sums {
 /// All that a score needs: the sums of the 90 days up to T, up to T − 7 d and up to T − 30 d.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Windows {
-    /// Up to T.
-    pub now: Sums,
-    /// Up to T − 7 days.
-    pub week_ago: Sums,
-    /// Up to T − 30 days.
-    pub month_ago: Sums,
+    now: Sums,
+    week_ago: Sums,
+    month_ago: Sums,
 }
 
 impl Windows {
@@ -176,32 +169,56 @@ impl Windows {
         }
     }
 
-    /// The formula.
+    /// The formula: the overall scores as exact fractions.
+    pub fn breakdown(self) -> Breakdown {
+        Breakdown {
+            windows: self,
+            overall: self.now.overall(),
+            week_ago: self.week_ago.overall(),
+            month_ago: self.month_ago.overall(),
+        }
+    }
+}
+
+/// The overall scores of the three windows, exact, and the sums they were made of.
+#[derive(Clone, Copy, Debug)]
+pub struct Breakdown {
+    windows: Windows,
+    overall: Fraction,
+    week_ago: Fraction,
+    month_ago: Fraction,
+}
+
+impl Breakdown {
+    /// The standing that is served.
     pub fn standing(&self, as_of: Timestamp) -> Standing {
-        let overall = self.now.overall();
-        let (week_ago, month_ago) = (self.week_ago.overall(), self.month_ago.overall());
-        let trend = |then: &Sums, score: Fraction| (then.events() > 0).then(|| overall.minus(score).round());
-        let total_events = self.now.events();
+        let Windows { now, week_ago, month_ago } = &self.windows;
+        let trend =
+            |then: &Sums, score: Fraction| (then.events() > 0).then(|| self.overall.minus(score).round());
+        let total_events = now.events();
         Standing {
             as_of,
-            overall_score: overall.round(),
-            task_quality_score: self.now.task_quality.mean().round(),
-            economic_score: self.now.economic.mean().round(),
-            identity_hygiene_score: self.now.identity_hygiene.mean().round(),
+            overall_score: self.overall.round(),
+            task_quality_score: now.task_quality.mean().round(),
+            economic_score: now.economic.mean().round(),
+            identity_hygiene_score: now.identity_hygiene.mean().round(),
             total_events,
-            positive_events: self.now.total(|sums| sums.positive),
-            negative_events: self.now.total(|sums| sums.negative),
-            confidence: Decimal::from_units(i128::from(total_events.min(FULL_CONFIDENCE_EVENTS)) * 10_000),
-            score_7d_ago: week_ago.round(),
-            score_30d_ago: month_ago.round(),
-            trend_7d: trend(&self.week_ago, week_ago),
-            trend_30d: trend(&self.month_ago, month_ago),
+            positive_events: now.total(|sums| sums.positive),
+            negative_events: now.total(|sums| sums.negative),
+            confidence: ratio(
+                u128::from(total_events.min(FULL_CONFIDENCE_EVENTS)),
+                u128::from(FULL_CONFIDENCE_EVENTS),
+            ),
+            score_7d_ago: self.week_ago.round(),
+            score_30d_ago: self.month_ago.round(),
+            trend_7d: trend(week_ago, self.week_ago),
+            trend_30d: trend(month_ago, self.month_ago),
             formula_version: FORMULA_VERSION,
         }
     }
 
     /// What each category contributed to the overall score.
-    pub fn explain(&self, as_of: Timestamp) -> Explanation {
+    pub fn explain(&self) -> Explanation {
         let component = |(category, sums): (Category, &CategorySums)| {
             let mean = sums.mean();
             let inputs = Inputs::from([
@@ -212,9 +229,9 @@ impl Windows {
             Component::unbounded(category.name(), inputs, mean.times(category.weight()).over(100).round())
         };
         Explanation {
-            score: Value::from(self.standing(as_of).overall_score),
+            score: Value::from(self.overall.round()),
             formula_version: FORMULA_VERSION,
-            components: self.now.by_category().map(component).into(),
+            components: self.windows.now.by_category().map(component).into(),
         }
     }
 }
@@ -262,31 +279,23 @@ pub fn identity_of(organization: &OrgId, agent: &AgentId) -> IdentityId {
 mod tests {
     use super::*;
 
-    const NOON: &str = "2026-11-15T12:00:00Z";
+    fn noon() -> Timestamp {
+        Timestamp::parse("2026-11-15T12:00:00Z").unwrap()
+    }
 
     /// The standing at noon after events of (days before, category, delta).
     fn standing(events: &[(i64, Category, f64)]) -> Standing {
-        windows(events).standing(NOON.parse_time())
+        windows(events).breakdown().standing(noon())
     }
 
     fn windows(events: &[(i64, Category, f64)]) -> Windows {
-        let as_of = NOON.parse_time();
+        let as_of = noon();
         let mut windows = Windows::default();
         for &(days, category, delta) in events {
             let at = Timestamp::from_nanos(as_of.nanos() - days * NANOS_PER_DAY).unwrap();
             windows.add(as_of, at, category, ScoreDelta::new(delta).unwrap());
         }
         windows
-    }
-
-    trait ParseTime {
-        fn parse_time(&self) -> Timestamp;
-    }
-
-    impl ParseTime for str {
-        fn parse_time(&self) -> Timestamp {
-            Timestamp::parse(self).unwrap()
-        }
     }
 
     #[test]
@@ -316,8 +325,20 @@ mod tests {
 
     #[test]
     fn ninety_days_are_out_and_now_is_in() {
-        let count = |days: i64| standing(&[(days, Category::Economic, 1.0)]).total_events;
-        assert_eq!([count(-1), count(0), count(89), count(90)], [0, 1, 1, 0]);
+        let count = |age_ns: i64| {
+            let mut windows = Windows::default();
+            let at = Timestamp::from_nanos(noon().nanos() - age_ns).unwrap();
+            windows.add(noon(), at, Category::Economic, ScoreDelta::new(1.0).unwrap());
+            let [now, week, month] =
+                [windows.now, windows.week_ago, windows.month_ago].map(|sums| sums.events());
+            (now, week, month)
+        };
+        assert_eq!([count(-1), count(0)], [(0, 0, 0), (1, 0, 0)]);
+        assert_eq!([count(7 * NANOS_PER_DAY - 1), count(7 * NANOS_PER_DAY)], [(1, 0, 0), (1, 1, 0)]);
+        assert_eq!([count(30 * NANOS_PER_DAY - 1), count(30 * NANOS_PER_DAY)], [(1, 1, 0), (1, 1, 1)]);
+        assert_eq!([count(90 * NANOS_PER_DAY - 1), count(90 * NANOS_PER_DAY)], [(1, 1, 1), (0, 1, 1)]);
+        assert_eq!([count(97 * NANOS_PER_DAY - 1), count(97 * NANOS_PER_DAY)], [(0, 1, 1), (0, 0, 1)]);
+        assert_eq!([count(120 * NANOS_PER_DAY - 1), count(120 * NANOS_PER_DAY)], [(0, 0, 1), (0, 0, 0)]);
     }
 
     #[test]
@@ -364,7 +385,7 @@ mod tests {
             economic: full(-999_999_999_999),
             identity_hygiene: full(-999_999_999_999),
         };
-        let found = Windows { now: most, week_ago: least, month_ago: most }.standing(NOON.parse_time());
+        let found = Windows { now: most, week_ago: least, month_ago: most }.breakdown().standing(noon());
         assert_eq!(found.overall_score.to_string(), "1000000.000000");
         assert_eq!(found.trend_7d.unwrap().to_string(), "1999999.999999");
         assert_eq!(found.trend_30d.unwrap().to_string(), "0.000000");
@@ -382,7 +403,7 @@ mod tests {
     #[test]
     fn the_explanation_adds_up_to_the_overall_score() {
         use Category::{Economic, TaskQuality};
-        let explanation = windows(&[(1, TaskQuality, 1.0), (2, Economic, -1.0)]).explain(NOON.parse_time());
+        let explanation = windows(&[(1, TaskQuality, 1.0), (2, Economic, -1.0)]).breakdown().explain();
         let points: Vec<String> =
             explanation.components.iter().map(|component| component.points.to_string()).collect();
         assert_eq!(points, ["0.400000", "-0.350000", "0.000000"]);

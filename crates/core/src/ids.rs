@@ -7,6 +7,7 @@
 //! | [`SessionId`] | a session, as its agent names it | 1–256 bytes |
 //! | [`TraceId`] | one trace of a session | 1–512 bytes |
 //! | [`RunId`] | a finished run | 1–200 characters, no control characters, not `.` or `..` |
+//! | [`EventType`] | a kind of reputation event | 1–200 characters |
 //! | [`IdentityId`] | an identity over time | a UUID |
 //!
 //! Ids are compared as sent: no trimming, no folding of case. `.` and `..` are refused where an id stands in the path
@@ -20,11 +21,13 @@ use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use uuid::Uuid;
 
+use crate::json::Found;
 use crate::limits;
 
 /// Why an id was refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IdError {
+    found: Found,
     problem: IdProblem,
     allowed: &'static str,
 }
@@ -53,14 +56,14 @@ impl IdError {
 
 impl fmt::Display for IdError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.problem {
+        let Self { found, problem, allowed } = self;
+        match problem {
             IdProblem::Empty => f.write_str("empty text")?,
-            IdProblem::TooLong => f.write_str("too long")?,
-            IdProblem::Character(found) => write!(f, "character {found:?}")?,
-            IdProblem::Dots => f.write_str("`.` or `..`")?,
-            IdProblem::NotUuid => f.write_str("not a UUID")?,
+            IdProblem::TooLong => write!(f, "{found} is too long")?,
+            IdProblem::Character(char) => write!(f, "{found} has the character {char:?}")?,
+            IdProblem::Dots | IdProblem::NotUuid => write!(f, "{found}")?,
         }
-        write!(f, ", expected {}", self.allowed)
+        write!(f, ", expected {allowed}")
     }
 }
 
@@ -87,7 +90,7 @@ macro_rules! text_id {
                 let check: fn(&str) -> Result<(), IdProblem> = $check;
                 match check(text) {
                     Ok(()) => Ok(Self(text.into())),
-                    Err(problem) => Err(IdError { problem, allowed: $allowed }),
+                    Err(problem) => Err(IdError { found: Found::quoted(text), problem, allowed: $allowed }),
                 }
             }
         }
@@ -145,6 +148,12 @@ text_id! {
     /// A finished run.
     RunId, "1 to 200 characters without control characters, not `.` or `..`",
     |text| path_segment(text, limits::RUN_ID_CHARS_MAX)
+}
+
+text_id! {
+    /// The name of a kind of event, such as `task_completed`.
+    EventType, "1 to 200 characters",
+    |text| length(text.chars().count(), limits::EVENT_TYPE_CHARS_MAX)
 }
 
 fn length(found: usize, max: usize) -> Result<(), IdProblem> {
@@ -226,8 +235,10 @@ impl<'de> Deserialize<'de> for IdentityId {
 
 /// Reads a UUID in its hyphenated form, in any case.
 fn parse_uuid(text: &str) -> Result<Uuid, IdError> {
-    let refused = IdError { problem: IdProblem::NotUuid, allowed: UUID_ALLOWED };
-    if text.len() == 36 { Uuid::try_parse(text).map_err(|_| refused) } else { Err(refused) }
+    let uuid = if text.len() == 36 { Uuid::try_parse(text).ok() } else { None };
+    let refused =
+        || IdError { found: Found::quoted(text), problem: IdProblem::NotUuid, allowed: UUID_ALLOWED };
+    uuid.ok_or_else(refused)
 }
 
 /// Reads a UUID from a JSON string.
@@ -291,6 +302,24 @@ mod tests {
     }
 
     #[test]
+    fn event_types_are_counted_in_characters() {
+        assert!("é".repeat(limits::EVENT_TYPE_CHARS_MAX).parse::<EventType>().is_ok());
+        assert_eq!(problem::<EventType>(&"é".repeat(limits::EVENT_TYPE_CHARS_MAX + 1)), IdProblem::TooLong);
+        assert_eq!(problem::<EventType>(""), IdProblem::Empty);
+    }
+
+    #[test]
+    fn what_is_said_to_be_allowed_is() {
+        let allowed = |text: &str, max: usize| assert!(text.contains(&max.to_string()), "{text}");
+        allowed(&"".parse::<AgentId>().unwrap_err().to_string(), limits::AGENT_ID_CHARS_MAX);
+        allowed(&"".parse::<OrgId>().unwrap_err().to_string(), limits::ORG_ID_CHARS_MAX);
+        allowed(&"".parse::<SessionId>().unwrap_err().to_string(), limits::SESSION_ID_BYTES_MAX);
+        allowed(&"".parse::<TraceId>().unwrap_err().to_string(), limits::TRACE_ID_BYTES_MAX);
+        allowed(&"".parse::<RunId>().unwrap_err().to_string(), limits::RUN_ID_CHARS_MAX);
+        allowed(&"".parse::<EventType>().unwrap_err().to_string(), limits::EVENT_TYPE_CHARS_MAX);
+    }
+
+    #[test]
     fn identities_are_uuids_in_their_usual_form() {
         let text = "6f2a0a3e-0d67-4d0e-9c55-2c1b7e0d0001";
         assert_eq!(text.parse::<IdentityId>().unwrap().to_string(), text);
@@ -305,7 +334,7 @@ mod tests {
     fn errors_say_what_was_found_and_what_is_allowed() {
         assert_eq!(
             "Acme".parse::<OrgId>().unwrap_err().to_string(),
-            "character 'A', expected 1 to 64 characters of a-z, 0-9 and -"
+            "\"Acme\" has the character 'A', expected 1 to 64 characters of a-z, 0-9 and -"
         );
     }
 }

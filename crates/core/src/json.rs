@@ -1,10 +1,12 @@
 //! Reading evidence from JSON: one function, and errors that say where.
 //!
 //! - Unknown fields are ignored, so that a newer client can talk to an older reader.
+//! - An optional field may be null, which is as good as absent.
 //! - A field of ours given twice is refused: which of the two was meant cannot be known.
 //! - An object is an object: a JSON array in its place, which serde would take, is refused.
 //! - Nesting costs no stack. What is not looked at is skipped without recursion, and what is looked at is never
 //!   deeper than its type.
+//! - The text is read from memory: numbers are taken as they are written, which a reader of a stream cannot lend.
 //!
 //! `Fields` is for the one place where bad optional parts are evidence of absence (`scorecard`): it keeps each field
 //! as the text it was written in, to be read one by one.
@@ -15,7 +17,7 @@ use std::marker::PhantomData;
 use std::str::Utf8Error;
 
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{Error, MapAccess, Unexpected, Visitor};
+use serde::de::{Error, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
@@ -25,7 +27,14 @@ use crate::limits;
 #[derive(Debug)]
 pub enum InputError {
     /// The bytes are not UTF-8.
-    NotUtf8(Utf8Error),
+    NotUtf8 {
+        /// The line of the first bad byte, from 1.
+        line: usize,
+        /// Its column in bytes, from 1.
+        column: usize,
+        /// What is wrong with it.
+        source: Utf8Error,
+    },
     /// The text is not JSON, or not of the wanted shape.
     Json {
         /// Where in the document, e.g. `evaluations[3].latency_ms`; empty at its root.
@@ -39,7 +48,7 @@ impl InputError {
     /// Line and column inside the input, both from 1, where the reader stopped.
     pub fn position(&self) -> Option<(usize, usize)> {
         match self {
-            Self::NotUtf8(_) => None,
+            Self::NotUtf8 { line, column, .. } => Some((*line, *column)),
             Self::Json { source, .. } => Some((source.line(), source.column())).filter(|&(line, _)| line > 0),
         }
     }
@@ -48,7 +57,7 @@ impl InputError {
 impl fmt::Display for InputError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotUtf8(source) => write!(f, "not UTF-8: bad byte at offset {}", source.valid_up_to()),
+            Self::NotUtf8 { .. } => f.write_str("not UTF-8, expected JSON text"),
             Self::Json { path, source } => {
                 if !path.is_empty() {
                     write!(f, "{path}: ")?;
@@ -62,32 +71,49 @@ impl fmt::Display for InputError {
 impl std::error::Error for InputError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Self::NotUtf8(source) => Some(source),
+            Self::NotUtf8 { source, .. } => Some(source),
             Self::Json { source, .. } => Some(source),
         }
     }
 }
 
-/// What a JSON error says, without its position and with long values shortened.
+/// What a JSON error says, without its position, on one line and with long values shortened.
 ///
 /// The position is relative to the text that was read, so whoever knows where that text stood prints it. A value of any
 /// length may stand in the middle of the message: how it begins and what is allowed stay.
 pub(crate) fn message(error: &serde_json::Error) -> String {
-    const HEAD_CHARS: usize = 100;
-    const TAIL_CHARS: usize = 200;
     let text = error.to_string();
     let position = format!(" at line {} column {}", error.line(), error.column());
-    let text = text.strip_suffix(position.as_str()).unwrap_or(&text);
-    let chars = text.chars().count();
-    if chars <= HEAD_CHARS + TAIL_CHARS {
-        return text.to_owned();
+    match text.strip_suffix(position.as_str()).unwrap_or(&text) {
+        "number out of range" => "number out of range, expected one that a 64-bit float can hold".to_owned(),
+        text if error.is_syntax() || error.is_eof() => format!("not JSON: {}", shortened(text, 100, 200)),
+        text => shortened(text, 100, 200),
     }
-    text.chars().take(HEAD_CHARS).chain(['…']).chain(text.chars().skip(chars - TAIL_CHARS)).collect()
+}
+
+/// The text with control characters escaped, and its middle left out if it is longer than both ends together.
+fn shortened(text: &str, head_chars: usize, tail_chars: usize) -> String {
+    let mut shown = String::new();
+    let mut push =
+        |char: char| if char.is_control() { shown.extend(char.escape_default()) } else { shown.push(char) };
+    let chars = text.chars().count();
+    if chars <= head_chars + tail_chars {
+        text.chars().for_each(push);
+    } else {
+        text.chars().take(head_chars).for_each(&mut push);
+        push('…');
+        text.chars().skip(chars - tail_chars).for_each(push);
+    }
+    shown
 }
 
 /// Reads one input.
 pub fn parse<'de, T: Deserialize<'de>>(bytes: &'de [u8]) -> Result<T, InputError> {
-    let text = std::str::from_utf8(bytes).map_err(InputError::NotUtf8)?;
+    let text = std::str::from_utf8(bytes).map_err(|source| {
+        let mut good = bytes.split_at(source.valid_up_to()).0.rsplit(|&byte| byte == b'\n');
+        let column = 1 + good.next().map_or(0, <[u8]>::len);
+        InputError::NotUtf8 { line: 1 + good.count(), column, source }
+    })?;
     from_text::<Object<T>>(text)
         .map(|Object(value)| value)
         .map_err(|(path, source)| InputError::Json { path, source })
@@ -103,7 +129,7 @@ pub(crate) fn from_text<'de, T: Deserialize<'de>>(text: &'de str) -> Result<T, (
         match serde_path_to_error::deserialize::<_, T>(&mut reader) {
             // A part that could not be told, as at the end of a broken text, is left out of the path.
             Err(located) => {
-                let path = located.path().to_string().trim_end_matches(['.', '?']).to_owned();
+                let path = shortened(located.path().to_string().trim_end_matches(['.', '?']), 60, 60);
                 (path, located.into_inner())
             }
             // The value was fine: something stands after it.
@@ -136,14 +162,24 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectVisitor<T> {
     }
 }
 
-/// Reads a JSON number that `accept` turns into a value; `expected` says which numbers it takes.
-pub(crate) fn number_within<'de, D: Deserializer<'de>, T>(
+/// Reads an object in the place of a field: `#[serde(deserialize_with = "object")]`.
+pub(crate) fn object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<T, D::Error> {
+    Object::deserialize(deserializer).map(|Object(value)| value)
+}
+
+/// Reads an optional field, for which null is as good as absent: `#[serde(default, deserialize_with = "or_default")]`.
+pub(crate) fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    Option::deserialize(deserializer).map(Option::unwrap_or_default)
+}
+
+/// Reads a JSON number; `expected` says which numbers are wanted.
+pub(crate) fn number<'de, D: Deserializer<'de>>(
     deserializer: D,
     expected: &'static str,
-    accept: impl FnOnce(f64) -> Option<T>,
-) -> Result<T, D::Error> {
-    let number = deserializer.deserialize_f64(NumberVisitor(expected))?;
-    accept(number).ok_or_else(|| D::Error::invalid_value(Unexpected::Float(number), &expected))
+) -> Result<f64, D::Error> {
+    deserializer.deserialize_f64(NumberVisitor(expected))
 }
 
 struct NumberVisitor(&'static str);
@@ -176,9 +212,9 @@ impl Visitor<'_> for NumberVisitor {
     }
 }
 
-/// The fields of an object, each as the JSON text it was written in.
+/// Some fields of an object, each as the JSON text it was written in. The others are skipped.
 #[derive(Debug)]
-pub(crate) struct Fields<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+pub(crate) struct Fields<'a>(Vec<(&'static str, &'a RawValue)>);
 
 /// What an object says about one field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -192,8 +228,16 @@ pub(crate) enum Given<'a> {
 }
 
 impl<'a> Fields<'a> {
+    /// Reads the fields of these names.
+    pub(crate) fn read<D: Deserializer<'a>>(
+        deserializer: D,
+        names: &[&'static str],
+    ) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(FieldsVisitor(names))
+    }
+
     pub(crate) fn get(&self, name: &str) -> Given<'a> {
-        let mut values = self.0.iter().filter(|(known, _)| known == name).map(|(_, value)| value.get());
+        let mut values = self.0.iter().filter(|(known, _)| *known == name).map(|(_, value)| value.get());
         match (values.next(), values.next()) {
             (_, Some(_)) => Given::Repeated,
             (None | Some("null"), None) => Given::Absent,
@@ -202,27 +246,26 @@ impl<'a> Fields<'a> {
     }
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Fields<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct FieldsVisitor;
+struct FieldsVisitor<'n>(&'n [&'static str]);
 
-        impl<'de> Visitor<'de> for FieldsVisitor {
-            type Value = Fields<'de>;
+impl<'de> Visitor<'de> for FieldsVisitor<'_> {
+    type Value = Fields<'de>;
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields<'de>, A::Error> {
-                let mut fields = Vec::new();
-                while let Some((Name(name), value)) = map.next_entry()? {
-                    fields.push((name, value));
-                }
-                Ok(Fields(fields))
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields<'de>, A::Error> {
+        let mut fields: Vec<(&'static str, &'de RawValue)> = Vec::new();
+        while let Some(Name(name)) = map.next_key()? {
+            let known = self.0.iter().copied().find(|known| *known == name);
+            // Two of a name are as good as a thousand: the field is given more than once.
+            match known.filter(|known| fields.iter().filter(|(field, _)| field == known).count() < 2) {
+                Some(known) => fields.push((known, map.next_value()?)),
+                None => drop(map.next_value::<IgnoredAny>()?),
             }
         }
-
-        deserializer.deserialize_map(FieldsVisitor)
+        Ok(Fields(fields))
     }
 }
 
@@ -237,15 +280,12 @@ pub struct Found(Box<str>);
 impl Found {
     /// The beginning of a text, with control characters escaped.
     pub fn new(text: &str) -> Self {
-        let mut shown = String::new();
-        for (index, char) in text.chars().enumerate() {
-            if index == limits::FOUND_CHARS_MAX {
-                shown.push('…');
-                break;
-            }
-            if char.is_control() { shown.extend(char.escape_default()) } else { shown.push(char) }
-        }
-        Self(shown.into())
+        Self(shortened(text, limits::FOUND_CHARS_MAX, 0).into())
+    }
+
+    /// The same in quotes, for what was a JSON string.
+    pub fn quoted(text: &str) -> Self {
+        Self(format!("\"{}\"", shortened(text, limits::FOUND_CHARS_MAX, 0)).into())
     }
 }
 
@@ -285,8 +325,8 @@ mod tests {
         assert_eq!(refusal(r#"{"items":[{"flag":true,"flag":true}]}"#), "items[0]: duplicate field `flag`");
         assert_eq!(refusal(r#"{"items":[[true]]}"#), "items[0]: invalid type: sequence, expected an object");
         assert_eq!(refusal("7"), "invalid type: integer `7`, expected an object");
-        assert_eq!(refusal("{} x"), "trailing characters");
-        assert_eq!(refusal("{"), "EOF while parsing an object");
+        assert_eq!(refusal("{} x"), "not JSON: trailing characters");
+        assert_eq!(refusal("{"), "not JSON: EOF while parsing an object");
     }
 
     #[test]
@@ -298,10 +338,27 @@ mod tests {
     }
 
     #[test]
-    fn bad_bytes_are_refused_with_their_offset() {
+    fn an_error_is_one_line_whatever_it_repeats() {
+        #[derive(Debug, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        enum Choice {
+            Only,
+        }
+        let error = from_text::<Choice>(r#""\u001b]0;\u0007\nerror: forged""#).unwrap_err();
+        assert_eq!(message(&error.1), r"unknown variant `\u{1b}]0;\u{7}\nerror: forged`, expected `only`");
+        let key = "k\\n".repeat(1000);
+        let (path, _) =
+            from_text::<std::collections::BTreeMap<String, bool>>(&format!(r#"{{"{key}":1}}"#)).unwrap_err();
+        assert!(path.len() < 200 && path.contains("k\\nk\\n") && path.contains('…'), "{path}");
+        assert!(matches!(Choice::Only, Choice::Only));
+    }
+
+    #[test]
+    fn bad_bytes_are_refused_with_their_place() {
+        let error = parse::<Outer>(b"{\n \"\xff\":1}").unwrap_err();
         assert_eq!(
-            parse::<Outer>(b"{\"\xff\":1}").unwrap_err().to_string(),
-            "not UTF-8: bad byte at offset 2"
+            (error.to_string().as_str(), error.position()),
+            ("not UTF-8, expected JSON text", Some((2, 3)))
         );
     }
 
@@ -315,13 +372,15 @@ mod tests {
 
     #[test]
     fn fields_tell_absent_once_and_repeated_apart() {
-        let fields: Fields<'_> =
-            serde_json::from_str(r#"{"a":1e999,"b":null,"c":1,"c":2,"\u0064":"x"}"#).unwrap();
+        let text = r#"{"a":1e999,"b":null,"c":1,"c":2,"c":3,"\u0064":"x","f":0}"#;
+        let names = ["a", "b", "c", "d", "e"];
+        let fields = Fields::read(&mut serde_json::Deserializer::from_str(text), &names).unwrap();
         assert_eq!(fields.get("a"), Given::Once("1e999"));
         assert_eq!(fields.get("b"), Given::Absent);
         assert_eq!(fields.get("c"), Given::Repeated);
         assert_eq!(fields.get("d"), Given::Once("\"x\""));
         assert_eq!(fields.get("e"), Given::Absent);
+        assert_eq!(fields.0.len(), 5, "the third c and f are not kept");
     }
 
     #[test]

@@ -53,23 +53,21 @@ impl Kind {
     /// The score of one input.
     pub fn score(self, input: &[u8]) -> Result<Score, InputError> {
         Ok(match self {
-            Self::Reputation => Score::Reputation(parse::<reputation::Input>(input)?.window.tally().record()),
-            Self::Performance => Score::Performance(parse::<performance::Input>(input)?.totals.performance()),
+            Self::Reputation => Score::Reputation(parse::<reputation::Input>(input)?.score()),
+            Self::Performance => Score::Performance(parse::<performance::Input>(input)?.score()),
             Self::Run => Score::Run(parse::<scorecard::Input>(input)?.score()),
-            Self::Session => Score::Session(Box::new(parse::<session_metrics::Input>(input)?.metrics())),
-            Self::Identity => Score::Identity(parse::<identity::Input>(input)?.standing()),
+            Self::Session => Score::Session(Box::new(parse::<session_metrics::Input>(input)?.score())),
+            Self::Identity => Score::Identity(parse::<identity::Input>(input)?.score()),
         })
     }
 
     /// The parts of the score of one input.
     pub fn explain(self, input: &[u8]) -> Result<Explained, InputError> {
         Ok(match self {
-            Self::Reputation => Explained::Reputation(parse::<reputation::Input>(input)?.window.explain()),
-            Self::Performance => {
-                Explained::One(parse::<performance::Input>(input)?.totals.performance().explain())
-            }
-            Self::Run => Explained::One(parse::<scorecard::Input>(input)?.score().explain()),
-            Self::Session => Explained::Session(parse::<session_metrics::Input>(input)?.metrics().explain()),
+            Self::Reputation => Explained::Reputation(parse::<reputation::Input>(input)?.explain()),
+            Self::Performance => Explained::One(parse::<performance::Input>(input)?.explain()),
+            Self::Run => Explained::One(parse::<scorecard::Input>(input)?.explain()),
+            Self::Session => Explained::Session(parse::<session_metrics::Input>(input)?.explain()),
             Self::Identity => Explained::One(parse::<identity::Input>(input)?.explain()),
         })
     }

@@ -16,7 +16,7 @@ pub const TRACE_ID_BYTES_MAX: usize = 512;
 pub const RUN_ID_CHARS_MAX: usize = 200;
 
 /// Largest latency of one evaluation, in milliseconds.
-pub const LATENCY_MS_MAX: f64 = 60_000.0;
+pub const LATENCY_MS_MAX: u32 = 60_000;
 
 /// Largest weight of a signal.
 pub const SIGNAL_WEIGHT_MAX: f64 = 10.0;

@@ -32,6 +32,7 @@ use serde_json::Value;
 
 use crate::decimal::{Decimal, ratio};
 use crate::explain::{Component, Explanation, Inputs};
+use crate::json::or_default;
 use crate::units::Micros;
 
 pub use input::Input;
@@ -62,7 +63,7 @@ pub struct Evaluation {
     /// Whether every gate passed.
     pub passed: bool,
     /// The latency that counts for this evaluation.
-    #[serde(rename = "latency_ms", default)]
+    #[serde(rename = "latency_ms", default, deserialize_with = "or_default")]
     pub latency: Micros,
 }
 

@@ -36,6 +36,7 @@ use serde_json::Value;
 
 use crate::decimal::{Decimal, ratio, round_half_up};
 use crate::explain::{Component, Explanation, Inputs};
+use crate::units::Whole;
 
 pub use input::{Input, Warning};
 pub use resources::Resources;
@@ -46,7 +47,7 @@ pub const FORMULA_VERSION: &str = "2";
 /// How many of the latest runs make the baseline.
 pub const BASELINE_RUNS: usize = 20;
 
-/// The value of an axis, or of half an axis, that cannot be computed.
+/// The value of an axis that cannot be computed.
 const DEFAULT_AXIS: u8 = 50;
 
 /// Weights of the axes in tenths.
@@ -67,6 +68,16 @@ pub enum Outcome {
     Failed,
 }
 
+impl Outcome {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::Blocked => "blocked",
+            Self::Failed => "failed",
+        }
+    }
+}
+
 /// What a run reported about itself. Absent parts are `None`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Report {
@@ -75,7 +86,7 @@ pub struct Report {
     /// Its stages.
     pub stages: Option<Stages>,
     /// How long it took, in milliseconds.
-    pub wall_ms: Option<u64>,
+    pub wall_ms: Option<Whole>,
     /// What it consumed.
     pub resources: Resources,
 }
@@ -83,10 +94,16 @@ pub struct Report {
 /// The stages of a run, counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stages {
-    /// Stages executed.
-    pub executed: u64,
-    /// Those that passed at their first attempt.
-    pub first_try: u64,
+    executed: u64,
+    first_try: u64,
+}
+
+impl Stages {
+    /// Takes one stage that was tried `attempts` times.
+    pub fn add(&mut self, passed: bool, attempts: u64) {
+        self.executed += 1;
+        self.first_try += u64::from(passed && attempts == 1);
+    }
 }
 
 /// How long runs of the same workspace usually take: the median of the last 20 that completed.
@@ -98,12 +115,13 @@ pub struct Baseline {
 }
 
 impl Baseline {
-    /// The baseline of these wall times, newest last; all but the last 20 are ignored.
-    pub fn new(wall_ms: &[u64]) -> Self {
-        let latest = wall_ms.last_chunk::<BASELINE_RUNS>().map_or(wall_ms, <[u64; BASELINE_RUNS]>::as_slice);
+    /// The baseline of these wall times in milliseconds, newest last; all but the last 20 are ignored.
+    pub fn new(wall_ms: &[Whole]) -> Self {
+        let latest =
+            wall_ms.last_chunk::<BASELINE_RUNS>().map_or(wall_ms, <[Whole; BASELINE_RUNS]>::as_slice);
         let mut sorted = latest.to_vec();
         sorted.sort_unstable();
-        let at = |index: usize| sorted.get(index).copied().map_or(0, u128::from);
+        let at = |index: usize| sorted.get(index).map_or(0, |wall_ms| u128::from(wall_ms.get()));
         let middle = sorted.len() / 2;
         let low = if sorted.len().is_multiple_of(2) { middle.saturating_sub(1) } else { middle };
         Self { runs: sorted.len(), p50_doubled_ms: at(low) + at(middle) }
@@ -115,35 +133,20 @@ impl Baseline {
 }
 
 impl Report {
-    /// The formula.
-    pub fn score(&self, baseline: Baseline) -> Scorecard {
+    /// The formula: the four axes, each none where it cannot be computed.
+    pub fn breakdown(self, baseline: Baseline) -> Breakdown {
         let completion = match self.outcome {
             Outcome::Completed => 100,
             Outcome::Blocked => 30,
             Outcome::Failed => 0,
         };
-        let [error_rate, latency, resource_efficiency] =
-            [self.error_rate(), self.latency(baseline), self.resources.efficiency(self.wall_ms)];
-        let axes = Axes {
+        Breakdown {
+            report: self,
+            baseline,
             completion,
-            error_rate: error_rate.unwrap_or(DEFAULT_AXIS),
-            latency: latency.unwrap_or(DEFAULT_AXIS),
-            resource_efficiency: resource_efficiency.unwrap_or(DEFAULT_AXIS),
-        };
-        let defaulted =
-            [("error_rate", error_rate), ("latency", latency), ("resource_efficiency", resource_efficiency)]
-                .into_iter()
-                .filter_map(|(name, computed)| computed.is_none().then_some(name))
-                .collect();
-        let score = axes.score();
-        Scorecard {
-            score,
-            tier: Tier::of(score),
-            formula_version: FORMULA_VERSION,
-            axes,
-            defaulted,
-            warnings: Vec::new(),
-            baseline: BaselineShown { p50_ms: baseline.p50_ms(), runs: baseline.runs },
+            error_rate: self.error_rate(),
+            latency: self.latency(baseline),
+            resource_efficiency: self.resources.efficiency(self.wall_ms),
         }
     }
 
@@ -154,9 +157,103 @@ impl Report {
 
     /// 100·(3 − wall/p50)/2.5 is (120·d − 80·wall)/d with d = 2·p50, which is whole.
     fn latency(&self, baseline: Baseline) -> Option<u8> {
-        let wall = u128::from(self.wall_ms?);
+        let wall = u128::from(self.wall_ms?.get());
         let doubled = Some(baseline.p50_doubled_ms).filter(|&doubled| doubled > 0)?;
         Some(axis(round_half_up((120 * doubled).saturating_sub(80 * wall), doubled)))
+    }
+}
+
+/// The axes of one run, and the evidence they were made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Breakdown {
+    report: Report,
+    baseline: Baseline,
+    completion: u8,
+    error_rate: Option<u8>,
+    latency: Option<u8>,
+    resource_efficiency: Option<u8>,
+}
+
+impl Breakdown {
+    /// Name, value (if it could be computed) and weight in tenths of each axis, in the order of the formula.
+    fn axes(self) -> [(&'static str, Option<u8>, u8); 4] {
+        [
+            ("completion", Some(self.completion), COMPLETION_WEIGHT),
+            ("error_rate", self.error_rate, ERROR_RATE_WEIGHT),
+            ("latency", self.latency, LATENCY_WEIGHT),
+            ("resource_efficiency", self.resource_efficiency, RESOURCE_WEIGHT),
+        ]
+    }
+
+    /// The score, 0 to 100.
+    pub fn score(self) -> u8 {
+        let weighted = |(_, value, weight): (_, Option<u8>, u8)| {
+            u128::from(value.unwrap_or(DEFAULT_AXIS)) * u128::from(weight)
+        };
+        axis(round_half_up(self.axes().into_iter().map(weighted).sum(), 10))
+    }
+
+    /// The scorecard that is served, with the warnings of the report.
+    pub fn scorecard(self, warnings: Vec<Warning>) -> Scorecard {
+        let score = self.score();
+        Scorecard {
+            score,
+            tier: Tier::of(score),
+            formula_version: FORMULA_VERSION,
+            axes: Axes {
+                completion: self.completion,
+                error_rate: self.error_rate.unwrap_or(DEFAULT_AXIS),
+                latency: self.latency.unwrap_or(DEFAULT_AXIS),
+                resource_efficiency: self.resource_efficiency.unwrap_or(DEFAULT_AXIS),
+            },
+            defaulted: self
+                .axes()
+                .into_iter()
+                .filter(|(_, value, _)| value.is_none())
+                .map(|(name, ..)| name)
+                .collect(),
+            warnings,
+            baseline: BaselineShown { p50_ms: self.baseline.p50_ms(), runs: self.baseline.runs },
+        }
+    }
+
+    /// What each axis contributed to the score, and what it was made of.
+    pub fn explain(self) -> Explanation {
+        let component = |((name, value, weight), mut inputs): ((&'static str, Option<u8>, u8), Inputs)| {
+            inputs.push("axis", value.unwrap_or(DEFAULT_AXIS));
+            inputs.push("weight", ratio::<1>(u128::from(weight), 10));
+            inputs.push("defaulted", value.is_none());
+            let points = |axis: u8| Decimal::from_units(i128::from(axis) * i128::from(weight) * 100_000);
+            Component::bounded(name, inputs, points(value.unwrap_or(DEFAULT_AXIS)), points(100))
+        };
+        Explanation {
+            score: Value::from(self.score()),
+            formula_version: FORMULA_VERSION,
+            components: self.axes().into_iter().zip(self.evidence()).map(component).collect(),
+        }
+    }
+
+    /// What each axis looked at, in the order of the axes; null where it is missing.
+    fn evidence(self) -> [Inputs; 4] {
+        let Report { outcome, stages, wall_ms, resources } = self.report;
+        let whole = |value: Option<Whole>| Value::from(value.map(Whole::get));
+        [
+            [("outcome", outcome.name().into())].into(),
+            [
+                ("first_try_stages", stages.map(|stages| stages.first_try).into()),
+                ("stages", stages.map(|stages| stages.executed).into()),
+            ]
+            .into(),
+            [("wall_ms", whole(wall_ms)), ("p50_ms", self.baseline.p50_ms().into())].into(),
+            [
+                ("memory_peak_bytes", whole(resources.memory_peak_bytes)),
+                ("memory_limit_bytes", whole(resources.memory_limit_bytes)),
+                ("cpu_periods", whole(resources.cpu_periods)),
+                ("cpu_throttled_periods", whole(resources.cpu_throttled_periods)),
+                ("cpu_throttled_ms", whole(resources.cpu_throttled_ms)),
+            ]
+            .into(),
+        ]
     }
 }
 
@@ -176,23 +273,6 @@ pub struct Axes {
     pub latency: u8,
     /// How much memory and CPU it left alone.
     pub resource_efficiency: u8,
-}
-
-impl Axes {
-    fn weighted(self) -> [(&'static str, u8, u8); 4] {
-        [
-            ("completion", self.completion, COMPLETION_WEIGHT),
-            ("error_rate", self.error_rate, ERROR_RATE_WEIGHT),
-            ("latency", self.latency, LATENCY_WEIGHT),
-            ("resource_efficiency", self.resource_efficiency, RESOURCE_WEIGHT),
-        ]
-    }
-
-    fn score(self) -> u8 {
-        let tenths =
-            self.weighted().iter().map(|&(_, axis, weight)| u128::from(axis) * u128::from(weight)).sum();
-        axis(round_half_up(tenths, 10))
-    }
 }
 
 /// The score of one run.
@@ -221,26 +301,6 @@ pub struct BaselineShown {
     pub p50_ms: Option<Decimal<1>>,
     /// How many runs it was made of.
     pub runs: usize,
-}
-
-impl Scorecard {
-    /// What each axis contributed to the score.
-    pub fn explain(&self) -> Explanation {
-        let component = |(name, axis, weight): (&'static str, u8, u8)| {
-            let inputs = Inputs::from([
-                ("axis", Value::from(axis)),
-                ("weight", Value::from(ratio::<1>(u128::from(weight), 10))),
-                ("defaulted", Value::from(self.defaulted.contains(&name))),
-            ]);
-            let points = |axis: u8| Decimal::from_units(i128::from(axis) * i128::from(weight) * 100_000);
-            Component::bounded(name, inputs, points(axis), points(100))
-        };
-        Explanation {
-            score: Value::from(self.score),
-            formula_version: FORMULA_VERSION,
-            components: self.axes.weighted().into_iter().map(component).collect(),
-        }
-    }
 }
 
 /// The name of a range of scores.
@@ -278,21 +338,28 @@ mod tests {
         Report { outcome, stages: None, wall_ms: None, resources: Resources::default() }
     }
 
-    fn axes(completion: u8, error_rate: u8, latency: u8, resource_efficiency: u8) -> Axes {
-        Axes { completion, error_rate, latency, resource_efficiency }
+    fn baseline(wall_ms: &[u64]) -> Baseline {
+        Baseline::new(&wall_ms.iter().map(|&ms| Whole::new(ms).unwrap()).collect::<Vec<_>>())
     }
 
     #[test]
     fn the_weighted_sum_rounds_half_up() {
-        for (found, score) in [
-            (axes(100, 85, 72, 93), 89), // the source's example: 40 + 25.5 + 14.4 + 9.3 = 89.2
-            (axes(100, 100, 100, 100), 100),
-            (axes(0, 0, 0, 0), 0),
-            (axes(0, 0, 0, 5), 1), // 0.5
-            (axes(0, 0, 0, 4), 0), // 0.4
-            (axes(30, 50, 50, 50), 42),
+        for ([completion, error_rate, latency, resource_efficiency], score) in [
+            ([100, 85, 72, 93], 89), // the source's example: 40 + 25.5 + 14.4 + 9.3 = 89.2
+            ([100, 100, 100, 100], 100),
+            ([0, 0, 0, 0], 0),
+            ([0, 0, 0, 5], 1), // 0.5
+            ([0, 0, 0, 4], 0), // 0.4
+            ([30, 50, 50, 50], 42),
         ] {
-            assert_eq!(found.score(), score, "{found:?}");
+            let breakdown = Breakdown {
+                completion,
+                error_rate: Some(error_rate),
+                latency: Some(latency),
+                resource_efficiency: Some(resource_efficiency),
+                ..report(Outcome::Failed).breakdown(Baseline::default())
+            };
+            assert_eq!(breakdown.score(), score, "{breakdown:?}");
         }
     }
 
@@ -326,33 +393,41 @@ mod tests {
             (3000, 0),
             (9000, 0),
         ] {
-            let run = Report { wall_ms: Some(wall_ms), ..report(Outcome::Completed) };
-            assert_eq!(run.latency(Baseline::new(&[1000])), Some(latency), "{wall_ms}");
+            let run = Report { wall_ms: Whole::new(wall_ms), ..report(Outcome::Completed) };
+            assert_eq!(run.latency(baseline(&[1000])), Some(latency), "{wall_ms}");
         }
     }
 
     #[test]
     fn the_baseline_is_the_median_of_the_last_twenty() {
-        let shown = |wall_ms: &[u64]| Baseline::new(wall_ms).p50_ms().map(|p50| p50.to_string());
+        let shown = |wall_ms: &[u64]| baseline(wall_ms).p50_ms().map(|p50| p50.to_string());
         assert_eq!(shown(&[]), None);
         assert_eq!(shown(&[7]), Some("7.0".to_owned()));
         assert_eq!(shown(&[103, 100]), Some("101.5".to_owned()));
         assert_eq!(shown(&[3, 1, 2]), Some("2.0".to_owned()));
         let mut many = vec![1; 30];
         many.extend([9; 20]);
-        assert_eq!((shown(&many), Baseline::new(&many).runs), (Some("9.0".to_owned()), 20));
+        assert_eq!((shown(&many), baseline(&many).runs), (Some("9.0".to_owned()), 20));
         let nineteen = [[1_u64; 10].as_slice(), &[5; 9]].concat();
         assert_eq!(shown(&nineteen), Some("1.0".to_owned()));
     }
 
     #[test]
-    fn the_explanation_adds_up() {
-        let stages = Some(Stages { executed: 3, first_try: 2 });
-        let card = Report { stages, ..report(Outcome::Blocked) }.score(Baseline::default());
-        let explanation = card.explain();
+    fn the_explanation_adds_up_and_names_its_evidence() {
+        let mut stages = Stages::default();
+        stages.add(true, 1);
+        stages.add(true, 1);
+        stages.add(true, 2);
+        let breakdown =
+            Report { stages: Some(stages), ..report(Outcome::Blocked) }.breakdown(Baseline::default());
+        let explanation = breakdown.explain();
         let points: Vec<String> = explanation.components.iter().map(|c| c.points.to_string()).collect();
         assert_eq!(points, ["12.000000", "20.100000", "10.000000", "5.000000"]);
-        assert_eq!((card.score, explanation.score), (47, Value::from(47)));
-        assert_eq!(card.defaulted, ["latency", "resource_efficiency"]);
+        assert_eq!((breakdown.score(), explanation.score), (47, Value::from(47)));
+        let input = |component: usize, name| explanation.components[component].inputs.get(name).cloned();
+        assert_eq!(input(0, "outcome"), Some(Value::from("blocked")));
+        assert_eq!((input(1, "first_try_stages"), input(1, "stages")), (Some(2.into()), Some(3.into())));
+        assert_eq!((input(2, "wall_ms"), input(2, "defaulted")), (Some(Value::Null), Some(true.into())));
+        assert_eq!(breakdown.scorecard(Vec::new()).defaulted, ["latency", "resource_efficiency"]);
     }
 }

@@ -34,20 +34,24 @@
 mod input;
 mod result;
 
-pub use input::{Input, Metrics, MetricsExplanation, Trace};
+pub use input::{Input, Metrics, MetricsExplanation, RepeatedTrace, Session, Trace};
 pub use result::{
     Consistency, ConsistencyRow, Metadata, Metric, PerTrace, Reliability, ReliabilityRow, Risks, Rms, TopK,
 };
 
+use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::decimal::Decimal;
-use crate::json::number_within;
+use crate::json::number;
 use crate::limits;
 use crate::units::Unit;
 
 /// The version of both formulas.
 pub const FORMULA_VERSION: &str = "1";
+
+/// The score from which a session passes, unless the caller says otherwise.
+pub const DEFAULT_THRESHOLD: Unit = Unit::HALF;
 
 /// The share of traces that make the tail: the worst 15 %. The count of them is made in integers, in percent.
 const TOP_K_PERCENTILE: f64 = 0.15;
@@ -96,7 +100,7 @@ impl Signals {
 
 /// How much each signal counts.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
+#[serde(from = "WeightOverrides")]
 pub struct SignalWeights {
     /// Weight of confidence.
     pub confidence: Weight,
@@ -115,6 +119,28 @@ impl Default for SignalWeights {
             loop_detection: Weight(1.0),
             tool_correctness: Weight(0.8),
             coherence: Weight(1.0),
+        }
+    }
+}
+
+/// The weights that a caller sets; the others keep their defaults.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WeightOverrides {
+    confidence: Option<Weight>,
+    loop_detection: Option<Weight>,
+    tool_correctness: Option<Weight>,
+    coherence: Option<Weight>,
+}
+
+impl From<WeightOverrides> for SignalWeights {
+    fn from(overrides: WeightOverrides) -> Self {
+        let default = Self::default();
+        Self {
+            confidence: overrides.confidence.unwrap_or(default.confidence),
+            loop_detection: overrides.loop_detection.unwrap_or(default.loop_detection),
+            tool_correctness: overrides.tool_correctness.unwrap_or(default.tool_correctness),
+            coherence: overrides.coherence.unwrap_or(default.coherence),
         }
     }
 }
@@ -138,12 +164,15 @@ impl Weight {
 
 impl<'de> Deserialize<'de> for Weight {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        number_within(deserializer, "a weight from 0 to 10", Self::new)
+        const EXPECTED: &str = "a weight from 0 to 10";
+        let weight = number(deserializer, EXPECTED)?;
+        Self::new(weight).ok_or_else(|| Error::custom(format_args!("{weight}, expected {EXPECTED}")))
     }
 }
 
 /// `agent_reliability`: the worst moments of a session.
-pub fn reliability(traces: &[Trace], weights: &SignalWeights, threshold: Unit) -> Metric<Reliability> {
+pub fn reliability(session: &Session, weights: &SignalWeights, threshold: Unit) -> Metric<Reliability> {
+    let traces = session.traces();
     let mut rows = Vec::with_capacity(traces.len());
     let mut sorted = Vec::with_capacity(traces.len());
     let mut flagged_traces = Vec::new();
@@ -197,7 +226,8 @@ pub fn reliability(traces: &[Trace], weights: &SignalWeights, threshold: Unit) -
 }
 
 /// `agent_consistency`: the spread of uncertainty over a session.
-pub fn consistency(traces: &[Trace], weights: &SignalWeights, threshold: Unit) -> Metric<Consistency> {
+pub fn consistency(session: &Session, weights: &SignalWeights, threshold: Unit) -> Metric<Consistency> {
+    let traces = session.traces();
     let [w_confidence, w_loop, w_tool, w_coherence] = weights.in_order();
     let mut rows = Vec::with_capacity(traces.len());
     let mut squares = 0.0;
@@ -263,14 +293,15 @@ mod tests {
         Trace { trace_id: format!("t{index}").parse().unwrap(), signals }
     }
 
-    fn traces(signals: &[[f64; 4]]) -> Vec<Trace> {
-        signals.iter().enumerate().map(|(index, &signals)| trace(index, signals)).collect()
+    fn traces(signals: &[[f64; 4]]) -> Session {
+        Session::new(signals.iter().enumerate().map(|(index, &signals)| trace(index, signals)).collect())
+            .unwrap()
     }
 
     fn scores(signals: &[[f64; 4]]) -> [String; 2] {
         let (traces, weights) = (traces(signals), SignalWeights::default());
-        let reliability = reliability(&traces, &weights, Unit::HALF).score;
-        [reliability.to_string(), consistency(&traces, &weights, Unit::HALF).score.to_string()]
+        let reliability = reliability(&traces, &weights, DEFAULT_THRESHOLD).score;
+        [reliability.to_string(), consistency(&traces, &weights, DEFAULT_THRESHOLD).score.to_string()]
     }
 
     const ABSENT: f64 = f64::NAN;
@@ -279,7 +310,7 @@ mod tests {
     fn the_worked_numbers_of_the_source() {
         // Two of the traces shown in the source's metadata: risks .12 .05 .08 .03 and .65 .72 .10 .15.
         let session = traces(&[[0.88, 0.95, 0.92, 0.97], [0.35, 0.28, 0.9, 0.85]]);
-        let found = reliability(&session, &SignalWeights::default(), Unit::HALF);
+        let found = reliability(&session, &SignalWeights::default(), DEFAULT_THRESHOLD);
         let details = found.metadata.details.unwrap();
         let step_risks: Vec<String> = details
             .per_trace_signals
@@ -295,7 +326,7 @@ mod tests {
         );
         assert_eq!(details.flagged_traces.iter().map(TraceId::as_str).collect::<Vec<_>>(), ["t1"]);
 
-        let found = consistency(&session, &SignalWeights::default(), Unit::HALF);
+        let found = consistency(&session, &SignalWeights::default(), DEFAULT_THRESHOLD);
         let (_, first) = &found.metadata.details.unwrap().per_trace_signals.0[0];
         assert_eq!(
             Decimal::<4>::nearest(first.situational_penalty).to_string(),
@@ -318,9 +349,11 @@ mod tests {
 
     #[test]
     fn one_half_is_not_flagged_and_passes() {
-        let found = reliability(&traces(&[[0.5, 1.0, 1.0, 1.0]]), &SignalWeights::default(), Unit::HALF);
+        let found =
+            reliability(&traces(&[[0.5, 1.0, 1.0, 1.0]]), &SignalWeights::default(), DEFAULT_THRESHOLD);
         assert!(found.passed && found.metadata.details.unwrap().flagged_traces.is_empty());
-        let found = reliability(&traces(&[[0.4999, 1.0, 1.0, 1.0]]), &SignalWeights::default(), Unit::HALF);
+        let found =
+            reliability(&traces(&[[0.4999, 1.0, 1.0, 1.0]]), &SignalWeights::default(), DEFAULT_THRESHOLD);
         assert!(!found.passed && found.metadata.details.unwrap().flagged_traces.len() == 1);
     }
 
@@ -337,8 +370,10 @@ mod tests {
     fn what_cannot_be_evaluated_says_so() {
         let reasons = |signals: &[[f64; 4]]| {
             let (traces, weights) = (traces(signals), SignalWeights::default());
-            let (a, b) =
-                (reliability(&traces, &weights, Unit::HALF), consistency(&traces, &weights, Unit::HALF));
+            let (a, b) = (
+                reliability(&traces, &weights, DEFAULT_THRESHOLD),
+                consistency(&traces, &weights, DEFAULT_THRESHOLD),
+            );
             [(a.evaluable, a.reason), (b.evaluable, b.reason)]
         };
         let nothing = (false, NOTHING_TO_EVALUATE.into());
@@ -362,8 +397,8 @@ mod tests {
             (0.0, "high_risk", "unstable"),
         ] {
             let (traces, weights) = (traces(&[[confidence, 1.0, 1.0, 1.0]]), SignalWeights::default());
-            assert_eq!(reliability(&traces, &weights, Unit::HALF).band, reliable, "{confidence}");
-            assert_eq!(consistency(&traces, &weights, Unit::HALF).band, consistent, "{confidence}");
+            assert_eq!(reliability(&traces, &weights, DEFAULT_THRESHOLD).band, reliable, "{confidence}");
+            assert_eq!(consistency(&traces, &weights, DEFAULT_THRESHOLD).band, consistent, "{confidence}");
         }
     }
 
@@ -382,10 +417,16 @@ mod tests {
         let sum = |explanation: &crate::explain::Explanation| -> i128 {
             explanation.components.iter().map(|component| component.points.units()).sum()
         };
-        let reliability = reliability(&traces, &weights, Unit::HALF);
+        let reliability = reliability(&traces, &weights, DEFAULT_THRESHOLD);
         assert_eq!(sum(&reliability.explain()), reliability.score.units() * 100);
-        let consistency = consistency(&traces, &weights, Unit::HALF);
+        let consistency = consistency(&traces, &weights, DEFAULT_THRESHOLD);
         // 1 − sqrt((0.14² + 0.4²) / 2) = 0.70033352
         assert_eq!((sum(&consistency.explain()), consistency.score.units()), (700_334, 7003));
+        // With weights of 10 both raw values are far above 1: the parts still add up to the 0 that is served.
+        let ten = Weight(10.0);
+        let weights =
+            SignalWeights { confidence: ten, loop_detection: ten, tool_correctness: ten, coherence: ten };
+        assert_eq!(sum(&super::reliability(&traces, &weights, DEFAULT_THRESHOLD).explain()), 0);
+        assert_eq!(sum(&super::consistency(&traces, &weights, DEFAULT_THRESHOLD).explain()), 0);
     }
 }

@@ -13,9 +13,11 @@ use renown_core::kind::Kind;
 use renown_core::performance::Totals;
 use renown_core::reputation::{Evaluation, WINDOW_SIZE, Window};
 use renown_core::scorecard::{Baseline, Outcome, Report, Resources, Stages, Tier};
-use renown_core::session_metrics::{SignalWeights, Signals, Trace, Weight, consistency, reliability};
+use renown_core::session_metrics::{
+    DEFAULT_THRESHOLD, Session, SignalWeights, Signals, Trace, Weight, consistency, reliability,
+};
 use renown_core::time::Timestamp;
-use renown_core::units::{Micros, NanoUsd, Unit};
+use renown_core::units::{Micros, NanoUsd, Unit, Whole};
 
 /// The same cases in every run, so that a failure is a failure of the change and not of the day.
 fn config(cases: u32) -> ProptestConfig {
@@ -163,12 +165,20 @@ proptest! {
 }
 
 fn run() -> impl Strategy<Value = (Report, Baseline)> {
-    let some = || prop::option::of(prop_oneof![0..100_u64, 0..=i64::MAX.unsigned_abs()]);
+    let whole = |number: u64| Whole::new(number).unwrap();
+    let some = move || prop::option::of(prop_oneof![0..100_u64, 0..=i64::MAX.unsigned_abs()].prop_map(whole));
     let outcome = select(vec![Outcome::Completed, Outcome::Blocked, Outcome::Failed]);
-    let stages = prop::option::of((0..30_u64, 0..30_u64));
+    let stages = prop::option::of(vec((any::<bool>(), 1..3_u64), 0..30));
     let report = (outcome, stages, some(), (some(), some(), some(), some(), some()));
-    (report, vec(0..100_000_u64, 0..40)).prop_map(|((outcome, stages, wall_ms, resources), baseline)| {
-        let stages = stages.map(|(a, b)| Stages { executed: a.max(b), first_try: a.min(b) });
+    (report, vec((0..100_000_u64).prop_map(whole), 0..40)).prop_map(|(report, baseline)| {
+        let (outcome, stages, wall_ms, resources) = report;
+        let stages = stages.map(|stages| {
+            let mut counted = Stages::default();
+            for (passed, attempts) in stages {
+                counted.add(passed, attempts);
+            }
+            counted
+        });
         let (memory_peak_bytes, memory_limit_bytes, cpu_periods, cpu_throttled_periods, cpu_throttled_ms) =
             resources;
         let resources = Resources {
@@ -187,7 +197,7 @@ proptest! {
 
     #[test]
     fn a_scorecard_is_in_range_and_in_its_tier((report, baseline) in run()) {
-        let card = report.score(baseline);
+        let card = report.breakdown(baseline).scorecard(Vec::new());
         let axes = [card.axes.completion, card.axes.error_rate, card.axes.latency, card.axes.resource_efficiency];
         prop_assert!(card.score <= 100 && axes.iter().all(|&axis| axis <= 100));
         prop_assert_eq!(card.tier, Tier::of(card.score));
@@ -195,7 +205,7 @@ proptest! {
 
     #[test]
     fn a_better_outcome_never_scores_lower((report, baseline) in run()) {
-        let score = |outcome| Report { outcome, ..report }.score(baseline).score;
+        let score = |outcome| Report { outcome, ..report }.breakdown(baseline).score();
         prop_assert!(score(Outcome::Completed) >= score(Outcome::Blocked));
         prop_assert!(score(Outcome::Blocked) >= score(Outcome::Failed));
     }
@@ -203,19 +213,27 @@ proptest! {
     #[test]
     fn a_faster_run_never_scores_lower((report, baseline) in run(), a in 0..400_000_u64, b in 0..400_000_u64) {
         let resources = Resources { cpu_throttled_ms: None, ..report.resources };
-        let score = |wall_ms| Report { wall_ms: Some(wall_ms), resources, ..report }.score(baseline).score;
+        let score = |ms| Report { wall_ms: Whole::new(ms), resources, ..report }.breakdown(baseline).score();
         prop_assert!(score(a.min(b)) >= score(a.max(b)));
+    }
+
+    #[test]
+    fn an_explained_scorecard_adds_up_to_its_score((report, baseline) in run()) {
+        let breakdown = report.breakdown(baseline);
+        let points: i128 = breakdown.explain().components.iter().map(|part| part.points.units()).sum();
+        let score = i128::from(breakdown.score()) * 1_000_000;
+        prop_assert!((score - 500_000..=score + 500_000).contains(&points), "{points} for {score}");
     }
 }
 
-fn session() -> impl Strategy<Value = Vec<Trace>> {
+fn session() -> impl Strategy<Value = Session> {
     let signal = || prop::option::of((0.0..=1.0).prop_map(|signal| Unit::new(signal).unwrap()));
     vec((signal(), signal(), signal(), signal()), 0..60).prop_map(|traces| {
         let trace = |(index, (confidence, loop_detection, tool_correctness, coherence))| Trace {
             trace_id: format!("t{index}").parse().unwrap(),
             signals: Signals { confidence, loop_detection, tool_correctness, coherence },
         };
-        traces.into_iter().enumerate().map(trace).collect()
+        Session::new(traces.into_iter().enumerate().map(trace).collect()).unwrap()
     })
 }
 
@@ -235,30 +253,35 @@ proptest! {
     #![proptest_config(config(512))]
 
     #[test]
-    fn session_metrics_are_in_range(traces in session(), weights in weights()) {
-        let found = [
-            reliability(&traces, &weights, Unit::HALF).score,
-            consistency(&traces, &weights, Unit::HALF).score,
-        ];
-        prop_assert!(found.iter().all(|score| (0..=10_000).contains(&score.units())));
+    fn session_metrics_are_in_range_and_their_parts_add_up(session in session(), weights in weights()) {
+        let (a, b) = (reliability(&session, &weights, DEFAULT_THRESHOLD), consistency(&session, &weights, DEFAULT_THRESHOLD));
+        for (score, evaluable, explanation) in [(a.score, a.evaluable, a.explain()), (b.score, b.evaluable, b.explain())] {
+            prop_assert!((0..=10_000).contains(&score.units()));
+            let points: i128 = explanation.components.iter().map(|part| part.points.units()).sum();
+            // The score is rounded to four places, and each part to six.
+            prop_assert!(!evaluable || (points - score.units() * 100).abs() <= 52, "{points} for {score}");
+        }
     }
 
     #[test]
-    fn reliability_does_not_depend_on_the_order_of_traces(traces in session(), weights in weights()) {
-        let reversed: Vec<Trace> = traces.iter().rev().cloned().collect();
-        let score = |traces: &[Trace]| reliability(traces, &weights, Unit::HALF).score;
-        prop_assert_eq!(score(&traces), score(&reversed));
+    fn reliability_does_not_depend_on_the_order_of_traces(session in session(), weights in weights()) {
+        let reversed = Session::new(session.traces().iter().rev().cloned().collect()).unwrap();
+        let score = |session: &Session| reliability(session, &weights, DEFAULT_THRESHOLD).score;
+        prop_assert_eq!(score(&session), score(&reversed));
     }
 
     #[test]
-    fn a_perfect_trace_never_lowers_a_metric(traces in session(), weights in weights()) {
+    fn a_perfect_trace_never_lowers_a_metric(session in session(), weights in weights()) {
         let one = Some(Unit::ONE);
         let signals = Signals { confidence: one, loop_detection: one, tool_correctness: one, coherence: one };
-        let mut more = traces.clone();
+        let mut more = session.traces().to_vec();
         more.push(Trace { trace_id: "perfect".parse().unwrap(), signals });
-        let consistency = |traces: &[Trace]| consistency(traces, &weights, Unit::HALF);
-        // A session without confidence is 1.0 because nothing was evaluated, and stays it.
-        prop_assert!(consistency(&more).score >= consistency(&traces).score);
+        let more = Session::new(more).unwrap();
+        let scores = |session: &Session| [
+            reliability(session, &weights, DEFAULT_THRESHOLD).score,
+            consistency(session, &weights, DEFAULT_THRESHOLD).score,
+        ];
+        prop_assert!(scores(&more)[0] >= scores(&session)[0] && scores(&more)[1] >= scores(&session)[1]);
     }
 
     #[test]
@@ -316,23 +339,23 @@ proptest! {
     fn as_of_equals_filtering_first(events in events(), back_hours in 0..2400_i64) {
         let then = Timestamp::from_nanos(as_of().nanos() - back_hours * HOUR_NS).unwrap();
         let known_then: Vec<Happened> = events.iter().copied().filter(|event| event.0 >= back_hours).collect();
-        prop_assert_eq!(windows_of(&events, then).standing(then), windows_of(&known_then, then).standing(then));
+        prop_assert_eq!(windows_of(&events, then).breakdown().standing(then), windows_of(&known_then, then).breakdown().standing(then));
         let counted = known_then.iter().filter(|event| event.0 - back_hours < 90 * 24).count() as u64;
-        prop_assert_eq!(windows_of(&events, then).standing(then).total_events, counted);
+        prop_assert_eq!(windows_of(&events, then).breakdown().standing(then).total_events, counted);
     }
 
     #[test]
     fn the_scores_of_then_are_what_was_said_then(events in events()) {
-        let now = windows_of(&events, as_of()).standing(as_of());
+        let now = windows_of(&events, as_of()).breakdown().standing(as_of());
         for (days, said) in [(7, now.score_7d_ago), (30, now.score_30d_ago)] {
             let then = Timestamp::from_nanos(as_of().nanos() - days * 24 * HOUR_NS).unwrap();
-            prop_assert_eq!(windows_of(&events, then).standing(then).overall_score, said);
+            prop_assert_eq!(windows_of(&events, then).breakdown().standing(then).overall_score, said);
         }
     }
 
     #[test]
     fn an_identity_is_within_its_events(events in events()) {
-        let found = windows_of(&events, as_of()).standing(as_of());
+        let found = windows_of(&events, as_of()).breakdown().standing(as_of());
         prop_assert!(found.overall_score.units().abs() <= 2_000_000);
         prop_assert!(found.positive_events + found.negative_events <= found.total_events);
         prop_assert!((0..=1_000_000).contains(&found.confidence.units()));
@@ -343,19 +366,33 @@ proptest! {
     #![proptest_config(config(512))]
 
     #[test]
-    fn no_text_makes_a_reader_panic(bytes in vec(any::<u8>(), 0..200), kind in kinds()) {
-        let _ = kind.score(&bytes);
+    fn no_damage_to_an_input_makes_a_reader_panic(
+        (kind, good) in select(EXAMPLES.to_vec()), damage in vec((any::<prop::sample::Index>(), any::<u8>()), 0..4),
+        cut in any::<prop::sample::Index>(), whole in any::<bool>(),
+    ) {
+        let mut bytes = good.as_bytes().to_vec();
+        for (place, byte) in damage {
+            let place = place.index(bytes.len());
+            bytes[place] = byte;
+        }
+        if !whole {
+            bytes.truncate(cut.index(bytes.len()));
+        }
+        prop_assert_eq!(kind.score(&bytes).is_ok(), kind.explain(&bytes).is_ok());
     }
 
     #[test]
-    fn no_json_of_the_right_fields_makes_a_reader_panic(
-        field in select(vec!["evaluations", "outcome", "stages", "wall_ms", "traces", "signal_weights", "as_of", "events",
-            "baseline_wall_ms", "resources", "total_cost", "started_at"]),
-        value in select(vec!["1e999", "-1", "[[[[]]]]", "{\"a\":{}}", "\"\\ud800\"", "null", "9223372036854775808", "[{}]", "0.1"]),
-        kind in kinds(),
+    fn no_value_in_any_place_makes_a_reader_panic(
+        (kind, good) in select(EXAMPLES.to_vec()),
+        place in any::<prop::sample::Index>(),
+        value in select(vec!["1e999", "-1", "[[[[]]]]", "{\"a\":{}}", "\"\\ud800\"", "null", "9223372036854775808", "[{}]", "0.1", "true"]),
     ) {
-        let text = format!("{{\"outcome\":\"failed\",\"as_of\":0,\"{field}\":{value}}}");
-        let _ = kind.score(text.as_bytes());
+        // Every value of the example stands after a colon.
+        let (colons, _): (Vec<usize>, Vec<char>) = good.char_indices().filter(|&(_, char)| char == ':').unzip();
+        let (before, after) = good.split_at(colons[place.index(colons.len())] + 1);
+        let rest = after.trim_start_matches(|char| !matches!(char, ',' | '}'));
+        let text = format!("{before}{value}{rest}");
+        prop_assert_eq!(kind.score(text.as_bytes()).is_ok(), kind.explain(text.as_bytes()).is_ok());
     }
 
     #[test]
@@ -369,6 +406,22 @@ proptest! {
     }
 }
 
-fn kinds() -> impl Strategy<Value = Kind> {
-    select(vec![Kind::Reputation, Kind::Performance, Kind::Run, Kind::Session, Kind::Identity])
-}
+const EXAMPLES: [(Kind, &str); 5] = [
+    (Kind::Reputation, r#"{"evaluations":[{"passed":true,"latency_ms":12.5},{"passed":false}]}"#),
+    (
+        Kind::Performance,
+        r#"{"started_at":1794744000000,"ended_at":1794744900000,"prompts":12,"total_tools":87,"tools_ok":80,"total_cost":0.34,"total_tokens":142000,"cache_tokens":98000}"#,
+    ),
+    (
+        Kind::Run,
+        r#"{"outcome":"completed","stages":[{"name":"lint","passed":true,"attempts":2}],"wall_ms":61000,"baseline_wall_ms":[58000],"resources":{"memory_peak_bytes":1,"memory_limit_bytes":2,"cpu_periods":3,"cpu_throttled_periods":1,"cpu_throttled_ms":5}}"#,
+    ),
+    (
+        Kind::Session,
+        r#"{"traces":[{"trace_id":"a","signals":{"confidence":0.9,"coherence":0.5}},{"trace_id":"b","signals":{"tool_correctness":0.3}}],"signal_weights":{"confidence":2}}"#,
+    ),
+    (
+        Kind::Identity,
+        r#"{"as_of":1794744000000,"events":[{"event_id":"6f2a0a3e-0d67-4d0e-9c55-2c1b7e0d0001","timestamp":1794743000000,"category":"economic","event_type":"paid","score_delta":0.25,"confidence":0.5}]}"#,
+    ),
+];

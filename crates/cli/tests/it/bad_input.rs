@@ -16,6 +16,10 @@ fn refused(run: &Run) -> &str {
 
 #[test]
 fn usage() {
+    assert_eq!(renown(&[], "").stderr.lines().last(), Some("error: no command was given"));
+    let run = renown(&["score"], "");
+    assert_eq!(refused(&run), "error: the following required arguments were not provided: <KIND>");
+    assert_eq!(run.stderr.lines().nth(1), Some("hint: usage: renown score <KIND> [FILE]"));
     for args in [
         &["score"][..],
         &["score", "karma"],
@@ -59,7 +63,8 @@ fn garbage_of_ten_megabytes() {
     let run = renown(&["score", "run"], garbage.clone());
     refused(&run);
     assert!(run.stderr.lines().count() <= 4, "{}", run.stderr);
-    assert!(run.stdout.lines().all(|line| serde_json::from_str::<Value>(line).unwrap()["error"].is_string()));
+    let answers = serde_json::Deserializer::from_str(&run.stdout).into_iter::<Value>();
+    assert!(answers.map(Result::unwrap).all(|answer| answer["error"].is_string()));
     // The same as one line, and as the inside of an array.
     let one_line: Vec<u8> = garbage.iter().copied().filter(|&byte| byte != b'\n').collect();
     assert_eq!(renown(&["score", "identity"], one_line.clone()).stdout.lines().count(), 1);
@@ -79,7 +84,7 @@ fn bytes_that_are_not_utf8_spoil_one_line_only() {
         &["score", "run"],
         b"{\"outcome\":\"failed\",\"x\":\"\xff\"}\n{\"outcome\":\"failed\"}\n".as_slice(),
     );
-    assert_eq!(refused(&run), "error: standard input:1:1: not UTF-8: bad byte at offset 25");
+    assert_eq!(refused(&run), "error: standard input:1:26: not UTF-8, expected JSON text");
     assert!(run.stdout.lines().nth(1).unwrap().starts_with("{\"score\":30,"));
 }
 
@@ -130,10 +135,10 @@ fn keys_given_twice() {
 #[test]
 fn broken_json_says_where() {
     for (input, expected) in [
-        ("{\"outcome\":\"failed\",}", "error: standard input:1:21: trailing comma"),
-        ("{\"outcome\":\"failed\"} x", "error: standard input:1:22: trailing characters"),
-        ("{\n  \"outcome\": failed\n}", "error: standard input:2:16: expected ident"),
-        ("nonsense", "error: standard input:1:2: expected ident"),
+        ("{\"outcome\":\"failed\",}", "error: standard input:1:21: not JSON: trailing comma"),
+        ("{\"outcome\":\"failed\"} x", "error: standard input:1:22: not JSON: trailing characters"),
+        ("{\n  \"outcome\": failed\n}", "error: standard input:2:16: not JSON: expected ident"),
+        ("nonsense", "error: standard input:1:2: not JSON: expected ident"),
         ("\"text\"", "error: standard input:1:6: invalid type: string \"text\", expected an object"),
         ("[{\"outcome\":\"failed\"}", "error: standard input: the array is not closed, expected `]`"),
         (
@@ -147,11 +152,29 @@ fn broken_json_says_where() {
 
 #[test]
 fn many_bad_inputs_are_counted_not_listed() {
-    let run = renown(&["score", "run"], "{}\n".repeat(1000));
-    refused(&run);
-    assert_eq!(run.stdout.lines().count(), 1000);
-    assert_eq!(run.stderr.lines().count(), 4);
-    assert_eq!(run.stderr.lines().last(), Some("error: standard input: 997 more inputs were refused"));
+    for (count, last) in [
+        (3, "error: standard input:3:2: outcome: missing, expected completed, blocked or failed"),
+        (4, "error: standard input: 1 more input was refused"),
+        (1000, "error: standard input: 997 more inputs were refused"),
+    ] {
+        let run = renown(&["score", "run"], "{}\n".repeat(count));
+        refused(&run);
+        assert_eq!((run.stdout.lines().count(), run.stderr.lines().count()), (count, count.min(4)));
+        assert_eq!(run.stderr.lines().last(), Some(last));
+    }
+}
+
+#[test]
+fn what_was_sent_cannot_forge_an_error_or_command_the_terminal() {
+    let run =
+        renown(&["score", "session"], r#"{"traces":[],"signal_weights":{"\u001b[31mX\nerror: fake":1}}"#);
+    assert!(refused(&run).contains(r"\u{1b}[31mX\nerror: fake"), "{run:?}");
+    assert_eq!(run.stderr.lines().count(), 1);
+    let run = renown(&["score", "run", "no\u{1b}[31m\nfile"], "");
+    assert!(refused(&run).starts_with(r"error: no\u{1b}[31m\nfile: "), "{run:?}");
+    let long = format!(r#"{{"traces":[],"signal_weights":{{"{}":1}}}}"#, "k".repeat(1_000_000));
+    let run = renown(&["score", "session"], long);
+    assert!(refused(&run).len() < 1000 && run.stdout.len() < 1000, "{}", run.stderr.len());
 }
 
 #[test]
@@ -165,18 +188,34 @@ fn an_input_above_the_limit_is_skipped_and_the_next_is_read() {
     assert!(run.stdout.lines().nth(1).unwrap().starts_with("{\"score\":30,"));
 }
 
-#[test]
-fn a_reader_that_goes_away_is_no_error() {
-    use std::process::{Command, Stdio};
+/// Runs a command line of `sh`, in which `renown` is the program under test, and returns its exit code and errors.
+#[cfg(target_os = "linux")]
+fn shell(line: &str) -> (i32, String) {
+    let line = line.replace("renown", env!("CARGO_BIN_EXE_renown"));
+    let output =
+        std::process::Command::new("sh").args(["-c", &line]).current_dir(crate::root()).output().unwrap();
+    (output.status.code().unwrap(), String::from_utf8(output.stderr).unwrap())
+}
 
-    let mut child = Command::new(env!("CARGO_BIN_EXE_renown"))
-        .args(["score", "run", "examples/runs.jsonl"])
-        .current_dir(crate::root())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    drop(child.stdout.take());
-    let output = child.wait_with_output().unwrap();
-    assert!(!String::from_utf8_lossy(&output.stderr).contains("standard output"), "{output:?}");
+#[test]
+#[cfg(target_os = "linux")]
+fn a_reader_that_goes_away_is_no_error_but_bad_input_still_is() {
+    // More than a pipe holds, so that the writer is certain to notice.
+    let good = "yes '{\"outcome\":\"failed\"}' | head -n 20000";
+    let code = |inputs: &str| shell(&format!("({inputs}; echo) | (renown score run; echo $? >&2) | true")).1;
+    assert_eq!(code(good), "0\n");
+    assert!(code(&format!("echo '{{}}'; {good}")).ends_with("\n2\n"));
+    for args in ["--help", "completions zsh", "completions fish"] {
+        assert_eq!(shell(&format!("(renown {args}; echo $? >&2) | true")), (0, "0\n".to_owned()), "{args}");
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_disk_is_an_error() {
+    for args in ["score run examples/run.json", "completions bash", "--help", "--version"] {
+        let (code, stderr) = shell(&format!("renown {args} > /dev/full"));
+        assert_eq!((code, stderr.lines().count()), (2, 1), "{args}: {stderr}");
+        assert!(stderr.starts_with("error: standard output: "), "{args}: {stderr}");
+    }
 }

@@ -1,17 +1,17 @@
 //! Reputation events as they are sent, and what `renown score identity` reads:
 //! `{"as_of":"2026-11-15T00:00:00Z","events":[{"event_id":…,"timestamp":…,"category":…,"event_type":…,"score_delta":…}, …]}`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use serde::de::{Error, Visitor};
+use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 use uuid::Uuid;
 
 use super::{Category, Standing, Windows};
 use crate::explain::Explanation;
-use crate::ids::{IdentityId, deserialize_uuid};
-use crate::json::{Object, number_within};
+use crate::ids::{EventType, IdentityId, deserialize_uuid};
+use crate::json::{Object, number, or_default};
 use crate::limits;
 use crate::time::Timestamp;
 use crate::units::Unit;
@@ -36,12 +36,14 @@ impl ScoreDelta {
 
 impl<'de> Deserialize<'de> for ScoreDelta {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        number_within(deserializer, "a number from -1000000 to 1000000", Self::new)
+        const EXPECTED: &str = "a number from -1000000 to 1000000";
+        let delta = number(deserializer, EXPECTED)?;
+        Self::new(delta).ok_or_else(|| D::Error::custom(format_args!("{delta}, expected {EXPECTED}")))
     }
 }
 
 /// One event about an identity.
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Event {
     /// The event's own id: it counts once however often it is sent.
     #[serde(deserialize_with = "deserialize_uuid")]
@@ -52,43 +54,60 @@ pub struct Event {
     pub identity_id: Option<IdentityId>,
     /// What it is about.
     pub category: Category,
-    #[serde(rename = "event_type")]
-    _event_type: EventType,
+    /// The name of its kind.
+    pub event_type: EventType,
     /// How it moves its category.
     pub score_delta: ScoreDelta,
-    #[serde(rename = "confidence", default = "full_confidence")]
-    _confidence: Unit,
+    /// How sure the sender is; full unless said.
+    #[serde(default = "full", deserialize_with = "full_or")]
+    pub confidence: Unit,
+    /// What kind of thing it refers to.
+    #[serde(default, deserialize_with = "reference")]
+    pub reference_type: Option<Reference>,
+    /// The thing it refers to.
+    pub reference_id: Option<String>,
+    /// Whatever else the sender wants to keep with it.
+    #[serde(default, deserialize_with = "or_default")]
+    pub attributes: BTreeMap<String, String>,
 }
 
-fn full_confidence() -> Unit {
+fn full() -> Unit {
     Unit::ONE
 }
 
-/// The name of an event's kind. It is checked, and the rule does not look at it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct EventType;
+fn full_or<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Unit, D::Error> {
+    Option::deserialize(deserializer).map(|confidence| confidence.unwrap_or(Unit::ONE))
+}
 
-impl<'de> Deserialize<'de> for EventType {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct EventTypeVisitor;
+/// What an event may refer to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reference {
+    /// A scored session.
+    Session,
+    /// A payment.
+    Transaction,
+    /// Somebody's word.
+    Attestation,
+}
 
-        impl Visitor<'_> for EventTypeVisitor {
-            type Value = EventType;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, "text of 1 to {} characters", limits::EVENT_TYPE_CHARS_MAX)
-            }
-
-            fn visit_str<E: Error>(self, text: &str) -> Result<EventType, E> {
-                match text.chars().count() {
-                    1..=limits::EVENT_TYPE_CHARS_MAX => Ok(EventType),
-                    length => Err(E::invalid_length(length, &self)),
-                }
-            }
-        }
-
-        deserializer.deserialize_str(EventTypeVisitor)
+/// A reference may also be the empty text, which is none.
+fn reference<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Reference>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    enum Given {
+        Session,
+        Transaction,
+        Attestation,
+        #[serde(rename = "")]
+        Nothing,
     }
+    Ok(Option::deserialize(deserializer)?.and_then(|given| match given {
+        Given::Session => Some(Reference::Session),
+        Given::Transaction => Some(Reference::Transaction),
+        Given::Attestation => Some(Reference::Attestation),
+        Given::Nothing => None,
+    }))
 }
 
 /// The events of one identity, and the time as of which they are scored.
@@ -146,13 +165,13 @@ impl TryFrom<RawInput> for Input {
 
 impl Input {
     /// The standing of the identity.
-    pub fn standing(&self) -> Standing {
-        self.windows.standing(self.as_of)
+    pub fn score(&self) -> Standing {
+        self.windows.breakdown().standing(self.as_of)
     }
 
     /// What each category contributed to it.
     pub fn explain(&self) -> Explanation {
-        self.windows.explain(self.as_of)
+        self.windows.breakdown().explain()
     }
 }
 
@@ -179,23 +198,30 @@ mod tests {
             (
                 ":1",
                 ":1000000.5",
-                "events[0].score_delta: invalid value: floating point `1000000.5`, expected a number from -1000000 to 1000000",
+                "events[0].score_delta: 1000000.5, expected a number from -1000000 to 1000000",
             ),
-            (":1", ":1e999", "events[0].score_delta: number out of range"),
             (
                 ":1",
-                ":1,\"confidence\":1.01",
-                "events[0].confidence: invalid value: floating point `1.01`, expected a number from 0 to 1",
+                ":1e999",
+                "events[0].score_delta: number out of range, expected one that a 64-bit float can hold",
+            ),
+            (":1", ":1,\"confidence\":1.01", "events[0].confidence: 1.01, expected a number from 0 to 1"),
+            (
+                ":1",
+                ":1,\"reference_type\":\"rumour\"",
+                "events[0].reference_type: unknown variant `rumour`, expected one of `session`, `transaction`, `attestation`, ``",
             ),
             (
-                "\"paid\"",
-                "\"\"",
-                "events[0].event_type: invalid length 0, expected text of 1 to 200 characters",
+                ":1",
+                ":1,\"reference_id\":5",
+                "events[0].reference_id: invalid type: integer `5`, expected a string",
             ),
+            (":1", ":1,\"attributes\":3", "events[0].attributes: invalid type: integer `3`, expected a map"),
+            ("\"paid\"", "\"\"", "events[0].event_type: empty text, expected 1 to 200 characters"),
             (
                 "6f2a",
                 "6f2",
-                "events[0].event_id: not a UUID, expected a UUID such as 6f2a0a3e-0d67-4d0e-9c55-2c1b7e0d0001",
+                "events[0].event_id: \"6f20a3e-0d67-4d0e-9c55-2c1b7e0d0001\", expected a UUID such as 6f2a0a3e-0d67-4d0e-9c55-2c1b7e0d0001",
             ),
             (
                 "2026-11",
@@ -228,10 +254,12 @@ mod tests {
     }
 
     #[test]
-    fn event_types_have_a_length() {
-        let long = |length| input(&GOOD.replace("paid", &"x".repeat(length)));
-        assert!(parse::<Input>(long(limits::EVENT_TYPE_CHARS_MAX).as_bytes()).is_ok());
-        assert!(parse::<Input>(long(limits::EVENT_TYPE_CHARS_MAX + 1).as_bytes()).is_err());
+    fn optional_fields_may_be_null_or_empty() {
+        let more = r#","confidence":null,"reference_type":"","reference_id":null,"attributes":null,"identity_id":null"#;
+        assert!(parse::<Input>(input(&format!("{GOOD}{more}")).as_bytes()).is_ok());
+        let more =
+            r#","confidence":0.5,"reference_type":"session","reference_id":"s-1","attributes":{"k":"v"}"#;
+        assert!(parse::<Input>(input(&format!("{GOOD}{more}")).as_bytes()).is_ok());
     }
 
     #[test]

@@ -4,7 +4,8 @@ use std::fmt;
 
 use serde::Deserialize;
 
-use super::Totals;
+use super::{Performance, Totals};
+use crate::explain::Explanation;
 use crate::time::Timestamp;
 use crate::units::{NanoUsd, Whole};
 
@@ -12,8 +13,19 @@ use crate::units::{NanoUsd, Whole};
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(try_from = "RawInput")]
 pub struct Input {
-    /// The totals.
-    pub totals: Totals,
+    totals: Totals,
+}
+
+impl Input {
+    /// The performance of the session.
+    pub fn score(&self) -> Performance {
+        self.totals.performance()
+    }
+
+    /// What each dimension contributed to it.
+    pub fn explain(&self) -> Explanation {
+        self.totals.performance().explain()
+    }
 }
 
 #[derive(Deserialize)]
@@ -31,8 +43,8 @@ struct RawInput {
 /// Why totals cannot be those of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TotalsError {
-    /// The session ended before it began.
-    EndsBeforeStart,
+    /// The session ended before it started.
+    EndsBeforeStart(Timestamp, Timestamp),
     /// More tool calls succeeded than ran.
     MoreOkThanTools(u64, u64),
     /// More tokens were read from the cache than there were tokens.
@@ -42,7 +54,9 @@ pub enum TotalsError {
 impl fmt::Display for TotalsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::EndsBeforeStart => f.write_str("ended_at: expected a time not before started_at"),
+            Self::EndsBeforeStart(ended, started) => {
+                write!(f, "ended_at: {ended}, expected a time not before started_at, {started}")
+            }
             Self::MoreOkThanTools(ok, tools) => {
                 write!(f, "tools_ok: {ok}, expected at most total_tools, {tools}")
             }
@@ -60,7 +74,7 @@ impl TryFrom<RawInput> for Input {
 
     fn try_from(raw: RawInput) -> Result<Self, TotalsError> {
         let duration_ns = u64::try_from(raw.ended_at.nanos() - raw.started_at.nanos())
-            .map_err(|_| TotalsError::EndsBeforeStart)?;
+            .map_err(|_| TotalsError::EndsBeforeStart(raw.ended_at, raw.started_at))?;
         let (tools_ok, total_tools) = (raw.tools_ok.get(), raw.total_tools.get());
         if tools_ok > total_tools {
             return Err(TotalsError::MoreOkThanTools(tools_ok, total_tools));
@@ -98,7 +112,11 @@ mod tests {
         for (good, bad, refusal) in [
             (":80", ":88", "tools_ok: 88, expected at most total_tools, 87"),
             (":98000", ":142001", "cache_tokens: 142001, expected at most total_tokens, 142000"),
-            ("T09:45", "T08:45", "ended_at: expected a time not before started_at"),
+            (
+                "T09:45",
+                "T08:45",
+                "ended_at: 2026-11-15T08:45:00.000Z, expected a time not before started_at, 2026-11-15T09:00:00.000Z",
+            ),
             (":12", ":-1", "prompts: -1 is negative, expected a whole number from 0 to 9223372036854775807"),
             (":0.34", ":-0.34", "total_cost: -0.34, expected a cost of 0 or more"),
             (":0.34", ":\"0.34\"", "total_cost: \"0.34\", expected a decimal number of US dollars"),

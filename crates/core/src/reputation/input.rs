@@ -5,15 +5,26 @@ use std::fmt;
 use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use super::Window;
+use super::{Record, ReputationExplanation, Window};
 use crate::json::Object;
 
 /// What `renown score reputation` reads: `{"evaluations":[{"passed":true,"latency_ms":12.5}, …]}`, oldest first.
 #[derive(Debug, Deserialize)]
 pub struct Input {
-    /// The evaluations, folded while they are read.
     #[serde(rename = "evaluations")]
-    pub window: Window,
+    window: Window,
+}
+
+impl Input {
+    /// The record of the agent.
+    pub fn score(&self) -> Record {
+        self.window.tally().record()
+    }
+
+    /// What each part contributed to its score, and where the next evaluation would take it.
+    pub fn explain(&self) -> ReputationExplanation {
+        self.window.explain()
+    }
 }
 
 impl<'de> Deserialize<'de> for Window {
@@ -52,7 +63,7 @@ mod tests {
             (r#"{"latency_ms":1}"#, "evaluations[0]: missing field `passed`"),
             (
                 r#"{"passed":true,"latency_ms":60000.001}"#,
-                "evaluations[0].latency_ms: invalid value: floating point `60000.001`, expected milliseconds from 0 to 60000",
+                "evaluations[0].latency_ms: 60000.001, expected milliseconds from 0 to 60000",
             ),
             (
                 r#"{"passed":true,"latency_ms":"1"}"#,

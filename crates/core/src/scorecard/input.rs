@@ -6,7 +6,8 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Baseline, Outcome, Report, Resources, Scorecard, Stages};
-use crate::json::{self, Fields, Found, Given, Object};
+use crate::explain::Explanation;
+use crate::json::{self, Fields, Found, Given, Object, or_default};
 use crate::units::Whole;
 
 /// A part of a report that was impossible and counts as absent: `wall_ms: -5 is negative`.
@@ -42,28 +43,39 @@ pub struct Input {
 impl Input {
     /// The scorecard of the run, with the warnings of its report.
     pub fn score(self) -> Scorecard {
-        Scorecard { warnings: self.warnings, ..self.report.score(self.baseline) }
+        self.report.breakdown(self.baseline).scorecard(self.warnings)
+    }
+
+    /// What each axis contributed to it.
+    pub fn explain(&self) -> Explanation {
+        self.report.breakdown(self.baseline).explain()
     }
 }
 
+const FIELDS: [&str; 5] = ["outcome", "stages", "wall_ms", "baseline_wall_ms", "resources"];
+const RESOURCE_FIELDS: [&str; 5] =
+    ["memory_peak_bytes", "memory_limit_bytes", "cpu_periods", "cpu_throttled_periods", "cpu_throttled_ms"];
+
 impl<'de> Deserialize<'de> for Input {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let fields = Fields::deserialize(deserializer)?;
+        let fields = Fields::read(deserializer, &FIELDS)?;
         let outcome = outcome(&fields).map_err(serde::de::Error::custom)?;
         let mut reader = Reader { warnings: Vec::new() };
         let stages = reader.read(&fields, "stages", read_stages);
         let wall_ms = reader.whole(&fields, "wall_ms");
         let baseline = reader.read(&fields, "baseline_wall_ms", read_baseline).unwrap_or_default();
-        let resources =
-            reader.read(&fields, "resources", read_object).map_or_else(Resources::default, |parts| {
-                Resources {
-                    memory_peak_bytes: reader.whole(&parts, "memory_peak_bytes"),
-                    memory_limit_bytes: reader.whole(&parts, "memory_limit_bytes"),
-                    cpu_periods: reader.whole(&parts, "cpu_periods"),
-                    cpu_throttled_periods: reader.whole(&parts, "cpu_throttled_periods"),
-                    cpu_throttled_ms: reader.whole(&parts, "cpu_throttled_ms"),
-                }
-            });
+        let mut resources = Resources::default();
+        if let Some(parts) = reader.read(&fields, "resources", read_resources) {
+            let [peak, limit, periods, throttled_periods, throttled_ms] =
+                RESOURCE_FIELDS.map(|field| reader.whole(&parts, field));
+            resources = Resources {
+                memory_peak_bytes: peak,
+                memory_limit_bytes: limit,
+                cpu_periods: periods,
+                cpu_throttled_periods: throttled_periods,
+                cpu_throttled_ms: throttled_ms,
+            };
+        }
         let report = Report { outcome, stages, wall_ms, resources };
         Ok(Self { report, baseline, warnings: reader.warnings })
     }
@@ -105,20 +117,19 @@ impl Reader {
         None
     }
 
-    fn whole(&mut self, fields: &Fields<'_>, field: &'static str) -> Option<u64> {
-        self.read(fields, field, |text| {
-            text.parse::<Whole>().map(Whole::get).map_err(|error| error.to_string())
-        })
+    fn whole(&mut self, fields: &Fields<'_>, field: &'static str) -> Option<Whole> {
+        self.read(fields, field, |text| text.parse::<Whole>().map_err(|error| error.to_string()))
     }
 }
 
-fn read_object(text: &str) -> Result<Fields<'_>, String> {
-    serde_json::from_str(text).map_err(|_| format!("{} is not an object", Found::new(text)))
+fn read_resources(text: &str) -> Result<Fields<'_>, String> {
+    Fields::read(&mut serde_json::Deserializer::from_str(text), &RESOURCE_FIELDS)
+        .map_err(|_| format!("{} is not an object", Found::new(text)))
 }
 
 fn read_baseline(text: &str) -> Result<Baseline, String> {
     let wall_ms: Vec<Whole> = read_array(text)?;
-    Ok(Baseline::new(&wall_ms.into_iter().map(Whole::get).collect::<Vec<_>>()))
+    Ok(Baseline::new(&wall_ms))
 }
 
 /// One stage as it is sent. The name is for people; the rule only counts.
@@ -127,7 +138,7 @@ struct Stage<'a> {
     #[serde(borrow, rename = "name")]
     _name: Cow<'a, str>,
     passed: bool,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     attempts: Attempts,
 }
 
@@ -143,7 +154,7 @@ impl Default for Attempts {
 impl<'de> Deserialize<'de> for Attempts {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         match Whole::deserialize(deserializer)?.get() {
-            0 => Err(serde::de::Error::custom("0 attempts, expected at least 1")),
+            0 => Err(serde::de::Error::custom("0, expected at least 1 attempt")),
             attempts => Ok(Self(attempts)),
         }
     }
@@ -153,8 +164,7 @@ fn read_stages(text: &str) -> Result<Stages, String> {
     let stages: Vec<Object<Stage<'_>>> = read_array(text)?;
     let mut counted = Stages::default();
     for Object(stage) in stages {
-        counted.executed += 1;
-        counted.first_try += u64::from(stage.passed && stage.attempts.0 == 1);
+        counted.add(stage.passed, stage.attempts.0);
     }
     Ok(counted)
 }
@@ -187,7 +197,7 @@ mod tests {
             (r#""stages":"lint""#, r#"stages: "lint" is not an array"#),
             (
                 r#""stages":[{"name":"a","passed":true,"attempts":0}]"#,
-                "stages: [0].attempts 0 attempts, expected at least 1",
+                "stages: [0].attempts 0, expected at least 1 attempt",
             ),
             (
                 r#""stages":[{"name":"a","passed":1}]"#,

@@ -1,6 +1,7 @@
 //! The resource axis: how much memory and CPU a run left alone.
 
 use super::axis;
+use crate::units::Whole;
 
 /// Points of the resource axis for memory; the rest is for CPU.
 const MEMORY_POINTS: u128 = 70;
@@ -10,20 +11,20 @@ const CPU_POINTS: u128 = 30;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Resources {
     /// Memory used at most.
-    pub memory_peak_bytes: Option<u64>,
+    pub memory_peak_bytes: Option<Whole>,
     /// Memory allowed.
-    pub memory_limit_bytes: Option<u64>,
+    pub memory_limit_bytes: Option<Whole>,
     /// Scheduler periods in which the run could have run.
-    pub cpu_periods: Option<u64>,
+    pub cpu_periods: Option<Whole>,
     /// Those in which it was throttled.
-    pub cpu_throttled_periods: Option<u64>,
+    pub cpu_throttled_periods: Option<Whole>,
     /// How long it was throttled, in milliseconds.
-    pub cpu_throttled_ms: Option<u64>,
+    pub cpu_throttled_ms: Option<Whole>,
 }
 
 impl Resources {
     /// The resource axis of a run that took `wall_ms`; none if nothing is known.
-    pub(super) fn efficiency(&self, wall_ms: Option<u64>) -> Option<u8> {
+    pub(super) fn efficiency(&self, wall_ms: Option<Whole>) -> Option<u8> {
         let used = Share::new(self.memory_peak_bytes, self.memory_limit_bytes);
         let throttled = Share::new(self.cpu_throttled_periods, self.cpu_periods)
             .or_else(|| Share::new(self.cpu_throttled_ms, wall_ms));
@@ -32,7 +33,7 @@ impl Resources {
         }
         let (memory, memory_rest, limit) = used.unwrap_or(Share::HALF).unused_points(MEMORY_POINTS);
         let (cpu, cpu_rest, periods) = throttled.unwrap_or(Share::HALF).unused_points(CPU_POINTS);
-        // The two remainders add up to less than two points; comparing their sum with a half and with three halves
+        // Both denominators are below 2^63. The two remainders add up to less than two points; comparing their sum with a half and with three halves
         // over the common denominator stays below 2^127, where rounding the whole sum at once would not.
         let rest = memory_rest * periods + cpu_rest * limit;
         let one = limit * periods;
@@ -50,11 +51,12 @@ struct Share {
 }
 
 impl Share {
+    /// What is missing counts as half used, so that it earns half of its points.
     const HALF: Self = Self { part: 1, whole: 2 };
 
     /// `part / whole`, at most 1; none if either is missing or the whole is 0.
-    fn new(part: Option<u64>, whole: Option<u64>) -> Option<Self> {
-        let (part, whole) = (u128::from(part?), u128::from(whole?));
+    fn new(part: Option<Whole>, whole: Option<Whole>) -> Option<Self> {
+        let (part, whole) = (u128::from(part?.get()), u128::from(whole?.get()));
         (whole > 0).then_some(Self { part: part.min(whole), whole })
     }
 
@@ -72,11 +74,13 @@ mod tests {
     #[test]
     fn resources_are_weighed_exactly_whatever_their_size() {
         let efficiency = |peak, limit, throttled, periods| {
+            let [memory_peak_bytes, memory_limit_bytes, cpu_throttled_periods, cpu_periods] =
+                [peak, limit, throttled, periods].map(|value: Option<u64>| value.and_then(Whole::new));
             let resources = Resources {
-                memory_peak_bytes: peak,
-                memory_limit_bytes: limit,
-                cpu_throttled_periods: throttled,
-                cpu_periods: periods,
+                memory_peak_bytes,
+                memory_limit_bytes,
+                cpu_throttled_periods,
+                cpu_periods,
                 cpu_throttled_ms: None,
             };
             resources.efficiency(None)
@@ -106,10 +110,10 @@ mod tests {
 
     #[test]
     fn throttled_time_stands_in_for_periods() {
-        let throttled = |ms| Resources { cpu_throttled_ms: Some(ms), ..Resources::default() };
-        assert_eq!(throttled(25).efficiency(Some(100)), Some(58), "35 + 22.5 = 57.5");
-        assert_eq!(throttled(500).efficiency(Some(100)), Some(35), "at most all of it");
-        assert_eq!(throttled(25).efficiency(Some(0)), None, "a wall time of 0 counts as missing");
+        let throttled = |ms| Resources { cpu_throttled_ms: Whole::new(ms), ..Resources::default() };
+        assert_eq!(throttled(25).efficiency(Whole::new(100)), Some(58), "35 + 22.5 = 57.5");
+        assert_eq!(throttled(500).efficiency(Whole::new(100)), Some(35), "at most all of it");
+        assert_eq!(throttled(25).efficiency(Whole::new(0)), None, "a wall time of 0 counts as missing");
         assert_eq!(throttled(25).efficiency(None), None);
     }
 }

@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
-use super::{Consistency, Metric, Reliability, SignalWeights, Signals, consistency, reliability};
+use super::{
+    Consistency, DEFAULT_THRESHOLD, Metric, Reliability, SignalWeights, Signals, consistency, reliability,
+};
 use crate::explain::Explanation;
 use crate::ids::TraceId;
-use crate::json::Object;
-use crate::units::Unit;
+use crate::json::{Object, object};
 
 /// One trace of a session.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -21,11 +22,51 @@ pub struct Trace {
     pub signals: Signals,
 }
 
-/// The traces of one session, each once, and the weights of their signals.
+/// The traces of one session, in order, each id once.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Session(Vec<Trace>);
+
+/// A trace id that stands twice in one session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RepeatedTrace {
+    index: usize,
+    trace_id: TraceId,
+}
+
+impl Session {
+    /// The session of these traces, unless an id stands twice.
+    pub fn new(traces: Vec<Trace>) -> Result<Self, RepeatedTrace> {
+        let mut seen = BTreeSet::new();
+        match traces.iter().enumerate().find(|(_, trace)| !seen.insert(&trace.trace_id)) {
+            Some((index, Trace { trace_id, .. })) => Err(RepeatedTrace { index, trace_id: trace_id.clone() }),
+            None => Ok(Self(traces)),
+        }
+    }
+
+    /// Its traces.
+    pub fn traces(&self) -> &[Trace] {
+        &self.0
+    }
+}
+
+impl fmt::Display for RepeatedTrace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { index, trace_id } = self;
+        write!(
+            f,
+            "traces[{index}].trace_id: {:?} is given twice, expected each trace once",
+            trace_id.as_str()
+        )
+    }
+}
+
+impl std::error::Error for RepeatedTrace {}
+
+/// What `renown score session` reads.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(try_from = "RawInput")]
 pub struct Input {
-    traces: Vec<Trace>,
+    session: Session,
     signal_weights: SignalWeights,
 }
 
@@ -35,48 +76,30 @@ struct RawInput {
     signal_weights: Option<Object<SignalWeights>>,
 }
 
-fn object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<T, D::Error> {
-    Object::deserialize(deserializer).map(|Object(value)| value)
-}
-
-/// A trace id that stands twice in one input.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RepeatedTrace(TraceId, usize);
-
-impl fmt::Display for RepeatedTrace {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "traces[{}].trace_id: {:?} is given twice, expected each trace once",
-            self.1,
-            self.0.as_str()
-        )
-    }
-}
-
-impl std::error::Error for RepeatedTrace {}
-
 impl TryFrom<RawInput> for Input {
     type Error = RepeatedTrace;
 
     fn try_from(raw: RawInput) -> Result<Self, RepeatedTrace> {
-        let traces: Vec<Trace> = raw.traces.into_iter().map(|Object(trace)| trace).collect();
-        let mut seen = BTreeSet::new();
-        if let Some((index, repeated)) =
-            traces.iter().enumerate().find(|(_, trace)| !seen.insert(&trace.trace_id))
-        {
-            return Err(RepeatedTrace(repeated.trace_id.clone(), index));
-        }
-        Ok(Self { traces, signal_weights: raw.signal_weights.unwrap_or_default().0 })
+        let session = Session::new(raw.traces.into_iter().map(|Object(trace)| trace).collect())?;
+        Ok(Self { session, signal_weights: raw.signal_weights.unwrap_or_default().0 })
     }
 }
 
 impl Input {
     /// Both metrics, at the default threshold.
-    pub fn metrics(&self) -> Metrics {
+    pub fn score(&self) -> Metrics {
         Metrics {
-            agent_reliability: reliability(&self.traces, &self.signal_weights, Unit::HALF),
-            agent_consistency: consistency(&self.traces, &self.signal_weights, Unit::HALF),
+            agent_reliability: reliability(&self.session, &self.signal_weights, DEFAULT_THRESHOLD),
+            agent_consistency: consistency(&self.session, &self.signal_weights, DEFAULT_THRESHOLD),
+        }
+    }
+
+    /// The parts of both.
+    pub fn explain(&self) -> MetricsExplanation {
+        let Metrics { agent_reliability, agent_consistency } = self.score();
+        MetricsExplanation {
+            agent_reliability: agent_reliability.explain(),
+            agent_consistency: agent_consistency.explain(),
         }
     }
 }
@@ -88,16 +111,6 @@ pub struct Metrics {
     pub agent_reliability: Metric<Reliability>,
     /// The spread.
     pub agent_consistency: Metric<Consistency>,
-}
-
-impl Metrics {
-    /// The parts of both.
-    pub fn explain(&self) -> MetricsExplanation {
-        MetricsExplanation {
-            agent_reliability: self.agent_reliability.explain(),
-            agent_consistency: self.agent_consistency.explain(),
-        }
-    }
 }
 
 /// The parts of both metrics.
@@ -119,7 +132,7 @@ mod tests {
         for (input, refusal) in [
             (
                 r#"{"traces":[{"trace_id":"t","signals":{"confidence":1.0001}}]}"#,
-                "traces[0].signals.confidence: invalid value: floating point `1.0001`, expected a number from 0 to 1",
+                "traces[0].signals.confidence: 1.0001, expected a number from 0 to 1",
             ),
             (
                 r#"{"traces":[{"trace_id":"t","signals":{"charm":0.5}}]}"#,
@@ -127,11 +140,11 @@ mod tests {
             ),
             (
                 r#"{"traces":[],"signal_weights":{"coherence":11}}"#,
-                "signal_weights.coherence: invalid value: floating point `11.0`, expected a weight from 0 to 10",
+                "signal_weights.coherence: 11, expected a weight from 0 to 10",
             ),
             (
-                r#"{"traces":[],"signal_weights":{"coherence":null}}"#,
-                "signal_weights.coherence: invalid type: null, expected a weight from 0 to 10",
+                r#"{"traces":[],"signal_weights":{"coherence":true}}"#,
+                "signal_weights.coherence: invalid type: boolean `true`, expected a weight from 0 to 10",
             ),
             (
                 r#"{"traces":[{"trace_id":"a","signals":{}},{"trace_id":"a","signals":{}}]}"#,
@@ -149,6 +162,15 @@ mod tests {
             ("{}", "missing field `traces`"),
         ] {
             assert_eq!(parse::<Input>(input.as_bytes()).unwrap_err().to_string(), refusal);
+        }
+    }
+
+    #[test]
+    fn a_null_weight_keeps_its_default() {
+        for weights in ["null", "{}", r#"{"tool_correctness":null}"#] {
+            let input =
+                parse::<Input>(format!(r#"{{"traces":[],"signal_weights":{weights}}}"#).as_bytes()).unwrap();
+            assert_eq!(input.signal_weights, SignalWeights::default(), "{weights}");
         }
     }
 }

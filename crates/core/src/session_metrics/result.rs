@@ -32,6 +32,8 @@ pub struct Metric<D> {
     pub band: &'static str,
     /// Whether there was anything to evaluate. If not, the score is 1.0 and a consumer can abstain.
     pub evaluable: bool,
+    /// The version of the formula.
+    pub formula_version: &'static str,
     /// What the score was made of.
     pub metadata: Metadata<D>,
 }
@@ -56,6 +58,7 @@ impl<D> Metric<D> {
             passed: score.to_f64() >= threshold.get(),
             band: band.map_or(worst, |(_, band)| band),
             evaluable: metadata.details.is_some(),
+            formula_version: FORMULA_VERSION,
             metadata,
         }
     }
@@ -71,7 +74,13 @@ impl<D> Metric<D> {
         Self::new(name, bands, Decimal::from_units(Decimal::<4>::ONE), reason.into(), threshold, metadata)
     }
 
-    fn explanation(&self, components: Vec<Component>) -> Explanation {
+    /// The parts of a score that `unclamped` was before it was kept from falling below 0.
+    fn explanation(&self, mut components: Vec<Component>, unclamped: f64) -> Explanation {
+        if unclamped < 0.0 {
+            let points = components.iter().map(|component| component.points.units()).sum::<i128>();
+            let inputs = [("unclamped_score", shown(unclamped))].into();
+            components.push(Component::unbounded("never_below_zero", inputs, Decimal::from_units(-points)));
+        }
         Explanation { score: Value::from(self.score), formula_version: FORMULA_VERSION, components }
     }
 }
@@ -135,16 +144,17 @@ pub struct TopK {
 impl Metric<Reliability> {
     /// What the tail and the worst trace each left of the score.
     pub fn explain(&self) -> Explanation {
-        let Some(details) = &self.metadata.details else { return self.explanation(Vec::new()) };
+        let Some(details) = &self.metadata.details else { return self.explanation(Vec::new(), 1.0) };
         let TopK { mean_top_k_risk, max_risk, .. } = details.aggregation;
         let component = |name, input, weight: f64, risk: f64| {
             let points = Decimal::nearest(weight * (1.0 - risk));
             Component::bounded(name, [(input, shown(risk))].into(), points, Decimal::nearest(weight))
         };
-        self.explanation(vec![
+        let components = vec![
             component("tail", "mean_top_k_risk", TAIL_WEIGHT, mean_top_k_risk),
             component("worst", "max_risk", WORST_WEIGHT, max_risk),
-        ])
+        ];
+        self.explanation(components, 1.0 - details.raw_risk)
     }
 }
 
@@ -189,17 +199,14 @@ pub struct Rms {
 impl Metric<Consistency> {
     /// What the uncertainty of the session left of the score.
     pub fn explain(&self) -> Explanation {
-        let Some(details) = &self.metadata.details else { return self.explanation(Vec::new()) };
+        let Some(details) = &self.metadata.details else { return self.explanation(Vec::new(), 1.0) };
         let rms = details.aggregation.rms_value;
         let inputs =
             [("traces_evaluated", Value::from(self.metadata.traces_evaluated)), ("rms_value", shown(rms))]
                 .into();
-        self.explanation(vec![Component::bounded(
-            "steadiness",
-            inputs,
-            Decimal::nearest(1.0 - rms),
-            Decimal::nearest(1.0),
-        )])
+        let steadiness =
+            Component::bounded("steadiness", inputs, Decimal::nearest(1.0 - rms), Decimal::nearest(1.0));
+        self.explanation(vec![steadiness], 1.0 - rms)
     }
 }
 

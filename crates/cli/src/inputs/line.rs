@@ -1,0 +1,91 @@
+//! One line of a stream, and what can be told about it without reading it as JSON.
+
+use super::nesting::Nesting;
+use super::{Input, Place, Text};
+
+/// A line that is not blank, without its line end.
+pub(super) struct Line {
+    pub(super) place: Place,
+    pub(super) text: LineText,
+}
+
+pub(super) enum LineText {
+    Whole(Vec<u8>),
+    /// Longer than an input may be; only its brackets were followed.
+    TooLong(Nesting),
+}
+
+impl Line {
+    pub(super) fn nesting(&self) -> Nesting {
+        match &self.text {
+            LineText::Whole(bytes) => Nesting::of(bytes),
+            LineText::TooLong(nesting) => *nesting,
+        }
+    }
+
+    /// Its bytes; none of a line that is too long.
+    pub(super) fn bytes(&self) -> &[u8] {
+        match &self.text {
+            LineText::Whole(bytes) => bytes,
+            LineText::TooLong(_) => &[],
+        }
+    }
+
+    pub(super) fn into_input(self) -> Input {
+        let text = match self.text {
+            LineText::Whole(bytes) => Text::Whole(bytes),
+            LineText::TooLong(_) => Text::TooLong,
+        };
+        Input { place: self.place, text }
+    }
+
+    /// Whether an object that begins on the next line can be part of what stands on this one: in JSON, an object only
+    /// ever follows `[`, `,` or `:`.
+    pub(super) fn lets_object_follow(&self) -> bool {
+        match &self.text {
+            LineText::Whole(bytes) => matches!(bytes.trim_ascii_end().last(), Some(b'[' | b',' | b':')),
+            LineText::TooLong(_) => true,
+        }
+    }
+
+    pub(super) fn begins_with_object(&self) -> bool {
+        self.bytes().trim_ascii_start().starts_with(b"{")
+    }
+
+    /// Whether it looks like an input of its own, as in JSON Lines.
+    pub(super) fn is_object(&self) -> bool {
+        let bytes = self.bytes();
+        bytes.starts_with(b"{") && bytes.trim_ascii_end().ends_with(b"}") && !self.nesting().open()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(text: &str) -> Line {
+        let place = Place { line: 1, column: 1, index: None };
+        Line { place, text: LineText::Whole(text.as_bytes().to_vec()) }
+    }
+
+    #[test]
+    fn what_a_line_tells() {
+        for (text, follow, begins, object) in [
+            ("{}", false, true, true),
+            ("  {}", false, true, false),
+            ("{} ", false, true, true),
+            ("{\"a\":", true, true, false),
+            ("{\"a\":[ ", true, true, false),
+            ("{},", true, true, false),
+            ("{\"}", false, true, false),
+            ("1", false, false, false),
+        ] {
+            let line = line(text);
+            assert_eq!(
+                (line.lets_object_follow(), line.begins_with_object(), line.is_object()),
+                (follow, begins, object),
+                "{text}"
+            );
+        }
+    }
+}

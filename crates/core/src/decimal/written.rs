@@ -1,0 +1,143 @@
+//! A decimal number as it is written, digit by digit.
+//!
+//! Reading a number through a float loses digits: a cost of `0.0000000005` dollars would round the other way, and
+//! `9007199254740993.0` would become its neighbour.
+
+/// The digits of a number and where its point stands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Written<'a> {
+    negative: bool,
+    whole: &'a str,
+    part: &'a str,
+    exponent: i64,
+}
+
+/// A number cut to a whole one, and what was cut off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Cut {
+    pub(crate) whole: u128,
+    pub(crate) rest: Rest,
+}
+
+/// What was cut off a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rest {
+    Nothing,
+    BelowHalf,
+    HalfOrMore,
+}
+
+impl<'a> Written<'a> {
+    /// Reads digits with an optional sign, point and exponent; none if the text is anything else.
+    pub(crate) fn parse(text: &'a str) -> Option<Self> {
+        let (negative, unsigned) = match text.strip_prefix('-') {
+            Some(rest) => (true, rest),
+            None => (false, text.strip_prefix('+').unwrap_or(text)),
+        };
+        let (mantissa, exponent) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));
+        let (whole, part) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let exponent_digits = exponent.strip_prefix(['-', '+']).unwrap_or(exponent);
+        let digits = [whole, part, exponent_digits];
+        let all_digits = digits.iter().all(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
+        if !all_digits || whole.len() + part.len() == 0 || exponent_digits.is_empty() {
+            return None;
+        }
+        // An exponent beyond i64 leaves nothing but "far too large" or "far too small".
+        let beyond = if exponent.starts_with('-') { i64::MIN } else { i64::MAX };
+        Some(Self { negative, whole, part, exponent: exponent.parse().unwrap_or(beyond) })
+    }
+
+    fn digits(&self) -> impl Iterator<Item = u128> {
+        self.whole.bytes().chain(self.part.bytes()).map(|byte| u128::from(byte - b'0'))
+    }
+
+    fn is_zero(&self) -> bool {
+        self.digits().all(|digit| digit == 0)
+    }
+
+    /// Whether the number is below 0.
+    pub(crate) fn is_negative(&self) -> bool {
+        self.negative && !self.is_zero()
+    }
+
+    /// The magnitude times 10^`places`, cut to a whole number; none if that is above `max`.
+    pub(crate) fn cut(&self, places: i64, max: u128) -> Option<Cut> {
+        if self.is_zero() {
+            return Some(Cut { whole: 0, rest: Rest::Nothing });
+        }
+        // How many of the digits stand before the point; more than there are means zeros after them.
+        let before_point = i64::try_from(self.whole.len()).unwrap_or(i64::MAX);
+        let kept = before_point.saturating_add(self.exponent).saturating_add(places);
+        if kept < 0 {
+            return Some(Cut { whole: 0, rest: Rest::BelowHalf });
+        }
+        let kept = usize::try_from(kept).unwrap_or(usize::MAX);
+        let mut whole: u128 = 0;
+        // The number is not zero, so beyond its digits it grows tenfold at each step and soon passes any limit.
+        for digit in self.digits().chain(std::iter::repeat(0)).take(kept) {
+            whole = whole.checked_mul(10)?.checked_add(digit)?;
+            if whole > max {
+                return None;
+            }
+        }
+        let mut cut_off = self.digits().skip(kept);
+        let rest = match cut_off.next() {
+            Some(5..) => Rest::HalfOrMore,
+            Some(1..) => Rest::BelowHalf,
+            Some(0) if cut_off.any(|digit| digit > 0) => Rest::BelowHalf,
+            _ => Rest::Nothing,
+        };
+        Some(Cut { whole, rest })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_cut_exactly() {
+        use Rest::{BelowHalf, HalfOrMore, Nothing};
+        for (text, places, whole, rest) in [
+            ("0", 0, 0, Nothing),
+            ("-0.0e99999999999999999999", 9, 0, Nothing),
+            ("12.5", 0, 12, HalfOrMore),
+            ("12.5", 1, 125, Nothing),
+            ("12.49999999999999999999999999999", 0, 12, BelowHalf),
+            ("12.05", 0, 12, BelowHalf),
+            ("12.000", 0, 12, Nothing),
+            ("6.1e4", 0, 61_000, Nothing),
+            ("61000e-3", 0, 61, Nothing),
+            ("5e-10", 9, 0, HalfOrMore),
+            ("5e-11", 9, 0, BelowHalf),
+            ("1e-99999999999999999999", 9, 0, BelowHalf),
+            ("9007199254740993.0", 0, 9_007_199_254_740_993, Nothing),
+        ] {
+            assert_eq!(
+                Written::parse(text).unwrap().cut(places, u128::MAX),
+                Some(Cut { whole, rest }),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_above_the_limit_is_none() {
+        let cut = |text| Written::parse(text).unwrap().cut(0, 100);
+        assert!(cut("100").is_some() && cut("100.9").is_some() && cut("101").is_none());
+        assert!(cut("1e3").is_none() && cut("1e99999999999999999999").is_none());
+    }
+
+    #[test]
+    fn only_decimals_are_numbers() {
+        for text in [
+            "", ".", "-", "e5", "1e", "1e+", "--1", "1.2.3", "0x10", "NaN", "-nan", "inf", "\"1\"", "null",
+            "1 ", "1_0",
+        ] {
+            assert!(Written::parse(text).is_none(), "{text}");
+        }
+        assert!(Written::parse("-0.1").unwrap().is_negative());
+        assert!(Written::parse("-1e-400").unwrap().is_negative());
+        assert!(!Written::parse("-0.0").unwrap().is_negative());
+    }
+}
