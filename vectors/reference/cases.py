@@ -46,6 +46,13 @@ def without(mapping, field):
     return {key: value for key, value in mapping.items() if key != field}
 
 
+class Written:
+    """A number exactly as it is to be written in JSON."""
+
+    def __init__(self, text):
+        self.as_written = text
+
+
 class Dice:
     """Seeded draws, by the one method that no Python release changes."""
 
@@ -234,6 +241,7 @@ def reputation_refusals(add):
             evaluated((1, passed, 1)))
     for ms in (-0.001, -1, 60000.001, 60001, "5", True):
         add(f"refused: latency_ms {to_json(ms)}", evaluated((1, True, ms)))
+    add("null: latency_ms", evaluated((3, True, None), (1, False, 7)))
     add("refused: latency_ms of the second one",
         evaluated((1, True, 1), (1, True, -1), (1, True, 1)))
 
@@ -421,6 +429,40 @@ def run_warnings(add):
          "resources": cpu_use(0, -1) | throttled})
     add("warning: impossible wall time, so throttled time says nothing",
         {"outcome": "completed", "wall_ms": -1, "resources": throttled})
+
+
+def run_notations(add):
+    """Whole numbers in any notation, null for absent, the largest numbers."""
+    good = run_with_axes("completed", 85, 72, 93)
+    for text in ("60000.0", "6e4", "6.00E+4", "600000e-1", "-0", "-0.0"):
+        add(f"notation: wall_ms {text}", good | {"wall_ms": Written(text)})
+    for text in (
+        "60000.5", "0.99999999999999999999", "60000.00000000000000001",
+        "-1e-400", "1e400", "9223372036854775808", "9223372036854775808.0",
+    ):
+        add(f"warning: wall_ms {text}", good | {"wall_ms": Written(text)})
+    for wall_ms, *walls in (
+        (2**53 + 1, 2**53 + 1), (2**63 - 1, 2**63 - 1),
+        (1, 6385956176727293504, 5), (1, 1883534583299773),
+    ):
+        add(f"baseline: {walls} against {wall_ms}",
+            good | {"wall_ms": wall_ms, "baseline_wall_ms": walls})
+    add("notation: 9007199254740993.0 is not its neighbour",
+        good | {"baseline_wall_ms": [Written("9007199254740993.0")]})
+    for field in ("stages", "wall_ms", "baseline_wall_ms", "resources"):
+        add(f"null: {field}", good | {field: None})
+    for field in RESOURCE_FIELDS:
+        resources = good["resources"] | {field: None}
+        add(f"null: {field}", good | {"resources": resources})
+    lint = {"name": "lint", "passed": True}
+    for attempts in (None, Written("1.0"), Written("2.0")):
+        add(f"notation: attempts {to_json(attempts)}",
+            good | {"stages": [lint, lint | {"attempts": attempts}]})
+    for name in (None, 1):
+        add(f"warning: a stage with the name {to_json(name)}",
+            good | {"stages": [lint, lint | {"name": name}]})
+    add("warning: a bad entry that is too old to count",
+        good | {"baseline_wall_ms": [-1] + 20 * [1000]})
 
 
 def run_random(add):
@@ -658,6 +700,21 @@ def session_refusals(add):
     ):
         add(f"refused: weight {name} {to_json(value)}",
             traced({"loop_detection": 1}, **{name: value}))
+    add("null: weight", traced({"confidence": 0.25}, confidence=None))
+    add("null: weights", traced({"confidence": 0.25}) | {"signal_weights": None})
+    for trace_id in ("t", "t" * 512, "é" * 256):
+        session = traced({"confidence": 0.25})
+        session["traces"][0]["trace_id"] = trace_id
+        add(f"trace id of {len(trace_id.encode())} bytes: {trace_id[0]}",
+            session)
+    for trace_id in ("", "t" * 513, "é" * 257, None, 7):
+        session = traced({"confidence": 0.25})
+        session["traces"][0]["trace_id"] = trace_id
+        add(f"refused: trace_id {to_json(trace_id)[:9]}", session)
+    for signals in (None, []):
+        session = traced({"confidence": 0.25})
+        session["traces"][0]["signals"] = signals
+        add(f"refused: signals {to_json(signals)}", session)
     twice = traced({"confidence": 1}, {}, {"coherence": 1})
     twice["traces"][2]["trace_id"] = "t0"
     add("refused: a trace id twice", twice)
@@ -795,11 +852,45 @@ def identity_times(add):
         ("2027-01-07T23:59:59.999Z", "2026-12-31T23:59:59.999Z",
          "2027-01-01T00:00:00.000Z"),
         ("2000-01-01T00:00:00.000Z", "2000-01-01T00:00:00.000Z"),
-        ("2099-12-31T23:59:59.999Z", "2099-12-31T23:59:59.999Z"),
+        ("2100-01-01T00:00:00.000Z", "2100-01-01T00:00:00.000Z"),
+        (NOW_MS, "2026-11-15T12:00:00.000Z"),
     ):
         add(f"time: as of {as_of}", events_as_of(as_of, *(
             event(i, 2**i, at) for i, at in enumerate(times)
         )))
+    nanosecond = "2026-11-15T12:00:00.000000001Z"
+    add("time: as of a nanosecond later", events_as_of(
+        nanosecond, event(1, 0.25, nanosecond), event(2, 0.5, 90 * DAY_MS)))
+    add("time: what is finer than a nanosecond is cut off", events_now(
+        event(1, 0.25, "2026-11-15T12:00:00.00000000099999Z"),
+        event(2, 0.5, nanosecond)))
+    add("time: lower case", events_now(event(1, 0.25, "2026-11-15t12:00:00z")))
+    add("time: milliseconds with a point", events_now(
+        event(1, 0.25) | {"timestamp": Written(f"{NOW_MS}.0")}))
+
+
+def identity_optional(add):
+    full = {
+        "identity_id": "00000000-0000-4000-8000-00000000000A",
+        "confidence": 0.5,
+        "reference_type": "session",
+        "reference_id": "s-1",
+        "attributes": {"k": "v"},
+    }
+    add("optional: all of them", events_now(event(1, 0.5) | full))
+    same = full | {"identity_id": "00000000-0000-4000-8000-00000000000a"}
+    add("optional: one identity in two cases",
+        events_now(event(1, 0.5) | full, event(2, -1) | same, event(3, 1)))
+    for field in full:
+        add(f"null: {field}", events_now(event(1, 0.5) | {field: None}))
+    add("optional: an empty reference",
+        events_now(event(1, 0.5) | {"reference_type": ""}))
+    for event_type in ("x", "x" * 200, "é" * 200):
+        add(f"event type of {len(event_type)}: {event_type[0]}",
+            events_now(event(1, 0.5) | {"event_type": event_type}))
+    other = full | {"identity_id": "00000000-0000-4000-8000-00000000000b"}
+    add("refused: identity_id of another",
+        events_now(event(1, 0.5) | full, event(2, -1) | other))
 
 
 def identity_deltas(add):
@@ -861,15 +952,27 @@ def identity_refusals(add):
         "timestamp": (
             "2026-11-14", "2026-11-14T12:00:00", "2026-02-30T12:00:00Z",
             "1999-12-31T23:59:59.999Z", "2000-01-01T00:00:00+00:01",
-            "2101-01-01T00:00:00Z", 946_684_799_999, True,
+            "2100-01-01T00:00:00.001Z", "2100-06-01T00:00:00Z",
+            946_684_799_999, 4_102_444_800_001, Written("946684800000.5"),
+            "2026-11-14 12:00:00Z", "2026-11-14T12:00:60Z",
+            "2026-11-14T12:00:00+24:00", "2026-11-14T12:00:00+01:60",
+            "2026-11-14T12:00:00+0100", "2026-11-14T12:00:00,5Z",
+            "2026-11-14T12:00:00.Z", True, None,
         ),
         "category": ("karma", "", 1),
         "score_delta": (1000000.000001, -1000000.000001, "1", None, True),
         "confidence": (1.000001, -0.000001, "high"),
+        "event_type": (None, "", "x" * 201, 7),
+        "identity_id": ("me", 7),
+        "reference_type": ("rumour", 7),
+        "reference_id": (7,),
+        "attributes": (7, {"k": 1}),
     }.items():
         for value in values:
-            add(f"refused: {field} {to_json(value)}",
+            add(f"refused: {field} {to_json(value)[:40]}",
                 events_now(event(2, 1), good | {field: value}))
+    for as_of in ("1999-12-31T23:59:59.999Z", "2100-01-01T00:00:00.001Z"):
+        add(f"refused: as_of {as_of}", events_as_of(as_of, good))
 
 
 # Cases of performance
@@ -1049,6 +1152,17 @@ def performance_random(add):
         })
 
 
+def performance_notations(add):
+    good = facts(tools_ok=7, cache_tokens=0)
+    for text in ("12.0", "1.2e1", "9007199254740993.0", "9223372036854775807"):
+        add(f"notation: prompts {text}", good | {"prompts": Written(text)})
+    for text in (
+        "1e15", "1000000000000000.00000000049", "740865532228085.97",
+        "377164607639173", "3.4e-1", "5e-10", "4.9e-10",
+    ):
+        add(f"notation: total_cost {text}", good | {"total_cost": Written(text)})
+
+
 def performance_refusals(add):
     good = facts(tools_ok=0, cache_tokens=0)
     for field in good:
@@ -1058,10 +1172,16 @@ def performance_refusals(add):
         "ended_at": (
             "2026-11-15T09:45:00", "2026-11-15T08:59:59.999Z", STARTED_MS - 1,
         ),
-        "prompts": (-1, 1.5, "1"),
+        "prompts": (
+            -1, 1.5, "1", Written("-1e-400"), Written("0.99999999999999999999"),
+            Written("9223372036854775808"),
+        ),
         "total_tools": (-1, True),
         "tools_ok": (-1, 88),
-        "total_cost": (Decimal("-0.01"), "0.34", True),
+        "total_cost": (
+            Decimal("-0.01"), "0.34", True, Written("1e16"),
+            Written("1000000000000000.0000000005"),
+        ),
         "total_tokens": (-1, None),
         "cache_tokens": (-1, 142_001),
     }.items():
@@ -1084,6 +1204,7 @@ CASES = {
         run_resources,
         run_totals,
         run_warnings,
+        run_notations,
         run_random,
         run_refusals,
     ),
@@ -1102,6 +1223,7 @@ CASES = {
         identity_rounding,
         identity_copies,
         identity_times,
+        identity_optional,
         identity_deltas,
         identity_counts,
         identity_random,
@@ -1113,6 +1235,7 @@ CASES = {
         performance_costs,
         performance_composites,
         performance_random,
+        performance_notations,
         performance_refusals,
     ),
 }

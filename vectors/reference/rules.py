@@ -17,6 +17,7 @@ from uuid import UUID
 # Reading and rounding
 
 HALF = Fraction(1, 2)
+WHOLE_MAX = 2**63 - 1
 
 
 class Refused(Exception):
@@ -45,6 +46,8 @@ def to_json(value):
         return "{" + ",".join(pairs) + "}"
     if isinstance(value, (list, tuple)):
         return "[" + ",".join(map(to_json, value)) + "]"
+    if hasattr(value, "as_written"):
+        return value.as_written
     if isinstance(value, Decimal):
         return f"{value:f}"
     return json.dumps(value)
@@ -52,6 +55,15 @@ def to_json(value):
 
 def is_integer(value):
     return isinstance(value, int) and not isinstance(value, bool)
+
+
+def whole(value):
+    """A whole number that is not negative, in any notation; else None."""
+    if isinstance(value, Fraction) and value.denominator == 1:
+        value = value.numerator
+    if is_integer(value) and 0 <= value <= WHOLE_MAX:
+        return value
+    return None
 
 
 def is_number(value):
@@ -104,12 +116,30 @@ def expect_number(value, field, low, high):
 
 
 def expect_count(container, field):
-    value = container.get(field)
-    if not is_integer(value):
-        raise Refused(field, "is not a whole number")
-    if value < 0:
-        raise Refused(field, "is negative")
+    value = whole(container.get(field))
+    if value is None:
+        raise Refused(field, "is not a whole number from 0 to 2^63 - 1")
     return value
+
+
+def expect_text(container, field, length, longest):
+    """A text of 1 to `longest`, as `length` counts."""
+    value = container.get(field)
+    if not isinstance(value, str):
+        raise Refused(field, "is not a text")
+    if not 1 <= length(value) <= longest:
+        raise Refused(field, f"is not of 1 to {longest}")
+    return value
+
+
+def bytes_of(text):
+    return len(text.encode())
+
+
+def optional(container, field, default):
+    """An optional field, for which null is as good as absent."""
+    value = container.get(field)
+    return default if value is None else value
 
 
 # Time, as exact milliseconds since 1970
@@ -117,18 +147,26 @@ def expect_count(container, field):
 EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 MINUTE_MS = 60_000
 DAY_MS = 86_400_000
+EARLIEST_MS = 946_684_800_000  # 2000-01-01T00:00:00Z
+LATEST_MS = 4_102_444_800_000  # 2100-01-01T00:00:00Z
 RFC3339 = re.compile(
-    r"(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?"
+    r"(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):([0-5]\d)(?:\.(\d+))?"
     r"(?:[Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))",
     re.ASCII,
 )
 
 
 def expect_time(container, field):
-    """RFC 3339 text or whole milliseconds."""
-    value = container.get(field)
-    if is_integer(value):
-        return Fraction(value)
+    """RFC 3339 text or whole milliseconds, from 2000 to 2100."""
+    time = read_time(container.get(field), field)
+    if not EARLIEST_MS <= time <= LATEST_MS:
+        raise Refused(field, "is outside 2000-2100")
+    return time
+
+
+def read_time(value, field):
+    if whole(value) is not None:
+        return Fraction(whole(value))
     match = RFC3339.fullmatch(value) if isinstance(value, str) else None
     if match is None:
         raise Refused(field, "is neither RFC 3339 nor whole milliseconds")
@@ -139,7 +177,8 @@ def expect_time(container, field):
         raise Refused(field, str(error)) from error
     time = Fraction((local - EPOCH) // timedelta(milliseconds=1))
     if digits:
-        time += Fraction(1000 * int(digits), 10 ** len(digits))
+        # Times are kept in nanoseconds; what is finer is cut off.
+        time += Fraction(int(digits[:9].ljust(9, "0")), 10**6)
     if sign:
         offset = (60 * int(hours) + int(minutes)) * MINUTE_MS
         time -= offset if sign == "+" else -offset
@@ -166,7 +205,7 @@ LATENCY_MS_MAX = 60_000
 
 def latency_us(evaluation):
     """Whole microseconds, by the float expression that the rule fixes."""
-    value = evaluation.get("latency_ms", 0)
+    value = optional(evaluation, "latency_ms", 0)
     value = expect_number(value, "latency_ms", 0, LATENCY_MS_MAX)
     return math.floor(value * 1000.0 + 0.5)
 
@@ -234,6 +273,7 @@ DIMENSION_WEIGHTS = {
     "token_efficiency": 15,
     "cost_efficiency": 10,
 }
+COST_USD_MAX = 10**15
 
 
 def performance(data):
@@ -257,6 +297,8 @@ def performance(data):
         raise Refused("cache_tokens", "is more than total_tokens")
 
     cost = Fraction(round_half_up(total_cost * 10**9), 10**9)
+    if cost > COST_USD_MAX:
+        raise Refused("total_cost", "is above 10^15")
     elapsed_min = (ended_at - started_at) / MINUTE_MS
     duration = max(10, round_half_away(10 * elapsed_min))
     success = Fraction(tools_ok, max(1, total_tools))
@@ -317,26 +359,36 @@ RESOURCE_FIELDS = (
 )
 
 
-def is_amount(value):
-    return is_integer(value) and value >= 0
+def wholes(value):
+    if not isinstance(value, list):
+        return None
+    values = [whole(each) for each in value]
+    return None if None in values else values
 
 
-def is_amounts(value):
-    return isinstance(value, list) and all(map(is_amount, value))
-
-
-def is_stage(value):
-    return (
-        isinstance(value, dict)
-        and isinstance(value.get("name"), str)
+def stage(value):
+    """Whether a stage passed, and its attempts; None if it is malformed."""
+    if not isinstance(value, dict):
+        return None
+    attempts = whole(optional(value, "attempts", 1))
+    is_stage = (
+        isinstance(value.get("name"), str)
         and isinstance(value.get("passed"), bool)
-        and is_amount(value.get("attempts", 1))
-        and value.get("attempts", 1) >= 1
+        and attempts is not None
+        and attempts >= 1
     )
+    return (value["passed"], attempts) if is_stage else None
 
 
-def is_stages(value):
-    return isinstance(value, list) and all(map(is_stage, value))
+def stages_of(value):
+    if not isinstance(value, list):
+        return None
+    stages = [stage(each) for each in value]
+    return None if None in stages else stages
+
+
+def mapping(value):
+    return value if isinstance(value, dict) else None
 
 
 def run(data):
@@ -346,18 +398,21 @@ def run(data):
 
     warnings = []
 
-    def optional(container, field, is_possible):
-        if field in container and not is_possible(container[field]):
-            warnings.append(field)
+    def part(container, field, read):
+        """What `read` makes of a field; None, with a warning, if nothing."""
+        if container.get(field) is None:
             return None
-        return container.get(field)
+        value = read(container[field])
+        if value is None:
+            warnings.append(field)
+        return value
 
-    stages = optional(data, "stages", is_stages)
-    wall_ms = optional(data, "wall_ms", is_amount)
-    walls = optional(data, "baseline_wall_ms", is_amounts)
-    resources = optional(data, "resources", lambda v: isinstance(v, dict))
+    stages = part(data, "stages", stages_of)
+    wall_ms = part(data, "wall_ms", whole)
+    walls = part(data, "baseline_wall_ms", wholes)
+    resources = part(data, "resources", mapping)
     usage = {
-        field: optional(resources or {}, field, is_amount)
+        field: part(resources or {}, field, whole)
         for field in RESOURCE_FIELDS
     }
     baseline = (walls or [])[-BASELINE_RUNS:]
@@ -404,9 +459,7 @@ def median(values):
 def error_rate_axis(stages):
     if not stages:
         return None
-    first_try = sum(
-        stage["passed"] and stage.get("attempts", 1) == 1 for stage in stages
-    )
+    first_try = sum(passed and attempts == 1 for passed, attempts in stages)
     return round_half_up(Fraction(100 * first_try, len(stages)))
 
 
@@ -457,6 +510,7 @@ RISK_NAMES = {
     "coherence": "coherence_risk",
 }
 SIGNAL_WEIGHT_MAX = 10
+TRACE_ID_BYTES_MAX = 512
 THRESHOLD = 0.5
 BAND_LIMITS = (0.9, 0.7, 0.5, 0.3)
 RELIABILITY_BANDS = (
@@ -483,18 +537,17 @@ def round4(value):
 def session(data):
     traces = expect_list(data, "traces")
     weights = dict(DEFAULT_SIGNAL_WEIGHTS)
-    overrides = expect_object(data.get("signal_weights", {}), "signal_weights")
-    for name, weight in overrides.items():
+    overrides = optional(data, "signal_weights", {})
+    for name, weight in expect_object(overrides, "signal_weights").items():
         if name not in weights:
             raise Refused(name, "is not a signal")
-        weights[name] = expect_number(weight, name, 0, SIGNAL_WEIGHT_MAX)
+        if weight is not None:
+            weights[name] = expect_number(weight, name, 0, SIGNAL_WEIGHT_MAX)
 
     risks = {}
     for trace in traces:
         expect_object(trace, "traces")
-        trace_id = trace.get("trace_id")
-        if not isinstance(trace_id, str):
-            raise Refused("trace_id", "is not a text")
+        trace_id = expect_text(trace, "trace_id", bytes_of, TRACE_ID_BYTES_MAX)
         if trace_id in risks:
             raise Refused("trace_id", "is there twice")
         risks[trace_id] = signal_risks(trace)
@@ -668,17 +721,22 @@ CATEGORY_WEIGHTS = {
 }
 SCORE_DELTA_MAX = 1_000_000
 MILLION = 10**6
-EARLIEST_MS = 946_684_800_000  # the first moment of 2000
-LATEST_MS = 4_133_980_800_000  # the first moment of 2101
+EVENT_TYPE_CHARS_MAX = 200
+REFERENCES = ("", "session", "transaction", "attestation")
 UUID_TEXT = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
 def identity(data):
     as_of = expect_time(data, "as_of")
     events = {}
+    identities = set()
     for event in expect_list(data, "events"):
         event_id, facts = identity_event(expect_object(event, "events"))
         events.setdefault(event_id, facts)  # the first copy stands
+        if event.get("identity_id") is not None:
+            identities.add(expect_uuid(event, "identity_id"))
+    if len(identities) > 1:
+        raise Refused("identity_id", "is not the same in all events")
     events = list(events.values())
 
     now = standing(events, as_of)
@@ -712,26 +770,38 @@ def identity(data):
     }
 
 
+def expect_uuid(container, field):
+    value = container.get(field)
+    if not isinstance(value, str) or not UUID_TEXT.fullmatch(value):
+        raise Refused(field, "is not a UUID")
+    return UUID(value)
+
+
 def identity_event(event):
     """The id of an event and its (time, category, millionths)."""
-    event_id = event.get("event_id")
-    if not isinstance(event_id, str) or not UUID_TEXT.fullmatch(event_id):
-        raise Refused("event_id", "is not a UUID")
+    event_id = expect_uuid(event, "event_id")
     time = expect_time(event, "timestamp")
-    if not EARLIEST_MS <= time < LATEST_MS:
-        raise Refused("timestamp", "is outside 2000-2100")
     category = event.get("category")
     if not isinstance(category, str) or category not in CATEGORY_WEIGHTS:
         raise Refused("category", "is unknown")
-    if not isinstance(event.get("event_type"), str):
-        raise Refused("event_type", "is not a text")
+    expect_text(event, "event_type", len, EVENT_TYPE_CHARS_MAX)
     limit = SCORE_DELTA_MAX
     delta = expect_number(
         event.get("score_delta"), "score_delta", -limit, limit
     )
-    expect_number(event.get("confidence", 1), "confidence", 0, 1)
+    expect_number(optional(event, "confidence", 1), "confidence", 0, 1)
+    reference = optional(event, "reference_type", "")
+    if not isinstance(reference, str) or reference not in REFERENCES:
+        raise Refused("reference_type", "is unknown")
+    if not isinstance(optional(event, "reference_id", ""), str):
+        raise Refused("reference_id", "is not a text")
+    attributes = optional(event, "attributes", {})
+    if not isinstance(attributes, dict) or not all(
+        isinstance(value, str) for value in attributes.values()
+    ):
+        raise Refused("attributes", "is not a map of texts")
     millionths = round_half_away(Fraction(delta * 1e6))
-    return UUID(event_id), (time, category, millionths)
+    return event_id, (time, category, millionths)
 
 
 def standing(events, at):

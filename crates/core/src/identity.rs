@@ -26,9 +26,9 @@
 
 mod fraction;
 mod input;
+mod sums;
 
-use ethnum::I256;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -39,6 +39,7 @@ use crate::time::{NANOS_PER_DAY, Timestamp};
 use fraction::Fraction;
 
 pub use input::{Event, Input, Reference, ScoreDelta};
+pub use sums::{Category, CategorySums, Sums};
 
 /// The version of this formula.
 pub const FORMULA_VERSION: &str = "1";
@@ -48,106 +49,6 @@ pub const WINDOW_DAYS: i64 = 90;
 
 /// How many events give full confidence.
 pub const FULL_CONFIDENCE_EVENTS: u64 = 100;
-
-/// What an event is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Category {
-    /// How well the identity does its work.
-    TaskQuality,
-    /// How it pays.
-    Economic,
-    /// How it keeps its keys and sessions.
-    IdentityHygiene,
-}
-
-impl Category {
-    /// Its weight in hundredths.
-    fn weight(self) -> i32 {
-        match self {
-            Self::TaskQuality => 40,
-            Self::Economic => 35,
-            Self::IdentityHygiene => 25,
-        }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::TaskQuality => "task_quality",
-            Self::Economic => "economic",
-            Self::IdentityHygiene => "identity_hygiene",
-        }
-    }
-}
-
-/// What the events of one category in one window add up to.
-///
-/// Counts are 32 bits wide on purpose: it bounds the exact fractions below to 256 bits. Nobody has four thousand million
-/// events in 90 days; beyond that, nothing more is counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CategorySums {
-    count: u32,
-    positive: u32,
-    negative: u32,
-    /// The sum of the deltas in millionths.
-    delta: i128,
-}
-
-impl CategorySums {
-    fn add(&mut self, delta: ScoreDelta) {
-        let Some(count) = self.count.checked_add(1) else { return };
-        self.count = count;
-        self.positive += u32::from(delta.millionths() > 0);
-        self.negative += u32::from(delta.millionths() < 0);
-        self.delta += i128::from(delta.millionths());
-    }
-
-    /// The mean in millionths; 0 with no events.
-    fn mean(&self) -> Fraction {
-        Fraction::new(I256::from(self.delta), self.count.max(1))
-    }
-}
-
-/// What all events of one window add up to. Sums of parts of a window add up to those of the window.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sums {
-    task_quality: CategorySums,
-    economic: CategorySums,
-    identity_hygiene: CategorySums,
-}
-
-impl Sums {
-    /// Takes one more event.
-    pub fn add(&mut self, category: Category, delta: ScoreDelta) {
-        match category {
-            Category::TaskQuality => self.task_quality.add(delta),
-            Category::Economic => self.economic.add(delta),
-            Category::IdentityHygiene => self.identity_hygiene.add(delta),
-        }
-    }
-
-    fn by_category(&self) -> [(Category, &CategorySums); 3] {
-        [
-            (Category::TaskQuality, &self.task_quality),
-            (Category::Economic, &self.economic),
-            (Category::IdentityHygiene, &self.identity_hygiene),
-        ]
-    }
-
-    fn total(&self, count: impl Fn(&CategorySums) -> u32) -> u64 {
-        self.by_category().iter().map(|(_, sums)| u64::from(count(sums))).sum()
-    }
-
-    fn events(&self) -> u64 {
-        self.total(|sums| sums.count)
-    }
-
-    /// The weighted mean in millionths.
-    fn overall(&self) -> Fraction {
-        let weighted = |(category, sums): (Category, &CategorySums)| sums.mean().times(category.weight());
-        self.by_category().map(weighted).into_iter().fold(Fraction::ZERO, Fraction::plus).over(100)
-    }
-}
 
 /// All that a score needs: the sums of the 90 days up to T, up to T − 7 d and up to T − 30 d.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

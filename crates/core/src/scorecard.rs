@@ -28,6 +28,7 @@
 //! **Why a run's score never changes.** Its baseline is what was known when it was scored. A run that arrives late joins
 //! the baseline of later ones.
 
+mod baseline;
 mod input;
 mod resources;
 
@@ -38,14 +39,12 @@ use crate::decimal::{Decimal, ratio, round_half_up};
 use crate::explain::{Component, Explanation, Inputs};
 use crate::units::Whole;
 
+pub use baseline::{BASELINE_RUNS, Baseline, BaselineShown};
 pub use input::{Input, Warning};
 pub use resources::Resources;
 
 /// The version of this formula.
 pub const FORMULA_VERSION: &str = "2";
-
-/// How many of the latest runs make the baseline.
-pub const BASELINE_RUNS: usize = 20;
 
 /// The value of an axis that cannot be computed.
 const DEFAULT_AXIS: u8 = 50;
@@ -106,32 +105,6 @@ impl Stages {
     }
 }
 
-/// How long runs of the same workspace usually take: the median of the last 20 that completed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Baseline {
-    runs: usize,
-    /// Twice the median, so that the mean of two middle runs stays whole.
-    p50_doubled_ms: u128,
-}
-
-impl Baseline {
-    /// The baseline of these wall times in milliseconds, newest last; all but the last 20 are ignored.
-    pub fn new(wall_ms: &[Whole]) -> Self {
-        let latest =
-            wall_ms.last_chunk::<BASELINE_RUNS>().map_or(wall_ms, <[Whole; BASELINE_RUNS]>::as_slice);
-        let mut sorted = latest.to_vec();
-        sorted.sort_unstable();
-        let at = |index: usize| sorted.get(index).map_or(0, |wall_ms| u128::from(wall_ms.get()));
-        let middle = sorted.len() / 2;
-        let low = if sorted.len().is_multiple_of(2) { middle.saturating_sub(1) } else { middle };
-        Self { runs: sorted.len(), p50_doubled_ms: at(low) + at(middle) }
-    }
-
-    fn p50_ms(self) -> Option<Decimal<1>> {
-        (self.runs > 0).then(|| Decimal::from_units(5 * self.p50_doubled_ms.cast_signed()))
-    }
-}
-
 impl Report {
     /// The formula: the four axes, each none where it cannot be computed.
     pub fn breakdown(self, baseline: Baseline) -> Breakdown {
@@ -158,7 +131,7 @@ impl Report {
     /// 100·(3 − wall/p50)/2.5 is (120·d − 80·wall)/d with d = 2·p50, which is whole.
     fn latency(&self, baseline: Baseline) -> Option<u8> {
         let wall = u128::from(self.wall_ms?.get());
-        let doubled = Some(baseline.p50_doubled_ms).filter(|&doubled| doubled > 0)?;
+        let doubled = Some(baseline.p50_doubled_ms()).filter(|&doubled| doubled > 0)?;
         Some(axis(round_half_up((120 * doubled).saturating_sub(80 * wall), doubled)))
     }
 }
@@ -213,7 +186,7 @@ impl Breakdown {
                 .map(|(name, ..)| name)
                 .collect(),
             warnings,
-            baseline: BaselineShown { p50_ms: self.baseline.p50_ms(), runs: self.baseline.runs },
+            baseline: self.baseline.shown(),
         }
     }
 
@@ -244,7 +217,7 @@ impl Breakdown {
                 ("stages", stages.map(|stages| stages.executed).into()),
             ]
             .into(),
-            [("wall_ms", whole(wall_ms)), ("p50_ms", self.baseline.p50_ms().into())].into(),
+            [("wall_ms", whole(wall_ms)), ("p50_ms", self.baseline.shown().p50_ms.into())].into(),
             [
                 ("memory_peak_bytes", whole(resources.memory_peak_bytes)),
                 ("memory_limit_bytes", whole(resources.memory_limit_bytes)),
@@ -294,15 +267,6 @@ pub struct Scorecard {
     pub baseline: BaselineShown,
 }
 
-/// The baseline as it is shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct BaselineShown {
-    /// The median wall time in milliseconds, none without a run.
-    pub p50_ms: Option<Decimal<1>>,
-    /// How many runs it was made of.
-    pub runs: usize,
-}
-
 /// The name of a range of scores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub enum Tier {
@@ -336,10 +300,6 @@ mod tests {
 
     fn report(outcome: Outcome) -> Report {
         Report { outcome, stages: None, wall_ms: None, resources: Resources::default() }
-    }
-
-    fn baseline(wall_ms: &[u64]) -> Baseline {
-        Baseline::new(&wall_ms.iter().map(|&ms| Whole::new(ms).unwrap()).collect::<Vec<_>>())
     }
 
     #[test]
@@ -381,6 +341,7 @@ mod tests {
 
     #[test]
     fn latency_against_a_typical_time_of_1000_ms() {
+        let usual = Baseline::new(&[Whole::new(1000).unwrap()]);
         for (wall_ms, latency) in [
             (0, 100),
             (500, 100),
@@ -394,22 +355,8 @@ mod tests {
             (9000, 0),
         ] {
             let run = Report { wall_ms: Whole::new(wall_ms), ..report(Outcome::Completed) };
-            assert_eq!(run.latency(baseline(&[1000])), Some(latency), "{wall_ms}");
+            assert_eq!(run.latency(usual), Some(latency), "{wall_ms}");
         }
-    }
-
-    #[test]
-    fn the_baseline_is_the_median_of_the_last_twenty() {
-        let shown = |wall_ms: &[u64]| baseline(wall_ms).p50_ms().map(|p50| p50.to_string());
-        assert_eq!(shown(&[]), None);
-        assert_eq!(shown(&[7]), Some("7.0".to_owned()));
-        assert_eq!(shown(&[103, 100]), Some("101.5".to_owned()));
-        assert_eq!(shown(&[3, 1, 2]), Some("2.0".to_owned()));
-        let mut many = vec![1; 30];
-        many.extend([9; 20]);
-        assert_eq!((shown(&many), baseline(&many).runs), (Some("9.0".to_owned()), 20));
-        let nineteen = [[1_u64; 10].as_slice(), &[5; 9]].concat();
-        assert_eq!(shown(&nineteen), Some("1.0".to_owned()));
     }
 
     #[test]

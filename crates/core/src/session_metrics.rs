@@ -33,18 +33,15 @@
 
 mod input;
 mod result;
+mod signals;
 
 pub use input::{Input, Metrics, MetricsExplanation, RepeatedTrace, Session, Trace};
 pub use result::{
     Consistency, ConsistencyRow, Metadata, Metric, PerTrace, Reliability, ReliabilityRow, Risks, Rms, TopK,
 };
-
-use serde::de::Error;
-use serde::{Deserialize, Deserializer, Serialize};
+pub use signals::{SignalWeights, Signals, Weight};
 
 use crate::decimal::Decimal;
-use crate::json::number;
-use crate::limits;
 use crate::units::Unit;
 
 /// The version of both formulas.
@@ -71,104 +68,6 @@ const CONSISTENCY_BANDS: [&str; 5] =
 /// Rounded consistency scores from which its reason changes.
 const CONSISTENT_FROM: Decimal<4> = Decimal::from_units(8000);
 const MODERATE_FROM: Decimal<4> = Decimal::from_units(5000);
-
-/// What is known about one trace. An absent signal is `None`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Signals {
-    /// How sure the agent was.
-    pub confidence: Option<Unit>,
-    /// How free of loops the trace was.
-    pub loop_detection: Option<Unit>,
-    /// How right its choice and use of tools was.
-    pub tool_correctness: Option<Unit>,
-    /// How coherent its steps were.
-    pub coherence: Option<Unit>,
-}
-
-impl Signals {
-    /// `1 − signal`, where present, in the order of the formula.
-    fn risks(&self) -> [Option<f64>; 4] {
-        [self.confidence, self.loop_detection, self.tool_correctness, self.coherence]
-            .map(|signal| signal.map(|signal| 1.0 - signal.get()))
-    }
-
-    fn any(&self) -> bool {
-        self.risks().iter().any(Option::is_some)
-    }
-}
-
-/// How much each signal counts.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(from = "WeightOverrides")]
-pub struct SignalWeights {
-    /// Weight of confidence.
-    pub confidence: Weight,
-    /// Weight of loop detection.
-    pub loop_detection: Weight,
-    /// Weight of tool correctness.
-    pub tool_correctness: Weight,
-    /// Weight of coherence.
-    pub coherence: Weight,
-}
-
-impl Default for SignalWeights {
-    fn default() -> Self {
-        Self {
-            confidence: Weight(1.0),
-            loop_detection: Weight(1.0),
-            tool_correctness: Weight(0.8),
-            coherence: Weight(1.0),
-        }
-    }
-}
-
-/// The weights that a caller sets; the others keep their defaults.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct WeightOverrides {
-    confidence: Option<Weight>,
-    loop_detection: Option<Weight>,
-    tool_correctness: Option<Weight>,
-    coherence: Option<Weight>,
-}
-
-impl From<WeightOverrides> for SignalWeights {
-    fn from(overrides: WeightOverrides) -> Self {
-        let default = Self::default();
-        Self {
-            confidence: overrides.confidence.unwrap_or(default.confidence),
-            loop_detection: overrides.loop_detection.unwrap_or(default.loop_detection),
-            tool_correctness: overrides.tool_correctness.unwrap_or(default.tool_correctness),
-            coherence: overrides.coherence.unwrap_or(default.coherence),
-        }
-    }
-}
-
-impl SignalWeights {
-    fn in_order(&self) -> [f64; 4] {
-        [self.confidence, self.loop_detection, self.tool_correctness, self.coherence].map(|weight| weight.0)
-    }
-}
-
-/// A finite number from 0 to 10.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Weight(f64);
-
-impl Weight {
-    /// The weight, if it is one.
-    pub fn new(weight: f64) -> Option<Self> {
-        (0.0..=limits::SIGNAL_WEIGHT_MAX).contains(&weight).then_some(Self(weight))
-    }
-}
-
-impl<'de> Deserialize<'de> for Weight {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        const EXPECTED: &str = "a weight from 0 to 10";
-        let weight = number(deserializer, EXPECTED)?;
-        Self::new(weight).ok_or_else(|| Error::custom(format_args!("{weight}, expected {EXPECTED}")))
-    }
-}
 
 /// `agent_reliability`: the worst moments of a session.
 pub fn reliability(session: &Session, weights: &SignalWeights, threshold: Unit) -> Metric<Reliability> {
@@ -403,14 +302,6 @@ mod tests {
     }
 
     #[test]
-    fn weights_reach_from_0_to_10() {
-        assert!(Weight::new(0.0).is_some() && Weight::new(10.0).is_some());
-        for refused in [-0.1, 10.000_000_1, f64::NAN, f64::INFINITY] {
-            assert!(Weight::new(refused).is_none(), "{refused}");
-        }
-    }
-
-    #[test]
     fn explanations_add_up() {
         let (traces, weights) =
             (traces(&[[0.9, 1.0, 0.5, 1.0], [0.6, 1.0, 1.0, 1.0]]), SignalWeights::default());
@@ -423,7 +314,7 @@ mod tests {
         // 1 − sqrt((0.14² + 0.4²) / 2) = 0.70033352
         assert_eq!((sum(&consistency.explain()), consistency.score.units()), (700_334, 7003));
         // With weights of 10 both raw values are far above 1: the parts still add up to the 0 that is served.
-        let ten = Weight(10.0);
+        let ten = Weight::new(10.0).unwrap();
         let weights =
             SignalWeights { confidence: ten, loop_detection: ten, tool_correctness: ten, coherence: ten };
         assert_eq!(sum(&super::reliability(&traces, &weights, DEFAULT_THRESHOLD).explain()), 0);

@@ -41,12 +41,12 @@ fn check(kind: Kind, file: &str) -> usize {
     vectors.len()
 }
 
-/// Whether an error is about this field: its path ends in it, or it is quoted as missing or unknown. That a list of what
-/// is allowed mentions it does not count.
+/// Whether an error is about this field: its path leads there, or it is quoted as missing or unknown. That a list of
+/// what is allowed mentions it does not count.
 fn names(error: &str, field: &str) -> bool {
     let said = error.split(", expected ").next().unwrap_or(error);
     let path = said.split(": ").next().unwrap_or(said);
-    path.ends_with(field) || said.ends_with(&format!("field `{field}`"))
+    path.split(['.', '[']).any(|step| step == field) || said.ends_with(&format!("field `{field}`"))
 }
 
 /// The first place where `found` lacks something of `expected`. Numbers are compared exactly, as JSON reads them, and a
@@ -74,28 +74,28 @@ fn difference(found: &Value, expected: &Value, path: &str) -> Option<String> {
 #[test]
 fn reputation() {
     assert_eq!(check(Kind::Reputation, "reputation.json"), 64);
-    assert_eq!(check(Kind::Reputation, "own/reputation.json"), 117);
+    assert_eq!(check(Kind::Reputation, "own/reputation.json"), 118);
 }
 
 #[test]
 fn performance() {
-    assert_eq!(check(Kind::Performance, "own/performance.json"), 146);
+    assert_eq!(check(Kind::Performance, "own/performance.json"), 162);
 }
 
 #[test]
 fn run() {
     assert_eq!(check(Kind::Run, "run.json"), 89);
-    assert_eq!(check(Kind::Run, "own/run.json"), 147);
+    assert_eq!(check(Kind::Run, "own/run.json"), 180);
 }
 
 #[test]
 fn session() {
     assert_eq!(check(Kind::Session, "session.json"), 86);
-    assert_eq!(check(Kind::Session, "own/session.json"), 118);
+    assert_eq!(check(Kind::Session, "own/session.json"), 130);
 }
 
 #[test]
 fn identity() {
     assert_eq!(check(Kind::Identity, "identity.json"), 45);
-    assert_eq!(check(Kind::Identity, "own/identity.json"), 153);
+    assert_eq!(check(Kind::Identity, "own/identity.json"), 194);
 }

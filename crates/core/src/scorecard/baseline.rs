@@ -1,0 +1,72 @@
+//! What a run's wall time is compared with.
+
+use serde::Serialize;
+
+use crate::decimal::Decimal;
+use crate::units::Whole;
+
+/// How many of the latest runs make the baseline.
+pub const BASELINE_RUNS: usize = 20;
+
+/// How long runs of the same workspace usually take: the median of the last 20 that completed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Baseline {
+    runs: usize,
+    /// Twice the median, so that the mean of two middle runs stays whole.
+    p50_doubled_ms: u128,
+}
+
+impl Baseline {
+    /// The baseline of these wall times in milliseconds, newest last; all but the last 20 are ignored.
+    pub fn new(wall_ms: &[Whole]) -> Self {
+        let latest =
+            wall_ms.last_chunk::<BASELINE_RUNS>().map_or(wall_ms, <[Whole; BASELINE_RUNS]>::as_slice);
+        let mut sorted = latest.to_vec();
+        sorted.sort_unstable();
+        let at = |index: usize| sorted.get(index).map_or(0, |wall_ms| u128::from(wall_ms.get()));
+        let middle = sorted.len() / 2;
+        let low = if sorted.len().is_multiple_of(2) { middle.saturating_sub(1) } else { middle };
+        Self { runs: sorted.len(), p50_doubled_ms: at(low) + at(middle) }
+    }
+
+    /// Twice the median; 0 without a run.
+    pub(super) fn p50_doubled_ms(self) -> u128 {
+        self.p50_doubled_ms
+    }
+
+    pub(super) fn shown(self) -> BaselineShown {
+        let p50_ms = (self.runs > 0).then(|| Decimal::from_units(5 * self.p50_doubled_ms.cast_signed()));
+        BaselineShown { p50_ms, runs: self.runs }
+    }
+}
+
+/// The baseline as it is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct BaselineShown {
+    /// The median wall time in milliseconds, none without a run.
+    pub p50_ms: Option<Decimal<1>>,
+    /// How many runs it was made of.
+    pub runs: usize,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_baseline_is_the_median_of_the_last_twenty() {
+        let baseline = |wall_ms: &[u64]| {
+            Baseline::new(&wall_ms.iter().map(|&ms| Whole::new(ms).unwrap()).collect::<Vec<_>>()).shown()
+        };
+        let shown = |wall_ms: &[u64]| baseline(wall_ms).p50_ms.map(|p50| p50.to_string());
+        assert_eq!(shown(&[]), None);
+        assert_eq!(shown(&[7]), Some("7.0".to_owned()));
+        assert_eq!(shown(&[103, 100]), Some("101.5".to_owned()));
+        assert_eq!(shown(&[3, 1, 2]), Some("2.0".to_owned()));
+        let mut many = vec![1; 30];
+        many.extend([9; 20]);
+        assert_eq!((shown(&many), baseline(&many).runs), (Some("9.0".to_owned()), 20));
+        let nineteen = [[1_u64; 10].as_slice(), &[5; 9]].concat();
+        assert_eq!(shown(&nineteen), Some("1.0".to_owned()));
+    }
+}
