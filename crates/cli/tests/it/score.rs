@@ -1,19 +1,25 @@
 //! `renown score`: shapes of input and output.
 
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::{renown, root};
 
 const KINDS: [&str; 5] = ["reputation", "performance", "run", "session", "identity"];
 
-/// The inputs of every vector of one kind.
-fn inputs(kind: &str) -> Vec<Value> {
-    let read = |path: String| -> Vec<Value> {
+/// The inputs of every vector of one kind, as they are written.
+fn inputs(kind: &str) -> Vec<String> {
+    #[derive(serde::Deserialize)]
+    struct Vector {
+        input: Box<RawValue>,
+    }
+    let read = |path: String| {
         let text = std::fs::read_to_string(root().join(path)).unwrap_or_else(|_| "[]".to_owned());
-        serde_json::from_str(&text).unwrap()
+        serde_json::from_str::<Vec<Vector>>(&text).unwrap()
     };
-    let vectors = [read(format!("vectors/{kind}.json")), read(format!("vectors/own/{kind}.json"))].concat();
-    vectors.into_iter().map(|vector| vector["input"].clone()).collect()
+    let vectors =
+        read(format!("vectors/{kind}.json")).into_iter().chain(read(format!("vectors/own/{kind}.json")));
+    vectors.map(|vector| vector.input.get().to_owned()).collect()
 }
 
 #[test]
@@ -21,9 +27,8 @@ fn an_array_gives_what_json_lines_give() {
     for kind in KINDS {
         let inputs = inputs(kind);
         assert!(inputs.len() > 100, "{kind}");
-        let array = renown(&["score", kind], serde_json::to_vec(&inputs).unwrap());
-        let lines = inputs.iter().map(Value::to_string).collect::<Vec<_>>().join("\n");
-        let lines = renown(&["score", kind, "-"], lines);
+        let array = renown(&["score", kind], format!("[{}]", inputs.join(",\n")));
+        let lines = renown(&["score", kind, "-"], inputs.join("\n"));
         assert_eq!((array.code, lines.code), (2, 2), "each file has refused vectors: {kind}");
         let from_array: Vec<Value> = serde_json::from_str(&array.stdout).unwrap();
         let from_lines: Vec<Value> =
