@@ -1,11 +1,6 @@
 //! The program as its users run it.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "a broken test fails loudly"
-)]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a broken test fails loudly")]
 
 mod bad_input;
 mod memory;
