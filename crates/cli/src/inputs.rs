@@ -53,6 +53,18 @@ pub(crate) struct Place {
     pub(crate) index: Option<usize>,
 }
 
+impl Place {
+    /// The place after this byte.
+    fn advance(&mut self, byte: u8) {
+        if byte == b'\n' {
+            self.line += 1;
+            self.column = 1;
+        } else {
+            self.column += 1;
+        }
+    }
+}
+
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Text {
     Whole(Vec<u8>),
@@ -76,9 +88,8 @@ pub(crate) struct Inputs<R> {
     /// The stream, with the bytes before it that were read to look for a byte order mark.
     reader: Chain<Cursor<Vec<u8>>, R>,
     shape: Shape,
-    /// The line, from 1, and the column in bytes, from 0, of what is read next.
-    line: usize,
-    column: usize,
+    /// Where that stands which is read next.
+    next: Place,
     /// Lines that were read and not yet used, the next one last.
     ahead: Vec<Line>,
     /// How many of them are to be taken one by one.
@@ -110,8 +121,7 @@ impl<R: BufRead> Inputs<R> {
         let mut inputs = Self {
             reader: Cursor::new(head).chain(reader),
             shape: Shape::Lines,
-            line: 1,
-            column: 0,
+            next: Place { line: 1, column: 1, index: None },
             ahead: Vec::new(),
             single: 0,
             first: None,
@@ -160,13 +170,13 @@ impl<R: BufRead> Inputs<R> {
             return Ok(Some(line));
         }
         loop {
-            let place = Place { line: self.line, column: self.column + 1, index: None };
+            let place = self.next;
             let mut bytes = Vec::new();
             self.reader.by_ref().take(self.max as u64 + 1).read_until(b'\n', &mut bytes)?;
             if bytes.is_empty() {
                 return Ok(None);
             }
-            (self.line, self.column) = (self.line + 1, 0);
+            self.next.advance(b'\n');
             if bytes.pop_if(|last| *last == b'\n').is_none() && bytes.len() > self.max {
                 let nesting = self.skip_line(Nesting::of(&bytes))?;
                 return Ok(Some(Line { place, text: LineText::TooLong(nesting) }));
@@ -243,7 +253,7 @@ impl<R: BufRead> Inputs<R> {
         {
             if !bytes.trim_ascii().is_empty() {
                 let column = if index == 0 { place.column } else { 1 };
-                let place = Place { line: place.line + index, column, index: None };
+                let place = Place { line: place.line + index, column, ..place };
                 self.ahead.push(Line { place, text: LineText::Whole(bytes.to_vec()) });
             }
         }
@@ -264,7 +274,7 @@ impl<R: BufRead> Inputs<R> {
             self.array_end = Some(ArrayEnd::Missing);
             return Ok(None);
         }
-        let place = Place { line: self.line, column: self.column + 1, index: Some(self.elements) };
+        let place = Place { index: Some(self.elements), ..self.next };
         let mut text = Collector::new(self.max);
         let mut nesting = Nesting::default();
         let separator = loop {
@@ -276,8 +286,7 @@ impl<R: BufRead> Inputs<R> {
                 let separates = !nesting.open() && matches!(byte, b',' | b']');
                 if !separates {
                     nesting.step(byte);
-                    (self.line, self.column) =
-                        if byte == b'\n' { (self.line + 1, 0) } else { (self.line, self.column + 1) };
+                    self.next.advance(byte);
                 }
                 separates
             });
@@ -320,8 +329,7 @@ impl<R: BufRead> Inputs<R> {
 
     fn take_byte(&mut self, byte: u8) {
         self.reader.consume(1);
-        (self.line, self.column) =
-            if byte == b'\n' { (self.line + 1, 0) } else { (self.line, self.column + 1) };
+        self.next.advance(byte);
     }
 }
 
