@@ -253,11 +253,11 @@ proptest! {
     #[test]
     fn session_metrics_are_in_range_and_their_parts_add_up(session in session(), weights in weights()) {
         let (a, b) = (reliability(&session, &weights, DEFAULT_THRESHOLD), consistency(&session, &weights, DEFAULT_THRESHOLD));
-        for (score, evaluable, explanation) in [(a.score, a.evaluable, a.explain()), (b.score, b.evaluable, b.explain())] {
+        for (score, explanation) in [(a.score, a.explain()), (b.score, b.explain())] {
             prop_assert!((0..=10_000).contains(&score.units()));
             let points: i128 = explanation.components.iter().map(|part| part.points.units()).sum();
             // The score is rounded to four places, and each part to six.
-            prop_assert!(!evaluable || (points - score.units() * 100).abs() <= 52, "{points} for {score}");
+            prop_assert!((points - score.units() * 100).abs() <= 52, "{points} for {score}");
         }
     }
 

@@ -74,6 +74,15 @@ impl<D> Metric<D> {
         Self::new(name, bands, Decimal::from_units(Decimal::<4>::ONE), reason.into(), threshold, metadata)
     }
 
+    /// A session without evidence is given the benefit of the doubt, and the explanation says so.
+    fn nothing_to_evaluate(&self) -> Explanation {
+        let inputs = [("total_traces_in_session", Value::from(self.metadata.total_traces_in_session))].into();
+        self.explanation(
+            vec![Component::unbounded("nothing_to_evaluate", inputs, Decimal::nearest(1.0))],
+            1.0,
+        )
+    }
+
     /// The parts of a score that `unclamped` was before it was kept from falling below 0.
     fn explanation(&self, mut components: Vec<Component>, unclamped: f64) -> Explanation {
         if unclamped < 0.0 {
@@ -144,7 +153,7 @@ pub struct TopK {
 impl Metric<Reliability> {
     /// What the tail and the worst trace each left of the score.
     pub fn explain(&self) -> Explanation {
-        let Some(details) = &self.metadata.details else { return self.explanation(Vec::new(), 1.0) };
+        let Some(details) = &self.metadata.details else { return self.nothing_to_evaluate() };
         let TopK { mean_top_k_risk, max_risk, .. } = details.aggregation;
         let component = |name, input, weight: f64, risk: f64| {
             let points = Decimal::nearest(weight * (1.0 - risk));
@@ -199,7 +208,7 @@ pub struct Rms {
 impl Metric<Consistency> {
     /// What the uncertainty of the session left of the score.
     pub fn explain(&self) -> Explanation {
-        let Some(details) = &self.metadata.details else { return self.explanation(Vec::new(), 1.0) };
+        let Some(details) = &self.metadata.details else { return self.nothing_to_evaluate() };
         let rms = details.aggregation.rms_value;
         let inputs =
             [("traces_evaluated", Value::from(self.metadata.traces_evaluated)), ("rms_value", shown(rms))]
