@@ -72,7 +72,7 @@ pub(crate) enum Text {
     TooLong,
 }
 
-/// What is wrong with the array around the inputs.
+/// How the array around the inputs ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ArrayEnd {
     /// It is closed and nothing follows.

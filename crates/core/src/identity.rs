@@ -28,7 +28,7 @@ mod fraction;
 mod input;
 mod sums;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
 
@@ -37,9 +37,9 @@ use crate::explain::{Component, Explanation, Inputs};
 use crate::ids::{AgentId, IdentityId, OrgId};
 use crate::time::{NANOS_PER_DAY, Timestamp};
 use fraction::Fraction;
+use sums::{CategorySums, Sums};
 
 pub use input::{Event, Input, Reference, ScoreDelta};
-pub use sums::{Category, CategorySums, Sums};
 
 /// The version of this formula.
 pub const FORMULA_VERSION: &str = "1";
@@ -47,8 +47,43 @@ pub const FORMULA_VERSION: &str = "1";
 /// How far back events count.
 pub const WINDOW_DAYS: i64 = 90;
 
+/// How far back the two earlier scores look.
+const WEEK_DAYS: i64 = 7;
+const MONTH_DAYS: i64 = 30;
+
 /// How many events give full confidence.
 pub const FULL_CONFIDENCE_EVENTS: u64 = 100;
+
+/// What an event is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Category {
+    /// How well the identity does its work.
+    TaskQuality,
+    /// How it pays.
+    Economic,
+    /// How it keeps its keys and sessions.
+    IdentityHygiene,
+}
+
+impl Category {
+    /// Its weight in hundredths.
+    fn weight(self) -> i32 {
+        match self {
+            Self::TaskQuality => 40,
+            Self::Economic => 35,
+            Self::IdentityHygiene => 25,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::TaskQuality => "task_quality",
+            Self::Economic => "economic",
+            Self::IdentityHygiene => "identity_hygiene",
+        }
+    }
+}
 
 /// All that a score needs: the sums of the 90 days up to T, up to T − 7 d and up to T − 30 d.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -62,7 +97,9 @@ impl Windows {
     /// Takes one event, which may fall into any of the windows. It must not have been taken before.
     pub fn add(&mut self, as_of: Timestamp, at: Timestamp, category: Category, delta: ScoreDelta) {
         let age_ns = as_of.nanos() - at.nanos();
-        for (sums, days) in [(&mut self.now, 0), (&mut self.week_ago, 7), (&mut self.month_ago, 30)] {
+        for (sums, days) in
+            [(&mut self.now, 0), (&mut self.week_ago, WEEK_DAYS), (&mut self.month_ago, MONTH_DAYS)]
+        {
             let age_then_ns = age_ns - days * NANOS_PER_DAY;
             if (0..WINDOW_DAYS * NANOS_PER_DAY).contains(&age_then_ns) {
                 sums.add(category, delta);

@@ -16,7 +16,7 @@
 //! avg_latency_ms/100)`, `streak_score = min(s, 50)/50` and `volume_score = min(n, 500)/500`.
 //!
 //! **Why integers.** Every part is a whole number over the common denominator 4000·n, so the sum is floored exactly. In
-//! floats `400 × 0.7` is 279.99…, and a perfect score ends up one point short.
+//! floats, five failures of 7 ms each add up to 233.99…, one point short of 232.5 + 1.5 = 234.
 //!
 //! **Why a ring.** A [`Window`] keeps p, L and s beside its entries: taking the next evaluation costs the same with 1
 //! or 500 of them, and the score never rescans. A window can be rebuilt from the log at any time; how the log was cut
@@ -30,19 +30,22 @@ mod record;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::decimal::{Decimal, ratio};
+use crate::decimal::{Decimal, ratio, round_half_up};
 use crate::explain::{Component, Explanation, Inputs};
 use crate::json::or_default;
 use crate::units::Micros;
 
 pub use input::Input;
-pub use record::{CALIBRATED_AT, Lifecycle, Record};
+pub use record::{Lifecycle, Record};
 
 /// The version of this formula.
 pub const FORMULA_VERSION: &str = "1";
 
 /// How many of the latest evaluations count.
 pub const WINDOW_SIZE: usize = 500;
+
+/// From how many evaluations on the score is shown to the outside.
+pub const CALIBRATED_AT: usize = 50;
 
 const PASS_RATE_POINTS: u64 = 400;
 const LATENCY_POINTS: u64 = 250;
@@ -121,7 +124,7 @@ impl Window {
     /// The score as it would be after one more evaluation at the window's average latency.
     pub fn score_after(&self, passed: bool) -> u32 {
         let n = self.tally.evaluations;
-        let average_us = if n == 0 { 0 } else { (2 * self.tally.latency_us + n) / (2 * n) };
+        let average_us = round_half_up(u128::from(self.tally.latency_us), u128::from(n.max(1)));
         let latency = u32::try_from(average_us).ok().and_then(Micros::from_us).unwrap_or(Micros::MAX);
         let leaving = if n == WINDOW_SIZE as u64 { self.entries.get(self.oldest).copied() } else { None };
         self.tally.after(leaving, Entry::new(Evaluation { passed, latency })).breakdown().score()
@@ -219,7 +222,7 @@ impl Breakdown {
     /// The score, 0 to 1000.
     #[expect(clippy::cast_possible_truncation, reason = "the parts add up to at most 1000")]
     pub fn score(self) -> u32 {
-        // No part is above 1 000 000·n, so the sum stays below 2^32 and far below 2^64.
+        // At most 1000 points over 4000·n with n at most 500: the sum stays below 2^31.
         let sum = self.pass_rate + self.latency + self.streak + self.volume;
         if self.tally.evaluations == 0 { 0 } else { (sum / (DENOMINATOR * self.tally.evaluations)) as u32 }
     }
@@ -306,7 +309,8 @@ mod tests {
             (vec![(500, true, 100.0)], 750, "no latency points at 100 ms"),
             (vec![(500, true, 60_000.0)], 750, "and never less than none"),
             (vec![(500, true, 99.6)], 751, "400 + 1 + 200 + 150"),
-            (vec![(3, false, 0.0), (7, true, 0.0)], 561, "280 + 250 + 28 + 3: 400 × 0.7 is 280, not 279.99"),
+            (vec![(3, false, 0.0), (7, true, 0.0)], 561, "280 + 250 + 28 + 3"),
+            (vec![(5, false, 7.0)], 234, "0 + 232.5 + 0 + 1.5: floats floor to 233"),
             (vec![(1, false, 0.0), (500, true, 0.0)], 1000, "the failure has left the window"),
             (vec![(499, true, 0.0), (1, false, 0.0)], 799, "399.2 + 250 + 0 + 150"),
         ] {

@@ -39,12 +39,15 @@ use crate::decimal::{Decimal, ratio, round_half_up};
 use crate::explain::{Component, Explanation, Inputs};
 use crate::units::Whole;
 
-pub use baseline::{BASELINE_RUNS, Baseline, BaselineShown};
+pub use baseline::{Baseline, BaselineShown};
 pub use input::{Input, Warning};
 pub use resources::Resources;
 
 /// The version of this formula.
 pub const FORMULA_VERSION: &str = "2";
+
+/// How many of the latest runs make the baseline.
+pub const BASELINE_RUNS: usize = 20;
 
 /// The value of an axis that cannot be computed.
 const DEFAULT_AXIS: u8 = 50;
@@ -54,6 +57,10 @@ const COMPLETION_WEIGHT: u8 = 4;
 const ERROR_RATE_WEIGHT: u8 = 3;
 const LATENCY_WEIGHT: u8 = 2;
 const RESOURCE_WEIGHT: u8 = 1;
+
+/// Points of the resource axis for memory; the rest is for CPU.
+const MEMORY_POINTS: u128 = 70;
+const CPU_POINTS: u128 = 30;
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, Serialize)]

@@ -50,6 +50,9 @@ pub const FORMULA_VERSION: &str = "1";
 /// The score from which a session passes, unless the caller says otherwise.
 pub const DEFAULT_THRESHOLD: Unit = Unit::HALF;
 
+/// Weights of confidence, loop detection, tool correctness and coherence, unless the caller sets them.
+const DEFAULT_WEIGHTS: [f64; 4] = [1.0, 1.0, 0.8, 1.0];
+
 /// The share of traces that make the tail: the worst 15 %. The count of them is made in integers, in percent.
 const TOP_K_PERCENTILE: f64 = 0.15;
 const TOP_K_PERCENT: usize = 15;

@@ -62,8 +62,8 @@ pub struct Event {
     #[serde(default = "full", deserialize_with = "full_or")]
     pub confidence: Unit,
     /// What kind of thing it refers to.
-    #[serde(default, deserialize_with = "reference")]
-    pub reference_type: Option<Reference>,
+    #[serde(default, deserialize_with = "or_default")]
+    pub reference_type: Reference,
     /// The thing it refers to.
     pub reference_id: Option<String>,
     /// Whatever else the sender wants to keep with it.
@@ -80,7 +80,7 @@ fn full_or<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Unit, D::Error>
 }
 
 /// What an event may refer to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reference {
     /// A scored session.
@@ -89,25 +89,10 @@ pub enum Reference {
     Transaction,
     /// Somebody's word.
     Attestation,
-}
-
-/// A reference may also be the empty text, which is none.
-fn reference<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Reference>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "snake_case")]
-    enum Given {
-        Session,
-        Transaction,
-        Attestation,
-        #[serde(rename = "")]
-        Nothing,
-    }
-    Ok(Option::deserialize(deserializer)?.and_then(|given| match given {
-        Given::Session => Some(Reference::Session),
-        Given::Transaction => Some(Reference::Transaction),
-        Given::Attestation => Some(Reference::Attestation),
-        Given::Nothing => None,
-    }))
+    /// Nothing: the empty text, as good as absent.
+    #[default]
+    #[serde(rename = "")]
+    Nothing,
 }
 
 /// The events of one identity, and the time as of which they are scored.

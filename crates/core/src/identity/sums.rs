@@ -1,48 +1,16 @@
 //! What events add up to: integers, so neither their order nor how they are cut into days can be seen.
 
 use ethnum::I256;
-use serde::{Deserialize, Serialize};
 
-use super::ScoreDelta;
 use super::fraction::Fraction;
-
-/// What an event is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Category {
-    /// How well the identity does its work.
-    TaskQuality,
-    /// How it pays.
-    Economic,
-    /// How it keeps its keys and sessions.
-    IdentityHygiene,
-}
-
-impl Category {
-    /// Its weight in hundredths.
-    pub(super) fn weight(self) -> i32 {
-        match self {
-            Self::TaskQuality => 40,
-            Self::Economic => 35,
-            Self::IdentityHygiene => 25,
-        }
-    }
-
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::TaskQuality => "task_quality",
-            Self::Economic => "economic",
-            Self::IdentityHygiene => "identity_hygiene",
-        }
-    }
-}
+use super::{Category, ScoreDelta};
 
 /// What the events of one category in one window add up to.
 ///
 /// Counts are 32 bits wide on purpose: it bounds the exact fractions below to 256 bits. Nobody has four thousand million
 /// events in 90 days; beyond that, nothing more is counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CategorySums {
+pub(super) struct CategorySums {
     pub(super) count: u32,
     pub(super) positive: u32,
     pub(super) negative: u32,
@@ -67,7 +35,7 @@ impl CategorySums {
 
 /// What all events of one window add up to. Sums of parts of a window add up to those of the window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sums {
+pub(super) struct Sums {
     pub(super) task_quality: CategorySums,
     pub(super) economic: CategorySums,
     pub(super) identity_hygiene: CategorySums,
@@ -75,7 +43,7 @@ pub struct Sums {
 
 impl Sums {
     /// Takes one more event.
-    pub fn add(&mut self, category: Category, delta: ScoreDelta) {
+    pub(super) fn add(&mut self, category: Category, delta: ScoreDelta) {
         match category {
             Category::TaskQuality => self.task_quality.add(delta),
             Category::Economic => self.economic.add(delta),

@@ -2,11 +2,8 @@
 
 use serde::Serialize;
 
-use super::{FORMULA_VERSION, Tally, WINDOW_SIZE};
+use super::{CALIBRATED_AT, FORMULA_VERSION, Tally, WINDOW_SIZE};
 use crate::decimal::{Decimal, ratio};
-
-/// From how many evaluations on the score is shown to the outside.
-pub const CALIBRATED_AT: usize = 50;
 
 /// How settled a score is, by the number of evaluations in the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

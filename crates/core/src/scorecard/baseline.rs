@@ -2,11 +2,9 @@
 
 use serde::Serialize;
 
+use super::BASELINE_RUNS;
 use crate::decimal::Decimal;
 use crate::units::Whole;
-
-/// How many of the latest runs make the baseline.
-pub const BASELINE_RUNS: usize = 20;
 
 /// How long runs of the same workspace usually take: the median of the last 20 that completed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,11 +1,7 @@
 //! The resource axis: how much memory and CPU a run left alone.
 
-use super::axis;
+use super::{CPU_POINTS, MEMORY_POINTS, axis};
 use crate::units::Whole;
-
-/// Points of the resource axis for memory; the rest is for CPU.
-const MEMORY_POINTS: u128 = 70;
-const CPU_POINTS: u128 = 30;
 
 /// What a run consumed. Absent parts are `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
+use super::DEFAULT_WEIGHTS;
 use crate::json::number;
 use crate::limits;
 use crate::units::Unit;
@@ -49,12 +50,8 @@ pub struct SignalWeights {
 
 impl Default for SignalWeights {
     fn default() -> Self {
-        Self {
-            confidence: Weight(1.0),
-            loop_detection: Weight(1.0),
-            tool_correctness: Weight(0.8),
-            coherence: Weight(1.0),
-        }
+        let [confidence, loop_detection, tool_correctness, coherence] = DEFAULT_WEIGHTS.map(Weight);
+        Self { confidence, loop_detection, tool_correctness, coherence }
     }
 }
 
