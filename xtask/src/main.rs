@@ -4,11 +4,14 @@
 //! cargo xtask test [PART]    everything that has to pass, or one part of it
 //! cargo xtask tidy           what lints cannot check
 //! cargo xtask bench core     what each rule costs, against its target
+//! cargo xtask generate DIALECT [--sessions N] [--records N | --bytes N] [--seed S] …
+//!                            a log as an agent writes it, to standard output
 //! ```
 
-#![expect(clippy::print_stdout, reason = "a tool that reports to the terminal")]
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a tool that reports to the terminal")]
 
 mod bench;
+mod generate;
 mod shell;
 mod test;
 mod tidy;
@@ -24,7 +27,7 @@ fn main() -> ExitCode {
     match run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            println!("error: {error:#}");
+            eprintln!("error: {error:#}");
             ExitCode::FAILURE
         }
     }
@@ -38,6 +41,7 @@ fn run() -> Result<()> {
         ["test", part] => test::one(part),
         ["tidy"] => tidy::run(),
         ["bench", "core"] => bench::core(),
-        _ => bail!("{USAGE}; parts of test: {}", test::names().join(", ")),
+        ["generate", rest @ ..] => generate::command(rest),
+        _ => bail!("{USAGE} | {}; parts of test: {}", generate::USAGE, test::names().join(", ")),
     }
 }

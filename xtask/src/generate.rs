@@ -1,0 +1,242 @@
+//! `cargo xtask generate DIALECT`: logs as agents write them, for tests and benches.
+//!
+//! The same plan always gives the same bytes. Several sessions run at once, so their lines are interleaved as on a
+//! busy machine; each line is one batch of one session. The records have the attributes, the types and the size of
+//! real ones, with what a reader must skip: accounts, prompts, arguments and outputs, all of them made up.
+
+mod claude_code;
+mod codex;
+mod disorder;
+mod gemini;
+mod gen_ai;
+mod line;
+mod options;
+mod qwen;
+mod random;
+#[cfg(test)]
+mod tests;
+
+use std::io::Write;
+
+use anyhow::{Result, ensure};
+
+use disorder::Disorder;
+use line::{Line, Signal};
+pub(crate) use line::{Shape, Transport};
+pub(crate) use options::{USAGE, command};
+use random::Random;
+
+/// The agent whose logs are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    ClaudeCode,
+    Codex,
+    GeminiCli,
+    QwenCode,
+    /// Spans by the GenAI conventions, as Copilot writes them, with the logs that repeat them.
+    GenAi,
+    /// Sessions of all of them in one log.
+    Mixed,
+}
+
+/// The dialects of a mixed log.
+const ALL: [Dialect; 5] =
+    [Dialect::ClaudeCode, Dialect::Codex, Dialect::GeminiCli, Dialect::QwenCode, Dialect::GenAi];
+
+/// How much is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Amount {
+    /// Exactly so many records.
+    Records(u64),
+    /// So many bytes, to within a few records.
+    Bytes(u64),
+}
+
+/// What to write.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Plan {
+    pub(crate) dialect: Dialect,
+    /// None: as many as give each some hundred records.
+    pub(crate) sessions: Option<u64>,
+    pub(crate) amount: Amount,
+    pub(crate) seed: u64,
+    pub(crate) shape: Shape,
+    pub(crate) transport: Transport,
+    /// The most records in one line.
+    pub(crate) batch: u64,
+    /// Of a hundred lines, how many are written a second time, later. They come on top of the amount.
+    pub(crate) repeat: u64,
+    /// Whether lines change places with others near them.
+    pub(crate) shuffle: bool,
+}
+
+/// What was written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Account {
+    pub(crate) sessions: u64,
+    /// Records, each counted once however often it was written.
+    pub(crate) records: u64,
+    /// Records that were written a second time.
+    pub(crate) repeated: u64,
+    /// Lines and bytes of the log, with all that was repeated.
+    pub(crate) lines: u64,
+    pub(crate) bytes: u64,
+}
+
+/// A session of some agent: an endless supply of records.
+trait Session {
+    /// What the next record is.
+    fn signal(&mut self) -> Signal {
+        Signal::Logs
+    }
+
+    /// The attributes of the resource.
+    fn resource(&self) -> &str;
+
+    /// The instrumentation scope, a JSON object.
+    fn scope(&self) -> &str;
+
+    /// Writes the next record.
+    fn record(&mut self, line: &mut Line);
+}
+
+/// A session and what is left of its share of the amount.
+struct Running {
+    session: Box<dyn Session>,
+    left: u64,
+}
+
+/// How many sessions run at once.
+const RUNNING: usize = 5;
+
+/// What a session has where the plan does not say, before chance halves it or adds a half.
+const RECORDS_PER_SESSION: u64 = 800;
+const BYTES_PER_SESSION: u64 = 1_000_000;
+
+/// When the first session starts, and how much later each next one does: 28 May 2026, and ten minutes.
+const START_NS: u64 = 1_780_000_000_000_000_000;
+const SPACING_NS: u64 = 600_000_000_000;
+
+/// More sessions than these would start after 2100, which no reader accepts.
+const SESSIONS_MAX: u64 = 3_000_000;
+
+impl Plan {
+    /// A plan that says nothing but whose logs: a thousand records.
+    pub(crate) fn new(dialect: Dialect) -> Self {
+        Self {
+            dialect,
+            sessions: None,
+            amount: Amount::Records(1000),
+            seed: 1,
+            shape: Shape::Modern,
+            transport: Transport::Collector,
+            batch: 24,
+            repeat: 0,
+            shuffle: false,
+        }
+    }
+
+    /// Writes the log.
+    pub(crate) fn write(&self, out: &mut impl Write) -> Result<Account> {
+        let sessions = self.sessions();
+        ensure!(sessions <= SESSIONS_MAX, "{sessions} sessions, expected at most {SESSIONS_MAX}");
+        let mut random = Random::new(self.seed);
+        let mut disorder = Disorder::new(&mut random, self.repeat, self.shuffle);
+        let mut line = Line::new(self.shape, self.transport);
+        let mut running: Vec<Running> = Vec::new();
+        let mut account = Account::default();
+        let (Amount::Records(mut unshared) | Amount::Bytes(mut unshared)) = self.amount;
+        loop {
+            while running.len() < RUNNING && account.sessions < sessions {
+                let left = share(&mut random, unshared, sessions - account.sessions);
+                unshared = unshared.saturating_sub(left);
+                running.push(Running { session: self.session(&mut random, account.sessions), left });
+                account.sessions += 1;
+            }
+            let place = random.place(running.len());
+            let Some(chosen) = running.get_mut(place) else { break };
+            let batch = random.between(1, self.batch.max(1));
+            let records = chosen.batch(&mut line, batch, self.amount);
+            let used = match self.amount {
+                Amount::Records(_) => records,
+                Amount::Bytes(_) => length(line.as_str()),
+            };
+            account.records += records;
+            // A session that wrote a few bytes too many leaves fewer to those that come after it.
+            unshared = unshared.saturating_sub(used.saturating_sub(chosen.left));
+            chosen.left = chosen.left.saturating_sub(used);
+            if chosen.left == 0 {
+                running.swap_remove(place);
+            }
+            disorder.write(out, line.as_str(), records, &mut account)?;
+        }
+        disorder.finish(out, &mut account)?;
+        out.flush()?;
+        Ok(account)
+    }
+
+    /// Each session has at least one record.
+    fn sessions(&self) -> u64 {
+        match (self.amount, self.sessions) {
+            (Amount::Records(records), Some(sessions)) => sessions.min(records),
+            (Amount::Records(records), None) => records.div_ceil(RECORDS_PER_SESSION),
+            (Amount::Bytes(bytes), sessions) => {
+                sessions.unwrap_or(bytes.div_ceil(BYTES_PER_SESSION)).min(bytes)
+            }
+        }
+    }
+
+    fn session(&self, random: &mut Random, number: u64) -> Box<dyn Session> {
+        let random = &mut random.fork();
+        let start_ns = START_NS + number * SPACING_NS + random.between(0, SPACING_NS);
+        let turn = usize::try_from(number).unwrap_or(0) % ALL.len();
+        let dialect = match ALL.get(turn) {
+            Some(dialect) if self.dialect == Dialect::Mixed => *dialect,
+            _ => self.dialect,
+        };
+        match dialect {
+            Dialect::ClaudeCode | Dialect::Mixed => Box::new(claude_code::Session::new(random, start_ns)),
+            Dialect::Codex => Box::new(codex::Session::new(random, start_ns)),
+            Dialect::GeminiCli => Box::new(gemini::Session::new(random, start_ns, &gemini::GEMINI)),
+            Dialect::QwenCode => Box::new(gemini::Session::new(random, start_ns, &qwen::QWEN)),
+            Dialect::GenAi => Box::new(gen_ai::Session::new(random, start_ns)),
+        }
+    }
+}
+
+impl Running {
+    /// Makes a line of at most so many records and returns how many it has. A line holds one signal.
+    fn batch(&mut self, line: &mut Line, most: u64, amount: Amount) -> u64 {
+        let signal = self.session.signal();
+        line.open(signal, self.session.resource(), self.session.scope());
+        let mut records = 0;
+        loop {
+            self.session.record(line);
+            records += 1;
+            let used = match amount {
+                Amount::Records(_) => records,
+                Amount::Bytes(_) => length(line.as_str()),
+            };
+            if records >= most || used >= self.left || self.session.signal() != signal {
+                break;
+            }
+        }
+        line.close();
+        records
+    }
+}
+
+/// A part of what is not yet shared out: about the average, and the last one takes the rest. Every session that is
+/// to come keeps at least 1.
+fn share(random: &mut Random, unshared: u64, sessions: u64) -> u64 {
+    if sessions <= 1 {
+        return unshared;
+    }
+    let average = unshared / sessions;
+    let wanted = random.between(average / 2, average + average / 2);
+    wanted.min(unshared.saturating_sub(sessions - 1)).max(1)
+}
+
+fn length(text: &str) -> u64 {
+    u64::try_from(text.len()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,360 @@
+//! One line of OTLP JSON, in the encodings that exporters really use.
+//!
+//! The line is one reused buffer: a gigabyte of log costs no allocation per attribute.
+
+use std::fmt;
+use std::fmt::Write as _;
+
+/// Which attributes keep their type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// Numbers and booleans are typed, except where the agent itself sends text.
+    Modern,
+    /// Every attribute is a `stringValue`, as older agents have it.
+    Strings,
+}
+
+/// Whose JSON it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Transport {
+    /// The collector's file exporter: 64-bit integers are quoted, logs have empty trace ids.
+    Collector,
+    /// What an SDK posts itself: bare integers and counts of dropped attributes.
+    HttpJson,
+}
+
+/// What a line carries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Signal {
+    Logs,
+    Spans,
+}
+
+/// The fields of a log record beside its attributes. None is left out of the JSON.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Log<'a> {
+    pub(crate) time_ns: u64,
+    pub(crate) observed_ns: u64,
+    pub(crate) severity: bool,
+    pub(crate) event_name: Option<&'a str>,
+    pub(crate) body: Option<&'a str>,
+}
+
+/// The fields of a span beside its attributes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Span<'a> {
+    pub(crate) trace: u128,
+    pub(crate) id: u64,
+    pub(crate) parent: Option<u64>,
+    pub(crate) name: &'a str,
+    pub(crate) kind: u8,
+    pub(crate) start_ns: u64,
+    pub(crate) end_ns: u64,
+}
+
+/// The line under construction. Attributes go to the record that was begun last.
+#[derive(Debug)]
+pub(crate) struct Line {
+    buffer: String,
+    shape: Shape,
+    transport: Transport,
+}
+
+impl Line {
+    pub(crate) fn new(shape: Shape, transport: Transport) -> Self {
+        Self { buffer: String::new(), shape, transport }
+    }
+
+    /// Attributes that many records share, rendered once.
+    pub(crate) fn prepare(texts: &[(&str, &str)]) -> String {
+        let mut line = Self::new(Shape::Modern, Transport::Collector);
+        for (key, value) in texts {
+            line.text(key, value);
+        }
+        line.buffer
+    }
+
+    /// Begins a line: everything up to its first record.
+    pub(crate) fn open(&mut self, signal: Signal, resource: &str, scope: &str) {
+        self.buffer.clear();
+        let (resources, scopes, records) = match signal {
+            Signal::Logs => ("resourceLogs", "scopeLogs", "logRecords"),
+            Signal::Spans => ("resourceSpans", "scopeSpans", "spans"),
+        };
+        self.put(format_args!(
+            r#"{{"{resources}":[{{"resource":{{"attributes":[{resource}]}},"{scopes}":[{{"scope":{scope},"{records}":["#
+        ));
+    }
+
+    /// Ends the line, with its newline.
+    pub(crate) fn close(&mut self) {
+        self.raw("]}]}]}\n");
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        &self.buffer
+    }
+
+    /// Begins a log record, up to its first attribute.
+    pub(crate) fn log(&mut self, log: &Log<'_>) {
+        self.separate();
+        self.put(format_args!(
+            r#"{{"timeUnixNano":"{}","observedTimeUnixNano":"{}","#,
+            log.time_ns, log.observed_ns
+        ));
+        if log.severity {
+            self.raw(r#""severityNumber":9,"severityText":"INFO","#);
+        }
+        if let Some(name) = log.event_name {
+            self.put(format_args!(r#""eventName":"{name}","#));
+        }
+        if let Some(body) = log.body {
+            self.raw(r#""body":{"stringValue":"#);
+            quote(&mut self.buffer, body);
+            self.raw("},");
+        }
+        self.raw(r#""attributes":["#);
+    }
+
+    /// Ends a log record. Where it belongs to a span it says so.
+    pub(crate) fn end_log(&mut self, of: Option<(u128, u64)>) {
+        self.raw("]");
+        if self.transport == Transport::HttpJson {
+            self.raw(r#","droppedAttributesCount":0"#);
+        }
+        match (of, self.transport) {
+            (Some((trace, span)), _) => {
+                self.put(format_args!(r#","flags":1,"traceId":"{trace:032x}","spanId":"{span:016x}"}}"#));
+            }
+            (None, Transport::Collector) => self.raw(r#","traceId":"","spanId":""}"#),
+            (None, Transport::HttpJson) => self.raw("}"),
+        }
+    }
+
+    /// Begins a span, up to its first attribute.
+    pub(crate) fn span(&mut self, span: &Span<'_>) {
+        self.separate();
+        self.put(format_args!(r#"{{"traceId":"{:032x}","spanId":"{:016x}","#, span.trace, span.id));
+        match (span.parent, self.transport) {
+            (Some(parent), _) => self.put(format_args!(r#""parentSpanId":"{parent:016x}","#)),
+            (None, Transport::Collector) => self.raw(r#""parentSpanId":"","#),
+            (None, Transport::HttpJson) => {}
+        }
+        self.raw(r#""flags":257,"name":"#);
+        quote(&mut self.buffer, span.name);
+        self.put(format_args!(
+            r#","kind":{},"startTimeUnixNano":"{}","endTimeUnixNano":"{}","attributes":["#,
+            span.kind, span.start_ns, span.end_ns
+        ));
+    }
+
+    /// Ends a span; the error is the message of a failed one.
+    pub(crate) fn end_span(&mut self, error: Option<&str>) {
+        self.raw("]");
+        if self.transport == Transport::HttpJson {
+            self.raw(r#","droppedAttributesCount":0,"droppedEventsCount":0,"droppedLinksCount":0"#);
+        }
+        match (error, self.transport) {
+            (Some(message), _) => {
+                self.raw(r#","status":{"code":2,"message":"#);
+                quote(&mut self.buffer, message);
+                self.raw("}}");
+            }
+            (None, Transport::Collector) => self.raw(r#","status":{}}"#),
+            (None, Transport::HttpJson) => self.raw(r#","status":{"code":0}}"#),
+        }
+    }
+
+    /// Attributes that `prepare` has rendered.
+    pub(crate) fn prepared(&mut self, attributes: &str) {
+        self.separate();
+        self.raw(attributes);
+    }
+
+    pub(crate) fn text(&mut self, key: &str, value: &str) {
+        self.key(key);
+        self.raw(r#""stringValue":"#);
+        quote(&mut self.buffer, value);
+        self.raw("}}");
+    }
+
+    /// Text that has to be formatted first and needs no escapes.
+    pub(crate) fn plain(&mut self, key: &str, value: fmt::Arguments<'_>) {
+        self.key(key);
+        self.raw(r#""stringValue":""#);
+        self.put(value);
+        self.raw("\"}}");
+    }
+
+    /// A number that its agent sends as text whatever the shape.
+    pub(crate) fn counted(&mut self, key: &str, value: u64) {
+        self.plain(key, format_args!("{value}"));
+    }
+
+    pub(crate) fn int(&mut self, key: &str, value: u64) {
+        match (self.shape, self.transport) {
+            (Shape::Strings, _) => self.counted(key, value),
+            (Shape::Modern, Transport::Collector) => {
+                self.key(key);
+                self.put(format_args!("\"intValue\":\"{value}\"}}}}"));
+            }
+            (Shape::Modern, Transport::HttpJson) => {
+                self.key(key);
+                self.put(format_args!("\"intValue\":{value}}}}}"));
+            }
+        }
+    }
+
+    pub(crate) fn double(&mut self, key: &str, value: TenMillionths) {
+        if self.shape == Shape::Strings {
+            return self.plain(key, format_args!("{value}"));
+        }
+        self.key(key);
+        self.put(format_args!("\"doubleValue\":{value}}}}}"));
+    }
+
+    pub(crate) fn flag(&mut self, key: &str, value: bool) {
+        if self.shape == Shape::Strings {
+            return self.plain(key, format_args!("{value}"));
+        }
+        self.key(key);
+        self.put(format_args!("\"boolValue\":{value}}}}}"));
+    }
+
+    /// A list of one text; where everything is text, it is a JSON array in a string.
+    pub(crate) fn list(&mut self, key: &str, value: &str) {
+        if self.shape == Shape::Strings {
+            return self.text(key, &format!("[\"{value}\"]"));
+        }
+        self.key(key);
+        self.put(format_args!(r#""arrayValue":{{"values":[{{"stringValue":"{value}"}}]}}}}}}"#));
+    }
+
+    fn key(&mut self, key: &str) {
+        self.separate();
+        self.raw(r#"{"key":""#);
+        self.raw(key);
+        self.raw(r#"","value":{"#);
+    }
+
+    /// The comma between two entries: the first follows the bracket that opened the list.
+    fn separate(&mut self) {
+        if !self.buffer.is_empty() && !self.buffer.ends_with('[') {
+            self.buffer.push(',');
+        }
+    }
+
+    fn raw(&mut self, text: &str) {
+        self.buffer.push_str(text);
+    }
+
+    fn put(&mut self, text: fmt::Arguments<'_>) {
+        // A `String` takes whatever is written to it.
+        let _ = self.buffer.write_fmt(text);
+    }
+}
+
+/// A number of ten-millionths, written as JavaScript writes the number: no zeros at its end, and an exponent
+/// where it is below a millionth.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TenMillionths(pub(crate) u64);
+
+impl fmt::Display for TenMillionths {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (whole, mut decimals, mut places) = (self.0 / 10_000_000, self.0 % 10_000_000, 7);
+        if decimals == 0 {
+            return write!(f, "{whole}");
+        }
+        if self.0 < 10 {
+            return write!(f, "{}e-7", self.0);
+        }
+        while decimals % 10 == 0 {
+            decimals /= 10;
+            places -= 1;
+        }
+        write!(f, "{whole}.{decimals:0places$}")
+    }
+}
+
+/// Appends a text as a JSON string.
+pub(crate) fn quote(to: &mut String, text: &str) {
+    to.push('"');
+    if text.bytes().all(|byte| byte >= 0x20 && byte != b'"' && byte != b'\\') {
+        to.push_str(text);
+    } else {
+        for character in text.chars() {
+            match character {
+                '"' => to.push_str("\\\""),
+                '\\' => to.push_str("\\\\"),
+                '\n' => to.push_str("\\n"),
+                '\t' => to.push_str("\\t"),
+                control if control < ' ' => {
+                    let _ = write!(to, "\\u{:04x}", u32::from(control));
+                }
+                other => to.push(other),
+            }
+        }
+    }
+    to.push('"');
+}
+
+/// A time as RFC 3339 with milliseconds, in UTC.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Iso(pub(crate) u64);
+
+impl fmt::Display for Iso {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (ms, seconds) = (self.0 / 1_000_000, self.0 / 1_000_000_000);
+        // Days are counted from 1 March of the year 0, so that a leap day is the last of its year.
+        let day = seconds / 86_400 + 719_468;
+        let (era, of_era) = (day / 146_097, day % 146_097);
+        let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+        let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+        let march_month = (5 * of_year + 2) / 153;
+        let day_of_month = of_year - (153 * march_month + 2) / 5 + 1;
+        let month = if march_month < 10 { march_month + 3 } else { march_month - 9 };
+        let year = era * 400 + year_of_era + u64::from(month <= 2);
+        let (hour, minute, second) = (seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
+        write!(
+            f,
+            "{year:04}-{month:02}-{day_of_month:02}T{hour:02}:{minute:02}:{second:02}.{:03}Z",
+            ms % 1000
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_rfc_3339() {
+        for (ns, expected) in [
+            (0, "1970-01-01T00:00:00.000Z"),
+            (951_782_400_000_000_000, "2000-02-29T00:00:00.000Z"),
+            (1_780_000_000_123_456_789, "2026-05-28T20:26:40.123Z"),
+            (1_798_761_599_999_000_000, "2026-12-31T23:59:59.999Z"),
+        ] {
+            assert_eq!(Iso(ns).to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn decimals_are_as_short_as_they_can_be() {
+        let written = |value| TenMillionths(value).to_string();
+        assert_eq!(written(0), "0");
+        assert_eq!(written(7), "7e-7");
+        assert_eq!(written(10), "0.000001");
+        assert_eq!(written(420_000), "0.042");
+        assert_eq!(written(12_345_678), "1.2345678");
+        assert_eq!(written(30_000_000), "3");
+    }
+
+    #[test]
+    fn texts_survive_their_quotes() {
+        let text = "a \"b\" \\ c\n\t\u{1}é→";
+        let mut quoted = String::new();
+        quote(&mut quoted, text);
+        assert_eq!(serde_json::from_str::<String>(&quoted).expect("JSON"), text);
+    }
+}
