@@ -1,10 +1,12 @@
 //! What the generator promises: repeatable bytes, valid lines, the counts asked for, and the encodings by name.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 
 use serde_json::Value;
 
 use super::{Account, Amount, Dialect, Plan, Shape, Transport};
+use crate::shell::root;
 
 const DIALECTS: [Dialect; 6] = [
     Dialect::ClaudeCode,
@@ -244,4 +246,14 @@ fn an_agent_span_repeats_the_usage_of_its_chats() {
         traces.values().filter_map(|(chats, agent)| agent.map(|agent| (*chats, agent))).collect();
     assert!(ended.len() > 20);
     assert!(ended.iter().all(|(chats, agent)| chats == agent));
+}
+
+#[test]
+fn the_examples_are_small_and_valid() {
+    for name in ["claude-code", "codex", "gemini-cli", "qwen-code", "copilot"] {
+        let text = fs::read_to_string(root().join(format!("examples/{name}.jsonl"))).expect(name);
+        assert!(text.len() < 40_000, "{name}: {} bytes", text.len());
+        assert!((3..=10).contains(&text.lines().count()), "{name}");
+        assert!((15..=40).contains(&records(&text).len()), "{name}: {} records", records(&text).len());
+    }
 }
