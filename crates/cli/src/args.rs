@@ -3,7 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use renown_core::ids::AgentId;
 use renown_core::kind::Kind;
+
+use crate::setup::server::{self, ServerUrl};
 
 /// Tells whether an AI agent's work can be trusted.
 #[derive(Debug, Parser)]
@@ -22,6 +25,10 @@ pub(crate) enum Command {
     /// Compute a score from JSON, without a server
     #[command(after_long_help = SCORE_HELP)]
     Score(ScoreArgs),
+
+    /// Point an agent's telemetry at Renown
+    #[command(after_long_help = SETUP_HELP)]
+    Setup(SetupArgs),
 
     /// Print the completion script of a shell
     Completions {
@@ -42,6 +49,40 @@ pub(crate) struct ScoreArgs {
     /// Print the parts of each score and what they contributed, in place of the score
     #[arg(long)]
     pub(crate) explain: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SetupArgs {
+    /// Which agent
+    #[arg(value_name = "AGENT")]
+    pub(crate) agent_kind: AgentArg,
+
+    /// The base URL of the OTLP/HTTP receiver
+    #[arg(long, value_name = "URL", default_value = server::LOCAL, value_hint = ValueHint::Url)]
+    pub(crate) server: ServerUrl,
+
+    /// What this agent is called in Renown [default: what its settings say, else its kind]
+    #[arg(long, value_name = "ID")]
+    pub(crate) agent: Option<AgentId>,
+
+    /// Print what would be written to new files, and change nothing
+    #[arg(long, conflicts_with = "yes")]
+    pub(crate) print: bool,
+
+    /// Write without asking
+    #[arg(long)]
+    pub(crate) yes: bool,
+}
+
+/// The agents whose settings are known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AgentArg {
+    /// Claude Code
+    Claude,
+    /// Codex
+    Codex,
+    /// Gemini CLI
+    Gemini,
 }
 
 /// The shells that are supported.
@@ -126,3 +167,20 @@ to 64 MiB; a stream of them has no limit.
 Examples:
   renown score run runs.jsonl
   renown score reputation --explain < evaluations.json"#;
+
+const SETUP_HELP: &str = r"What is changed (only what differs, after asking):
+  claude  env in ~/.claude/settings.json or $CLAUDE_CONFIG_DIR, and the
+          command /performance in its commands folder
+  codex   [otel] in ~/.codex/config.toml or $CODEX_HOME, and the agent's
+          name in .env beside it
+  gemini  telemetry in ~/.gemini/settings.json or under $GEMINI_CLI_HOME,
+          and the agent's name in .env beside it
+
+Other settings, their order and comments stay. The file as it was is kept
+beside it as FILE.renown-backup. The content of prompts, tool calls and
+answers is never switched on; where it already is, a warning names it.
+
+Examples:
+  renown setup claude
+  renown setup codex --agent reviewer-1 --yes
+  renown setup gemini --server https://renown.example/otlp --print";

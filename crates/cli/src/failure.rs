@@ -51,7 +51,7 @@ pub(crate) fn note(text: &str) {
 }
 
 /// The text on one line and without anything that a terminal would obey: file names and arguments come from outside.
-fn printable(text: &str) -> String {
+pub(crate) fn printable(text: &str) -> String {
     let escaped =
         |char: char| if char.is_control() { char.escape_default().to_string() } else { char.to_string() };
     text.chars().map(escaped).collect()

@@ -8,6 +8,7 @@ mod failure;
 mod inputs;
 mod progress;
 mod score;
+mod setup;
 
 use std::io::{self, Write};
 use std::panic;
@@ -42,6 +43,7 @@ fn main() -> ExitCode {
 fn run(cli: &Cli) -> Result<ExitCode, Failure> {
     match &cli.command {
         Command::Score(args) => score::run(args, cli.quiet),
+        Command::Setup(args) => setup::run(args, cli.quiet),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(
@@ -69,7 +71,7 @@ fn usage(error: &clap::Error) -> Result<ExitCode, Failure> {
 }
 
 /// A reader that has gone away has seen what it wanted.
-fn printed(result: io::Result<()>) -> Result<ExitCode, Failure> {
+pub(crate) fn printed(result: io::Result<()>) -> Result<ExitCode, Failure> {
     match result {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(Failure::new(format!("standard output: {error}")))

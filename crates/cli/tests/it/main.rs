@@ -6,6 +6,7 @@ mod bad_input;
 mod memory;
 mod readme;
 mod score;
+mod setup;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

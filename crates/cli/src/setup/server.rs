@@ -1,0 +1,172 @@
+//! The address of an OTLP/HTTP receiver, checked once at the door.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// Where `renown serve` listens for OTLP/HTTP unless it is told otherwise.
+pub(crate) const LOCAL: &str = "http://127.0.0.1:4318";
+
+/// What every refusal says is allowed.
+const ALLOWED: &str = "expected http://HOST[:PORT][/PREFIX] or https://…";
+
+/// The base URL of a receiver, without a slash at its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ServerUrl(String);
+
+/// Why a URL was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ServerUrlError {
+    Scheme,
+    Host,
+    Port,
+    /// A name or a password. They would be stored in a settings file, in plain text.
+    Credentials,
+    /// A query or a fragment.
+    Query,
+    Character(char),
+    /// The address of one signal, such as `/v1/logs`.
+    Signal,
+}
+
+impl fmt::Display for ServerUrlError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Scheme => write!(f, "no http:// or https://, {ALLOWED}"),
+            Self::Host => write!(f, "no usable host, {ALLOWED}"),
+            Self::Port => write!(f, "the port is no number from 1 to 65535, {ALLOWED}"),
+            Self::Credentials => write!(f, "a name or password would be stored in plain text, {ALLOWED}"),
+            Self::Query => write!(f, "a query or fragment has no meaning here, {ALLOWED}"),
+            Self::Character(char) => write!(f, "the character {char:?} has to be percent-encoded, {ALLOWED}"),
+            Self::Signal => f.write_str("the address of one signal, expected the base URL before /v1/"),
+        }
+    }
+}
+
+impl std::error::Error for ServerUrlError {}
+
+impl ServerUrl {
+    /// The base URL, to which an OpenTelemetry SDK appends the path of each signal.
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The address that log records are posted to, for settings that want the whole of it.
+    pub(crate) fn logs(&self) -> String {
+        format!("{}/v1/logs", self.0)
+    }
+}
+
+impl Default for ServerUrl {
+    fn default() -> Self {
+        Self(LOCAL.to_owned())
+    }
+}
+
+impl FromStr for ServerUrl {
+    type Err = ServerUrlError;
+
+    fn from_str(text: &str) -> Result<Self, ServerUrlError> {
+        let (scheme, rest) = text.split_once("://").ok_or(ServerUrlError::Scheme)?;
+        let scheme = scheme.to_ascii_lowercase();
+        if scheme != "http" && scheme != "https" {
+            return Err(ServerUrlError::Scheme);
+        }
+        let (authority, path) = match rest.find('/') {
+            Some(slash) => rest.split_at(slash),
+            None => (rest, ""),
+        };
+        if rest.contains(['?', '#']) {
+            return Err(ServerUrlError::Query);
+        }
+        check_authority(authority)?;
+        if let Some(found) = path.chars().find(|&char| !is_path(char)) {
+            return Err(ServerUrlError::Character(found));
+        }
+        let path = path.trim_end_matches('/');
+        if ["/v1/logs", "/v1/traces", "/v1/metrics"].iter().any(|signal| path.ends_with(signal)) {
+            return Err(ServerUrlError::Signal);
+        }
+        Ok(Self(format!("{scheme}://{authority}{path}")))
+    }
+}
+
+fn check_authority(authority: &str) -> Result<(), ServerUrlError> {
+    if authority.contains('@') {
+        return Err(ServerUrlError::Credentials);
+    }
+    // An IPv6 address has colons of its own, within brackets.
+    let (host, port) = match authority.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        Some((address, port)) => {
+            address.parse::<std::net::Ipv6Addr>().map_err(|_| ServerUrlError::Host)?;
+            ("ipv6", port.strip_prefix(':').or(if port.is_empty() { None } else { Some("") }))
+        }
+        None => match authority.split_once(':') {
+            Some((host, port)) => (host, Some(port)),
+            None => (authority, None),
+        },
+    };
+    let is_host = |char: char| char.is_ascii_alphanumeric() || matches!(char, '.' | '-' | '_');
+    if host.is_empty() || !host.chars().all(is_host) {
+        return Err(ServerUrlError::Host);
+    }
+    let is_port = |port: &str| {
+        port.chars().all(|char| char.is_ascii_digit()) && port.parse::<u16>().is_ok_and(|port| port > 0)
+    };
+    if port.is_some_and(|port| !is_port(port)) { Err(ServerUrlError::Port) } else { Ok(()) }
+}
+
+/// The characters of a path by RFC 3986, without quotes, which some settings files could not hold.
+fn is_path(char: char) -> bool {
+    char.is_ascii_alphanumeric() || "/-._~%!$&()*+,;=:@".contains(char)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_base_url_is_kept_without_its_last_slash() {
+        for (given, base) in [
+            (LOCAL, LOCAL),
+            ("HTTPS://renown.example", "https://renown.example"),
+            ("https://host/otlp", "https://host/otlp"),
+            ("https://host/otlp//", "https://host/otlp"),
+            ("http://[::1]:4318/", "http://[::1]:4318"),
+            ("http://[::1]", "http://[::1]"),
+            ("http://localhost:65535", "http://localhost:65535"),
+        ] {
+            let server: ServerUrl = given.parse().unwrap();
+            assert_eq!(server.as_str(), base, "{given}");
+            assert_eq!(server.logs(), format!("{base}/v1/logs"));
+        }
+        assert_eq!(LOCAL.parse(), Ok(ServerUrl::default()));
+    }
+
+    #[test]
+    fn what_is_no_base_url_is_refused_with_the_reason() {
+        for (given, problem) in [
+            ("", ServerUrlError::Scheme),
+            ("127.0.0.1:4318", ServerUrlError::Scheme),
+            ("ftp://host", ServerUrlError::Scheme),
+            ("http://", ServerUrlError::Host),
+            ("http:///otlp", ServerUrlError::Host),
+            ("http://a b", ServerUrlError::Host),
+            ("http://[::g]:1", ServerUrlError::Host),
+            ("http://:4318", ServerUrlError::Host),
+            ("http://host:", ServerUrlError::Port),
+            ("http://host:0", ServerUrlError::Port),
+            ("http://host:65536", ServerUrlError::Port),
+            ("http://host:+1", ServerUrlError::Port),
+            ("http://[::1]4318", ServerUrlError::Port),
+            ("http://user:secret@host", ServerUrlError::Credentials),
+            ("http://host/?a=b", ServerUrlError::Query),
+            ("http://host#x", ServerUrlError::Query),
+            ("http://host/a b", ServerUrlError::Character(' ')),
+            ("http://host/é", ServerUrlError::Character('é')),
+            ("http://host/\"", ServerUrlError::Character('"')),
+            ("http://host/v1/logs/", ServerUrlError::Signal),
+        ] {
+            assert_eq!(given.parse::<ServerUrl>(), Err(problem), "{given}");
+        }
+    }
+}
