@@ -1,11 +1,15 @@
 //! What can be said on the command line.
 
+use std::num::NonZeroU64;
 use std::path::PathBuf;
 
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use renown_core::ids::AgentId;
 use renown_core::kind::Kind;
+use renown_core::time::Timestamp;
 
+use crate::judge::{self, Min};
 use crate::setup::server::{self, ServerUrl};
 
 /// Tells whether an AI agent's work can be trusted.
@@ -22,6 +26,10 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Score sessions of coding agents from their OpenTelemetry logs
+    #[command(after_long_help = JUDGE_HELP)]
+    Judge(JudgeArgs),
+
     /// Compute a score from JSON, without a server
     #[command(after_long_help = SCORE_HELP)]
     Score(ScoreArgs),
@@ -35,6 +43,73 @@ pub(crate) enum Command {
         /// The shell
         shell: ShellArg,
     },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct JudgeArgs {
+    /// Logs: files or globs of OTLP JSON, one object a line, also gzip and zstd; `-` is standard input, which is also the
+    /// default where it is not a terminal
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub(crate) logs: Vec<PathBuf>,
+
+    /// Judge this session instead of the most recent one
+    #[arg(long, value_name = "ID", conflicts_with_all = ["all", "last"])]
+    pub(crate) session: Option<String>,
+
+    /// Judge every session
+    #[arg(long, conflicts_with = "last")]
+    pub(crate) all: bool,
+
+    /// Judge the last N sessions
+    #[arg(long, value_name = "N")]
+    pub(crate) last: Option<NonZeroU64>,
+
+    /// Count only records from this time on, as in 2026-11-15T12:00:00Z
+    #[arg(long, value_name = "T", value_parser = judge::time)]
+    pub(crate) from: Option<Timestamp>,
+
+    /// Count only records up to this time
+    #[arg(long, value_name = "T", value_parser = judge::time)]
+    pub(crate) to: Option<Timestamp>,
+
+    /// The masque that the agent wore [default: what the session file or the telemetry says]
+    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) masque: Option<String>,
+
+    /// A YAML file with `active: {name: …, donned_at: …}`: the masque, and the default of --from
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) session_file: Option<PathBuf>,
+
+    /// How the result is printed
+    #[arg(long, default_value = "yaml")]
+    pub(crate) format: FormatArg,
+
+    /// Exit with 1 if a judged session is below this score
+    #[arg(long, value_name = "X", value_parser = judge::min)]
+    pub(crate) min: Option<Min>,
+
+    /// Fail at the first bad line or refused record instead of skipping it
+    #[arg(long)]
+    pub(crate) strict: bool,
+
+    /// Follow one log as it grows, and show the current session
+    #[arg(long, conflicts_with_all = ["all", "last", "min"])]
+    pub(crate) watch: bool,
+
+    /// The configuration, for its prices [default: `RENOWN_CONFIG`, else renown.toml in the data directory]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) config: Option<PathBuf>,
+}
+
+/// How sessions are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FormatArg {
+    /// As a YAML document each
+    Yaml,
+    /// As a JSON object, or an array of them with --all and --last
+    Json,
+    /// As a line each
+    Table,
 }
 
 #[derive(Debug, Args)]
@@ -184,3 +259,20 @@ Examples:
   renown setup claude
   renown setup codex --agent reviewer-1 --yes
   renown setup gemini --server https://renown.example/otlp --print";
+
+const JUDGE_HELP: &str = r"Reads logs and spans of Claude Code, Codex, Gemini CLI, Qwen Code, OpenCode,
+Copilot and agents that follow the GenAI conventions of OpenTelemetry. Several
+files are one stream, in any order. Prompts, arguments and outputs are never
+read.
+
+The result goes to standard output, the account of what was read to standard
+error. Bad lines are skipped, counted, and the first three are named.
+
+Exit codes: 0 judged, 1 below --min, 2 nothing to judge or bad input.
+
+Examples:
+  renown judge logs.jsonl
+  renown judge --all --format table 'logs/*.jsonl.gz'
+  renown judge --session 0b1c… --format json logs.jsonl
+  renown judge --min 7 logs.jsonl && git push
+  renown judge --watch logs.jsonl";

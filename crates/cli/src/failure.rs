@@ -50,6 +50,11 @@ pub(crate) fn note(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
+/// Tells the user that something was not as it should be.
+pub(crate) fn warn(text: &str) {
+    let _ = writeln!(io::stderr().lock(), "warning: {}", printable(text));
+}
+
 /// The text on one line and without anything that a terminal would obey: file names and arguments come from outside.
 pub(crate) fn printable(text: &str) -> String {
     let escaped =

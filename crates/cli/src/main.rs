@@ -4,11 +4,15 @@
 //! everything else to standard error. Exit codes: 0 done, 1 the thing asked about did not pass, 2 bad usage or input.
 
 mod args;
+mod config;
 mod failure;
 mod inputs;
+mod judge;
+mod logs;
 mod progress;
 mod score;
 mod setup;
+mod source;
 
 use std::io::{self, Write};
 use std::panic;
@@ -42,6 +46,7 @@ fn main() -> ExitCode {
 
 fn run(cli: &Cli) -> Result<ExitCode, Failure> {
     match &cli.command {
+        Command::Judge(args) => judge::run(args, cli.quiet),
         Command::Score(args) => score::run(args, cli.quiet),
         Command::Setup(args) => setup::run(args, cli.quiet),
         Command::Completions { shell } => {

@@ -15,11 +15,12 @@ const SHOWN_AFTER: Duration = Duration::from_secs(1);
 pub(crate) struct Progress {
     bar: ProgressBar,
     wanted: bool,
+    started: Instant,
 }
 
 impl Progress {
-    /// The progress over so many bytes, if that is known. Results that are printed to the same terminal would tear it.
-    pub(crate) fn new(bytes: Option<u64>, quiet: bool) -> Self {
+    /// The progress over so many bytes, if that is known; `wanted` if it may be shown.
+    pub(crate) fn new(bytes: Option<u64>, wanted: bool) -> Self {
         let bar = ProgressBar::with_draw_target(bytes, ProgressDrawTarget::hidden());
         let colour = if std::env::var_os("NO_COLOR").is_some() { "" } else { ".cyan" };
         let template = match bytes {
@@ -31,12 +32,12 @@ impl Progress {
         if let Ok(style) = ProgressStyle::with_template(&template) {
             bar.set_style(style);
         }
-        Self { bar, wanted: !quiet && io::stderr().is_terminal() && !io::stdout().is_terminal() }
+        Self { bar, wanted: wanted && io::stderr().is_terminal(), started: Instant::now() }
     }
 
     /// The same bytes, counted.
     pub(crate) fn count<R: Read>(&self, reader: R) -> impl Read + use<R> {
-        Counted { reader, progress: self.clone(), started: Instant::now(), shown: false }
+        Counted { reader, progress: self.clone() }
     }
 
     /// Prints an error where the bar is not.
@@ -53,17 +54,15 @@ impl Progress {
 struct Counted<R> {
     reader: R,
     progress: Progress,
-    started: Instant,
-    shown: bool,
 }
 
 impl<R: Read> Read for Counted<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.reader.read(buffer)?;
-        self.progress.bar.inc(read as u64);
-        if self.progress.wanted && !self.shown && self.started.elapsed() >= SHOWN_AFTER {
-            self.progress.bar.set_draw_target(ProgressDrawTarget::stderr());
-            self.shown = true;
+        let Progress { bar, wanted, started } = &self.progress;
+        bar.inc(read as u64);
+        if *wanted && bar.is_hidden() && started.elapsed() >= SHOWN_AFTER {
+            bar.set_draw_target(ProgressDrawTarget::stderr());
         }
         Ok(read)
     }

@@ -1,7 +1,6 @@
 //! `renown score`: JSON in, scores out, one input at a time.
 
 use std::fmt;
-use std::fs::File;
 use std::io::{self, BufReader, BufWriter, IsTerminal, Read, Write};
 use std::path::Path;
 use std::process::ExitCode;
@@ -15,6 +14,7 @@ use crate::args::ScoreArgs;
 use crate::failure::{self, BAD_INPUT, Failure};
 use crate::inputs::{ArrayEnd, Input, Inputs, Place, Shape, Text};
 use crate::progress::Progress;
+use crate::source::{STDIN, Source};
 
 /// How many bad inputs are named on standard error; each has an error object in its place.
 const NAMED_MAX: usize = 3;
@@ -23,10 +23,14 @@ const READ_BUFFER_BYTES: usize = 256 * 1024;
 
 /// Scores every input of the file.
 pub(crate) fn run(args: &ScoreArgs, quiet: bool) -> Result<ExitCode, Failure> {
-    let Source { name, reader, bytes } = Source::open(&args.file, quiet)?;
-    let progress = Progress::new(bytes, quiet);
+    let Source { name, file, bytes } = Source::open(&args.file, "JSON")?;
+    if args.file == Path::new(STDIN) && io::stdin().is_terminal() && !quiet {
+        failure::note("reading JSON from the terminal, end with Ctrl-D");
+    }
+    // Results that are printed to the same terminal would tear the bar.
+    let progress = Progress::new(bytes, !quiet && !io::stdout().is_terminal());
     let mut scoring = Scoring::new(&name, args, progress.clone(), io::stdout().lock());
-    let outcome = scoring.run(progress.count(reader));
+    let outcome = scoring.run(progress.count(file));
     progress.finish();
     match outcome {
         Ok(()) => {}
@@ -36,52 +40,6 @@ pub(crate) fn run(args: &ScoreArgs, quiet: bool) -> Result<ExitCode, Failure> {
         Err(Stopped::Input(error)) => return Err(Failure::new(format!("{name}: {error}"))),
     }
     Ok(if scoring.bad { ExitCode::from(BAD_INPUT) } else { ExitCode::SUCCESS })
-}
-
-/// Where inputs come from, what it is called in errors, and how long it is, if that is known.
-struct Source {
-    name: String,
-    reader: File,
-    bytes: Option<u64>,
-}
-
-impl Source {
-    fn open(file: &Path, quiet: bool) -> Result<Self, Failure> {
-        let from_stdin = file == Path::new("-");
-        let name = if from_stdin { "standard input".to_owned() } else { file.display().to_string() };
-        let refused = |error: io::Error| {
-            let failure = Failure::new(format!("{name}: {error}"));
-            if error.kind() == io::ErrorKind::NotFound {
-                failure.hint("name a file with JSON, or `-` to read standard input")
-            } else {
-                failure
-            }
-        };
-        let reader = if from_stdin { stdin() } else { File::open(file) }.map_err(refused)?;
-        let metadata = reader.metadata().map_err(refused)?;
-        if metadata.is_dir() {
-            return Err(Failure::new(format!("{name}: is a directory, expected a file with JSON")));
-        }
-        if from_stdin && io::stdin().is_terminal() && !quiet {
-            failure::note("reading JSON from the terminal, end with Ctrl-D");
-        }
-        Ok(Self { name, reader, bytes: metadata.is_file().then_some(metadata.len()) })
-    }
-}
-
-/// Standard input as the file it is, so that its length is known where it has one.
-#[cfg(unix)]
-fn stdin() -> io::Result<File> {
-    use std::os::fd::AsFd;
-
-    io::stdin().as_fd().try_clone_to_owned().map(File::from)
-}
-
-#[cfg(windows)]
-fn stdin() -> io::Result<File> {
-    use std::os::windows::io::AsHandle;
-
-    io::stdin().as_handle().try_clone_to_owned().map(File::from)
 }
 
 /// Which side of the pipe failed.

@@ -10,7 +10,8 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 
-pub(crate) use written::{Cut, Rest, Written};
+pub use written::Written;
+pub(crate) use written::{Cut, Rest};
 
 /// A number with exactly `PLACES` decimals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

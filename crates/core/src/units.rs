@@ -227,10 +227,7 @@ impl FromStr for NanoUsd {
         if written.is_negative() {
             return refused(NanoUsdError::Negative);
         }
-        let rounded = written
-            .cut(Self::PLACES, MAX)
-            .map(|Cut { whole, rest }| whole + u128::from(rest == Rest::HalfOrMore));
-        match rounded.filter(|&nano| nano <= MAX) {
+        match written.half_up(Self::PLACES, MAX) {
             Some(nano) => Ok(Self(nano)),
             None => refused(NanoUsdError::TooLarge),
         }

@@ -9,21 +9,24 @@ use serde::Deserialize;
 use crate::shell::{cargo, output, root, run, succeeds};
 
 /// Crates whose dependencies are part of their design, and all that each may use.
-const PURE: [(&str, &[&str]); 1] = [(
-    "renown-core",
-    &[
-        "aho-corasick",
-        "ethnum",
-        "jiff",
-        "jsonschema",
-        "regex",
-        "serde",
-        "serde_json",
-        "serde_path_to_error",
-        "unicode-normalization",
-        "uuid",
-    ],
-)];
+const PURE: [(&str, &[&str]); 2] = [
+    (
+        "renown-core",
+        &[
+            "aho-corasick",
+            "ethnum",
+            "jiff",
+            "jsonschema",
+            "regex",
+            "serde",
+            "serde_json",
+            "serde_path_to_error",
+            "unicode-normalization",
+            "uuid",
+        ],
+    ),
+    ("renown-telemetry", &["renown-core", "serde"]),
+];
 
 /// What this program reads of `deny.toml`; `cargo deny` reads the same file.
 #[derive(Deserialize)]

@@ -5,7 +5,7 @@
 
 /// The digits of a number and where its point stands.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Written<'a> {
+pub struct Written<'a> {
     negative: bool,
     whole: &'a str,
     part: &'a str,
@@ -29,7 +29,7 @@ pub(crate) enum Rest {
 
 impl<'a> Written<'a> {
     /// Reads digits with an optional sign, point and exponent; none if the text is anything else.
-    pub(crate) fn parse(text: &'a str) -> Option<Self> {
+    pub fn parse(text: &'a str) -> Option<Self> {
         let (negative, unsigned) = match text.strip_prefix('-') {
             Some(rest) => (true, rest),
             None => (false, text.strip_prefix('+').unwrap_or(text)),
@@ -56,8 +56,18 @@ impl<'a> Written<'a> {
     }
 
     /// Whether the number is below 0.
-    pub(crate) fn is_negative(&self) -> bool {
+    pub fn is_negative(&self) -> bool {
         self.negative && !self.is_zero()
+    }
+
+    /// The number times 10^`places`, to the nearest whole number, halves up; none if it is negative or that is above
+    /// `max`.
+    pub fn half_up(&self, places: i64, max: u128) -> Option<u128> {
+        if self.is_negative() {
+            return None;
+        }
+        let Cut { whole, rest } = self.cut(places, max)?;
+        Some(whole + u128::from(rest == Rest::HalfOrMore)).filter(|&rounded| rounded <= max)
     }
 
     /// The magnitude times 10^`places`, cut to a whole number; none if that is above `max`.

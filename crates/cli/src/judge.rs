@@ -1,0 +1,284 @@
+//! `renown judge`: sessions of coding agents, scored from their telemetry.
+
+mod print;
+mod session_file;
+mod watch;
+
+use std::io::{self, IsTerminal};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::thread;
+
+use renown_core::decimal::{Decimal, Written};
+use renown_core::time::Timestamp;
+use renown_telemetry::account::Account;
+use renown_telemetry::ledger::{Cut, Ledger, Session};
+use renown_telemetry::prices::Prices;
+use renown_telemetry::report::Report;
+
+use crate::args::{FormatArg, JudgeArgs};
+use crate::config::Config;
+use crate::failure::{self, Failure};
+use crate::logs::reading::Reading;
+use crate::logs::stream::Stream;
+use crate::logs::{parallel, sources};
+use crate::progress::Progress;
+use crate::source::{STDIN, Source};
+use session_file::SessionFile;
+
+/// The exit code when a session is below what was asked for.
+const BELOW: u8 = 1;
+
+/// Judges what the arguments select.
+pub(crate) fn run(args: &JudgeArgs, quiet: bool) -> Result<ExitCode, Failure> {
+    let judge = Judge::new(args, quiet)?;
+    let logs = logs(args, quiet)?;
+    if args.watch { judge.watch(&logs) } else { judge.once(&logs) }
+}
+
+/// What was asked for, checked.
+struct Judge<'a> {
+    args: &'a JudgeArgs,
+    quiet: bool,
+    prices: Prices,
+    cut: Cut,
+    /// The masque by flag or session file.
+    masque: Option<String>,
+}
+
+impl<'a> Judge<'a> {
+    fn new(args: &'a JudgeArgs, quiet: bool) -> Result<Self, Failure> {
+        let prices = Config::load(args.config.as_deref())?.prices;
+        let session_file =
+            args.session_file.as_deref().map(SessionFile::read).transpose()?.unwrap_or_default();
+        let cut = Cut { from: args.from.or(session_file.donned_at), to: args.to };
+        if let (Some(from), Some(to)) = (cut.from, cut.to)
+            && from > to
+        {
+            return Err(Failure::new(format!("--to {to} is before {from}, where the window begins")));
+        }
+        let masque = args.masque.clone().or(session_file.name);
+        Ok(Self { args, quiet, prices, cut, masque })
+    }
+
+    fn reading(&self) -> Reading {
+        Reading::new(self.cut, self.args.strict)
+    }
+
+    /// Reads all logs and prints what was selected.
+    fn once(&self, logs: &[PathBuf]) -> Result<ExitCode, Failure> {
+        let mut reading = self.read(logs)?;
+        let beyond =
+            reading.ledger.sessions().into_iter().filter(|session| session.is_beyond_repeats()).count();
+        if beyond > 0 {
+            let sessions = counted(beyond as u64, "session");
+            reading.warn(format!(
+                "{sessions} with over 65536 records: repeats beyond those were not looked for"
+            ));
+        }
+        let first_bad_line = reading.first_bad_line().map(str::to_owned);
+        self.warn(&mut reading);
+        let ledger = &reading.ledger;
+        let account = ledger.account();
+        let selected = match self.select(ledger, logs, &account, first_bad_line.as_deref()) {
+            Ok(selected) => selected,
+            Err(failure) => {
+                self.tell_account(&account);
+                return Err(failure);
+            }
+        };
+        let reports: Vec<Report<'_>> = selected.iter().map(|session| self.report(session)).collect();
+        let is_one = !self.args.all && self.args.last.is_none();
+        crate::printed(print::write(&mut io::stdout().lock(), &reports, self.args.format, is_one))?;
+        self.tell_account(&account);
+        self.tell_missing(&reports);
+        Ok(self.passed(&reports))
+    }
+
+    fn read(&self, logs: &[PathBuf]) -> Result<Reading, Failure> {
+        let workers = thread::available_parallelism().map_or(1, usize::from);
+        let sources = logs.iter().map(|path| Source::open(path, WANTED)).collect::<Result<Vec<_>, _>>()?;
+        let bytes = sources.iter().map(|source| source.bytes).sum();
+        let progress = Progress::new(bytes, !self.quiet);
+        let open = |source: Source| {
+            let failed = |error: io::Error| Failure::new(format!("{}: {error}", source.name));
+            let stream = Stream::new(progress.count(source.file)).map_err(failed)?;
+            Ok((source.name, stream))
+        };
+        let reading = parallel::read(sources, open, self.reading(), &self.prices, workers);
+        progress.finish();
+        reading
+    }
+
+    /// The sessions that were asked for, oldest first.
+    fn select<'l>(
+        &self,
+        ledger: &'l Ledger,
+        logs: &[PathBuf],
+        account: &Account,
+        first_bad_line: Option<&str>,
+    ) -> Result<Vec<&'l Session>, Failure> {
+        let name = Self::name(logs);
+        if account.sessions == 0 {
+            return Err(nothing(&name, account, self.cut, first_bad_line));
+        }
+        if let Some(id) = &self.args.session {
+            return ledger.find(id).map(|session| vec![session]).ok_or_else(|| {
+                let latest: Vec<&str> =
+                    ledger.sessions().iter().rev().take(3).map(|session| session.id()).collect();
+                Failure::new(format!("no session {id} in {name}"))
+                    .hint(format!("the latest are {}", latest.join(", ")))
+            });
+        }
+        if !self.args.all && self.args.last.is_none() {
+            return Ok(ledger.latest().into_iter().collect());
+        }
+        let sessions = ledger.sessions();
+        let last =
+            self.args.last.map_or(sessions.len(), |last| usize::try_from(last.get()).unwrap_or(usize::MAX));
+        let older = sessions.len().saturating_sub(last);
+        Ok(sessions.into_iter().skip(older).collect())
+    }
+
+    /// What the logs are called in errors.
+    fn name(logs: &[PathBuf]) -> String {
+        let first = logs.first().map_or(Path::new(STDIN), PathBuf::as_path);
+        let first =
+            if first == Path::new(STDIN) { "standard input".into() } else { first.display().to_string() };
+        match logs.len() {
+            0 | 1 => first,
+            more => format!("{first} and {}", counted(more as u64 - 1, "other file")),
+        }
+    }
+
+    fn report<'s>(&self, session: &'s Session) -> Report<'s> {
+        let mut report = session.report();
+        if let Some(masque) = &self.masque {
+            report.masque = masque.clone().into();
+        }
+        report
+    }
+
+    /// Whether nothing is below what was asked for; what is, is told.
+    fn passed(&self, reports: &[Report<'_>]) -> ExitCode {
+        let Some(min) = self.args.min else { return ExitCode::SUCCESS };
+        let below: Vec<_> =
+            reports.iter().filter(|report| !min.is_met_by(report.performance.0.composite)).collect();
+        for report in &below {
+            let composite = report.performance.0.composite;
+            failure::note(&format!("session {}: {composite} is below {}", report.session_id, min.0));
+        }
+        if below.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(BELOW) }
+    }
+
+    fn warn(&self, reading: &mut Reading) {
+        let warnings = reading.take_warnings();
+        if !self.quiet {
+            for warning in &warnings {
+                failure::warn(warning);
+            }
+        }
+    }
+
+    /// What became of everything that was read.
+    fn tell_account(&self, account: &Account) {
+        if self.quiet {
+            return;
+        }
+        let text = match self.args.format {
+            FormatArg::Json => serde_json::to_string(account).unwrap_or_default(),
+            FormatArg::Yaml | FormatArg::Table => print::account(account),
+        };
+        failure::note(&text);
+    }
+
+    /// Which evidence a single session lacks, where its numbers do not show it.
+    fn tell_missing(&self, reports: &[Report<'_>]) {
+        if let ([report], FormatArg::Yaml, false) = (reports, self.args.format, self.quiet)
+            && !report.coverage.missing.is_empty()
+        {
+            failure::note(&format!("no evidence of {}: counted as 0", report.coverage.missing.join(", ")));
+        }
+    }
+}
+
+/// What a log should hold, in errors.
+const WANTED: &str = "OTLP JSON, one object a line";
+
+/// The logs to read: those that are named, else standard input.
+fn logs(args: &JudgeArgs, quiet: bool) -> Result<Vec<PathBuf>, Failure> {
+    if !args.logs.is_empty() {
+        return sources::expand(&args.logs, quiet);
+    }
+    if io::stdin().is_terminal() { Err(no_logs()) } else { Ok(vec![STDIN.into()]) }
+}
+
+fn no_logs() -> Failure {
+    Failure::new("nothing to judge: no log was named and no telemetry was received").hint(
+        "`renown setup claude` points an agent here, `renown judge FILE` reads a log, `renown serve --demo` shows sample data",
+    )
+}
+
+/// Why there is no session.
+fn nothing(name: &str, account: &Account, cut: Cut, first_bad_line: Option<&str>) -> Failure {
+    const HINT: &str = "a log has one OTLP JSON object a line, as the OpenTelemetry collector's file exporter writes it \
+                        with `format: json`";
+    if account.records == 0 {
+        let bad = first_bad_line
+            .map(|line| format!(" ({}, the first: {line})", counted(account.bad_lines, "bad line")));
+        let failure = Failure::new(format!("no records in {name}{}", bad.unwrap_or_default()));
+        return if name == "standard input" && account.lines == 0 { no_logs() } else { failure.hint(HINT) };
+    }
+    let reasons = [
+        (account.no_session, "without a session id"),
+        (account.bad_values, "refused"),
+        (account.shadowed, "that only repeat spans"),
+    ];
+    let told: Vec<String> = reasons
+        .iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{} {what}", counted(*count, "record")))
+        .collect();
+    let window = match (cut.from, cut.to) {
+        (None, None) => String::new(),
+        (Some(from), None) => format!(" from {from} on"),
+        (None, Some(to)) => format!(" up to {to}"),
+        (Some(from), Some(to)) => format!(" from {from} to {to}"),
+    };
+    let told = if told.is_empty() { counted(account.records, "record") } else { told.join(", ") };
+    Failure::new(format!("no session found in {name}{window} ({told})")).hint(
+        "a record names its session in session.id, conversation.id, gen_ai.conversation.id or thread.id",
+    )
+}
+
+/// A count and what is counted.
+fn counted(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+/// The composite that a session must have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Min(Decimal<1>);
+
+impl Min {
+    fn is_met_by(self, composite: Decimal<1>) -> bool {
+        composite >= self.0
+    }
+}
+
+/// Reads `--min`: a composite has one decimal, and so has what it is compared with.
+pub(crate) fn min(text: &str) -> Result<Min, String> {
+    const MAX: u128 = 10;
+    let scaled = |places, scale| Written::parse(text)?.half_up(places, MAX * scale);
+    match (scaled(1, 10), scaled(9, 1_000_000_000)) {
+        (Some(tenths), Some(exact)) if exact == tenths * 100_000_000 => {
+            Ok(Min(Decimal::from_units(tenths.cast_signed())))
+        }
+        _ => Err("expected a score from 0 to 10 with at most one decimal".to_owned()),
+    }
+}
+
+/// Reads `--from` and `--to`.
+pub(crate) fn time(text: &str) -> Result<Timestamp, String> {
+    Timestamp::parse(text).map_err(|error| error.to_string())
+}

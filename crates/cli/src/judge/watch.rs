@@ -1,0 +1,142 @@
+//! `renown judge --watch`: the current session, rendered anew as its log grows.
+//!
+//! On a terminal the last rendering is replaced. Elsewhere each one is a YAML document, a line of JSON or a table, and
+//! only what has changed is printed.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use renown_telemetry::ledger::Session;
+
+use super::{Judge, print};
+use crate::args::FormatArg;
+use crate::failure::{self, Failure};
+use crate::logs::chunk::{Part, parse};
+use crate::logs::follow::{Follow, News};
+use crate::logs::reading::Reading;
+use crate::logs::stream::{Chunk, Content};
+
+/// The most often that it is rendered.
+const RENDER_EVERY: Duration = Duration::from_secs(1);
+
+impl Judge<'_> {
+    /// Follows a log until it ends, which a file never does.
+    pub(super) fn watch(&self, logs: &[PathBuf]) -> Result<ExitCode, Failure> {
+        let [path] = logs else {
+            return Err(Failure::new(format!("--watch follows one log, found {}", logs.len())));
+        };
+        let (name, mut log) = Follow::open(path)?;
+        let mut reading = self.reading();
+        reading.begin(&name);
+        let mut screen = Screen::new(self.args.format);
+        let mut part = Part::default();
+        let mut is_waiting = false;
+        loop {
+            let news = log.news().map_err(|error| Failure::new(format!("{name}: {error}")))?;
+            let (is_over, is_idle) = (matches!(news, News::End(_)), matches!(news, News::Nothing));
+            self.take(news, &name, &mut reading, &mut part)?;
+            self.warn(&mut reading);
+            // What is there already is read to its end before it is shown for the first time.
+            let is_due = is_over || (screen.is_due() && (is_idle || screen.has_shown()));
+            if is_due && !screen.show(self, &reading)? {
+                return Ok(ExitCode::SUCCESS);
+            }
+            if is_over {
+                self.tell_account(&reading.ledger.account());
+                return Ok(ExitCode::SUCCESS);
+            }
+            if is_idle && !is_waiting && !self.quiet && !screen.has_shown() {
+                failure::note(&format!("waiting for a session in {name}, end with Ctrl-C"));
+                is_waiting = true;
+            }
+        }
+    }
+
+    /// Adds the news to the reading.
+    fn take(&self, news: News, name: &str, reading: &mut Reading, part: &mut Part) -> Result<(), Failure> {
+        let (buffer, content, is_last) = match news {
+            News::Nothing => return Ok(()),
+            News::Restarted { unfinished } => {
+                reading.add_unfinished(unfinished);
+                reading.begin(name);
+                return Ok(());
+            }
+            News::Lines(lines) => (lines, Content::Lines, false),
+            News::TooLong => (Vec::new(), Content::TooLong, false),
+            News::End(rest) => (rest, Content::Lines, true),
+        };
+        let chunk = Chunk { filled: buffer.len(), buffer, content, is_last };
+        let mut flushed = Ok(());
+        parse(&chunk, &self.prices, part, &mut |part| {
+            let outcome = reading.add(part);
+            if flushed.is_ok() {
+                flushed = outcome;
+            }
+            part.clear();
+        });
+        flushed?;
+        reading.end_chunk(part)
+    }
+
+    /// The session that is watched: the one that was asked for, else the latest.
+    fn watched<'r>(&self, reading: &'r Reading) -> Option<&'r Session> {
+        match &self.args.session {
+            Some(id) => reading.ledger.find(id),
+            None => reading.ledger.latest(),
+        }
+    }
+}
+
+/// What is shown.
+struct Screen {
+    format: FormatArg,
+    is_terminal: bool,
+    /// What was shown last.
+    last: String,
+    shown_at: Option<Instant>,
+}
+
+impl Screen {
+    fn new(format: FormatArg) -> Self {
+        Self { format, is_terminal: io::stdout().is_terminal(), last: String::new(), shown_at: None }
+    }
+
+    fn is_due(&self) -> bool {
+        self.shown_at.is_none_or(|at| at.elapsed() >= RENDER_EVERY)
+    }
+
+    fn has_shown(&self) -> bool {
+        !self.last.is_empty()
+    }
+
+    /// Shows the current session if it has changed; false if nobody looks any more.
+    fn show(&mut self, judge: &Judge<'_>, reading: &Reading) -> Result<bool, Failure> {
+        let Some(session) = judge.watched(reading) else { return Ok(true) };
+        let report = judge.report(session);
+        let text = match self.format {
+            FormatArg::Yaml => print::yaml(&report),
+            FormatArg::Json => serde_json::to_string(&report).unwrap_or_default() + "\n",
+            FormatArg::Table => {
+                print::table(&[report], self.is_terminal && std::env::var_os("NO_COLOR").is_none())
+            }
+        };
+        if text == self.last {
+            return Ok(true);
+        }
+        let before = match (self.is_terminal, self.has_shown(), self.format) {
+            (true, true, _) => format!("\u{1b}[{}A\u{1b}[J", self.last.lines().count()),
+            (false, true, FormatArg::Yaml) => "---\n".to_owned(),
+            (_, false, _) | (false, true, FormatArg::Json | FormatArg::Table) => String::new(),
+        };
+        self.last = text;
+        self.shown_at = Some(Instant::now());
+        let mut out = io::stdout().lock();
+        match write!(out, "{before}{}", self.last).and_then(|()| out.flush()) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(false),
+            Err(error) => Err(Failure::new(format!("standard output: {error}"))),
+        }
+    }
+}

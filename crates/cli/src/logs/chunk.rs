@@ -1,0 +1,187 @@
+//! Parsing one chunk: its lines or frames into a batch of records, and what is wrong with it.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::io::{self, Read};
+
+use memchr::memchr_iter;
+use renown_telemetry::facts::{Batch, Refused};
+use renown_telemetry::json::{self, LineError};
+use renown_telemetry::limits::LINE_BYTES_MAX;
+use renown_telemetry::prices::Prices;
+
+use super::stream::{Chunk, Content, FRAME_LENGTH_BYTES, ZSTD, frame_length};
+
+/// Lines above this are checked before they are read, so that their records need not be held all at once.
+const LARGE_LINE_BYTES: usize = 256 * 1024;
+/// How many records of such a line are held.
+const RECORDS_MAX: usize = 8192;
+
+/// How many problems of a kind are named; the others are counted.
+pub(crate) const NAMED_MAX: usize = 3;
+
+/// What a chunk, or a part of one, holds.
+#[derive(Debug, Default)]
+pub(crate) struct Part {
+    pub(crate) batch: Batch,
+    /// Lines or frames, also blank ones: what line numbers count.
+    pub(crate) lines: u64,
+    /// The first that could not be read, with their numbers in the chunk, from 1.
+    pub(crate) bad: Vec<(u64, Problem)>,
+    pub(crate) bad_count: u64,
+    pub(crate) truncated_bytes: u64,
+}
+
+impl Part {
+    /// Forgets what was added to a reading; the lines are counted to the end of the chunk.
+    pub(crate) fn clear(&mut self) {
+        self.batch.clear();
+        self.bad.clear();
+        (self.bad_count, self.truncated_bytes) = (0, 0);
+    }
+}
+
+/// What is wrong with a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Problem {
+    Line(LineError),
+    /// A frame that is no JSON but begins as protobuf does.
+    ProtobufFrame,
+    /// A frame whose compression is broken.
+    BrokenFrame,
+    Refused(&'static str),
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Line(error) => error.fmt(f),
+            Self::ProtobufFrame => f.write_str("a frame of protobuf, expected JSON"),
+            Self::BrokenFrame => f.write_str("a frame whose zstd is broken"),
+            Self::Refused(attribute) => write!(f, "refused a record: {attribute} cannot be that number"),
+        }
+    }
+}
+
+impl From<Refused> for Problem {
+    fn from(refused: Refused) -> Self {
+        Self::Refused(refused.attribute)
+    }
+}
+
+/// Parses a chunk. `flush` takes what is there of a part that grows too large, and leaves it empty.
+pub(crate) fn parse(chunk: &Chunk, prices: &Prices, part: &mut Part, flush: &mut dyn FnMut(&mut Part)) {
+    let mut parser = Parser { prices, part, flush };
+    match chunk.content {
+        Content::TooLong => {
+            parser.part.lines += 1;
+            parser.bad(Problem::Line(LineError::TooLong));
+        }
+        Content::Frames { truncated } => {
+            parser.frames(chunk.bytes());
+            parser.part.truncated_bytes += truncated;
+        }
+        Content::Lines => parser.lines(chunk.bytes(), chunk.is_last),
+    }
+}
+
+struct Parser<'a> {
+    prices: &'a Prices,
+    part: &'a mut Part,
+    flush: &'a mut dyn FnMut(&mut Part),
+}
+
+impl Parser<'_> {
+    fn lines(&mut self, bytes: &[u8], is_last: bool) {
+        let mut start = 0;
+        for end in memchr_iter(b'\n', bytes) {
+            self.part.lines += 1;
+            if let Err(error) = self.line(bytes.get(start..end).unwrap_or_default()) {
+                self.bad(Problem::Line(error));
+            }
+            start = end + 1;
+        }
+        let rest = bytes.get(start..).unwrap_or_default();
+        if rest.is_empty() {
+            return;
+        }
+        self.part.lines += 1;
+        match self.line(rest) {
+            Ok(()) => {}
+            Err(error) if is_last && error.is_incomplete() => self.part.truncated_bytes += rest.len() as u64,
+            Err(error) => self.bad(Problem::Line(error)),
+        }
+    }
+
+    fn line(&mut self, line: &[u8]) -> Result<(), LineError> {
+        let line = line.trim_ascii();
+        let Part { batch, lines, .. } = self.part;
+        if line.is_empty() {
+            return Ok(());
+        }
+        if line.len() <= LARGE_LINE_BYTES {
+            return json::read(line, *lines, self.prices, batch);
+        }
+        // The batch leaves the part while it is read, so that it can be flushed together with the rest.
+        let number = *lines;
+        let mut taken = std::mem::take(batch);
+        let (part, flush) = (&mut *self.part, &mut *self.flush);
+        let mut full = |batch: &mut Batch| {
+            part.batch = std::mem::take(batch);
+            flush(part);
+            *batch = std::mem::take(&mut part.batch);
+        };
+        let outcome = json::read_in_parts(line, number, self.prices, &mut taken, RECORDS_MAX, &mut full);
+        self.part.batch = taken;
+        outcome
+    }
+
+    fn frames(&mut self, mut bytes: &[u8]) {
+        while let Some((frame, rest)) = split_frame(bytes) {
+            bytes = rest;
+            self.part.lines += 1;
+            let outcome = match unpacked(frame) {
+                Ok(json) => self.line(&json).map_err(|error| frame_problem(&json, error)),
+                Err(problem) => Err(problem),
+            };
+            if let Err(problem) = outcome {
+                self.bad(problem);
+            }
+        }
+    }
+
+    fn bad(&mut self, problem: Problem) {
+        self.part.bad_count += 1;
+        if self.part.bad.len() < NAMED_MAX {
+            self.part.bad.push((self.part.lines, problem));
+        }
+    }
+}
+
+/// The first frame without its length, and what follows it.
+fn split_frame(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let length = frame_length(bytes)?;
+    bytes.get(FRAME_LENGTH_BYTES..)?.split_at_checked(length)
+}
+
+/// What a frame holds, decompressed.
+fn unpacked(frame: &[u8]) -> Result<Cow<'_, [u8]>, Problem> {
+    if !frame.starts_with(ZSTD) {
+        return Ok(Cow::Borrowed(frame));
+    }
+    let read = || -> io::Result<Vec<u8>> {
+        let mut json = Vec::new();
+        zstd::stream::read::Decoder::with_buffer(frame)?
+            .take(LINE_BYTES_MAX as u64 + 1)
+            .read_to_end(&mut json)?;
+        Ok(json)
+    };
+    read().map(Cow::Owned).map_err(|_| Problem::BrokenFrame)
+}
+
+/// The first field of every OTLP request in protobuf is number 1, of type bytes.
+const PROTOBUF_FIRST_BYTE: u8 = 0x0a;
+
+fn frame_problem(frame: &[u8], error: LineError) -> Problem {
+    if frame.first() == Some(&PROTOBUF_FIRST_BYTE) { Problem::ProtobufFrame } else { Problem::Line(error) }
+}

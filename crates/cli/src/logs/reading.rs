@@ -1,0 +1,134 @@
+//! What has been read so far: the ledger, the line that each source has come to, and what was wrong.
+
+use renown_telemetry::ledger::{Cut, Ledger};
+use renown_telemetry::limits::SESSIONS_MAX;
+
+use super::chunk::{NAMED_MAX, Part, Problem};
+use crate::failure::Failure;
+
+/// The state of one reading, to which parts are added in the order of the stream.
+#[derive(Debug)]
+pub(crate) struct Reading {
+    pub(crate) ledger: Ledger,
+    /// Whether the first problem ends it.
+    strict: bool,
+    /// The source that is read.
+    name: String,
+    /// Lines of it that were read.
+    lines: u64,
+    bad_lines: Named,
+    refused: Named,
+    /// What is told beside the problems, in order.
+    warnings: Vec<String>,
+}
+
+/// Problems of one kind: the first are named, all are counted.
+#[derive(Debug, Default)]
+struct Named {
+    first: Vec<String>,
+    count: u64,
+}
+
+impl Named {
+    fn add(&mut self, count: u64, texts: impl Iterator<Item = String>) {
+        self.count += count;
+        let room = NAMED_MAX - self.first.len();
+        self.first.extend(texts.take(room));
+    }
+
+    fn tell(&self, what: &str) -> impl Iterator<Item = String> {
+        let more = self.count - self.first.len() as u64;
+        let s = if more == 1 { "" } else { "s" };
+        let rest = (more > 0).then(|| format!("{more} more {what}{s}"));
+        self.first.iter().cloned().chain(rest)
+    }
+}
+
+impl Reading {
+    pub(crate) fn new(cut: Cut, strict: bool) -> Self {
+        Self {
+            ledger: Ledger::new(cut),
+            strict,
+            name: String::new(),
+            lines: 0,
+            bad_lines: Named::default(),
+            refused: Named::default(),
+            warnings: Vec::new(),
+        }
+    }
+
+    /// What follows is of another source, or of the same from its start.
+    pub(crate) fn begin(&mut self, name: &str) {
+        name.clone_into(&mut self.name);
+        self.lines = 0;
+    }
+
+    /// Adds the last part of a chunk, and leaves it empty.
+    pub(crate) fn end_chunk(&mut self, part: &mut Part) -> Result<(), Failure> {
+        self.add(part)?;
+        self.lines += std::mem::take(&mut part.lines);
+        Ok(())
+    }
+
+    /// Adds a part of a chunk that goes on.
+    pub(crate) fn add(&mut self, part: &mut Part) -> Result<(), Failure> {
+        let place = |line: u64| format!("{}:{}", self.name, self.lines + line);
+        let refused = part.batch.refused.iter().map(|refused| (refused.line, Problem::from(*refused)));
+        if self.strict {
+            let first = part.bad.iter().copied().chain(refused.clone()).min_by_key(|(line, _)| *line);
+            if let Some((line, problem)) = first {
+                return Err(told(&place(line), problem));
+            }
+        }
+        if let Some((line, problem @ Problem::ProtobufFrame)) = part.bad.first() {
+            return Err(told(&place(*line), *problem));
+        }
+        let text = |(line, problem): (u64, Problem)| format!("{}: {problem}", place(line));
+        self.bad_lines.add(part.bad_count, part.bad.iter().copied().map(text));
+        self.refused.add(part.batch.refused.len() as u64, refused.map(text));
+        self.add_unfinished(part.truncated_bytes);
+        self.ledger.count_bad_lines(part.bad_count);
+        let folded = self.ledger.fold(&part.batch);
+        part.clear();
+        folded.map_err(|_| {
+            Failure::new(format!("{}: more than {SESSIONS_MAX} sessions", self.name))
+                .hint("judge fewer files at once")
+        })
+    }
+
+    /// Notes the bytes of an unfinished last line.
+    pub(crate) fn add_unfinished(&mut self, bytes: u64) {
+        if bytes > 0 {
+            let s = if bytes == 1 { "" } else { "s" };
+            self.warnings.push(format!("{}: ignored {bytes} byte{s} of an unfinished last line", self.name));
+            self.ledger.count_truncated(bytes);
+        }
+    }
+
+    /// Remembers something to tell.
+    pub(crate) fn warn(&mut self, warning: String) {
+        self.warnings.push(warning);
+    }
+
+    /// Everything that was not as it should be, each told once.
+    pub(crate) fn take_warnings(&mut self) -> Vec<String> {
+        let mut warnings: Vec<String> = self.bad_lines.tell("bad line").collect();
+        warnings.extend(self.refused.tell("refused record"));
+        warnings.append(&mut self.warnings);
+        (self.bad_lines, self.refused) = (Named::default(), Named::default());
+        warnings
+    }
+
+    /// The first line that could not be read.
+    pub(crate) fn first_bad_line(&self) -> Option<&str> {
+        self.bad_lines.first.first().map(String::as_str)
+    }
+}
+
+fn told(place: &str, problem: Problem) -> Failure {
+    let failure = Failure::new(format!("{place}: {problem}"));
+    match problem {
+        Problem::ProtobufFrame => failure.hint("set `format: json` in the collector's file exporter"),
+        Problem::Line(_) | Problem::BrokenFrame | Problem::Refused(_) => failure,
+    }
+}

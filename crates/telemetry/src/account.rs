@@ -1,0 +1,65 @@
+//! What became of everything that was read.
+
+use std::ops::AddAssign;
+
+use serde::Serialize;
+
+/// Counts of what was read, in the order they are told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Account {
+    /// Lines or frames that were not blank.
+    pub lines: u64,
+    /// Log records and spans in them.
+    pub records: u64,
+    /// Facts that sessions were scored from.
+    pub facts: u64,
+    /// Sessions.
+    pub sessions: u64,
+    /// Lines that were skipped because they are no OTLP.
+    pub bad_lines: u64,
+    /// Bytes of an unfinished last line.
+    pub truncated_bytes: u64,
+    /// Records of a kind that no dialect knows.
+    pub unknown_events: u64,
+    /// Records without a session id.
+    pub no_session: u64,
+    /// Records without a time.
+    pub no_time: u64,
+    /// Records that were refused for a number that cannot be.
+    pub bad_values: u64,
+    /// Records that had been seen before.
+    pub duplicates: u64,
+    /// Records that repeat what another signal says.
+    pub shadowed: u64,
+}
+
+impl AddAssign for Account {
+    fn add_assign(&mut self, other: Self) {
+        let Self {
+            lines,
+            records,
+            facts,
+            sessions,
+            bad_lines,
+            truncated_bytes,
+            unknown_events,
+            no_session,
+            no_time,
+            bad_values,
+            duplicates,
+            shadowed,
+        } = other;
+        self.lines += lines;
+        self.records += records;
+        self.facts += facts;
+        self.sessions += sessions;
+        self.bad_lines += bad_lines;
+        self.truncated_bytes += truncated_bytes;
+        self.unknown_events += unknown_events;
+        self.no_session += no_session;
+        self.no_time += no_time;
+        self.bad_values += bad_values;
+        self.duplicates += duplicates;
+        self.shadowed += shadowed;
+    }
+}

@@ -1,0 +1,161 @@
+//! # Claude Code
+//!
+//! Logs, `claude_code.*`; OpenCode plugins mirror them as `opencode.*`. A number may be string, int or double by event
+//! and version.
+//!
+//! | event | fact | attributes |
+//! |---|---|---|
+//! | `tool_result` | tool result | `tool_name`, `success`, `duration_ms`, `error_type` |
+//! | `user_prompt` | prompt | |
+//! | `api_request` | API request | `model`, `input_tokens`, `output_tokens`, `cache_read_tokens`, `cache_creation_tokens`, `cost_usd` (else `cost_usd_micros`), `duration_ms` |
+//! | `api_error`, `api_retries_exhausted` | API error | `error_type` |
+//! | `api_refusal` | refusal | |
+//! | `tool_decision` | tool decision | `tool_name`, `decision` accept or reject, `source`: `config` policy, `hook` hook, `user_*` user |
+//! | `feedback_survey` | feedback | if `event_type` is responded and `survey_type` session: `response` bad −1, fine 0, good +1 |
+//! | `compaction` | compaction | `pre_tokens`, `post_tokens` |
+//!
+//! Spans:
+//!
+//! | span | fact |
+//! |---|---|
+//! | `llm_request` | as `api_request`; with `success` false, API error |
+//! | `tool.execution` | as `tool_result` |
+//! | `interaction` | prompt |
+//! | `tool.blocked_on_user` | as `tool_decision` |
+//!
+//! A span without `duration_ms` took from its start to its end.
+
+use renown_core::units::NanoUsd;
+
+use crate::attributes::Key;
+use crate::facts::{Decider, Fact, Tokens};
+use crate::fields::{BadValue, Fields, ReadFact, Reader};
+
+/// The reader of a log event.
+pub(super) fn log(name: &str) -> Option<Reader> {
+    Some(match name {
+        "tool_result" => tool_result,
+        "user_prompt" => prompt,
+        "api_request" => api_request,
+        "api_error" | "api_retries_exhausted" => api_error,
+        "api_refusal" => refusal,
+        "tool_decision" => tool_decision,
+        "feedback_survey" => feedback,
+        "compaction" => compaction,
+        _ => return None,
+    })
+}
+
+/// The reader of a span.
+pub(super) fn span(name: &str) -> Option<Reader> {
+    Some(match name {
+        "llm_request" => llm_request,
+        "tool.execution" => tool_result,
+        "interaction" => prompt,
+        "tool.blocked_on_user" => tool_decision,
+        _ => return None,
+    })
+}
+
+type Read = Result<(), BadValue>;
+
+fn duration_us(fields: &Fields<'_, '_>) -> Result<Option<u64>, BadValue> {
+    Ok(fields.milliseconds(Key::DurationMs)?.or_else(|| fields.span.duration_us()))
+}
+
+pub(super) fn tool_result<'a>(fields: &Fields<'_, 'a>, facts: &mut Vec<ReadFact<'a>>) -> Read {
+    facts.push(Fact::ToolResult {
+        tool: fields.text(Key::ToolName),
+        ok: fields.boolean(Key::Success),
+        duration_us: duration_us(fields)?,
+        error_type: fields.error_type(Key::ErrorType),
+    });
+    Ok(())
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "a reader like the others")]
+pub(super) fn prompt<'a>(_: &Fields<'_, 'a>, facts: &mut Vec<ReadFact<'a>>) -> Read {
+    facts.push(Fact::Prompt { trace: None });
+    Ok(())
+}
+
+fn api_request<'a>(fields: &Fields<'_, 'a>, facts: &mut Vec<ReadFact<'a>>) -> Read {
+    let [input, output, cache_read, cache_creation] =
+        [Key::InputTokens, Key::OutputTokens, Key::CacheReadTokens, Key::CacheCreationTokens]
+            .map(|key| fields.integer(key));
+    let (input, output, cache_read, cache_creation) = (input?, output?, cache_read?, cache_creation?);
+    let tokens = input.or(output).or(cache_read).or(cache_creation).map(|_| Tokens {
+        input: input.unwrap_or(0),
+        output: output.unwrap_or(0),
+        cache_read: cache_read.unwrap_or(0),
+        cache_creation: cache_creation.unwrap_or(0),
+    });
+    let cost = match fields.dollars(Key::CostUsd)? {
+        Some(cost) => Some(cost),
+        None => fields
+            .integer(Key::CostUsdMicros)?
+            .map(|micros| NanoUsd::from_nano(u128::from(micros) * NANO_PER_MICRO)),
+    };
+    let request = fields.api_request(fields.text(Key::Model), tokens, cost, duration_us(fields)?);
+    facts.push(Fact::ApiRequest(request));
+    Ok(())
+}
+
+const NANO_PER_MICRO: u128 = 1000;
+
+fn llm_request<'a>(fields: &Fields<'_, 'a>, facts: &mut Vec<ReadFact<'a>>) -> Read {
+    if fields.boolean(Key::Success) == Some(false) {
+        return api_error(fields, facts);
+    }
+    api_request(fields, facts)
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "a reader like the others")]
+pub(super) fn api_error<'a>(fields: &Fields<'_, 'a>, facts: &mut Vec<ReadFact<'a>>) -> Read {
+    facts.push(Fact::ApiError { status: None, error_type: fields.error_type(Key::ErrorType) });
+    Ok(())
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "a reader like the others")]
+fn refusal<'a>(_: &Fields<'_, 'a>, facts: &mut Vec<ReadFact<'a>>) -> Read {
+    facts.push(Fact::Refusal);
+    Ok(())
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "a reader like the others")]
+fn tool_decision<'a>(fields: &Fields<'_, 'a>, facts: &mut Vec<ReadFact<'a>>) -> Read {
+    let accepted = match fields.text(Key::Decision).as_deref() {
+        Some("accept") => true,
+        Some("reject") => false,
+        _ => return Ok(()),
+    };
+    let by = match fields.text(Key::Source).as_deref() {
+        Some("config") => Decider::Policy,
+        Some("hook") => Decider::Hook,
+        Some(source) if source.starts_with("user_") => Decider::User,
+        _ => Decider::Unknown,
+    };
+    facts.push(Fact::ToolDecision { tool: fields.text(Key::ToolName), accepted, by });
+    Ok(())
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "a reader like the others")]
+fn feedback<'a>(fields: &Fields<'_, 'a>, facts: &mut Vec<ReadFact<'a>>) -> Read {
+    if !fields.is(Key::EventType, "responded") || !fields.is(Key::SurveyType, "session") {
+        return Ok(());
+    }
+    let rating = match fields.text(Key::Response).as_deref() {
+        Some("bad") => -1,
+        Some("fine") => 0,
+        Some("good") => 1,
+        _ => return Ok(()),
+    };
+    facts.push(Fact::Feedback { rating });
+    Ok(())
+}
+
+fn compaction<'a>(fields: &Fields<'_, 'a>, facts: &mut Vec<ReadFact<'a>>) -> Read {
+    let (before, after) = (fields.integer(Key::PreTokens)?, fields.integer(Key::PostTokens)?);
+    facts.push(Fact::Compaction { before, after });
+    Ok(())
+}

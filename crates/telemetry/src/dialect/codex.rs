@@ -1,0 +1,82 @@
+//! # Codex
+//!
+//! Logs, `codex.*`, named by the attribute `event.name`; the session is `conversation.id`, the body is empty, often there
+//! is only an observed time, and never a cost.
+//!
+//! | event | fact | attributes |
+//! |---|---|---|
+//! | `tool_result` | tool result; without `call_id` a failed dispatch, a failure like others | `tool_name`, `success`, `duration_ms`, `error_type` |
+//! | `user_prompt` | prompt | |
+//! | `tool_decision` | tool decision | `tool_name`, `decision`: `approved*` accept, `denied`, `abort` reject; `source` user or config |
+//! | `sse_event` of `event.kind` `response.completed` with `input_token_count` | API request | input = `input_token_count` − `cached_token_count` (at least 0), cache read = `cached_token_count`, output = `output_token_count` (with its reasoning), `model`, `duration_ms` |
+//! | `sse_event`, `api_request`, `websocket_request` with `error.message`, `success` false or `http.response.status_code` ≥ 400 | API error | the status |
+//! | those three otherwise | nothing | |
+//!
+//! `tool_token_count` is the request's total and is not read.
+
+use super::claude_code;
+use crate::attributes::Key;
+use crate::facts::{Decider, Fact, Tokens};
+use crate::fields::{BadValue, Fields, ReadFact, Reader};
+
+/// The HTTP status from which a call has failed.
+const FAILED_FROM: u64 = 400;
+
+/// The reader of a log event.
+pub(super) fn log(name: &str) -> Option<Reader> {
+    Some(match name {
+        "tool_result" => claude_code::tool_result,
+        "user_prompt" => claude_code::prompt,
+        "tool_decision" => tool_decision,
+        "sse_event" => sse_event,
+        "api_request" | "websocket_request" => request,
+        _ => return None,
+    })
+}
+
+type Read = Result<(), BadValue>;
+
+#[expect(clippy::unnecessary_wraps, reason = "a reader like the others")]
+fn tool_decision<'a>(fields: &Fields<'_, 'a>, facts: &mut Vec<ReadFact<'a>>) -> Read {
+    let accepted = match fields.text(Key::Decision).as_deref() {
+        Some(decision) if decision.starts_with("approved") => true,
+        Some("denied" | "abort") => false,
+        _ => return Ok(()),
+    };
+    let by = match fields.text(Key::Source).as_deref() {
+        Some("user") => Decider::User,
+        Some("config") => Decider::Policy,
+        _ => Decider::Unknown,
+    };
+    facts.push(Fact::ToolDecision { tool: fields.text(Key::ToolName), accepted, by });
+    Ok(())
+}
+
+fn sse_event<'a>(fields: &Fields<'_, 'a>, facts: &mut Vec<ReadFact<'a>>) -> Read {
+    let completed = fields.is(Key::EventKind, "response.completed");
+    let Some(input) = fields.integer(Key::InputTokenCount)?.filter(|_| completed) else {
+        return request(fields, facts);
+    };
+    let cached = fields.integer(Key::CachedTokenCount)?.unwrap_or(0);
+    let tokens = Tokens {
+        input: input.saturating_sub(cached),
+        output: fields.integer(Key::OutputTokenCount)?.unwrap_or(0),
+        cache_read: cached,
+        cache_creation: 0,
+    };
+    let duration_us = fields.milliseconds(Key::DurationMs)?;
+    let request = fields.api_request(fields.text(Key::Model), Some(tokens), None, duration_us);
+    facts.push(Fact::ApiRequest(request));
+    Ok(())
+}
+
+fn request<'a>(fields: &Fields<'_, 'a>, facts: &mut Vec<ReadFact<'a>>) -> Read {
+    let status = fields.integer(Key::HttpStatus)?;
+    let failed = fields.has(Key::ErrorMessage)
+        || fields.boolean(Key::Success) == Some(false)
+        || status.is_some_and(|status| status >= FAILED_FROM);
+    if failed {
+        facts.push(Fact::ApiError { status, error_type: None });
+    }
+    Ok(())
+}

@@ -1,0 +1,106 @@
+//! # Gemini CLI
+//!
+//! Logs, `gemini_cli.*`; the session is `session.id`, the body is prose, and there is never a cost.
+//!
+//! | event | fact | attributes |
+//! |---|---|---|
+//! | `tool_call` | tool result | `function_name`, `success` (else `status` = success), `duration_ms`, `error_type` |
+//! | … with `decision` | and a tool decision | `auto_accept` by policy, `accept` and `modify` by the user |
+//! | … with `decision` reject or `status` cancelled | the reject by the user alone | |
+//! | `user_prompt` | prompt | |
+//! | `api_response` | API request; with `error`, API error | see below, `model`, `duration_ms` |
+//! | `api_error` | API error | `error_type` |
+//! | `api_request` | nothing: only the start of a call | |
+//! | `chat_compression` | compaction | |
+//!
+//! ```text
+//! input      = input_token_count − cached_content_token_count + tool_token_count
+//! cache_read = cached_content_token_count
+//! output     = total_token_count − input_token_count − tool_token_count   where that is ≥ output_token_count
+//!              else output_token_count + thoughts_token_count
+//! ```
+//!
+//! Some back ends count thoughts inside the output, others beside it: the total tells.
+
+use super::claude_code;
+use crate::attributes::Key;
+use crate::facts::{Decider, Fact, Tokens};
+use crate::fields::{BadValue, Fields, ReadFact, Reader};
+
+/// The reader of a log event.
+pub(super) fn log(name: &str) -> Option<Reader> {
+    Some(match name {
+        "tool_call" => tool_call,
+        "user_prompt" => claude_code::prompt,
+        "api_response" => api_response,
+        "api_error" => claude_code::api_error,
+        "api_request" => nothing,
+        "chat_compression" => compression,
+        _ => return None,
+    })
+}
+
+type Read = Result<(), BadValue>;
+
+fn tool_call<'a>(fields: &Fields<'_, 'a>, facts: &mut Vec<ReadFact<'a>>) -> Read {
+    let tool = || fields.text(Key::FunctionName);
+    let decided = |accepted, by| Fact::ToolDecision { tool: tool(), accepted, by };
+    let (decision, status) = (fields.text(Key::Decision), fields.text(Key::Status));
+    if decision.as_deref() == Some("reject") || status.as_deref() == Some("cancelled") {
+        facts.push(decided(false, Decider::User));
+        return Ok(());
+    }
+    facts.push(Fact::ToolResult {
+        tool: tool(),
+        ok: fields.boolean(Key::Success).or_else(|| status.map(|status| status == "success")),
+        duration_us: fields.milliseconds(Key::DurationMs)?,
+        error_type: fields.error_type(Key::ErrorType),
+    });
+    match decision.as_deref() {
+        Some("auto_accept") => facts.push(decided(true, Decider::Policy)),
+        Some("accept" | "modify") => facts.push(decided(true, Decider::User)),
+        _ => {}
+    }
+    Ok(())
+}
+
+fn api_response<'a>(fields: &Fields<'_, 'a>, facts: &mut Vec<ReadFact<'a>>) -> Read {
+    if fields.has(Key::Error) {
+        return claude_code::api_error(fields, facts);
+    }
+    let counts = [
+        Key::InputTokenCount,
+        Key::OutputTokenCount,
+        Key::CachedContentTokenCount,
+        Key::ThoughtsTokenCount,
+        Key::ToolTokenCount,
+        Key::TotalTokenCount,
+    ];
+    let any = counts.iter().any(|key| fields.has(*key));
+    let [input, output, cached, thoughts, tool, total] = counts.map(|key| fields.integer(key));
+    let (input, output, cached) = (input?.unwrap_or(0), output?.unwrap_or(0), cached?.unwrap_or(0));
+    let (thoughts, tool) = (thoughts?.unwrap_or(0), tool?.unwrap_or(0));
+    let by_total =
+        total?.and_then(|total| total.checked_sub(input + tool)).filter(|by_total| *by_total >= output);
+    let tokens = Tokens {
+        input: (input + tool).saturating_sub(cached),
+        output: by_total.unwrap_or(output + thoughts),
+        cache_read: cached,
+        cache_creation: 0,
+    };
+    let duration_us = fields.milliseconds(Key::DurationMs)?;
+    let request = fields.api_request(fields.text(Key::Model), any.then_some(tokens), None, duration_us);
+    facts.push(Fact::ApiRequest(request));
+    Ok(())
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "a reader like the others")]
+fn nothing<'a>(_: &Fields<'_, 'a>, _: &mut Vec<ReadFact<'a>>) -> Read {
+    Ok(())
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "a reader like the others")]
+fn compression<'a>(_: &Fields<'_, 'a>, facts: &mut Vec<ReadFact<'a>>) -> Read {
+    facts.push(Fact::Compaction { before: None, after: None });
+    Ok(())
+}

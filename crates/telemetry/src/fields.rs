@@ -1,0 +1,109 @@
+//! What a dialect sees of a record: its attributes with those of its resource behind them, and the span it is, if it is one.
+
+use std::borrow::Cow;
+
+use renown_core::time::Timestamp;
+use renown_core::units::NanoUsd;
+
+use crate::attributes::{Attributes, Key};
+use crate::facts::{ApiRequest, Cost, Fact, Fingerprint, Tokens};
+use crate::limits::ERROR_TYPE_BYTES_MAX;
+use crate::prices::Prices;
+use crate::value::{NotNumber, Value};
+
+/// The facts of one record while it is read.
+pub(crate) type ReadFact<'a> = Fact<Cow<'a, str>>;
+
+/// Reads the facts of a record of one kind.
+pub(crate) type Reader = for<'a> fn(&Fields<'_, 'a>, &mut Vec<ReadFact<'a>>) -> Result<(), BadValue>;
+
+/// An attribute whose number cannot be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct BadValue(pub(crate) Key);
+
+/// What is special about a span.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Span {
+    pub(crate) start: Option<Timestamp>,
+    pub(crate) end: Option<Timestamp>,
+    /// Whether its status is an error.
+    pub(crate) failed: bool,
+    pub(crate) trace: Option<Fingerprint>,
+}
+
+impl Span {
+    /// How long it took.
+    pub(crate) fn duration_us(&self) -> Option<u64> {
+        let nanos = self.end?.nanos().checked_sub(self.start?.nanos())?;
+        u64::try_from(nanos).ok().map(|nanos| (nanos + 500) / 1000)
+    }
+}
+
+/// A record as a dialect sees it.
+pub(crate) struct Fields<'r, 'a> {
+    pub(crate) record: &'r Attributes<'a>,
+    pub(crate) resource: &'r Attributes<'a>,
+    /// Nothing for a log record.
+    pub(crate) span: Span,
+    pub(crate) prices: &'r Prices,
+}
+
+impl<'a> Fields<'_, 'a> {
+    /// The value of the record, or of the resource where the record has none.
+    pub(crate) fn value(&self, key: Key) -> Value<'a> {
+        let own = self.record.get(key);
+        if own.is_absent() { self.resource.get(key) } else { own }
+    }
+
+    pub(crate) fn has(&self, key: Key) -> bool {
+        !self.value(key).is_absent()
+    }
+
+    pub(crate) fn text(&self, key: Key) -> Option<Cow<'a, str>> {
+        self.value(key).text()
+    }
+
+    /// Whether the record has an attribute of the GenAI conventions that is looked at.
+    pub(crate) fn uses_gen_ai(&self) -> bool {
+        self.record.has_any(Key::is_gen_ai) || self.resource.has_any(Key::is_gen_ai)
+    }
+
+    pub(crate) fn is(&self, key: Key, text: &str) -> bool {
+        self.text(key).is_some_and(|found| found == text)
+    }
+
+    pub(crate) fn boolean(&self, key: Key) -> Option<bool> {
+        self.value(key).boolean()
+    }
+
+    pub(crate) fn integer(&self, key: Key) -> Result<Option<u64>, BadValue> {
+        self.value(key).integer().map_err(|NotNumber| BadValue(key))
+    }
+
+    pub(crate) fn dollars(&self, key: Key) -> Result<Option<NanoUsd>, BadValue> {
+        self.value(key).dollars().map_err(|NotNumber| BadValue(key))
+    }
+
+    pub(crate) fn milliseconds(&self, key: Key) -> Result<Option<u64>, BadValue> {
+        self.value(key).milliseconds().map_err(|NotNumber| BadValue(key))
+    }
+
+    /// The kind of an error, if it is a name and no prose, which could hold anything.
+    pub(crate) fn error_type(&self, key: Key) -> Option<Cow<'a, str>> {
+        let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"_.:-".contains(&byte);
+        self.text(key).filter(|text| text.len() <= ERROR_TYPE_BYTES_MAX && text.bytes().all(is_name))
+    }
+
+    /// A call of a model. Where the agent reports no cost, the user's price table may know it.
+    pub(crate) fn api_request(
+        &self,
+        model: Option<Cow<'a, str>>,
+        tokens: Option<Tokens>,
+        reported: Option<NanoUsd>,
+        duration_us: Option<u64>,
+    ) -> ApiRequest<Cow<'a, str>> {
+        let priced = || self.prices.cost(model.as_deref()?, tokens?).map(Cost::Priced);
+        let cost = reported.map(Cost::Reported).or_else(priced);
+        ApiRequest { model, tokens, cost, duration_us, is_sum: false }
+    }
+}

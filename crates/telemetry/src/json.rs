@@ -1,0 +1,505 @@
+//! OTLP in JSON: one object a line, as the collector's file exporter writes, or one body of OTLP/HTTP.
+//!
+//! ```text
+//! { resourceLogs:  [ { resource: {attributes}, scopeLogs:  [ { scope: {name}, logRecords: [ … ] } ] } ],
+//!   resourceSpans: [ { resource: {attributes}, scopeSpans: [ { scope: {name}, spans:      [ … ] } ] } ] }
+//! ```
+//!
+//! The mapping of protobuf to JSON is read generously: lowerCamelCase or `snake_case`, 64-bit integers as numbers or
+//! texts, enums as numbers or names, `null` for what is absent, fields in any order, unknown fields stepped over.
+//! `resourceMetrics` is stepped over as a whole.
+//!
+//! No tree is built. Attributes are most of every record, and nearly all writers write them alike, so
+//! `usual_attribute` first tries that one spelling byte by byte; the general way is taken only where it differs.
+//!
+//! A line counts as a whole or not at all: when it turns out to be bad, the batch goes back to where it was.
+
+mod cursor;
+
+use std::borrow::Cow;
+use std::fmt;
+
+use renown_core::time::Timestamp;
+
+use crate::attributes::{Attributes, Key};
+use crate::dialect::Agent;
+use crate::facts::Batch;
+use crate::limits::{LINE_BYTES_MAX, NESTING_MAX};
+use crate::prices::Prices;
+use crate::record::{LogRecord, RecordReader, Scope, SpanRecord};
+use crate::value::{List, Value};
+
+pub(crate) use cursor::Quoted;
+use cursor::{Cursor, Start};
+
+/// Why a line was not read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LineError {
+    /// It is not UTF-8.
+    NotUtf8 {
+        /// The byte, from 1.
+        column: usize,
+    },
+    /// It is no JSON.
+    NotJson {
+        /// The byte, from 1.
+        column: usize,
+        /// What had to stand there.
+        expected: &'static str,
+    },
+    /// It is JSON of another shape.
+    NotOtlp {
+        /// What was expected.
+        expected: &'static str,
+    },
+    /// It is nested too deeply.
+    TooDeep,
+    /// It is too long.
+    TooLong,
+}
+
+impl fmt::Display for LineError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotUtf8 { column } => write!(f, "byte {column} is not UTF-8"),
+            Self::NotJson { column, expected } => write!(f, "not JSON at byte {column}, expected {expected}"),
+            Self::NotOtlp { expected } => write!(f, "JSON but not OTLP, expected {expected}"),
+            Self::TooDeep => write!(f, "nested more than {NESTING_MAX} deep"),
+            Self::TooLong => write!(f, "longer than {} MiB", LINE_BYTES_MAX >> 20),
+        }
+    }
+}
+
+impl std::error::Error for LineError {}
+
+impl LineError {
+    /// Whether the text is no complete JSON, as a line is that its writer has not finished.
+    pub fn is_incomplete(self) -> bool {
+        match self {
+            Self::NotUtf8 { .. } | Self::NotJson { .. } => true,
+            Self::NotOtlp { .. } | Self::TooDeep | Self::TooLong => false,
+        }
+    }
+}
+
+/// Reads one object, which is line `number` of its batch, or leaves the batch as it was.
+pub fn read(line: &[u8], number: u64, prices: &Prices, batch: &mut Batch) -> Result<(), LineError> {
+    let text = checked_text(line)?;
+    let mark = batch.mark();
+    batch.account.lines += 1;
+    let outcome = walk(text, prices, RecordReader::new(batch, number));
+    if outcome.is_err() {
+        batch.back_to(&mark);
+    }
+    outcome
+}
+
+/// The same for a line that may hold more records than should be held at once: it is checked first and then read, and
+/// `full` is called to empty the batch whenever that holds `records_max` of them.
+pub fn read_in_parts<'b>(
+    line: &[u8],
+    number: u64,
+    prices: &'b Prices,
+    batch: &'b mut Batch,
+    records_max: usize,
+    full: &'b mut dyn FnMut(&mut Batch),
+) -> Result<(), LineError> {
+    let text = checked_text(line)?;
+    walk(text, prices, RecordReader::dry(&mut Batch::default()))?;
+    batch.account.lines += 1;
+    walk(text, prices, RecordReader::in_parts(batch, number, records_max, full))
+}
+
+fn walk<'b, 'a>(text: &'a str, prices: &'b Prices, reader: RecordReader<'b, 'a>) -> Result<(), LineError> {
+    let mut walk = Walk { prices, reader, attributes: Attributes::new() };
+    let mut cursor = Cursor::new(text);
+    walk.request(&mut cursor)?;
+    cursor.end()
+}
+
+fn checked_text(line: &[u8]) -> Result<&str, LineError> {
+    if line.len() > LINE_BYTES_MAX {
+        return Err(LineError::TooLong);
+    }
+    std::str::from_utf8(line).map_err(|error| LineError::NotUtf8 { column: error.valid_up_to() + 1 })
+}
+
+/// Whether the texts of an `arrayValue` contain a wanted one.
+pub(crate) fn any_of_list(raw: &str, mut wanted: impl FnMut(&str) -> bool) -> bool {
+    let mut found = false;
+    let _ = Cursor::new(raw).object(0, |cursor, name| {
+        if !matches!(name, "values") {
+            return cursor.skip(1);
+        }
+        cursor.array(1, |cursor| {
+            let value = any_value(cursor, 2)?;
+            found = found || value.text().is_some_and(|text| wanted(&text));
+            Ok(())
+        })
+    });
+    found
+}
+
+/// The same of a text that is a JSON array of texts.
+pub(crate) fn any_of_array(text: &str, mut wanted: impl FnMut(&str) -> bool) -> bool {
+    let mut found = false;
+    let _ = Cursor::new(text).array(0, |cursor| {
+        if cursor.start()? != Start::Text {
+            return cursor.skip(1);
+        }
+        found |= wanted(&cursor.quoted()?.text());
+        Ok(())
+    });
+    found
+}
+
+/// Which of the two signals is walked through.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Logs,
+    Spans,
+}
+
+/// One walk through a line.
+struct Walk<'b, 'a> {
+    prices: &'b Prices,
+    reader: RecordReader<'b, 'a>,
+    /// The attributes of the record that is read; kept here because clearing them is cheaper than making them.
+    attributes: Attributes<'a>,
+}
+
+type Walked = Result<(), LineError>;
+
+impl<'a> Walk<'_, 'a> {
+    fn request(&mut self, cursor: &mut Cursor<'a>) -> Walked {
+        const EXPECTED: &str = "an object with resourceLogs, resourceSpans or resourceMetrics";
+        if cursor.start()? != Start::Object {
+            cursor.skip(0)?;
+            return Err(LineError::NotOtlp { expected: EXPECTED });
+        }
+        let (mut fields, mut known) = (0, 0);
+        cursor.object(0, |cursor, name| {
+            fields += 1;
+            let kind = match name {
+                "resourceLogs" | "resource_logs" => Kind::Logs,
+                "resourceSpans" | "resource_spans" => Kind::Spans,
+                "resourceMetrics" | "resource_metrics" => {
+                    known += 1;
+                    return cursor.skip(1);
+                }
+                _ => return cursor.skip(1),
+            };
+            known += 1;
+            list(cursor, 1, |cursor| self.resource(cursor, kind))
+        })?;
+        // An object without any field is a request without any record.
+        if known == 0 && fields > 0 { Err(LineError::NotOtlp { expected: EXPECTED }) } else { Ok(()) }
+    }
+
+    /// One element of `resourceLogs` or `resourceSpans`. The resource may come after what it describes.
+    fn resource(&mut self, cursor: &mut Cursor<'a>, kind: Kind) -> Walked {
+        let mut resource = Attributes::new();
+        let mut has_resource = false;
+        let mut early: Vec<&'a str> = Vec::new();
+        message(cursor, 2, |cursor, name| match name {
+            "resource" => {
+                has_resource = true;
+                message(cursor, 3, |cursor, name| match name {
+                    "attributes" => attributes(cursor, 4, &mut resource),
+                    _ => cursor.skip(4),
+                })
+            }
+            "scopeLogs" | "scope_logs" | "scopeSpans" | "scope_spans" if !has_resource => {
+                early.push(cursor.raw(3)?);
+                Ok(())
+            }
+            "scopeLogs" | "scope_logs" | "scopeSpans" | "scope_spans" => self.scopes(cursor, kind, &resource),
+            _ => cursor.skip(3),
+        })?;
+        early.into_iter().try_for_each(|raw| self.scopes(&mut Cursor::new(raw), kind, &resource))
+    }
+
+    fn scopes(&mut self, cursor: &mut Cursor<'a>, kind: Kind, resource: &Attributes<'a>) -> Walked {
+        list(cursor, 3, |cursor| self.scope(cursor, kind, resource))
+    }
+
+    /// One element of `scopeLogs` or `scopeSpans`. The scope may come after its records.
+    fn scope(&mut self, cursor: &mut Cursor<'a>, kind: Kind, resource: &Attributes<'a>) -> Walked {
+        let mut scope = Scope { resource, agent: None, prices: self.prices };
+        let mut has_scope = false;
+        let mut early: Vec<&'a str> = Vec::new();
+        message(cursor, 4, |cursor, name| match name {
+            "scope" => {
+                has_scope = true;
+                message(cursor, 5, |cursor, name| match name {
+                    "name" => {
+                        scope.agent = text(cursor, 6)?.and_then(|name| Agent::of_scope(&name));
+                        Ok(())
+                    }
+                    _ => cursor.skip(6),
+                })
+            }
+            "logRecords" | "log_records" | "spans" if !has_scope => {
+                early.push(cursor.raw(5)?);
+                Ok(())
+            }
+            "logRecords" | "log_records" | "spans" => self.records(cursor, kind, &scope),
+            _ => cursor.skip(5),
+        })?;
+        early.into_iter().try_for_each(|raw| self.records(&mut Cursor::new(raw), kind, &scope))
+    }
+
+    fn records(&mut self, cursor: &mut Cursor<'a>, kind: Kind, scope: &Scope<'_, 'a>) -> Walked {
+        list(cursor, 5, |cursor| match kind {
+            Kind::Logs => self.log(cursor, scope),
+            Kind::Spans => self.span(cursor, scope),
+        })
+    }
+
+    fn log(&mut self, cursor: &mut Cursor<'a>, scope: &Scope<'_, 'a>) -> Walked {
+        let Self { reader, attributes: own, .. } = self;
+        own.clear();
+        let mut log = LogRecord::default();
+        message(cursor, 6, |cursor, name| {
+            match name {
+                "timeUnixNano" | "time_unix_nano" => log.time = time(cursor)?,
+                "observedTimeUnixNano" | "observed_time_unix_nano" => log.observed_time = time(cursor)?,
+                "eventName" | "event_name" => log.event_name = text(cursor, 7)?,
+                "body" => log.body = body(cursor)?,
+                "attributes" => attributes(cursor, 7, own)?,
+                _ => cursor.skip(7)?,
+            }
+            Ok(())
+        })?;
+        reader.log(&log, own, scope);
+        Ok(())
+    }
+
+    fn span(&mut self, cursor: &mut Cursor<'a>, scope: &Scope<'_, 'a>) -> Walked {
+        let Self { reader, attributes: own, .. } = self;
+        own.clear();
+        let mut span = SpanRecord::default();
+        message(cursor, 6, |cursor, name| {
+            match name {
+                "name" => span.name = text(cursor, 7)?.unwrap_or_default(),
+                "traceId" | "trace_id" => span.trace_id = hexadecimal(text(cursor, 7)?),
+                "spanId" | "span_id" => span.span_id = hexadecimal(text(cursor, 7)?),
+                "startTimeUnixNano" | "start_time_unix_nano" => span.start = time(cursor)?,
+                "endTimeUnixNano" | "end_time_unix_nano" => span.end = time(cursor)?,
+                "status" => span.failed = failed(cursor)?,
+                "attributes" => attributes(cursor, 7, own)?,
+                _ => cursor.skip(7)?,
+            }
+            Ok(())
+        })?;
+        reader.span(&span, own, scope);
+        Ok(())
+    }
+}
+
+/// A message: an object, or `null` for an empty one.
+fn message<'a>(
+    cursor: &mut Cursor<'a>,
+    depth: usize,
+    field: impl FnMut(&mut Cursor<'a>, &str) -> Walked,
+) -> Walked {
+    match cursor.start()? {
+        Start::Object => cursor.object(depth, field),
+        Start::Null => cursor.skip(depth),
+        Start::Array | Start::Text | Start::Number | Start::True | Start::False => {
+            cursor.skip(depth)?;
+            Err(LineError::NotOtlp { expected: "an object where OTLP has a message" })
+        }
+    }
+}
+
+/// A repeated field: an array, or `null` for an empty one.
+fn list<'a>(cursor: &mut Cursor<'a>, depth: usize, element: impl FnMut(&mut Cursor<'a>) -> Walked) -> Walked {
+    match cursor.start()? {
+        Start::Array | Start::Null => cursor.array(depth, element),
+        Start::Object | Start::Text | Start::Number | Start::True | Start::False => {
+            cursor.skip(depth)?;
+            Err(LineError::NotOtlp { expected: "an array where OTLP has a list" })
+        }
+    }
+}
+
+/// A text, or a number or flag as its text; none for anything else.
+fn text<'a>(cursor: &mut Cursor<'a>, depth: usize) -> Result<Option<Cow<'a, str>>, LineError> {
+    match cursor.start()? {
+        Start::Text => Ok(Some(cursor.quoted()?.text())),
+        Start::Number => Ok(Some(Cow::Borrowed(cursor.number()?))),
+        Start::Object | Start::Array | Start::True | Start::False | Start::Null => {
+            cursor.skip(depth)?;
+            Ok(None)
+        }
+    }
+}
+
+/// Nanoseconds since 1970 as number or text, read as an integer: they are above 2^53. Zero is no time.
+fn time(cursor: &mut Cursor<'_>) -> Result<Option<Timestamp>, LineError> {
+    let nanos = text(cursor, 7)?.and_then(|text| text.trim().parse().ok());
+    Ok(nanos.and_then(|nanos| Timestamp::from_nanos(nanos).ok()))
+}
+
+/// The text of a body, if it is one.
+fn body<'a>(cursor: &mut Cursor<'a>) -> Result<Option<Cow<'a, str>>, LineError> {
+    match any_value(cursor, 7)? {
+        Value::Text(quoted) => Ok(Some(quoted.text())),
+        Value::Absent
+        | Value::Int(_)
+        | Value::Decimal(_)
+        | Value::Double(_)
+        | Value::Bool(_)
+        | Value::List(_) => Ok(None),
+    }
+}
+
+/// An id in lower case; none if it is all zeros.
+fn hexadecimal(id: Option<Cow<'_, str>>) -> Cow<'_, str> {
+    match id {
+        Some(id) if id.bytes().all(|byte| byte == b'0') => Cow::Borrowed(""),
+        Some(id) if id.bytes().any(|byte| byte.is_ascii_uppercase()) => Cow::Owned(id.to_ascii_lowercase()),
+        Some(id) => id,
+        None => Cow::Borrowed(""),
+    }
+}
+
+/// Whether a status is an error.
+fn failed(cursor: &mut Cursor<'_>) -> Result<bool, LineError> {
+    let mut failed = false;
+    message(cursor, 7, |cursor, name| match name {
+        "code" => {
+            failed = matches!(text(cursor, 8)?.as_deref(), Some("2" | "STATUS_CODE_ERROR"));
+            Ok(())
+        }
+        _ => cursor.skip(8),
+    })?;
+    Ok(failed)
+}
+
+/// The attributes of a record or resource.
+fn attributes<'a>(cursor: &mut Cursor<'a>, depth: usize, into: &mut Attributes<'a>) -> Walked {
+    list(cursor, depth, |cursor| {
+        if !into.count_one() {
+            return cursor.skip(depth + 1);
+        }
+        if usual_attribute(cursor, into).is_some() { Ok(()) } else { attribute(cursor, depth + 1, into) }
+    })
+}
+
+/// An attribute in the spelling that nearly all writers use; none, and nothing is moved, if it is another.
+#[inline]
+fn usual_attribute<'a>(cursor: &mut Cursor<'a>, into: &mut Attributes<'a>) -> Option<()> {
+    let mut at = *cursor;
+    if !at.eat(br#"{"key":""#) {
+        return None;
+    }
+    let key = at.quoted_rest().ok().filter(|key| !key.escaped)?;
+    if !at.eat(br#","value":{""#) {
+        return None;
+    }
+    let value = if at.eat(br#"stringValue":""#) {
+        Value::Text(at.quoted_rest().ok()?)
+    } else if at.eat(br#"intValue":"#) {
+        let written = if at.eat(b"\"") {
+            at.quoted_rest().ok().filter(|number| !number.escaped)?.raw
+        } else {
+            at.number().ok()?
+        };
+        int(written)
+    } else if at.eat(br#"doubleValue":"#) {
+        Value::Decimal(at.number().ok()?)
+    } else {
+        return None;
+    };
+    if !at.eat(b"}}") {
+        return None;
+    }
+    if let Some(key) = Key::of(key.raw) {
+        into.put(key, value);
+    }
+    *cursor = at;
+    Some(())
+}
+
+/// An attribute in any spelling.
+fn attribute<'a>(cursor: &mut Cursor<'a>, depth: usize, into: &mut Attributes<'a>) -> Walked {
+    let (mut key, mut value) = (None, Value::Absent);
+    message(cursor, depth, |cursor, name| {
+        match name {
+            "key" => key = text(cursor, depth + 1)?,
+            "value" => value = any_value(cursor, depth + 1)?,
+            _ => cursor.skip(depth + 1)?,
+        }
+        Ok(())
+    })?;
+    if let Some(key) = key.and_then(|key| Key::of(&key)) {
+        into.put(key, value);
+    }
+    Ok(())
+}
+
+/// A value of any type. Of several types the last counts, as protobuf has it.
+fn any_value<'a>(cursor: &mut Cursor<'a>, depth: usize) -> Result<Value<'a>, LineError> {
+    let mut value = Value::Absent;
+    message(cursor, depth, |cursor, name| {
+        let inner = depth + 1;
+        value = match name {
+            "stringValue" | "string_value" | "boolValue" | "bool_value" => scalar(cursor, inner)?,
+            "intValue" | "int_value" => match scalar(cursor, inner)? {
+                Value::Text(quoted) if !quoted.escaped => int(quoted.raw),
+                Value::Decimal(written) => int(written),
+                other @ (Value::Absent
+                | Value::Text(_)
+                | Value::Int(_)
+                | Value::Double(_)
+                | Value::Bool(_)
+                | Value::List(_)) => other,
+            },
+            "doubleValue" | "double_value" => match scalar(cursor, inner)? {
+                Value::Text(quoted) if !quoted.escaped => Value::Decimal(quoted.raw),
+                other @ (Value::Absent
+                | Value::Text(_)
+                | Value::Int(_)
+                | Value::Decimal(_)
+                | Value::Double(_)
+                | Value::Bool(_)
+                | Value::List(_)) => other,
+            },
+            "arrayValue" | "array_value" => Value::List(List::Json(cursor.raw(inner)?)),
+            "kvlistValue" | "kvlist_value" | "bytesValue" | "bytes_value" => {
+                cursor.skip(inner)?;
+                Value::Absent
+            }
+            _ => return cursor.skip(inner),
+        };
+        Ok(())
+    })?;
+    Ok(value)
+}
+
+/// A scalar as JSON has it; anything else is absent.
+fn scalar<'a>(cursor: &mut Cursor<'a>, depth: usize) -> Result<Value<'a>, LineError> {
+    Ok(match cursor.start()? {
+        Start::Text => Value::Text(cursor.quoted()?),
+        Start::Number => Value::Decimal(cursor.number()?),
+        Start::True => {
+            cursor.literal("true")?;
+            Value::Bool(true)
+        }
+        Start::False => {
+            cursor.literal("false")?;
+            Value::Bool(false)
+        }
+        Start::Object | Start::Array | Start::Null => {
+            cursor.skip(depth)?;
+            Value::Absent
+        }
+    })
+}
+
+/// An integer as it is written; if it is none, whoever wants a number will say so.
+fn int(written: &str) -> Value<'_> {
+    written.parse().map_or(Value::Decimal(written), Value::Int)
+}

@@ -1,0 +1,322 @@
+//! The fold: records of any number of sessions, each counted once, into one ledger a session.
+//!
+//! Only sums, minima and maxima are kept, so the order of records changes nothing, and neither does how they are cut into
+//! files, batches or threads. The exception is what the contract calls first: of records that repeat one another the
+//! first in the stream counts, and repeats are looked for among the first 65 536 records of a session.
+//!
+//! Memory goes by sessions, not records: a fixed ledger each, and eight bytes a record in the filter for repeats.
+//!
+//! Logs and spans of an agent tell the same story, so a session has a side for each and is scored from one.
+
+mod repeats;
+mod side;
+
+use std::collections::HashMap;
+
+use renown_core::time::Timestamp;
+
+use crate::account::Account;
+use crate::dialect::Agent;
+use crate::facts::{Batch, Fact, Origin, Signal, Sourced, Stretch};
+use crate::limits::SESSIONS_MAX;
+use repeats::Repeats;
+
+pub(crate) use side::Side;
+
+/// The times between which records count, both included.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cut {
+    /// The earliest.
+    pub from: Option<Timestamp>,
+    /// The latest.
+    pub to: Option<Timestamp>,
+}
+
+impl Cut {
+    /// Whether a record of this time counts. One without a time cannot be shown to lie within a cut.
+    fn takes(&self, at: Option<Timestamp>) -> bool {
+        match at {
+            Some(at) => self.from.is_none_or(|from| at >= from) && self.to.is_none_or(|to| at <= to),
+            None => self.from.is_none() && self.to.is_none(),
+        }
+    }
+}
+
+/// There are more sessions than a ledger holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooManySessions;
+
+/// All that is known of the sessions so far.
+#[derive(Debug, Default)]
+pub struct Ledger {
+    cut: Cut,
+    index: HashMap<Box<str>, usize>,
+    sessions: Vec<Session>,
+    account: Account,
+}
+
+impl Ledger {
+    /// A ledger of the records within a cut.
+    pub fn new(cut: Cut) -> Self {
+        Self { cut, ..Self::default() }
+    }
+
+    /// Adds what a batch holds.
+    pub fn fold(&mut self, batch: &Batch) -> Result<(), TooManySessions> {
+        self.account += batch.account;
+        let mut last: Option<(Stretch, usize)> = None;
+        for (origin, facts) in batch.stored() {
+            if !self.cut.takes(origin.at) {
+                continue;
+            }
+            // Records come in runs of one session.
+            let at = match last {
+                Some((text, at)) if text == origin.session => at,
+                _ => self.session(batch.text(origin.session))?,
+            };
+            last = Some((origin.session, at));
+            let Some(session) = self.sessions.get_mut(at) else { continue };
+            if !session.repeats.is_first(origin.repeat) {
+                self.account.duplicates += 1;
+                continue;
+            }
+            self.account.unknown_events += u64::from(!origin.known);
+            self.account.no_time += u64::from(origin.at.is_none());
+            session.identify(origin, batch);
+            session.add(origin, facts);
+        }
+        Ok(())
+    }
+
+    /// The place of a session, new or not.
+    fn session(&mut self, id: &str) -> Result<usize, TooManySessions> {
+        if let Some(at) = self.index.get(id) {
+            return Ok(*at);
+        }
+        if self.sessions.len() == SESSIONS_MAX {
+            return Err(TooManySessions);
+        }
+        let at = self.sessions.len();
+        self.index.insert(id.into(), at);
+        self.sessions.push(Session::new(id));
+        Ok(at)
+    }
+
+    /// Counts lines that could not be read.
+    pub fn count_bad_lines(&mut self, count: u64) {
+        self.account.lines += count;
+        self.account.bad_lines += count;
+    }
+
+    /// Counts the bytes of an unfinished last line.
+    pub fn count_truncated(&mut self, bytes: u64) {
+        self.account.truncated_bytes += bytes;
+    }
+
+    /// What became of everything that was read.
+    pub fn account(&self) -> Account {
+        let sessions = self.sessions.iter();
+        Account {
+            sessions: self.sessions.len() as u64,
+            facts: sessions.clone().map(|session| session.scored().facts).sum(),
+            shadowed: self.account.shadowed
+                + sessions.filter_map(|session| session.shadowed()).map(|side| side.records).sum::<u64>(),
+            ..self.account
+        }
+    }
+
+    /// The sessions by start, then id; those without a time are older than all others.
+    pub fn sessions(&self) -> Vec<&Session> {
+        let mut sessions: Vec<&Session> = self.sessions.iter().collect();
+        sessions.sort_by_key(|session| session.order());
+        sessions
+    }
+
+    /// The most recent session: the one whose first event is latest, and of those the greatest id.
+    pub fn latest(&self) -> Option<&Session> {
+        self.sessions.iter().max_by_key(|session| session.order())
+    }
+
+    /// The session of this id.
+    pub fn find(&self, id: &str) -> Option<&Session> {
+        self.sessions.get(*self.index.get(id)?)
+    }
+}
+
+/// The best of the values that records gave: by source, then by time, then the least, so that the order of records
+/// does not matter.
+#[derive(Clone, Debug)]
+struct Best<T> {
+    rank: u8,
+    /// No time is later than all.
+    at: Option<Timestamp>,
+    value: T,
+}
+
+impl<T> Best<T> {
+    fn offer<U: Into<T> + PartialOrd<T> + Copy>(
+        best: &mut Option<Self>,
+        given: Sourced<U>,
+        at: Option<Timestamp>,
+    ) {
+        let time = |at: Option<Timestamp>| at.map_or(i64::MAX, Timestamp::nanos);
+        let is_better = best.as_ref().is_none_or(|best| {
+            let order = (given.rank, time(at)).cmp(&(best.rank, time(best.at)));
+            order.is_lt() || (order.is_eq() && given.value < best.value)
+        });
+        if is_better {
+            *best = Some(Self { rank: given.rank, at, value: given.value.into() });
+        }
+    }
+}
+
+/// One session.
+#[derive(Debug)]
+pub struct Session {
+    pub(crate) id: Box<str>,
+    agent: Option<Best<Agent>>,
+    agent_id: Option<Best<String>>,
+    masque: Option<Best<String>>,
+    logs: Side,
+    /// Most sessions have none.
+    spans: Option<Box<Side>>,
+    repeats: Repeats,
+    traces: Repeats,
+}
+
+impl Session {
+    fn new(id: &str) -> Self {
+        Self {
+            id: id.into(),
+            agent: None,
+            agent_id: None,
+            masque: None,
+            logs: Side::default(),
+            spans: None,
+            repeats: Repeats::default(),
+            traces: Repeats::default(),
+        }
+    }
+
+    fn identify(&mut self, origin: &Origin<Stretch>, batch: &Batch) {
+        Best::offer(&mut self.agent, origin.agent, origin.at);
+        offer_text(&mut self.agent_id, origin.agent_id, origin.at, batch);
+        if let Some(masque) = origin.masque {
+            offer_text(&mut self.masque, masque, origin.at, batch);
+        }
+    }
+
+    fn add(&mut self, origin: &Origin<Stretch>, facts: &[Fact<Stretch>]) {
+        let side = match origin.signal {
+            Signal::Logs => &mut self.logs,
+            Signal::Spans => self.spans.get_or_insert_default(),
+        };
+        side.widen(origin.at);
+        side.widen(origin.until);
+        let before = side.facts;
+        for fact in facts {
+            let counts = match fact {
+                Fact::Prompt { trace: Some(trace) } => self.traces.is_first(Some(*trace)),
+                Fact::Prompt { trace: None }
+                | Fact::ToolResult { .. }
+                | Fact::ApiRequest(_)
+                | Fact::ApiError { .. }
+                | Fact::ToolDecision { .. }
+                | Fact::Feedback { .. }
+                | Fact::Compaction { .. }
+                | Fact::Refusal => true,
+            };
+            if counts {
+                side.add(fact, origin.at);
+            }
+        }
+        side.records += u64::from(side.facts > before);
+    }
+
+    /// Its id.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Whether it has more records than repeats are looked for among.
+    pub fn is_beyond_repeats(&self) -> bool {
+        self.repeats.is_full() || self.traces.is_full()
+    }
+
+    /// When its first event was.
+    pub fn started_at(&self) -> Option<Timestamp> {
+        self.scored().first
+    }
+
+    fn order(&self) -> (Option<Timestamp>, &str) {
+        (self.started_at(), &self.id)
+    }
+
+    /// The signal that is scored: logs if they have a tool result or an API request, else spans if they have anything.
+    pub(crate) fn signal(&self) -> Signal {
+        match &self.spans {
+            Some(spans) if !self.logs.has_work() && (spans.facts > 0 || self.logs.facts == 0) => {
+                Signal::Spans
+            }
+            Some(_) | None => Signal::Logs,
+        }
+    }
+
+    pub(crate) fn scored(&self) -> &Side {
+        match (self.signal(), &self.spans) {
+            (Signal::Spans, Some(spans)) => spans,
+            (Signal::Logs | Signal::Spans, _) => &self.logs,
+        }
+    }
+
+    /// The other side.
+    fn shadowed(&self) -> Option<&Side> {
+        match self.signal() {
+            Signal::Logs => self.spans.as_deref(),
+            Signal::Spans => Some(&self.logs),
+        }
+    }
+
+    pub(crate) fn agent(&self) -> Agent {
+        self.agent.as_ref().map_or(Agent::Unknown, |best| best.value)
+    }
+
+    pub(crate) fn agent_id(&self) -> &str {
+        self.agent_id.as_ref().map_or("unknown", |best| &best.value)
+    }
+
+    pub(crate) fn masque(&self) -> Option<&str> {
+        self.masque.as_ref().map(|best| best.value.as_str())
+    }
+}
+
+fn offer_text(
+    best: &mut Option<Best<String>>,
+    given: Sourced<Stretch>,
+    at: Option<Timestamp>,
+    batch: &Batch,
+) {
+    Best::offer(best, Sourced { rank: given.rank, value: Text(batch.text(given.value)) }, at);
+}
+
+/// A text that is compared with an owned one before it becomes one.
+#[derive(Clone, Copy, PartialEq)]
+struct Text<'a>(&'a str);
+
+impl PartialEq<String> for Text<'_> {
+    fn eq(&self, other: &String) -> bool {
+        self.0 == other
+    }
+}
+
+impl PartialOrd<String> for Text<'_> {
+    fn partial_cmp(&self, other: &String) -> Option<std::cmp::Ordering> {
+        self.0.partial_cmp(other.as_str())
+    }
+}
+
+impl From<Text<'_>> for String {
+    fn from(text: Text<'_>) -> Self {
+        text.0.to_owned()
+    }
+}

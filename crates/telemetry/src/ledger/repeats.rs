@@ -1,0 +1,79 @@
+//! The filter that finds repeats: a set of fingerprints, up to a limit.
+
+use std::collections::HashSet;
+use std::hash::{BuildHasherDefault, Hasher};
+
+use crate::facts::Fingerprint;
+use crate::limits::REPEATS_MAX;
+
+/// The fingerprints of a session's records.
+#[derive(Debug, Default)]
+pub(crate) struct Repeats {
+    seen: HashSet<Fingerprint, BuildHasherDefault<AsIs>>,
+    full: bool,
+}
+
+impl Repeats {
+    /// Whether this was not seen before. What cannot be told apart is always new, and so is everything once the filter
+    /// is full.
+    pub(crate) fn is_first(&mut self, fingerprint: Option<Fingerprint>) -> bool {
+        let Some(fingerprint) = fingerprint else { return true };
+        if self.full {
+            return true;
+        }
+        if !self.seen.insert(fingerprint) {
+            return false;
+        }
+        if self.seen.len() > REPEATS_MAX {
+            self.full = true;
+            self.seen = HashSet::default();
+        }
+        true
+    }
+
+    /// Whether there were more than can be told apart.
+    pub(crate) fn is_full(&self) -> bool {
+        self.full
+    }
+}
+
+/// A fingerprint is its own hash.
+#[derive(Debug, Default)]
+struct AsIs(u64);
+
+impl Hasher for AsIs {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_u64(u64::from(*byte));
+        }
+    }
+
+    fn write_u64(&mut self, word: u64) {
+        self.0 = self.0.rotate_left(8) ^ word;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn repeats_are_found_up_to_the_limit() {
+        let mut repeats = Repeats::default();
+        let fingerprint = |number: usize| Fingerprint::new(number as u64 + 1);
+        for number in 0..REPEATS_MAX {
+            assert!(repeats.is_first(fingerprint(number)));
+        }
+        assert!(!repeats.is_full());
+        assert!(!repeats.is_first(fingerprint(0)));
+        assert!(!repeats.is_first(fingerprint(REPEATS_MAX - 1)));
+        assert!(repeats.is_first(None) && repeats.is_first(None));
+        assert!(repeats.is_first(fingerprint(REPEATS_MAX)));
+        assert!(repeats.is_full());
+        assert!(repeats.is_first(fingerprint(0)), "no longer looked for");
+    }
+}

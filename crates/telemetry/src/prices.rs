@@ -1,0 +1,127 @@
+//! # What a call costs where the agent does not say
+//!
+//! ```text
+//! cost = round half up ( Σ tokens · price per million / 10^6 )    in nano-dollars, over the four kinds of tokens
+//! ```
+//!
+//! Of the patterns that match the model, the longest wins; `*` stands for any text. Prices of cached tokens are that of
+//! the input unless given. No price list is built in: a stale default is worse than a named gap.
+
+use renown_core::units::NanoUsd;
+
+use crate::facts::Tokens;
+
+/// Prices in US dollars per million tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Price {
+    /// Input that is not cached.
+    pub input: NanoUsd,
+    /// Output.
+    pub output: NanoUsd,
+    /// Input read from the cache.
+    pub cache_read: NanoUsd,
+    /// Input written to the cache.
+    pub cache_creation: NanoUsd,
+}
+
+/// A price table.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Prices(Vec<(String, Price)>);
+
+impl Prices {
+    /// The table of these patterns. Of patterns of the same length, the first in the alphabet wins.
+    pub fn new(prices: impl IntoIterator<Item = (String, Price)>) -> Self {
+        let mut prices: Vec<_> = prices.into_iter().collect();
+        prices.sort_by(|(left, _), (right, _)| right.len().cmp(&left.len()).then_with(|| left.cmp(right)));
+        Self(prices)
+    }
+
+    /// What so many tokens of a model cost; none if no pattern matches.
+    pub(crate) fn cost(&self, model: &str, tokens: Tokens) -> Option<NanoUsd> {
+        const PER: u128 = 1_000_000;
+        let (_, price) = self.0.iter().find(|(pattern, _)| matches(pattern, model))?;
+        let parts = [
+            (tokens.input, price.input),
+            (tokens.output, price.output),
+            (tokens.cache_read, price.cache_read),
+            (tokens.cache_creation, price.cache_creation),
+        ];
+        // At most 4 · 10^15 tokens at 10^24 nano-dollars each would not fit; a price stays far below.
+        let sum = parts.iter().try_fold(0_u128, |sum, (count, price)| {
+            sum.checked_add(u128::from(*count).checked_mul(price.nano())?)
+        })?;
+        Some(NanoUsd::from_nano((sum + PER / 2) / PER))
+    }
+}
+
+/// Whether a pattern matches the whole of a text. Each `*` takes as little as it can, which is enough: what it leaves, a
+/// later one can take.
+fn matches(pattern: &str, text: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let Some(mut rest) = parts.next().and_then(|first| text.strip_prefix(first)) else { return false };
+    let Some(last) = parts.next_back() else { return rest.is_empty() };
+    for part in parts {
+        let Some((_, after)) = rest.split_once(part) else { return false };
+        rest = after;
+    }
+    rest.ends_with(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stars_stand_for_any_text() {
+        for (pattern, text, expected) in [
+            ("gpt-5", "gpt-5", true),
+            ("gpt-5", "gpt-5-mini", false),
+            ("gpt-5*", "gpt-5", true),
+            ("gpt-5*", "gpt-5-mini", true),
+            ("*", "", true),
+            ("*-mini", "gpt-5-mini", true),
+            ("*-mini", "gpt-5-mini-2026", false),
+            ("g*5*i", "gpt-5-mini", true),
+            ("a*a", "a", false),
+            ("a*b*a", "aba", true),
+            ("**", "x", true),
+            ("", "", true),
+            ("", "x", false),
+        ] {
+            assert_eq!(matches(pattern, text), expected, "{pattern} {text}");
+        }
+    }
+
+    fn usd(text: &str) -> NanoUsd {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn the_longest_pattern_wins_and_the_sum_is_rounded_once() {
+        let price = |input, output| Price {
+            input: usd(input),
+            output: usd(output),
+            cache_read: usd("0.125"),
+            cache_creation: usd(input),
+        };
+        let table =
+            [("gpt-5*", price("1.25", "10.0")), ("gpt-5-mini*", price("0.25", "2")), ("*", price("0", "0"))];
+        let prices = Prices::new(table.map(|(pattern, price)| (pattern.to_owned(), price)));
+        let tokens = Tokens { input: 904, output: 120, cache_read: 4096, cache_creation: 0 };
+        // 904 · 1250 + 120 · 10000 + 4096 · 125 = 1130000 + 1200000 + 512000 nano-dollars
+        assert_eq!(prices.cost("gpt-5.1", tokens), Some(NanoUsd::from_nano(2_842_000)));
+        assert_eq!(
+            prices.cost("gpt-5-mini", Tokens { cache_read: 0, ..tokens }),
+            Some(NanoUsd::from_nano(466_000))
+        );
+        assert_eq!(prices.cost("other", tokens), Some(NanoUsd::from_nano(512_000)));
+        assert_eq!(Prices::default().cost("gpt-5", tokens), None);
+        let cheap = Prices::new([("m".to_owned(), price("0.0005", "0.0005"))]);
+        // One token is 500 000 / 10^6 = 0.5 nano-dollars, half up; two kinds of one each are 1.
+        assert_eq!(cheap.cost("m", Tokens { input: 1, ..Tokens::default() }), Some(NanoUsd::from_nano(1)));
+        assert_eq!(
+            cheap.cost("m", Tokens { input: 1, output: 1, ..Tokens::default() }),
+            Some(NanoUsd::from_nano(1))
+        );
+    }
+}

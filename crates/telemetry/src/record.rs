@@ -1,0 +1,334 @@
+//! From one record with its resource and scope to its session, time, identity and facts.
+//!
+//! | what | is |
+//! |---|---|
+//! | name | the first of attribute `event.name`, field `eventName`, text `body` that a dialect knows, with or without its agent's prefix |
+//! | session | the first of `session.id`, `conversation.id`, `gen_ai.conversation.id`, `thread.id` of the record; only when it has none, of the resource |
+//! | time | `timeUnixNano`, else `observedTimeUnixNano`, else `event.timestamp`; of a span its start and end |
+//! | agent | by the prefix of the name, else `service.name`, else the scope, else `genai` when a `gen_ai.*` attribute was used |
+//! | agent id | `renown.agent_id` (resource, then record), else `gen_ai.agent.id`, else `gen_ai.agent.name`, else `service.name` |
+//! | masque | `masque.name`, else `persona.id`, record before resource |
+//! | repeat | of a log record `event.sequence` and time, else name, time and the id of the call; of a span its trace and span id |
+//!
+//! The order in each row is the rank of the source: where records of a session differ, the better source wins.
+
+use std::borrow::Cow;
+
+use renown_core::time::Timestamp;
+
+use crate::attributes::{Attributes, Key};
+use crate::dialect::{Agent, Event, log_event, span_event};
+use crate::facts::{Batch, Fingerprint, Origin, Refused, Signal, Sourced};
+use crate::fields::{BadValue, Fields, ReadFact, Span};
+use crate::fingerprint;
+use crate::limits::{AGENT_ID_CHARS_MAX, MASQUE_CHARS_MAX, NAME_BYTES_MAX, SESSION_ID_BYTES_MAX};
+use crate::prices::Prices;
+
+/// What records share with their neighbours.
+pub(crate) struct Scope<'r, 'a> {
+    pub(crate) resource: &'r Attributes<'a>,
+    /// The agent that the scope's name tells.
+    pub(crate) agent: Option<Agent>,
+    pub(crate) prices: &'r Prices,
+}
+
+/// A log record as its encoding has it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LogRecord<'a> {
+    pub(crate) time: Option<Timestamp>,
+    pub(crate) observed_time: Option<Timestamp>,
+    pub(crate) event_name: Option<Cow<'a, str>>,
+    /// The body, if it is a text.
+    pub(crate) body: Option<Cow<'a, str>>,
+}
+
+/// A span as its encoding has it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SpanRecord<'a> {
+    pub(crate) name: Cow<'a, str>,
+    /// In lower case hexadecimals; empty if there is none.
+    pub(crate) trace_id: Cow<'a, str>,
+    pub(crate) span_id: Cow<'a, str>,
+    pub(crate) start: Option<Timestamp>,
+    pub(crate) end: Option<Timestamp>,
+    /// Whether its status is an error.
+    pub(crate) failed: bool,
+}
+
+/// Reads records one after the other into a batch.
+pub(crate) struct RecordReader<'b, 'a> {
+    batch: &'b mut Batch,
+    /// The line that is read.
+    line: u64,
+    mode: Mode<'b>,
+    facts: Vec<ReadFact<'a>>,
+}
+
+/// What becomes of the records.
+enum Mode<'b> {
+    /// They are kept in the batch.
+    Kept,
+    /// They are not read: only the encoding is checked.
+    Dry,
+    /// The batch is emptied whenever it holds so many.
+    Parts(usize, &'b mut dyn FnMut(&mut Batch)),
+}
+
+impl<'b, 'a> RecordReader<'b, 'a> {
+    pub(crate) fn new(batch: &'b mut Batch, line: u64) -> Self {
+        Self { batch, line, mode: Mode::Kept, facts: Vec::new() }
+    }
+
+    /// One that reads nothing.
+    pub(crate) fn dry(batch: &'b mut Batch) -> Self {
+        Self { batch, line: 0, mode: Mode::Dry, facts: Vec::new() }
+    }
+
+    /// One that calls `full` to empty the batch whenever it holds so many records.
+    pub(crate) fn in_parts(
+        batch: &'b mut Batch,
+        line: u64,
+        records_max: usize,
+        full: &'b mut dyn FnMut(&mut Batch),
+    ) -> Self {
+        Self { batch, line, mode: Mode::Parts(records_max, full), facts: Vec::new() }
+    }
+
+    /// Reads one log record.
+    pub(crate) fn log(&mut self, log: &LogRecord<'a>, attributes: &Attributes<'a>, scope: &Scope<'_, 'a>) {
+        if let Mode::Dry = self.mode {
+            return;
+        }
+        let fields = fields(attributes, scope, Span::default());
+        let (told_by_resource, service) = agent_of_origin(&fields, scope);
+        let name = Name::of_log(log, &fields, told_by_resource.map(|told| told.value));
+        let stamped = || Timestamp::parse(&fields.text(Key::EventTimestamp)?).ok();
+        let at = log.time.or(log.observed_time).or_else(stamped);
+        let repeat = || {
+            if let Some(sequence) = fields.text(Key::EventSequence) {
+                return Some(fingerprint::of_sequence(&sequence, at));
+            }
+            let call =
+                [Key::ToolUseId, Key::CallId, Key::RequestId].into_iter().find_map(|key| fields.text(key))?;
+            Some(fingerprint::of_identifier(&name.bare, at, &call))
+        };
+        let agent = agent(&name, told_by_resource, &fields);
+        self.record(&name.event, &fields, agent, service.as_ref(), Signal::Logs, (at, None), repeat);
+    }
+
+    /// Reads one span.
+    pub(crate) fn span(&mut self, span: &SpanRecord<'a>, attributes: &Attributes<'a>, scope: &Scope<'_, 'a>) {
+        if let Mode::Dry = self.mode {
+            return;
+        }
+        let has_trace = !span.trace_id.is_empty();
+        let special = Span {
+            start: span.start,
+            end: span.end,
+            failed: span.failed,
+            trace: has_trace.then(|| fingerprint::of_trace(&span.trace_id)),
+        };
+        let fields = fields(attributes, scope, special);
+        let (told_by_resource, service) = agent_of_origin(&fields, scope);
+        let (prefix, bare) = Agent::of_name(span.name.trim());
+        let known_agent = prefix.or(told_by_resource.map(|told| told.value));
+        let event = span_event(known_agent, bare, &fields);
+        let name = Name { event, prefix, bare: Cow::Borrowed(bare) };
+        let at = span.start.or(span.end);
+        let until = if span.start.is_some() { span.end } else { None };
+        let repeat = || {
+            let named = has_trace && !span.span_id.is_empty();
+            named.then(|| fingerprint::of_span(&span.trace_id, &span.span_id))
+        };
+        let agent = agent(&name, told_by_resource, &fields);
+        self.record(&name.event, &fields, agent, service.as_ref(), Signal::Spans, (at, until), repeat);
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "what logs and spans found out in their own ways")]
+    fn record(
+        &mut self,
+        event: &Event,
+        fields: &Fields<'_, 'a>,
+        agent: Sourced<Agent>,
+        service: Option<&Cow<'a, str>>,
+        signal: Signal,
+        (at, until): (Option<Timestamp>, Option<Timestamp>),
+        repeat: impl FnOnce() -> Option<Fingerprint>,
+    ) {
+        self.batch.account.records += 1;
+        if let Event::Shadowed = event {
+            self.batch.account.shadowed += 1;
+            return;
+        }
+        let Some(session) = session(fields) else {
+            self.batch.account.no_session += 1;
+            return;
+        };
+        self.facts.clear();
+        let known = match event {
+            Event::Known(read) => {
+                if let Err(BadValue(key)) = read(fields, &mut self.facts) {
+                    self.batch.account.bad_values += 1;
+                    self.batch.refused.push(Refused { line: self.line, attribute: key.name() });
+                    return;
+                }
+                true
+            }
+            Event::Shadowed | Event::Unknown => false,
+        };
+        let origin = Origin {
+            session,
+            signal,
+            at,
+            until,
+            repeat: repeat(),
+            agent,
+            agent_id: agent_id(fields, service),
+            masque: masque(fields),
+            known,
+        };
+        self.batch.push(origin, self.facts.drain(..));
+        if let Mode::Parts(records_max, full) = &mut self.mode
+            && self.batch.len() >= *records_max
+        {
+            full(self.batch);
+        }
+    }
+}
+
+fn fields<'r, 'a>(record: &'r Attributes<'a>, scope: &Scope<'r, 'a>, span: Span) -> Fields<'r, 'a> {
+    Fields { record, resource: scope.resource, span, prices: scope.prices }
+}
+
+/// What a record is called.
+struct Name<'a> {
+    event: Event,
+    /// The agent whose prefix the name has.
+    prefix: Option<Agent>,
+    /// The name without it.
+    bare: Cow<'a, str>,
+}
+
+impl<'a> Name<'a> {
+    /// The first of its candidates that a dialect knows; if there is none, the first of them.
+    fn of_log(log: &LogRecord<'a>, fields: &Fields<'_, 'a>, agent: Option<Agent>) -> Self {
+        let mut unknown: Option<Self> = None;
+        let candidates = [
+            fields.text(Key::EventName),
+            log.event_name.clone().map(trimmed),
+            log.body.clone().map(trimmed).filter(|body| is_name(body)),
+        ];
+        for full in candidates.into_iter().flatten().filter(|name| !name.is_empty()) {
+            let (prefix, bare) = Agent::of_name(&full);
+            let event = log_event(prefix.or(agent), bare);
+            let bare = match &full {
+                Cow::Borrowed(full) => Cow::Borrowed(Agent::of_name(full).1),
+                Cow::Owned(_) => Cow::Owned(bare.to_owned()),
+            };
+            let name = Self { event, prefix, bare };
+            if !matches!(name.event, Event::Unknown) {
+                return name;
+            }
+            unknown = match unknown {
+                Some(first) => Some(Self { prefix: first.prefix.or(name.prefix), ..first }),
+                None => Some(name),
+            };
+        }
+        let nameless = || Self { event: log_event(agent, ""), prefix: None, bare: Cow::Borrowed("") };
+        unknown.unwrap_or_else(nameless)
+    }
+}
+
+/// Whether a body is the name of an event, and no prose.
+fn is_name(body: &str) -> bool {
+    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
+    (1..=NAME_BYTES_MAX).contains(&body.len()) && body.bytes().all(is_name)
+}
+
+fn trimmed(text: Cow<'_, str>) -> Cow<'_, str> {
+    match text {
+        Cow::Borrowed(text) => Cow::Borrowed(text.trim()),
+        Cow::Owned(text) => Cow::Owned(text.trim().to_owned()),
+    }
+}
+
+/// Ranks of the sources of the agent's kind.
+const BY_PREFIX: u8 = 0;
+const BY_SERVICE: u8 = 1;
+const BY_SCOPE: u8 = 2;
+const BY_GEN_AI: u8 = 3;
+const BY_NOTHING: u8 = 4;
+
+/// The agent that the resource or the scope tells, and the name of its service.
+fn agent_of_origin<'a>(
+    fields: &Fields<'_, 'a>,
+    scope: &Scope<'_, 'a>,
+) -> (Option<Sourced<Agent>>, Option<Cow<'a, str>>) {
+    let service = fields.text(Key::ServiceName);
+    let by_service = service.as_deref().and_then(Agent::of_service);
+    let by_service = by_service.map(|value| Sourced { rank: BY_SERVICE, value });
+    (by_service.or(scope.agent.map(|value| Sourced { rank: BY_SCOPE, value })), service)
+}
+
+fn agent(name: &Name<'_>, told: Option<Sourced<Agent>>, fields: &Fields<'_, '_>) -> Sourced<Agent> {
+    let by_prefix = name.prefix.map(|value| Sourced { rank: BY_PREFIX, value });
+    by_prefix.or(told).unwrap_or_else(|| {
+        if fields.uses_gen_ai() {
+            Sourced { rank: BY_GEN_AI, value: Agent::GenAi }
+        } else {
+            Sourced { rank: BY_NOTHING, value: Agent::Unknown }
+        }
+    })
+}
+
+/// The session of a record. Copilot has the window's id on the resource and the conversation's on the record, so the
+/// resource is asked only where the record has no id at all. An id that is too long is none.
+fn session<'a>(fields: &Fields<'_, 'a>) -> Option<Cow<'a, str>> {
+    const KEYS: [Key; 4] = [Key::SessionId, Key::ConversationId, Key::GenAiConversationId, Key::ThreadId];
+    let first_of = |attributes: &Attributes<'a>| KEYS.iter().find_map(|key| attributes.get(*key).text());
+    let session = first_of(fields.record).or_else(|| first_of(fields.resource))?;
+    (session.len() <= SESSION_ID_BYTES_MAX).then_some(session)
+}
+
+fn agent_id<'a>(fields: &Fields<'_, 'a>, service: Option<&Cow<'a, str>>) -> Sourced<Cow<'a, str>> {
+    let own = |rank, attributes: &Attributes<'a>| {
+        attributes.get(Key::RenownAgentId).text().map(|value| Sourced { rank, value })
+    };
+    let told = |rank, key| fields.text(key).map(|value| Sourced { rank, value });
+    let found = own(0, fields.resource)
+        .or_else(|| own(1, fields.record))
+        .or_else(|| told(2, Key::GenAiAgentId))
+        .or_else(|| told(3, Key::GenAiAgentName))
+        .or_else(|| service.cloned().map(|value| Sourced { rank: 4, value }))
+        .unwrap_or(Sourced { rank: 5, value: Cow::Borrowed("unknown") });
+    Sourced { value: cut(found.value, AGENT_ID_CHARS_MAX), ..found }
+}
+
+fn masque<'a>(fields: &Fields<'_, 'a>) -> Option<Sourced<Cow<'a, str>>> {
+    let sources = [
+        (Key::MasqueName, fields.record),
+        (Key::MasqueName, fields.resource),
+        (Key::PersonaId, fields.record),
+        (Key::PersonaId, fields.resource),
+    ];
+    let found = (0..).zip(sources).find_map(|(rank, (key, attributes))| {
+        attributes.get(key).text().map(|value| Sourced { rank, value })
+    })?;
+    Some(Sourced { value: cut(found.value, MASQUE_CHARS_MAX), ..found })
+}
+
+/// The first so many characters.
+fn cut(text: Cow<'_, str>, chars_max: usize) -> Cow<'_, str> {
+    // No text has more characters than bytes.
+    if text.len() <= chars_max {
+        return text;
+    }
+    let end = text.char_indices().nth(chars_max).map_or(text.len(), |(end, _)| end);
+    match text {
+        Cow::Borrowed(text) => Cow::Borrowed(text.get(..end).unwrap_or(text)),
+        Cow::Owned(mut text) => {
+            text.truncate(end);
+            Cow::Owned(text)
+        }
+    }
+}

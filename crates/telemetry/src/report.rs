@@ -1,0 +1,178 @@
+//! What is served of a session: its performance, whose it was, and how much of the evidence was there.
+
+use std::borrow::Cow;
+
+use renown_core::performance::{Performance, Totals};
+use renown_core::time::Timestamp;
+use renown_core::units::NanoUsd;
+use serde::{Serialize, Serializer};
+
+use crate::dialect::Agent;
+use crate::facts::Signal;
+use crate::ledger::{Session, Side};
+
+/// The name of a masque that nobody gave.
+pub const UNKNOWN_MASQUE: &str = "unknown";
+
+/// One session, scored.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report<'a> {
+    /// The masque that the agent wore.
+    pub masque: Cow<'a, str>,
+    /// The score.
+    #[serde(flatten)]
+    pub performance: Scored,
+    /// The session.
+    pub session_id: &'a str,
+    /// The agent's id.
+    pub agent_id: &'a str,
+    /// The kind of agent.
+    pub agent: Agent,
+    /// Its first event.
+    pub started_at: Option<Timestamp>,
+    /// Its last event.
+    pub ended_at: Option<Timestamp>,
+    /// The version of the formula.
+    pub formula_version: &'static str,
+    /// Which evidence was there.
+    pub coverage: Coverage,
+    /// What else was counted.
+    pub signals: Signals,
+}
+
+/// A performance; its formula version stands elsewhere in a report.
+#[derive(Clone, Debug)]
+pub struct Scored(pub Performance);
+
+impl Serialize for Scored {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::SerializeStruct;
+
+        let Performance { duration_min, dimensions, composite, recommendation, stats, .. } = &self.0;
+        let mut fields = serializer.serialize_struct("Performance", 5)?;
+        fields.serialize_field("duration_min", duration_min)?;
+        fields.serialize_field("dimensions", dimensions)?;
+        fields.serialize_field("composite", composite)?;
+        fields.serialize_field("recommendation", recommendation)?;
+        fields.serialize_field("stats", stats)?;
+        fields.end()
+    }
+}
+
+/// Which evidence was there, so that a reader can tell 10.0 from "no cost was reported".
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Coverage {
+    /// Kinds of evidence that are there.
+    pub present: Vec<&'static str>,
+    /// Those that are not.
+    pub missing: Vec<&'static str>,
+    /// Those of the present that only some of the API requests have.
+    pub partial: Vec<&'static str>,
+    /// The signal that was scored.
+    pub signal: Signal,
+    /// Where the costs come from.
+    pub cost_source: CostSource,
+}
+
+/// Where costs come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CostSource {
+    /// The agent.
+    Reported,
+    /// The user's price table.
+    Priced,
+    /// Both.
+    Mixed,
+    /// Nowhere.
+    None,
+}
+
+/// What formula version 1 does not use, for people and for later formulas.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Signals {
+    /// Calls of a model that failed.
+    pub api_errors: u64,
+    /// Tool calls that were allowed.
+    pub accepts: u64,
+    /// Tool calls that were rejected.
+    pub rejects: u64,
+    /// Those that the user rejected.
+    pub rejects_by_user: u64,
+    /// The latest feedback: −1, 0 or +1.
+    pub feedback: Option<i8>,
+    /// How often the conversation was shortened.
+    pub compactions: u64,
+    /// How often the model refused.
+    pub refusals: u64,
+}
+
+impl Session {
+    /// The session, scored.
+    pub fn report(&self) -> Report<'_> {
+        let side = self.scored();
+        let performance = totals(side).performance();
+        Report {
+            masque: Cow::Borrowed(self.masque().unwrap_or(UNKNOWN_MASQUE)),
+            session_id: self.id(),
+            agent_id: self.agent_id(),
+            agent: self.agent(),
+            started_at: side.first,
+            ended_at: side.last,
+            formula_version: performance.formula_version,
+            performance: Scored(performance),
+            coverage: coverage(side, self.signal()),
+            signals: Signals {
+                api_errors: side.api_errors,
+                accepts: side.accepts,
+                rejects: side.rejects,
+                rejects_by_user: side.rejects_by_user,
+                feedback: side.feedback(),
+                compactions: side.compactions,
+                refusals: side.refusals,
+            },
+        }
+    }
+}
+
+fn totals(side: &Side) -> Totals {
+    let usage = side.usage();
+    // More tokens than 64 bits hold take 4612 calls of the largest number that a record may have.
+    let whole = |sum: u128| u64::try_from(sum).unwrap_or(u64::MAX);
+    let duration = side.last.zip(side.first).map_or(0, |(last, first)| last.nanos() - first.nanos());
+    Totals {
+        duration_ns: duration.unsigned_abs(),
+        prompts: side.prompts,
+        total_tools: side.tools,
+        tools_ok: side.tools_ok,
+        total_cost: NanoUsd::from_nano(usage.cost_nano),
+        total_tokens: whole(usage.tokens),
+        cache_tokens: whole(usage.cache_read),
+    }
+}
+
+fn coverage(side: &Side, signal: Signal) -> Coverage {
+    let usage = side.usage();
+    let with_cost = usage.reported + usage.priced;
+    let kinds = [
+        ("tools", side.tools, None),
+        ("prompts", side.prompts, None),
+        ("cost", with_cost, Some(usage.requests)),
+        ("tokens", usage.with_tokens, Some(usage.requests)),
+    ];
+    let named = |wanted: fn(u64, Option<u64>) -> bool| {
+        kinds.iter().filter(|(_, found, of)| wanted(*found, *of)).map(|(name, ..)| *name).collect()
+    };
+    Coverage {
+        present: named(|found, _| found > 0),
+        missing: named(|found, _| found == 0),
+        partial: named(|found, of| found > 0 && of.is_some_and(|of| found < of)),
+        signal,
+        cost_source: match (usage.reported > 0, usage.priced > 0) {
+            (true, true) => CostSource::Mixed,
+            (true, false) => CostSource::Reported,
+            (false, true) => CostSource::Priced,
+            (false, false) => CostSource::None,
+        },
+    }
+}
