@@ -1,10 +1,14 @@
 //! `cargo xtask bench core`: what each rule costs, its target, and how many times faster it is than its peer.
 
+mod judge;
+
 use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
 use serde_json::Value;
+
+pub(crate) use judge::judge;
 
 use crate::shell::{cargo, run, target_dir};
 

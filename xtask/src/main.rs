@@ -4,6 +4,7 @@
 //! cargo xtask test [PART]    everything that has to pass, or one part of it
 //! cargo xtask tidy           what lints cannot check
 //! cargo xtask bench core     what each rule costs, against its target
+//! cargo xtask bench judge    `renown judge` against DuckDB
 //! cargo xtask generate DIALECT [--sessions N] [--records N | --bytes N] [--seed S] …
 //!                            a log as an agent writes it, to standard output
 //! ```
@@ -11,6 +12,8 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a tool that reports to the terminal")]
 
 mod bench;
+mod differential;
+mod duckdb;
 mod generate;
 mod shell;
 mod test;
@@ -21,7 +24,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 
-const USAGE: &str = "usage: cargo xtask test [PART] | tidy | bench core";
+const USAGE: &str = "usage: cargo xtask test [PART] | tidy | bench core | bench judge";
 
 fn main() -> ExitCode {
     match run() {
@@ -41,6 +44,7 @@ fn run() -> Result<()> {
         ["test", part] => test::one(part),
         ["tidy"] => tidy::run(),
         ["bench", "core"] => bench::core(),
+        ["bench", "judge"] => bench::judge(),
         ["generate", rest @ ..] => generate::command(rest),
         _ => bail!("{USAGE} | {}; parts of test: {}", generate::USAGE, test::names().join(", ")),
     }

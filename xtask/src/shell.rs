@@ -44,6 +44,13 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
+/// Installs packages of Debian that are not there yet.
+pub(crate) fn install(packages: &[&str]) -> Result<()> {
+    println!("installing {}", packages.join(", "));
+    run(program("apt-get").args(["update", "--quiet"]))?;
+    run(program("apt-get").args(["install", "--yes", "--quiet"]).args(packages))
+}
+
 /// Runs a command and returns what it printed.
 pub(crate) fn output(command: &mut Command) -> Result<String> {
     let output =

@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::shell::{cargo, output, program, root, run, succeeds, target_dir};
-use crate::tidy;
+use crate::shell::{cargo, install, output, program, root, run, succeeds, target_dir};
+use crate::{differential, tidy};
 
 /// One part of the test command.
 struct Part {
@@ -15,7 +15,7 @@ struct Part {
     run: fn() -> Result<()>,
 }
 
-const PARTS: [Part; 6] = [
+const PARTS: [Part; 7] = [
     Part { name: "fmt", run: || run(cargo().args(["fmt", "--all", "--check"])) },
     Part { name: "tidy", run: tidy::run },
     Part { name: "vectors", run: vectors },
@@ -24,6 +24,7 @@ const PARTS: [Part; 6] = [
         name: "unit",
         run: || run(cargo().args(["test", "--locked", "--workspace", "--lib", "--bins", "--tests"])),
     },
+    Part { name: "differential", run: differential::run },
     Part { name: "doc", run: doc },
 ];
 
@@ -68,9 +69,7 @@ fn doc() -> Result<()> {
 /// The independent reference agrees with every vector, and still makes the checked-in ones byte by byte.
 fn vectors() -> Result<()> {
     if !succeeds(program("python3").arg("--version")) {
-        println!("installing python3");
-        run(program("apt-get").args(["update", "--quiet"]))?;
-        run(program("apt-get").args(["install", "--yes", "--quiet", "python3"]))?;
+        install(&["python3"])?;
     }
     let reference = || {
         let mut command = program("python3");

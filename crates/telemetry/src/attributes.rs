@@ -164,37 +164,57 @@ impl Key {
     }
 }
 
+/// Which keys have a value, and how many attributes there were in all.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Set {
+    keys: u128,
+    count: usize,
+}
+
 /// The values that one record or resource has.
 ///
 /// A value is valid where its bit is set, so that clearing costs nothing.
 #[derive(Clone, Debug)]
 pub(crate) struct Attributes<'a> {
-    set: u128,
-    count: usize,
+    set: Set,
     values: [Value<'a>; COUNT],
 }
 
 impl<'a> Attributes<'a> {
     pub(crate) fn new() -> Self {
-        Self { set: 0, count: 0, values: [Value::Absent; COUNT] }
+        Self { set: Set::default(), values: [Value::Absent; COUNT] }
     }
 
     pub(crate) fn clear(&mut self) {
-        (self.set, self.count) = (0, 0);
+        self.set = Set::default();
+    }
+
+    pub(crate) fn is_clear(&self) -> bool {
+        self.set.count == 0
+    }
+
+    /// Which values there are.
+    pub(crate) fn set(&self) -> Set {
+        self.set
+    }
+
+    /// Has just the values again that it had when its set was this one.
+    pub(crate) fn go_back(&mut self, set: Set) {
+        self.set = set;
     }
 
     /// Counts one more attribute, and says whether it is still looked at.
     #[inline]
     pub(crate) fn count_one(&mut self) -> bool {
-        self.count += 1;
-        self.count <= ATTRIBUTES_MAX
+        self.set.count += 1;
+        self.set.count <= ATTRIBUTES_MAX
     }
 
     /// Sets a value. Of a repeated key the first entry wins, also when its value is unusable.
     #[inline]
     pub(crate) fn put(&mut self, key: Key, value: Value<'a>) {
-        if self.set & key.bit() == 0 {
-            self.set |= key.bit();
+        if self.set.keys & key.bit() == 0 {
+            self.set.keys |= key.bit();
             if let Some(slot) = self.values.get_mut(key as usize) {
                 *slot = value;
             }
@@ -203,12 +223,12 @@ impl<'a> Attributes<'a> {
 
     /// Whether a key of this kind has a value.
     pub(crate) fn has_any(&self, kind: fn(Key) -> bool) -> bool {
-        Key::ALL.iter().any(|&key| self.set & key.bit() != 0 && kind(key) && !self.get(key).is_absent())
+        Key::ALL.iter().any(|&key| self.set.keys & key.bit() != 0 && kind(key) && !self.get(key).is_absent())
     }
 
     #[inline]
     pub(crate) fn get(&self, key: Key) -> Value<'a> {
-        if self.set & key.bit() == 0 {
+        if self.set.keys & key.bit() == 0 {
             return Value::Absent;
         }
         self.values.get(key as usize).copied().unwrap_or_default()

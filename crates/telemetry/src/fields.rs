@@ -60,7 +60,7 @@ impl<'a> Fields<'_, 'a> {
     }
 
     pub(crate) fn text(&self, key: Key) -> Option<Cow<'a, str>> {
-        self.value(key).text()
+        self.record.get(key).text().or_else(|| self.resource.get(key).text())
     }
 
     /// Whether the record has an attribute of the GenAI conventions that is looked at.
@@ -77,15 +77,25 @@ impl<'a> Fields<'_, 'a> {
     }
 
     pub(crate) fn integer(&self, key: Key) -> Result<Option<u64>, BadValue> {
-        self.value(key).integer().map_err(|NotNumber| BadValue(key))
+        self.number(key, Value::integer)
     }
 
     pub(crate) fn dollars(&self, key: Key) -> Result<Option<NanoUsd>, BadValue> {
-        self.value(key).dollars().map_err(|NotNumber| BadValue(key))
+        self.number(key, Value::dollars)
     }
 
     pub(crate) fn milliseconds(&self, key: Key) -> Result<Option<u64>, BadValue> {
-        self.value(key).milliseconds().map_err(|NotNumber| BadValue(key))
+        self.number(key, Value::milliseconds)
+    }
+
+    fn number<T>(
+        &self,
+        key: Key,
+        read: fn(Value<'a>) -> Result<Option<T>, NotNumber>,
+    ) -> Result<Option<T>, BadValue> {
+        let own = read(self.record.get(key)).transpose();
+        let number = own.or_else(|| read(self.resource.get(key)).transpose());
+        number.transpose().map_err(|NotNumber| BadValue(key))
     }
 
     /// The kind of an error, if it is a name and no prose, which could hold anything.

@@ -9,28 +9,29 @@
 //! texts, enums as numbers or names, `null` for what is absent, fields in any order, unknown fields stepped over.
 //! `resourceMetrics` is stepped over as a whole.
 //!
-//! No tree is built. Attributes are most of every record, and nearly all writers write them alike, so
-//! `usual_attribute` first tries that one spelling byte by byte; the general way is taken only where it differs.
+//! No tree is built.
 //!
 //! A line counts as a whole or not at all: when it turns out to be bad, the batch goes back to where it was.
 
+mod attributes;
 mod cursor;
+mod text;
 
 use std::borrow::Cow;
 use std::fmt;
 
 use renown_core::time::Timestamp;
 
-use crate::attributes::{Attributes, Key};
-use crate::dialect::Agent;
+use crate::attributes::Attributes;
 use crate::facts::Batch;
 use crate::limits::{LINE_BYTES_MAX, NESTING_MAX};
 use crate::prices::Prices;
 use crate::record::{LogRecord, RecordReader, Scope, SpanRecord};
-use crate::value::{List, Value};
+use crate::value::{Value, trimmed};
 
-pub(crate) use cursor::Quoted;
+use attributes::{Before, any_value, attributes};
 use cursor::{Cursor, Start};
+pub(crate) use text::Quoted;
 
 /// Why a line was not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,7 +112,7 @@ pub fn read_in_parts<'b>(
 }
 
 fn walk<'b, 'a>(text: &'a str, prices: &'b Prices, reader: RecordReader<'b, 'a>) -> Result<(), LineError> {
-    let mut walk = Walk { prices, reader, attributes: Attributes::new() };
+    let mut walk = Walk { prices, reader, attributes: Attributes::new(), before: Before::default() };
     let mut cursor = Cursor::new(text);
     walk.request(&mut cursor)?;
     cursor.end()
@@ -164,8 +165,9 @@ enum Kind {
 struct Walk<'b, 'a> {
     prices: &'b Prices,
     reader: RecordReader<'b, 'a>,
-    /// The attributes of the record that is read; kept here because clearing them is cheaper than making them.
+    /// The attributes of the record that is read. They outlive it, because the next record may begin with the same.
     attributes: Attributes<'a>,
+    before: Before<'a>,
 }
 
 type Walked = Result<(), LineError>;
@@ -225,7 +227,7 @@ impl<'a> Walk<'_, 'a> {
 
     /// One element of `scopeLogs` or `scopeSpans`. The scope may come after its records.
     fn scope(&mut self, cursor: &mut Cursor<'a>, kind: Kind, resource: &Attributes<'a>) -> Walked {
-        let mut scope = Scope { resource, agent: None, prices: self.prices };
+        let mut scope = Scope::new(resource, None, self.prices);
         let mut has_scope = false;
         let mut early: Vec<&'a str> = Vec::new();
         message(cursor, 4, |cursor, name| match name {
@@ -233,7 +235,7 @@ impl<'a> Walk<'_, 'a> {
                 has_scope = true;
                 message(cursor, 5, |cursor, name| match name {
                     "name" => {
-                        scope.agent = text(cursor, 6)?.and_then(|name| Agent::of_scope(&name));
+                        scope = Scope::new(resource, text(cursor, 6)?.as_deref(), self.prices);
                         Ok(())
                     }
                     _ => cursor.skip(6),
@@ -257,16 +259,18 @@ impl<'a> Walk<'_, 'a> {
     }
 
     fn log(&mut self, cursor: &mut Cursor<'a>, scope: &Scope<'_, 'a>) -> Walked {
-        let Self { reader, attributes: own, .. } = self;
+        let Self { reader, attributes: own, before, .. } = self;
         own.clear();
         let mut log = LogRecord::default();
         message(cursor, 6, |cursor, name| {
             match name {
                 "timeUnixNano" | "time_unix_nano" => log.time = time(cursor)?,
+                // It only counts where there is no other, and usually that comes first.
+                "observedTimeUnixNano" | "observed_time_unix_nano" if log.time.is_some() => cursor.skip(7)?,
                 "observedTimeUnixNano" | "observed_time_unix_nano" => log.observed_time = time(cursor)?,
                 "eventName" | "event_name" => log.event_name = text(cursor, 7)?,
                 "body" => log.body = body(cursor)?,
-                "attributes" => attributes(cursor, 7, own)?,
+                "attributes" => before.attributes(cursor, 7, own)?,
                 _ => cursor.skip(7)?,
             }
             Ok(())
@@ -276,7 +280,7 @@ impl<'a> Walk<'_, 'a> {
     }
 
     fn span(&mut self, cursor: &mut Cursor<'a>, scope: &Scope<'_, 'a>) -> Walked {
-        let Self { reader, attributes: own, .. } = self;
+        let Self { reader, attributes: own, before, .. } = self;
         own.clear();
         let mut span = SpanRecord::default();
         message(cursor, 6, |cursor, name| {
@@ -287,7 +291,7 @@ impl<'a> Walk<'_, 'a> {
                 "startTimeUnixNano" | "start_time_unix_nano" => span.start = time(cursor)?,
                 "endTimeUnixNano" | "end_time_unix_nano" => span.end = time(cursor)?,
                 "status" => span.failed = failed(cursor)?,
-                "attributes" => attributes(cursor, 7, own)?,
+                "attributes" => before.attributes(cursor, 7, own)?,
                 _ => cursor.skip(7)?,
             }
             Ok(())
@@ -338,7 +342,7 @@ fn text<'a>(cursor: &mut Cursor<'a>, depth: usize) -> Result<Option<Cow<'a, str>
 
 /// Nanoseconds since 1970 as number or text, read as an integer: they are above 2^53. Zero is no time.
 fn time(cursor: &mut Cursor<'_>) -> Result<Option<Timestamp>, LineError> {
-    let nanos = text(cursor, 7)?.and_then(|text| text.trim().parse().ok());
+    let nanos = text(cursor, 7)?.and_then(|text| trimmed(text).parse().ok());
     Ok(nanos.and_then(|nanos| Timestamp::from_nanos(nanos).ok()))
 }
 
@@ -376,130 +380,4 @@ fn failed(cursor: &mut Cursor<'_>) -> Result<bool, LineError> {
         _ => cursor.skip(8),
     })?;
     Ok(failed)
-}
-
-/// The attributes of a record or resource.
-fn attributes<'a>(cursor: &mut Cursor<'a>, depth: usize, into: &mut Attributes<'a>) -> Walked {
-    list(cursor, depth, |cursor| {
-        if !into.count_one() {
-            return cursor.skip(depth + 1);
-        }
-        if usual_attribute(cursor, into).is_some() { Ok(()) } else { attribute(cursor, depth + 1, into) }
-    })
-}
-
-/// An attribute in the spelling that nearly all writers use; none, and nothing is moved, if it is another.
-#[inline]
-fn usual_attribute<'a>(cursor: &mut Cursor<'a>, into: &mut Attributes<'a>) -> Option<()> {
-    let mut at = *cursor;
-    if !at.eat(br#"{"key":""#) {
-        return None;
-    }
-    let key = at.quoted_rest().ok().filter(|key| !key.escaped)?;
-    if !at.eat(br#","value":{""#) {
-        return None;
-    }
-    let value = if at.eat(br#"stringValue":""#) {
-        Value::Text(at.quoted_rest().ok()?)
-    } else if at.eat(br#"intValue":"#) {
-        let written = if at.eat(b"\"") {
-            at.quoted_rest().ok().filter(|number| !number.escaped)?.raw
-        } else {
-            at.number().ok()?
-        };
-        int(written)
-    } else if at.eat(br#"doubleValue":"#) {
-        Value::Decimal(at.number().ok()?)
-    } else {
-        return None;
-    };
-    if !at.eat(b"}}") {
-        return None;
-    }
-    if let Some(key) = Key::of(key.raw) {
-        into.put(key, value);
-    }
-    *cursor = at;
-    Some(())
-}
-
-/// An attribute in any spelling.
-fn attribute<'a>(cursor: &mut Cursor<'a>, depth: usize, into: &mut Attributes<'a>) -> Walked {
-    let (mut key, mut value) = (None, Value::Absent);
-    message(cursor, depth, |cursor, name| {
-        match name {
-            "key" => key = text(cursor, depth + 1)?,
-            "value" => value = any_value(cursor, depth + 1)?,
-            _ => cursor.skip(depth + 1)?,
-        }
-        Ok(())
-    })?;
-    if let Some(key) = key.and_then(|key| Key::of(&key)) {
-        into.put(key, value);
-    }
-    Ok(())
-}
-
-/// A value of any type. Of several types the last counts, as protobuf has it.
-fn any_value<'a>(cursor: &mut Cursor<'a>, depth: usize) -> Result<Value<'a>, LineError> {
-    let mut value = Value::Absent;
-    message(cursor, depth, |cursor, name| {
-        let inner = depth + 1;
-        value = match name {
-            "stringValue" | "string_value" | "boolValue" | "bool_value" => scalar(cursor, inner)?,
-            "intValue" | "int_value" => match scalar(cursor, inner)? {
-                Value::Text(quoted) if !quoted.escaped => int(quoted.raw),
-                Value::Decimal(written) => int(written),
-                other @ (Value::Absent
-                | Value::Text(_)
-                | Value::Int(_)
-                | Value::Double(_)
-                | Value::Bool(_)
-                | Value::List(_)) => other,
-            },
-            "doubleValue" | "double_value" => match scalar(cursor, inner)? {
-                Value::Text(quoted) if !quoted.escaped => Value::Decimal(quoted.raw),
-                other @ (Value::Absent
-                | Value::Text(_)
-                | Value::Int(_)
-                | Value::Decimal(_)
-                | Value::Double(_)
-                | Value::Bool(_)
-                | Value::List(_)) => other,
-            },
-            "arrayValue" | "array_value" => Value::List(List::Json(cursor.raw(inner)?)),
-            "kvlistValue" | "kvlist_value" | "bytesValue" | "bytes_value" => {
-                cursor.skip(inner)?;
-                Value::Absent
-            }
-            _ => return cursor.skip(inner),
-        };
-        Ok(())
-    })?;
-    Ok(value)
-}
-
-/// A scalar as JSON has it; anything else is absent.
-fn scalar<'a>(cursor: &mut Cursor<'a>, depth: usize) -> Result<Value<'a>, LineError> {
-    Ok(match cursor.start()? {
-        Start::Text => Value::Text(cursor.quoted()?),
-        Start::Number => Value::Decimal(cursor.number()?),
-        Start::True => {
-            cursor.literal("true")?;
-            Value::Bool(true)
-        }
-        Start::False => {
-            cursor.literal("false")?;
-            Value::Bool(false)
-        }
-        Start::Object | Start::Array | Start::Null => {
-            cursor.skip(depth)?;
-            Value::Absent
-        }
-    })
-}
-
-/// An integer as it is written; if it is none, whoever wants a number will say so.
-fn int(written: &str) -> Value<'_> {
-    written.parse().map_or(Value::Decimal(written), Value::Int)
 }

@@ -20,7 +20,6 @@ use std::fmt::{self, Write};
 use renown_core::time::Timestamp;
 
 use crate::attributes::{Attributes, Key};
-use crate::dialect::Agent;
 use crate::facts::{Batch, Signal};
 use crate::prices::Prices;
 use crate::record::{LogRecord, RecordReader, Scope, SpanRecord};
@@ -104,13 +103,14 @@ impl<'a> Walk<'_, 'a> {
     }
 
     fn scope(&mut self, message: &'a [u8], resource: &Attributes<'a>) -> Result<(), BodyError> {
-        let mut scope = Scope { resource, agent: None, prices: self.prices };
+        let mut name = None;
         each(message, 1, |message| {
-            each(message, 1, |name| {
-                scope.agent = Agent::of_scope(text(name)?);
+            each(message, 1, |bytes| {
+                name = Some(text(bytes)?);
                 Ok(())
             })
         })?;
+        let scope = Scope::new(resource, name, self.prices);
         each(message, 2, |message| match self.signal {
             Signal::Logs => self.log(message, &scope),
             Signal::Spans => self.span(message, &scope),

@@ -23,13 +23,30 @@ use crate::fields::{BadValue, Fields, ReadFact, Span};
 use crate::fingerprint;
 use crate::limits::{AGENT_ID_CHARS_MAX, MASQUE_CHARS_MAX, NAME_BYTES_MAX, SESSION_ID_BYTES_MAX};
 use crate::prices::Prices;
+use crate::value::trimmed;
 
 /// What records share with their neighbours.
 pub(crate) struct Scope<'r, 'a> {
-    pub(crate) resource: &'r Attributes<'a>,
-    /// The agent that the scope's name tells.
-    pub(crate) agent: Option<Agent>,
-    pub(crate) prices: &'r Prices,
+    resource: &'r Attributes<'a>,
+    /// The name of the resource's service.
+    service: Option<Cow<'a, str>>,
+    /// The agent that the resource or the scope tells.
+    agent: Option<Sourced<Agent>>,
+    prices: &'r Prices,
+}
+
+impl<'r, 'a> Scope<'r, 'a> {
+    /// The scope of this name.
+    pub(crate) fn new(resource: &'r Attributes<'a>, name: Option<&str>, prices: &'r Prices) -> Self {
+        let service = resource.get(Key::ServiceName).text();
+        let by_scope = || name.and_then(Agent::of_scope).map(|value| Sourced { rank: BY_SCOPE, value });
+        let agent = agent_of_service(service.as_deref()).or_else(by_scope);
+        Self { resource, service, agent, prices }
+    }
+}
+
+fn agent_of_service(service: Option<&str>) -> Option<Sourced<Agent>> {
+    service.and_then(Agent::of_service).map(|value| Sourced { rank: BY_SERVICE, value })
 }
 
 /// A log record as its encoding has it.
@@ -100,8 +117,8 @@ impl<'b, 'a> RecordReader<'b, 'a> {
             return;
         }
         let fields = fields(attributes, scope, Span::default());
-        let (told_by_resource, service) = agent_of_origin(&fields, scope);
-        let name = Name::of_log(log, &fields, told_by_resource.map(|told| told.value));
+        let (told, service) = told(attributes, scope);
+        let name = Name::of_log(log, &fields, told.map(|told| told.value));
         let stamped = || Timestamp::parse(&fields.text(Key::EventTimestamp)?).ok();
         let at = log.time.or(log.observed_time).or_else(stamped);
         let repeat = || {
@@ -112,7 +129,7 @@ impl<'b, 'a> RecordReader<'b, 'a> {
                 [Key::ToolUseId, Key::CallId, Key::RequestId].into_iter().find_map(|key| fields.text(key))?;
             Some(fingerprint::of_identifier(&name.bare, at, &call))
         };
-        let agent = agent(&name, told_by_resource, &fields);
+        let agent = agent(&name, told, &fields);
         self.record(&name.event, &fields, agent, service.as_ref(), Signal::Logs, (at, None), repeat);
     }
 
@@ -129,9 +146,9 @@ impl<'b, 'a> RecordReader<'b, 'a> {
             trace: has_trace.then(|| fingerprint::of_trace(&span.trace_id)),
         };
         let fields = fields(attributes, scope, special);
-        let (told_by_resource, service) = agent_of_origin(&fields, scope);
+        let (told, service) = told(attributes, scope);
         let (prefix, bare) = Agent::of_name(span.name.trim());
-        let known_agent = prefix.or(told_by_resource.map(|told| told.value));
+        let known_agent = prefix.or(told.map(|told| told.value));
         let event = span_event(known_agent, bare, &fields);
         let name = Name { event, prefix, bare: Cow::Borrowed(bare) };
         let at = span.start.or(span.end);
@@ -140,7 +157,7 @@ impl<'b, 'a> RecordReader<'b, 'a> {
             let named = has_trace && !span.span_id.is_empty();
             named.then(|| fingerprint::of_span(&span.trace_id, &span.span_id))
         };
-        let agent = agent(&name, told_by_resource, &fields);
+        let agent = agent(&name, told, &fields);
         self.record(&name.event, &fields, agent, service.as_ref(), Signal::Spans, (at, until), repeat);
     }
 
@@ -201,6 +218,7 @@ fn fields<'r, 'a>(record: &'r Attributes<'a>, scope: &Scope<'r, 'a>, span: Span)
 }
 
 /// What a record is called.
+#[derive(Clone)]
 struct Name<'a> {
     event: Event,
     /// The agent whose prefix the name has.
@@ -212,30 +230,35 @@ struct Name<'a> {
 impl<'a> Name<'a> {
     /// The first of its candidates that a dialect knows; if there is none, the first of them.
     fn of_log(log: &LogRecord<'a>, fields: &Fields<'_, 'a>, agent: Option<Agent>) -> Self {
-        let mut unknown: Option<Self> = None;
-        let candidates = [
-            fields.text(Key::EventName),
-            log.event_name.clone().map(trimmed),
-            log.body.clone().map(trimmed).filter(|body| is_name(body)),
-        ];
-        for full in candidates.into_iter().flatten().filter(|name| !name.is_empty()) {
-            let (prefix, bare) = Agent::of_name(&full);
-            let event = log_event(prefix.or(agent), bare);
-            let bare = match &full {
-                Cow::Borrowed(full) => Cow::Borrowed(Agent::of_name(full).1),
-                Cow::Owned(_) => Cow::Owned(bare.to_owned()),
-            };
-            let name = Self { event, prefix, bare };
-            if !matches!(name.event, Event::Unknown) {
-                return name;
-            }
-            unknown = match unknown {
-                Some(first) => Some(Self { prefix: first.prefix.or(name.prefix), ..first }),
-                None => Some(name),
-            };
+        let by_attribute = Self::of(fields.text(Key::EventName), agent);
+        if let Some(known) = by_attribute.as_ref().filter(|name| name.is_known()) {
+            return known.clone();
         }
-        let nameless = || Self { event: log_event(agent, ""), prefix: None, bare: Cow::Borrowed("") };
-        unknown.unwrap_or_else(nameless)
+        let by_field = Self::of(log.event_name.clone().map(trimmed), agent);
+        let body = log.body.clone().map(trimmed).filter(|body| is_name(body));
+        let candidates = [by_attribute, by_field, Self::of(body, agent)];
+        if let Some(known) = candidates.iter().flatten().find(|name| name.is_known()) {
+            return known.clone();
+        }
+        let prefix = candidates.iter().flatten().find_map(|name| name.prefix);
+        let nameless = Self { event: log_event(agent, ""), prefix: None, bare: Cow::Borrowed("") };
+        Self { prefix, ..candidates.into_iter().flatten().next().unwrap_or(nameless) }
+    }
+
+    /// What a candidate says.
+    fn of(full: Option<Cow<'a, str>>, agent: Option<Agent>) -> Option<Self> {
+        let full = full.filter(|name| !name.is_empty())?;
+        let (prefix, bare) = Agent::of_name(&full);
+        let event = log_event(prefix.or(agent), bare);
+        let bare = match &full {
+            Cow::Borrowed(full) => Cow::Borrowed(Agent::of_name(full).1),
+            Cow::Owned(_) => Cow::Owned(bare.to_owned()),
+        };
+        Some(Self { event, prefix, bare })
+    }
+
+    fn is_known(&self) -> bool {
+        !matches!(self.event, Event::Unknown)
     }
 }
 
@@ -245,13 +268,6 @@ fn is_name(body: &str) -> bool {
     (1..=NAME_BYTES_MAX).contains(&body.len()) && body.bytes().all(is_name)
 }
 
-fn trimmed(text: Cow<'_, str>) -> Cow<'_, str> {
-    match text {
-        Cow::Borrowed(text) => Cow::Borrowed(text.trim()),
-        Cow::Owned(text) => Cow::Owned(text.trim().to_owned()),
-    }
-}
-
 /// Ranks of the sources of the agent's kind.
 const BY_PREFIX: u8 = 0;
 const BY_SERVICE: u8 = 1;
@@ -259,15 +275,15 @@ const BY_SCOPE: u8 = 2;
 const BY_GEN_AI: u8 = 3;
 const BY_NOTHING: u8 = 4;
 
-/// The agent that the resource or the scope tells, and the name of its service.
-fn agent_of_origin<'a>(
-    fields: &Fields<'_, 'a>,
+/// The agent that is told beside the name, and the name of its service. Hardly any record names the service itself.
+fn told<'a>(
+    record: &Attributes<'a>,
     scope: &Scope<'_, 'a>,
 ) -> (Option<Sourced<Agent>>, Option<Cow<'a, str>>) {
-    let service = fields.text(Key::ServiceName);
-    let by_service = service.as_deref().and_then(Agent::of_service);
-    let by_service = by_service.map(|value| Sourced { rank: BY_SERVICE, value });
-    (by_service.or(scope.agent.map(|value| Sourced { rank: BY_SCOPE, value })), service)
+    match record.get(Key::ServiceName).text() {
+        None => (scope.agent, scope.service.clone()),
+        service => (agent_of_service(service.as_deref()).or(scope.agent), service),
+    }
 }
 
 fn agent(name: &Name<'_>, told: Option<Sourced<Agent>>, fields: &Fields<'_, '_>) -> Sourced<Agent> {

@@ -108,10 +108,15 @@ pub struct Signals {
 }
 
 impl Session {
+    /// What its records add up to, exactly.
+    pub fn totals(&self) -> Totals {
+        totals(self.scored())
+    }
+
     /// The session, scored.
     pub fn report(&self) -> Report<'_> {
         let side = self.scored();
-        let performance = totals(side).performance();
+        let performance = self.totals().performance();
         Report {
             masque: Cow::Borrowed(self.masque().unwrap_or(UNKNOWN_MASQUE)),
             session_id: self.id(),

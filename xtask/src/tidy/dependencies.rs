@@ -25,7 +25,7 @@ const PURE: [(&str, &[&str]); 2] = [
             "uuid",
         ],
     ),
-    ("renown-telemetry", &["renown-core", "serde"]),
+    ("renown-telemetry", &["renown-core", "serde", "wide"]),
 ];
 
 /// What this program reads of `deny.toml`; `cargo deny` reads the same file.

@@ -3,11 +3,10 @@
 //! Nothing is built: texts are slices of the line, values that nobody asked for are stepped over. Stepping over still
 //! checks the grammar, because a line that is no JSON counts as a whole or not at all.
 //!
-//! Most of the time goes into finding the end of texts, so that is done eight bytes at a time ([`special`]).
-
-use std::borrow::Cow;
+//! Most of the time goes into finding the end of texts, which [`special`] does sixteen bytes at a time.
 
 use super::LineError;
+use super::text::{Quoted, special, unescape};
 use crate::limits::NESTING_MAX;
 
 /// A position in a line.
@@ -15,21 +14,6 @@ use crate::limits::NESTING_MAX;
 pub(super) struct Cursor<'a> {
     text: &'a str,
     at: usize,
-}
-
-/// A JSON text as it stands between its quotes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Quoted<'a> {
-    pub(crate) raw: &'a str,
-    /// Whether it contains escapes.
-    pub(crate) escaped: bool,
-}
-
-impl<'a> Quoted<'a> {
-    /// What the text means.
-    pub(crate) fn text(self) -> Cow<'a, str> {
-        if self.escaped { Cow::Owned(unescape(self.raw)) } else { Cow::Borrowed(self.raw) }
-    }
 }
 
 /// What a value begins with.
@@ -47,6 +31,21 @@ pub(super) enum Start {
 impl<'a> Cursor<'a> {
     pub(super) fn new(text: &'a str) -> Self {
         Self { text, at: 0 }
+    }
+
+    /// What is not yet read.
+    pub(super) fn rest(&self) -> &'a str {
+        self.text.get(self.at..).unwrap_or_default()
+    }
+
+    /// How much of a text, that was the rest once, is read by now.
+    pub(super) fn since(&self, rest: &str) -> usize {
+        (self.at + rest.len()).saturating_sub(self.text.len())
+    }
+
+    /// Steps over so many bytes.
+    pub(super) fn advance(&mut self, bytes: usize) {
+        self.at += bytes;
     }
 
     fn peek(&self) -> Option<u8> {
@@ -75,7 +74,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Steps over this byte and the blanks before it.
-    fn expect(&mut self, byte: u8, expected: &'static str) -> Result<(), LineError> {
+    pub(super) fn expect(&mut self, byte: u8, expected: &'static str) -> Result<(), LineError> {
         self.blanks();
         if self.peek() == Some(byte) {
             self.at += 1;
@@ -164,8 +163,18 @@ impl<'a> Cursor<'a> {
         if self.eat(b"\"") { self.quoted_rest() } else { Err(self.error("a text")) }
     }
 
-    /// A text whose opening quote is already read.
+    /// A text without escapes whose opening quote is already read; none if it has some or does not end.
     #[inline]
+    pub(super) fn plain_rest(&mut self) -> Option<&'a str> {
+        let (start, end) = (self.at, special(self.text.as_bytes(), self.at));
+        if self.text.as_bytes().get(end) != Some(&b'"') {
+            return None;
+        }
+        self.at = end + 1;
+        self.text.get(start..end)
+    }
+
+    /// A text whose opening quote is already read.
     pub(super) fn quoted_rest(&mut self) -> Result<Quoted<'a>, LineError> {
         let (start, mut escaped) = (self.at, false);
         loop {
@@ -253,78 +262,6 @@ fn nested(depth: usize) -> Result<(), LineError> {
     if depth < NESTING_MAX { Ok(()) } else { Err(LineError::TooDeep) }
 }
 
-const EACH: u64 = 0x0101_0101_0101_0101;
-const HIGH: u64 = 0x8080_8080_8080_8080;
-const QUOTE: u64 = EACH * 0x22;
-const BACKSLASH: u64 = EACH * 0x5c;
-const SPACE: u64 = EACH * 0x20;
-
-/// Where the next quote, backslash or control character stands, or the end.
-///
-/// Eight bytes at a time: a byte is zero after the exclusive or with what is looked for, and subtracting one from a zero
-/// (or 0x20 from a control character) borrows into its highest bit. A borrow can also mark the byte *above* a found
-/// one, never one below, so the lowest mark is right.
-#[inline]
-fn special(bytes: &[u8], mut at: usize) -> usize {
-    while let Some(word) = bytes.get(at..).and_then(<[u8]>::first_chunk::<8>) {
-        let word = u64::from_le_bytes(*word);
-        let quote = word ^ QUOTE;
-        let backslash = word ^ BACKSLASH;
-        let found = (quote.wrapping_sub(EACH) & !quote)
-            | (backslash.wrapping_sub(EACH) & !backslash)
-            | (word.wrapping_sub(SPACE) & !word);
-        let marks = found & HIGH;
-        if marks != 0 {
-            return at + (marks.trailing_zeros() / 8) as usize;
-        }
-        at += 8;
-    }
-    let rest = bytes.get(at..).unwrap_or_default();
-    at + rest.iter().take_while(|byte| !matches!(byte, b'"' | b'\\' | 0..0x20)).count()
-}
-
-/// What an escaped text means. Half of a surrogate pair becomes the replacement character.
-pub(super) fn unescape(raw: &str) -> String {
-    let mut text = String::with_capacity(raw.len());
-    let mut rest = raw;
-    while let Some((plain, after)) = rest.split_once('\\') {
-        text.push_str(plain);
-        let mut chars = after.chars();
-        let char = match chars.next() {
-            Some('b') => '\u{8}',
-            Some('f') => '\u{c}',
-            Some('n') => '\n',
-            Some('r') => '\r',
-            Some('t') => '\t',
-            Some('u') => {
-                let (char, length) = unicode(after);
-                chars = after.get(length..).unwrap_or_default().chars();
-                char
-            }
-            Some(other) => other,
-            None => break,
-        };
-        text.push(char);
-        rest = chars.as_str();
-    }
-    text.push_str(rest);
-    text
-}
-
-/// The character of `uXXXX`, or of `uXXXX\uXXXX` for a surrogate pair, and the length of what was read.
-fn unicode(escape: &str) -> (char, usize) {
-    const ONE: usize = "uXXXX".len();
-    let unit = |from: usize| {
-        let hex = escape.get(from + 1..from + ONE)?;
-        u16::from_str_radix(hex, 16).ok()
-    };
-    let first = unit(0).unwrap_or(0xfffd);
-    let second = if escape.get(ONE..ONE + 2) == Some("\\u") { unit(ONE + 1) } else { None };
-    let mut pair = char::decode_utf16([first].into_iter().chain(second));
-    let char = pair.next().and_then(Result::ok).unwrap_or(char::REPLACEMENT_CHARACTER);
-    (char, if char.len_utf16() == 2 { 2 * ONE + 1 } else { ONE })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -395,42 +332,5 @@ mod tests {
         assert_eq!(skipped(&nested(NESTING_MAX)), Ok(()));
         assert_eq!(skipped(&nested(NESTING_MAX + 1)), Err(LineError::TooDeep));
         assert_eq!(skipped(&"[".repeat(1_000_000)), Err(LineError::TooDeep));
-    }
-
-    #[test]
-    fn specials_are_found_at_every_place() {
-        for length in 0..40 {
-            for at in 0..length {
-                for found in [b'"', b'\\', 0, 0x1f, b'\n'] {
-                    let mut bytes = vec![b'#'; length];
-                    bytes[at] = found;
-                    assert_eq!(special(&bytes, 0), at);
-                    // What lies around the specials is none: 0x20, 0x21, 0x23, 0x5b, 0x5d and everything above ASCII.
-                    for near in [b' ', b'!', b'#', b'[', b']', 0x7f, 0x80, 0xa2, 0xdc, 0xff] {
-                        let mut bytes = vec![near; length];
-                        bytes[at] = found;
-                        assert_eq!(special(&bytes, 0), at, "{found} after {near}");
-                    }
-                }
-            }
-            assert_eq!(special(&vec![0xe9; length], 0), length);
-        }
-    }
-
-    #[test]
-    fn escapes_mean_what_json_says() {
-        for (raw, text) in [
-            ("plain", "plain"),
-            (r#"a\"b\\c\/d"#, "a\"b\\c/d"),
-            (r"\b\f\n\r\t", "\u{8}\u{c}\n\r\t"),
-            (r"\u00e9\u4E2d", "é中"),
-            (r"\ud83d\ude00!", "😀!"),
-            (r"\ud83d", "\u{fffd}"),
-            (r"\ud83dx", "\u{fffd}x"),
-            (r"\ude00\ud83d", "\u{fffd}\u{fffd}"),
-            (r"\ud83d\u0041", "\u{fffd}A"),
-        ] {
-            assert_eq!(unescape(raw), text, "{raw}");
-        }
     }
 }

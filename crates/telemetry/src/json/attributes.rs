@@ -1,0 +1,218 @@
+//! Attributes and their values.
+//!
+//! They are most of every record, and two things are nearly always so:
+//!
+//! - Writers spell them alike. [`usual`] tries that one spelling; the general way is taken only where it differs.
+//! - Records that follow one another begin with the same attributes (who, where, which session). [`Before`] remembers
+//!   where each attribute of the record before ended, so that those which stand there again, byte by byte, are not read
+//!   again.
+
+use super::cursor::{Cursor, Start};
+use super::{LineError, Walked, list, message, text};
+use crate::attributes::{Attributes, Key, Set};
+use crate::value::{List, Value};
+
+/// The attributes of a resource.
+pub(super) fn attributes<'a>(cursor: &mut Cursor<'a>, depth: usize, into: &mut Attributes<'a>) -> Walked {
+    list(cursor, depth, |cursor| any(cursor, depth + 1, into))
+}
+
+/// The attribute list of the record before, and where each of its attributes ended.
+#[derive(Default)]
+pub(super) struct Before<'a> {
+    list: &'a str,
+    ends: Vec<End>,
+}
+
+/// What was known after an attribute and its comma.
+struct End {
+    at: usize,
+    set: Set,
+}
+
+impl<'a> Before<'a> {
+    /// The attributes of a record, of which `into` still has the values of the record before.
+    pub(super) fn attributes(
+        &mut self,
+        cursor: &mut Cursor<'a>,
+        depth: usize,
+        into: &mut Attributes<'a>,
+    ) -> Walked {
+        // A record with two lists is for nobody to imitate.
+        if cursor.start()? != Start::Array || !into.is_clear() {
+            *self = Self::default();
+            return attributes(cursor, depth, into);
+        }
+        cursor.expect(b'[', "an array")?;
+        let list = cursor.rest();
+        if let Some(end) = self.skip_same(list) {
+            cursor.advance(end.at);
+            into.go_back(end.set);
+        } else {
+            cursor.blanks();
+            if cursor.eat(b"]") {
+                return Ok(());
+            }
+        }
+        loop {
+            cursor.blanks();
+            any(cursor, depth + 1, into)?;
+            cursor.blanks();
+            if !cursor.eat(b",") {
+                return cursor.expect(b']', "a comma or the end of the array");
+            }
+            self.ends.push(End { at: cursor.since(list), set: into.set() });
+        }
+    }
+
+    /// The end of the last attribute up to which this list is the same as the one before, which it replaces.
+    fn skip_same(&mut self, list: &'a str) -> Option<&End> {
+        let mut start = 0;
+        let same = |end: &&End| {
+            let stretch = start..end.at;
+            start = end.at;
+            list.as_bytes().get(stretch.clone()) == self.list.as_bytes().get(stretch)
+        };
+        let count = self.ends.iter().take_while(same).count();
+        self.ends.truncate(count);
+        self.list = list;
+        self.ends.last()
+    }
+}
+
+fn any<'a>(cursor: &mut Cursor<'a>, depth: usize, into: &mut Attributes<'a>) -> Walked {
+    if !into.count_one() {
+        return cursor.skip(depth);
+    }
+    if usual(cursor, into).is_some() { Ok(()) } else { attribute(cursor, depth, into) }
+}
+
+/// An attribute in the spelling that nearly all writers use; none, and nothing is moved, if it is another.
+#[inline]
+fn usual<'a>(cursor: &mut Cursor<'a>, into: &mut Attributes<'a>) -> Option<()> {
+    let mut at = *cursor;
+    if !at.eat(br#"{"key":""#) {
+        return None;
+    }
+    let key = at.plain_rest()?;
+    if !at.eat(br#","value":{""#) {
+        return None;
+    }
+    let value = usual_value(&mut at)?;
+    if !at.eat(b"}}") {
+        return None;
+    }
+    if let Some(key) = Key::of(key) {
+        into.put(key, value);
+    }
+    *cursor = at;
+    Some(())
+}
+
+/// The value in that spelling, from its first letter to its last.
+#[inline]
+fn usual_value<'a>(at: &mut Cursor<'a>) -> Option<Value<'a>> {
+    if at.eat(br#"stringValue":""#) {
+        let mut ahead = *at;
+        return match ahead.plain_rest() {
+            Some(text) => {
+                *at = ahead;
+                Some(Value::plain(text))
+            }
+            None => at.quoted_rest().ok().map(Value::Text),
+        };
+    }
+    if at.eat(br#"intValue":"#) {
+        return if at.eat(b"\"") { at.plain_rest().map(int) } else { at.number().ok().map(int) };
+    }
+    if at.eat(br#"doubleValue":"#) { at.number().ok().map(Value::Decimal) } else { None }
+}
+
+/// An attribute in any spelling.
+fn attribute<'a>(cursor: &mut Cursor<'a>, depth: usize, into: &mut Attributes<'a>) -> Walked {
+    let (mut key, mut value) = (None, Value::Absent);
+    message(cursor, depth, |cursor, name| {
+        match name {
+            "key" => key = text(cursor, depth + 1)?,
+            "value" => value = any_value(cursor, depth + 1)?,
+            _ => cursor.skip(depth + 1)?,
+        }
+        Ok(())
+    })?;
+    if let Some(key) = key.and_then(|key| Key::of(&key)) {
+        into.put(key, value);
+    }
+    Ok(())
+}
+
+/// A value of any type. Of several types the last counts, as protobuf has it.
+pub(super) fn any_value<'a>(cursor: &mut Cursor<'a>, depth: usize) -> Result<Value<'a>, LineError> {
+    let mut at = *cursor;
+    if at.eat(br#"{""#)
+        && let Some(value) = usual_value(&mut at)
+        && at.eat(b"}")
+    {
+        *cursor = at;
+        return Ok(value);
+    }
+    let mut value = Value::Absent;
+    message(cursor, depth, |cursor, name| {
+        let inner = depth + 1;
+        value = match name {
+            "stringValue" | "string_value" | "boolValue" | "bool_value" => scalar(cursor, inner)?,
+            "intValue" | "int_value" => match scalar(cursor, inner)? {
+                Value::Text(quoted) if !quoted.escaped => int(quoted.raw),
+                Value::Decimal(written) => int(written),
+                other @ (Value::Absent
+                | Value::Text(_)
+                | Value::Int(_)
+                | Value::Double(_)
+                | Value::Bool(_)
+                | Value::List(_)) => other,
+            },
+            "doubleValue" | "double_value" => match scalar(cursor, inner)? {
+                Value::Text(quoted) if !quoted.escaped => Value::Decimal(quoted.raw),
+                other @ (Value::Absent
+                | Value::Text(_)
+                | Value::Int(_)
+                | Value::Decimal(_)
+                | Value::Double(_)
+                | Value::Bool(_)
+                | Value::List(_)) => other,
+            },
+            "arrayValue" | "array_value" => Value::List(List::Json(cursor.raw(inner)?)),
+            "kvlistValue" | "kvlist_value" | "bytesValue" | "bytes_value" => {
+                cursor.skip(inner)?;
+                Value::Absent
+            }
+            _ => return cursor.skip(inner),
+        };
+        Ok(())
+    })?;
+    Ok(value)
+}
+
+/// A scalar as JSON has it; anything else is absent.
+fn scalar<'a>(cursor: &mut Cursor<'a>, depth: usize) -> Result<Value<'a>, LineError> {
+    Ok(match cursor.start()? {
+        Start::Text => Value::Text(cursor.quoted()?),
+        Start::Number => Value::Decimal(cursor.number()?),
+        Start::True => {
+            cursor.literal("true")?;
+            Value::Bool(true)
+        }
+        Start::False => {
+            cursor.literal("false")?;
+            Value::Bool(false)
+        }
+        Start::Object | Start::Array | Start::Null => {
+            cursor.skip(depth)?;
+            Value::Absent
+        }
+    })
+}
+
+/// An integer as it is written; if it is none, whoever wants a number will say so.
+fn int(written: &str) -> Value<'_> {
+    written.parse().map_or(Value::Decimal(written), Value::Int)
+}
