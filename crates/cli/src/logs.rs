@@ -16,3 +16,5 @@ pub(crate) mod parallel;
 pub(crate) mod reading;
 pub(crate) mod sources;
 pub(crate) mod stream;
+#[cfg(test)]
+mod tests;

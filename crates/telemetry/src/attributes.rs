@@ -221,6 +221,12 @@ impl<'a> Attributes<'a> {
         }
     }
 
+    /// Whether one of these keys was given.
+    #[inline]
+    pub(crate) fn has_one_of(&self, keys: &[Key]) -> bool {
+        keys.iter().fold(0, |bits, key| bits | key.bit()) & self.set.keys != 0
+    }
+
     /// Whether a key of this kind has a value.
     pub(crate) fn has_any(&self, kind: fn(Key) -> bool) -> bool {
         Key::ALL.iter().any(|&key| self.set.keys & key.bit() != 0 && kind(key) && !self.get(key).is_absent())

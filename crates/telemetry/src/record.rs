@@ -32,6 +32,8 @@ pub(crate) struct Scope<'r, 'a> {
     service: Option<Cow<'a, str>>,
     /// The agent that the resource or the scope tells.
     agent: Option<Sourced<Agent>>,
+    /// Who the agent is, by the resource alone: hardly any record says it itself.
+    identity: Identity<'a>,
     prices: &'r Prices,
 }
 
@@ -41,7 +43,10 @@ impl<'r, 'a> Scope<'r, 'a> {
         let service = resource.get(Key::ServiceName).text();
         let by_scope = || name.and_then(Agent::of_scope).map(|value| Sourced { rank: BY_SCOPE, value });
         let agent = agent_of_service(service.as_deref()).or_else(by_scope);
-        Self { resource, service, agent, prices }
+        let nothing = Attributes::new();
+        let fields = Fields { record: &nothing, resource, span: Span::default(), prices };
+        let identity = Identity::of(&fields, service.as_ref());
+        Self { resource, service, agent, identity, prices }
     }
 }
 
@@ -130,7 +135,8 @@ impl<'b, 'a> RecordReader<'b, 'a> {
             Some(fingerprint::of_identifier(&name.bare, at, &call))
         };
         let agent = agent(&name, told, &fields);
-        self.record(&name.event, &fields, agent, service.as_ref(), Signal::Logs, (at, None), repeat);
+        let identity = identity(&fields, scope, service.as_ref());
+        self.record(&name.event, &fields, agent, identity, Signal::Logs, (at, None), repeat);
     }
 
     /// Reads one span.
@@ -158,7 +164,8 @@ impl<'b, 'a> RecordReader<'b, 'a> {
             named.then(|| fingerprint::of_span(&span.trace_id, &span.span_id))
         };
         let agent = agent(&name, told, &fields);
-        self.record(&name.event, &fields, agent, service.as_ref(), Signal::Spans, (at, until), repeat);
+        let identity = identity(&fields, scope, service.as_ref());
+        self.record(&name.event, &fields, agent, identity, Signal::Spans, (at, until), repeat);
     }
 
     #[expect(clippy::too_many_arguments, reason = "what logs and spans found out in their own ways")]
@@ -167,7 +174,7 @@ impl<'b, 'a> RecordReader<'b, 'a> {
         event: &Event,
         fields: &Fields<'_, 'a>,
         agent: Sourced<Agent>,
-        service: Option<&Cow<'a, str>>,
+        identity: Identity<'a>,
         signal: Signal,
         (at, until): (Option<Timestamp>, Option<Timestamp>),
         repeat: impl FnOnce() -> Option<Fingerprint>,
@@ -200,8 +207,8 @@ impl<'b, 'a> RecordReader<'b, 'a> {
             until,
             repeat: repeat(),
             agent,
-            agent_id: agent_id(fields, service),
-            masque: masque(fields),
+            agent_id: identity.agent_id,
+            masque: identity.masque,
             known,
         };
         self.batch.push(origin, self.facts.drain(..));
@@ -306,18 +313,45 @@ fn session<'a>(fields: &Fields<'_, 'a>) -> Option<Cow<'a, str>> {
     (session.len() <= SESSION_ID_BYTES_MAX).then_some(session)
 }
 
-fn agent_id<'a>(fields: &Fields<'_, 'a>, service: Option<&Cow<'a, str>>) -> Sourced<Cow<'a, str>> {
-    let own = |rank, attributes: &Attributes<'a>| {
-        attributes.get(Key::RenownAgentId).text().map(|value| Sourced { rank, value })
-    };
-    let told = |rank, key| fields.text(key).map(|value| Sourced { rank, value });
-    let found = own(0, fields.resource)
-        .or_else(|| own(1, fields.record))
-        .or_else(|| told(2, Key::GenAiAgentId))
-        .or_else(|| told(3, Key::GenAiAgentName))
-        .or_else(|| service.cloned().map(|value| Sourced { rank: 4, value }))
-        .unwrap_or(Sourced { rank: 5, value: Cow::Borrowed("unknown") });
-    Sourced { value: cut(found.value, AGENT_ID_CHARS_MAX), ..found }
+/// Who the agent is, and the masque that it wears.
+#[derive(Clone)]
+struct Identity<'a> {
+    agent_id: Sourced<Cow<'a, str>>,
+    masque: Option<Sourced<Cow<'a, str>>>,
+}
+
+/// The identity that a record tells, or else its resource.
+fn identity<'a>(
+    fields: &Fields<'_, 'a>,
+    scope: &Scope<'_, 'a>,
+    service: Option<&Cow<'a, str>>,
+) -> Identity<'a> {
+    const KEYS: [Key; 6] = [
+        Key::RenownAgentId,
+        Key::GenAiAgentId,
+        Key::GenAiAgentName,
+        Key::ServiceName,
+        Key::MasqueName,
+        Key::PersonaId,
+    ];
+    if fields.record.has_one_of(&KEYS) { Identity::of(fields, service) } else { scope.identity.clone() }
+}
+
+impl<'a> Identity<'a> {
+    fn of(fields: &Fields<'_, 'a>, service: Option<&Cow<'a, str>>) -> Self {
+        let own = |rank, attributes: &Attributes<'a>| {
+            attributes.get(Key::RenownAgentId).text().map(|value| Sourced { rank, value })
+        };
+        let told = |rank, key| fields.text(key).map(|value| Sourced { rank, value });
+        let found = own(0, fields.resource)
+            .or_else(|| own(1, fields.record))
+            .or_else(|| told(2, Key::GenAiAgentId))
+            .or_else(|| told(3, Key::GenAiAgentName))
+            .or_else(|| service.cloned().map(|value| Sourced { rank: 4, value }))
+            .unwrap_or(Sourced { rank: 5, value: Cow::Borrowed("unknown") });
+        let agent_id = Sourced { value: cut(found.value, AGENT_ID_CHARS_MAX), ..found };
+        Self { agent_id, masque: masque(fields) }
+    }
 }
 
 fn masque<'a>(fields: &Fields<'_, 'a>) -> Option<Sourced<Cow<'a, str>>> {

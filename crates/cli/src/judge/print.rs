@@ -117,14 +117,15 @@ pub(super) fn table(reports: &[Report<'_>], colour: bool) -> String {
         let filled = usize::try_from(composite.units() / 10).unwrap_or(0).min(BAR_CHARS);
         let bar = format!("{}{}", "█".repeat(filled), "░".repeat(BAR_CHARS - filled));
         let (on, off) = if colour { (escape(*recommendation), "\u{1b}[0m") } else { ("", "") };
-        let cost = format!("${}", stats.total_cost);
+        let is_known = |evidence| report.coverage.present.contains(&evidence);
+        let cost = if is_known("cost") { format!("${}", stats.total_cost) } else { "-".to_owned() };
+        let ok = if is_known("tools") { format!("{}%", stats.tool_success_pct) } else { "-".to_owned() };
         let composite = composite.to_string();
         let _ = writeln!(
             text,
-            "{:<width$}  {start:<16}  {duration_min:>5}  {:>6}  {:>3}%  {:>7}  {cost:>9}  {on}{bar} {composite:>4} {recommendation}{off}",
+            "{:<width$}  {start:<16}  {duration_min:>5}  {:>6}  {ok:>4}  {:>7}  {cost:>9}  {on}{bar} {composite:>4} {recommendation}{off}",
             shown_id(report),
             stats.total_tools,
-            stats.tool_success_pct,
             stats.prompts,
         );
     }

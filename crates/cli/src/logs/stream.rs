@@ -55,6 +55,10 @@ impl Chunk {
 /// A source that is read.
 pub(crate) struct Stream {
     reader: Box<dyn Read + Send>,
+    /// How much is read before it is handed on.
+    chunk_bytes: usize,
+    /// The longest line or frame.
+    line_bytes_max: usize,
     has_frames: bool,
     /// What was read beyond the last chunk.
     ahead: Vec<u8>,
@@ -64,6 +68,15 @@ pub(crate) struct Stream {
 impl Stream {
     /// Finds out what the bytes are.
     pub(crate) fn new(reader: impl Read + Send + 'static) -> io::Result<Self> {
+        Self::with_limits(reader, CHUNK_BYTES, LINE_BYTES_MAX)
+    }
+
+    /// [`Stream::new`] with other limits.
+    pub(super) fn with_limits(
+        reader: impl Read + Send + 'static,
+        chunk_bytes: usize,
+        line_bytes_max: usize,
+    ) -> io::Result<Self> {
         let (head, reader) = peek(reader)?;
         let reader: Box<dyn Read + Send> = if head.starts_with(GZIP) {
             Box::new(Unbroken(flate2::read::MultiGzDecoder::new(reader)))
@@ -78,7 +91,8 @@ impl Stream {
         if head.starts_with(BYTE_ORDER_MARK) {
             reader.read_exact(&mut [0; BYTE_ORDER_MARK.len()])?;
         }
-        Ok(Self { reader: Box::new(reader), has_frames, ahead: Vec::new(), has_ended: false })
+        let reader = Box::new(reader);
+        Ok(Self { reader, chunk_bytes, line_bytes_max, has_frames, ahead: Vec::new(), has_ended: false })
     }
 
     /// The next chunk, none at the end. `buffer` is used again.
@@ -102,18 +116,18 @@ impl Stream {
                 self.ahead.extend_from_slice(buffer.get(end + 1..).unwrap_or_default());
                 return Ok(Chunk { buffer, filled: end + 1, content, is_last: false });
             }
-            if filled > LINE_BYTES_MAX {
+            if filled > self.line_bytes_max {
                 self.skip_line(&mut buffer)?;
                 return Ok(Chunk { buffer, filled: 0, content: Content::TooLong, is_last: self.has_ended });
             }
-            buffer.resize((2 * filled).min(LINE_BYTES_MAX + 1), 0);
+            buffer.resize((2 * filled).min(self.line_bytes_max + 1), 0);
         }
     }
 
     /// Reads on to the end of the line without holding it.
     fn skip_line(&mut self, buffer: &mut Vec<u8>) -> io::Result<()> {
         // The line was large, and the next ones probably are not.
-        *buffer = vec![0; CHUNK_BYTES];
+        *buffer = vec![0; self.chunk_bytes];
         loop {
             let filled = fill(&mut self.reader, buffer, 0)?;
             let read = buffer.get(..filled).unwrap_or_default();
@@ -137,10 +151,10 @@ impl Stream {
             }
             let length = frame_length(buffer.get(end..).unwrap_or_default()).unwrap_or(0);
             let next_end = end + FRAME_LENGTH_BYTES + length;
-            if length > LINE_BYTES_MAX && end == 0 {
+            if length > self.line_bytes_max && end == 0 {
                 return self.skip_frame(buffer, next_end, filled);
             }
-            if end > 0 && next_end > CHUNK_BYTES {
+            if end > 0 && next_end > self.chunk_bytes {
                 self.ahead.extend_from_slice(buffer.get(end..filled).unwrap_or_default());
                 let content = Content::Frames { truncated: 0 };
                 return Ok(Chunk { buffer, filled: end, content, is_last: false });
@@ -175,7 +189,7 @@ impl Stream {
 
     /// Makes room for a chunk and puts what was read ahead at its beginning.
     fn take_ahead(&mut self, buffer: &mut Vec<u8>) -> usize {
-        buffer.resize(CHUNK_BYTES.max(2 * self.ahead.len()), 0);
+        buffer.resize(self.chunk_bytes.max(2 * self.ahead.len()), 0);
         let filled = self.ahead.len();
         if let Some(start) = buffer.get_mut(..filled) {
             start.copy_from_slice(&self.ahead);

@@ -37,8 +37,14 @@ fn every_example_prints_what_it_shows() {
     assert!(examples.len() >= 7, "five scores, a batch and an explanation");
     for (command, expected) in examples {
         let line = command.replace("cargo run --release --", "renown");
-        let output =
-            Command::new("sh").args(["-c", &line]).current_dir(root()).env("PATH", &path).output().unwrap();
+        let output = Command::new("sh")
+            .args(["-c", &line])
+            .current_dir(root())
+            .env("PATH", &path)
+            .env_remove("RENOWN_CONFIG")
+            .env("RENOWN_DATA", "no such directory")
+            .output()
+            .unwrap();
         let found = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
         assert_eq!(found, expected, "$ {command}");
     }

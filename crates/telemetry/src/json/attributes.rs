@@ -113,14 +113,7 @@ fn usual<'a>(cursor: &mut Cursor<'a>, into: &mut Attributes<'a>) -> Option<()> {
 #[inline]
 fn usual_value<'a>(at: &mut Cursor<'a>) -> Option<Value<'a>> {
     if at.eat(br#"stringValue":""#) {
-        let mut ahead = *at;
-        return match ahead.plain_rest() {
-            Some(text) => {
-                *at = ahead;
-                Some(Value::plain(text))
-            }
-            None => at.quoted_rest().ok().map(Value::Text),
-        };
+        return at.quoted_rest().ok().map(Value::Text);
     }
     if at.eat(br#"intValue":"#) {
         return if at.eat(b"\"") { at.plain_rest().map(int) } else { at.number().ok().map(int) };

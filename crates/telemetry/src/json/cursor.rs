@@ -119,7 +119,9 @@ impl<'a> Cursor<'a> {
         loop {
             self.blanks();
             let name = self.quoted()?;
-            self.expect(b':', "a colon")?;
+            if !self.eat(b":") {
+                self.expect(b':', "a colon")?;
+            }
             self.blanks();
             if name.escaped {
                 field(self, &unescape(name.raw))?;
@@ -159,6 +161,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// A text with its quotes.
+    #[inline]
     pub(super) fn quoted(&mut self) -> Result<Quoted<'a>, LineError> {
         if self.eat(b"\"") { self.quoted_rest() } else { Err(self.error("a text")) }
     }
@@ -175,7 +178,16 @@ impl<'a> Cursor<'a> {
     }
 
     /// A text whose opening quote is already read.
+    #[inline]
     pub(super) fn quoted_rest(&mut self) -> Result<Quoted<'a>, LineError> {
+        match self.plain_rest() {
+            Some(raw) => Ok(Quoted { raw, escaped: false }),
+            None => self.escaped_rest(),
+        }
+    }
+
+    /// The same of a text that has escapes, or an error.
+    fn escaped_rest(&mut self) -> Result<Quoted<'a>, LineError> {
         let (start, mut escaped) = (self.at, false);
         loop {
             self.at = special(self.text.as_bytes(), self.at);
