@@ -1,6 +1,5 @@
 //! What can be said on the command line.
 
-use std::num::NonZeroU64;
 use std::path::PathBuf;
 
 use clap::builder::NonEmptyStringValueParser;
@@ -61,8 +60,8 @@ pub(crate) struct JudgeArgs {
     pub(crate) all: bool,
 
     /// Judge the last N sessions
-    #[arg(long, value_name = "N")]
-    pub(crate) last: Option<NonZeroU64>,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) last: Option<u64>,
 
     /// Count only records from this time on, as in 2026-11-15T12:00:00Z
     #[arg(long, value_name = "T", value_parser = judge::time)]

@@ -4,6 +4,7 @@ mod print;
 mod session_file;
 mod watch;
 
+use std::fmt;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -83,7 +84,9 @@ impl<'a> Judge<'a> {
         let selected = match self.select(ledger, logs, &account, first_bad_line.as_deref()) {
             Ok(selected) => selected,
             Err(failure) => {
-                self.tell_account(&account);
+                if account != Account::default() {
+                    self.tell_account(&account);
+                }
                 return Err(failure);
             }
         };
@@ -134,8 +137,7 @@ impl<'a> Judge<'a> {
             return Ok(ledger.latest().into_iter().collect());
         }
         let sessions = ledger.sessions();
-        let last =
-            self.args.last.map_or(sessions.len(), |last| usize::try_from(last.get()).unwrap_or(usize::MAX));
+        let last = self.args.last.map_or(sessions.len(), |last| usize::try_from(last).unwrap_or(usize::MAX));
         let older = sessions.len().saturating_sub(last);
         Ok(sessions.into_iter().skip(older).collect())
     }
@@ -166,7 +168,7 @@ impl<'a> Judge<'a> {
             reports.iter().filter(|report| !min.is_met_by(report.performance.0.composite)).collect();
         for report in &below {
             let composite = report.performance.0.composite;
-            failure::note(&format!("session {}: {composite} is below {}", report.session_id, min.0));
+            failure::note(&format!("session {}: {composite} is below {min}", report.session_id));
         }
         if below.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(BELOW) }
     }
@@ -245,8 +247,13 @@ fn nothing(name: &str, account: &Account, cut: Cut, first_bad_line: Option<&str>
         (None, Some(to)) => format!(" up to {to}"),
         (Some(from), Some(to)) => format!(" from {from} to {to}"),
     };
-    let told = if told.is_empty() { counted(account.records, "record") } else { told.join(", ") };
-    Failure::new(format!("no session found in {name}{window} ({told})")).hint(
+    if told.is_empty() {
+        return Failure::new(format!(
+            "no session found in {name}{window} ({})",
+            counted(account.records, "record")
+        ));
+    }
+    Failure::new(format!("no session found in {name}{window} ({})", told.join(", "))).hint(
         "a record names its session in session.id, conversation.id, gen_ai.conversation.id or thread.id",
     )
 }
@@ -256,26 +263,30 @@ fn counted(count: u64, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-/// The composite that a session must have.
+/// The composite that a session must have, in billionths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Min(Decimal<1>);
+pub(crate) struct Min(Decimal<9>);
 
 impl Min {
     fn is_met_by(self, composite: Decimal<1>) -> bool {
-        composite >= self.0
+        composite.units() * (Decimal::<9>::ONE / Decimal::<1>::ONE) >= self.0.units()
     }
 }
 
-/// Reads `--min`: a composite has one decimal, and so has what it is compared with.
-pub(crate) fn min(text: &str) -> Result<Min, String> {
-    const MAX: u128 = 10;
-    let scaled = |places, scale| Written::parse(text)?.half_up(places, MAX * scale);
-    match (scaled(1, 10), scaled(9, 1_000_000_000)) {
-        (Some(tenths), Some(exact)) if exact == tenths * 100_000_000 => {
-            Ok(Min(Decimal::from_units(tenths.cast_signed())))
-        }
-        _ => Err("expected a score from 0 to 10 with at most one decimal".to_owned()),
+impl fmt::Display for Min {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = self.0.to_string();
+        let short = text.trim_end_matches('0');
+        write!(f, "{short}{}", if short.ends_with('.') { "0" } else { "" })
     }
+}
+
+/// Reads `--min`.
+pub(crate) fn min(text: &str) -> Result<Min, String> {
+    let max = 10 * Decimal::<9>::ONE.unsigned_abs();
+    let billionths = Written::parse(text).and_then(|written| written.half_up(9, max));
+    let min = billionths.map(|billionths| Min(Decimal::from_units(billionths.cast_signed())));
+    min.ok_or_else(|| "expected a score from 0 to 10".to_owned())
 }
 
 /// Reads `--from` and `--to`.

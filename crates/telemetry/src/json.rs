@@ -114,7 +114,17 @@ pub fn read_in_parts<'b>(
 fn walk<'b, 'a>(text: &'a str, prices: &'b Prices, reader: RecordReader<'b, 'a>) -> Result<(), LineError> {
     let mut walk = Walk { prices, reader, attributes: Attributes::new(), before: Before::default() };
     let mut cursor = Cursor::new(text);
-    walk.request(&mut cursor)?;
+    let outcome = walk.request(&mut cursor).and_then(|()| cursor.end());
+    match outcome {
+        // Whether it is JSON at all comes first: a line that is not finished yet may look like another shape.
+        Err(LineError::NotOtlp { .. }) => is_json(text).and(outcome),
+        _ => outcome,
+    }
+}
+
+fn is_json(text: &str) -> Result<(), LineError> {
+    let mut cursor = Cursor::new(text);
+    cursor.skip(0)?;
     cursor.end()
 }
 
@@ -176,7 +186,6 @@ impl<'a> Walk<'_, 'a> {
     fn request(&mut self, cursor: &mut Cursor<'a>) -> Walked {
         const EXPECTED: &str = "an object with resourceLogs, resourceSpans or resourceMetrics";
         if cursor.start()? != Start::Object {
-            cursor.skip(0)?;
             return Err(LineError::NotOtlp { expected: EXPECTED });
         }
         let (mut fields, mut known) = (0, 0);
@@ -311,7 +320,6 @@ fn message<'a>(
         Start::Object => cursor.object(depth, field),
         Start::Null => cursor.skip(depth),
         Start::Array | Start::Text | Start::Number | Start::True | Start::False => {
-            cursor.skip(depth)?;
             Err(LineError::NotOtlp { expected: "an object where OTLP has a message" })
         }
     }
@@ -322,7 +330,6 @@ fn list<'a>(cursor: &mut Cursor<'a>, depth: usize, element: impl FnMut(&mut Curs
     match cursor.start()? {
         Start::Array | Start::Null => cursor.array(depth, element),
         Start::Object | Start::Text | Start::Number | Start::True | Start::False => {
-            cursor.skip(depth)?;
             Err(LineError::NotOtlp { expected: "an array where OTLP has a list" })
         }
     }

@@ -82,6 +82,7 @@ pub(crate) fn parse(chunk: &Chunk, prices: &Prices, part: &mut Part, flush: &mut
             parser.part.truncated_bytes += truncated;
         }
         Content::Lines => parser.lines(chunk.bytes(), chunk.is_last),
+        Content::Document => parser.last_line(chunk.bytes(), true),
     }
 }
 
@@ -102,9 +103,13 @@ impl Parser<'_> {
             start = end + 1;
         }
         let rest = bytes.get(start..).unwrap_or_default();
-        if rest.is_empty() {
-            return;
+        if !rest.is_empty() {
+            self.last_line(rest, is_last);
         }
+    }
+
+    /// What has no line end after it, and is perhaps unfinished.
+    fn last_line(&mut self, rest: &[u8], is_last: bool) {
         self.part.lines += 1;
         match self.line(rest) {
             Ok(()) => {}

@@ -38,6 +38,8 @@ pub(crate) struct Chunk {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Content {
     Lines,
+    /// One object over several lines.
+    Document,
     /// Frames with their lengths, and how many bytes of an unfinished one followed them.
     Frames {
         truncated: u64,
@@ -62,6 +64,7 @@ pub(crate) struct Stream {
     has_frames: bool,
     /// What was read beyond the last chunk.
     ahead: Vec<u8>,
+    has_begun: bool,
     has_ended: bool,
 }
 
@@ -92,7 +95,15 @@ impl Stream {
             reader.read_exact(&mut [0; BYTE_ORDER_MARK.len()])?;
         }
         let reader = Box::new(reader);
-        Ok(Self { reader, chunk_bytes, line_bytes_max, has_frames, ahead: Vec::new(), has_ended: false })
+        Ok(Self {
+            reader,
+            chunk_bytes,
+            line_bytes_max,
+            has_frames,
+            ahead: Vec::new(),
+            has_begun: false,
+            has_ended: false,
+        })
     }
 
     /// The next chunk, none at the end. `buffer` is used again.
@@ -107,6 +118,9 @@ impl Stream {
         let mut filled = self.take_ahead(&mut buffer);
         loop {
             filled += fill(&mut self.reader, &mut buffer, filled)?;
+            if !std::mem::replace(&mut self.has_begun, true) && is_document(&buffer, filled) {
+                return self.document(buffer, filled);
+            }
             let content = Content::Lines;
             if filled < buffer.len() {
                 self.has_ended = true;
@@ -122,6 +136,18 @@ impl Stream {
             }
             buffer.resize((2 * filled).min(self.line_bytes_max + 1), 0);
         }
+    }
+
+    /// The whole stream, if it is not too long for one object.
+    fn document(&mut self, mut buffer: Vec<u8>, mut filled: usize) -> io::Result<Chunk> {
+        while filled == buffer.len() && filled <= self.line_bytes_max {
+            buffer.resize((2 * filled).min(self.line_bytes_max + 1), 0);
+            filled += fill(&mut self.reader, &mut buffer, filled)?;
+        }
+        self.has_ended = true;
+        let is_whole = filled <= self.line_bytes_max;
+        let (content, filled) = if is_whole { (Content::Document, filled) } else { (Content::TooLong, 0) };
+        Ok(Chunk { buffer, filled, content, is_last: true })
     }
 
     /// Reads on to the end of the line without holding it.
@@ -197,6 +223,13 @@ impl Stream {
         self.ahead.clear();
         filled
     }
+}
+
+/// Whether the first line is nothing but an opening brace: an object that was indented for people.
+fn is_document(buffer: &[u8], filled: usize) -> bool {
+    let text = buffer.get(..filled).unwrap_or_default().trim_ascii_start();
+    let first_line = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    first_line.trim_ascii() == b"{" && first_line.len() < text.len()
 }
 
 /// The length of the frame that begins here, if all of it is there.

@@ -88,6 +88,18 @@ proptest! {
 }
 
 #[test]
+fn an_object_over_several_lines_is_one_line() {
+    for line in LINES.iter().take(28) {
+        let value: serde_json::Value = serde_json::from_slice(line).unwrap();
+        let indented = serde_json::to_vec_pretty(&value).unwrap();
+        for chunk_bytes in [16, 1 << 20] {
+            let expected = outcome(vec![line.clone()], chunk_bytes, 1);
+            assert_eq!(outcome(vec![indented.clone()], chunk_bytes, 1), expected);
+        }
+    }
+}
+
+#[test]
 fn order_changes_nothing() {
     let mut lines = LINES.clone();
     lines.reverse();
