@@ -30,6 +30,9 @@ pub(crate) enum Rest {
 impl<'a> Written<'a> {
     /// Reads digits with an optional sign, point and exponent; none if the text is anything else.
     pub fn parse(text: &'a str) -> Option<Self> {
+        if let Some(plain) = Self::parse_plain(text) {
+            return Some(plain);
+        }
         let (negative, unsigned) = match text.strip_prefix('-') {
             Some(rest) => (true, rest),
             None => (false, text.strip_prefix('+').unwrap_or(text)),
@@ -47,8 +50,26 @@ impl<'a> Written<'a> {
         Some(Self { negative, whole, part, exponent: exponent.parse().unwrap_or(beyond) })
     }
 
-    fn digits(&self) -> impl Iterator<Item = u128> {
-        self.whole.bytes().chain(self.part.bytes()).map(|byte| u128::from(byte - b'0'))
+    /// The same where there is no sign and no exponent, as nearly all numbers are written.
+    fn parse_plain(text: &'a str) -> Option<Self> {
+        let bytes = text.as_bytes();
+        let count = |bytes: &[u8]| bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let whole = count(bytes);
+        let part = match bytes.get(whole..)? {
+            [] => "",
+            [b'.', rest @ ..] if count(rest) == rest.len() => text.get(whole + 1..)?,
+            _ => return None,
+        };
+        (whole + part.len() > 0).then_some(Self {
+            negative: false,
+            whole: text.get(..whole)?,
+            part,
+            exponent: 0,
+        })
+    }
+
+    fn digits(&self) -> impl Iterator<Item = u64> {
+        self.whole.bytes().chain(self.part.bytes()).map(|byte| u64::from(byte - b'0'))
     }
 
     fn is_zero(&self) -> bool {
@@ -72,23 +93,31 @@ impl<'a> Written<'a> {
 
     /// The magnitude times 10^`places`, cut to a whole number; none if that is above `max`.
     pub(crate) fn cut(&self, places: i64, max: u128) -> Option<Cut> {
-        if self.is_zero() {
-            return Some(Cut { whole: 0, rest: Rest::Nothing });
-        }
+        /// So many digits fit into 64 bits, whatever they are.
+        const DIGITS_FIT: usize = 19;
         // How many of the digits stand before the point; more than there are means zeros after them.
         let before_point = i64::try_from(self.whole.len()).unwrap_or(i64::MAX);
         let kept = before_point.saturating_add(self.exponent).saturating_add(places);
         if kept < 0 {
-            return Some(Cut { whole: 0, rest: Rest::BelowHalf });
+            let rest = if self.is_zero() { Rest::Nothing } else { Rest::BelowHalf };
+            return Some(Cut { whole: 0, rest });
         }
         let kept = usize::try_from(kept).unwrap_or(usize::MAX);
+        let digits = self.digits().chain(std::iter::repeat(0)).take(kept);
         let mut whole: u128 = 0;
-        // The number is not zero, so beyond its digits it grows tenfold at each step and soon passes any limit.
-        for digit in self.digits().chain(std::iter::repeat(0)).take(kept) {
-            whole = whole.checked_mul(10)?.checked_add(digit)?;
-            if whole > max {
-                return None;
+        if kept <= DIGITS_FIT {
+            whole = u128::from(digits.fold(0, |whole: u64, digit| whole * 10 + digit));
+        } else if !self.is_zero() {
+            // The number is not zero, so beyond its digits it grows tenfold at each step and soon passes any limit.
+            for digit in digits {
+                whole = whole.checked_mul(10)?.checked_add(u128::from(digit))?;
+                if whole > max {
+                    return None;
+                }
             }
+        }
+        if whole > max {
+            return None;
         }
         let mut cut_off = self.digits().skip(kept);
         let rest = match cut_off.next() {
