@@ -16,6 +16,8 @@ mod codex;
 mod gemini;
 mod gen_ai;
 mod qwen;
+#[cfg(test)]
+mod testing;
 
 use serde::Serialize;
 

@@ -127,7 +127,7 @@ pub enum Decider {
 
 impl<T> Fact<T> {
     /// The same fact with other texts.
-    fn map<U>(self, mut text: impl FnMut(T) -> U) -> Fact<U> {
+    pub fn map<U>(self, mut text: impl FnMut(T) -> U) -> Fact<U> {
         match self {
             Self::ToolResult { tool, ok, duration_us, error_type } => {
                 let tool = tool.map(&mut text);

@@ -159,3 +159,110 @@ fn compaction<'a>(fields: &Fields<'_, 'a>, facts: &mut Vec<ReadFact<'a>>) -> Rea
     facts.push(Fact::Compaction { before, after });
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::testing::{call, log, span, tool, usd};
+    use crate::facts::ApiRequest;
+
+    #[test]
+    fn logs() {
+        let edit = tool("Edit", Some(false), Some(12_000), Some("Error:ENOENT"));
+        let request = ApiRequest {
+            model: Some("opus".to_owned()),
+            cost: Some(usd("0.042")),
+            duration_us: Some(900_000),
+            ..call(Some([10, 200, 9000, 790]))
+        };
+        let counts =
+            "input_tokens=10 output_tokens=\"200\" cache_read_tokens=9000 cache_creation_tokens=790.0";
+        let decided = |accepted, by| Fact::ToolDecision { tool: Some("Bash".to_owned()), accepted, by };
+        let survey = "event_type=\"responded\" survey_type=\"session\"";
+        for (name, attributes, expected) in [
+            (
+                "tool_result",
+                "tool_name=\"Edit\" success=\"false\" duration_ms=\"12\" error_type=\"Error:ENOENT\"",
+                vec![edit],
+            ),
+            (
+                "tool_result",
+                "tool_name=\"Edit\" error_type=\"no_such_file!\"",
+                vec![tool("Edit", None, None, None)],
+            ),
+            ("user_prompt", "prompt=\"secret\"", vec![Fact::Prompt { trace: None }]),
+            (
+                "api_request",
+                &format!("{counts} cost_usd=0.042 cost_usd_micros=1 duration_ms=900 model=\"opus\""),
+                vec![Fact::ApiRequest(request)],
+            ),
+            (
+                "api_request",
+                "cost_usd_micros=42",
+                vec![Fact::ApiRequest(ApiRequest { cost: Some(usd("0.000042")), ..call(None) })],
+            ),
+            ("api_error", "", vec![Fact::ApiError { status: None, error_type: None }]),
+            ("api_retries_exhausted", "", vec![Fact::ApiError { status: None, error_type: None }]),
+            ("api_refusal", "", vec![Fact::Refusal]),
+            (
+                "tool_decision",
+                "tool_name=\"Bash\" decision=\"accept\" source=\"config\"",
+                vec![decided(true, Decider::Policy)],
+            ),
+            (
+                "tool_decision",
+                "tool_name=\"Bash\" decision=\"reject\" source=\"user_reject\"",
+                vec![decided(false, Decider::User)],
+            ),
+            (
+                "tool_decision",
+                "tool_name=\"Bash\" decision=\"reject\" source=\"hook\"",
+                vec![decided(false, Decider::Hook)],
+            ),
+            (
+                "tool_decision",
+                "tool_name=\"Bash\" decision=\"accept\"",
+                vec![decided(true, Decider::Unknown)],
+            ),
+            ("tool_decision", "tool_name=\"Bash\" decision=\"maybe\"", vec![]),
+            ("feedback_survey", &format!("{survey} response=\"good\""), vec![Fact::Feedback { rating: 1 }]),
+            ("feedback_survey", &format!("{survey} response=\"fine\""), vec![Fact::Feedback { rating: 0 }]),
+            ("feedback_survey", &format!("{survey} response=\"bad\""), vec![Fact::Feedback { rating: -1 }]),
+            ("feedback_survey", &format!("{survey} response=\"dismissed\""), vec![]),
+            ("feedback_survey", "event_type=\"responded\" survey_type=\"memory\" response=\"bad\"", vec![]),
+            (
+                "compaction",
+                "pre_tokens=9 post_tokens=\"2\"",
+                vec![Fact::Compaction { before: Some(9), after: Some(2) }],
+            ),
+        ] {
+            assert_eq!(log(&format!("claude_code.{name}"), attributes), expected, "{name} {attributes}");
+            assert_eq!(log(&format!("opencode.{name}"), attributes), expected, "{name} {attributes}");
+            assert_eq!(log(name, attributes), expected, "{name} {attributes}");
+        }
+    }
+
+    #[test]
+    fn spans() {
+        let request = ApiRequest { duration_us: Some(2_500_000), ..call(Some([7, 0, 0, 0])) };
+        let decided = Fact::ToolDecision { tool: None, accepted: false, by: Decider::User };
+        for (name, attributes, expected) in [
+            ("llm_request", "input_tokens=7", vec![Fact::ApiRequest(request)]),
+            (
+                "llm_request",
+                "input_tokens=7 success=false",
+                vec![Fact::ApiError { status: None, error_type: None }],
+            ),
+            (
+                "tool.execution",
+                "tool_name=\"Edit\" success=true",
+                vec![tool("Edit", Some(true), Some(2_500_000), None)],
+            ),
+            ("interaction", "", vec![Fact::Prompt { trace: None }]),
+            ("tool.blocked_on_user", "decision=\"reject\" source=\"user_abort\"", vec![decided]),
+        ] {
+            assert_eq!(span(&format!("claude_code.{name}"), 0, attributes), expected, "{name} {attributes}");
+            assert_eq!(span(name, 0, attributes), expected, "{name} {attributes}");
+        }
+    }
+}

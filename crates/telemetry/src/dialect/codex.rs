@@ -80,3 +80,71 @@ fn request<'a>(fields: &Fields<'_, 'a>, facts: &mut Vec<ReadFact<'a>>) -> Read {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::testing::{call, log, tool};
+
+    #[test]
+    fn logs() {
+        let decided = |accepted, by| Fact::ToolDecision { tool: Some("shell".to_owned()), accepted, by };
+        let error = |status| Fact::ApiError { status, error_type: None };
+        let completed = "event.kind=\"response.completed\"";
+        for (name, attributes, expected) in [
+            (
+                "tool_result",
+                "tool_name=\"shell\" success=\"true\" duration_ms=\"5\" call_id=\"c\"",
+                vec![tool("shell", Some(true), Some(5000), None)],
+            ),
+            (
+                "tool_result",
+                "tool_name=\"shell\" success=\"false\"",
+                vec![tool("shell", Some(false), None, None)],
+            ),
+            ("user_prompt", "", vec![Fact::Prompt { trace: None }]),
+            (
+                "tool_decision",
+                "tool_name=\"shell\" decision=\"approved_for_session\" source=\"user\"",
+                vec![decided(true, Decider::User)],
+            ),
+            (
+                "tool_decision",
+                "tool_name=\"shell\" decision=\"approved\" source=\"config\"",
+                vec![decided(true, Decider::Policy)],
+            ),
+            (
+                "tool_decision",
+                "tool_name=\"shell\" decision=\"denied\" source=\"user\"",
+                vec![decided(false, Decider::User)],
+            ),
+            (
+                "tool_decision",
+                "tool_name=\"shell\" decision=\"abort\"",
+                vec![decided(false, Decider::Unknown)],
+            ),
+            (
+                "sse_event",
+                &format!(
+                    "{completed} input_token_count=\"5000\" output_token_count=\"120\" cached_token_count=4096 tool_token_count=5120"
+                ),
+                vec![Fact::ApiRequest(call(Some([904, 120, 4096, 0])))],
+            ),
+            (
+                "sse_event",
+                &format!("{completed} input_token_count=5 cached_token_count=9"),
+                vec![Fact::ApiRequest(call(Some([0, 0, 9, 0])))],
+            ),
+            ("sse_event", completed, vec![]),
+            ("sse_event", "event.kind=\"response.created\" input_token_count=5", vec![]),
+            ("sse_event", "event.kind=\"response.failed\" error.message=\"x\"", vec![error(None)]),
+            ("api_request", "http.response.status_code=200", vec![]),
+            ("api_request", "http.response.status_code=399", vec![]),
+            ("api_request", "http.response.status_code=\"400\"", vec![error(Some(400))]),
+            ("websocket_request", "success=\"false\"", vec![error(None)]),
+            ("websocket_request", "success=\"true\"", vec![]),
+        ] {
+            assert_eq!(log(&format!("codex.{name}"), attributes), expected, "{name} {attributes}");
+        }
+    }
+}

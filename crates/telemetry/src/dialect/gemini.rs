@@ -104,3 +104,77 @@ fn compression<'a>(_: &Fields<'_, 'a>, facts: &mut Vec<ReadFact<'a>>) -> Read {
     facts.push(Fact::Compaction { before: None, after: None });
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::testing::{call, log, tool};
+
+    #[test]
+    fn logs() {
+        let decided = |accepted, by| Fact::ToolDecision { tool: Some("read_file".to_owned()), accepted, by };
+        let read = |ok| tool("read_file", ok, None, None);
+        let request = |tokens| vec![Fact::ApiRequest(call(tokens))];
+        for (name, attributes, expected) in [
+            ("tool_call", "success=true", vec![read(Some(true))]),
+            ("tool_call", "status=\"success\"", vec![read(Some(true))]),
+            ("tool_call", "status=\"error\"", vec![read(Some(false))]),
+            ("tool_call", "", vec![read(None)]),
+            ("tool_call", "success=false status=\"success\"", vec![read(Some(false))]),
+            (
+                "tool_call",
+                "success=true decision=\"auto_accept\"",
+                vec![read(Some(true)), decided(true, Decider::Policy)],
+            ),
+            (
+                "tool_call",
+                "success=true decision=\"modify\"",
+                vec![read(Some(true)), decided(true, Decider::User)],
+            ),
+            (
+                "tool_call",
+                "success=true decision=\"accept\"",
+                vec![read(Some(true)), decided(true, Decider::User)],
+            ),
+            ("tool_call", "success=false decision=\"reject\"", vec![decided(false, Decider::User)]),
+            ("tool_call", "success=false status=\"cancelled\"", vec![decided(false, Decider::User)]),
+            ("user_prompt", "", vec![Fact::Prompt { trace: None }]),
+            // Thoughts beside the output: 1000 − 600 − 50 = 350 is what the total leaves, 300 + 50.
+            (
+                "api_response",
+                "input_token_count=600 cached_content_token_count=400 tool_token_count=50 output_token_count=300 thoughts_token_count=50 total_token_count=1000",
+                request(Some([250, 350, 400, 0])),
+            ),
+            // Thoughts inside the output: the total leaves just the output.
+            (
+                "api_response",
+                "input_token_count=600 output_token_count=300 thoughts_token_count=50 total_token_count=900",
+                request(Some([600, 300, 0, 0])),
+            ),
+            // A total that leaves less than the output is not believed.
+            (
+                "api_response",
+                "input_token_count=600 output_token_count=300 thoughts_token_count=50 total_token_count=899",
+                request(Some([600, 350, 0, 0])),
+            ),
+            ("api_response", "output_token_count=300 thoughts_token_count=50", request(Some([0, 350, 0, 0]))),
+            ("api_response", "", request(None)),
+            (
+                "api_response",
+                "error=\"quota\" input_token_count=600",
+                vec![Fact::ApiError { status: None, error_type: None }],
+            ),
+            (
+                "api_error",
+                "error_type=\"503\"",
+                vec![Fact::ApiError { status: None, error_type: Some("503".to_owned()) }],
+            ),
+            ("api_request", "", vec![]),
+            ("chat_compression", "", vec![Fact::Compaction { before: None, after: None }]),
+        ] {
+            let attributes = format!("{attributes} function_name=\"read_file\"");
+            assert_eq!(log(&format!("gemini_cli.{name}"), &attributes), expected, "{name} {attributes}");
+            assert_eq!(log(&format!("qwen-code.{name}"), &attributes), expected, "{name} {attributes}");
+        }
+    }
+}

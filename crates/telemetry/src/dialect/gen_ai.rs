@@ -99,3 +99,101 @@ fn request<'a>(fields: &Fields<'_, 'a>) -> Result<ApiRequest<Cow<'a, str>>, BadV
     let model = fields.text(Key::ResponseModel).or_else(|| fields.text(Key::RequestModel));
     Ok(fields.api_request(model, tokens, fields.dollars(Key::UsageCost)?, fields.span.duration_us()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::testing::{TRACE, call, span, tool, usd};
+    use crate::facts::ApiRequest;
+    use crate::fingerprint;
+
+    const OK: u8 = 1;
+    const ERROR: u8 = 2;
+
+    /// What an agent or inference span begins with.
+    fn prompt() -> Fact<String> {
+        Fact::Prompt { trace: Some(fingerprint::of_trace(TRACE)) }
+    }
+
+    fn request(tokens: Option<[u64; 4]>) -> ApiRequest<String> {
+        ApiRequest { duration_us: Some(2_500_000), ..call(tokens) }
+    }
+
+    #[test]
+    fn tools() {
+        let run = |ok, error| vec![tool("runTests", Some(ok), Some(2_500_000), error)];
+        for (name, status, attributes, expected) in [
+            ("execute_tool runTests", OK, "", run(true, None)),
+            ("execute_tool runTests", ERROR, "", run(false, None)),
+            (
+                "anything",
+                OK,
+                "gen_ai.operation.name=\"execute_tool\" error.type=\"timeout\"",
+                run(false, Some("timeout")),
+            ),
+        ] {
+            let attributes = format!("{attributes} gen_ai.tool.name=\"runTests\"");
+            assert_eq!(span(name, status, &attributes), expected, "{name} {attributes}");
+        }
+    }
+
+    #[test]
+    fn calls() {
+        const USAGE: &str = "gen_ai.usage.input_tokens=1000 gen_ai.usage.output_tokens=20";
+        const OLD: &str = "gen_ai.usage.prompt_tokens=1000 gen_ai.usage.completion_tokens=20";
+        const CACHED: &str =
+            "gen_ai.usage.cache_read.input_tokens=700 gen_ai.usage.cache_creation.input_tokens=100";
+        const OLD_CACHED: &str =
+            "gen_ai.usage.cache_read_input_tokens=700 gen_ai.usage.cache_creation_input_tokens=100";
+        let called = |request| vec![prompt(), Fact::ApiRequest(request)];
+        let failed = vec![prompt(), Fact::ApiError { status: None, error_type: None }];
+        for (status, attributes, expected) in [
+            (OK, USAGE.to_owned(), called(request(Some([1000, 20, 0, 0])))),
+            (OK, format!("{USAGE} {CACHED}"), called(request(Some([200, 20, 700, 100])))),
+            (OK, format!("{OLD} {OLD_CACHED}"), called(request(Some([200, 20, 700, 100])))),
+            (
+                OK,
+                format!("gen_ai.usage.input_tokens=500 {CACHED}"),
+                called(request(Some([500, 0, 700, 100]))),
+            ),
+            (
+                OK,
+                "gen_ai.usage.cost=0.5".to_owned(),
+                called(ApiRequest { cost: Some(usd("0.5")), ..request(None) }),
+            ),
+            (OK, String::new(), called(request(None))),
+            (ERROR, String::new(), failed),
+            (ERROR, USAGE.to_owned(), called(request(Some([1000, 20, 0, 0])))),
+        ] {
+            for name in ["chat gpt-5", "text_completion", "generate_content"] {
+                assert_eq!(span(name, status, &attributes), expected, "{name} {attributes}");
+            }
+        }
+        let models = "gen_ai.request.model=\"gpt-5\" gen_ai.response.model=\"gpt-5-2026\"";
+        let named = ApiRequest { model: Some("gpt-5-2026".to_owned()), ..request(None) };
+        assert_eq!(span("chat", OK, models), called(named));
+    }
+
+    #[test]
+    fn refusals() {
+        for (reasons, refuses) in [
+            (r#"[{"stringValue":"stop"},{"stringValue":"content_filter"}]"#, true),
+            (r#""refusal""#, true),
+            (r#""[\"refusal\"]""#, true),
+            (r#"[{"stringValue":"stop"}]"#, false),
+        ] {
+            let facts = span("chat", OK, &format!("gen_ai.response.finish_reasons={reasons}"));
+            assert_eq!(facts.contains(&Fact::Refusal), refuses, "{reasons}");
+        }
+    }
+
+    #[test]
+    fn an_agent_repeats_the_usage_of_its_calls() {
+        let sum = ApiRequest { is_sum: true, ..request(Some([1000, 0, 0, 0])) };
+        assert_eq!(
+            span("invoke_agent coder", OK, "gen_ai.usage.input_tokens=1000"),
+            [prompt(), Fact::ApiRequest(sum)]
+        );
+        assert_eq!(span("invoke_agent coder", OK, ""), [prompt()]);
+    }
+}

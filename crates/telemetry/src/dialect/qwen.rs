@@ -26,3 +26,19 @@ fn feedback<'a>(fields: &Fields<'_, 'a>, facts: &mut Vec<ReadFact<'a>>) -> Resul
     facts.push(Fact::Feedback { rating });
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dialect::testing::log;
+
+    #[test]
+    fn feedback_is_rated_from_one_to_three() {
+        for (rating, expected) in
+            [("1", Some(-1)), ("2", Some(0)), ("\"3\"", Some(1)), ("4", None), ("0", None)]
+        {
+            let expected: Vec<_> = expected.map(|rating| Fact::Feedback { rating }).into_iter().collect();
+            assert_eq!(log("qwen-code.user_feedback", &format!("rating={rating}")), expected, "{rating}");
+        }
+    }
+}
