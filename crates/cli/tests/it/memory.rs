@@ -23,36 +23,56 @@ fn feed(stdin: &mut ChildStdin, item: &str, megabytes: usize) {
     }
 }
 
+/// What a run over 26 MB held and printed, in bytes.
+struct Held {
+    after_2_mb: usize,
+    at_the_end: usize,
+    printed: usize,
+}
+
+/// Feeds a stream that begins so and goes on with so many of an item.
+fn held(args: &[&str], open: &str, item: &str) -> Held {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_renown"))
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let mut stdout = child.stdout.take().unwrap();
+    let reader = thread::spawn(move || {
+        let (mut buffer, mut total) = (vec![0; MEGABYTE], 0);
+        while let Ok(read @ 1..) = stdout.read(&mut buffer) {
+            total += read;
+        }
+        total
+    });
+    stdin.write_all(open.as_bytes()).unwrap();
+    feed(&mut stdin, item, 2);
+    let after_2_mb = peak_bytes(child.id());
+    feed(&mut stdin, item, 24);
+    let at_the_end = peak_bytes(child.id());
+    drop(stdin);
+    child.wait().unwrap();
+    Held { after_2_mb, at_the_end, printed: reader.join().unwrap() }
+}
+
+#[test]
+fn a_long_log_does_not_grow_it() {
+    let log = include_str!("../../../../examples/claude-code.jsonl");
+    let Held { after_2_mb, at_the_end, .. } = held(&["judge"], "", log);
+    assert!(at_the_end < after_2_mb + 8 * MEGABYTE, "{after_2_mb} bytes grew to {at_the_end} over 24 MB");
+}
+
 #[test]
 fn a_long_stream_does_not_grow_it() {
     let run = r#"{"outcome":"completed","stages":[{"name":"lint","passed":true}],"wall_ms":61000,"baseline_wall_ms":[58000,64000]}"#;
     for (open, item) in
         [("", format!("{run}\n")), ("[", format!("{run},")), ("", run.replacen('{', "{\n", 1) + "\n")]
     {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_renown"))
-            .args(["score", "run"])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let mut stdin = child.stdin.take().unwrap();
-        let mut stdout = child.stdout.take().unwrap();
-        let reader = thread::spawn(move || {
-            let (mut buffer, mut total) = (vec![0; MEGABYTE], 0);
-            while let Ok(read @ 1..) = stdout.read(&mut buffer) {
-                total += read;
-            }
-            total
-        });
-        stdin.write_all(open.as_bytes()).unwrap();
-        feed(&mut stdin, &item, 2);
-        let before = peak_bytes(child.id());
-        feed(&mut stdin, &item, 24);
-        let after = peak_bytes(child.id());
-        drop(stdin);
-        child.wait().unwrap();
-        assert!(reader.join().unwrap() > 24 * MEGABYTE, "every input is answered");
-        assert!(after < before + 4 * MEGABYTE, "{before} bytes grew to {after} over 24 MB");
+        let Held { after_2_mb, at_the_end, printed } = held(&["score", "run"], open, &item);
+        assert!(printed > 24 * MEGABYTE, "every input is answered");
+        assert!(at_the_end < after_2_mb + 4 * MEGABYTE, "{after_2_mb} bytes grew to {at_the_end} over 24 MB");
     }
 }

@@ -53,8 +53,10 @@ fn tool_decision<'a>(fields: &Fields<'_, 'a>, facts: &mut Vec<ReadFact<'a>>) -> 
 }
 
 fn sse_event<'a>(fields: &Fields<'_, 'a>, facts: &mut Vec<ReadFact<'a>>) -> Read {
-    let completed = fields.is(Key::EventKind, "response.completed");
-    let Some(input) = fields.integer(Key::InputTokenCount)?.filter(|_| completed) else {
+    if !fields.is(Key::EventKind, "response.completed") {
+        return request(fields, facts);
+    }
+    let Some(input) = fields.integer(Key::InputTokenCount)? else {
         return request(fields, facts);
     };
     let cached = fields.integer(Key::CachedTokenCount)?.unwrap_or(0);
