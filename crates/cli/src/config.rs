@@ -30,7 +30,7 @@ pub(crate) struct Config {
 impl Config {
     /// Reads the file. Only one that was not asked for may be missing.
     pub(crate) fn load(flag: Option<&Path>) -> Result<Self, Failure> {
-        let asked_for = flag.map(Path::to_owned).or_else(|| env_path("RENOWN_CONFIG"));
+        let asked_for = flag.map(Path::to_owned).or_else(|| path_variable("RENOWN_CONFIG"));
         let Some(path) = asked_for.clone().or_else(|| Some(data_dir()?.join("renown.toml"))) else {
             return Ok(Self::default());
         };
@@ -94,18 +94,19 @@ impl<'de> Deserialize<'de> for Usd {
 
 /// Where data is kept: `RENOWN_DATA`, else the platform's directory for it.
 fn data_dir() -> Option<PathBuf> {
-    let home = || env_path("HOME");
+    let home = || path_variable("HOME");
     let platform = if cfg!(target_os = "macos") {
         home().map(|home| home.join("Library/Application Support"))
     } else if cfg!(windows) {
-        env_path("LOCALAPPDATA")
+        path_variable("LOCALAPPDATA")
     } else {
-        env_path("XDG_DATA_HOME").or_else(|| home().map(|home| home.join(".local/share")))
+        path_variable("XDG_DATA_HOME").or_else(|| home().map(|home| home.join(".local/share")))
     };
-    env_path("RENOWN_DATA").or_else(|| Some(platform?.join("renown")))
+    path_variable("RENOWN_DATA").or_else(|| Some(platform?.join("renown")))
 }
 
-fn env_path(name: &str) -> Option<PathBuf> {
+/// A path from the environment; a variable that is set to nothing is not set.
+pub(crate) fn path_variable(name: &str) -> Option<PathBuf> {
     env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 

@@ -21,7 +21,8 @@ use std::process::ExitCode;
 use renown_core::ids::AgentId;
 
 use crate::args::{AgentArg, SetupArgs};
-use crate::failure::{Failure, note, printable};
+use crate::config::path_variable;
+use crate::failure::{self, Failure, note, printable};
 use crate::printed;
 use plan::{Edited, FilePlan, Plan, Wanted};
 
@@ -71,7 +72,7 @@ pub(crate) fn run(args: &SetupArgs, quiet: bool) -> Result<ExitCode, Failure> {
 fn warn(plan: &Plan) {
     for file in &plan.files {
         for warning in &file.edited.warnings {
-            note(&printable(&format!("warning: {}: {warning}", file.path.display())));
+            failure::warn(&format!("{}: {warning}", file.path.display()));
         }
     }
 }
@@ -211,11 +212,6 @@ fn name(agent: AgentArg) -> &'static str {
         AgentArg::Codex => "Codex",
         AgentArg::Gemini => "Gemini CLI",
     }
-}
-
-/// A path from the environment; a variable that is set to nothing is not set.
-fn path_variable(name: &str) -> Option<PathBuf> {
-    env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
 fn short(value: &str) -> String {
