@@ -1,0 +1,240 @@
+//! Is bad input named, counted and survived, and does nothing to judge say so?
+
+use super::{Folder, Judged, Record, bare, call, document, judge, lines, ok_tool, prompt};
+
+/// Lines that are no line of a log.
+fn bad_lines() -> Vec<Vec<u8>> {
+    let texts = [
+        "{bad",
+        "[]",
+        "1",
+        "null",
+        "\"resourceLogs\"",
+        r#"{"a":1}"#,
+        r#"{"resourceLogs":7}"#,
+        r#"{"resourceLogs":[]} x"#,
+        r#"{"resourceLogs":[],}"#,
+        r#"{"resourceLogs":["#,
+        "time,level,message",
+    ];
+    let mut lines: Vec<_> = texts.iter().map(|text| text.as_bytes().to_vec()).collect();
+    let mut broken = prompt(0).with("prompt", "?").line().into_bytes();
+    let place = broken.iter().position(|byte| *byte == b'?').unwrap();
+    broken[place] = 0xff;
+    lines.push(broken);
+    lines
+}
+
+fn between(bad: &[&[u8]]) -> Vec<u8> {
+    let mut bytes = format!("{}\n", prompt(0).line()).into_bytes();
+    for line in bad {
+        bytes.extend_from_slice(line);
+        bytes.push(b'\n');
+    }
+    bytes.extend(format!("{}\n", ok_tool(1).line()).bytes());
+    bytes
+}
+
+#[test]
+fn a_bad_line_is_skipped_counted_and_named() {
+    for bad in bad_lines() {
+        let shown = String::from_utf8_lossy(&bad).into_owned();
+        let folder = Folder::new();
+        folder.write("log.jsonl", between(&[&bad]));
+        let judged = folder.judge_json(&["log.jsonl"]);
+        assert_eq!(judged.evidence(), "tools=1 ok=1 prompts=1", "{shown}");
+        assert_eq!((judged.counted("lines"), judged.counted("bad_lines")), (3, 1), "{shown}");
+        assert_eq!(judged.warnings.len(), 1, "{shown}: {:?}", judged.warnings);
+        assert!(judged.warnings[0].starts_with("warning: log.jsonl:2: "), "{shown}: {:?}", judged.warnings);
+        let strict = folder.judge(&["--strict", "log.jsonl"]);
+        assert_eq!((strict.code, strict.stdout.as_str()), (2, ""), "{shown}: {strict:?}");
+        assert!(
+            strict.stderr.lines().any(|line| line.starts_with("error: log.jsonl:2: ")),
+            "{shown}: {strict:?}"
+        );
+    }
+}
+
+#[test]
+fn blank_lines_count_towards_the_number_of_a_line() {
+    let folder = Folder::new();
+    folder.write("log.jsonl", format!("\n\r\n{}\n\n{{bad\n{}\n", prompt(0).line(), prompt(1).line()));
+    let run = folder.judge(&["--strict", "log.jsonl"]);
+    assert!(run.stderr.contains("error: log.jsonl:5: "), "{run:?}");
+}
+
+#[test]
+fn the_first_three_bad_lines_are_named() {
+    let folder = Folder::new();
+    folder.write("log.jsonl", between(&[b"{1", b"{2", b"{3", b"{4", b"{5"]));
+    let judged = folder.judge_json(&["log.jsonl"]);
+    assert_eq!(judged.counted("bad_lines"), 5);
+    let named = |number: u32| {
+        judged.warnings.iter().any(|line| line.starts_with(&format!("warning: log.jsonl:{number}: ")))
+    };
+    assert_eq!([2, 3, 4, 5, 6].map(named), [true, true, true, false, false], "{:?}", judged.warnings);
+}
+
+#[test]
+fn the_first_three_refused_records_are_named_beside_the_bad_lines() {
+    let refused: Vec<Record> = (0..5).map(|i| call(i).with("cost_usd", -1)).collect();
+    let mut lines = lines(&refused);
+    lines.extend(["{bad".to_owned(), prompt(0).line()]);
+    let folder = Folder::new();
+    let judged = folder.write("log.jsonl", document(&lines)).judge_json(&["log.jsonl"]);
+    assert_eq!((judged.counted("bad_values"), judged.counted("bad_lines")), (5, 1));
+    let named = |number: u32| {
+        judged.warnings.iter().any(|line| line.starts_with(&format!("warning: log.jsonl:{number}: ")))
+    };
+    assert_eq!(
+        [1, 2, 3, 4, 5, 6].map(named),
+        [true, true, true, false, false, true],
+        "{:?}",
+        judged.warnings
+    );
+}
+
+#[test]
+fn an_unfinished_last_line_is_tolerated() {
+    let (good, next) = (prompt(0).line(), ok_tool(1).line());
+    for (tail, bytes) in
+        [(&next[..64], 64), (&next[..1], 1), (&next[..next.len() - 1], next.len() - 1), ("garbage", 7)]
+    {
+        for strict in [&[][..], &["--strict"]] {
+            let folder = Folder::new();
+            folder.write("log.jsonl", format!("{good}\n{tail}"));
+            let run = folder.judge(&[&["--format", "json", "log.jsonl"], strict].concat());
+            let judged = Judged::from(&run);
+            assert_eq!(
+                judged.warnings,
+                [format!(
+                    "warning: log.jsonl: ignored {bytes} byte{} of an unfinished last line",
+                    if bytes == 1 { "" } else { "s" }
+                )]
+            );
+            assert_eq!(judged.evidence(), "prompts=1");
+            assert_eq!((judged.counted("truncated_bytes"), judged.counted("bad_lines")), (bytes as u64, 0));
+        }
+    }
+}
+
+#[test]
+fn every_file_has_a_last_line_of_its_own() {
+    let folder = Folder::new();
+    let next = ok_tool(1).line();
+    folder
+        .write("a.jsonl", format!("{}\n{}", prompt(0).line(), &next[..64]))
+        .write("b.jsonl", prompt(1).line());
+    let judged = folder.judge_json(&["--strict", "a.jsonl", "b.jsonl"]);
+    assert_eq!(judged.warnings, ["warning: a.jsonl: ignored 64 bytes of an unfinished last line"]);
+    assert_eq!(judged.evidence(), "prompts=2");
+}
+
+#[test]
+fn a_complete_last_line_without_newline_is_a_line_like_others() {
+    let good = prompt(0).line();
+    let bad = judge(&["--strict"], format!("{good}\n[1]"));
+    assert_eq!(bad.code, 2, "complete JSON that is no OTLP is a bad line: {bad:?}");
+    assert!(bad.stderr.contains("error: standard input:2: "), "{bad:?}");
+}
+
+#[test]
+fn an_empty_request_is_no_bad_line() {
+    let run = judge(
+        &["--strict", "--format", "json"],
+        format!("{{}}\n{}\n{{\"resourceLogs\":[]}}\n", prompt(0).line()),
+    );
+    let judged = Judged::from(&run);
+    assert_eq!((judged.counted("lines"), judged.counted("records"), judged.counted("bad_lines")), (3, 1, 0));
+}
+
+#[track_caller]
+fn nothing(bytes: &[u8], error: &str) {
+    let folder = Folder::new();
+    let run = folder.write("log.jsonl", bytes).judge(&["log.jsonl"]);
+    assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{run:?}");
+    let found = run.stderr.lines().find(|line| line.starts_with("error: ")).unwrap();
+    assert!(found.starts_with(error), "{found}");
+    assert!(!run.stderr.contains("panicked"), "{run:?}");
+}
+
+#[test]
+fn nothing_to_score_is_an_error() {
+    let homeless =
+        bare().field("timeUnixNano", "1790000000000000000").with("event.name", "claude_code.user_prompt");
+    let homeless = homeless.line();
+    nothing(b"", "error: no records in log.jsonl");
+    nothing(b"\n\r\n \n", "error: no records in log.jsonl");
+    nothing(b"\xef\xbb\xbf", "error: no records in log.jsonl");
+    nothing(b"{}\n", "error: no records in log.jsonl");
+    nothing(br#"{"resourceMetrics":[{}]}"#, "error: no records in log.jsonl");
+    nothing(homeless.as_bytes(), "error: no session found in log.jsonl (1 record without a session id)");
+    nothing(
+        format!("{homeless}\n{homeless}\n").as_bytes(),
+        "error: no session found in log.jsonl (2 records without a session id)",
+    );
+}
+
+#[test]
+fn other_kinds_of_file_are_no_records() {
+    nothing(b"time,level,message\n2026-09-21,info,hello\n", "error: no records in log.jsonl");
+    let png =
+        [b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0".as_slice(), &[0xff; 64]].concat();
+    nothing(&png, "error: ");
+    nothing(&[0; 4096], "error: ");
+    nothing(b"\0", "error: ");
+    nothing(&[0x1f, 0x8b], "error: ");
+    nothing(&[0x28, 0xb5, 0x2f, 0xfd], "error: ");
+    nothing(&[0xff; 3], "error: ");
+}
+
+#[test]
+fn what_cannot_be_opened_is_named() {
+    let folder = Folder::new();
+    folder.write("log.jsonl", document(&lines(&[prompt(0)])));
+    for (path, named) in
+        [("absent.jsonl", "absent.jsonl"), ("data", "data"), ("none/*.jsonl", "none/*.jsonl")]
+    {
+        for args in [&[path][..], &["log.jsonl", path]] {
+            let run = folder.judge(args);
+            assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{run:?}");
+            assert!(run.stderr.lines().any(|line| line.starts_with(&format!("error: {named}: "))), "{run:?}");
+        }
+    }
+}
+
+#[test]
+fn nothing_on_standard_input_names_three_ways_on() {
+    let run = judge(&[], "");
+    assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{run:?}");
+    let hint = run.stderr.lines().find(|line| line.starts_with("hint: ")).unwrap();
+    for way in ["renown setup claude", "renown judge FILE", "renown serve --demo"] {
+        assert!(hint.contains(way), "{hint}");
+    }
+}
+
+#[test]
+fn bad_usage_is_one_line_of_error() {
+    let good = document(&lines(&[prompt(0)]));
+    for args in [
+        &["--nonsense"][..],
+        &["--session", "s-1", "--all"],
+        &["--all", "--last", "2"],
+        &["--last", "many"],
+        &["--last", "-1"],
+        &["--from", "yesterday"],
+        &["--to", "2026-13-01T00:00:00Z"],
+        &["--format", "xml"],
+        &["--min", "much"],
+        &["--min", "NaN"],
+        &["--watch", "--all", "log.jsonl"],
+        &["--watch", "--last", "1", "log.jsonl"],
+        &["--watch", "--min", "1", "log.jsonl"],
+        &["--session-file", "absent.yaml"],
+    ] {
+        let run = judge(args, good.clone());
+        assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{args:?} {run:?}");
+        let errors = run.stderr.lines().filter(|line| line.starts_with("error: ")).count();
+        assert_eq!(errors, 1, "{args:?} {run:?}");
+    }
+}

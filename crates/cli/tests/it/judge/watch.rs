@@ -1,0 +1,154 @@
+//! Does `--watch` follow a log that grows, is rotated, is cut, or is written in pieces?
+
+use std::fs::{self, OpenOptions};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::process::{Child, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::{Folder, document, lines, ok_tool, prompt};
+
+const DEADLINE: Duration = Duration::from_secs(30);
+
+/// A running `renown judge --watch`, which ends with the test.
+struct Watch {
+    child: Child,
+    lines: Receiver<String>,
+    seen: String,
+}
+
+impl Watch {
+    fn start(folder: &Folder) -> Self {
+        let mut command = folder.command(&["--watch", "log.jsonl"]);
+        let mut child = command.stdin(Stdio::null()).spawn().unwrap();
+        let stdout = BufReader::new(child.stdout.take().unwrap());
+        let (sender, lines) = channel();
+        thread::spawn(move || {
+            // Ends with the pipe, that is with the child.
+            for line in stdout.lines() {
+                if line.is_err() || sender.send(line.unwrap()).is_err() {
+                    return;
+                }
+            }
+        });
+        Self { child, lines, seen: String::new() }
+    }
+
+    /// Reads until this line is printed.
+    #[track_caller]
+    fn until(&mut self, line: &str) {
+        let start = Instant::now();
+        loop {
+            let left = DEADLINE.saturating_sub(start.elapsed());
+            match self.lines.recv_timeout(left) {
+                Ok(found) if found.trim() == line => return,
+                Ok(found) => self.seen.extend([found.as_str(), "\n"]),
+                Err(error) => panic!("{error} before {line:?}, after:\n{}", self.seen),
+            }
+        }
+    }
+
+    /// Ends the program, and is what it said on standard error.
+    fn stop(mut self) -> String {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+        let mut stderr = String::new();
+        self.child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+        stderr
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn append(folder: &Folder, name: &str, text: &str) {
+    OpenOptions::new().append(true).open(folder.path(name)).unwrap().write_all(text.as_bytes()).unwrap();
+}
+
+fn prompts(range: std::ops::Range<u64>) -> String {
+    document(&lines(&range.map(prompt).collect::<Vec<_>>()))
+}
+
+#[test]
+fn a_log_that_grows() {
+    let folder = Folder::new();
+    folder.write("log.jsonl", prompts(0..1));
+    let mut watch = Watch::start(&folder);
+    watch.until("prompts: 1");
+    append(&folder, "log.jsonl", &prompts(1..2));
+    watch.until("prompts: 2");
+    append(&folder, "log.jsonl", &document(&lines(&[ok_tool(9)])));
+    watch.until("tools_ok: 1");
+    assert!(!watch.stop().contains("warning: "));
+}
+
+#[test]
+fn a_log_that_is_rotated_by_rename() {
+    let folder = Folder::new();
+    folder.write("log.jsonl", prompts(0..1));
+    let mut watch = Watch::start(&folder);
+    watch.until("prompts: 1");
+    // The last line of the old file comes right before the rename: it must not be lost.
+    append(&folder, "log.jsonl", &prompts(1..2));
+    fs::rename(folder.path("log.jsonl"), folder.path("log-1.jsonl")).unwrap();
+    folder.write("log.jsonl", prompts(2..3));
+    watch.until("prompts: 3");
+    append(&folder, "log.jsonl", &prompts(3..4));
+    watch.until("prompts: 4");
+}
+
+#[test]
+fn a_log_that_is_cut() {
+    let folder = Folder::new();
+    folder.write("log.jsonl", prompts(0..3));
+    let mut watch = Watch::start(&folder);
+    watch.until("prompts: 3");
+    folder.write("log.jsonl", prompts(3..4));
+    watch.until("prompts: 4");
+    append(&folder, "log.jsonl", &prompts(4..5));
+    watch.until("prompts: 5");
+}
+
+#[test]
+fn a_line_that_is_written_in_pieces() {
+    let folder = Folder::new();
+    folder.write("log.jsonl", prompts(0..1));
+    let mut watch = Watch::start(&folder);
+    watch.until("prompts: 1");
+    let line = prompts(1..2);
+    let (head, tail) = line.split_at(64);
+    append(&folder, "log.jsonl", head);
+    append(&folder, "log.jsonl", tail);
+    watch.until("prompts: 2");
+    let stderr = watch.stop();
+    assert!(!stderr.contains("warning: ") && !stderr.contains("bad line"), "{stderr}");
+}
+
+#[test]
+fn a_log_that_begins_unfinished() {
+    let folder = Folder::new();
+    let line = prompts(1..2);
+    let (head, tail) = line.split_at(64);
+    folder.write("log.jsonl", format!("{}{head}", prompts(0..1)));
+    let mut watch = Watch::start(&folder);
+    watch.until("prompts: 1");
+    append(&folder, "log.jsonl", tail);
+    watch.until("prompts: 2");
+}
+
+#[test]
+fn the_current_session_is_the_one_that_began_last() {
+    let folder = Folder::new();
+    folder.write("log.jsonl", prompts(0..2));
+    let mut watch = Watch::start(&folder);
+    watch.until("prompts: 2");
+    let mut other = prompt(600);
+    other.attributes.retain(|attribute| attribute["key"] != "session.id");
+    append(&folder, "log.jsonl", &document(&lines(&[other.with("session.id", "s-2")])));
+    watch.until("prompts: 1");
+}
