@@ -1,5 +1,9 @@
 //! Is bad input named, counted and survived, and does nothing to judge say so?
 
+use std::io::Write as _;
+
+use serde_json::Value;
+
 use super::{Folder, Judged, Record, bare, call, document, judge, lines, ok_tool, prompt};
 
 /// Lines that are no line of a log.
@@ -237,4 +241,49 @@ fn bad_usage_is_one_line_of_error() {
         let errors = run.stderr.lines().filter(|line| line.starts_with("error: ")).count();
         assert_eq!(errors, 1, "{args:?} {run:?}");
     }
+}
+
+#[test]
+fn an_unfinished_line_alone_is_no_record_of_what_was_named() {
+    let tail = &prompt(0).line()[..64];
+    nothing(tail.as_bytes(), "error: no records in log.jsonl");
+    let run = judge(&["-"], tail);
+    assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{run:?}");
+    assert!(
+        run.stderr.contains("warning: standard input: ignored 64 bytes of an unfinished last line"),
+        "{run:?}"
+    );
+    assert!(run.stderr.contains("error: no records in standard input"), "{run:?}");
+}
+
+#[test]
+fn null_is_an_absent_field() {
+    for line in [
+        r#"{"resourceLogs":null}"#,
+        r#"{"resourceLogs":[{"resource":null,"scopeLogs":null}]}"#,
+        r#"{"resourceLogs":[{"scopeLogs":[{"scope":null,"logRecords":null}]}]}"#,
+        r#"{"resourceLogs":[],"resourceSpans":null}"#,
+    ] {
+        let judged = super::judged(&[line.to_owned(), prompt(0).line()]);
+        assert_eq!((judged.counted("bad_lines"), judged.evidence().as_str()), (0, "prompts=1"), "{line}");
+    }
+    let record = prompt(0)
+        .field("body", Value::Null)
+        .field("eventName", Value::Null)
+        .field("severityNumber", Value::Null);
+    let record = record.field("observedTimeUnixNano", Value::Null).with("success", Value::Null);
+    assert_eq!(super::judged(&[record.line()]).evidence(), "prompts=1");
+}
+
+#[test]
+fn a_reader_that_leaves_early_causes_no_panic() {
+    let folder = Folder::new();
+    let mut child = folder.command(&["--all"]).spawn().unwrap();
+    drop(child.stdout.take());
+    let records: Vec<_> = (0..2000).map(|i| prompt(i).with("thread.id", "t")).collect();
+    let text = document(&lines(&records));
+    child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code().is_some() && !stderr.contains("panicked"), "{stderr}");
 }

@@ -81,7 +81,7 @@ fn claude_code_decisions_surveys_and_compactions() {
 
 #[test]
 fn claude_code_spans() {
-    let rows: [(&str, &[(&str, &str)], &str); 7] = [
+    let rows: [Row<'_>; 7] = [
         (
             "claude_code.llm_request",
             &[("input_tokens", "5"), ("cache_read_tokens", "3"), ("success", "true")],
@@ -280,6 +280,9 @@ fn gemini_and_qwen_calls() {
                 "tokens=143 cached=60",
             ),
             (&response, &[("input_token_count", "5"), ("output_token_count", "2")], "tokens=7"),
+            // The total alone tells the output, unless it is less than the input.
+            (&response, &[("input_token_count", "100"), ("total_token_count", "150")], "tokens=150"),
+            (&response, &[("input_token_count", "100"), ("total_token_count", "50")], "tokens=100"),
             (&response, &[("input_token_count", "5"), ("error", "quota")], "api_errors=1"),
             (&name("api_error"), &[("status_code", "503"), ("error", "quota")], "api_errors=1"),
             (&name("api_request"), &[("model", "m"), ("input_token_count", "5")], ""),

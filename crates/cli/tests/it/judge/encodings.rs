@@ -53,7 +53,7 @@ fn every_encoding_gives_the_same_result() {
         ("no last newline", plain.trim_end().as_bytes().to_vec()),
         (
             "spaces around",
-            plain.lines().map(|line| format!("  {line} \t\n")).collect::<String>().into_bytes(),
+            plain.lines().flat_map(|line| ["  ", line, " \t\n"]).collect::<String>().into_bytes(),
         ),
         ("gzip", gzip(plain.as_bytes())),
         ("gzip of two members", [gzip(head.as_bytes()), gzip(tail.as_bytes())].concat()),
@@ -200,4 +200,18 @@ fn a_line_may_have_64_mib() {
     assert_eq!((judged.evidence().as_str(), judged.counted("bad_lines")), ("tools=1 ok=1 prompts=2", 1));
     assert_eq!(judged.warnings.len(), 1);
     assert!(judged.warnings[0].starts_with("warning: log.jsonl:2: "), "{:?}", judged.warnings);
+}
+
+#[test]
+fn frames_have_bad_and_unfinished_ones_too() {
+    let good = frame(prompt(0).line().as_bytes());
+    let bad = judged_file("log.bin", &[good.clone(), frame(b"{bad"), good.clone()].concat());
+    assert_eq!((bad.evidence().as_str(), bad.counted("bad_lines")), ("prompts=2", 1));
+    assert!(bad.warnings[0].starts_with("warning: log.bin:2: "), "{:?}", bad.warnings);
+    let cut = judged_file("log.bin", &[&good[..], &good[..good.len() - 9]].concat());
+    assert_eq!((cut.evidence().as_str(), cut.counted("bad_lines")), ("prompts=1", 0));
+    assert_eq!(cut.warnings.len(), 1, "{:?}", cut.warnings);
+    // A length beyond the limit is a frame to skip, not memory to ask for.
+    let huge = judged_file("log.bin", &[&good[..], &[0x7f, 0xff, 0xff, 0xff, b'{']].concat());
+    assert_eq!(huge.evidence(), "prompts=1");
 }

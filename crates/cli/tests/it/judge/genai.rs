@@ -158,3 +158,36 @@ fn inference_details_are_not_read_from_any_agent() {
     let judged = expect(&[chat(1, 1), details], "prompts=1");
     assert_eq!(judged.counted("shadowed"), 1);
 }
+
+#[test]
+fn ids_are_hexadecimal_in_any_case_and_may_be_missing() {
+    let tool =
+        |trace: &str, id: &str| span("execute_tool ls", 1, 1).field("traceId", trace).field("spanId", id);
+    let (trace, id) = ("7c1f0e6a92b84d3fa5d0c9e817264b3a", "c09d44e1b72f6a58");
+    expect(&[tool(trace, id), tool(&trace.to_uppercase(), &id.to_uppercase())], "tools=1 ok=1");
+    // Without ids nothing says that they are the same.
+    expect(&[tool("", ""), tool("", "")], "tools=2 ok=2");
+}
+
+#[test]
+fn a_span_that_uses_no_attribute_of_the_conventions_is_of_no_known_agent() {
+    assert_eq!(expect(&[span("execute_tool ls", 1, 1)], "tools=1 ok=1").text("agent"), "unknown");
+}
+
+#[test]
+fn odd_times_of_a_span_are_survived() {
+    for (start, end) in [(T0 + SECOND, T0), (T0, 0), (0, T0)] {
+        let tool = span("execute_tool ls", 1, 1)
+            .field("startTimeUnixNano", start.to_string())
+            .field("endTimeUnixNano", end.to_string());
+        let judged = expect(&[tool], "tools=1 ok=1");
+        assert_eq!((judged.text("started_at"), judged.counted("no_time")), ("2026-09-21T14:13:20.000Z", 0));
+    }
+}
+
+#[test]
+fn the_window_of_a_session_of_spans_is_theirs() {
+    let late = log("claude_code.user_prompt", 900);
+    let judged = expect(&[span("execute_tool ls", 1, 1), late], "tools=1 ok=1");
+    assert_eq!((&judged.document["duration_min"], judged.counted("shadowed")), (&json!(1), 1));
+}

@@ -133,3 +133,21 @@ fn a_bad_configuration_is_an_error_that_names_it() {
         assert!(run.stderr.starts_with("error: ") && run.stderr.contains(file), "{run:?}");
     }
 }
+
+#[test]
+fn a_price_is_rounded_once_a_record() {
+    // A token is half a nano-dollar; a nano-dollar below half a cent is shown as 0.00.
+    let toml = "[prices.m]\ninput = 0.0005\noutput = 0.0005\n";
+    let reported = |cost: &str| call(0).with("cost_usd", cost);
+    let tokens = |input: i64, output: i64| {
+        call(1).with("model", "m").with("input_tokens", input).with("output_tokens", output)
+    };
+    for (records, total) in [
+        (vec![reported("0.004999999"), tokens(1, 0)], 0.01),
+        (vec![reported("0.004999998"), tokens(1, 1)], 0.0),
+        (vec![reported("0.004999998"), tokens(1, 0), tokens(0, 1)], 0.01),
+        (vec![reported("0.004999999"), tokens(0, 0)], 0.0),
+    ] {
+        assert_eq!(priced(toml, &records).document["stats"]["total_cost"], total);
+    }
+}

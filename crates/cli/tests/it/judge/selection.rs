@@ -221,3 +221,16 @@ fn standard_input_is_the_default_and_a_dash() {
     let both = super::run(folder.command(&["--format", "json", "log.jsonl", "-"]), text.into_bytes());
     assert_eq!(super::Judged::from(&both).evidence(), "tools=1 ok=1 prompts=1");
 }
+
+#[test]
+fn starts_are_compared_to_the_nanosecond() {
+    let at = |session: &str, nanos: u64| {
+        bare()
+            .field("timeUnixNano", (T0 + nanos).to_string())
+            .with("event.name", "claude_code.user_prompt")
+            .with("session.id", session)
+    };
+    let lines = lines(&[at("a", 2), at("b", 1)]);
+    assert_eq!(judged(&lines).text("session_id"), "a");
+    assert_eq!(ids(&judged_with(&["--all"], &lines)), ["b", "a"]);
+}

@@ -261,3 +261,24 @@ fn the_sample_records() {
         assert_eq!(found, session);
     }
 }
+
+#[test]
+fn halves_are_rounded_away_from_zero() {
+    // 1 of 8 ok, 64 prompts, 45 of 1000 tokens cached, $0.0005: 1.25, 0.25, 10, 0.45 and 9.95 before rounding;
+    // 0.3 · 1.3 + 0.25 · 0.3 + 0.2 · 10 + 0.15 · 0.5 + 0.1 · 10 = 3.54.
+    let mut records: Vec<_> = (0..64).map(|_| prompt(0)).collect();
+    records.push(ok_tool(0));
+    records.extend((0..7).map(|_| log("claude_code.tool_result", 0).with("success", false)));
+    let call = call(0).with("cost_usd", "0.0005").with("input_tokens", 955).with("cache_read_tokens", 45);
+    records.push(call);
+    let judged = expect(&records, "1.3, 0.3, 10, 0.5, 10 → 3.5 doff", "");
+    assert_eq!(judged.document["stats"]["tool_success_pct"], 13, "12.5 percent");
+}
+
+#[test]
+fn the_thresholds_are_on_the_rounded_composite() {
+    // 10, 4, 10, 0, 10 → exactly 7.0; with a cost of $0.01 the last is 9.5 and the sum 6.95, which is shown as 7.0.
+    expect(&[ok_tool(0), ok_tool(0)], "10, 4, 10, 0, 10 → 7.0 keep", "prompts cost tokens");
+    let call = call(0).with("cost_usd", 0.01);
+    expect(&[ok_tool(0), ok_tool(0), call], "10, 4, 10, 0, 9.5 → 7.0 keep", "prompts tokens");
+}

@@ -152,3 +152,48 @@ fn the_current_session_is_the_one_that_began_last() {
     append(&folder, "log.jsonl", &document(&lines(&[other.with("session.id", "s-2")])));
     watch.until("prompts: 1");
 }
+
+#[test]
+fn an_unfinished_line_is_not_glued_to_the_next_file() {
+    let folder = Folder::new();
+    let half = &prompts(1..2)[..64];
+    folder.write("log.jsonl", prompts(0..1));
+    let mut watch = Watch::start(&folder);
+    watch.until("prompts: 1");
+    append(&folder, "log.jsonl", half);
+    fs::rename(folder.path("log.jsonl"), folder.path("log-1.jsonl")).unwrap();
+    folder.write("log.jsonl", prompts(2..3));
+    watch.until("prompts: 2");
+    let stderr = watch.stop();
+    assert!(!stderr.contains("not JSON") && !stderr.contains("bad line"), "{stderr}");
+    assert!(stderr.contains("warning: log.jsonl: ignored 64 bytes of an unfinished last line"), "{stderr}");
+}
+
+#[test]
+fn a_writer_may_still_use_the_old_file_after_the_rename() {
+    let folder = Folder::new();
+    folder.write("log.jsonl", prompts(0..1));
+    let mut watch = Watch::start(&folder);
+    watch.until("prompts: 1");
+    fs::rename(folder.path("log.jsonl"), folder.path("log-1.jsonl")).unwrap();
+    append(&folder, "log-1.jsonl", &prompts(1..2));
+    watch.until("prompts: 2");
+    folder.write("log.jsonl", prompts(2..3));
+    watch.until("prompts: 3");
+}
+
+#[test]
+fn standard_input_is_followed_to_its_end() {
+    let run = super::judge(&["--watch", "-"], prompts(0..2));
+    assert_eq!(run.code, 0, "{run:?}");
+    assert!(run.stdout.contains("  prompts: 2\n"), "{run:?}");
+}
+
+#[test]
+fn only_one_log_can_be_followed() {
+    let folder = Folder::new();
+    folder.write("a.jsonl", prompts(0..1)).write("b.jsonl", prompts(0..1));
+    let run = folder.judge(&["--watch", "a.jsonl", "b.jsonl"]);
+    assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{run:?}");
+    assert!(run.stderr.starts_with("error: "), "{run:?}");
+}
