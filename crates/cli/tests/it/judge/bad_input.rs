@@ -282,8 +282,41 @@ fn a_reader_that_leaves_early_causes_no_panic() {
     drop(child.stdout.take());
     let records: Vec<_> = (0..2000).map(|i| prompt(i).with("thread.id", "t")).collect();
     let text = document(&lines(&records));
-    child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+    let _ = child.stdin.take().unwrap().write_all(text.as_bytes());
     let output = child.wait_with_output().unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.code().is_some() && !stderr.contains("panicked"), "{stderr}");
+}
+
+#[test]
+fn lines_are_numbered_by_file_and_three_are_named_of_all() {
+    let folder = Folder::new();
+    folder
+        .write("a.jsonl", between(&[b"{1", b"{2"]))
+        .write("b.jsonl", [b"{3\n{4\n", &between(&[])[..]].concat());
+    let judged = folder.judge_json(&["a.jsonl", "b.jsonl"]);
+    let named: Vec<_> = judged.warnings.iter().filter(|line| line.contains(".jsonl:")).collect();
+    assert_eq!((judged.counted("bad_lines"), named.len()), (4, 3), "{named:?}");
+    for (line, place) in named.iter().zip(["a.jsonl:2: ", "a.jsonl:3: ", "b.jsonl:1: "]) {
+        assert!(line.starts_with(&format!("warning: {place}")), "{line}");
+    }
+}
+
+#[test]
+fn a_million_sessions_are_judged_and_no_more() {
+    let line = |first: u32| {
+        let records: Vec<_> = (first..first + 1000)
+            .map(|i| format!(r#"{{"body":{{"stringValue":"user_prompt"}},"attributes":[{{"key":"session.id","value":{{"intValue":{i}}}}}]}}"#))
+            .collect();
+        format!(r#"{{"resourceLogs":[{{"scopeLogs":[{{"logRecords":[{}]}}]}}]}}"#, records.join(","))
+    };
+    let million = (0..1000).map(|i| line(i * 1000)).collect::<Vec<_>>();
+    let enough = judge(&["--format", "json"], document(&million));
+    assert_eq!(Judged::from(&enough).counted("sessions"), 1_000_000);
+    let run = judge(&[], document(&million) + &prompt(0).line());
+    assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{run:?}");
+    assert!(
+        run.stderr.lines().any(|line| line.starts_with("error: ") && line.contains("1000000 sessions")),
+        "{run:?}"
+    );
 }

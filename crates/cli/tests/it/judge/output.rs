@@ -158,8 +158,9 @@ fn control_characters_of_a_session_id_do_not_reach_a_terminal() {
     let mut evil = prompt(0);
     evil.attributes.clear();
     let evil = evil.with("event.name", "claude_code.user_prompt").with("session.id", "a\u{1b}[31mb\nc");
-    for format in ["table", "yaml"] {
-        let run = judge(&["--format", format], document(&lines(std::slice::from_ref(&evil))));
+    for args in [["--format", "table"], ["--format", "yaml"], ["--format", "json"], ["--session", "unknown"]]
+    {
+        let run = judge(&args, document(&lines(std::slice::from_ref(&evil))));
         assert!(!run.stdout.contains('\x1b') && !run.stderr.contains('\x1b'), "{run:?}");
     }
 }

@@ -54,6 +54,14 @@ fn what_no_list_knows_is_ignored_and_counted() {
         ("", "", ""),
         ("other.user_prompt", "", ""),
         ("claude_code.claude_code.user_prompt", "", ""),
+        // Events of other agents, and of spans.
+        ("claude_code.tool_call", "", ""),
+        ("claude_code.sse_event", "", ""),
+        ("claude_code.interaction", "", ""),
+        ("codex.api_response", "", ""),
+        ("codex.compaction", "", ""),
+        ("gemini_cli.tool_result", "", ""),
+        ("gemini_cli.user_feedback", "", ""),
     ] {
         let judged = judged(&lines(&[prompt(0), named(attribute, event_name, body)]));
         assert_eq!(judged.evidence(), "prompts=1", "{attribute:?} {event_name:?} {body:?}");
@@ -75,6 +83,8 @@ fn a_bare_name_belongs_to_the_agent_of_the_resource_or_scope_or_else_to_the_firs
         (request.within(&[], &claude), "tokens=5", "claude-code"),
         (response.line(), "tokens=5", "unknown"),
         (response.below(&[("service.name", "qwen-code")]), "tokens=5", "qwen-code"),
+        // Its agent is known, and has no such event.
+        (response.below(&[("service.name", "codex_cli_rs")]), "", "codex"),
     ] {
         let judged = judged(std::slice::from_ref(&line));
         assert_eq!((judged.evidence().as_str(), judged.text("agent")), (evidence, agent), "{line}");
