@@ -320,3 +320,16 @@ fn a_million_sessions_are_judged_and_no_more() {
         "{run:?}"
     );
 }
+
+#[test]
+fn a_log_may_end_at_any_byte() {
+    let (good, next) = (prompt(0).line(), ok_tool(1).with("prompt", "é 🎭").line());
+    for end in 0..=next.len() {
+        let bytes = [good.as_bytes(), b"\n", &next.as_bytes()[..end]].concat();
+        let judged = Judged::from(&judge(&["--strict", "--format", "json"], bytes));
+        let complete = end == next.len();
+        let (evidence, cut) = if complete { ("tools=1 ok=1 prompts=1", 0) } else { ("prompts=1", end) };
+        assert_eq!(judged.evidence(), evidence, "{end} bytes");
+        assert_eq!(judged.account["truncated_bytes"], cut, "{end} bytes");
+    }
+}
