@@ -52,7 +52,7 @@ pub(crate) struct JudgeArgs {
     pub(crate) logs: Vec<PathBuf>,
 
     /// Judge this session instead of the most recent one
-    #[arg(long, value_name = "ID", conflicts_with_all = ["all", "last"])]
+    #[arg(long, value_name = "ID", value_parser = NonEmptyStringValueParser::new(), conflicts_with_all = ["all", "last"])]
     pub(crate) session: Option<String>,
 
     /// Judge every session

@@ -122,6 +122,9 @@ impl<'a> Judge<'a> {
         first_bad_line: Option<&str>,
     ) -> Result<Vec<&'l Session>, Failure> {
         let name = Self::name(logs);
+        if self.args.logs.is_empty() && *account == Account::default() {
+            return Err(no_logs());
+        }
         if account.sessions == 0 {
             return Err(nothing(&name, account, self.cut, first_bad_line));
         }
@@ -229,7 +232,7 @@ fn nothing(name: &str, account: &Account, cut: Cut, first_bad_line: Option<&str>
         let bad = first_bad_line
             .map(|line| format!(" ({}, the first: {line})", counted(account.bad_lines, "bad line")));
         let failure = Failure::new(format!("no records in {name}{}", bad.unwrap_or_default()));
-        return if name == "standard input" && account.lines == 0 { no_logs() } else { failure.hint(HINT) };
+        return failure.hint(HINT);
     }
     let reasons = [
         (account.no_session, "without a session id"),

@@ -67,7 +67,7 @@ impl Judge<'_> {
             News::TooLong => (Vec::new(), Content::TooLong, false),
             News::End(rest) => (rest, Content::Lines, true),
         };
-        let chunk = Chunk { filled: buffer.len(), buffer, content, is_last };
+        let chunk = Chunk { filled: buffer.len(), buffer, content, is_last, broke_off: false };
         let mut flushed = Ok(());
         parse(&chunk, &self.prices, part, &mut |part| {
             let outcome = reading.add(part);

@@ -30,6 +30,8 @@ pub(crate) struct Part {
     pub(crate) bad: Vec<(u64, Problem)>,
     pub(crate) bad_count: u64,
     pub(crate) truncated_bytes: u64,
+    /// Whether the compression ended before its end.
+    pub(crate) broke_off: bool,
 }
 
 impl Part {
@@ -37,7 +39,7 @@ impl Part {
     pub(crate) fn clear(&mut self) {
         self.batch.clear();
         self.bad.clear();
-        (self.bad_count, self.truncated_bytes) = (0, 0);
+        (self.bad_count, self.truncated_bytes, self.broke_off) = (0, 0, false);
     }
 }
 
@@ -58,7 +60,9 @@ impl fmt::Display for Problem {
             Self::Line(error) => error.fmt(f),
             Self::ProtobufFrame => f.write_str("a frame of protobuf, expected JSON"),
             Self::BrokenFrame => f.write_str("a frame whose zstd is broken"),
-            Self::Refused(attribute) => write!(f, "refused a record: {attribute} cannot be that number"),
+            Self::Refused(attribute) => {
+                write!(f, "refused a record: {attribute} is no number from 0 to 10^15")
+            }
         }
     }
 }
@@ -71,6 +75,7 @@ impl From<Refused> for Problem {
 
 /// Parses a chunk. `flush` takes what is there of a part that grows too large, and leaves it empty.
 pub(crate) fn parse(chunk: &Chunk, prices: &Prices, part: &mut Part, flush: &mut dyn FnMut(&mut Part)) {
+    part.broke_off = chunk.broke_off;
     let mut parser = Parser { prices, part, flush };
     match chunk.content {
         Content::TooLong => {

@@ -86,6 +86,9 @@ impl Reading {
         let text = |(line, problem): (u64, Problem)| format!("{}: {problem}", place(line));
         self.bad_lines.add(part.bad_count, part.bad.iter().copied().map(text));
         self.refused.add(part.batch.refused.len() as u64, refused.map(text));
+        if part.broke_off {
+            self.warnings.push(format!("{}: the compressed stream breaks off, used up to there", self.name));
+        }
         self.add_unfinished(part.truncated_bytes);
         self.ledger.count_bad_lines(part.bad_count);
         let folded = self.ledger.fold(&part.batch);

@@ -4,6 +4,8 @@
 //! file exporter writes when compression is on: the first byte of a frame's length is below 5, which no text begins with.
 
 use std::io::{self, Cursor, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use memchr::{memchr, memrchr};
 use renown_telemetry::limits::LINE_BYTES_MAX;
@@ -32,6 +34,8 @@ pub(crate) struct Chunk {
     pub(crate) content: Content,
     /// Whether the stream ends here: the last line may be unfinished.
     pub(crate) is_last: bool,
+    /// Whether it ends because its compression broke off.
+    pub(crate) broke_off: bool,
 }
 
 /// What a chunk holds.
@@ -66,6 +70,8 @@ pub(crate) struct Stream {
     ahead: Vec<u8>,
     has_begun: bool,
     has_ended: bool,
+    /// Set when the compression ends before its end.
+    broke_off: Arc<AtomicBool>,
 }
 
 impl Stream {
@@ -80,11 +86,18 @@ impl Stream {
         chunk_bytes: usize,
         line_bytes_max: usize,
     ) -> io::Result<Self> {
+        let broke_off = Arc::new(AtomicBool::new(false));
         let (head, reader) = peek(reader)?;
         let reader: Box<dyn Read + Send> = if head.starts_with(GZIP) {
-            Box::new(Unbroken(flate2::read::MultiGzDecoder::new(reader)))
+            Box::new(Unbroken {
+                reader: flate2::read::MultiGzDecoder::new(reader),
+                broke_off: Arc::clone(&broke_off),
+            })
         } else if head.starts_with(ZSTD) {
-            Box::new(Unbroken(zstd::stream::read::Decoder::new(reader)?))
+            Box::new(Unbroken {
+                reader: zstd::stream::read::Decoder::new(reader)?,
+                broke_off: Arc::clone(&broke_off),
+            })
         } else {
             Box::new(reader)
         };
@@ -103,6 +116,7 @@ impl Stream {
             ahead: Vec::new(),
             has_begun: false,
             has_ended: false,
+            broke_off,
         })
     }
 
@@ -112,6 +126,11 @@ impl Stream {
             return Ok(None);
         }
         if self.has_frames { self.frames(buffer).map(Some) } else { self.lines(buffer).map(Some) }
+    }
+
+    fn chunk(&self, buffer: Vec<u8>, filled: usize, content: Content) -> Chunk {
+        let broke_off = self.has_ended && self.broke_off.load(Ordering::Relaxed);
+        Chunk { buffer, filled, content, is_last: self.has_ended, broke_off }
     }
 
     fn lines(&mut self, mut buffer: Vec<u8>) -> io::Result<Chunk> {
@@ -124,15 +143,15 @@ impl Stream {
             let content = Content::Lines;
             if filled < buffer.len() {
                 self.has_ended = true;
-                return Ok(Chunk { buffer, filled, content, is_last: true });
+                return Ok(self.chunk(buffer, filled, content));
             }
             if let Some(end) = memrchr(b'\n', &buffer) {
                 self.ahead.extend_from_slice(buffer.get(end + 1..).unwrap_or_default());
-                return Ok(Chunk { buffer, filled: end + 1, content, is_last: false });
+                return Ok(self.chunk(buffer, end + 1, content));
             }
             if filled > self.line_bytes_max {
                 self.skip_line(&mut buffer)?;
-                return Ok(Chunk { buffer, filled: 0, content: Content::TooLong, is_last: self.has_ended });
+                return Ok(self.chunk(buffer, 0, Content::TooLong));
             }
             buffer.resize((2 * filled).min(self.line_bytes_max + 1), 0);
         }
@@ -147,7 +166,7 @@ impl Stream {
         self.has_ended = true;
         let is_whole = filled <= self.line_bytes_max;
         let (content, filled) = if is_whole { (Content::Document, filled) } else { (Content::TooLong, 0) };
-        Ok(Chunk { buffer, filled, content, is_last: true })
+        Ok(self.chunk(buffer, filled, content))
     }
 
     /// Reads on to the end of the line without holding it.
@@ -183,7 +202,7 @@ impl Stream {
             if end > 0 && next_end > self.chunk_bytes {
                 self.ahead.extend_from_slice(buffer.get(end..filled).unwrap_or_default());
                 let content = Content::Frames { truncated: 0 };
-                return Ok(Chunk { buffer, filled: end, content, is_last: false });
+                return Ok(self.chunk(buffer, end, content));
             }
             if !self.has_bytes(&mut buffer, &mut filled, next_end)? {
                 break;
@@ -192,7 +211,7 @@ impl Stream {
         }
         self.has_ended = true;
         let content = Content::Frames { truncated: (filled - end) as u64 };
-        Ok(Chunk { buffer, filled: end, content, is_last: true })
+        Ok(self.chunk(buffer, end, content))
     }
 
     /// Whether so many bytes are there, after reading on if need be.
@@ -210,7 +229,7 @@ impl Stream {
         let skipped = io::copy(&mut self.reader.by_ref().take(rest), &mut io::sink())?;
         self.ahead.extend_from_slice(buffer.get(end..filled).unwrap_or_default());
         self.has_ended = skipped < rest;
-        Ok(Chunk { buffer, filled: 0, content: Content::TooLong, is_last: self.has_ended })
+        Ok(self.chunk(buffer, 0, Content::TooLong))
     }
 
     /// Makes room for a chunk and puts what was read ahead at its beginning.
@@ -261,12 +280,18 @@ fn peek<R: Read>(mut reader: R) -> io::Result<(Vec<u8>, impl Read + use<R>)> {
 }
 
 /// A compressed stream that ends where it breaks off: what was there is used.
-struct Unbroken<R>(R);
+struct Unbroken<R> {
+    reader: R,
+    broke_off: Arc<AtomicBool>,
+}
 
 impl<R: Read> Read for Unbroken<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match self.0.read(buffer) {
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(0),
+        match self.reader.read(buffer) {
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                self.broke_off.store(true, Ordering::Relaxed);
+                Ok(0)
+            }
             other => other,
         }
     }
