@@ -123,7 +123,10 @@ fn a_compressed_stream_that_breaks_off_is_used_up_to_there() {
             let folder = Folder::new();
             let run =
                 folder.write("log.gz", bytes).judge(&[&["--format", "json", "log.gz"], strict].concat());
-            assert_eq!(Judged::from(&run).evidence(), "prompts=1", "{what} {strict:?}");
+            let judged = Judged::from(&run);
+            assert_eq!(judged.evidence(), "prompts=1", "{what} {strict:?}");
+            let warning = "warning: log.gz: the compressed stream breaks off, used up to there";
+            assert_eq!(judged.warnings[0], warning, "{what} {strict:?}");
         }
     }
 }
