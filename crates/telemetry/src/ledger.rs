@@ -213,7 +213,7 @@ impl Session {
         };
         side.widen(origin.at);
         side.widen(origin.until);
-        let before = side.facts;
+        side.records += u64::from(!facts.is_empty());
         for fact in facts {
             let counts = match fact {
                 Fact::Prompt { trace: Some(trace) } => self.traces.is_first(Some(*trace)),
@@ -230,7 +230,6 @@ impl Session {
                 side.add(fact, origin.at);
             }
         }
-        side.records += u64::from(side.facts > before);
     }
 
     /// Its id.

@@ -9,7 +9,7 @@ use crate::facts::{ApiRequest, Cost, Decider, Fact, Tokens};
 pub(crate) struct Side {
     pub(crate) first: Option<Timestamp>,
     pub(crate) last: Option<Timestamp>,
-    /// Records that made a fact.
+    /// Records with a fact, also one that another record had told before: which comes first must not matter.
     pub(crate) records: u64,
     pub(crate) facts: u64,
     pub(crate) tools: u64,
