@@ -49,8 +49,15 @@ pub(crate) struct Fields<'r, 'a> {
 }
 
 impl<'a> Fields<'_, 'a> {
-    /// The value of the record, or of the resource where the record has none.
+    /// The scalar of the record, or of the resource where the record has none. An array is none.
     pub(crate) fn value(&self, key: Key) -> Value<'a> {
+        let scalar = |attributes: &Attributes<'a>| attributes.get(key).scalar();
+        let own = scalar(self.record);
+        if own.is_absent() { scalar(self.resource) } else { own }
+    }
+
+    /// The same where a list is wanted, which a scalar is too.
+    pub(crate) fn list(&self, key: Key) -> Value<'a> {
         let own = self.record.get(key);
         if own.is_absent() { self.resource.get(key) } else { own }
     }

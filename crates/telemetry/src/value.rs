@@ -62,8 +62,14 @@ impl<'a> Value<'a> {
         match self {
             Self::Absent => true,
             Self::Text(quoted) => trimmed(quoted.text()).is_empty(),
-            Self::Int(_) | Self::Decimal(_) | Self::Double(_) | Self::Bool(_) | Self::List(_) => false,
+            Self::Decimal(written) => written.trim().is_empty(),
+            Self::Int(_) | Self::Double(_) | Self::Bool(_) | Self::List(_) => false,
         }
+    }
+
+    /// The value where a scalar is wanted: an array is absent then.
+    pub(crate) fn scalar(self) -> Self {
+        if let Self::List(_) = self { Self::Absent } else { self }
     }
 
     pub(crate) fn text(self) -> Option<Cow<'a, str>> {
@@ -87,6 +93,7 @@ impl<'a> Value<'a> {
             Self::Absent | Self::List(_) => return Ok(None),
             Self::Bool(_) => return Err(NotNumber),
             Self::Int(number) => u64::try_from(number).ok(),
+            Self::Decimal(written) if written.trim().is_empty() => return Ok(None),
             Self::Decimal(written) => whole(written.trim()),
             Self::Double(number) => whole(&number.to_string()),
             Self::Text(quoted) => {
@@ -234,6 +241,7 @@ mod tests {
             (Value::plain("99999999999999999999999"), Err(NotNumber)),
             (Value::Bool(true), Err(NotNumber)),
             (Value::plain(" "), Ok(None)),
+            (Value::Decimal(" "), Ok(None)),
             (Value::Absent, Ok(None)),
             (Value::List(List::Json("[]")), Ok(None)),
         ] {
@@ -256,6 +264,7 @@ mod tests {
             (Value::Double(f64::INFINITY), Err(NotNumber)),
             (Value::plain("$1"), Err(NotNumber)),
             (Value::plain(""), Ok(None)),
+            (Value::Decimal(""), Ok(None)),
         ] {
             assert_eq!(value.dollars().map(|cost| cost.map(NanoUsd::nano)), nano, "{value:?}");
         }

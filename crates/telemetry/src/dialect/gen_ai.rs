@@ -62,7 +62,7 @@ fn inference<'a>(fields: &Fields<'_, 'a>, facts: &mut Vec<ReadFact<'a>>) -> Read
     } else {
         facts.push(Fact::ApiRequest(request));
     }
-    if fields.value(Key::FinishReasons).lists_any(|reason| matches!(reason, "refusal" | "content_filter")) {
+    if fields.list(Key::FinishReasons).lists_any(|reason| matches!(reason, "refusal" | "content_filter")) {
         facts.push(Fact::Refusal);
     }
     Ok(())

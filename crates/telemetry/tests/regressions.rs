@@ -1,0 +1,78 @@
+//! What properties and fuzzing have found, each with the sentence of the contract that it broke.
+
+#![expect(clippy::unwrap_used, reason = "a broken line has to fail loudly")]
+
+use renown_telemetry::facts::Batch;
+use renown_telemetry::json;
+use renown_telemetry::ledger::{Cut, Ledger};
+use renown_telemetry::prices::Prices;
+
+fn attribute(key: &str, value: &str) -> String {
+    format!(r#"{{"key":"{key}","value":{value}}}"#)
+}
+
+/// A line with one log record: its name, its attributes and those of its resource.
+fn log(name: &str, attributes: &[String], resource: &[String]) -> String {
+    let session = attribute("session.id", r#"{"stringValue":"s-1"}"#);
+    let attributes = [&[session], attributes].concat().join(",");
+    format!(
+        r#"{{"resourceLogs":[{{"resource":{{"attributes":[{}]}},"scopeLogs":[{{"logRecords":[{{"timeUnixNano":"1790000000000000000","eventName":"{name}","attributes":[{attributes}]}}]}}]}}]}}"#,
+        resource.join(",")
+    )
+}
+
+fn span(name: &str, id: u8) -> String {
+    let session = attribute("session.id", r#"{"stringValue":"s-1"}"#);
+    format!(
+        r#"{{"resourceSpans":[{{"scopeSpans":[{{"spans":[{{"traceId":"01","spanId":"{id:02}","name":"{name}","attributes":[{session}]}}]}}]}}]}}"#
+    )
+}
+
+fn ledger(lines: &[String]) -> Ledger {
+    let mut batch = Batch::default();
+    for (line, number) in lines.iter().zip(1..) {
+        json::read(line.as_bytes(), number, &Prices::default(), &mut batch).unwrap();
+    }
+    let mut ledger = Ledger::new(Cut::default());
+    ledger.fold(&batch).unwrap();
+    ledger
+}
+
+/// "Out-of-order records and interleaved sessions change nothing": spans of one trace tell its prompt once, and which
+/// of them came first decided how many records were counted as shadowed.
+#[test]
+fn how_many_records_are_shadowed_does_not_depend_on_their_order() {
+    let tool = log("claude_code.tool_result", &[], &[]);
+    let (agent, chat) = (span("invoke_agent", 1), span("chat", 2));
+    for lines in [[&tool, &agent, &chat], [&tool, &chat, &agent], [&chat, &tool, &agent]] {
+        assert_eq!(ledger(&lines.map(Clone::clone)).account().shadowed, 2);
+    }
+}
+
+/// "An array where a scalar is wanted" is an absent value, and "resource attributes fill what is missing".
+#[test]
+fn an_array_does_not_hide_the_scalar_of_the_resource() {
+    let array = attribute("success", r#"{"arrayValue":{"values":[{"boolValue":false}]}}"#);
+    let resource = attribute("success", r#"{"boolValue":true}"#);
+    let ledger = ledger(&[log("claude_code.tool_result", &[array], &[resource])]);
+    assert_eq!(ledger.find("s-1").unwrap().report().performance.0.stats.tools_ok, 1);
+}
+
+/// The same where only the presence of an attribute counts.
+#[test]
+fn an_array_is_no_error_message() {
+    let array = attribute("error.message", r#"{"arrayValue":{"values":[]}}"#);
+    let ledger = ledger(&[log("codex.api_request", &[array], &[])]);
+    assert_eq!(ledger.find("s-1").unwrap().report().signals.api_errors, 0);
+}
+
+/// "Any scalar may come in any OTLP value type […]; an empty string is an absent value."
+#[test]
+fn an_empty_text_is_absent_in_any_type() {
+    for empty in [r#"{"intValue":""}"#, r#"{"doubleValue":" "}"#, r#"{"stringValue":""}"#] {
+        let attributes = ["input_tokens", "cost_usd", "duration_ms"].map(|key| attribute(key, empty));
+        let ledger = ledger(&[log("claude_code.api_request", &attributes, &[])]);
+        assert_eq!(ledger.account().bad_values, 0, "{empty}");
+        assert_eq!(ledger.find("s-1").unwrap().report().coverage.present, Vec::<&str>::new(), "{empty}");
+    }
+}
