@@ -1,0 +1,49 @@
+//! Choices that follow from a seed.
+//!
+//! A record is made of one seed: a list of them is cheap to make, and shrinks by leaving records out.
+
+/// Splitmix64.
+#[derive(Clone, Debug)]
+pub(crate) struct Dice(pub(crate) u64);
+
+impl Dice {
+    pub(crate) fn number(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A number below `sides`.
+    pub(crate) fn roll(&mut self, sides: usize) -> usize {
+        (self.number() % sides as u64) as usize
+    }
+
+    /// True in one of so many cases.
+    pub(crate) fn one_in(&mut self, cases: usize) -> bool {
+        self.roll(cases) == 0
+    }
+
+    pub(crate) fn pick<T: Copy>(&mut self, from: &[T]) -> T {
+        from[self.roll(from.len())]
+    }
+
+    pub(crate) fn shuffle<T>(&mut self, list: &mut [T]) {
+        for index in (1..list.len()).rev() {
+            list.swap(index, self.roll(index + 1));
+        }
+    }
+
+    /// Cuts a list into neighbouring parts of any length.
+    pub(crate) fn parts<T: Clone>(&mut self, list: &[T]) -> Vec<Vec<T>> {
+        let mut parts: Vec<Vec<T>> = Vec::new();
+        for item in list {
+            match parts.last_mut() {
+                Some(part) if !self.one_in(5) => part.push(item.clone()),
+                _ => parts.push(vec![item.clone()]),
+            }
+        }
+        parts
+    }
+}

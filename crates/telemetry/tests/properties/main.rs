@@ -1,0 +1,250 @@
+//! What holds for all telemetry: encoding, spelling, order and batches change nothing, repeats count once, a bad line
+//! leaves no trace, and what the contract does not name is neither used nor kept.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::unreachable,
+    clippy::cast_possible_truncation,
+    reason = "a broken generator has to fail loudly"
+)]
+
+mod dice;
+mod events;
+mod json;
+mod model;
+mod privacy;
+mod protobuf;
+mod reference;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
+use renown_core::units::NanoUsd;
+use renown_telemetry::account::Account;
+use renown_telemetry::facts::{Batch, Signal};
+use renown_telemetry::json as reader;
+use renown_telemetry::ledger::{Cut, Ledger, Session};
+use renown_telemetry::prices::{Price, Prices};
+
+use crate::dice::Dice;
+use crate::json::{Spelling, line, lines};
+use crate::model::{Record, Wanted, records};
+use crate::protobuf::bodies;
+
+/// The same cases in every run, so that a failure is a failure of the change and not of the day.
+fn config(cases: u32) -> ProptestConfig {
+    ProptestConfig {
+        cases,
+        rng_seed: RngSeed::Fixed(1),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    }
+}
+
+/// Records of all dialects, some of them sent again word by word.
+fn any_records(wanted: Wanted) -> impl Strategy<Value = Vec<Record>> {
+    (vec(any::<u64>(), 1..60), vec(any::<prop::sample::Index>(), 0..6)).prop_map(move |(seeds, again)| {
+        let mut list = records(&seeds, wanted);
+        let again: Vec<_> = again.iter().map(|index| index.get(&list).clone()).collect();
+        list.extend(again);
+        list
+    })
+}
+
+/// A table that knows one of the models.
+fn prices() -> Prices {
+    let usd = |text: &str| text.parse::<NanoUsd>().unwrap();
+    let (input, output) = (usd("1.25"), usd("10"));
+    Prices::new([(
+        "gpt-5*".to_owned(),
+        Price { input, output, cache_read: usd("0.125"), cache_creation: input },
+    )])
+}
+
+/// What a ledger says: every session's report as JSON, and the account without its lines.
+#[derive(Debug, PartialEq, Eq)]
+struct Told {
+    reports: Vec<String>,
+    account: Account,
+}
+
+fn told(ledger: &Ledger) -> Told {
+    let report = |session: &&Session| serde_json::to_string(&session.report()).unwrap();
+    let reports = ledger.sessions().iter().map(report).collect();
+    Told { reports, account: Account { lines: 0, ..ledger.account() } }
+}
+
+/// Whether two ledgers say the same; if not, the first difference.
+fn same(left: &Told, right: &Told, why: &str) -> Result<(), TestCaseError> {
+    for (left, right) in left.reports.iter().zip(&right.reports) {
+        prop_assert_eq!(left, right, "{}", why);
+    }
+    prop_assert_eq!(left.account, right.account, "{}", why);
+    prop_assert_eq!(left.reports.len(), right.reports.len(), "{}", why);
+    Ok(())
+}
+
+fn batch_of(lines: &[String]) -> Batch {
+    let mut batch = Batch::default();
+    for line in lines {
+        reader::read(line.as_bytes(), 1, &prices(), &mut batch).unwrap();
+    }
+    batch
+}
+
+fn ledger_of(lines: &[String]) -> Ledger {
+    let mut ledger = Ledger::new(Cut::default());
+    ledger.fold(&batch_of(lines)).unwrap();
+    ledger
+}
+
+/// The records and facts of a batch, and its account.
+fn held(batch: &Batch) -> (Vec<String>, Account) {
+    let record = |(origin, facts): (_, Vec<_>)| format!("{origin:?} {facts:?}");
+    let records = batch.records().map(|(origin, facts)| record((origin, facts.collect()))).collect();
+    (records, batch.account)
+}
+
+proptest! {
+    #![proptest_config(config(400))]
+
+    #[test]
+    fn spelling_encoding_order_and_batches_change_nothing(
+        list in any_records(Wanted::Anything), seed in any::<u64>()
+    ) {
+        let dice = &mut Dice(seed);
+        let usual = told(&ledger_of(&lines(&list, Spelling::Usual, dice)));
+        prop_assert_eq!(usual.account.records, list.len() as u64);
+        same(&usual, &told(&ledger_of(&lines(&list, Spelling::Any, dice))), "spelling")?;
+
+        let mut batch = Batch::default();
+        for (signal, body) in bodies(&list, dice) {
+            renown_telemetry::protobuf::read(&body, signal, &prices(), &mut batch).unwrap();
+        }
+        let mut ledger = Ledger::new(Cut::default());
+        ledger.fold(&batch).unwrap();
+        same(&usual, &told(&ledger), "protobuf")?;
+
+        let mut shuffled = list.clone();
+        dice.shuffle(&mut shuffled);
+        let mut ledger = Ledger::new(Cut::default());
+        let shuffled = lines(&shuffled, Spelling::Any, dice);
+        for part in dice.parts(&shuffled) {
+            ledger.fold(&batch_of(&part)).unwrap();
+        }
+        same(&usual, &told(&ledger), "order and batches")?;
+    }
+
+    #[test]
+    fn what_comes_twice_counts_once(list in any_records(Wanted::Recognisable), seed in any::<u64>()) {
+        let dice = &mut Dice(seed);
+        let first = batch_of(&lines(&list, Spelling::Usual, dice));
+        let mut ledger = Ledger::new(Cut::default());
+        ledger.fold(&first).unwrap();
+        let Told { reports, account: once } = told(&ledger);
+        // Again in another order, and as protobuf: what was a record of a session is a duplicate now.
+        let mut again = list.clone();
+        dice.shuffle(&mut again);
+        let mut second = Batch::default();
+        for (signal, body) in bodies(&again, dice) {
+            renown_telemetry::protobuf::read(&body, signal, &prices(), &mut second).unwrap();
+        }
+        ledger.fold(&second).unwrap();
+        let Told { reports: reports_again, account: twice } = told(&ledger);
+        prop_assert_eq!(reports, reports_again);
+        prop_assert_eq!(twice.duplicates, once.duplicates + first.len() as u64);
+        let unread = first.account;
+        let expected = Account {
+            duplicates: twice.duplicates,
+            records: 2 * once.records,
+            no_session: 2 * once.no_session,
+            bad_values: 2 * once.bad_values,
+            shadowed: once.shadowed + unread.shadowed,
+            ..once
+        };
+        prop_assert_eq!(twice, expected);
+    }
+
+    #[test]
+    fn parts_of_any_size_equal_the_whole(list in any_records(Wanted::Anything), seed in any::<u64>()) {
+        let dice = &mut Dice(seed);
+        let line = line(&list, Spelling::Any, dice);
+        let whole = batch_of(std::slice::from_ref(&line));
+        for records_max in [0, 1, 2, 7, list.len().max(1), list.len() + 1] {
+            let (mut ledger, mut batch) = (Ledger::new(Cut::default()), Batch::default());
+            let (mut parts, mut longest) = (Vec::new(), 0);
+            let mut full = |batch: &mut Batch| {
+                longest = longest.max(batch.len());
+                parts.extend(held(batch).0);
+                ledger.fold(batch).unwrap();
+                batch.clear();
+            };
+            reader::read_in_parts(line.as_bytes(), 1, &prices(), &mut batch, records_max, &mut full).unwrap();
+            full(&mut batch);
+            prop_assert_eq!(parts, held(&whole).0);
+            prop_assert!(longest <= records_max.max(1));
+            same(&told(&ledger), &told(&ledger_of(std::slice::from_ref(&line))), "parts")?;
+        }
+    }
+}
+
+proptest! {
+    // Each case reads a line at every length it can have.
+    #![proptest_config(config(24))]
+
+    #[test]
+    fn a_line_cut_anywhere_leaves_the_batch_as_it_was(
+        seeds in vec(any::<u64>(), 3..7), spelling in prop::sample::select(vec![Spelling::Usual, Spelling::Any])
+    ) {
+        let dice = &mut Dice(seeds[0]);
+        let list = records(&seeds, Wanted::Anything);
+        let (before, cut, after) = (&list[..1], &list[1..3.min(list.len())], &list[2..]);
+        let [before, cut, after] = [before, cut, after].map(|records| line(records, spelling, dice));
+        let without = batch_of(&[before.clone(), after.clone()]);
+        let mut batch = batch_of(&[before]);
+        let (records, length) = (held(&batch), batch.len());
+        for end in 0..cut.len() {
+            let outcome = reader::read(&cut.as_bytes()[..end], 2, &prices(), &mut batch);
+            prop_assert!(outcome.is_err_and(reader::LineError::is_incomplete), "cut at {end} of {cut}");
+            prop_assert_eq!(batch.len(), length);
+            prop_assert!(reader::read_in_parts(
+                &cut.as_bytes()[..end], 2, &prices(), &mut batch, 1, &mut |_| unreachable!("nothing is read")
+            ).is_err());
+        }
+        prop_assert_eq!(held(&batch), records);
+        reader::read(after.as_bytes(), 3, &prices(), &mut batch).unwrap();
+        prop_assert_eq!(held(&batch), held(&without));
+        prop_assert_eq!(&batch.refused.len(), &without.refused.len());
+        reader::read(cut.as_bytes(), 2, &prices(), &mut batch).unwrap();
+    }
+
+    #[test]
+    fn a_body_cut_anywhere_leaves_the_batch_as_it_was_or_ends_at_a_field(seeds in vec(any::<u64>(), 1..4)) {
+        let dice = &mut Dice(seeds[0]);
+        for (signal, body) in bodies(&records(&seeds, Wanted::Anything), dice) {
+            let mut batch = Batch::default();
+            for end in 0..=body.len() {
+                let before = (held(&batch), batch.refused.len());
+                let outcome =
+                    renown_telemetry::protobuf::read(&body[..end], signal, &prices(), &mut batch);
+                if outcome.is_ok() {
+                    // The request is a list of resources, so it may end after any of them.
+                    prop_assert!(is_request(&body[..end], signal));
+                } else {
+                    prop_assert_eq!((held(&batch), batch.refused.len()), before);
+                }
+            }
+        }
+    }
+}
+
+/// Whether the official decoder takes it.
+fn is_request(body: &[u8], signal: Signal) -> bool {
+    use opentelemetry_proto::tonic::collector::{logs, trace};
+    use prost::Message;
+    match signal {
+        Signal::Logs => logs::v1::ExportLogsServiceRequest::decode(body).is_ok(),
+        Signal::Spans => trace::v1::ExportTraceServiceRequest::decode(body).is_ok(),
+    }
+}

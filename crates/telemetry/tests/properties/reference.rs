@@ -1,0 +1,260 @@
+//! Claude Code's logs a second time: a naive reader on whole trees, with the sums of §4 written down one by one.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use serde_json::Value;
+
+use crate::config;
+use crate::dice::Dice;
+use crate::json::{Spelling, lines};
+use crate::model::{Wanted, records};
+use crate::{batch_of, ledger_of};
+use renown_telemetry::facts::{Cost, Fact};
+
+/// What one session adds up to.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Sums {
+    tools: u64,
+    tools_ok: u64,
+    prompts: u64,
+    tokens: u64,
+    cached: u64,
+    cost_nano: u128,
+    api_errors: u64,
+    accepts: u64,
+    rejects: u64,
+    compactions: u64,
+    refusals: u64,
+    first: Option<u64>,
+    last: Option<u64>,
+}
+
+/// The first entry of a key among attributes, if its value is a scalar and no empty text, as text.
+fn own(attributes: &Value, key: &str) -> Option<String> {
+    let entry = attributes.as_array()?.iter().find(|entry| entry["key"] == key)?;
+    let (kind, value) = entry["value"].as_object()?.iter().next()?;
+    let text = match (kind.as_str(), value) {
+        ("stringValue" | "intValue", Value::String(text)) => text.trim().to_owned(),
+        ("doubleValue", Value::String(text)) => text.parse::<f64>().ok()?.to_string(),
+        ("intValue" | "boolValue", value) => value.to_string(),
+        ("doubleValue", value) => value.as_f64()?.to_string(),
+        _ => return None,
+    };
+    (!text.is_empty()).then_some(text)
+}
+
+/// The type of the first entry of a key.
+fn kind(attributes: &Value, key: &str) -> Option<String> {
+    let entry = attributes.as_array()?.iter().find(|entry| entry["key"] == key)?;
+    entry["value"].as_object()?.keys().next().cloned()
+}
+
+/// One record with its resource.
+struct Seen<'a> {
+    attributes: &'a Value,
+    resource: &'a Value,
+}
+
+struct Refused;
+
+impl Seen<'_> {
+    fn text(&self, key: &str) -> Option<String> {
+        own(self.attributes, key).or_else(|| own(self.resource, key))
+    }
+
+    fn flag(&self, key: &str) -> Option<bool> {
+        let attributes = if own(self.attributes, key).is_some() { self.attributes } else { self.resource };
+        // A double is neither a flag nor an integer.
+        if kind(attributes, key).as_deref() == Some("doubleValue") {
+            return None;
+        }
+        match self.text(key)?.to_lowercase().as_str() {
+            "true" | "1" => Some(true),
+            "false" | "0" => Some(false),
+            _ => None,
+        }
+    }
+
+    fn decimal(&self, key: &str) -> Result<Option<String>, Refused> {
+        let Some(text) = self.text(key) else { return Ok(None) };
+        let number: f64 = text.parse().map_err(|_| Refused)?;
+        // Negative zero is zero.
+        if (0.0..=1e15).contains(&number) { Ok(Some(number.abs().to_string())) } else { Err(Refused) }
+    }
+
+    fn count(&self, key: &str) -> Result<Option<u64>, Refused> {
+        let Some(number) = self.decimal(key)? else { return Ok(None) };
+        let is_text = kind(self.attributes, key).as_deref() == Some("stringValue");
+        if is_text
+            && own(self.attributes, key).is_some_and(|text| !text.bytes().all(|byte| byte.is_ascii_digit()))
+        {
+            return Err(Refused);
+        }
+        number.parse().map(Some).map_err(|_| Refused)
+    }
+
+    /// Dollars with at most 9 decimals that count, half up by the tenth.
+    fn nano(&self, key: &str) -> Result<Option<u128>, Refused> {
+        let Some(written) = self.decimal(key)? else { return Ok(None) };
+        let (whole, fraction) = written.split_once('.').unwrap_or((&written, ""));
+        let digits = format!("{whole}{fraction:0<10.10}");
+        let tenths: u128 = digits.parse().unwrap();
+        Ok(Some((tenths + 5) / 10))
+    }
+}
+
+fn name(log: &Value, seen: &Seen<'_>) -> Option<String> {
+    const KNOWN: [&str; 9] = [
+        "tool_result",
+        "user_prompt",
+        "api_request",
+        "api_error",
+        "api_retries_exhausted",
+        "api_refusal",
+        "tool_decision",
+        "feedback_survey",
+        "compaction",
+    ];
+    let field = |value: &Value| value.as_str().map(str::to_owned);
+    let candidates = [seen.text("event.name"), field(&log["eventName"]), field(&log["body"]["stringValue"])];
+    let bare = |name: String| name.trim().strip_prefix("claude_code.").map(str::to_owned);
+    candidates.into_iter().flatten().filter_map(bare).find(|name| KNOWN.contains(&name.as_str()))
+}
+
+fn time(log: &Value, seen: &Seen<'_>) -> Option<u64> {
+    let nanos = |value: &Value| {
+        let nanos = value.as_u64().or_else(|| value.as_str()?.parse().ok())?;
+        (nanos > 946_684_800_000_000_000).then_some(nanos)
+    };
+    let stamped = || seen.text("event.timestamp").map(|_| 1_789_998_800_123_456_789);
+    nanos(&log["timeUnixNano"]).or_else(|| nanos(&log["observedTimeUnixNano"])).or_else(stamped)
+}
+
+fn add(name: &str, seen: &Seen<'_>, sums: &mut Sums) -> Result<(), Refused> {
+    match name {
+        "tool_result" => {
+            seen.decimal("duration_ms")?;
+            sums.tools += 1;
+            sums.tools_ok += u64::from(seen.flag("success") == Some(true));
+        }
+        "user_prompt" => sums.prompts += 1,
+        "api_request" => {
+            let counts = ["input_tokens", "output_tokens", "cache_read_tokens", "cache_creation_tokens"]
+                .map(|key| seen.count(key));
+            let [input, output, read, written] = counts;
+            let [input, output, read, written] =
+                [input?, output?, read?, written?].map(Option::unwrap_or_default);
+            let cost = match seen.nano("cost_usd")? {
+                Some(nano) => nano,
+                None => u128::from(seen.count("cost_usd_micros")?.unwrap_or_default()) * 1000,
+            };
+            seen.decimal("duration_ms")?;
+            sums.tokens += input + output + read + written;
+            sums.cached += read;
+            sums.cost_nano += cost;
+        }
+        "api_error" | "api_retries_exhausted" => sums.api_errors += 1,
+        "api_refusal" => sums.refusals += 1,
+        "tool_decision" => match seen.text("decision").as_deref() {
+            Some("accept") => sums.accepts += 1,
+            Some("reject") => sums.rejects += 1,
+            _ => {}
+        },
+        "compaction" => {
+            seen.count("pre_tokens")?;
+            seen.count("post_tokens")?;
+            sums.compactions += 1;
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// The sums of every session of these lines.
+fn sums(lines: &[String]) -> BTreeMap<String, Sums> {
+    let mut sessions: BTreeMap<String, Sums> = BTreeMap::new();
+    let mut seen_before = BTreeSet::new();
+    let lists = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    for line in lines {
+        let line: Value = serde_json::from_str(line).unwrap();
+        for resource in lists(&line["resourceLogs"]) {
+            for log in lists(&resource["scopeLogs"][0]["logRecords"]) {
+                let seen =
+                    Seen { attributes: &log["attributes"], resource: &resource["resource"]["attributes"] };
+                let four = ["session.id", "conversation.id", "gen_ai.conversation.id", "thread.id"];
+                let of = |attributes| four.iter().find_map(|key| own(attributes, key));
+                let session = of(seen.attributes).or_else(|| of(seen.resource));
+                let Some(session) = session.filter(|id| id.len() <= 256) else { continue };
+                let name = name(&log, &seen);
+                let at = time(&log, &seen);
+                let mut one = Sums::default();
+                if name.as_deref().is_some_and(|name| add(name, &seen, &mut one).is_err()) {
+                    continue;
+                }
+                // In the generated records an id is never given to two different records.
+                let ids = ["event.sequence", "tool_use_id", "call_id", "request_id"];
+                let id = ids.iter().find_map(|key| Some((*key, seen.text(key)?)));
+                let sums = sessions.entry(session.clone()).or_default();
+                if id.is_some_and(|id| !seen_before.insert((session, id))) {
+                    continue;
+                }
+                sums.tools += one.tools;
+                sums.tools_ok += one.tools_ok;
+                sums.prompts += one.prompts;
+                sums.tokens += one.tokens;
+                sums.cached += one.cached;
+                sums.cost_nano += one.cost_nano;
+                sums.api_errors += one.api_errors;
+                sums.accepts += one.accepts;
+                sums.rejects += one.rejects;
+                sums.compactions += one.compactions;
+                sums.refusals += one.refusals;
+                sums.first = [sums.first, at].into_iter().flatten().min();
+                sums.last = [sums.last, at].into_iter().flatten().max();
+            }
+        }
+    }
+    sessions
+}
+
+proptest! {
+    #![proptest_config(config(400))]
+
+    #[test]
+    fn a_naive_reader_finds_the_same_sums(seeds in vec(any::<u64>(), 0..60), seed in any::<u64>()) {
+        let lines = lines(&records(&seeds, Wanted::ClaudeCode), Spelling::Usual, &mut Dice(seed));
+        let ledger = ledger_of(&lines);
+        let batch = batch_of(&lines);
+        let expected = sums(&lines);
+        prop_assert_eq!(ledger.sessions().len(), expected.len());
+        for (session, sums) in expected {
+            let report = ledger.find(&session).unwrap().report();
+            let (stats, signals) = (&report.performance.0.stats, report.signals);
+            // Of the sums, cost and window are rounded in a report, so they are taken from what the batch holds.
+            let records = || batch.records().filter(|(origin, _)| origin.session == session);
+            let times = || records().filter_map(|(origin, _)| origin.at).map(|at| at.nanos().unsigned_abs());
+            let cost = |fact: Fact<&str>| {
+                let Fact::ApiRequest(request) = fact else { return 0 };
+                if let Some(Cost::Reported(cost)) = request.cost { cost.nano() } else { 0 }
+            };
+            let found = Sums {
+                tools: stats.total_tools,
+                tools_ok: stats.tools_ok,
+                prompts: stats.prompts,
+                tokens: stats.total_tokens,
+                cached: stats.cache_tokens,
+                cost_nano: records().flat_map(|(_, facts)| facts).map(cost).sum(),
+                api_errors: signals.api_errors,
+                accepts: signals.accepts,
+                rejects: signals.rejects,
+                compactions: signals.compactions,
+                refusals: signals.refusals,
+                first: times().min(),
+                last: times().max(),
+            };
+            prop_assert_eq!(found, sums, "{}", session);
+        }
+    }
+}
