@@ -9,6 +9,7 @@
     reason = "a broken generator has to fail loudly"
 )]
 
+mod corpus;
 mod dice;
 mod events;
 mod json;
@@ -46,8 +47,10 @@ fn config(cases: u32) -> ProptestConfig {
 fn any_records(wanted: Wanted) -> impl Strategy<Value = Vec<Record>> {
     (vec(any::<u64>(), 1..60), vec(any::<prop::sample::Index>(), 0..6)).prop_map(move |(seeds, again)| {
         let mut list = records(&seeds, wanted);
-        let again: Vec<_> = again.iter().map(|index| index.get(&list).clone()).collect();
-        list.extend(again);
+        for index in again {
+            let (from, to) = (index.index(list.len()), index.index(list.len() + 1));
+            list.insert(to, list[from].clone());
+        }
         list
     })
 }

@@ -153,15 +153,20 @@ fn record(dice: &mut Dice, number: u64, wanted: Wanted) -> Record {
     while wanted == Wanted::ClaudeCode && event.prefix != "claude_code." {
         event = dice.pick(events);
     }
-    let mut attributes = values(&event, dice);
-    let mut resource = origin(&event, dice, wanted);
-    session(&event, &mut attributes, &mut resource, dice);
+    record_of(&event, is_log, dice, number, wanted)
+}
+
+/// A record of this event.
+pub(crate) fn record_of(event: &Event, is_log: bool, dice: &mut Dice, number: u64, wanted: Wanted) -> Record {
+    let mut attributes = values(event, dice);
+    let mut resource = origin(event, dice, wanted);
+    session(event, &mut attributes, &mut resource, dice);
     let scope = dice.pick(&["", "com.anthropic.claude_code.events", "another"]);
     let shape = if is_log {
-        Shape::Log(log(&event, number, &mut attributes, dice, wanted))
+        Shape::Log(log(event, number, &mut attributes, dice, wanted))
     } else {
         let known = wanted == Wanted::Recognisable || !dice.one_in(8);
-        Shape::Span(span(&event, if known { number } else { 0 }, dice))
+        Shape::Span(span(event, if known { number } else { 0 }, dice))
     };
     if dice.one_in(10) && !attributes.is_empty() {
         // The first entry of a key wins.
@@ -262,6 +267,8 @@ fn session(event: &Event, own: &mut Attributes, resource: &mut Attributes, dice:
             resource.push((key.to_owned(), Value::text(SESSIONS[0])));
             own.push((key.to_owned(), id));
         }
+        // Often first, as most agents have it: readers remember what the record before began with.
+        5..12 => own.insert(0, (key.to_owned(), id)),
         _ => own.insert(dice.roll(own.len() + 1), (key.to_owned(), id)),
     }
 }
