@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use crate::account::Account;
 use crate::dialect::Agent;
+use crate::{limits::FACT_TEXT_CHARS_MAX, value};
 
 /// Which of an agent's two stories a record belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -312,7 +313,7 @@ impl Batch {
         let masque = masque.map(|masque| store(Role::Masque, masque));
         let session = self.store(Role::Session, session.as_ref());
         for fact in facts {
-            let fact = fact.map(|text| self.append(text.as_ref()));
+            let fact = fact.map(|text| self.append(value::cut(text.as_ref(), FACT_TEXT_CHARS_MAX)));
             self.facts.push(fact);
         }
         let origin = Origin { session, signal, at, until, repeat, agent, agent_id, masque, known };

@@ -26,6 +26,10 @@ pub const AGENT_ID_CHARS_MAX: usize = renown_core::limits::AGENT_ID_CHARS_MAX;
 /// Longest masque name, in characters; a longer one is cut.
 pub const MASQUE_CHARS_MAX: usize = 200;
 
+/// Longest name of a tool or model that a fact keeps, in characters; a longer one is cut. A resource can hold one for all
+/// of its records, so without a limit a batch could be as large as the square of its input.
+pub const FACT_TEXT_CHARS_MAX: usize = 200;
+
 /// Records of one session among which repeats are found. Beyond that they are no longer looked for.
 pub const REPEATS_MAX: usize = 65_536;
 

@@ -23,7 +23,7 @@ use crate::fields::{BadValue, Fields, ReadFact, Span};
 use crate::fingerprint;
 use crate::limits::{AGENT_ID_CHARS_MAX, MASQUE_CHARS_MAX, NAME_BYTES_MAX, SESSION_ID_BYTES_MAX};
 use crate::prices::Prices;
-use crate::value::trimmed;
+use crate::value::{self, trimmed};
 
 /// What records share with their neighbours.
 pub(crate) struct Scope<'r, 'a> {
@@ -369,15 +369,10 @@ fn masque<'a>(fields: &Fields<'_, 'a>) -> Option<Sourced<Cow<'a, str>>> {
 
 /// The first so many characters.
 fn cut(text: Cow<'_, str>, chars_max: usize) -> Cow<'_, str> {
-    // No text has more characters than bytes.
-    if text.len() <= chars_max {
-        return text;
-    }
-    let end = text.char_indices().nth(chars_max).map_or(text.len(), |(end, _)| end);
     match text {
-        Cow::Borrowed(text) => Cow::Borrowed(text.get(..end).unwrap_or(text)),
+        Cow::Borrowed(text) => Cow::Borrowed(value::cut(text, chars_max)),
         Cow::Owned(mut text) => {
-            text.truncate(end);
+            text.truncate(value::cut(&text, chars_max).len());
             Cow::Owned(text)
         }
     }

@@ -196,6 +196,16 @@ pub(crate) fn trimmed(text: Cow<'_, str>) -> Cow<'_, str> {
     }
 }
 
+/// The first so many characters.
+pub(crate) fn cut(text: &str, chars_max: usize) -> &str {
+    // No text has more characters than bytes.
+    if text.len() <= chars_max {
+        return text;
+    }
+    let end = text.char_indices().nth(chars_max).map_or(text.len(), |(end, _)| end);
+    text.get(..end).unwrap_or(text)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a broken line has to fail loudly")]
 
-use renown_telemetry::facts::Batch;
+use renown_telemetry::facts::{ApiRequest, Batch, Fact};
 use renown_telemetry::json;
 use renown_telemetry::ledger::{Cut, Ledger};
 use renown_telemetry::prices::Prices;
@@ -74,5 +74,31 @@ fn an_empty_text_is_absent_in_any_type() {
         let ledger = ledger(&[log("claude_code.api_request", &attributes, &[])]);
         assert_eq!(ledger.account().bad_values, 0, "{empty}");
         assert_eq!(ledger.find("s-1").unwrap().report().coverage.present, Vec::<&str>::new(), "{empty}");
+    }
+}
+
+/// "Memory goes by sessions, not events": one name on the resource was stored again for each of its records, so that a body of 16 MiB
+/// could become terabytes.
+#[test]
+fn names_of_tools_and_models_are_cut() {
+    for (chars, kept) in [(200, 200), (201, 200), (5000, 200)] {
+        let name = format!(r#"{{"stringValue":"{}"}}"#, "é".repeat(chars));
+        let resource = [attribute("tool_name", &name), attribute("model", &name)];
+        let mut batch = Batch::default();
+        for event in ["claude_code.tool_result", "claude_code.api_request", "claude_code.tool_decision"] {
+            let decision = attribute("decision", r#"{"stringValue":"accept"}"#);
+            let line = log(event, &[decision], &resource);
+            json::read(line.as_bytes(), 1, &Prices::default(), &mut batch).unwrap();
+        }
+        let facts: Vec<_> = batch.records().flat_map(|(_, facts)| facts).collect();
+        let [
+            Fact::ToolResult { tool: Some(tool), .. },
+            Fact::ApiRequest(ApiRequest { model: Some(model), .. }),
+            Fact::ToolDecision { tool: Some(decided), .. },
+        ] = facts.as_slice()
+        else {
+            panic!("other facts: {facts:?}")
+        };
+        assert_eq!([tool, model, decided].map(|text| text.chars().count()), [kept; 3]);
     }
 }
