@@ -14,6 +14,7 @@
 mod bench;
 mod differential;
 mod duckdb;
+mod fuzz;
 mod generate;
 mod shell;
 mod test;

@@ -1,0 +1,23 @@
+//! Bodies of requests in protobuf, each read as logs and as spans.
+
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use renown_fuzz::{is_bounded, prices, reports, twice};
+use renown_telemetry::facts::{Batch, Signal};
+use renown_telemetry::protobuf::read;
+
+fuzz_target!(|input: &[u8]| {
+    let prices = prices();
+    let mut both = Batch::default();
+    for signal in [Signal::Logs, Signal::Spans] {
+        let before = (both.len(), both.refused.len(), both.account);
+        if let Err(error) = read(input, signal, &prices, &mut both) {
+            assert_eq!((both.len(), both.refused.len(), both.account), before, "{error}");
+            assert!(!error.to_string().is_empty());
+        }
+    }
+    is_bounded(&both, 2 * input.len());
+    reports(&both);
+    twice(&both);
+});
