@@ -53,13 +53,36 @@ impl std::error::Error for BodyError {}
 pub fn read(body: &[u8], signal: Signal, prices: &Prices, batch: &mut Batch) -> Result<(), BodyError> {
     let mark = batch.mark();
     batch.account.lines += 1;
-    let mut walk =
-        Walk { signal, prices, reader: RecordReader::new(batch, 0), attributes: Attributes::new() };
-    let outcome = each(body, 1, |resource| walk.resource(resource));
+    let outcome = walk(body, signal, prices, RecordReader::new(batch, 0));
     if outcome.is_err() {
         batch.back_to(&mark);
     }
     outcome
+}
+
+/// The same for a body that may hold more records than should be held at once: it is checked first and then read, and
+/// `full` is called to empty the batch whenever that holds `records_max` of them. A record may be two bytes long.
+pub fn read_in_parts<'b>(
+    body: &[u8],
+    signal: Signal,
+    prices: &'b Prices,
+    batch: &'b mut Batch,
+    records_max: usize,
+    full: &'b mut dyn FnMut(&mut Batch),
+) -> Result<(), BodyError> {
+    walk(body, signal, prices, RecordReader::dry(&mut Batch::default()))?;
+    batch.account.lines += 1;
+    walk(body, signal, prices, RecordReader::in_parts(batch, 0, records_max, full))
+}
+
+fn walk<'b, 'a>(
+    body: &'a [u8],
+    signal: Signal,
+    prices: &'b Prices,
+    reader: RecordReader<'b, 'a>,
+) -> Result<(), BodyError> {
+    let mut walk = Walk { signal, prices, reader, attributes: Attributes::new() };
+    each(body, 1, |resource| walk.resource(resource))
 }
 
 /// Whether the texts of an array contain a wanted one.

@@ -57,7 +57,7 @@ fn execute_tool<'a>(fields: &Fields<'_, 'a>, facts: &mut Vec<ReadFact<'a>>) -> R
 fn inference<'a>(fields: &Fields<'_, 'a>, facts: &mut Vec<ReadFact<'a>>) -> Read {
     facts.extend(prompt(fields));
     let request = request(fields)?;
-    if request.tokens.is_none() && failed(fields) {
+    if request.tokens.is_none() && request.cost.is_none() && failed(fields) {
         facts.push(Fact::ApiError { status: None, error_type: fields.error_type(Key::SpanErrorType) });
     } else {
         facts.push(Fact::ApiRequest(request));
@@ -164,6 +164,11 @@ mod tests {
             (OK, String::new(), called(request(None))),
             (ERROR, String::new(), failed),
             (ERROR, USAGE.to_owned(), called(request(Some([1000, 20, 0, 0])))),
+            (
+                ERROR,
+                "gen_ai.usage.cost=0.5".to_owned(),
+                called(ApiRequest { cost: Some(usd("0.5")), ..request(None) }),
+            ),
         ] {
             for name in ["chat gpt-5", "text_completion", "generate_content"] {
                 assert_eq!(span(name, status, &attributes), expected, "{name} {attributes}");

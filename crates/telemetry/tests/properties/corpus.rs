@@ -1,11 +1,11 @@
 //! The seeds of the fuzz targets, in `fuzz/corpus`: one record of each event in JSON and in protobuf, and edge cases.
 //!
-//! Made anew by `cargo test -p renown-telemetry --test properties -- --ignored make_the_seeds`.
+//! Made anew by `MAKE_SEEDS=1 cargo test -p renown-telemetry --test properties seeds`.
 
 #![expect(clippy::disallowed_methods, reason = "seeds are files")]
 
-use std::fs;
 use std::path::Path;
+use std::{env, fs};
 
 use crate::dice::Dice;
 use crate::events::{EVENTS, SPANS};
@@ -95,19 +95,18 @@ fn seeds() -> Vec<(String, Vec<u8>)> {
 
 #[test]
 fn the_seeds_of_the_fuzzer_are_as_the_model_makes_them() {
-    for (path, bytes) in seeds() {
-        assert!(bytes.len() < BYTES_MAX, "{path} has {} bytes", bytes.len());
-        let found = fs::read(Path::new(FOLDER).join(&path)).unwrap_or_default();
-        assert!(found == bytes, "fuzz/corpus/{path} is stale: run the ignored test make_the_seeds");
+    let is_to_make = env::var_os(MAKE).is_some();
+    for (name, bytes) in seeds() {
+        assert!(bytes.len() < BYTES_MAX, "{name} has {} bytes", bytes.len());
+        let path = Path::new(FOLDER).join(&name);
+        if is_to_make {
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, &bytes).unwrap();
+        }
+        let found = fs::read(&path).unwrap_or_default();
+        assert!(found == bytes, "fuzz/corpus/{name} is stale: run this test with {MAKE}=1");
     }
 }
 
-#[test]
-#[ignore = "writes files"]
-fn make_the_seeds() {
-    for (path, bytes) in seeds() {
-        let path = Path::new(FOLDER).join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, bytes).unwrap();
-    }
-}
+/// The variable that has the seeds written.
+const MAKE: &str = "MAKE_SEEDS";

@@ -27,6 +27,7 @@ use renown_telemetry::facts::{Batch, Signal};
 use renown_telemetry::json as reader;
 use renown_telemetry::ledger::{Cut, Ledger, Session};
 use renown_telemetry::prices::{Price, Prices};
+use renown_telemetry::protobuf as bodies_reader;
 
 use crate::dice::Dice;
 use crate::json::{Spelling, line, lines};
@@ -188,6 +189,18 @@ proptest! {
             prop_assert_eq!(parts, held(&whole).0);
             prop_assert!(longest <= records_max.max(1));
             same(&told(&ledger), &told(&ledger_of(std::slice::from_ref(&line))), "parts")?;
+            for (signal, body) in bodies(&list, dice) {
+                let (mut whole, mut batch) = (Batch::default(), Batch::default());
+                let mut parts = Vec::new();
+                let mut full = |batch: &mut Batch| {
+                    parts.extend(held(batch).0);
+                    batch.clear();
+                };
+                bodies_reader::read(&body, signal, &prices(), &mut whole).unwrap();
+                bodies_reader::read_in_parts(&body, signal, &prices(), &mut batch, records_max, &mut full).unwrap();
+                full(&mut batch);
+                prop_assert_eq!(parts, held(&whole).0);
+            }
         }
     }
 }
@@ -229,8 +242,7 @@ proptest! {
             let mut batch = Batch::default();
             for end in 0..=body.len() {
                 let before = (held(&batch), batch.refused.len());
-                let outcome =
-                    renown_telemetry::protobuf::read(&body[..end], signal, &prices(), &mut batch);
+                let outcome = bodies_reader::read(&body[..end], signal, &prices(), &mut batch);
                 if outcome.is_ok() {
                     // The request is a list of resources, so it may end after any of them.
                     prop_assert!(is_request(&body[..end], signal));
