@@ -124,7 +124,7 @@ proptest! {
 
         let mut batch = Batch::default();
         for (signal, body) in bodies(&list, dice) {
-            renown_telemetry::protobuf::read(&body, signal, &prices(), &mut batch).unwrap();
+            bodies_reader::read(&body, signal, &prices(), &mut batch).unwrap();
         }
         let mut ledger = Ledger::new(Cut::default());
         ledger.fold(&batch).unwrap();
@@ -152,7 +152,7 @@ proptest! {
         dice.shuffle(&mut again);
         let mut second = Batch::default();
         for (signal, body) in bodies(&again, dice) {
-            renown_telemetry::protobuf::read(&body, signal, &prices(), &mut second).unwrap();
+            bodies_reader::read(&body, signal, &prices(), &mut second).unwrap();
         }
         ledger.fold(&second).unwrap();
         let Told { reports: reports_again, account: twice } = told(&ledger);
