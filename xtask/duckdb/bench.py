@@ -1,4 +1,4 @@
-"""bench.py detected|typed|text FILE: the sums of every session in Claude Code's OTLP JSON logs, by one DuckDB query, timed.
+"""bench.py script|detected|typed|text FILE: the sums of every session in Claude Code's OTLP JSON logs, by one DuckDB query, timed.
 
 The peer the log reader is measured against. Prints one JSON line: query, sessions, seconds (the query alone, reading the file
 included), peak_rss_mb (of this process) and rows. A row is session_id, first_ns, last_ns, prompts, total_tools, tools_ok,
@@ -70,6 +70,14 @@ DETECTED = (TYPED[0].replace("coalesce(v.stringValue, v.intValue, v.doubleValue,
                              "coalesce(v.stringValue, CAST(v.intValue AS VARCHAR), CAST(v.doubleValue AS VARCHAR))"),
             re.sub(r"read_json\(.*?\}\)", "read_json($file, format = 'newline_delimited')", TYPED[1], flags=re.DOTALL))
 
+# The same step by step, as a script does it: the file into a table, its records into another with all they have, then the sums.
+SCRIPT = DETECTED[0], """
+CREATE TEMP TABLE lines AS SELECT * FROM read_json($file, format = 'newline_delimited');
+CREATE TEMP TABLE resources AS SELECT unnest(resourceLogs) AS r FROM lines;
+CREATE TEMP TABLE scopes AS SELECT r.resource AS resource, unnest(r.scopeLogs) AS s FROM resources;
+CREATE TEMP TABLE records AS SELECT resource, s.scope AS scope, unnest(s.logRecords) AS rec FROM scopes;
+WITH events""" + DETECTED[1].split("events", 1)[1]
+
 # The fastest found. It parses no JSON: lines are cut into records as text, and a value is found by the spelling of its key. That
 # holds for logs as exporters write them (no blanks, time first, key before value) and for no others. A key inside a text is not
 # mistaken for one, since its quotes are escaped. Session and name stay with the key before them, because a match without a group
@@ -133,7 +141,7 @@ SELECT substr(session, strlen(tag('session.id')) + 1) AS session_id,
 FROM events WHERE session <> '' GROUP BY session ORDER BY session_id
 """
 
-QUERIES = {"detected": DETECTED, "typed": TYPED, "text": TEXT}
+QUERIES = {"script": SCRIPT, "detected": DETECTED, "typed": TYPED, "text": TEXT}
 
 
 def main():
@@ -144,7 +152,9 @@ def main():
     db.execute(f"PRAGMA threads = {os.cpu_count()}")
     db.execute(macros)
     start = time.perf_counter()
-    rows = db.execute(query, {"file": sys.argv[2]}).fetchall()
+    for step in query.split(";\n"):
+        result = db.execute(step, {"file": sys.argv[2]} if "$file" in step else None)
+    rows = result.fetchall()
     seconds = time.perf_counter() - start
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1024 * 1024 if sys.platform == "darwin" else 1024)
     print(json.dumps({"query": sys.argv[1], "sessions": len(rows), "seconds": round(seconds, 3),
