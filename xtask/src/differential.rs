@@ -1,7 +1,8 @@
 //! The same sums twice: by `renown-telemetry` and by SQL over the same log, equal to the last digit.
 //!
 //! Twenty logs of Claude Code: both shapes and both transports, five seeds each, with repeated lines and lines out of
-//! order. The two share no code; `xtask/duckdb/sums.py` was written from the contract alone.
+//! order. The two share no code; `xtask/duckdb/sums.py` was written from the contract alone. The program itself must print
+//! just what the library says.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -12,13 +13,13 @@ use anyhow::{Context, Result, anyhow, ensure};
 use renown_core::time::Timestamp;
 use renown_telemetry::facts::Batch;
 use renown_telemetry::json;
-use renown_telemetry::ledger::{Cut, Ledger};
+use renown_telemetry::ledger::{Cut, Ledger, Session};
 use renown_telemetry::prices::Prices;
 use serde_json::Value;
 
 use crate::duckdb;
 use crate::generate::{Amount, Dialect, Plan, Shape, Transport};
-use crate::shell::{output, target_dir};
+use crate::shell::{self, cargo, output, program, target_dir};
 
 const SEEDS: u64 = 5;
 const RECORDS: u64 = 1500;
@@ -28,6 +29,7 @@ const SESSIONS: u64 = 12;
 pub(crate) fn run() -> Result<()> {
     let folder = target_dir()?.join("xtask/differential");
     fs::create_dir_all(&folder)?;
+    shell::run(cargo().args(["build", "--locked", "--package", "renown"]))?;
     let (mut logs, mut sessions) = (0, 0);
     for shape in [Shape::Modern, Shape::Strings] {
         for transport in [Transport::Collector, Transport::HttpJson] {
@@ -78,6 +80,13 @@ fn by_renown(path: &Path, repeated: u64) -> Result<BTreeMap<String, Sums>> {
         }
     }
     ledger.fold(&batch).map_err(|_| anyhow!("too many sessions"))?;
+    let reports: Vec<_> = ledger.sessions().into_iter().map(Session::report).collect();
+    let mut judge = program(target_dir()?.join("debug/renown"));
+    let printed = output(judge.args(["judge", "--all", "--format", "json", "--quiet"]).arg(path))?;
+    ensure!(
+        printed == serde_json::to_string_pretty(&reports)? + "\n",
+        "`renown judge` prints something else"
+    );
     let duplicates = ledger.account().duplicates;
     ensure!(duplicates == repeated, "{repeated} records were repeated, {duplicates} were found");
     let sums = ledger.sessions().into_iter().map(|session| {

@@ -47,7 +47,7 @@ pub(crate) fn print(failure: &Failure) {
 
 /// Tells the user something that is no error.
 pub(crate) fn note(text: &str) {
-    let _ = writeln!(io::stderr().lock(), "{text}");
+    let _ = writeln!(io::stderr().lock(), "{}", printable(text));
 }
 
 /// Tells the user that something was not as it should be.

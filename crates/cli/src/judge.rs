@@ -14,6 +14,7 @@ use renown_core::decimal::{Decimal, Written};
 use renown_core::time::Timestamp;
 use renown_telemetry::account::Account;
 use renown_telemetry::ledger::{Cut, Ledger, Session};
+use renown_telemetry::limits::REPEATS_MAX;
 use renown_telemetry::prices::Prices;
 use renown_telemetry::report::Report;
 
@@ -69,19 +70,17 @@ impl<'a> Judge<'a> {
     /// Reads all logs and prints what was selected.
     fn once(&self, logs: &[PathBuf]) -> Result<ExitCode, Failure> {
         let mut reading = self.read(logs)?;
-        let beyond =
-            reading.ledger.sessions().into_iter().filter(|session| session.is_beyond_repeats()).count();
+        let beyond = reading.ledger.sessions_beyond_repeats();
         if beyond > 0 {
             let sessions = counted(beyond as u64, "session");
             reading.warn(format!(
-                "{sessions} with over 65536 records: repeats beyond those were not looked for"
+                "{sessions} with over {REPEATS_MAX} records: later repeats were not looked for"
             ));
         }
-        let first_bad_line = reading.first_bad_line().map(str::to_owned);
-        self.warn(&mut reading);
+        self.warn(&reading.all_warnings());
         let ledger = &reading.ledger;
         let account = ledger.account();
-        let selected = match self.select(ledger, logs, &account, first_bad_line.as_deref()) {
+        let selected = match self.select(ledger, logs, &account, reading.first_bad_line()) {
             Ok(selected) => selected,
             Err(failure) => {
                 if account != Account::default() {
@@ -100,15 +99,17 @@ impl<'a> Judge<'a> {
 
     fn read(&self, logs: &[PathBuf]) -> Result<Reading, Failure> {
         let workers = thread::available_parallelism().map_or(1, usize::from);
-        let sources = logs.iter().map(|path| Source::open(path, WANTED)).collect::<Result<Vec<_>, _>>()?;
-        let bytes = sources.iter().map(|source| source.bytes).sum();
+        // Each is opened to see that it can be, and again when it is its turn: there may be more than can be open at once.
+        let lengths = logs.iter().map(|path| Source::open(path, WANTED).map(|source| source.bytes));
+        let bytes: Option<u64> = lengths.collect::<Result<Vec<_>, _>>()?.into_iter().sum();
         let progress = Progress::new(bytes, !self.quiet);
-        let open = |source: Source| {
-            let failed = |error: io::Error| Failure::new(format!("{}: {error}", source.name));
-            let stream = Stream::new(progress.count(source.file)).map_err(failed)?;
-            Ok((source.name, stream))
+        let open = |path: &PathBuf| {
+            let Source { name, file, .. } = Source::open(path, WANTED)?;
+            let failed = |error: io::Error| Failure::new(format!("{name}: {error}"));
+            let stream = Stream::new(progress.count(file)).map_err(failed)?;
+            Ok((name, stream))
         };
-        let reading = parallel::read(sources, open, self.reading(), &self.prices, workers);
+        let reading = parallel::read(logs, open, self.reading(), &self.prices, workers);
         progress.finish();
         reading
     }
@@ -176,10 +177,9 @@ impl<'a> Judge<'a> {
         if below.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(BELOW) }
     }
 
-    fn warn(&self, reading: &mut Reading) {
-        let warnings = reading.take_warnings();
+    fn warn(&self, warnings: &[String]) {
         if !self.quiet {
-            for warning in &warnings {
+            for warning in warnings {
                 failure::warn(warning);
             }
         }

@@ -46,7 +46,7 @@ pub(crate) fn run(args: &SetupArgs, quiet: bool) -> Result<ExitCode, Failure> {
     warn(&plan);
     let say = |text: &str| {
         if !quiet {
-            note(&printable(text));
+            note(text);
         }
     };
     if plan.files.iter().all(FilePlan::is_done) {
@@ -83,16 +83,16 @@ fn write(file: &FilePlan, yes: bool, quiet: bool) -> Result<bool, Failure> {
     let shown = !quiet || !yes;
     for change in file.edited.changes.iter().filter(|_| shown) {
         let was = change.was.as_ref().map(|was| format!(" (was {})", short(was))).unwrap_or_default();
-        note(&printable(&format!("{path}: {} = {}{was}", change.key, short(&change.value))));
+        note(&format!("{path}: {} = {}{was}", change.key, short(&change.value)));
     }
     if !yes && !ask(&format!("Write these changes to {path}? [y/N] "))? {
-        note(&printable(&format!("{path} was not changed")));
+        note(&format!("{path} was not changed"));
         return Ok(false);
     }
     let backup = files::replace(&file.path, file.before.as_deref(), &file.edited.text)?;
     if !quiet {
         let kept = backup.map(|backup| format!(", as it was: {}", backup.display())).unwrap_or_default();
-        note(&printable(&format!("wrote {path}{kept}")));
+        note(&format!("wrote {path}{kept}"));
     }
     Ok(true)
 }
@@ -113,7 +113,7 @@ fn print(agent: AgentArg, wanted: &Wanted, quiet: bool) -> Result<ExitCode, Fail
     warn(&plan);
     for (index, file) in plan.files.iter().enumerate() {
         if !quiet {
-            note(&printable(&format!("# {}", file.path.display())));
+            note(&format!("# {}", file.path.display()));
         }
         let gap = if index == 0 { "" } else { "\n" };
         let mut out = io::stdout().lock();

@@ -198,7 +198,8 @@ impl<'a> Attributes<'a> {
         self.set
     }
 
-    /// Has just the values again that it had when its set was this one.
+    /// Has just the values again that it had when its set was this one. They are still there, because a value is never
+    /// written over while its key is set, and nothing but [`Attributes::clear`] unsets one.
     pub(crate) fn go_back(&mut self, set: Set) {
         self.set = set;
     }

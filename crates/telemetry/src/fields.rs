@@ -91,6 +91,10 @@ impl<'a> Fields<'_, 'a> {
         self.number(key, Value::dollars)
     }
 
+    pub(crate) fn micro_dollars(&self, key: Key) -> Result<Option<NanoUsd>, BadValue> {
+        self.number(key, Value::micro_dollars)
+    }
+
     pub(crate) fn milliseconds(&self, key: Key) -> Result<Option<u64>, BadValue> {
         self.number(key, Value::milliseconds)
     }

@@ -335,7 +335,7 @@ fn list<'a>(cursor: &mut Cursor<'a>, depth: usize, element: impl FnMut(&mut Curs
     }
 }
 
-/// A text, or a number or flag as its text; none for anything else.
+/// A text, or a number as it is written; none for anything else.
 fn text<'a>(cursor: &mut Cursor<'a>, depth: usize) -> Result<Option<Cow<'a, str>>, LineError> {
     match cursor.start()? {
         Start::Text => Ok(Some(cursor.quoted()?.text())),

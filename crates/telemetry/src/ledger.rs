@@ -67,6 +67,7 @@ impl Ledger {
         let mut last: Option<(Stretch, usize)> = None;
         for (origin, facts) in batch.stored() {
             if !self.cut.takes(origin.at) {
+                self.account.no_time += u64::from(origin.at.is_none());
                 continue;
             }
             // Records come in runs of one session.
@@ -83,7 +84,7 @@ impl Ledger {
             self.account.unknown_events += u64::from(!origin.known);
             self.account.no_time += u64::from(origin.at.is_none());
             session.identify(origin, batch);
-            session.add(origin, facts);
+            session.add(origin, facts, self.cut.to);
         }
         Ok(())
     }
@@ -135,6 +136,11 @@ impl Ledger {
     /// The most recent session: the one whose first event is latest, and of those the greatest id.
     pub fn latest(&self) -> Option<&Session> {
         self.sessions.iter().max_by_key(|session| session.order())
+    }
+
+    /// How many sessions have more records than repeats are looked for among.
+    pub fn sessions_beyond_repeats(&self) -> usize {
+        self.sessions.iter().filter(|session| session.is_beyond_repeats()).count()
     }
 
     /// The session of this id.
@@ -206,13 +212,15 @@ impl Session {
         }
     }
 
-    fn add(&mut self, origin: &Origin<Stretch>, facts: &[Fact<Stretch>]) {
+    /// Adds a record that lies in the cut, which ends `to` at the latest.
+    fn add(&mut self, origin: &Origin<Stretch>, facts: &[Fact<Stretch>], to: Option<Timestamp>) {
         let side = match origin.signal {
             Signal::Logs => &mut self.logs,
             Signal::Spans => self.spans.get_or_insert_default(),
         };
         side.widen(origin.at);
-        side.widen(origin.until);
+        // A span that goes on after the cut ends with it.
+        side.widen(origin.until.map(|until| to.map_or(until, |to| until.min(to))));
         side.records += u64::from(!facts.is_empty());
         for fact in facts {
             let counts = match fact {
@@ -238,7 +246,7 @@ impl Session {
     }
 
     /// Whether it has more records than repeats are looked for among.
-    pub fn is_beyond_repeats(&self) -> bool {
+    fn is_beyond_repeats(&self) -> bool {
         self.repeats.is_full() || self.traces.is_full()
     }
 

@@ -115,6 +115,14 @@ impl<'a> Value<'a> {
         self.decimal(|written| written.parse().ok())
     }
 
+    /// A cost in millionths of a dollar.
+    pub(crate) fn micro_dollars(self) -> Result<Option<NanoUsd>, NotNumber> {
+        self.decimal(|written| {
+            let nano = Written::parse(written)?.half_up(3, u128::from(NUMBER_MAX) * 1000)?;
+            Some(NanoUsd::from_nano(nano))
+        })
+    }
+
     /// Milliseconds, as whole microseconds, half up.
     pub(crate) fn milliseconds(self) -> Result<Option<u64>, NotNumber> {
         // Nearly all are whole, and reading those as decimals takes ten times as long.

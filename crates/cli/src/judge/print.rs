@@ -92,7 +92,17 @@ fn scalar(text: &str) -> String {
         && !text.ends_with(' ')
         && text.chars().all(is_word)
         && !RESERVED.iter().any(|word| text.eq_ignore_ascii_case(word));
-    if is_plain { text.to_owned() } else { serde_json::to_string(text).unwrap_or_default() }
+    if is_plain {
+        return text.to_owned();
+    }
+    let quoted = serde_json::to_string(text).unwrap_or_default();
+    let shown = |char| if is_invisible(char) { format!("\\u{:04x}", u32::from(char)) } else { char.into() };
+    quoted.chars().map(shown).collect()
+}
+
+/// Whether a terminal could obey a character, or YAML not have it: controls, line separators, marks of direction.
+fn is_invisible(char: char) -> bool {
+    char.is_control() || matches!(char, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Words that some reader of YAML takes for something else than a text.
@@ -197,6 +207,7 @@ mod tests {
             ("", "\"\""),
             ("trailing ", "\"trailing \""),
             ("\"", "\"\\\"\""),
+            ("a\u{9b}31m\u{7f}\u{202e}", "\"a\\u009b31m\\u007f\\u202e\""),
         ] {
             assert_eq!(scalar(text), yaml);
         }

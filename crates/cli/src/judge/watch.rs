@@ -37,15 +37,18 @@ impl Judge<'_> {
             let news = log.news().map_err(|error| Failure::new(format!("{name}: {error}")))?;
             let (is_over, is_idle) = (matches!(news, News::End(_)), matches!(news, News::Nothing));
             self.take(news, &name, &mut reading, &mut part)?;
-            self.warn(&mut reading);
+            self.warn(&reading.new_warnings());
             // What is there already is read to its end before it is shown for the first time.
             let is_due = is_over || (screen.is_due() && (is_idle || screen.has_shown()));
             if is_due && !screen.show(self, &reading)? {
                 return Ok(ExitCode::SUCCESS);
             }
             if is_over {
-                self.tell_account(&reading.ledger.account());
-                return Ok(ExitCode::SUCCESS);
+                let account = reading.ledger.account();
+                self.tell_account(&account);
+                return self
+                    .select(&reading.ledger, logs, &account, reading.first_bad_line())
+                    .map(|_| ExitCode::SUCCESS);
             }
             if is_idle && !is_waiting && !self.quiet && !screen.has_shown() {
                 failure::note(&format!("waiting for a session in {name}, end with Ctrl-C"));
@@ -56,16 +59,12 @@ impl Judge<'_> {
 
     /// Adds the news to the reading.
     fn take(&self, news: News, name: &str, reading: &mut Reading, part: &mut Part) -> Result<(), Failure> {
+        let begins_anew = matches!(news, News::Restarted(_));
         let (buffer, content, is_last) = match news {
             News::Nothing => return Ok(()),
-            News::Restarted { unfinished } => {
-                reading.add_unfinished(unfinished);
-                reading.begin(name);
-                return Ok(());
-            }
             News::Lines(lines) => (lines, Content::Lines, false),
             News::TooLong => (Vec::new(), Content::TooLong, false),
-            News::End(rest) => (rest, Content::Lines, true),
+            News::End(rest) | News::Restarted(rest) => (rest, Content::Lines, true),
         };
         let chunk = Chunk { filled: buffer.len(), buffer, content, is_last, broke_off: false };
         let mut flushed = Ok(());
@@ -77,7 +76,11 @@ impl Judge<'_> {
             part.clear();
         });
         flushed?;
-        reading.end_chunk(part)
+        reading.end_chunk(part)?;
+        if begins_anew {
+            reading.begin(name);
+        }
+        Ok(())
     }
 
     /// The session that is watched: the one that was asked for, else the latest.

@@ -16,6 +16,8 @@ use super::stream::{Chunk, Content, FRAME_LENGTH_BYTES, ZSTD, frame_length};
 const LARGE_LINE_BYTES: usize = 256 * 1024;
 /// How many records of such a line are held.
 const RECORDS_MAX: usize = 8192;
+/// How many records of shorter lines are held: more than a chunk has, unless they say nothing at all.
+const RECORDS_OF_LINES_MAX: usize = 65_536;
 
 /// How many problems of a kind are named; the others are counted.
 pub(crate) const NAMED_MAX: usize = 3;
@@ -87,7 +89,7 @@ pub(crate) fn parse(chunk: &Chunk, prices: &Prices, part: &mut Part, flush: &mut
             parser.part.truncated_bytes += truncated;
         }
         Content::Lines => parser.lines(chunk.bytes(), chunk.is_last),
-        Content::Document => parser.last_line(chunk.bytes(), true),
+        Content::Document => parser.document(chunk.bytes()),
     }
 }
 
@@ -113,6 +115,15 @@ impl Parser<'_> {
         }
     }
 
+    /// One object, or lines after all.
+    fn document(&mut self, bytes: &[u8]) {
+        self.part.lines = 1;
+        if self.line(bytes).is_err() {
+            self.part.lines = 0;
+            self.lines(bytes, true);
+        }
+    }
+
     /// What has no line end after it, and is perhaps unfinished.
     fn last_line(&mut self, rest: &[u8], is_last: bool) {
         self.part.lines += 1;
@@ -130,7 +141,11 @@ impl Parser<'_> {
             return Ok(());
         }
         if line.len() <= LARGE_LINE_BYTES {
-            return json::read(line, *lines, self.prices, batch);
+            json::read(line, *lines, self.prices, batch)?;
+            if batch.len() > RECORDS_OF_LINES_MAX {
+                (self.flush)(self.part);
+            }
+            return Ok(());
         }
         // The batch leaves the part while it is read, so that it can be flushed together with the rest.
         let number = *lines;

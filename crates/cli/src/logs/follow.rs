@@ -11,9 +11,10 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::Duration;
 
-use memchr::memrchr;
+use memchr::{memchr, memrchr};
 use renown_telemetry::limits::LINE_BYTES_MAX;
 
+use super::stream;
 use crate::failure::Failure;
 use crate::source::{STDIN, Source};
 
@@ -31,19 +32,23 @@ pub(crate) enum News {
     TooLong,
     /// Nothing yet.
     Nothing,
-    /// It begins anew. So many bytes of an unfinished line were left.
-    Restarted { unfinished: u64 },
-    /// It ends here, with a last line that may be unfinished.
+    /// It begins anew. What it ended with may be unfinished.
+    Restarted(Vec<u8>),
+    /// It ends here, with what may be unfinished.
     End(Vec<u8>),
 }
 
 /// A log that grows.
 pub(crate) struct Follow {
     feed: Feed,
+    /// Whether anything was read since it began.
+    has_begun: bool,
     /// The beginning of a line whose end is not there yet.
     line: Vec<u8>,
     /// Whether that line is too long and is being skipped.
     skipping: bool,
+    /// What comes next without another look.
+    next: Option<News>,
 }
 
 enum Feed {
@@ -57,7 +62,7 @@ enum Feed {
 }
 
 impl Follow {
-    /// Begins with what is there. Compressed logs have no lines to wait for.
+    /// Begins with what is there.
     pub(crate) fn open(path: &Path) -> Result<(String, Self), Failure> {
         let Source { name, file, .. } = Source::open(path, "OTLP JSON")?;
         let feed = if path == Path::new(STDIN) {
@@ -65,11 +70,14 @@ impl Follow {
         } else {
             Feed::File { path: path.to_owned(), file, position: 0 }
         };
-        Ok((name, Self { feed, line: Vec::new(), skipping: false }))
+        Ok((name, Self { feed, has_begun: false, line: Vec::new(), skipping: false, next: None }))
     }
 
     /// Waits a moment for something new.
     pub(crate) fn news(&mut self) -> io::Result<News> {
+        if let Some(next) = self.next.take() {
+            return Ok(next);
+        }
         let read = match &mut self.feed {
             Feed::Pipe(bytes) => match bytes.recv_timeout(POLL) {
                 Ok(read) => read?,
@@ -77,44 +85,69 @@ impl Follow {
                 Err(RecvTimeoutError::Disconnected) => return Ok(News::End(std::mem::take(&mut self.line))),
             },
             Feed::File { path, file, position } => {
-                let read = read_some(file)?;
-                *position += read.len() as u64;
+                let mut read = read_some(file)?;
                 if read.is_empty() {
-                    if let Some(anew) = restarted(path, file, *position)? {
-                        (*file, *position) = (anew, 0);
-                        self.skipping = false;
-                        let unfinished = std::mem::take(&mut self.line).len() as u64;
-                        return Ok(News::Restarted { unfinished });
+                    match change(path, file, *position)? {
+                        None => {
+                            wait();
+                            return Ok(News::Nothing);
+                        }
+                        Some(Change::Shortened) => {
+                            file.rewind()?;
+                            *position = 0;
+                            return Ok(self.restart());
+                        }
+                        Some(Change::Replaced(by)) => {
+                            // What was written between the two looks is still its own.
+                            read = read_some(file)?;
+                            if read.is_empty() {
+                                (*file, *position) = (by, 0);
+                                return Ok(self.restart());
+                            }
+                        }
                     }
-                    wait();
-                    return Ok(News::Nothing);
                 }
+                *position += read.len() as u64;
                 read
             }
         };
-        Ok(self.take_lines(&read))
+        let read = self.begin(&read)?;
+        Ok(self.take_lines(read))
+    }
+
+    fn restart(&mut self) -> News {
+        (self.has_begun, self.skipping) = (false, false);
+        News::Restarted(std::mem::take(&mut self.line))
+    }
+
+    /// What is read first says what the log is: a byte order mark is no part of it, and what is compressed has no lines.
+    fn begin<'a>(&mut self, read: &'a [u8]) -> io::Result<&'a [u8]> {
+        if std::mem::replace(&mut self.has_begun, true) {
+            return Ok(read);
+        }
+        if stream::is_packed(read) {
+            return Err(io::Error::other("compressed or in frames, which cannot be followed"));
+        }
+        Ok(read.strip_prefix(stream::BYTE_ORDER_MARK).unwrap_or(read))
     }
 
     /// The lines that are whole with these bytes.
     fn take_lines(&mut self, read: &[u8]) -> News {
+        if self.skipping {
+            let Some(end) = memchr(b'\n', read) else { return News::Nothing };
+            self.skipping = false;
+            let after = read.get(end + 1..).unwrap_or_default();
+            self.next = Some(self.take_lines(after));
+            return News::TooLong;
+        }
         let Some(end) = memrchr(b'\n', read) else {
-            if !self.skipping {
-                self.line.extend_from_slice(read);
-                self.skipping = self.line.len() > LINE_BYTES_MAX;
+            self.line.extend_from_slice(read);
+            if self.line.len() > LINE_BYTES_MAX {
+                (self.line, self.skipping) = (Vec::new(), true);
             }
-            if !self.skipping {
-                return News::Nothing;
-            }
-            self.line = Vec::new();
             return News::Nothing;
         };
         let (whole, rest) = read.split_at(end + 1);
-        if std::mem::take(&mut self.skipping) {
-            // What follows the long line in the same read is rare and is looked at with the next.
-            let after = whole.iter().position(|byte| *byte == b'\n').map_or(whole.len(), |first| first + 1);
-            self.line = [whole.get(after..).unwrap_or_default(), rest].concat();
-            return News::TooLong;
-        }
         let mut lines = std::mem::replace(&mut self.line, rest.to_vec());
         lines.extend_from_slice(whole);
         News::Lines(lines)
@@ -128,18 +161,19 @@ fn read_some(file: &mut File) -> io::Result<Vec<u8>> {
     Ok(read)
 }
 
-/// The file to go on with if this one was replaced or cut.
-fn restarted(path: &Path, file: &mut File, position: u64) -> io::Result<Option<File>> {
+/// What can happen to a log beside that it grows.
+enum Change {
+    Replaced(File),
+    Shortened,
+}
+
+fn change(path: &Path, file: &File, position: u64) -> io::Result<Option<Change>> {
     // Between the two steps of a rotation there is no file of this name.
     let Ok(now) = fs::metadata(path) else { return Ok(None) };
     if !is_same(&now, &file.metadata()?) {
-        return File::open(path).map(Some);
+        return Ok(File::open(path).ok().map(Change::Replaced));
     }
-    if now.len() < position {
-        file.rewind()?;
-        return file.try_clone().map(Some);
-    }
-    Ok(None)
+    Ok((now.len() < position).then_some(Change::Shortened))
 }
 
 #[cfg(unix)]

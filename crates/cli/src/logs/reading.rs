@@ -26,6 +26,8 @@ pub(crate) struct Reading {
 #[derive(Debug, Default)]
 struct Named {
     first: Vec<String>,
+    /// How many of the first were told.
+    told: usize,
     count: u64,
 }
 
@@ -36,11 +38,18 @@ impl Named {
         self.first.extend(texts.take(room));
     }
 
-    fn tell(&self, what: &str) -> impl Iterator<Item = String> {
+    /// The named ones that were not told yet.
+    fn news(&mut self) -> Vec<String> {
+        let news = self.first.get(self.told..).unwrap_or_default().to_vec();
+        self.told = self.first.len();
+        news
+    }
+
+    /// How many there were beyond the named ones.
+    fn more(&self, what: &str) -> Option<String> {
         let more = self.count - self.first.len() as u64;
         let s = if more == 1 { "" } else { "s" };
-        let rest = (more > 0).then(|| format!("{more} more {what}{s}"));
-        self.first.iter().cloned().chain(rest)
+        (more > 0).then(|| format!("{more} more {what}{s}"))
     }
 }
 
@@ -80,7 +89,8 @@ impl Reading {
                 return Err(told(&place(line), problem));
             }
         }
-        if let Some((line, problem @ Problem::ProtobufFrame)) = part.bad.first() {
+        if let Some((line, problem)) = part.bad.iter().find(|(_, problem)| *problem == Problem::ProtobufFrame)
+        {
             return Err(told(&place(*line), *problem));
         }
         let text = |(line, problem): (u64, Problem)| format!("{}: {problem}", place(line));
@@ -113,12 +123,21 @@ impl Reading {
         self.warnings.push(warning);
     }
 
-    /// Everything that was not as it should be, each told once.
-    pub(crate) fn take_warnings(&mut self) -> Vec<String> {
-        let mut warnings: Vec<String> = self.bad_lines.tell("bad line").collect();
-        warnings.extend(self.refused.tell("refused record"));
+    /// What was not as it should be and has not been told yet.
+    pub(crate) fn new_warnings(&mut self) -> Vec<String> {
+        let mut warnings = self.bad_lines.news();
+        warnings.extend(self.refused.news());
         warnings.append(&mut self.warnings);
-        (self.bad_lines, self.refused) = (Named::default(), Named::default());
+        warnings
+    }
+
+    /// The same at the end, with how many more there were.
+    pub(crate) fn all_warnings(&mut self) -> Vec<String> {
+        let mut warnings = self.bad_lines.news();
+        warnings.extend(self.bad_lines.more("bad line"));
+        warnings.extend(self.refused.news());
+        warnings.extend(self.refused.more("refused record"));
+        warnings.append(&mut self.warnings);
         warnings
     }
 

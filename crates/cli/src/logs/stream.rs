@@ -16,7 +16,8 @@ const CHUNK_BYTES: usize = 1 << 20;
 const GZIP: &[u8] = b"\x1f\x8b";
 /// What a zstd frame begins with.
 pub(crate) const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+/// What some writers put before a text.
+pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// How many bytes tell what a stream is.
 const MAGIC_BYTES: usize = 4;
 
@@ -102,8 +103,7 @@ impl Stream {
             Box::new(reader)
         };
         let (head, mut reader) = peek(reader)?;
-        let has_frames =
-            head.len() == MAGIC_BYTES && head.first().is_some_and(|first| *first <= FRAME_FIRST_BYTE_MAX);
+        let has_frames = has_frames(&head);
         if head.starts_with(BYTE_ORDER_MARK) {
             reader.read_exact(&mut [0; BYTE_ORDER_MARK.len()])?;
         }
@@ -234,7 +234,12 @@ impl Stream {
 
     /// Makes room for a chunk and puts what was read ahead at its beginning.
     fn take_ahead(&mut self, buffer: &mut Vec<u8>) -> usize {
-        buffer.resize(self.chunk_bytes.max(2 * self.ahead.len()), 0);
+        let wanted = self.chunk_bytes.max(2 * self.ahead.len());
+        if buffer.len() > 2 * wanted {
+            // It held a long line, and the next ones probably are not.
+            *buffer = Vec::new();
+        }
+        buffer.resize(wanted, 0);
         let filled = self.ahead.len();
         if let Some(start) = buffer.get_mut(..filled) {
             start.copy_from_slice(&self.ahead);
@@ -242,6 +247,16 @@ impl Stream {
         self.ahead.clear();
         filled
     }
+}
+
+/// Whether these first bytes are those of frames.
+fn has_frames(head: &[u8]) -> bool {
+    head.len() >= MAGIC_BYTES && head.first().is_some_and(|first| *first <= FRAME_FIRST_BYTE_MAX)
+}
+
+/// Whether these first bytes are not those of lines.
+pub(crate) fn is_packed(head: &[u8]) -> bool {
+    head.starts_with(GZIP) || head.starts_with(ZSTD) || has_frames(head)
 }
 
 /// Whether the first line is nothing but an opening brace: an object that was indented for people.

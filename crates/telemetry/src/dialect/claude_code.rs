@@ -25,8 +25,6 @@
 //!
 //! A span without `duration_ms` took from its start to its end.
 
-use renown_core::units::NanoUsd;
-
 use crate::attributes::Key;
 use crate::facts::{Decider, Fact, Tokens};
 use crate::fields::{BadValue, Fields, ReadFact, Reader};
@@ -92,16 +90,12 @@ fn api_request<'a>(fields: &Fields<'_, 'a>, facts: &mut Vec<ReadFact<'a>>) -> Re
     });
     let cost = match fields.dollars(Key::CostUsd)? {
         Some(cost) => Some(cost),
-        None => fields
-            .integer(Key::CostUsdMicros)?
-            .map(|micros| NanoUsd::from_nano(u128::from(micros) * NANO_PER_MICRO)),
+        None => fields.micro_dollars(Key::CostUsdMicros)?,
     };
     let request = fields.api_request(fields.text(Key::Model), tokens, cost, duration_us(fields)?);
     facts.push(Fact::ApiRequest(request));
     Ok(())
 }
-
-const NANO_PER_MICRO: u128 = 1000;
 
 fn llm_request<'a>(fields: &Fields<'_, 'a>, facts: &mut Vec<ReadFact<'a>>) -> Read {
     if fields.boolean(Key::Success) == Some(false) {
@@ -200,6 +194,11 @@ mod tests {
                 "api_request",
                 "cost_usd_micros=42",
                 vec![Fact::ApiRequest(ApiRequest { cost: Some(usd("0.000042")), ..call(None) })],
+            ),
+            (
+                "api_request",
+                "cost_usd_micros=42.5",
+                vec![Fact::ApiRequest(ApiRequest { cost: Some(usd("0.0000425")), ..call(None) })],
             ),
             ("api_error", "", vec![Fact::ApiError { status: None, error_type: None }]),
             ("api_retries_exhausted", "", vec![Fact::ApiError { status: None, error_type: None }]),

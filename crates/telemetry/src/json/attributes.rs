@@ -207,5 +207,5 @@ fn scalar<'a>(cursor: &mut Cursor<'a>, depth: usize) -> Result<Value<'a>, LineEr
 
 /// An integer as it is written; if it is none, whoever wants a number will say so.
 fn int(written: &str) -> Value<'_> {
-    written.parse().map_or(Value::Decimal(written), Value::Int)
+    written.trim().parse().map_or(Value::Decimal(written), Value::Int)
 }

@@ -333,3 +333,26 @@ fn a_log_may_end_at_any_byte() {
         assert_eq!(judged.account["truncated_bytes"], cut, "{end} bytes");
     }
 }
+
+#[test]
+fn a_brace_alone_on_the_first_line_costs_only_itself() {
+    let folder = Folder::new();
+    let log = format!("{{\n{}", document(&lines(&[prompt(0), ok_tool(5)])));
+    let judged = folder.write("log.jsonl", &log).judge_json(&["log.jsonl"]);
+    assert_eq!(judged.evidence(), "tools=1 ok=1 prompts=1");
+    assert_eq!(judged.counted("bad_lines"), 1);
+    assert!(judged.warnings[0].starts_with("warning: log.jsonl:1: "), "{:?}", judged.warnings);
+}
+
+#[test]
+fn what_was_sent_cannot_command_the_terminal() {
+    let id = "s\u{1b}]0;x\u{7}\nerror: forged";
+    let record =
+        bare().field("eventName", "user_prompt").with("session.id", id).with("masque.name", "m\u{9b}31m");
+    let run = judge(&["--min", "10"], document(&lines(&[record])));
+    assert_eq!(run.code, 1, "{run:?}");
+    for text in [&run.stdout, &run.stderr] {
+        assert!(!text.chars().any(|char| char.is_control() && char != '\n'), "{run:?}");
+        assert!(!text.contains("\nerror: "), "{run:?}");
+    }
+}

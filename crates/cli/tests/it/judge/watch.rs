@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::{Folder, document, lines, ok_tool, prompt};
+use super::{Folder, document, judge, lines, ok_tool, prompt};
 
 const DEADLINE: Duration = Duration::from_secs(30);
 
@@ -184,7 +184,7 @@ fn a_writer_may_still_use_the_old_file_after_the_rename() {
 
 #[test]
 fn standard_input_is_followed_to_its_end() {
-    let run = super::judge(&["--watch", "-"], prompts(0..2));
+    let run = judge(&["--watch", "-"], prompts(0..2));
     assert_eq!(run.code, 0, "{run:?}");
     assert!(run.stdout.contains("  prompts: 2\n"), "{run:?}");
 }
@@ -196,4 +196,45 @@ fn only_one_log_can_be_followed() {
     let run = folder.judge(&["--watch", "a.jsonl", "b.jsonl"]);
     assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{run:?}");
     assert!(run.stderr.starts_with("error: "), "{run:?}");
+}
+
+#[test]
+fn a_whole_last_line_without_its_end_survives_a_rotation() {
+    let folder = Folder::new();
+    folder.write("log.jsonl", prompts(0..2).trim_end());
+    let mut watch = Watch::start(&folder);
+    watch.until("prompts: 1");
+    fs::rename(folder.path("log.jsonl"), folder.path("log-1.jsonl")).unwrap();
+    folder.write("log.jsonl", prompts(2..3));
+    watch.until("prompts: 3");
+    assert!(!watch.stop().contains("warning: "));
+}
+
+#[test]
+fn a_byte_order_mark_is_no_part_of_a_log() {
+    let folder = Folder::new();
+    folder.write("log.jsonl", format!("\u{feff}{}", prompts(0..1)));
+    let mut watch = Watch::start(&folder);
+    watch.until("prompts: 1");
+    assert!(!watch.stop().contains("warning: "));
+}
+
+#[test]
+fn what_has_no_lines_cannot_be_followed() {
+    let folder = Folder::new();
+    for bytes in [&b"\x1f\x8b\x08\x00"[..], b"\x28\xb5\x2f\xfd", b"\x00\x00\x00\x02{}"] {
+        let run = folder.write("log", bytes).judge(&["--watch", "log"]);
+        let error = "error: log: compressed or in frames, which cannot be followed\n";
+        assert_eq!((run.code, run.stderr.as_str()), (2, error));
+    }
+}
+
+#[test]
+fn a_pipe_that_ends_without_a_session_is_an_error() {
+    let run = judge(&["--watch", "-"], "");
+    assert_eq!(run.code, 2, "{run:?}");
+    assert!(run.stderr.contains("error: no records in standard input"), "{run:?}");
+    let run = judge(&["--watch", "--session", "nope", "-"], prompts(0..1));
+    assert_eq!(run.code, 2, "{run:?}");
+    assert!(run.stderr.contains("error: no session nope in standard input"), "{run:?}");
 }
