@@ -1,6 +1,8 @@
 //! Which sessions, which records of them, and under which masque?
 
-use super::{Folder, Record, SECOND, T0, bare, document, judge, judged, judged_with, lines, ok_tool, prompt};
+use super::{
+    Folder, Record, SECOND, T0, bare, document, judge, judged, judged_with, lines, ok_tool, prompt, span,
+};
 
 fn record(session: &str, name: &str, seconds: u64) -> Record {
     bare()
@@ -233,4 +235,14 @@ fn starts_are_compared_to_the_nanosecond() {
     let lines = lines(&[at("a", 2), at("b", 1)]);
     assert_eq!(judged(&lines).text("session_id"), "a");
     assert_eq!(ids(&judged_with(&["--all"], &lines)), ["b", "a"]);
+}
+
+#[test]
+fn a_span_that_goes_on_after_the_cut_ends_with_it() {
+    let long = span("execute_tool build", 1, 1)
+        .field("startTimeUnixNano", T0.to_string())
+        .field("endTimeUnixNano", (T0 + 3600 * SECOND).to_string());
+    let judged = judged_with(&["--to", "2026-09-21T14:15:20Z"], &lines(&[long]));
+    assert_eq!(judged.text("ended_at"), "2026-09-21T14:15:20.000Z");
+    assert_eq!(judged.document["duration_min"], 2);
 }
