@@ -99,8 +99,7 @@ impl<'a> Judge<'a> {
 
     fn read(&self, logs: &[PathBuf]) -> Result<Reading, Failure> {
         let workers = thread::available_parallelism().map_or(1, usize::from);
-        // Each is opened to see that it can be, and again when it is its turn: there may be more than can be open at once.
-        let lengths = logs.iter().map(|path| Source::open(path, WANTED).map(|source| source.bytes));
+        let lengths = logs.iter().map(|path| length(path));
         let bytes: Option<u64> = lengths.collect::<Result<Vec<_>, _>>()?.into_iter().sum();
         let progress = Progress::new(bytes, !self.quiet);
         let open = |path: &PathBuf| {
@@ -216,6 +215,13 @@ fn logs(args: &JudgeArgs, quiet: bool) -> Result<Vec<PathBuf>, Failure> {
         return sources::expand(&args.logs, quiet);
     }
     if io::stdin().is_terminal() { Err(no_logs()) } else { Ok(vec![STDIN.into()]) }
+}
+
+/// The length of a log, if it has one. It is opened to see that it can be, and again when it is its turn: there may be
+/// more than can be open at once. A pipe is opened only then, since its writer goes when its reader does.
+fn length(path: &Path) -> Result<Option<u64>, Failure> {
+    let is_pipe = path.metadata().is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir());
+    if is_pipe { Ok(None) } else { Source::open(path, WANTED).map(|source| source.bytes) }
 }
 
 fn no_logs() -> Failure {
