@@ -4,14 +4,20 @@ use std::env;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::LazyLock;
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
-/// The root of the workspace.
+/// The root of the workspace. Cargo says where it is when it runs this program: one that was built by another clone into
+/// the same target directory would remember the place of that.
 pub(crate) fn root() -> &'static Path {
-    let xtask = Path::new(env!("CARGO_MANIFEST_DIR"));
-    xtask.parent().unwrap_or(xtask)
+    static ROOT: LazyLock<PathBuf> = LazyLock::new(|| {
+        let xtask =
+            env::var_os("CARGO_MANIFEST_DIR").map_or(env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
+        xtask.parent().map_or(xtask.clone(), Path::to_owned)
+    });
+    &ROOT
 }
 
 /// Cargo itself: the one that runs this program, so that the toolchain is the same.
