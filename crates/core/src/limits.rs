@@ -15,6 +15,27 @@ pub const TRACE_ID_BYTES_MAX: usize = 512;
 /// Longest run id, in Unicode characters.
 pub const RUN_ID_CHARS_MAX: usize = 200;
 
+/// Longest evaluation id, in characters of `[A-Za-z0-9_-]`.
+pub const EVALUATION_ID_CHARS_MAX: usize = 64;
+
+/// Longest name of a tool, in Unicode characters.
+pub const TOOL_NAME_CHARS_MAX: usize = 200;
+
+/// Longest name of a gate in a verdict that is sent, in Unicode characters.
+pub const GATE_NAME_CHARS_MAX: usize = 200;
+
+/// Longest reason of a gate, in Unicode characters.
+pub const GATE_REASON_CHARS_MAX: usize = 500;
+
+/// Most gates in one verdict that is sent.
+pub const GATES_MAX: usize = 50;
+
+/// Most evaluations in one batch.
+pub const BATCH_EVENTS_MAX: usize = 100;
+
+/// Longest idempotency key, in Unicode characters.
+pub const IDEMPOTENCY_KEY_CHARS_MAX: usize = 200;
+
 /// Largest latency of one evaluation, in milliseconds.
 pub const LATENCY_MS_MAX: u32 = 60_000;
 

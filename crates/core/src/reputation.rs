@@ -36,7 +36,7 @@ use crate::json::or_default;
 use crate::units::Micros;
 
 pub use input::Input;
-pub use record::{Lifecycle, Record};
+pub use record::{Lifecycle, Record, Standing};
 
 /// The version of this formula.
 pub const FORMULA_VERSION: &str = "1";
@@ -121,13 +121,19 @@ impl Window {
         self.tally
     }
 
+    /// The sums as they would be after one more evaluation.
+    pub fn tally_after(&self, evaluation: Evaluation) -> Tally {
+        let full = self.tally.evaluations == WINDOW_SIZE as u64;
+        let leaving = if full { self.entries.get(self.oldest).copied() } else { None };
+        self.tally.after(leaving, Entry::new(evaluation))
+    }
+
     /// The score as it would be after one more evaluation at the window's average latency.
     pub fn score_after(&self, passed: bool) -> u32 {
         let n = self.tally.evaluations;
         let average_us = round_half_up(u128::from(self.tally.latency_us), u128::from(n.max(1)));
         let latency = u32::try_from(average_us).ok().and_then(Micros::from_us).unwrap_or(Micros::MAX);
-        let leaving = if n == WINDOW_SIZE as u64 { self.entries.get(self.oldest).copied() } else { None };
-        self.tally.after(leaving, Entry::new(Evaluation { passed, latency })).breakdown().score()
+        self.tally_after(Evaluation { passed, latency }).breakdown().score()
     }
 
     /// Why the score is what it is, and where the next evaluation would take it.
@@ -163,6 +169,15 @@ pub struct Tally {
 }
 
 impl Tally {
+    /// The sums as they were kept; none if no window can have them.
+    pub fn from_sums(evaluations: u64, passed: u64, streak: u64, latency_us: u64) -> Option<Self> {
+        let possible = evaluations <= WINDOW_SIZE as u64
+            && passed <= evaluations
+            && streak <= passed
+            && latency_us <= evaluations * u64::from(Micros::MAX.us());
+        possible.then_some(Self { evaluations, passed, streak, latency_us })
+    }
+
     fn after(self, leaving: Option<Entry>, entering: Entry) -> Self {
         let (left, left_passed, left_us) =
             leaving.map_or((0, 0, 0), |entry| (1, u64::from(entry.passed()), entry.latency_us()));
@@ -292,6 +307,18 @@ mod tests {
             std::iter::repeat_n(Evaluation { passed, latency: Micros::from_ms(ms).unwrap() }, times)
         };
         evaluations.iter().flat_map(each).collect()
+    }
+
+    #[test]
+    fn only_sums_that_a_window_can_have_are_taken_back() {
+        let tally = window(&[(3, false, 7.0), (400, true, 60_000.0)]).tally();
+        let back = Tally::from_sums(tally.evaluations, tally.passed, tally.streak, tally.latency_us);
+        assert_eq!(back, Some(tally));
+        for (evaluations, passed, streak, latency_us) in
+            [(501, 0, 0, 0), (1, 2, 0, 0), (2, 1, 2, 0), (1, 0, 0, 60_000_001)]
+        {
+            assert_eq!(Tally::from_sums(evaluations, passed, streak, latency_us), None);
+        }
     }
 
     /// Runs of (how many, passed, latency in ms), oldest first, and the score by hand.

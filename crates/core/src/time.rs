@@ -72,6 +72,11 @@ impl Timestamp {
         Self::from_nanos(nanos)
     }
 
+    /// Whole milliseconds after 1970.
+    pub fn millis(self) -> i64 {
+        self.0 / NANOS_PER_MILLI
+    }
+
     /// Nanoseconds after 1970.
     pub fn nanos(self) -> i64 {
         self.0

@@ -20,7 +20,8 @@ pub enum Lifecycle {
 }
 
 impl Lifecycle {
-    fn of(evaluations: u64) -> Self {
+    /// That of a window with so many evaluations.
+    pub fn of(evaluations: u64) -> Self {
         match evaluations {
             0 => Self::New,
             n if n < CALIBRATED_AT as u64 => Self::Calibrating,
@@ -57,7 +58,30 @@ pub struct Record {
     pub formula_version: &'static str,
 }
 
+/// The short form of a reputation, as a verdict carries it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Standing {
+    /// 0 to 1000.
+    pub score: u32,
+    /// How settled the score is.
+    pub lifecycle: Lifecycle,
+    /// Evaluations in the window.
+    pub eval_count: u64,
+}
+
+impl Standing {
+    /// The standing of a score over so many evaluations.
+    pub fn new(score: u32, eval_count: u64) -> Self {
+        Self { score, lifecycle: Lifecycle::of(eval_count), eval_count }
+    }
+}
+
 impl Tally {
+    /// The short form of the record.
+    pub fn standing(self) -> Standing {
+        Standing::new(self.breakdown().score(), self.evaluations)
+    }
+
     /// The record that is served.
     pub fn record(self) -> Record {
         let lifecycle = Lifecycle::of(self.evaluations);

@@ -1,0 +1,100 @@
+//! What can go wrong, as far as a caller can tell it apart.
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// Why the store could not do what was asked.
+#[derive(Debug)]
+pub enum StoreError {
+    /// The queue of writes is full.
+    Overloaded,
+    /// The store has shut down.
+    Closed,
+    /// Another process holds the data directory.
+    InUse {
+        /// The directory.
+        dir: PathBuf,
+        /// What the other process wrote about itself.
+        holder: String,
+    },
+    /// The database was written by a newer release.
+    Newer {
+        /// The version that was found.
+        found: i64,
+        /// The newest version that is known here.
+        known: i64,
+    },
+    /// There is no database where one was expected.
+    Missing(PathBuf),
+    /// The file is no database of Renown.
+    Foreign(PathBuf),
+    /// There is no organization of this name.
+    NoOrganization(String),
+    /// A row holds what was never written: the file is damaged.
+    Damaged(String),
+    /// The database refused.
+    Sqlite(rusqlite::Error),
+    /// A file or a thread could not be had.
+    Io {
+        /// What was being done.
+        doing: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A transaction failed, and with it every write that it held. The text is the reason.
+    RolledBack(std::sync::Arc<StoreError>),
+}
+
+impl StoreError {
+    pub(crate) fn io(doing: impl Into<String>) -> impl FnOnce(std::io::Error) -> Self {
+        let doing = doing.into();
+        move |source| Self::Io { doing, source }
+    }
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Overloaded => f.write_str("too many writes are waiting"),
+            Self::Closed => f.write_str("the store has shut down"),
+            Self::InUse { dir, holder } => {
+                write!(f, "the data directory {} is in use by {holder}", dir.display())
+            }
+            Self::Newer { found, known } => write!(
+                f,
+                "the database has schema version {found}, this release knows up to {known}: use a newer release"
+            ),
+            Self::Missing(path) => write!(f, "there is no database at {}", path.display()),
+            Self::Foreign(path) => write!(f, "{} is not a database of Renown", path.display()),
+            Self::NoOrganization(name) => write!(f, "there is no organization \"{name}\""),
+            Self::Damaged(what) => write!(f, "the database is damaged: {what}"),
+            Self::Sqlite(source) => write!(f, "the database refused: {source}"),
+            Self::Io { doing, source } => write!(f, "{doing}: {source}"),
+            Self::RolledBack(reason) => reason.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for StoreError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Sqlite(source) => Some(source),
+            Self::Io { source, .. } => Some(source),
+            Self::RolledBack(reason) => Some(reason.as_ref()),
+            Self::Overloaded
+            | Self::Closed
+            | Self::InUse { .. }
+            | Self::Newer { .. }
+            | Self::Missing(_)
+            | Self::Foreign(_)
+            | Self::NoOrganization(_)
+            | Self::Damaged(_) => None,
+        }
+    }
+}
+
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sqlite(error)
+    }
+}

@@ -1,0 +1,137 @@
+//! How a score went over time: equal steps, the last score in each, empty steps left out.
+//!
+//! ```text
+//! step k of n = [from + k·(to − from)/n, from + (k + 1)·(to − from)/n), the last one with its end
+//! ```
+//!
+//! An evaluation stands at the time when it happened. Of two in the same millisecond the one accepted later counts as later.
+
+use std::collections::BTreeMap;
+
+use renown_core::time::Timestamp;
+
+use crate::evidence::Seq;
+
+/// The steps of a history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Steps {
+    from: Timestamp,
+    to: Timestamp,
+    count: u32,
+}
+
+/// One step of a history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Point {
+    /// Where the step begins.
+    pub at: Timestamp,
+    /// The score after its last evaluation.
+    pub score: u32,
+    /// How many evaluations it has.
+    pub evaluations: u64,
+}
+
+impl Steps {
+    /// So many equal steps, at least one; none if the time ends before it begins.
+    pub fn new(from: Timestamp, to: Timestamp, count: u32) -> Option<Self> {
+        (from <= to && count > 0).then_some(Self { from, to, count })
+    }
+
+    fn width_millis(self) -> i128 {
+        i128::from(self.to.millis() - self.from.millis())
+    }
+
+    /// The step in which a time lies.
+    fn index(self, at: Timestamp) -> Option<u32> {
+        let inside = (self.from..=self.to).contains(&at);
+        let offset = i128::from(at.millis() - self.from.millis()) * i128::from(self.count);
+        let index = offset / self.width_millis().max(1);
+        inside.then(|| u32::try_from(index).unwrap_or(u32::MAX).min(self.count - 1))
+    }
+
+    /// Where a step begins: the first millisecond that lies in it.
+    fn begin(self, index: u32) -> Timestamp {
+        let (width, count) = (self.width_millis().max(1), i128::from(self.count));
+        let offset = (i128::from(index) * width + count - 1) / count;
+        let millis = self.from.millis() + i64::try_from(offset).unwrap_or_default();
+        Timestamp::from_millis(millis).unwrap_or(self.to)
+    }
+}
+
+/// Gathers evaluations, in any order, into the points of a history.
+pub(crate) struct Gathering {
+    steps: Steps,
+    points: BTreeMap<u32, (Timestamp, Seq, Point)>,
+}
+
+impl Gathering {
+    pub(crate) fn new(steps: Steps) -> Self {
+        Self { steps, points: BTreeMap::new() }
+    }
+
+    pub(crate) fn take(&mut self, at: Timestamp, seq: Seq, score: u32) {
+        let Some(index) = self.steps.index(at) else { return };
+        let begin = self.steps.begin(index);
+        let (latest, latest_seq, point) =
+            self.points.entry(index).or_insert((at, seq, Point { at: begin, score, evaluations: 0 }));
+        point.evaluations += 1;
+        if (at, seq) > (*latest, *latest_seq) {
+            (*latest, *latest_seq, point.score) = (at, seq, score);
+        }
+    }
+
+    pub(crate) fn finish(self) -> Vec<Point> {
+        self.points.into_values().map(|(_, _, point)| point).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: i64) -> Timestamp {
+        Timestamp::from_millis(1_794_744_000_000 + millis).unwrap()
+    }
+
+    fn points(steps: Steps, evaluations: &[(i64, i64, u32)]) -> Vec<(i64, u32, u64)> {
+        let mut gathering = Gathering::new(steps);
+        for &(millis, seq, score) in evaluations {
+            gathering.take(at(millis), Seq(seq), score);
+        }
+        let shown = |point: Point| (point.at.millis() - at(0).millis(), point.score, point.evaluations);
+        gathering.finish().into_iter().map(shown).collect()
+    }
+
+    #[test]
+    fn each_step_has_its_last_score_and_empty_ones_are_left_out() {
+        let steps = Steps::new(at(0), at(100), 10).unwrap();
+        let evaluations =
+            [(0, 1, 10), (9, 2, 20), (10, 3, 30), (55, 4, 40), (100, 5, 50), (101, 6, 60), (-1, 7, 70)];
+        let expected = vec![(0, 20, 2), (10, 30, 1), (50, 40, 1), (90, 50, 1)];
+        assert_eq!(points(steps, &evaluations), expected);
+        let mut backwards = evaluations;
+        backwards.reverse();
+        assert_eq!(points(steps, &backwards), expected, "in any order");
+    }
+
+    #[test]
+    fn of_two_in_a_millisecond_the_later_accepted_is_the_last() {
+        let steps = Steps::new(at(0), at(0), 5).unwrap();
+        assert_eq!(points(steps, &[(0, 9, 90), (0, 3, 30)]), [(0, 90, 2)]);
+    }
+
+    #[test]
+    fn every_point_begins_in_its_own_step() {
+        let steps = Steps::new(at(0), at(7), 3).unwrap();
+        for millis in 0..=7 {
+            let index = steps.index(at(millis)).unwrap();
+            assert_eq!(steps.index(steps.begin(index)), Some(index), "{millis}");
+            assert!(steps.begin(index) <= at(millis), "{millis}");
+        }
+    }
+
+    #[test]
+    fn steps_need_a_time_and_a_number() {
+        assert!(Steps::new(at(1), at(0), 1).is_none() && Steps::new(at(0), at(1), 0).is_none());
+    }
+}

@@ -1,0 +1,257 @@
+//! The store in the plainest way there is: a list. It is the reference of the conformance suite, not a product: nothing is
+//! durable, everything is scanned.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use renown_core::ids::{AgentId, OrgId};
+use renown_core::reputation::{Tally, Window};
+use renown_core::time::Timestamp;
+
+use crate::error::StoreError;
+use crate::evidence::{Event, NewEvaluation, Once, Outcome, SavedReply, Seq};
+use crate::history::{Gathering, Point, Steps};
+use crate::keys::{ApiKey, KeyId, NewKey};
+use crate::query::{AgentQuery, AgentSort, AgentSummary, Agents, EventPage, EventQuery, Events};
+use crate::{Clock, DEFAULT_ORG, REPLIES_KEPT_MS, Reply, Store};
+
+/// Everything that was accepted, in order.
+pub struct Memory {
+    clock: Clock,
+    held: Mutex<Held>,
+}
+
+#[derive(Default)]
+struct Held {
+    orgs: Vec<OrgId>,
+    events: Vec<(OrgId, Event)>,
+    agents: Vec<(OrgId, AgentId, Timestamp)>,
+    replies: Vec<(OrgId, String, Timestamp, SavedReply)>,
+    keys: Vec<ApiKey>,
+    latest: Option<Timestamp>,
+}
+
+impl Memory {
+    /// An empty store with the default organization.
+    pub fn new(clock: Clock) -> Self {
+        let held = Held { orgs: DEFAULT_ORG.parse().into_iter().collect(), ..Held::default() };
+        Self { clock, held: Mutex::new(held) }
+    }
+
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is held, at a time that is not before any other.
+    fn at_now(&self) -> (MutexGuard<'_, Held>, Timestamp) {
+        let mut held = self.held();
+        let now = (self.clock)();
+        let now = Timestamp::from_millis(now.millis()).unwrap_or(now).max(held.latest.unwrap_or(now));
+        held.latest = Some(now);
+        (held, now)
+    }
+}
+
+impl Held {
+    fn known(&self, org: &OrgId) -> Result<(), StoreError> {
+        if self.orgs.contains(org) { Ok(()) } else { Err(StoreError::NoOrganization(org.to_string())) }
+    }
+
+    fn of_agent<'a>(
+        &'a self,
+        org: &'a OrgId,
+        agent: &'a AgentId,
+    ) -> impl DoubleEndedIterator<Item = &'a Event> {
+        self.events.iter().filter(move |(o, event)| o == org && event.agent == *agent).map(|(_, event)| event)
+    }
+
+    fn window(&self, org: &OrgId, agent: &AgentId) -> Window {
+        self.of_agent(org, agent).map(Event::evaluation).collect()
+    }
+
+    fn count(&mut self, org: &OrgId, new: &NewEvaluation, now: Timestamp) -> Outcome {
+        let tally = self.window(org, &new.agent).tally();
+        let first = self.events.iter().find(|(o, event)| o == org && event.id == *new.id.get());
+        if let Some((_, first)) = first {
+            return Outcome::Repeated { first: Box::new(first.clone()), tally };
+        }
+        self.add_agent(org, &new.agent, now);
+        let mut window = self.window(org, &new.agent);
+        window.push(new.evaluation());
+        let tally = window.tally();
+        let created_at = new.timestamp.unwrap_or(now);
+        self.events.push((
+            org.clone(),
+            Event {
+                seq: Seq(i64::try_from(self.events.len()).unwrap_or(i64::MAX)),
+                id: new.id.get().clone(),
+                agent: new.agent.clone(),
+                tool: new.tool.clone(),
+                passed: new.passed,
+                gate_latency: new.gate_latency,
+                agent_latency: new.agent_latency,
+                latency: new.latency,
+                gates: new.gates.to_string(),
+                standing: tally.standing(),
+                created_at: Timestamp::from_millis(created_at.millis()).unwrap_or(created_at),
+                accepted_at: now,
+                salt: Default::default(),
+            },
+        ));
+        Outcome::Counted { tally }
+    }
+
+    fn add_agent(&mut self, org: &OrgId, agent: &AgentId, now: Timestamp) -> bool {
+        let new = !self.agents.iter().any(|(o, known, _)| o == org && known == agent);
+        if new {
+            self.agents.push((org.clone(), agent.clone(), now));
+        }
+        new
+    }
+
+    fn summaries(&self, org: &OrgId) -> Vec<AgentSummary> {
+        let of_org = self.agents.iter().filter(|(o, ..)| o == org);
+        let summary = |(_, agent, first_seen): &(OrgId, AgentId, Timestamp)| AgentSummary {
+            agent: agent.clone(),
+            first_seen: *first_seen,
+            last_seen: self.of_agent(org, agent).next_back().map_or(*first_seen, |event| event.accepted_at),
+            tally: self.window(org, agent).tally(),
+        };
+        of_org.map(summary).collect()
+    }
+
+    fn keep<T: ?Sized>(&mut self, org: &OrgId, once: Option<Once<T>>, outcome: &T, now: Timestamp) {
+        let Some(Once { key, fingerprint, reply }) = once else { return };
+        let (status, body) = reply(outcome);
+        self.replies.retain(|(o, known, ..)| o != org || *known != key);
+        self.replies.push((org.clone(), key, now, SavedReply { fingerprint, status, body }));
+    }
+}
+
+fn answer<'a, T: Send + 'a>(result: Result<T, StoreError>) -> Reply<'a, T> {
+    Box::pin(std::future::ready(result))
+}
+
+impl Store for Memory {
+    fn append<'a>(
+        &'a self,
+        org: &OrgId,
+        evaluations: Vec<NewEvaluation>,
+        once: Option<Once<[Outcome]>>,
+    ) -> Reply<'a, Vec<Outcome>> {
+        let (mut held, now) = self.at_now();
+        answer(held.known(org).map(|()| {
+            let outcomes: Vec<Outcome> = evaluations.iter().map(|new| held.count(org, new, now)).collect();
+            held.keep(org, once, outcomes.as_slice(), now);
+            outcomes
+        }))
+    }
+
+    fn add_agent<'a>(&'a self, org: &OrgId, agent: AgentId, once: Option<Once<bool>>) -> Reply<'a, bool> {
+        let (mut held, now) = self.at_now();
+        answer(held.known(org).map(|()| {
+            let new = held.add_agent(org, &agent, now);
+            held.keep(org, once, &new, now);
+            new
+        }))
+    }
+
+    fn tally<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Tally> {
+        let held = self.held();
+        answer(held.known(org).map(|()| held.window(org, agent).tally()))
+    }
+
+    fn window<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Window> {
+        let held = self.held();
+        answer(held.known(org).map(|()| held.window(org, agent)))
+    }
+
+    fn events<'a>(&'a self, org: &OrgId, query: EventQuery) -> Reply<'a, Events> {
+        let held = self.held();
+        answer(held.known(org).map(|()| {
+            let mut page = EventPage::new(query);
+            let mut of_org = held.events.iter().rev().filter(|(o, _)| o == org);
+            of_org.all(|(_, event)| page.take(event.clone()));
+            page.finish()
+        }))
+    }
+
+    fn history<'a>(&'a self, org: &OrgId, agent: &AgentId, steps: Steps) -> Reply<'a, Vec<Point>> {
+        let held = self.held();
+        answer(held.known(org).map(|()| {
+            let mut gathering = Gathering::new(steps);
+            for event in held.of_agent(org, agent) {
+                gathering.take(event.created_at, event.seq, event.standing.score);
+            }
+            gathering.finish()
+        }))
+    }
+
+    fn agents<'a>(&'a self, org: &OrgId, query: AgentQuery) -> Reply<'a, Agents> {
+        let held = self.held();
+        answer(held.known(org).map(|()| {
+            let mut agents = held.summaries(org);
+            agents.retain(|agent| query.wants(&agent.agent));
+            let place = |agent: &AgentSummary| agent.cursor(query.sort);
+            match query.sort {
+                AgentSort::LastSeen => {
+                    agents.sort_by_key(|agent| std::cmp::Reverse((place(agent).value, agent.agent.clone())));
+                }
+                AgentSort::Score => agents.sort_by_key(|agent| (-place(agent).value, agent.agent.clone())),
+                AgentSort::AgentId => agents.sort_by_key(|agent| agent.agent.clone()),
+            }
+            let after = query.after.as_ref().and_then(|after| {
+                agents.iter().position(|agent| place(agent) == *after).map(|position| position + 1)
+            });
+            Agents::page(agents.into_iter().skip(after.unwrap_or(0)), &query)
+        }))
+    }
+
+    fn agent<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Option<AgentSummary>> {
+        let held = self.held();
+        answer(held.known(org).map(|()| held.summaries(org).into_iter().find(|known| known.agent == *agent)))
+    }
+
+    fn saved_reply<'a>(&'a self, org: &OrgId, key: &str) -> Reply<'a, Option<SavedReply>> {
+        let since = (self.clock)().millis() - REPLIES_KEPT_MS;
+        let held = self.held();
+        let found =
+            held.replies.iter().find(|(o, known, at, _)| o == org && known == key && at.millis() >= since);
+        answer(held.known(org).map(|()| found.map(|(.., reply)| reply.clone())))
+    }
+
+    fn create_key(&self, key: NewKey, once: Option<Once<ApiKey>>) -> Reply<'_, ApiKey> {
+        let (mut held, now) = self.at_now();
+        if !held.orgs.contains(&key.org) {
+            held.orgs.push(key.org.clone());
+        }
+        let org = key.org.clone();
+        let key = ApiKey { key, created_at: now, last_used_at: None, revoked_at: None };
+        held.keys.push(key.clone());
+        held.keep(&org, once, &key, now);
+        answer(Ok(key))
+    }
+
+    fn keys(&self) -> Reply<'_, Vec<ApiKey>> {
+        answer(Ok(self.held().keys.clone()))
+    }
+
+    fn revoke_key<'a>(&'a self, org: &OrgId, id: KeyId) -> Reply<'a, bool> {
+        let (mut held, now) = self.at_now();
+        let known = held.known(org);
+        let found = held.keys.iter_mut().find(|key| key.key.id == id && key.key.org == *org);
+        let revoked = found.map(|key| key.revoked_at = key.revoked_at.or(Some(now))).is_some();
+        answer(known.map(|()| revoked))
+    }
+
+    fn touch_keys(&self, used: Vec<(KeyId, Timestamp)>) -> Reply<'_, ()> {
+        let mut held = self.held();
+        for (id, at) in used {
+            held.keys.iter_mut().filter(|key| key.key.id == id).for_each(|key| key.last_used_at = Some(at));
+        }
+        answer(Ok(()))
+    }
+
+    fn ready(&self) -> Reply<'_, ()> {
+        answer(Ok(()))
+    }
+}

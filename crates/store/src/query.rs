@@ -1,0 +1,189 @@
+//! What can be asked of the log, and the one place where filters are applied: every store uses the same predicates.
+
+use renown_core::ids::{AgentId, ToolName};
+use renown_core::reputation::Tally;
+use renown_core::time::Timestamp;
+use serde::Deserialize;
+
+use crate::evidence::{Event, Seq};
+
+/// Which evaluations, the last accepted first.
+#[derive(Clone, Debug, Default)]
+pub struct EventQuery {
+    /// Only of this agent.
+    pub agent: Option<AgentId>,
+    /// Only of this tool.
+    pub tool: Option<ToolName>,
+    /// Only those in which this gate took part.
+    pub gate: Option<String>,
+    /// Only those that passed, or that did not.
+    pub passed: Option<bool>,
+    /// Only those that happened at this time or later.
+    pub from: Option<Timestamp>,
+    /// Only those that happened at this time or earlier.
+    pub to: Option<Timestamp>,
+    /// Only those accepted before this one.
+    pub before: Option<Seq>,
+    /// How many of them to step over.
+    pub offset: usize,
+    /// How many at most.
+    pub limit: usize,
+}
+
+impl EventQuery {
+    /// Whether the query asks for this evaluation, wherever it stands.
+    pub(crate) fn wants(&self, event: &Event) -> bool {
+        self.agent.as_ref().is_none_or(|agent| *agent == event.agent)
+            && self.tool.as_ref().is_none_or(|tool| Some(tool) == event.tool.as_ref())
+            && self.passed.is_none_or(|passed| passed == event.passed)
+            && self.from.is_none_or(|from| event.created_at >= from)
+            && self.to.is_none_or(|to| event.created_at <= to)
+            && self.before.is_none_or(|before| event.seq < before)
+            && self.gate.as_ref().is_none_or(|gate| has_gate(&event.gates, gate))
+    }
+}
+
+/// Whether a JSON array of gate results names a gate.
+fn has_gate(gates: &str, name: &str) -> bool {
+    #[derive(Deserialize)]
+    struct Named<'a> {
+        #[serde(borrow)]
+        name: std::borrow::Cow<'a, str>,
+    }
+    serde_json::from_str::<Vec<Named<'_>>>(gates)
+        .is_ok_and(|gates| gates.iter().any(|gate| gate.name == name))
+}
+
+/// A page of evaluations, filled from a log that is walked backwards.
+#[derive(Debug)]
+pub struct Events {
+    /// The evaluations, the last accepted first.
+    pub events: Vec<Event>,
+    /// Where the next page begins, if there is one.
+    pub next: Option<Seq>,
+}
+
+/// Fills a page.
+pub(crate) struct EventPage {
+    query: EventQuery,
+    skipped: usize,
+    page: Events,
+}
+
+impl EventPage {
+    pub(crate) fn new(query: EventQuery) -> Self {
+        Self { query, skipped: 0, page: Events { events: Vec::new(), next: None } }
+    }
+
+    pub(crate) fn query(&self) -> &EventQuery {
+        &self.query
+    }
+
+    /// Takes the next evaluation of the walk; whether more are wanted. One more than the page holds tells that there is
+    /// another page.
+    pub(crate) fn take(&mut self, event: Event) -> bool {
+        if !self.query.wants(&event) {
+            return true;
+        }
+        if self.skipped < self.query.offset {
+            self.skipped += 1;
+            return true;
+        }
+        if self.page.events.len() == self.query.limit {
+            self.page.next = self.page.events.last().map(|last| last.seq);
+            return false;
+        }
+        self.page.events.push(event);
+        true
+    }
+
+    pub(crate) fn finish(self) -> Events {
+        self.page
+    }
+}
+
+/// In which order agents are listed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AgentSort {
+    /// The last seen first.
+    #[default]
+    LastSeen,
+    /// The best first.
+    Score,
+    /// By id.
+    AgentId,
+}
+
+/// Which agents.
+#[derive(Clone, Debug, Default)]
+pub struct AgentQuery {
+    /// Only those whose id contains this, in any case.
+    pub text: Option<String>,
+    /// In which order.
+    pub sort: AgentSort,
+    /// Only those after this one.
+    pub after: Option<AgentCursor>,
+    /// How many at most.
+    pub limit: usize,
+}
+
+/// Where a page of agents ended: the value that it was sorted by, and the id for those of equal value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AgentCursor {
+    /// Milliseconds or score; 0 when sorted by id.
+    pub value: i64,
+    /// The id.
+    pub agent: AgentId,
+}
+
+/// An agent as it is listed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AgentSummary {
+    /// Its id.
+    pub agent: AgentId,
+    /// When it was first named here.
+    pub first_seen: Timestamp,
+    /// When its last evaluation was accepted, or it was named.
+    pub last_seen: Timestamp,
+    /// The sums of its window.
+    pub tally: Tally,
+}
+
+impl AgentSummary {
+    /// Where a page that ends with this agent goes on.
+    pub(crate) fn cursor(&self, sort: AgentSort) -> AgentCursor {
+        let value = match sort {
+            AgentSort::LastSeen => self.last_seen.millis(),
+            AgentSort::Score => i64::from(self.tally.breakdown().score()),
+            AgentSort::AgentId => 0,
+        };
+        AgentCursor { value, agent: self.agent.clone() }
+    }
+}
+
+impl AgentQuery {
+    /// Whether the agent's id contains the text.
+    pub(crate) fn wants(&self, agent: &AgentId) -> bool {
+        self.text.as_ref().is_none_or(|text| agent.as_str().to_lowercase().contains(&text.to_lowercase()))
+    }
+}
+
+/// A page of agents.
+#[derive(Debug)]
+pub struct Agents {
+    /// The agents.
+    pub agents: Vec<AgentSummary>,
+    /// Where the next page begins, if there is one.
+    pub next: Option<AgentCursor>,
+}
+
+impl Agents {
+    /// A page from agents in their order, of which one more than the limit tells that there is another page.
+    pub(crate) fn page(agents: impl IntoIterator<Item = AgentSummary>, query: &AgentQuery) -> Self {
+        let mut page: Vec<AgentSummary> = agents.into_iter().take(query.limit + 1).collect();
+        let more = page.len() > query.limit;
+        page.truncate(query.limit);
+        let next = page.last().filter(|_| more).map(|last| last.cursor(query.sort));
+        Self { agents: page, next }
+    }
+}

@@ -1,0 +1,276 @@
+//! The store on one machine: one file, one writer, a few readers.
+//!
+//! | module | is |
+//! |---|---|
+//! | `schema` | the tables, their version and upgrades |
+//! | `writer` | the thread that commits everything waiting as one transaction, and the checkpoints beside it |
+//! | `log` | what a transaction does |
+//! | `readers`, `rows` | the pool of reading threads, and what they read |
+//! | `standings` | the sums of hot agents in memory |
+//! | `backup`, `verify` | a consistent copy, and every score made again |
+//! | `lock` | one process per data directory |
+
+mod backup;
+mod lock;
+mod log;
+mod orgs;
+mod readers;
+mod rows;
+mod salts;
+mod schema;
+mod standings;
+mod verify;
+mod writer;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use renown_core::ids::{AgentId, OrgId};
+use renown_core::reputation::{Tally, Window};
+use renown_core::time::Timestamp;
+use rusqlite::Connection;
+
+use self::lock::DirectoryLock;
+use self::orgs::Orgs;
+use self::readers::Readers;
+use self::standings::Standings;
+use self::writer::Writer;
+use crate::error::StoreError;
+use crate::evidence::{NewEvaluation, Once, Outcome, SavedReply};
+use crate::history::{Point, Steps};
+use crate::keys::{ApiKey, KeyId, NewKey};
+use crate::query::{AgentQuery, AgentSummary, Agents, EventQuery, Events};
+use crate::{Clock, REPLIES_KEPT_MS, Reply, Store};
+
+pub use backup::Progress;
+pub use verify::{Difference, Verdict, Verified};
+
+/// The name of the database in its data directory.
+pub const FILE: &str = "renown.db";
+
+/// The clock of the system.
+pub fn system_clock() -> Clock {
+    Arc::new(|| {
+        let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let millis = i64::try_from(since_1970.as_millis()).unwrap_or(i64::MAX);
+        Timestamp::from_millis(millis).unwrap_or(if millis > 0 { Timestamp::MAX } else { Timestamp::MIN })
+    })
+}
+
+/// A data directory that is open for writing. There is one process for it at a time.
+pub struct Sqlite {
+    // In the order in which they have to end: what waits is written, then the readers stop, then the lock is let go.
+    writer: Writer,
+    readers: Readers,
+    orgs: Arc<Orgs>,
+    standings: Arc<Standings>,
+    clock: Clock,
+    _lock: DirectoryLock,
+}
+
+impl Sqlite {
+    /// Opens the database of a data directory, makes or upgrades it where needed, and holds the directory. `purpose` is what
+    /// another process is told that wants it too.
+    pub fn open(dir: &Path, purpose: &str, clock: Clock) -> Result<Self, StoreError> {
+        let lock = DirectoryLock::take(dir, purpose)?;
+        let path = dir.join(FILE);
+        let mut connection = writer::connect(&path).map_err(|error| foreign(error, &path))?;
+        schema::upgrade(&mut connection, &path, &schema::STEPS)?;
+        let (orgs, standings) = (Arc::new(Orgs::load(&connection)?), Arc::new(Standings::new()));
+        let writer = Writer::start(
+            connection,
+            writer::connect(&path)?,
+            Arc::clone(&orgs),
+            Arc::clone(&standings),
+            Arc::clone(&clock),
+        )?;
+        Ok(Self { writer, readers: Readers::start(&path)?, orgs, standings, clock, _lock: lock })
+    }
+}
+
+/// SQLite looks into a file when it is first used, so a file of another kind is found out late.
+fn foreign(error: StoreError, path: &Path) -> StoreError {
+    if let StoreError::Sqlite(sqlite) = &error
+        && sqlite.sqlite_error_code() == Some(rusqlite::ErrorCode::NotADatabase)
+    {
+        return StoreError::Foreign(path.to_owned());
+    }
+    error
+}
+
+/// A data directory, read beside whoever writes to it.
+pub struct Reader {
+    connection: Connection,
+    orgs: Orgs,
+    path: PathBuf,
+}
+
+impl Reader {
+    /// Opens the database of a data directory, which has to be there.
+    pub fn open(dir: &Path) -> Result<Self, StoreError> {
+        Self::open_file(&dir.join(FILE))
+    }
+
+    /// Opens a database file, which has to be there.
+    pub fn open_file(path: &Path) -> Result<Self, StoreError> {
+        if !path.exists() {
+            return Err(StoreError::Missing(path.to_owned()));
+        }
+        let connection = readers::connect(path).map_err(|error| foreign(error, path))?;
+        match schema::check(&connection, path, schema::VERSION)? {
+            0 => return Err(StoreError::Missing(path.to_owned())),
+            schema::VERSION => {}
+            older => {
+                let what = format!("schema version {older}: open it once with `renown serve` to upgrade it");
+                return Err(StoreError::Damaged(what));
+            }
+        }
+        let orgs = Orgs::load(&connection)?;
+        Ok(Self { connection, orgs, path: path.to_owned() })
+    }
+
+    /// The agents of an organization.
+    pub fn agents(&self, org: &OrgId, query: &AgentQuery) -> Result<Agents, StoreError> {
+        rows::agents(&self.connection, self.orgs.get(org)?, query)
+    }
+
+    /// One agent, if it was ever seen.
+    pub fn agent(&self, org: &OrgId, agent: &AgentId) -> Result<Option<AgentSummary>, StoreError> {
+        rows::agent(&self.connection, self.orgs.get(org)?, agent)
+    }
+
+    /// Every key.
+    pub fn keys(&self) -> Result<Vec<ApiKey>, StoreError> {
+        rows::keys(&self.connection)
+    }
+
+    /// Replays all evidence and compares.
+    pub fn verify(&self, report: &mut dyn FnMut(u64, u64)) -> Result<Verdict, StoreError> {
+        verify::run(&self.connection, report)
+    }
+
+    /// Copies the database to a new file; what is there is never overwritten.
+    pub fn backup(&self, to: &Path, report: &mut dyn FnMut(Progress)) -> Result<(), StoreError> {
+        if to.exists() {
+            let taken = std::io::Error::new(std::io::ErrorKind::AlreadyExists, "is there already");
+            return Err(StoreError::io(format!("{}", to.display()))(taken));
+        }
+        backup::copy(&self.connection, to, report)
+    }
+
+    /// The version of its schema, and its size in bytes.
+    pub fn describe(&self) -> Result<(i64, u64), StoreError> {
+        let size =
+            std::fs::metadata(&self.path).map_err(StoreError::io(format!("{}", self.path.display())))?;
+        Ok((schema::VERSION, size.len()))
+    }
+}
+
+/// What cannot be asked because there is no such organization, or the answer.
+fn answer<'a, T: Send + 'a>(result: Result<T, StoreError>) -> Reply<'a, T> {
+    Box::pin(std::future::ready(result))
+}
+
+impl Store for Sqlite {
+    fn append<'a>(
+        &'a self,
+        org: &OrgId,
+        evaluations: Vec<NewEvaluation>,
+        once: Option<Once<[Outcome]>>,
+    ) -> Reply<'a, Vec<Outcome>> {
+        let org = org.clone();
+        self.writer.send(evaluations.len(), move |log| log.append(&org, &evaluations, once))
+    }
+
+    fn add_agent<'a>(&'a self, org: &OrgId, agent: AgentId, once: Option<Once<bool>>) -> Reply<'a, bool> {
+        let org = org.clone();
+        self.writer.send(1, move |log| log.add_agent(&org, &agent, once))
+    }
+
+    fn tally<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Tally> {
+        let org = match self.orgs.get(org) {
+            Ok(org) => org,
+            Err(error) => return answer(Err(error)),
+        };
+        match self.standings.get(org, agent) {
+            Ok(tally) => answer(Ok(tally)),
+            Err(vacancy) => {
+                let (agent, standings) = (agent.clone(), Arc::clone(&self.standings));
+                self.readers.run(move |moment| {
+                    let tally = rows::tally_of(moment, org, &agent)?;
+                    standings.fill(vacancy, tally);
+                    Ok(tally)
+                })
+            }
+        }
+    }
+
+    fn window<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Window> {
+        let (org, agent) = (self.orgs.get(org), agent.clone());
+        self.readers.run(move |moment| {
+            let last = rows::agent_row(moment, org?, &agent)?.and_then(|row| row.last_seq);
+            rows::window(moment, last)
+        })
+    }
+
+    fn events<'a>(&'a self, org: &OrgId, query: EventQuery) -> Reply<'a, Events> {
+        let org = self.orgs.get(org);
+        self.readers.run(move |moment| rows::events(moment, org?, query))
+    }
+
+    fn history<'a>(&'a self, org: &OrgId, agent: &AgentId, steps: Steps) -> Reply<'a, Vec<Point>> {
+        let (org, agent) = (self.orgs.get(org), agent.clone());
+        self.readers.run(move |moment| rows::history(moment, org?, &agent, steps))
+    }
+
+    fn agents<'a>(&'a self, org: &OrgId, query: AgentQuery) -> Reply<'a, Agents> {
+        let org = self.orgs.get(org);
+        self.readers.run(move |moment| rows::agents(moment, org?, &query))
+    }
+
+    fn agent<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Option<AgentSummary>> {
+        let (org, agent) = (self.orgs.get(org), agent.clone());
+        self.readers.run(move |moment| rows::agent(moment, org?, &agent))
+    }
+
+    fn saved_reply<'a>(&'a self, org: &OrgId, key: &str) -> Reply<'a, Option<SavedReply>> {
+        let (org, key, since) =
+            (self.orgs.get(org), key.to_owned(), (self.clock)().millis() - REPLIES_KEPT_MS);
+        self.readers.run(move |moment| rows::saved_reply(moment, org?, &key, since))
+    }
+
+    fn create_key(&self, key: NewKey, once: Option<Once<ApiKey>>) -> Reply<'_, ApiKey> {
+        self.writer.send(1, move |log| log.create_key(key, once))
+    }
+
+    fn keys(&self) -> Reply<'_, Vec<ApiKey>> {
+        self.readers.run(|moment| rows::keys(moment))
+    }
+
+    fn revoke_key<'a>(&'a self, org: &OrgId, id: KeyId) -> Reply<'a, bool> {
+        let org = org.clone();
+        self.writer.send(1, move |log| log.revoke_key(&org, id))
+    }
+
+    fn touch_keys(&self, used: Vec<(KeyId, Timestamp)>) -> Reply<'_, ()> {
+        self.writer.send(1, move |log| log.touch_keys(&used))
+    }
+
+    fn ready(&self) -> Reply<'_, ()> {
+        self.writer.send(1, |log| log.probe())
+    }
+}
+
+#[cfg(test)]
+mod testing {
+    use std::path::PathBuf;
+
+    /// A new and empty directory of this test.
+    pub(super) fn scratch(name: &str) -> PathBuf {
+        let dir = std::env::temp_dir().join(format!("renown-store-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&dir);
+        std::fs::create_dir_all(&dir).unwrap();
+        dir
+    }
+}

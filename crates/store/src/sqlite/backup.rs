@@ -1,0 +1,80 @@
+//! A consistent copy of a database while it is written to.
+//!
+//! The copy is made inside one read transaction, so it is the state of one moment and writes do not make it begin again. It
+//! appears under its name only when it is whole, durable and checked.
+
+use std::fs::File;
+use std::path::Path;
+
+use rusqlite::backup::{Backup, StepResult};
+use rusqlite::{Connection, OpenFlags};
+
+use crate::error::StoreError;
+
+/// How many pages are copied at a time, between two reports.
+const PAGES_AT_ONCE: std::ffi::c_int = 4096;
+
+/// How far a copy is.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// Pages copied.
+    pub done: u64,
+    /// Pages in all.
+    pub total: u64,
+}
+
+/// Copies the database of a connection to a new file.
+pub(super) fn copy(
+    connection: &Connection,
+    to: &Path,
+    report: &mut dyn FnMut(Progress),
+) -> Result<(), StoreError> {
+    let mut unfinished = to.as_os_str().to_owned();
+    unfinished.push(".unfinished");
+    let unfinished = Path::new(&unfinished);
+    // What a copy that was cut off has left.
+    let _ = std::fs::remove_file(unfinished);
+    let done = write(connection, unfinished, report).and_then(|()| {
+        let shown = format!("{}", to.display());
+        File::open(unfinished).and_then(|file| file.sync_all()).map_err(StoreError::io(shown.clone()))?;
+        std::fs::rename(unfinished, to).map_err(StoreError::io(shown.clone()))?;
+        let dir = to.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        File::open(dir).and_then(|dir| dir.sync_all()).map_err(StoreError::io(shown))
+    });
+    done.inspect_err(|_| {
+        let _ = std::fs::remove_file(unfinished);
+    })
+}
+
+fn write(connection: &Connection, to: &Path, report: &mut dyn FnMut(Progress)) -> Result<(), StoreError> {
+    let moment = connection.unchecked_transaction()?;
+    // A transaction sees the database from its first read on.
+    moment.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get::<_, i64>(0))?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
+    let mut copy = Connection::open_with_flags(to, flags)?;
+    {
+        let backup = Backup::new(&moment, &mut copy)?;
+        loop {
+            let step = backup.step(PAGES_AT_ONCE)?;
+            let pages = backup.progress();
+            let total = u64::try_from(pages.pagecount).unwrap_or_default();
+            report(Progress {
+                done: total - u64::try_from(pages.remaining).unwrap_or_default().min(total),
+                total,
+            });
+            if step == StepResult::Done {
+                break;
+            }
+            if step != StepResult::More {
+                return Err(StoreError::Damaged(format!("the copy stopped: {step:?}")));
+            }
+        }
+    }
+    check(&copy)
+}
+
+/// Whether every page and index of a database is sound.
+pub(super) fn check(connection: &Connection) -> Result<(), StoreError> {
+    let verdict: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+    if verdict == "ok" { Ok(()) } else { Err(StoreError::Damaged(verdict)) }
+}

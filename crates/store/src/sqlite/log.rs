@@ -1,0 +1,389 @@
+//! What the writer does inside a transaction: counts evaluations, adds agents and keys, keeps replies.
+//!
+//! The windows of agents that were lately written are held in memory, with a bound, and rebuilt from the log on first touch.
+//! They run ahead of the file until the commit; if that fails, every one that was touched is forgotten.
+
+use std::collections::HashMap;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use lru::LruCache;
+use renown_core::ids::{AgentId, OrgId};
+use renown_core::reputation::Window;
+use renown_core::time::Timestamp;
+use rusqlite::{Connection, OptionalExtension, Statement, params};
+
+use super::orgs::{OrgKey, Orgs};
+use super::rows;
+use super::salts::Salts;
+use super::standings::Standings;
+use crate::error::StoreError;
+use crate::evidence::{EventId, NewEvaluation, Once, Outcome, Seq};
+use crate::keys::{ApiKey, KeyId, NewKey};
+use crate::{Clock, DEFAULT_ORG, REPLIES_KEPT_MS};
+
+/// How many agents' windows the writer holds: at most 2 KB each. It has to be more than one transaction can touch.
+const WINDOWS_MAX: usize = 8192;
+
+/// How many evaluations one transaction may hold, but for the last batch that is taken whole.
+pub(super) const TRANSACTION_MAX: usize = WINDOWS_MAX / 4;
+
+/// An agent as the writer knows it.
+struct Agent {
+    row: i64,
+    last_seq: Option<i64>,
+    window: Window,
+    /// Whether the open transaction has touched it.
+    touched: bool,
+}
+
+type AgentKey = (OrgKey, AgentId);
+
+/// The statements and the state of the writer.
+pub(super) struct Log<'c> {
+    connection: &'c Connection,
+    orgs: Arc<Orgs>,
+    standings: Arc<Standings>,
+    clock: Clock,
+    /// The latest time that was given to anything: times never go backwards.
+    latest: Timestamp,
+    salts: Salts,
+    next_seq: HashMap<OrgKey, i64>,
+    agents: LruCache<AgentKey, Agent>,
+    touched: Vec<AgentKey>,
+    new_orgs: Vec<(OrgId, OrgKey)>,
+    begin: Statement<'c>,
+    commit: Statement<'c>,
+    insert_evaluation: Statement<'c>,
+    update_agent: Statement<'c>,
+}
+
+impl<'c> Log<'c> {
+    pub(super) fn new(
+        connection: &'c Connection,
+        orgs: Arc<Orgs>,
+        standings: Arc<Standings>,
+        clock: Clock,
+    ) -> Result<Self, StoreError> {
+        let latest: Option<i64> = connection.query_row(
+            "SELECT max(max(o.created_at, coalesce((SELECT max(a.last_seen) FROM agents a WHERE a.org = o.org), 0))) \
+             FROM orgs o",
+            [],
+            |row| row.get(0),
+        )?;
+        let windows = NonZeroUsize::new(WINDOWS_MAX).unwrap_or(NonZeroUsize::MIN);
+        Ok(Self {
+            connection,
+            orgs,
+            standings,
+            clock,
+            latest: latest.and_then(|at| Timestamp::from_millis(at).ok()).unwrap_or(Timestamp::MIN),
+            salts: Salts::default(),
+            next_seq: HashMap::new(),
+            agents: LruCache::new(windows),
+            touched: Vec::new(),
+            new_orgs: Vec::new(),
+            begin: connection.prepare("BEGIN IMMEDIATE")?,
+            commit: connection.prepare("COMMIT")?,
+            insert_evaluation: connection.prepare(
+                "INSERT INTO evaluations (seq, org, agent, previous, evaluation_id, passed, latency_us, gate_us, \
+                 agent_us, tool, gates, created_at, accepted_at, score, evaluations, salt) \
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
+            )?,
+            update_agent: connection.prepare(
+                "UPDATE agents SET last_seen = ?2, last_seq = ?3, evaluations = ?4, passed = ?5, streak = ?6, \
+                 latency_us = ?7, score = ?8 WHERE agent = ?1",
+            )?,
+        })
+    }
+
+    /// Begins a transaction, at a time that is not before any other.
+    pub(super) fn begin(&mut self) -> Result<(), StoreError> {
+        let now = (self.clock)();
+        self.latest = self.latest.max(Timestamp::from_millis(now.millis()).unwrap_or(now));
+        self.begin.raw_execute()?;
+        Ok(())
+    }
+
+    /// Writes the sums of the touched agents, makes everything durable, and only then shows it to readers.
+    pub(super) fn commit(&mut self) -> Result<(), StoreError> {
+        self.write_sums()?;
+        self.commit.raw_execute()?;
+        for (name, key) in self.new_orgs.drain(..) {
+            self.orgs.add(name, key);
+        }
+        for key in self.touched.drain(..) {
+            if let Some(agent) = self.agents.peek_mut(&key) {
+                agent.touched = false;
+                self.standings.publish(key.0, &key.1, agent.window.tally());
+            }
+        }
+        Ok(())
+    }
+
+    /// Forgets what the transaction did. Some failures have rolled it back already.
+    pub(super) fn roll_back(&mut self) {
+        if !self.connection.is_autocommit() {
+            let _ = self.connection.execute_batch("ROLLBACK");
+        }
+        self.new_orgs.clear();
+        self.next_seq.clear();
+        for key in self.touched.drain(..) {
+            self.agents.pop(&key);
+        }
+    }
+
+    fn write_sums(&mut self) -> Result<(), StoreError> {
+        let last_seen = self.latest.millis();
+        for key in &self.touched {
+            let Some(agent) = self.agents.peek(key) else { continue };
+            let tally = agent.window.tally();
+            self.update_agent.execute(params![
+                agent.row,
+                last_seen,
+                agent.last_seq,
+                tally.evaluations(),
+                tally.passed(),
+                tally.streak(),
+                tally.latency_us(),
+                tally.breakdown().score(),
+            ])?;
+        }
+        Ok(())
+    }
+
+    /// Counts evaluations in this order.
+    pub(super) fn append(
+        &mut self,
+        org: &OrgId,
+        evaluations: &[NewEvaluation],
+        once: Option<Once<[Outcome]>>,
+    ) -> Result<Vec<Outcome>, StoreError> {
+        let org = self.orgs.get(org)?;
+        let outcomes = evaluations
+            .iter()
+            .map(|new| self.count(org, new))
+            .collect::<Result<Vec<Outcome>, StoreError>>()?;
+        self.keep_reply(org, once, outcomes.as_slice())?;
+        Ok(outcomes)
+    }
+
+    fn count(&mut self, org: OrgKey, new: &NewEvaluation) -> Result<Outcome, StoreError> {
+        if let EventId::Sent(_) = new.id
+            && let Some(repeated) = self.repeated(org, new)?
+        {
+            return Ok(repeated);
+        }
+        match self.insert(org, new) {
+            // An id made here that is there already, which chance all but excludes.
+            Err(StoreError::Sqlite(error)) if is_taken(&error) => match self.repeated(org, new)? {
+                Some(repeated) => Ok(repeated),
+                None => Err(error.into()),
+            },
+            inserted => inserted,
+        }
+    }
+
+    fn repeated(&mut self, org: OrgKey, new: &NewEvaluation) -> Result<Option<Outcome>, StoreError> {
+        let Some(first) = rows::event_of(self.connection, org, new.id.get().as_str())? else {
+            return Ok(None);
+        };
+        let tally = match self.agents.peek(&(org, new.agent.clone())) {
+            Some(agent) => agent.window.tally(),
+            None => rows::tally_of(self.connection, org, &new.agent)?,
+        };
+        Ok(Some(Outcome::Repeated { first: Box::new(first), tally }))
+    }
+
+    fn insert(&mut self, org: OrgKey, new: &NewEvaluation) -> Result<Outcome, StoreError> {
+        let seq = self.next_seq(org)?;
+        let salt =
+            self.salts.take().map_err(|error| StoreError::Damaged(format!("no random bytes: {error}")))?;
+        let accepted_at = self.latest;
+        let key = (org, new.agent.clone());
+        if !self.agents.contains(&key) {
+            let agent = self.load_agent(org, &new.agent)?;
+            self.agents.push(key.clone(), agent);
+        }
+        let Some(agent) = self.agents.get_mut(&key) else { return Err(StoreError::Closed) };
+        // Before anything can fail, so that a roll-back forgets an agent whose row it takes back.
+        if !agent.touched {
+            agent.touched = true;
+            self.touched.push(key);
+        }
+        let tally = agent.window.tally_after(new.evaluation());
+        let standing = tally.standing();
+        self.insert_evaluation.execute(params![
+            seq.0,
+            org,
+            agent.row,
+            agent.last_seq,
+            new.id.get().as_str(),
+            new.passed,
+            new.latency.us(),
+            new.gate_latency.us(),
+            new.agent_latency.map(renown_core::units::Micros::us),
+            new.tool.as_ref().map(renown_core::ids::ToolName::as_str),
+            &*new.gates,
+            new.timestamp.unwrap_or(accepted_at).millis(),
+            accepted_at.millis(),
+            standing.score,
+            standing.eval_count,
+            salt,
+        ])?;
+        agent.window.push(new.evaluation());
+        agent.last_seq = Some(seq.0);
+        self.next_seq.insert(org, seq.0 + 1);
+        Ok(Outcome::Counted { tally })
+    }
+
+    /// The next place in the log of an organization.
+    fn next_seq(&mut self, org: OrgKey) -> Result<Seq, StoreError> {
+        if let Some(&next) = self.next_seq.get(&org) {
+            return Ok(Seq(next));
+        }
+        let (Seq(first), Seq(end)) = org.places();
+        let last: Option<i64> = self.connection.query_row(
+            "SELECT max(seq) FROM evaluations WHERE seq >= ?1 AND seq < ?2",
+            [first, end],
+            |row| row.get(0),
+        )?;
+        Ok(Seq(last.map_or(first, |last| last + 1)))
+    }
+
+    fn load_agent(&self, org: OrgKey, agent: &AgentId) -> Result<Agent, StoreError> {
+        let (row, last_seq) = match rows::agent_row(self.connection, org, agent)? {
+            Some(found) => (found.agent, found.last_seq),
+            None => (self.insert_agent(org, agent)?, None),
+        };
+        let window = rows::window(self.connection, last_seq)?;
+        Ok(Agent { row, last_seq, window, touched: false })
+    }
+
+    fn insert_agent(&self, org: OrgKey, agent: &AgentId) -> Result<i64, StoreError> {
+        let mut insert = self.connection.prepare_cached(
+            "INSERT INTO agents (org, name, first_seen, last_seen) VALUES (?1, ?2, ?3, ?3)",
+        )?;
+        insert.execute(params![org, agent.as_str(), self.latest.millis()])?;
+        Ok(self.connection.last_insert_rowid())
+    }
+
+    /// Makes an agent known; whether it was new.
+    pub(super) fn add_agent(
+        &mut self,
+        org: &OrgId,
+        agent: &AgentId,
+        once: Option<Once<bool>>,
+    ) -> Result<bool, StoreError> {
+        let org = self.orgs.get(org)?;
+        let new = rows::agent_row(self.connection, org, agent)?.is_none();
+        if new {
+            self.insert_agent(org, agent)?;
+        }
+        self.keep_reply(org, once, &new)?;
+        Ok(new)
+    }
+
+    fn keep_reply<T: ?Sized>(
+        &self,
+        org: OrgKey,
+        once: Option<Once<T>>,
+        outcome: &T,
+    ) -> Result<(), StoreError> {
+        let Some(Once { key, fingerprint, reply }) = once else { return Ok(()) };
+        let (status, body) = reply(outcome);
+        let mut insert = self.connection.prepare_cached(
+            "INSERT OR REPLACE INTO replies (org, key, fingerprint, status, body, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        )?;
+        insert.execute(params![org, key, fingerprint, status, body, self.latest.millis()])?;
+        Ok(())
+    }
+
+    /// Forgets replies that are no longer kept.
+    pub(super) fn forget_replies(&self) -> Result<(), StoreError> {
+        let mut delete = self.connection.prepare_cached("DELETE FROM replies WHERE created_at < ?1")?;
+        delete.execute([self.latest.millis() - REPLIES_KEPT_MS])?;
+        Ok(())
+    }
+
+    /// Adds a key, and its organization when that is new.
+    pub(super) fn create_key(
+        &mut self,
+        new: NewKey,
+        once: Option<Once<ApiKey>>,
+    ) -> Result<ApiKey, StoreError> {
+        let org = match self.orgs.get(&new.org) {
+            Ok(org) => org,
+            Err(_) => self.create_org(&new.org)?,
+        };
+        let created_at = self.latest;
+        let mut insert = self.connection.prepare_cached(
+            "INSERT INTO keys (id, org, kind, label, hash, last_four, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        )?;
+        insert.execute(params![
+            new.id.as_bytes(),
+            org,
+            new.kind.name(),
+            new.label,
+            new.hash,
+            new.last_four,
+            created_at.millis()
+        ])?;
+        let key = ApiKey { key: new, created_at, last_used_at: None, revoked_at: None };
+        self.keep_reply(org, once, &key)?;
+        Ok(key)
+    }
+
+    fn create_org(&mut self, name: &OrgId) -> Result<OrgKey, StoreError> {
+        let mut select = self.connection.prepare_cached("SELECT org FROM orgs WHERE name = ?1")?;
+        if let Some(org) = select.query_row([name.as_str()], |row| row.get(0)).optional()? {
+            return Ok(org);
+        }
+        let count: i64 = self.connection.query_row("SELECT count(*) FROM orgs", [], |row| row.get(0))?;
+        if count >= OrgKey::COUNT_MAX {
+            return Err(StoreError::Overloaded);
+        }
+        let mut insert = self
+            .connection
+            .prepare_cached("INSERT INTO orgs (org, name, created_at) VALUES (?1, ?2, ?3) RETURNING org")?;
+        let org = insert.query_row(params![count, name.as_str(), self.latest.millis()], |row| row.get(0))?;
+        self.new_orgs.push((name.clone(), org));
+        Ok(org)
+    }
+
+    /// Makes the default organization, if there is none yet.
+    pub(super) fn create_default_org(&mut self) -> Result<(), StoreError> {
+        let name: OrgId = DEFAULT_ORG.parse().map_err(|_| StoreError::Closed)?;
+        self.create_org(&name).map(|_| ())
+    }
+
+    /// Ends a key.
+    pub(super) fn revoke_key(&mut self, org: &OrgId, id: KeyId) -> Result<bool, StoreError> {
+        let org = self.orgs.get(org)?;
+        let mut update = self.connection.prepare_cached(
+            "UPDATE keys SET revoked_at = coalesce(revoked_at, ?3) WHERE org = ?1 AND id = ?2",
+        )?;
+        Ok(update.execute(params![org, id.as_bytes(), self.latest.millis()])? > 0)
+    }
+
+    /// Writes what is there already: nothing changes, and the disk has to take it.
+    pub(super) fn probe(&self) -> Result<(), StoreError> {
+        let mut update = self.connection.prepare_cached("UPDATE orgs SET name = name WHERE org = 0")?;
+        update.execute([])?;
+        Ok(())
+    }
+
+    /// Notes when keys were last used.
+    pub(super) fn touch_keys(&self, used: &[(KeyId, Timestamp)]) -> Result<(), StoreError> {
+        let mut update = self.connection.prepare_cached("UPDATE keys SET last_used_at = ?2 WHERE id = ?1")?;
+        for (id, at) in used {
+            update.execute(params![id.as_bytes(), at.millis()])?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether a row was refused because its id is there already.
+fn is_taken(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(rusqlite::ErrorCode::ConstraintViolation)
+}

@@ -1,0 +1,69 @@
+//! Organizations: their names, and the numbers that stand for them in the tables.
+
+use std::collections::HashMap;
+use std::sync::{PoisonError, RwLock};
+
+use renown_core::ids::OrgId;
+use rusqlite::Connection;
+use rusqlite::types::{FromSql, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
+
+use super::schema::SEQ_BITS;
+use crate::error::StoreError;
+use crate::evidence::Seq;
+
+/// The number of an organization.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct OrgKey(i64);
+
+impl OrgKey {
+    /// The organization that is made first.
+    #[cfg(test)]
+    pub(super) const DEFAULT: Self = Self(0);
+
+    /// How many there can be: the place of an evaluation has so many bits for it.
+    pub(super) const COUNT_MAX: i64 = 1 << (62 - SEQ_BITS);
+
+    /// The places of its evaluations: the first, and the one after the last.
+    pub(super) fn places(self) -> (Seq, Seq) {
+        (Seq(self.0 << SEQ_BITS), Seq((self.0 + 1) << SEQ_BITS))
+    }
+}
+
+impl ToSql for OrgKey {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        self.0.to_sql()
+    }
+}
+
+impl FromSql for OrgKey {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        i64::column_result(value).map(Self)
+    }
+}
+
+/// The organizations that there are.
+pub(super) struct Orgs(RwLock<HashMap<OrgId, OrgKey>>);
+
+impl Orgs {
+    pub(super) fn load(connection: &Connection) -> Result<Self, StoreError> {
+        let mut select = connection.prepare("SELECT name, org FROM orgs")?;
+        let mut rows = select.query([])?;
+        let mut orgs = HashMap::new();
+        while let Some(row) = rows.next()? {
+            let name: String = row.get(0)?;
+            let name =
+                name.parse().map_err(|error| StoreError::Damaged(format!("an organization: {error}")))?;
+            orgs.insert(name, row.get(1)?);
+        }
+        Ok(Self(RwLock::new(orgs)))
+    }
+
+    pub(super) fn get(&self, name: &OrgId) -> Result<OrgKey, StoreError> {
+        let orgs = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        orgs.get(name).copied().ok_or_else(|| StoreError::NoOrganization(name.to_string()))
+    }
+
+    pub(super) fn add(&self, name: OrgId, key: OrgKey) {
+        self.0.write().unwrap_or_else(PoisonError::into_inner).insert(name, key);
+    }
+}

@@ -1,0 +1,100 @@
+//! A pool of readers: a few threads, each with a connection of its own, so that reads wait neither for the writer nor for
+//! the threads of the server.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+use tokio::sync::oneshot;
+
+use crate::Reply;
+use crate::error::StoreError;
+
+/// How many reads may wait. Past it they are refused.
+const QUEUE_MAX: usize = 4096;
+
+/// How many threads read.
+const THREADS: usize = 4;
+
+type Read = Box<dyn FnOnce(&mut Connection) + Send>;
+
+/// The pool.
+pub(super) struct Readers {
+    queue: Option<SyncSender<Read>>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+/// A connection that cannot write.
+pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(std::time::Duration::from_secs(5))?;
+    connection.pragma_update(None, "query_only", true)?;
+    // Thousandths of bytes when negative: 2 MB a reader. What is hot is in the cache of the system anyway.
+    connection.pragma_update(None, "cache_size", -2000)?;
+    Ok(connection)
+}
+
+impl Readers {
+    pub(super) fn start(path: &Path) -> Result<Self, StoreError> {
+        let (queue, reads) = sync_channel::<Read>(QUEUE_MAX);
+        let reads = Arc::new(Mutex::new(reads));
+        let mut threads = Vec::new();
+        for _ in 0..THREADS {
+            let (connection, reads) = (connect(path)?, Arc::clone(&reads));
+            let thread = thread::Builder::new()
+                .name("renown-reader".to_owned())
+                .spawn(move || serve(connection, &reads))
+                .map_err(StoreError::io("starting a reader"))?;
+            threads.push(thread);
+        }
+        Ok(Self { queue: Some(queue), threads })
+    }
+
+    /// Runs a read on one of the threads, over one state of the database.
+    pub(super) fn run<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError> + Send + 'static,
+    ) -> Reply<'_, T> {
+        let (answer, answered) = oneshot::channel();
+        let read: Read = Box::new(move |connection| {
+            let result = connection
+                .transaction_with_behavior(TransactionBehavior::Deferred)
+                .map_err(StoreError::from)
+                .and_then(|transaction| read(&transaction));
+            let _ = answer.send(result);
+        });
+        let sent = match &self.queue {
+            Some(queue) => queue.try_send(read).map_err(|error| match error {
+                TrySendError::Full(_) => StoreError::Overloaded,
+                TrySendError::Disconnected(_) => StoreError::Closed,
+            }),
+            None => Err(StoreError::Closed),
+        };
+        Box::pin(async move {
+            sent?;
+            // A read that panicked answers nothing; the thread goes on with the next.
+            answered.await.unwrap_or(Err(StoreError::Closed))
+        })
+    }
+}
+
+fn serve(mut connection: Connection, reads: &Mutex<Receiver<Read>>) {
+    loop {
+        let next = reads.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let Ok(read) = next else { return };
+        let _ = catch_unwind(AssertUnwindSafe(|| read(&mut connection)));
+    }
+}
+
+impl Drop for Readers {
+    fn drop(&mut self) {
+        self.queue = None;
+        for thread in self.threads.drain(..) {
+            let _ = thread.join();
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! Rows into values, and the walks over them. Everything here only reads.
+
+use renown_core::ids::{AgentId, OrgId};
+use renown_core::reputation::{Evaluation, Standing, Tally, WINDOW_SIZE, Window};
+use renown_core::time::Timestamp;
+use renown_core::units::Micros;
+use rusqlite::{CachedStatement, Connection, OptionalExtension, Row, params};
+use uuid::Uuid;
+
+use super::orgs::OrgKey;
+use crate::error::StoreError;
+use crate::evidence::{Event, SavedReply, Seq};
+use crate::history::{Gathering, Point, Steps};
+use crate::keys::{ApiKey, NewKey};
+use crate::query::{AgentQuery, AgentSort, AgentSummary, Agents, EventPage, EventQuery, Events};
+
+/// Up to so many evaluations in a span of time are found by their times; more of them by walking the log.
+const SPAN_MAX: i64 = 20_000;
+
+/// A value that was never written like this.
+fn damaged<E: std::fmt::Display>(what: &'static str) -> impl FnOnce(E) -> StoreError {
+    move |error| StoreError::Damaged(format!("{what}: {error}"))
+}
+
+fn time(millis: i64) -> Result<Timestamp, StoreError> {
+    Timestamp::from_millis(millis).map_err(damaged("a time"))
+}
+
+fn latency(us: u32) -> Result<Micros, StoreError> {
+    Micros::from_us(us).ok_or_else(|| StoreError::Damaged(format!("a latency of {us} µs")))
+}
+
+fn text<T: std::str::FromStr<Err: std::fmt::Display>>(
+    row: &Row<'_>,
+    column: usize,
+    what: &'static str,
+) -> Result<T, StoreError> {
+    row.get_ref(column)?.as_str().map_err(damaged(what))?.parse().map_err(damaged(what))
+}
+
+/// The columns of an [`Event`], in the order in which [`event`] reads them.
+const EVENT: &str = "SELECT e.seq, e.evaluation_id, a.name, e.tool, e.passed, e.gate_us, e.agent_us, e.latency_us, e.gates, \
+     e.score, e.evaluations, e.created_at, e.accepted_at, e.salt, e.previous \
+     FROM evaluations e JOIN agents a ON a.agent = e.agent";
+
+fn event(row: &Row<'_>) -> Result<Event, StoreError> {
+    let tool: Option<String> = row.get(3)?;
+    let agent_us: Option<u32> = row.get(6)?;
+    Ok(Event {
+        seq: Seq(row.get(0)?),
+        id: text(row, 1, "an evaluation id")?,
+        agent: text(row, 2, "an agent id")?,
+        tool: tool.map(|tool| tool.parse()).transpose().map_err(damaged("a tool"))?,
+        passed: row.get(4)?,
+        gate_latency: latency(row.get(5)?)?,
+        agent_latency: agent_us.map(latency).transpose()?,
+        latency: latency(row.get(7)?)?,
+        gates: row.get(8)?,
+        standing: Standing::new(row.get(9)?, row.get(10)?),
+        created_at: time(row.get(11)?)?,
+        accepted_at: time(row.get(12)?)?,
+        salt: row.get(13)?,
+    })
+}
+
+/// The evaluation of an id.
+pub(super) fn event_of(connection: &Connection, org: OrgKey, id: &str) -> Result<Option<Event>, StoreError> {
+    let mut select =
+        connection.prepare_cached(&format!("{EVENT} WHERE e.org = ?1 AND e.evaluation_id = ?2"))?;
+    let mut rows = select.query(params![org, id])?;
+    rows.next()?.map(event).transpose()
+}
+
+/// An agent's number, and its last evaluation.
+pub(super) struct AgentRow {
+    pub(super) agent: i64,
+    pub(super) last_seq: Option<i64>,
+}
+
+pub(super) fn agent_row(
+    connection: &Connection,
+    org: OrgKey,
+    agent: &AgentId,
+) -> Result<Option<AgentRow>, StoreError> {
+    let mut select =
+        connection.prepare_cached("SELECT agent, last_seq FROM agents WHERE org = ?1 AND name = ?2")?;
+    let row = select.query_row(params![org, agent.as_str()], |row| {
+        Ok(AgentRow { agent: row.get(0)?, last_seq: row.get(1)? })
+    });
+    Ok(row.optional()?)
+}
+
+/// An agent's evaluations from `last` backwards, until `take` wants no more. `columns` begins with `previous`.
+fn walk(
+    select: &mut CachedStatement<'_>,
+    last: Option<i64>,
+    mut take: impl FnMut(i64, &Row<'_>) -> Result<bool, StoreError>,
+) -> Result<(), StoreError> {
+    let mut next = last;
+    while let Some(seq) = next {
+        let mut rows = select.query([seq])?;
+        let Some(row) = rows.next()? else { return Ok(()) };
+        next = row.get("previous")?;
+        if !take(seq, row)? {
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+/// The window that ends with an evaluation.
+pub(super) fn window(connection: &Connection, last: Option<i64>) -> Result<Window, StoreError> {
+    let mut newest_first = Vec::new();
+    let mut select =
+        connection.prepare_cached("SELECT previous, passed, latency_us FROM evaluations WHERE seq = ?1")?;
+    walk(&mut select, last, |_, row| {
+        newest_first.push(Evaluation { passed: row.get(1)?, latency: latency(row.get(2)?)? });
+        Ok(newest_first.len() < WINDOW_SIZE)
+    })?;
+    Ok(newest_first.into_iter().rev().collect())
+}
+
+/// The sums of a window as they are kept beside its agent.
+fn tally(row: &Row<'_>, first_column: usize) -> Result<Tally, StoreError> {
+    let sum = |column| row.get::<_, u64>(first_column + column);
+    let (evaluations, passed, streak, latency_us) = (sum(0)?, sum(1)?, sum(2)?, sum(3)?);
+    Tally::from_sums(evaluations, passed, streak, latency_us)
+        .ok_or_else(|| StoreError::Damaged("the sums of an agent".to_owned()))
+}
+
+/// The sums of an agent, zero if it was never seen.
+pub(super) fn tally_of(connection: &Connection, org: OrgKey, agent: &AgentId) -> Result<Tally, StoreError> {
+    let mut select = connection.prepare_cached(
+        "SELECT evaluations, passed, streak, latency_us FROM agents WHERE org = ?1 AND name = ?2",
+    )?;
+    let mut rows = select.query(params![org, agent.as_str()])?;
+    rows.next()?.map_or(Ok(Tally::default()), |row| tally(row, 0))
+}
+
+/// A page of evaluations.
+pub(super) fn events(connection: &Connection, org: OrgKey, query: EventQuery) -> Result<Events, StoreError> {
+    let agent = query.agent.clone();
+    let mut page = EventPage::new(query);
+    match agent {
+        Some(agent) => events_of_agent(connection, org, &agent, &mut page)?,
+        None => events_of_org(connection, org, &mut page)?,
+    }
+    Ok(page.finish())
+}
+
+fn events_of_agent(
+    connection: &Connection,
+    org: OrgKey,
+    agent: &AgentId,
+    page: &mut EventPage,
+) -> Result<(), StoreError> {
+    let Some(AgentRow { agent, last_seq }) = agent_row(connection, org, agent)? else { return Ok(()) };
+    // A page that goes on from an evaluation of this agent need not walk there again.
+    let resumed = match page.query().before {
+        Some(Seq(before)) => connection
+            .query_row(
+                "SELECT previous FROM evaluations WHERE seq = ?1 AND agent = ?2",
+                [before, agent],
+                |row| row.get(0),
+            )
+            .optional()?,
+        None => None,
+    };
+    let mut select = connection.prepare_cached(&format!("{EVENT} WHERE e.seq = ?1"))?;
+    walk(&mut select, resumed.unwrap_or(last_seq), |_, row| Ok(page.take(event(row)?)))
+}
+
+fn events_of_org(connection: &Connection, org: OrgKey, page: &mut EventPage) -> Result<(), StoreError> {
+    let (Seq(first), Seq(end)) = org.places();
+    let query = page.query();
+    let end = query.before.map_or(end, |Seq(before)| before.min(end));
+    let from = query.from.map_or(i64::MIN, first_milli);
+    let to = query.to.map_or(i64::MAX, Timestamp::millis);
+    let few_in_span = (query.from.is_some() || query.to.is_some())
+        && {
+            let mut count = connection.prepare_cached(
+            "SELECT count(*) FROM (SELECT 1 FROM evaluations WHERE org = ?1 AND created_at BETWEEN ?2 AND ?3 LIMIT ?4)",
+        )?;
+            count.query_row(params![org, from, to, SPAN_MAX + 1], |row| row.get::<_, i64>(0))? <= SPAN_MAX
+        };
+    // The plus keeps the column from choosing an index: the log is walked as it stands.
+    let found = if few_in_span {
+        "SELECT seq FROM evaluations WHERE org = ?5 AND created_at BETWEEN ?3 AND ?4 AND seq >= ?1 AND seq < ?2"
+    } else {
+        "SELECT seq FROM evaluations WHERE seq >= ?1 AND seq < ?2 AND +created_at BETWEEN ?3 AND ?4 AND +org = ?5"
+    };
+    let mut seqs = connection.prepare_cached(&format!("{found} ORDER BY seq DESC"))?;
+    let mut select = connection.prepare_cached(&format!("{EVENT} WHERE e.seq = ?1"))?;
+    let mut seqs = seqs.query(params![first, end, from, to, org])?;
+    while let Some(seq) = seqs.next()? {
+        let mut rows = select.query([seq.get::<_, i64>(0)?])?;
+        if let Some(row) = rows.next()?
+            && !page.take(event(row)?)
+        {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// The first whole millisecond that is not before a time.
+fn first_milli(time: Timestamp) -> i64 {
+    let millis = time.millis();
+    if Timestamp::from_millis(millis).is_ok_and(|floor| floor < time) { millis + 1 } else { millis }
+}
+
+/// How an agent's score went.
+pub(super) fn history(
+    connection: &Connection,
+    org: OrgKey,
+    agent: &AgentId,
+    steps: Steps,
+) -> Result<Vec<Point>, StoreError> {
+    let mut gathering = Gathering::new(steps);
+    let last = agent_row(connection, org, agent)?.and_then(|row| row.last_seq);
+    let mut select =
+        connection.prepare_cached("SELECT previous, created_at, score FROM evaluations WHERE seq = ?1")?;
+    walk(&mut select, last, |seq, row| {
+        gathering.take(time(row.get(1)?)?, Seq(seq), row.get(2)?);
+        Ok(true)
+    })?;
+    Ok(gathering.finish())
+}
+
+const AGENT: &str =
+    "SELECT name, first_seen, last_seen, evaluations, passed, streak, latency_us FROM agents WHERE org = ?1";
+
+fn summary(row: &Row<'_>) -> Result<AgentSummary, StoreError> {
+    Ok(AgentSummary {
+        agent: text(row, 0, "an agent id")?,
+        first_seen: time(row.get(1)?)?,
+        last_seen: time(row.get(2)?)?,
+        tally: tally(row, 3)?,
+    })
+}
+
+/// One agent.
+pub(super) fn agent(
+    connection: &Connection,
+    org: OrgKey,
+    agent: &AgentId,
+) -> Result<Option<AgentSummary>, StoreError> {
+    let mut select = connection.prepare_cached(&format!("{AGENT} AND name = ?2"))?;
+    let mut rows = select.query(params![org, agent.as_str()])?;
+    rows.next()?.map(summary).transpose()
+}
+
+/// A page of agents.
+pub(super) fn agents(connection: &Connection, org: OrgKey, query: &AgentQuery) -> Result<Agents, StoreError> {
+    let (value, name) = match (&query.after, query.sort) {
+        (Some(after), _) => (after.value, after.agent.as_str()),
+        (None, AgentSort::LastSeen | AgentSort::Score) => (i64::MAX, ""),
+        (None, AgentSort::AgentId) => (0, ""),
+    };
+    let rest = match query.sort {
+        AgentSort::LastSeen => "AND (last_seen, name) < (?2, ?3) ORDER BY last_seen DESC, name DESC",
+        AgentSort::Score => "AND (score < ?2 OR (score = ?2 AND name > ?3)) ORDER BY score DESC, name",
+        AgentSort::AgentId => "AND name > ?3 AND ?2 = 0 ORDER BY name",
+    };
+    let mut select = connection.prepare_cached(&format!("{AGENT} {rest}"))?;
+    let mut rows = select.query(params![org, value, name])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()?
+        && found.len() <= query.limit
+    {
+        let agent = summary(row)?;
+        if query.wants(&agent.agent) {
+            found.push(agent);
+        }
+    }
+    Ok(Agents::page(found, query))
+}
+
+/// The reply kept for an idempotency key, if it is not older than `since`.
+pub(super) fn saved_reply(
+    connection: &Connection,
+    org: OrgKey,
+    key: &str,
+    since: i64,
+) -> Result<Option<SavedReply>, StoreError> {
+    let mut select = connection.prepare_cached(
+        "SELECT fingerprint, status, body FROM replies WHERE org = ?1 AND key = ?2 AND created_at >= ?3",
+    )?;
+    let reply = select.query_row(params![org, key, since], |row| {
+        Ok(SavedReply { fingerprint: row.get(0)?, status: row.get(1)?, body: row.get(2)? })
+    });
+    Ok(reply.optional()?)
+}
+
+/// Every key.
+pub(super) fn keys(connection: &Connection) -> Result<Vec<ApiKey>, StoreError> {
+    let mut select = connection.prepare_cached(
+        "SELECT k.id, o.name, k.kind, k.label, k.hash, k.last_four, k.created_at, k.last_used_at, k.revoked_at \
+         FROM keys k JOIN orgs o ON o.org = k.org ORDER BY k.created_at, k.id",
+    )?;
+    let mut rows = select.query([])?;
+    let mut keys = Vec::new();
+    while let Some(row) = rows.next()? {
+        let maybe_time = |column| row.get::<_, Option<i64>>(column)?.map(time).transpose();
+        let org: OrgId = text(row, 1, "an organization")?;
+        keys.push(ApiKey {
+            key: NewKey {
+                id: Uuid::from_bytes(row.get(0)?),
+                org,
+                kind: text(row, 2, "a kind of key")?,
+                label: row.get(3)?,
+                hash: row.get(4)?,
+                last_four: row.get(5)?,
+            },
+            created_at: time(row.get(6)?)?,
+            last_used_at: maybe_time(7)?,
+            revoked_at: maybe_time(8)?,
+        });
+    }
+    Ok(keys)
+}

@@ -1,0 +1,203 @@
+//! The stored shapes, their version, and how an older database becomes a newer one.
+//!
+//! - `user_version` is the version of the schema. A database of an older release is upgraded step by step when it is
+//!   opened, after a copy was kept as `renown.db.before-<version>`; one of a newer release is refused.
+//! - The place of an evaluation, `seq`, is its organization's number above 40 bits and a running number below, so the table
+//!   itself is sorted by organization and acceptance, and lists of one organization never step over another's rows.
+//! - `previous` chains the evaluations of an agent. An index over (agent, seq) would do the same and dirty a page of
+//!   its own with almost every evaluation; the chain costs nothing to write and a look-up a step to read.
+//! - `agents` holds what can be made again from the evaluations: the sums of the window. `renown verify` does so.
+
+use std::path::Path;
+
+use rusqlite::Connection;
+
+use super::backup;
+use crate::error::StoreError;
+
+/// "Rnwn", so that a file of another program is told apart from ours.
+const APPLICATION_ID: i64 = 0x526e_776e;
+
+/// How many bits of a place are the running number inside an organization.
+pub(super) const SEQ_BITS: u32 = 40;
+
+/// The first version of the schema.
+const FIRST: &str = "
+CREATE TABLE orgs (
+    org        INTEGER PRIMARY KEY,
+    name       TEXT NOT NULL UNIQUE,
+    created_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE keys (
+    id           BLOB PRIMARY KEY,
+    org          INTEGER NOT NULL,
+    kind         TEXT NOT NULL,
+    label        TEXT,
+    hash         BLOB NOT NULL UNIQUE,
+    last_four    TEXT NOT NULL,
+    created_at   INTEGER NOT NULL,
+    last_used_at INTEGER,
+    revoked_at   INTEGER
+) STRICT;
+
+CREATE TABLE agents (
+    agent       INTEGER PRIMARY KEY,
+    org         INTEGER NOT NULL,
+    name        TEXT NOT NULL,
+    first_seen  INTEGER NOT NULL,
+    last_seen   INTEGER NOT NULL,
+    last_seq    INTEGER,
+    evaluations INTEGER NOT NULL DEFAULT 0,
+    passed      INTEGER NOT NULL DEFAULT 0,
+    streak      INTEGER NOT NULL DEFAULT 0,
+    latency_us  INTEGER NOT NULL DEFAULT 0,
+    score       INTEGER NOT NULL DEFAULT 0,
+    UNIQUE (org, name)
+) STRICT;
+CREATE INDEX agents_by_last_seen ON agents (org, last_seen, name);
+
+CREATE TABLE evaluations (
+    seq           INTEGER PRIMARY KEY,
+    org           INTEGER NOT NULL,
+    agent         INTEGER NOT NULL,
+    previous      INTEGER,
+    evaluation_id TEXT NOT NULL,
+    passed        INTEGER NOT NULL,
+    latency_us    INTEGER NOT NULL,
+    gate_us       INTEGER NOT NULL,
+    agent_us      INTEGER,
+    tool          TEXT,
+    gates         TEXT NOT NULL,
+    created_at    INTEGER NOT NULL,
+    accepted_at   INTEGER NOT NULL,
+    score         INTEGER NOT NULL,
+    evaluations   INTEGER NOT NULL,
+    salt          BLOB NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX evaluations_by_id ON evaluations (org, evaluation_id);
+CREATE INDEX evaluations_by_time ON evaluations (org, created_at);
+
+CREATE TABLE replies (
+    org         INTEGER NOT NULL,
+    key         TEXT NOT NULL,
+    fingerprint BLOB NOT NULL,
+    status      INTEGER NOT NULL,
+    body        BLOB NOT NULL,
+    created_at  INTEGER NOT NULL,
+    PRIMARY KEY (org, key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX replies_by_time ON replies (created_at);
+";
+
+/// The version that this release writes.
+pub(super) const VERSION: i64 = 1;
+
+/// Step `n` of this list makes version `n + 1` of version `n`; the first makes version 1 of an empty file.
+pub(super) const STEPS: [&str; 1] = [FIRST];
+
+/// Brings the database at a path to the version of the last step.
+pub(super) fn upgrade(connection: &mut Connection, path: &Path, steps: &[&str]) -> Result<(), StoreError> {
+    let known = i64::try_from(steps.len()).unwrap_or(i64::MAX);
+    let found = check(connection, path, known)?;
+    if found == known {
+        return Ok(());
+    }
+    if found > 0 {
+        keep_copy(connection, path, found)?;
+    }
+    let transaction = connection.transaction()?;
+    for step in steps.iter().skip(usize::try_from(found).unwrap_or_default()) {
+        transaction.execute_batch(step)?;
+    }
+    transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+    transaction.pragma_update(None, "user_version", known)?;
+    transaction.commit()?;
+    Ok(())
+}
+
+/// The version of a database that may be opened; 0 if it is empty.
+pub(super) fn check(connection: &Connection, path: &Path, known: i64) -> Result<i64, StoreError> {
+    let number = |pragma| connection.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0));
+    let foreign = || StoreError::Foreign(path.to_owned());
+    let version = number("user_version").map_err(|error| match error.sqlite_error_code() {
+        Some(rusqlite::ErrorCode::NotADatabase) => foreign(),
+        _ => error.into(),
+    })?;
+    let application = number("application_id")?;
+    let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    match version {
+        0 if application == 0 && tables == 0 => Ok(0),
+        _ if application != APPLICATION_ID || version < 1 => Err(foreign()),
+        found if found > known => Err(StoreError::Newer { found, known }),
+        found => Ok(found),
+    }
+}
+
+/// Keeps the database as it was before an upgrade. A copy that is there already is the one to keep: it was made before
+/// an upgrade that did not finish.
+fn keep_copy(connection: &Connection, path: &Path, version: i64) -> Result<(), StoreError> {
+    let copy = path.with_file_name(format!("renown.db.before-{version}"));
+    if copy.exists() {
+        return Ok(());
+    }
+    backup::copy(connection, &copy, &mut |_| {})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sqlite::testing::scratch;
+
+    const SECOND: &str = "ALTER TABLE agents ADD COLUMN slug TEXT";
+
+    fn version(connection: &Connection) -> i64 {
+        connection.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap()
+    }
+
+    #[test]
+    fn an_older_database_is_copied_and_upgraded_and_a_newer_one_refused() {
+        let dir = scratch("schema-upgrade");
+        let path = dir.join("renown.db");
+        let mut connection = Connection::open(&path).unwrap();
+        upgrade(&mut connection, &path, &[FIRST]).unwrap();
+        assert!(!dir.join("renown.db.before-1").exists(), "a new database has nothing to keep");
+
+        upgrade(&mut connection, &path, &[FIRST, SECOND]).unwrap();
+        assert_eq!(version(&connection), 2);
+        let copy = Connection::open(dir.join("renown.db.before-1")).unwrap();
+        assert_eq!(version(&copy), 1);
+        assert!(copy.prepare("SELECT slug FROM agents").is_err(), "the copy is the old database");
+
+        let error = upgrade(&mut connection, &path, &[FIRST]).unwrap_err();
+        assert!(matches!(error, StoreError::Newer { found: 2, known: 1 }), "{error}");
+    }
+
+    #[test]
+    fn a_step_that_fails_leaves_the_old_version() {
+        let dir = scratch("schema-fails");
+        let path = dir.join("renown.db");
+        let mut connection = Connection::open(&path).unwrap();
+        upgrade(&mut connection, &path, &[FIRST]).unwrap();
+        upgrade(&mut connection, &path, &[FIRST, SECOND, "nonsense"]).unwrap_err();
+        assert_eq!(version(&connection), 1);
+        assert!(connection.prepare("SELECT slug FROM agents").is_err(), "nothing is half upgraded");
+    }
+
+    #[test]
+    fn files_of_others_are_left_alone() {
+        let dir = scratch("schema-foreign");
+        let path = dir.join("renown.db");
+        let mut connection = Connection::open(&path).unwrap();
+        connection.execute_batch("CREATE TABLE notes (text TEXT)").unwrap();
+        assert!(matches!(upgrade(&mut connection, &path, &STEPS), Err(StoreError::Foreign(_))));
+        drop(connection);
+        std::fs::write(
+            &path,
+            "this is a text, and longer than the header of a database has to be: one hundred bytes",
+        )
+        .unwrap();
+        let mut connection = Connection::open(&path).unwrap();
+        assert!(matches!(upgrade(&mut connection, &path, &STEPS), Err(StoreError::Foreign(_))));
+    }
+}

@@ -1,0 +1,161 @@
+//! Every score again from the evidence, compared with what is kept.
+//!
+//! The log is read once, in the order of acceptance. What the store keeps beside the evidence has to be what the rules make
+//! of it: the score and the count after each evaluation, the chain of each agent's evaluations, and the sums, the score and
+//! the last place beside each agent.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use renown_core::reputation::{Evaluation, Tally, Window};
+use renown_core::units::Micros;
+use rusqlite::{Connection, Row};
+
+use super::backup;
+use crate::error::StoreError;
+
+/// What was compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Verified {
+    /// Evaluations that were replayed.
+    pub evaluations: u64,
+    /// Agents whose sums were compared.
+    pub agents: u64,
+}
+
+/// Something kept that is not what the evidence gives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// The organization.
+    pub org: String,
+    /// The agent.
+    pub agent: String,
+    /// The evaluation, if it is about one.
+    pub evaluation: Option<String>,
+    /// What is compared.
+    pub what: &'static str,
+    /// What is kept.
+    pub kept: String,
+    /// What the evidence gives.
+    pub fresh: String,
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { org, agent, evaluation, what, kept, fresh } = self;
+        write!(f, "agent {agent:?} of {org}")?;
+        if let Some(evaluation) = evaluation {
+            write!(f, ", evaluation {evaluation}")?;
+        }
+        write!(f, ": {what} is kept as {kept}, the evidence gives {fresh}")
+    }
+}
+
+/// How a replay ended.
+pub type Verdict = Result<Verified, Box<Difference>>;
+
+#[derive(Default)]
+struct Replayed {
+    window: Window,
+    last_seq: Option<i64>,
+}
+
+/// Replays all evidence, up to the first difference. `report` hears how many evaluations are done, of how many.
+pub(super) fn run(connection: &Connection, report: &mut dyn FnMut(u64, u64)) -> Result<Verdict, StoreError> {
+    let moment = connection.unchecked_transaction()?;
+    let total: u64 = moment.query_row("SELECT count(*) FROM evaluations", [], |row| row.get(0))?;
+    backup::check(&moment)?;
+    let mut verified = Verified::default();
+    let mut agents: HashMap<i64, Replayed> = HashMap::new();
+    let mut select = moment.prepare(
+        "SELECT seq, agent, previous, passed, latency_us, score, evaluations, gate_us, agent_us FROM evaluations ORDER BY seq",
+    )?;
+    let mut rows = select.query([])?;
+    while let Some(row) = rows.next()? {
+        let agent: i64 = row.get(1)?;
+        let replayed = agents.entry(agent).or_default();
+        if let Some((what, kept, fresh)) = replay(replayed, row)? {
+            return Ok(Err(name(&moment, agent, Some(row.get(0)?), what, kept, fresh)));
+        }
+        verified.evaluations += 1;
+        if verified.evaluations.is_multiple_of(10_000) {
+            report(verified.evaluations, total);
+        }
+    }
+    let verdict = compare_agents(&moment, &mut agents, &mut verified)?;
+    report(verified.evaluations, total);
+    Ok(match verdict {
+        Some(difference) => Err(difference),
+        None => Ok(verified),
+    })
+}
+
+type Found = (&'static str, String, String);
+
+fn differs<T: PartialEq + fmt::Debug>(what: &'static str, kept: &T, fresh: &T) -> Option<Found> {
+    (kept != fresh).then(|| (what, format!("{kept:?}"), format!("{fresh:?}")))
+}
+
+/// Counts one evaluation and compares what is kept with it.
+fn replay(replayed: &mut Replayed, row: &Row<'_>) -> Result<Option<Found>, StoreError> {
+    let us: u32 = row.get(4)?;
+    let latency = Micros::from_us(us).ok_or_else(|| StoreError::Damaged(format!("a latency of {us} µs")))?;
+    replayed.window.push(Evaluation { passed: row.get(3)?, latency });
+    let standing = replayed.window.tally().standing();
+    let (gate_us, agent_us): (u32, Option<u32>) = (row.get(7)?, row.get(8)?);
+    let counts = us == gate_us || Some(us) == agent_us;
+    let found = differs("the evaluation before", &row.get(2)?, &replayed.last_seq)
+        .or_else(|| (!counts).then(|| ("the latency that counts", us.to_string(), gate_us.to_string())))
+        .or(differs("the score after it", &row.get(5)?, &standing.score))
+        .or(differs("the number of evaluations after it", &row.get(6)?, &standing.eval_count));
+    replayed.last_seq = Some(row.get(0)?);
+    Ok(found)
+}
+
+fn compare_agents(
+    connection: &Connection,
+    agents: &mut HashMap<i64, Replayed>,
+    verified: &mut Verified,
+) -> Result<Option<Box<Difference>>, StoreError> {
+    let mut select = connection.prepare(
+        "SELECT agent, last_seq, evaluations, passed, streak, latency_us, score FROM agents ORDER BY agent",
+    )?;
+    let mut rows = select.query([])?;
+    while let Some(row) = rows.next()? {
+        let agent: i64 = row.get(0)?;
+        let replayed = agents.remove(&agent).unwrap_or_default();
+        let fresh = replayed.window.tally();
+        let kept = Tally::from_sums(row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?);
+        let found = differs("the last evaluation", &row.get(1)?, &replayed.last_seq)
+            .or(differs("the sums of the window", &kept, &Some(fresh)))
+            .or(differs("the score", &row.get(6)?, &fresh.breakdown().score()));
+        if let Some((what, kept, fresh)) = found {
+            return Ok(Some(name(connection, agent, None, what, kept, fresh)));
+        }
+        verified.agents += 1;
+    }
+    // What is left belongs to nobody.
+    let orphan = agents.keys().min();
+    Ok(orphan.map(|&agent| name(connection, agent, None, "the agent", "missing".into(), "there".into())))
+}
+
+fn name(
+    connection: &Connection,
+    agent: i64,
+    seq: Option<i64>,
+    what: &'static str,
+    kept: String,
+    fresh: String,
+) -> Box<Difference> {
+    let text = |sql: &str, key: i64| -> String {
+        connection.query_row(sql, [key], |row| row.get(0)).unwrap_or_else(|_| format!("number {key}"))
+    };
+    Box::new(Difference {
+        org: text("SELECT o.name FROM agents a JOIN orgs o ON o.org = a.org WHERE a.agent = ?1", agent),
+        agent: text("SELECT name FROM agents WHERE agent = ?1", agent),
+        evaluation: seq.map(|seq| text("SELECT evaluation_id FROM evaluations WHERE seq = ?1", seq)),
+        what,
+        kept,
+        fresh,
+    })
+}

@@ -1,0 +1,250 @@
+//! The one writer: takes everything that waits as one transaction, makes it durable with one fsync, then answers.
+//!
+//! While the disk works, the next writes gather in the queue, so the more is asked at once the more each fsync carries. The
+//! queue has a bound; past it a write is refused at once instead of held in memory.
+//!
+//! **Checkpoints.** Moving the write-ahead log into the database costs a hundred milliseconds where the log is long, so a
+//! thread of its own does it beside the writer (`PASSIVE`, which waits for nobody). Only while nothing writes can the log
+//! begin anew, so when all but a little is moved, the writer moves the rest between two transactions.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use rusqlite::Connection;
+use tokio::sync::oneshot;
+
+use super::log::{Log, TRANSACTION_MAX};
+use super::orgs::Orgs;
+use super::standings::Standings;
+use crate::error::StoreError;
+use crate::{Clock, Reply};
+
+/// How many writes may wait. Past it they are refused.
+const QUEUE_MAX: usize = 4096;
+
+/// How often the write-ahead log is moved into the database while there are writes.
+const CHECKPOINT_EVERY: Duration = Duration::from_secs(1);
+
+/// With at most so many pages left to move, the writer does it itself.
+const CHECKPOINT_REST_PAGES: i64 = 1000;
+
+/// How often what is kept for a time only is looked through.
+const HOUSEKEEPING_EVERY: Duration = Duration::from_mins(10);
+
+/// A write that waits for its transaction.
+trait Work: Send {
+    /// How many evaluations it holds.
+    fn evaluations(&self) -> usize;
+
+    /// Does it inside the open transaction. An error fails the whole transaction; what is wrong with this write alone is
+    /// kept for its answer.
+    fn apply(&mut self, log: &mut Log<'_>) -> Result<(), StoreError>;
+
+    /// Answers: the transaction is durable, or it failed.
+    fn answer(self: Box<Self>, transaction: Result<(), Arc<StoreError>>);
+}
+
+/// A write as a function of the log, and who waits for what it returns.
+struct Waiting<T, F> {
+    evaluations: usize,
+    write: Option<F>,
+    done: Result<T, StoreError>,
+    answer: oneshot::Sender<Result<T, StoreError>>,
+}
+
+impl<T, F> Work for Waiting<T, F>
+where
+    T: Send,
+    F: FnOnce(&mut Log<'_>) -> Result<T, StoreError> + Send,
+{
+    fn evaluations(&self) -> usize {
+        self.evaluations
+    }
+
+    fn apply(&mut self, log: &mut Log<'_>) -> Result<(), StoreError> {
+        let Some(write) = self.write.take() else { return Ok(()) };
+        match write(log) {
+            Err(error) if !matches!(error, StoreError::NoOrganization(_)) => Err(error),
+            done => {
+                self.done = done;
+                Ok(())
+            }
+        }
+    }
+
+    fn answer(self: Box<Self>, transaction: Result<(), Arc<StoreError>>) {
+        // Who no longer waits has no use for the answer.
+        let _ = self.answer.send(transaction.map_err(StoreError::RolledBack).and(self.done));
+    }
+}
+
+/// The writer's thread and its queue.
+pub(super) struct Writer {
+    queue: Option<SyncSender<Box<dyn Work>>>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Writer {
+    /// Starts the writer on its connection, and the checkpointer on another.
+    pub(super) fn start(
+        connection: Connection,
+        checkpoints: Connection,
+        orgs: Arc<Orgs>,
+        standings: Arc<Standings>,
+        clock: Clock,
+    ) -> Result<Self, StoreError> {
+        let (queue, writes) = sync_channel(QUEUE_MAX);
+        let (dirty, made_dirty) = sync_channel(1);
+        let (started, has_started) = sync_channel(1);
+        let nearly_moved = Arc::new(AtomicBool::new(false));
+        let nearly = Arc::clone(&nearly_moved);
+        let checkpointer =
+            spawn("renown-checkpoint", move || checkpoint(&checkpoints, &made_dirty, &nearly))?;
+        let thread = spawn("renown-writer", move || match Log::new(&connection, orgs, standings, clock) {
+            Ok(mut log) => {
+                let _ = started.send(begin(&mut log));
+                serve(&mut log, &writes, &dirty, || {
+                    if nearly_moved.swap(false, Ordering::Relaxed) {
+                        let _ = passive(&connection);
+                    }
+                });
+            }
+            Err(error) => {
+                let _ = started.send(Err(error));
+            }
+        })?;
+        let started = Self { queue: Some(queue), threads: vec![thread, checkpointer] };
+        has_started.recv().unwrap_or(Err(StoreError::Closed)).map(|()| started)
+    }
+
+    /// Puts a write into the queue; the answer comes when it is durable. The transaction is cut by how many evaluations
+    /// its writes hold.
+    pub(super) fn send<T: Send + 'static>(
+        &self,
+        evaluations: usize,
+        write: impl FnOnce(&mut Log<'_>) -> Result<T, StoreError> + Send + 'static,
+    ) -> Reply<'_, T> {
+        let (answer, answered) = oneshot::channel();
+        let work = Waiting { evaluations, write: Some(write), done: Err(StoreError::Closed), answer };
+        let sent = match &self.queue {
+            Some(queue) => queue.try_send(Box::new(work)).map_err(|error| match error {
+                TrySendError::Full(_) => StoreError::Overloaded,
+                TrySendError::Disconnected(_) => StoreError::Closed,
+            }),
+            None => Err(StoreError::Closed),
+        };
+        Box::pin(async move {
+            sent?;
+            answered.await.unwrap_or(Err(StoreError::Closed))
+        })
+    }
+}
+
+/// What has waited is written before the writer ends.
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.queue = None;
+        for thread in self.threads.drain(..) {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, StoreError> {
+    thread::Builder::new()
+        .name(name.to_owned())
+        .spawn(work)
+        .map_err(StoreError::io(format!("starting {name}")))
+}
+
+/// The first transaction: there is a default organization from the first start on.
+fn begin(log: &mut Log<'_>) -> Result<(), StoreError> {
+    let done = log.begin().and_then(|()| log.create_default_org()).and_then(|()| log.commit());
+    done.inspect_err(|_| log.roll_back())
+}
+
+fn serve(log: &mut Log<'_>, writes: &Receiver<Box<dyn Work>>, dirty: &SyncSender<()>, between: impl Fn()) {
+    let mut kept_house = Instant::now();
+    while let Ok(first) = writes.recv() {
+        let mut evaluations = first.evaluations();
+        let mut group = vec![first];
+        while evaluations < TRANSACTION_MAX
+            && let Ok(next) = writes.try_recv()
+        {
+            evaluations += next.evaluations();
+            group.push(next);
+        }
+        let keep_house = kept_house.elapsed() > HOUSEKEEPING_EVERY;
+        if keep_house {
+            kept_house = Instant::now();
+        }
+        transact(log, group, keep_house);
+        let _ = dirty.try_send(());
+        between();
+    }
+}
+
+/// Does a group of writes as one transaction and answers each of them.
+fn transact(log: &mut Log<'_>, mut group: Vec<Box<dyn Work>>, keep_house: bool) {
+    let result = log.begin().and_then(|()| {
+        if keep_house {
+            log.forget_replies()?;
+        }
+        for work in &mut group {
+            // A write that panics fails its transaction and nothing else.
+            catch_unwind(AssertUnwindSafe(|| work.apply(log)))
+                .unwrap_or_else(|_| Err(StoreError::Damaged("a write could not be applied".to_owned())))?;
+        }
+        log.commit()
+    });
+    let transaction = result.map_err(|error| {
+        log.roll_back();
+        Arc::new(error)
+    });
+    for work in group {
+        work.answer(transaction.clone());
+    }
+}
+
+/// Moves the write-ahead log into the database as long as the writer lives.
+fn checkpoint(connection: &Connection, made_dirty: &Receiver<()>, nearly_moved: &AtomicBool) {
+    let mut dirty = false;
+    while dirty || made_dirty.recv().is_ok() {
+        if let Ok((log, moved)) = passive(connection) {
+            nearly_moved.store(log > 0 && log - moved <= CHECKPOINT_REST_PAGES, Ordering::Relaxed);
+        }
+        // Not again before this, unless the writer ends.
+        let next = Instant::now() + CHECKPOINT_EVERY;
+        dirty = false;
+        while let Some(left) = next.checked_duration_since(Instant::now()) {
+            match made_dirty.recv_timeout(left) {
+                Ok(()) => dirty = true,
+                Err(RecvTimeoutError::Timeout) => break,
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+        }
+    }
+}
+
+/// Moves what can be moved without waiting for anybody. Pages in the write-ahead log, and those of them that are moved.
+fn passive(connection: &Connection) -> rusqlite::Result<(i64, i64)> {
+    connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| Ok((row.get(1)?, row.get(2)?)))
+}
+
+/// Sets a connection up for writing, durable with every commit.
+pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
+    let connection = Connection::open(path)?;
+    connection.busy_timeout(Duration::from_secs(5))?;
+    connection.pragma_update(None, "journal_mode", "wal")?;
+    connection.pragma_update(None, "synchronous", "full")?;
+    connection.pragma_update(None, "wal_autocheckpoint", 0)?;
+    connection.pragma_update(None, "temp_store", "memory")?;
+    // Thousands of bytes when negative: 16 MB.
+    connection.pragma_update(None, "cache_size", -16_000)?;
+    Ok(connection)
+}
