@@ -5,9 +5,11 @@
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a broken bench has to fail loudly")]
 
 use std::hint::black_box;
+use std::time::Instant;
 
-use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
+use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use renown_core::decimal::Decimal;
+use renown_core::gates::{Choice, Context, Engine, Place, Settings};
 use renown_core::identity::{Category, ScoreDelta, Windows};
 use renown_core::kind::Kind;
 use renown_core::performance::Totals;
@@ -18,6 +20,7 @@ use renown_core::session_metrics::{
 };
 use renown_core::time::Timestamp;
 use renown_core::units::{Micros, NanoUsd, Unit, Whole};
+use serde_json::value::{RawValue, to_raw_value};
 
 /// A stream of evaluations that no branch predictor can learn: a linear congruential generator.
 fn evaluations(count: usize) -> Vec<Evaluation> {
@@ -184,5 +187,50 @@ fn inputs(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, reputation, session, others, inputs);
+/// Prose and code as agents write it, without a finding, as one JSON string of so many bytes.
+fn clean(bytes: usize) -> Box<RawValue> {
+    let text = "Fixed the retry loop in src/client.rs: it now waits 250 ms, then 500 ms, and gives up after 5 tries.\n\
+                The test `retries_are_bounded` covers both sides, and the 42 others still pass (1.8 s in all).\n\
+                fn wait(tries: u32) -> Duration {\n    Duration::from_millis(250 << tries.min(4))\n}\n";
+    to_raw_value(&text.chars().cycle().take(bytes).collect::<String>()).unwrap()
+}
+
+/// The default set of gates, on what passes and on what is meant to be slow.
+fn gates(criterion: &mut Criterion) {
+    let settings = Settings::default();
+    let engine = Engine::new(&settings, &Choice::of(Place::Evaluate), &mut |_| Err(String::new())).unwrap();
+    let start = Instant::now();
+    let clock = || start.elapsed();
+    let mut group = criterion.benchmark_group("gates");
+    let mut bench = |name: &str, output: &RawValue| {
+        group.throughput(Throughput::Bytes(output.get().len() as u64));
+        let verdict = engine.evaluate(&Context::of(output), &clock);
+        assert!(verdict.passed, "{name}: {verdict:?}");
+        group.bench_function(name, |bencher| {
+            bencher.iter(|| engine.evaluate(&Context::of(black_box(output)), &clock));
+        });
+    };
+    bench("clean_1_kb", &clean(1024));
+    bench("clean_4_kb", &clean(4096));
+    bench("clean_1_mb", &clean(1 << 20));
+    let fields: Vec<_> = (0..40).map(|field| format!("field {field} of a reply")).collect();
+    bench("object_1_kb", &to_raw_value(&fields).unwrap());
+    for (name, unit) in [
+        ("digits", "7"),
+        ("groups", "4111 1112 "),
+        ("dots", "a.b..c"),
+        ("ats", "a@b."),
+        ("letters", "x"),
+        ("slashes", "/e/"),
+        ("refusals", "I don't have "),
+        ("escapes", "\n"),
+        ("percents", "%25"),
+    ] {
+        let text: String = unit.chars().cycle().take(1 << 16).collect();
+        bench(&format!("adversarial_{name}_64_kb"), &to_raw_value(&text).unwrap());
+    }
+    group.finish();
+}
+
+criterion_group!(benches, reputation, session, others, inputs, gates);
 criterion_main!(benches);

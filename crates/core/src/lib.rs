@@ -31,6 +31,7 @@
 
 pub mod decimal;
 pub mod explain;
+pub mod gates;
 pub mod identity;
 pub mod ids;
 pub mod json;

@@ -60,3 +60,15 @@ pub const INPUT_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// How much of a refused value an error repeats, in characters.
 pub const FOUND_CHARS_MAX: usize = 60;
+
+/// Deepest nesting that gates look into, in objects and arrays, those in strings included.
+pub const GATE_DEPTH_MAX: usize = 128;
+
+/// How often a text may be seen again inside strings of JSON, in its own lengths.
+pub const GATE_EMBEDDED_TIMES_MAX: usize = 8;
+
+/// After how many bytes a gate looks at its deadline.
+pub const GATE_STRIDE_BYTES: usize = 64 * 1024;
+
+/// Largest budget of an evaluation, in milliseconds.
+pub const GATE_BUDGET_MS_MAX: u32 = 60_000;

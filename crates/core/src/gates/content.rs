@@ -1,0 +1,211 @@
+//! `content`: empty outputs and refusals.
+//!
+//! | option | is | default |
+//! |---|---|---|
+//! | `empty` | null, an empty or blank string, `[]` and `{}` fail; `false` and 0 pass | true |
+//! | `refusal` | a phrase with which models refuse fails | true |
+//! | `phrases` | more phrases that count as refusals | none |
+//!
+//! Reasons: `output is empty`, `refusal phrase in output`.
+//!
+//! Phrases are found in any case, with straight or curly apostrophes and any white space between words, as whole
+//! words:
+//!
+//! - `i (don't|do not) have (access|the ability)`
+//! - `i (can't|cannot) (do|help|provide|access|complete|fulfill|assist)`
+//! - `as an ai (language )?model`
+//! - `(i'm|i am) (just )?an ai`
+//! - `(i'm|i am) (unable|not able) to (help|assist|provide|complete|comply)`
+//!
+//! Balanced: only in the first 300 characters of a string.
+//!
+//! All phrases are one tree of characters that is followed from each place where one may begin. What is ignored: what
+//! an empty string deeper in the output means, and refusals in other languages, unless `phrases` has them.
+
+mod phrases;
+
+use super::options::{Options, SettingsError, SettingsProblem};
+use super::scan::{Deadline, TimedOut};
+use super::settings::Strictness;
+use super::text::View;
+use super::verdict::Finding;
+use crate::json::Found;
+use phrases::Phrases;
+
+/// Longest phrase that may be configured, in characters.
+const PHRASE_CHARS_MAX: usize = 200;
+
+/// *Balanced:* how far from its beginning a string is searched, in characters.
+const HEAD_CHARS: usize = 300;
+
+#[derive(Debug)]
+pub(super) struct Content {
+    empty: bool,
+    phrases: Phrases,
+    balanced: bool,
+}
+
+impl Content {
+    pub(super) fn build(options: &mut Options<'_>, strictness: Strictness) -> Result<Self, SettingsError> {
+        let empty = options.flag("empty", true)?;
+        let refusal = options.flag("refusal", true)?;
+        let expected = "a list of phrases of 1 to 200 characters";
+        let own = options.texts("phrases", expected)?.unwrap_or_default();
+        if let Some(long) = own.iter().find(|phrase| phrase.chars().count() > PHRASE_CHARS_MAX) {
+            let problem = SettingsProblem::Value { found: Found::quoted(long), expected };
+            return Err(options.refused("phrases", problem));
+        }
+        let phrases = Phrases::new(refusal, &own);
+        Ok(Self { empty, phrases, balanced: strictness == Strictness::Balanced })
+    }
+
+    /// The finding if the output is empty and may not be. The output is JSON text.
+    pub(super) fn check_empty(&self, output: &str) -> Option<Finding> {
+        if !self.empty {
+            return None;
+        }
+        let json_blank = |char: char| matches!(char, ' ' | '\t' | '\r' | '\n');
+        let output = output.trim_matches(json_blank);
+        let inside = |open, close| output.strip_prefix(open)?.strip_suffix(close);
+        let hollow = |open, close| {
+            inside(open, close).is_some_and(|text: &str| text.trim_matches(json_blank).is_empty())
+        };
+        // A string of more than blanks and escapes has a character that shows it at once.
+        let blank = || {
+            let raw = inside('"', '"')?;
+            let text: String = match raw.contains('\\') {
+                true => serde_json::from_str(output).ok()?,
+                false => return Some(raw.trim().is_empty()),
+            };
+            Some(text.trim().is_empty())
+        };
+        let maybe_blank = || {
+            inside('"', '"')
+                .is_some_and(|raw| raw.chars().next().is_none_or(|c| c == '\\' || c.is_whitespace()))
+        };
+        let empty = output == "null"
+            || hollow('[', ']')
+            || hollow('{', '}')
+            || maybe_blank() && blank() == Some(true);
+        empty.then(|| Finding::Fail("output is empty".to_owned()))
+    }
+
+    pub(super) fn check(&self, view: &View<'_>, deadline: &Deadline<'_>) -> Result<Finding, TimedOut> {
+        for text in view.texts() {
+            let text = if self.balanced { head(text.text) } else { text.text };
+            if self.phrases.are_in(text, deadline)? {
+                return Ok(Finding::Fail("refusal phrase in output".to_owned()));
+            }
+        }
+        Ok(Finding::Pass)
+    }
+}
+
+fn head(text: &str) -> &str {
+    match text.char_indices().nth(HEAD_CHARS) {
+        Some((end, _)) => text.get(..end).unwrap_or(text),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn check(options: &Value, strictness: Strictness, output: &str) -> Finding {
+        let mut options = Options::new("gate.content".to_owned(), options.as_object().unwrap());
+        let content = Content::build(&mut options, strictness).unwrap();
+        let clock = || Duration::ZERO;
+        let deadline = Deadline::new(&clock, Duration::ZERO);
+        let view = View::read(output, &deadline).unwrap();
+        content.check_empty(output).unwrap_or_else(|| content.check(&view, &deadline).unwrap())
+    }
+
+    #[test]
+    fn empty_outputs_fail() {
+        let empty = Finding::Fail("output is empty".to_owned());
+        for output in ["null", r#""""#, r#"" \n\t ""#, "\"\u{a0}\"", "[]", "{}", "[ ]", "{\n}", r#""\u0020""#]
+        {
+            assert_eq!(check(&json!({}), Strictness::Strict, output), empty, "{output}");
+            assert_eq!(
+                check(&json!({"empty": false}), Strictness::Strict, output),
+                Finding::Pass,
+                "{output}"
+            );
+        }
+        for output in ["false", "0", r#""x""#, r#"" \\n""#, "[null]", r#"{"a":null}"#, r#""[]""#, r#"[""]"#] {
+            assert_eq!(check(&json!({}), Strictness::Strict, output), Finding::Pass, "{output}");
+        }
+    }
+
+    #[test]
+    fn refusals_fail() {
+        let refusal = Finding::Fail("refusal phrase in output".to_owned());
+        for text in [
+            "I don't have access to that",
+            "i do not have the ability",
+            "Sorry, I can\u{2019}t help with that.",
+            "I  cannot\n\tassist",
+            "AS AN AI MODEL",
+            "well, as an ai language model, I",
+            "I'm an AI",
+            "i am just an ai.",
+            "I\u{2019}m unable to comply",
+            "I am not able to provide",
+            "Why?\u{a0}I\u{a0}cannot\u{a0}do",
+        ] {
+            let output = json!({ "a": [text] }).to_string();
+            assert_eq!(check(&json!({}), Strictness::Strict, &output), refusal, "{text}");
+            assert_eq!(
+                check(&json!({"refusal": false}), Strictness::Strict, &output),
+                Finding::Pass,
+                "{text}"
+            );
+        }
+        for text in [
+            "I don't have time",
+            "I cannot document this",
+            "Wii cannot help",
+            "an ai model",
+            "as an ai",
+            "I'm an aid worker",
+            "I am not an AI",
+            "I'm able to help",
+            "icannot help",
+            "I cannot",
+        ] {
+            let output = json!(text).to_string();
+            assert_eq!(check(&json!({}), Strictness::Strict, &output), Finding::Pass, "{text}");
+        }
+    }
+
+    #[test]
+    fn phrases_can_be_added() {
+        let options = json!({"phrases": ["No  Comment", "näin ei käy", "$$$"]});
+        let refusal = Finding::Fail("refusal phrase in output".to_owned());
+        for text in ["no\ncomment!", "NÄIN EI KÄY", "a$$$b", "i cannot do"] {
+            assert_eq!(check(&options, Strictness::Strict, &json!(text).to_string()), refusal, "{text}");
+        }
+        for text in ["no comments", "piano comment", "no-comment", "$$"] {
+            assert_eq!(
+                check(&options, Strictness::Strict, &json!(text).to_string()),
+                Finding::Pass,
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn balanced_looks_at_the_beginning_only() {
+        let refusal = Finding::Fail("refusal phrase in output".to_owned());
+        let after = |chars: usize| json!(format!("{} I cannot do", "é".repeat(chars))).to_string();
+        let last = HEAD_CHARS - " I cannot do".len();
+        assert_eq!(check(&json!({}), Strictness::Balanced, &after(last)), refusal);
+        assert_eq!(check(&json!({}), Strictness::Balanced, &after(last + 1)), Finding::Pass);
+        assert_eq!(check(&json!({}), Strictness::Strict, &after(last + 1)), refusal);
+    }
+}

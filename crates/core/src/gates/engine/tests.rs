@@ -1,0 +1,230 @@
+//! The engine's own rules, with gates that are slow and gates that panic.
+
+use std::cell::Cell;
+
+use serde_json::json;
+
+use super::*;
+use crate::gates::{Place, Strictness};
+use crate::limits::GATE_STRIDE_BYTES;
+
+/// A gate that is there for these tests only.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum TestGate {
+    /// Reads a gigabyte.
+    Slow,
+    Panics,
+    Fails,
+    Passes,
+}
+
+impl TestGate {
+    pub(super) fn build(options: &mut Options<'_>) -> Result<Self, SettingsError> {
+        let words = [
+            ("slow", Self::Slow),
+            ("panics", Self::Panics),
+            ("fails", Self::Fails),
+            ("passes", Self::Passes),
+        ];
+        Ok(options.word("does", "what the test does", &words)?.unwrap_or(Self::Passes))
+    }
+
+    pub(super) fn check(self, deadline: &Deadline<'_>) -> Result<Finding, TimedOut> {
+        match self {
+            Self::Slow => {
+                for _ in 0..(1 << 30) / GATE_STRIDE_BYTES {
+                    deadline.spend(GATE_STRIDE_BYTES)?;
+                }
+                Ok(Finding::Pass)
+            }
+            Self::Panics => panic!("a gate with a bug"),
+            Self::Fails => Ok(Finding::Fail("because".to_owned())),
+            Self::Passes => Ok(Finding::Pass),
+        }
+    }
+}
+
+fn engine(settings: Value, gates: &[&str]) -> Result<Engine, SettingsError> {
+    let settings: Settings = serde_json::from_value(settings).unwrap();
+    let gates: Vec<String> = gates.iter().map(|name| (*name).to_owned()).collect();
+    let choice = Choice { gates: (!gates.is_empty()).then_some(&gates), ..Choice::of(Place::Evaluate) };
+    Engine::new(&settings, &choice, &mut |file| Err(format!("{file}: no files in tests")))
+}
+
+/// Three test gates in a row, each with what it does and perhaps more.
+fn three(common: Value, tables: [Value; 3]) -> Engine {
+    let [mut a, mut b, mut c] = tables;
+    for table in [&mut a, &mut b, &mut c] {
+        table["kind"] = json!("test");
+    }
+    engine(json!({"gates": common, "gate": {"a": a, "b": b, "c": c}}), &["a", "b", "c"]).unwrap()
+}
+
+/// A clock that goes on by a millisecond each time it is looked at.
+fn ticking() -> impl Fn() -> Duration {
+    let ticks = Cell::new(0);
+    move || {
+        ticks.set(ticks.get() + 1);
+        Duration::from_millis(ticks.get())
+    }
+}
+
+fn judge(engine: &Engine, output: &str) -> Verdict {
+    let output = RawValue::from_string(output.to_owned()).unwrap();
+    engine.evaluate(&Context::of(&output), &|| Duration::ZERO)
+}
+
+/// Name, passed, reason, skipped.
+type Row<'r> = (&'r str, bool, Option<&'r str>, bool);
+
+fn rows(verdict: &Verdict) -> Vec<Row<'_>> {
+    verdict
+        .gates
+        .iter()
+        .map(|gate| (&*gate.name, gate.passed, gate.reason.as_deref(), gate.skipped))
+        .collect()
+}
+
+#[test]
+fn the_default_set_is_strict() {
+    let engine = engine(json!({}), &[]).unwrap();
+    let verdict = judge(&engine, r#"{"a":"see /etc/hosts","b":"ada@example.com"}"#);
+    assert_eq!(
+        rows(&verdict),
+        [
+            ("filesystem", false, Some("sensitive path in output: system"), false),
+            ("pii", false, Some("email address detected in output"), false),
+            ("content", true, None, false),
+        ]
+    );
+    assert!(!verdict.passed && judge(&engine, r#""fine""#).passed);
+}
+
+#[test]
+fn every_occurrence_of_a_repeated_key_is_gated() {
+    let engine = engine(json!({}), &["pii"]).unwrap();
+    for output in [
+        r#"{"a":"x@y.zz","a":"fine"}"#,
+        r#"{"a":"fine","a":"x@y.zz"}"#,
+        r#"{"a":1,"a":"{\"x@y.zz\":1}","a":2}"#,
+    ] {
+        assert!(!judge(&engine, output).passed, "{output}");
+    }
+}
+
+#[test]
+fn a_gate_that_panics_fails_closed_and_the_others_go_on() {
+    let engine = three(json!({}), [json!({"does": "panics"}), json!({}), json!({"does": "fails"})]);
+    assert_eq!(
+        rows(&judge(&engine, "1")),
+        [("a", false, Some(ERROR), false), ("b", true, None, false), ("c", false, Some("because"), false)]
+    );
+}
+
+#[test]
+fn gates_that_are_not_finished_in_time_fail_closed() {
+    let engine = three(json!({"budget_ms": 10}), [json!({}), json!({"does": "slow"}), json!({})]);
+    let output = RawValue::from_string("1".to_owned()).unwrap();
+    let verdict = engine.evaluate(&Context::of(&output), &ticking());
+    assert_eq!(
+        rows(&verdict),
+        [("a", true, None, false), ("b", false, Some(TIMEOUT), false), ("c", false, Some(TIMEOUT), false)]
+    );
+    // One look past the deadline inside the slow gate, one by each that follows, and those of the engine.
+    assert!(verdict.total.us() <= 17_000, "{verdict:?}");
+}
+
+#[test]
+fn no_text_outlasts_the_budget() {
+    let engine = engine(json!({"gates": {"budget_ms": 5}}), &[]).unwrap();
+    for unit in ["x", "7", "../", "@", "i ", " ", "\\n", "4111 1111 ", "[\"a\",", "%2e", "a.", "/etc/"] {
+        let output = format!("\"{}\"", unit.replace('"', "\\\"").repeat((8 << 20) / unit.len()));
+        let output = RawValue::from_string(output).unwrap();
+        let verdict = engine.evaluate(&Context::of(&output), &ticking());
+        assert!(verdict.total.us() < 15_000, "{unit}: {verdict:?}");
+    }
+}
+
+#[test]
+fn fail_fast_skips_what_stands_after() {
+    let common = || json!({"fail_fast": true});
+    let engine = three(common(), [json!({}), json!({"does": "fails"}), json!({"does": "panics"})]);
+    assert_eq!(
+        rows(&judge(&engine, "1")),
+        [("a", true, None, false), ("b", false, Some("because"), false), ("c", true, Some(ABORTED), true)]
+    );
+    let observed = json!({"does": "fails", "mode": "observe"});
+    let engine = three(common(), [observed, json!({"does": "panics", "mode": "observe"}), json!({})]);
+    let verdict = judge(&engine, "1");
+    assert_eq!(
+        rows(&verdict),
+        [
+            ("a", true, Some("observed: because"), true),
+            ("b", true, Some("observed: renown:error"), true),
+            ("c", true, None, false)
+        ]
+    );
+    assert!(verdict.passed);
+}
+
+#[test]
+fn what_cannot_be_seen_fails_text_gates_only() {
+    let engine = engine(json!({"gate": {"latency": {"max_ms": 1}}}), &["latency", "pii"]).unwrap();
+    let deep = format!("{}{}", "[".repeat(129), "]".repeat(129));
+    assert_eq!(
+        rows(&judge(&engine, &deep)),
+        [
+            ("latency", true, Some("no latency_ms provided"), true),
+            ("pii", false, Some("output is nested deeper than 128 levels"), false),
+        ]
+    );
+    let output = RawValue::from_string("1".to_owned()).unwrap();
+    let context = Context { latency: Micros::from_us(1001), ..Context::of(&output) };
+    let verdict = engine.evaluate(&context, &|| Duration::ZERO);
+    assert_eq!(verdict.gates[0].reason.as_deref(), Some("latency 1.001ms exceeds 1ms threshold"));
+}
+
+#[test]
+fn a_gate_may_have_its_own_strictness() {
+    let settings = |own: Value| json!({"gates": {"strictness": "balanced"}, "gate": {"pii": own}});
+    let output = r#""ada@example.com""#;
+    assert!(judge(&engine(settings(json!({})), &["pii"]).unwrap(), output).passed);
+    assert!(!judge(&engine(settings(json!({"strictness": "strict"})), &["pii"]).unwrap(), output).passed);
+    let choice = Choice { strictness: Some(Strictness::Balanced), ..Choice::of(Place::Cli) };
+    let engine = Engine::new(&Settings::default(), &choice, &mut |_| Err(String::new())).unwrap();
+    assert!(judge(&engine, output).passed);
+}
+
+#[test]
+fn settings_that_cannot_be_are_refused_with_their_key() {
+    let all = "content, filesystem, latency, pii, schema";
+    for (settings, gates, expected) in [
+        (json!({"gates": {"budget": 1}}), &[][..], "gates.budget: unknown option, expected one of budget_ms, fail_fast, strictness, evaluate, cli, proxy".to_owned()),
+        (json!({"gates": {"budget_ms": 0}}), &[], "gates.budget_ms: 0, expected a whole number of milliseconds from 1 to 60000".to_owned()),
+        (json!({"gates": {"budget_ms": 60001}}), &[], "gates.budget_ms: 60001, expected a whole number of milliseconds from 1 to 60000".to_owned()),
+        (json!({"gates": {"fail_fast": "no"}}), &[], "gates.fail_fast: \"no\", expected true or false".to_owned()),
+        (json!({"gates": {"strictness": "lax"}}), &[], "gates.strictness: \"lax\", expected \"strict\" or \"balanced\"".to_owned()),
+        (json!({"gates": {"evaluate": []}}), &[], "gates.evaluate: no gates, expected at least one".to_owned()),
+        (json!({"gates": {"evaluate": ["pii", "pii"]}}), &[], "gates.evaluate: \"pii\" stands there twice".to_owned()),
+        (json!({"gates": {"evaluate": "pii"}}), &[], "gates.evaluate: \"pii\", expected a list of gates' names".to_owned()),
+        (json!({"gates": {"evaluate": ["secrets"]}}), &[], format!("gates.evaluate: \"secrets\" is no gate, expected one of {all}")),
+        (json!({"gate": {"answer": {"kind": "pii"}}}), &["answers"], format!("--gates: \"answers\" is no gate, expected one of {all}, answer")),
+        (json!({"gate": {"rtb.x": {}}}), &[], format!("gate.\"rtb.x\": \"rtb.x\" is no gate, expected one of {all}")),
+        (json!({"gate": {"a": {"kind": "b"}}}), &[], format!("gate.a.kind: \"b\" is no gate, expected one of {all}")),
+        (json!({"gate": {"a": {"kind": 1}}}), &[], "gate.a.kind: 1, expected the name of a built-in gate".to_owned()),
+        (json!({"gate": {"pii": {"emial": true}}}), &[], "gate.pii.emial: unknown option, expected one of kind, mode, strictness, email, us_ssn, us_phone, card, iban, ipv4".to_owned()),
+        (json!({"gate": {"pii": {"mode": "redact"}}}), &[], "gate.pii.mode: redact is not available yet".to_owned()),
+        (json!({"gate": {"content": {"mode": "redact"}}}), &[], "gate.content.mode: \"redact\", expected \"enforce\" or \"observe\"".to_owned()),
+        (json!({"gate": {"content": {"phrases": [""]}}}), &[], "gate.content.phrases: [\"\"], expected a list of phrases of 1 to 200 characters".to_owned()),
+        (json!({"gate": {"latency": {"max_ms": 0}}}), &[], "gate.latency.max_ms: 0, expected a positive number of milliseconds".to_owned()),
+        (json!({}), &["latency"], "gate.latency.max_ms: missing, expected a positive number of milliseconds".to_owned()),
+    ] {
+        assert_eq!(engine(settings, gates).unwrap_err().to_string(), expected);
+    }
+    for settings in [
+        json!({"gates": {"budget_ms": 1, "proxy": ["secrets", "injection"]}}),
+        json!({"gates": {"budget_ms": 60000, "evaluate": ["p"]}, "gate": {"p": {"kind": "pii", "mode": "observe"}}}),
+    ] {
+        assert!(engine(settings, &[]).is_ok());
+    }
+}

@@ -1,0 +1,105 @@
+//! Paths as texts: where one begins and ends, and where it leads.
+
+use crate::gates::scan::{char_at, char_before};
+
+/// A place in a file system, as the names on the way to it. A drive is the first of them, in lower case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Place(Vec<String>);
+
+impl Place {
+    /// The place of an absolute path.
+    pub(super) fn absolute(path: &str) -> Option<Self> {
+        let (drive, rest) = match path.as_bytes() {
+            [letter, b':', b'/' | b'\\', ..] if letter.is_ascii_alphabetic() => path.split_at(2),
+            [b'/' | b'\\', ..] => ("", path),
+            _ => return None,
+        };
+        let mut place = Self(Vec::new());
+        if !drive.is_empty() {
+            place.0.push(drive.to_ascii_lowercase());
+        }
+        place.go(rest);
+        Some(place)
+    }
+
+    /// Follows a relative path. Above the top there is nothing.
+    fn go(&mut self, path: &str) {
+        let has_drive = self.0.first().is_some_and(|first| first.ends_with(':'));
+        for name in path.split(['/', '\\']) {
+            match name {
+                "" | "." => {}
+                ".." if self.0.len() > usize::from(has_drive) => drop(self.0.pop()),
+                ".." => {}
+                name => self.0.push(name.to_owned()),
+            }
+        }
+    }
+
+    fn is_in(&self, root: &Self) -> bool {
+        self.0.starts_with(&root.0)
+    }
+
+    /// The place as a path with `/`, for looking at it as at any other path.
+    pub(super) fn path(&self) -> String {
+        let drive = self.0.first().is_some_and(|first| first.ends_with(':'));
+        format!("{}{}", if drive { "" } else { "/" }, self.0.join("/"))
+    }
+}
+
+/// Directories in which an agent may work.
+#[derive(Debug, Default)]
+pub(super) struct Roots {
+    pub(super) roots: Vec<Place>,
+    pub(super) cwd: Option<Place>,
+}
+
+impl Roots {
+    pub(super) fn are_none(&self) -> bool {
+        self.roots.is_empty()
+    }
+
+    /// The roots in which a path lies. One that begins in somebody's home is in none: where that is, is not known.
+    pub(super) fn around(&self, path: &str) -> impl Iterator<Item = &Place> {
+        let place = if self.are_none() || path.starts_with(['~', '$', '%']) {
+            None
+        } else {
+            Place::absolute(path).or_else(|| {
+                let mut place = self.cwd.clone()?;
+                place.go(path);
+                Some(place)
+            })
+        };
+        self.roots.iter().filter(move |root| place.as_ref().is_some_and(|place| place.is_in(root)))
+    }
+
+    pub(super) fn contain(&self, path: &str) -> bool {
+        self.around(path).next().is_some()
+    }
+}
+
+/// Bytes after which a path may begin and at which it ends, beside white space.
+pub(super) fn is_border(byte: u8) -> bool {
+    const BORDERS: &[u8] = b"\"'`=:([{<>,;|)]}";
+    byte.is_ascii_whitespace() || BORDERS.contains(&byte)
+}
+
+/// Whether a path may begin here: at the beginning, after a blank, a quote, `= : ( [ { < > , ; |` or `file://`.
+pub(super) fn begins(text: &str, at: usize) -> bool {
+    match char_before(text, at) {
+        None => true,
+        // What follows `://` is the name of a host.
+        Some(':') => !text.get(at..).is_some_and(|rest| rest.starts_with("//")),
+        Some('/') => {
+            let scheme = at.checked_sub("file://".len()).and_then(|start| text.get(start..at));
+            scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case("file://"))
+        }
+        Some('"' | '\'' | '`' | '=' | '(' | '[' | '{' | '<' | '>' | ',' | ';' | '|') => true,
+        Some(char) => char.is_whitespace(),
+    }
+}
+
+/// Whether a name ends here: at a separator or at a character that names seldom have.
+pub(super) fn name_ends(text: &str, at: usize) -> bool {
+    let goes_on = |char: char| char.is_ascii_alphanumeric() || matches!(char, '.' | '_' | '-');
+    !char_at(text, at).is_some_and(goes_on)
+}

@@ -1,0 +1,180 @@
+//! Paths of systems and credentials.
+//!
+//! | kind | paths |
+//! |---|---|
+//! | system | `/etc`, `/usr`, `/var`, `C:\Windows`, `C:\Program Files` |
+//! | credentials | `.ssh .aws .gnupg .kube .netrc .git-credentials .config/gcloud` in a home |
+//! | a home | `~`, `~name`, `$HOME`, `${HOME}`, `/home/<u>`, `/Users/<u>`, `/root`, `C:\Users\<u>`, `%USERPROFILE%` |
+//!
+//! A path has to begin where paths begin, and the name to end where names end: `https://host/etc/x`, `./etc`, `src/usr`
+//! and `#!/usr/bin/env` pass. Slashes may be doubled. A path inside a root passes, one of credentials only if the root
+//! itself lies in them.
+//!
+//! Balanced: credentials anywhere, system only as the target of `>` and `>>`.
+
+use super::paths::{Roots, begins, is_border, name_ends};
+use crate::gates::scan::{DONE, Deadline, TimedOut, before, each, run_end};
+
+/// The kinds that were found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Kinds {
+    system: bool,
+    credentials: bool,
+}
+
+impl Kinds {
+    /// Their names, if there are any.
+    pub(super) fn names(self) -> Option<&'static str> {
+        match (self.system, self.credentials) {
+            (true, true) => Some("system, credentials"),
+            (true, false) => Some("system"),
+            (false, true) => Some("credentials"),
+            (false, false) => None,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    System,
+    Credentials,
+}
+
+const CREDENTIALS: [&str; 7] =
+    [".ssh", ".aws", ".gnupg", ".kube", ".netrc", ".git-credentials", ".config/gcloud"];
+
+/// One text that is searched.
+pub(super) struct Search<'t> {
+    pub(super) text: &'t str,
+    pub(super) roots: &'t Roots,
+    pub(super) windows: bool,
+    pub(super) balanced: bool,
+}
+
+impl Search<'_> {
+    pub(super) fn run(&self, found: &mut Kinds, deadline: &Deadline<'_>) -> Result<(), TimedOut> {
+        let bytes = self.text.as_bytes();
+        let may_begin =
+            |byte: u8| byte == b'/' || byte == b'~' || byte == b'$' || byte == b'%' || byte == b':';
+        each(bytes, deadline, may_begin, |at| {
+            if found.system && found.credentials {
+                return Ok(DONE);
+            }
+            // A drive is found by its colon and begins a letter earlier.
+            let drive = bytes.get(at) == Some(&b':');
+            let start = if drive { at.saturating_sub(1) } else { at };
+            if !begins(self.text, start) {
+                return Ok(at + 1);
+            }
+            let Some(kind) = kind_of(self.text.get(start..).unwrap_or_default(), self.windows) else {
+                return Ok(at + 1);
+            };
+            if kind == Kind::System && self.balanced && !is_written(bytes, start) {
+                return Ok(at + 1);
+            }
+            let body = if drive { at + 1 } else { at };
+            let end = run_end(bytes, body, deadline, |byte| !is_border(byte))?;
+            if !self.is_excused(self.text.get(start..end).unwrap_or_default(), kind) {
+                match kind {
+                    Kind::System => found.system = true,
+                    Kind::Credentials => found.credentials = true,
+                }
+            }
+            Ok(end)
+        })
+    }
+
+    /// Whether a path lies in a root, and for credentials whether the root lies in credentials.
+    fn is_excused(&self, path: &str, kind: Kind) -> bool {
+        self.roots.around(path).any(|root| {
+            kind == Kind::System || kind_of(&root.path(), self.windows) == Some(Kind::Credentials)
+        })
+    }
+}
+
+/// What the path is with which a text begins.
+fn kind_of(text: &str, windows: bool) -> Option<Kind> {
+    match text.as_bytes() {
+        [b'/', ..] => rooted(separated(text)?),
+        [b'~', ..] => credentials(text.trim_start_matches(|char: char| char == '~' || is_name(char))),
+        [b'$', ..] => {
+            let rest = text.strip_prefix("$HOME").or_else(|| text.strip_prefix("${HOME}"))?;
+            credentials(rest)
+        }
+        [b'%', ..] if windows => {
+            const PROFILE: &str = "%USERPROFILE%";
+            let (profile, rest) = text.split_at_checked(PROFILE.len())?;
+            if profile.eq_ignore_ascii_case(PROFILE) { credentials(rest) } else { None }
+        }
+        [b'c' | b'C', b':', ..] if windows => on_drive(separated(text.get(2..)?)?),
+        _ => None,
+    }
+}
+
+/// A path after the separators with which it begins, `.` as a component included.
+fn separated(text: &str) -> Option<&str> {
+    let mut rest = text.strip_prefix(['/', '\\'])?;
+    while let Some(next) = rest
+        .strip_prefix(['/', '\\'])
+        .or_else(|| rest.strip_prefix("./"))
+        .or_else(|| rest.strip_prefix(".\\"))
+    {
+        rest = next;
+    }
+    Some(rest)
+}
+
+fn rooted(path: &str) -> Option<Kind> {
+    let (name, rest) = name(path);
+    match name {
+        "etc" | "usr" | "var" => Some(Kind::System),
+        "root" => credentials(rest),
+        "home" | "Users" => credentials(self::name(separated(rest)?).1),
+        _ => None,
+    }
+}
+
+fn on_drive(path: &str) -> Option<Kind> {
+    let begins_with = |known: &str| {
+        let (found, _) = path.split_at_checked(known.len())?;
+        (found.eq_ignore_ascii_case(known) && name_ends(path, known.len())).then_some(())
+    };
+    if begins_with("Windows").is_some() || begins_with("Program Files").is_some() {
+        return Some(Kind::System);
+    }
+    begins_with("Users")?;
+    credentials(name(separated(path.get("Users".len()..)?)?).1)
+}
+
+/// Whether credentials stand below a home; `rest` is what follows the home.
+fn credentials(rest: &str) -> Option<Kind> {
+    let path = separated(rest)?;
+    let is_one = |known: &&str| {
+        let below = match known.split_once('/') {
+            None => path.strip_prefix(*known),
+            Some((first, second)) => {
+                path.strip_prefix(first).and_then(separated).and_then(|rest| rest.strip_prefix(second))
+            }
+        };
+        below.is_some_and(|below| name_ends(below, 0))
+    };
+    CREDENTIALS.iter().any(|known| is_one(&known)).then_some(Kind::Credentials)
+}
+
+fn is_name(char: char) -> bool {
+    char.is_alphanumeric() || matches!(char, '.' | '_' | '-')
+}
+
+/// The name with which a path begins, and what follows it.
+fn name(path: &str) -> (&str, &str) {
+    let end = path.find(|char| !is_name(char)).unwrap_or(path.len());
+    path.split_at_checked(end).unwrap_or((path, ""))
+}
+
+/// Whether `>` stands before a path, with blanks and a quote between them.
+fn is_written(bytes: &[u8], start: usize) -> bool {
+    const FAR_BYTES: usize = 16;
+    let head = bytes.get(start.saturating_sub(FAR_BYTES)..start).unwrap_or_default();
+    let last = head.iter().rposition(|byte| !matches!(byte, b' ' | b'\t' | b'"' | b'\''));
+    last.is_some_and(|at| before(head, at + 1) == Some(b'>'))
+}

@@ -1,0 +1,222 @@
+//! Hits and near misses of both checks, strict, balanced and with roots.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::*;
+
+fn check(options: &Value, strictness: Strictness, output: &Value) -> Option<String> {
+    let mut options = Options::new("gate.filesystem".to_owned(), options.as_object().unwrap());
+    let gate = Filesystem::build(&mut options, strictness, &[]).unwrap();
+    let clock = || Duration::ZERO;
+    let deadline = Deadline::new(&clock, Duration::ZERO);
+    let output = output.to_string();
+    let view = View::read(&output, &deadline).unwrap();
+    match gate.check(&view, &deadline).unwrap() {
+        Finding::Pass => None,
+        Finding::Fail(reason) => Some(reason),
+        Finding::Skip(reason) => panic!("skipped: {reason}"),
+    }
+}
+
+fn strict(text: &str) -> Option<String> {
+    check(&json!({}), Strictness::Strict, &json!(text))
+}
+
+const CLIMBS: Option<&str> = Some("path traversal in output");
+const SYSTEM: Option<&str> = Some("sensitive path in output: system");
+const CREDENTIALS: Option<&str> = Some("sensitive path in output: credentials");
+
+#[test]
+fn traversal() {
+    for text in [
+        "..",
+        "../x",
+        "a/../b",
+        r"a\..\b",
+        "cd ..",
+        "'..'",
+        "\"..\"",
+        ".. and",
+        "%2e%2e/x",
+        "..%2fx",
+        "%2E%2E%5Cx",
+        "%252e%252e%252f",
+        "%2e./x",
+        "x\u{a0}..",
+    ] {
+        assert_eq!(strict(text).as_deref(), CLIMBS, "{text}");
+    }
+    for text in
+        ["a..b", "...", "/.../", "1..2", "(..)", "..x", "x..", "a/..b", "%25252e%25252e/", "%2", "%zz", "."]
+    {
+        assert_eq!(strict(text), None, "{text}");
+    }
+    assert_eq!(check(&json!({"traversal": false}), Strictness::Strict, &json!("../x")), None);
+}
+
+#[test]
+fn system_paths() {
+    for text in [
+        "/etc/passwd",
+        "cat /etc",
+        "'/usr/bin/env'",
+        "PATH=/usr/bin:/bin",
+        "file:///etc/hosts",
+        "(/var/log)",
+        "x>/etc/x",
+        "//etc/passwd",
+        "/./etc/passwd",
+        "see `/etc/x`",
+        "a:/etc",
+        r"C:\Windows\System32",
+        "c:/windows",
+        r"C:\\Program Files (x86)\x",
+    ] {
+        assert_eq!(strict(text).as_deref(), SYSTEM, "{text}");
+    }
+    for text in [
+        "https://host/etc/x",
+        "http://etc/x",
+        "./etc",
+        "src/usr",
+        "#!/usr/bin/env python",
+        "/etcetera",
+        "/usr-local",
+        "/var.old",
+        "/opt/etc",
+        "~/etc",
+        "etc/passwd",
+        r"D:\Windows",
+        r"C:\WindowsApps",
+        r"xC:\Windows",
+        "C:Windows",
+    ] {
+        assert_eq!(strict(text), None, "{text}");
+    }
+    assert_eq!(check(&json!({"windows": false}), Strictness::Strict, &json!(r"C:\Windows")), None);
+    assert_eq!(check(&json!({"sensitive": false}), Strictness::Strict, &json!("/etc")), None);
+}
+
+#[test]
+fn credentials() {
+    for text in [
+        "~/.ssh/id_rsa",
+        "cat ~ada/.aws/credentials",
+        "$HOME/.gnupg",
+        "\"${HOME}/.kube/config\"",
+        "/home/ada/.netrc",
+        "/Users/ada/.git-credentials",
+        "/root/.ssh",
+        "~/.config/gcloud/x",
+        r"C:\Users\ada\.ssh\id_rsa",
+        r"%USERPROFILE%\.aws",
+        "file:///home/ada/.ssh/config",
+        "~//.ssh",
+    ] {
+        assert_eq!(strict(text).as_deref(), CREDENTIALS, "{text}");
+        let balanced = check(&json!({}), Strictness::Balanced, &json!(text));
+        assert_eq!(balanced.as_deref(), CREDENTIALS, "{text}");
+    }
+    for text in [
+        "~/.sshd",
+        "~/.ssh-old",
+        "/home/.ssh",
+        "/home/ada/x/.ssh",
+        "~/.config/gcloudy",
+        "~/.config",
+        "project/.aws/x",
+        "$HOMER/.ssh",
+        "%USER%/.ssh",
+        "x~/.ssh",
+    ] {
+        assert_eq!(strict(text), None, "{text}");
+    }
+}
+
+#[test]
+fn findings_are_joined_in_order() {
+    assert_eq!(
+        check(&json!({}), Strictness::Strict, &json!({"a": "~/.ssh", "../b": ["/etc"]})).as_deref(),
+        Some("path traversal in output; sensitive path in output: system, credentials")
+    );
+}
+
+#[test]
+fn what_lies_in_a_root_passes() {
+    let roots = json!({"roots": ["/srv/repo", "/usr/src/app"], "cwd": "/srv/repo/sub"});
+    let of = |text: &str| check(&roots, Strictness::Strict, &json!(text));
+    for text in
+        ["/srv/repo/a/../b", "../lib", "../../repo/x ../y", "/usr/src/app/x", "a/../../b", "('/usr/src/app')"]
+    {
+        assert_eq!(of(text), None, "{text}");
+    }
+    for text in ["../../x", "/srv/repo/../x", "../x ../../y", "/srv/repository/../x"] {
+        assert_eq!(of(text).as_deref(), CLIMBS, "{text}");
+    }
+    for text in ["/usr/src/application", "/usr/src/app /usr/src"] {
+        assert_eq!(of(text).as_deref(), SYSTEM, "{text}");
+    }
+    let home =
+        |root: &str| check(&json!({"roots": [root]}), Strictness::Strict, &json!("/home/ada/.ssh/config"));
+    assert_eq!(home("/home/ada").as_deref(), CREDENTIALS);
+    assert_eq!(home("/home/ada/.ssh"), None);
+    let drive = json!({"roots": [r"C:\Windows\Temp"]});
+    assert_eq!(check(&drive, Strictness::Strict, &json!(r"c:\Windows\Temp\..\Temp\x")), None);
+}
+
+#[test]
+fn balanced_looks_for_what_is_meant() {
+    let roots = json!({"roots": ["/srv/repo"]});
+    let of = |output: Value| check(&roots, Strictness::Balanced, &output);
+    let outside = Some("path outside roots in output");
+    for output in [
+        json!({"path": "/opt/x"}),
+        json!({"path": "../x"}),
+        json!({"File": ["a", "/tmp/x"]}),
+        json!({"uri": "file:///opt/x"}),
+        json!({"cwd": "~/x"}),
+        json!({"target": "%2e%2e/x"}),
+        json!({"a": "{\"path\":\"/opt\"}"}),
+    ] {
+        assert_eq!(of(output.clone()).as_deref(), outside, "{output}");
+        assert_eq!(check(&json!({}), Strictness::Balanced, &output), None, "no roots, no outside: {output}");
+    }
+    for output in [
+        json!({"path": "/srv/repo/x"}),
+        json!({"path": "a/../b"}),
+        json!({"uri": "https://host/x"}),
+        json!({"text": "../x"}),
+        json!({"source": "// code\n../x"}),
+        json!("cd .."),
+    ] {
+        assert_eq!(of(output.clone()), None, "{output}");
+    }
+    for (text, expected) in [
+        ("see /etc/hosts", None),
+        ("echo x > /etc/hosts", SYSTEM),
+        ("echo x >> '/etc/hosts'", SYSTEM),
+        ("a > b /etc", None),
+    ] {
+        assert_eq!(of(json!(text)).as_deref(), expected, "{text}");
+    }
+}
+
+#[test]
+fn bad_options_are_refused() {
+    for (options, expected) in [
+        (json!({"roots": ["src"]}), "gate.filesystem.roots: \"src\", expected an absolute path"),
+        (json!({"roots": "/srv"}), "gate.filesystem.roots: \"/srv\", expected a list of absolute paths"),
+        (json!({"cwd": "src"}), "gate.filesystem.cwd: \"src\", expected an absolute path"),
+        (json!({"windows": 1}), "gate.filesystem.windows: 1, expected true or false"),
+        (
+            json!({"destructive": true}),
+            "gate.filesystem.destructive: the check of destructive commands is not available yet",
+        ),
+    ] {
+        let mut options = Options::new("gate.filesystem".to_owned(), options.as_object().unwrap());
+        let error = Filesystem::build(&mut options, Strictness::Strict, &[]).unwrap_err();
+        assert_eq!(error.to_string(), expected);
+    }
+}

@@ -1,0 +1,141 @@
+//! Paths that climb.
+//!
+//! Strict: `..` with an end of the string, `/`, `\`, white space or a quote on each side, also when it is
+//! percent-encoded up to twice. `a..b` and `...` are none. With roots, a path that leads into one passes.
+//!
+//! Balanced: a value under one of [`PATH_KEYS`] that leads outside every root. Without roots there is no outside.
+
+use super::paths::{Roots, is_border};
+use crate::gates::scan::{DONE, Deadline, TimedOut, before, char_at, char_before, each, run_end, run_start};
+use crate::gates::text::Text;
+
+/// Keys whose values are paths.
+const PATH_KEYS: [&str; 10] =
+    ["path", "file", "filename", "dir", "directory", "cwd", "uri", "source", "destination", "target"];
+
+/// Longest text that is taken for a path, in bytes.
+const PATH_BYTES_MAX: usize = 4096;
+
+/// How often an encoded text is decoded.
+const DECODED_TIMES: usize = 2;
+
+/// Whether a text has a path that climbs, in itself or when it is decoded.
+pub(super) fn is_in(text: &str, roots: &Roots, deadline: &Deadline<'_>) -> Result<bool, TimedOut> {
+    let mut encoded = false;
+    if climbs(text, roots, &mut encoded, deadline)? {
+        return Ok(true);
+    }
+    let mut decoded = text.to_owned().into_boxed_str();
+    for _ in 0..DECODED_TIMES {
+        if !std::mem::take(&mut encoded) {
+            break;
+        }
+        decoded = percent_decoded(&decoded, deadline)?.into_boxed_str();
+        if climbs(&decoded, roots, &mut encoded, deadline)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Looks at the text as it is, and notes whether it has percent escapes.
+fn climbs(text: &str, roots: &Roots, encoded: &mut bool, deadline: &Deadline<'_>) -> Result<bool, TimedOut> {
+    let (bytes, mut found) = (text.as_bytes(), false);
+    each(
+        bytes,
+        deadline,
+        |byte| byte == b'.' || byte == b'%',
+        |at| {
+            if bytes.get(at) == Some(&b'%') {
+                *encoded |= escape(bytes, at).is_some();
+                return Ok(at + 1);
+            }
+            let doubled = bytes.get(at + 1) == Some(&b'.');
+            if !doubled || !is_side(char_before(text, at)) || !is_side(char_at(text, at + 2)) {
+                return Ok(at + 1);
+            }
+            if roots.are_none() {
+                found = true;
+                return Ok(DONE);
+            }
+            // The whole path is judged once, however often it climbs.
+            let start = run_start(bytes, at, deadline, |byte| !is_border(byte))?;
+            let end = run_end(bytes, at, deadline, |byte| !is_border(byte))?;
+            // A drive is part of its path, though a colon ends others.
+            let drive = start.checked_sub(2).filter(|place| {
+                before(bytes, start) == Some(b':') && bytes.get(*place).is_some_and(u8::is_ascii_alphabetic)
+            });
+            let path = text.get(drive.unwrap_or(start)..end).unwrap_or_default();
+            found = !roots.contain(path);
+            Ok(if found { DONE } else { end })
+        },
+    )?;
+    Ok(found)
+}
+
+/// What may stand beside `..`.
+fn is_side(char: Option<char>) -> bool {
+    char.is_none_or(|char| matches!(char, '/' | '\\' | '"' | '\'') || char.is_whitespace())
+}
+
+/// The byte that is escaped here.
+fn escape(bytes: &[u8], at: usize) -> Option<u8> {
+    let digit = |place: usize| char::from(*bytes.get(place)?).to_digit(16);
+    u8::try_from(digit(at + 1)? * 16 + digit(at + 2)?).ok()
+}
+
+/// The text without its escapes; what is then no UTF-8 does not matter, as `..` is.
+fn percent_decoded(text: &str, deadline: &Deadline<'_>) -> Result<String, TimedOut> {
+    let bytes = text.as_bytes();
+    let mut decoded = Vec::with_capacity(bytes.len());
+    let mut from = 0;
+    each(
+        bytes,
+        deadline,
+        |byte| byte == b'%',
+        |at| {
+            let Some(byte) = escape(bytes, at) else { return Ok(at + 1) };
+            decoded.extend_from_slice(bytes.get(from..at).unwrap_or_default());
+            decoded.push(byte);
+            from = at + 3;
+            Ok(from)
+        },
+    )?;
+    decoded.extend_from_slice(bytes.get(from..).unwrap_or_default());
+    Ok(String::from_utf8_lossy(&decoded).into_owned())
+}
+
+/// *Balanced:* whether a value is a path that leads outside every root.
+pub(super) fn leaves_roots(
+    text: Text<'_>,
+    roots: &Roots,
+    windows: bool,
+    deadline: &Deadline<'_>,
+) -> Result<bool, TimedOut> {
+    let is_path_key = |key: &str| PATH_KEYS.iter().any(|name| key.eq_ignore_ascii_case(name));
+    let path = text.text.trim();
+    let wanted = !roots.are_none() && text.key.is_some_and(is_path_key);
+    if !wanted || path.len() > PATH_BYTES_MAX || path.is_empty() || path.contains(['\n', '\r']) {
+        return Ok(false);
+    }
+    deadline.spend(path.len())?;
+    let scheme = path.find("://").and_then(|end| path.split_at_checked(end));
+    let path = match scheme {
+        Some((scheme, rest)) if scheme.eq_ignore_ascii_case("file") => {
+            rest.get("://".len()..).unwrap_or_default()
+        }
+        // A path on another machine.
+        Some((scheme, _)) if scheme.len() > 1 && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric()) => {
+            return Ok(false);
+        }
+        _ => path,
+    };
+    if !windows && path.contains('\\') {
+        return Ok(false);
+    }
+    let mut decoded = path.to_owned();
+    for _ in 0..DECODED_TIMES {
+        decoded = percent_decoded(&decoded, deadline)?;
+    }
+    Ok(!roots.contain(path) || !roots.contain(&decoded))
+}

@@ -1,0 +1,60 @@
+//! `latency`: an agent that took too long.
+//!
+//! Fails when `latency_ms` > `max_ms`. The latency is what the caller reports about the agent, not what gates cost.
+//!
+//! | option | is | default |
+//! |---|---|---|
+//! | `max_ms` | the most that is allowed, in milliseconds: positive and finite | none, it has to be given |
+//!
+//! Reasons: `latency 143ms exceeds 100ms threshold`; skipped: `no latency_ms provided`.
+
+use super::options::{Options, SettingsError, SettingsProblem};
+use super::verdict::{Finding, ms};
+use crate::units::Micros;
+
+#[derive(Debug)]
+pub(super) struct Latency {
+    max_ms: f64,
+}
+
+impl Latency {
+    pub(super) fn build(options: &mut Options<'_>) -> Result<Self, SettingsError> {
+        let expected = "a positive number of milliseconds";
+        let max_ms = options.number("max_ms", expected, |ms| ms.is_finite() && ms > 0.0)?;
+        match max_ms {
+            Some(max_ms) => Ok(Self { max_ms }),
+            None => Err(options.refused("max_ms", SettingsProblem::Missing { expected })),
+        }
+    }
+
+    pub(super) fn check(&self, latency: Option<Micros>) -> Finding {
+        let Some(latency) = latency else { return Finding::Skip("no latency_ms provided") };
+        let latency_ms = ms(latency).to_f64();
+        if latency_ms > self.max_ms {
+            Finding::Fail(format!("latency {latency_ms}ms exceeds {}ms threshold", self.max_ms))
+        } else {
+            Finding::Pass
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_more_than_the_threshold_fails() {
+        let fails = |reason: &str| Finding::Fail(reason.to_owned());
+        for (max_ms, latency_ms, expected) in [
+            (100.0, Some(143.0), fails("latency 143ms exceeds 100ms threshold")),
+            (100.0, Some(100.001), fails("latency 100.001ms exceeds 100ms threshold")),
+            (100.0, Some(100.0), Finding::Pass),
+            (0.5, Some(0.501), fails("latency 0.501ms exceeds 0.5ms threshold")),
+            (0.5, Some(0.5), Finding::Pass),
+            (100.0, None, Finding::Skip("no latency_ms provided")),
+        ] {
+            let latency = latency_ms.map(|ms| Micros::from_ms(ms).unwrap());
+            assert_eq!(Latency { max_ms }.check(latency), expected, "{latency_ms:?}");
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! `pii`: numbers and addresses of persons.
+//!
+//! | option | looks for | default | called in the reason |
+//! |---|---|---|---|
+//! | `email` | `[a-zA-Z0-9._%+-]+@[a-zA-Z0-9.-]+\.[a-zA-Z]{2,}` | on | `email address` |
+//! | `us_ssn` | `\b\d{3}-\d{2}-\d{4}\b`, area not 000, 666 or 9xx, group not 00, serial not 0000 | on | `us ssn` |
+//! | `us_phone` | `\b(?:\+?1[-.\s]?)?\(?[2-9]\d{2}\)?[-.\s]\d{3}[-.\s]\d{4}\b` | on | `us phone number` |
+//! | `card` | 13–19 digits of a brand that pass Luhn, see `pii/card.rs` | on | `payment card number` |
+//! | `iban` | a registered country and its length, mod 97 = 1, see `pii/iban.rs` | on | `iban` |
+//! | `ipv4` | a public address | off | `ipv4 address` |
+//!
+//! Balanced: `git@host:`, noreply, `example.*` and `*.test` pass as e-mail, and plain digits are a card only near a word
+//! that speaks of one.
+//!
+//! Reason: `email address, us phone number detected in output`, in the order of this table.
+//!
+//! The patterns are ASCII and written out by hand: one pass over the text stops at digits and `@` only, and from each
+//! looks at a bounded neighbourhood. The tests compare them with the regular expressions above. What is ignored: JSON
+//! numbers, which are no texts, and other scripts' digits.
+
+mod card;
+mod email;
+mod iban;
+mod number;
+
+use super::options::{Options, SettingsError};
+use super::scan::{DONE, Deadline, TimedOut, each};
+use super::settings::Strictness;
+use super::text::View;
+use super::verdict::Finding;
+
+/// The kinds in the order in which a reason names them.
+const KINDS: [(&str, bool, &str); 6] = [
+    ("email", true, "email address"),
+    ("us_ssn", true, "us ssn"),
+    ("us_phone", true, "us phone number"),
+    ("card", true, "payment card number"),
+    ("iban", true, "iban"),
+    ("ipv4", false, "ipv4 address"),
+];
+
+const EMAIL: u8 = 1;
+const SSN: u8 = 1 << 1;
+const PHONE: u8 = 1 << 2;
+const CARD: u8 = 1 << 3;
+const IBAN: u8 = 1 << 4;
+const IPV4: u8 = 1 << 5;
+
+#[derive(Debug)]
+pub(super) struct Pii {
+    /// The kinds that are looked for, one bit each.
+    wanted: u8,
+    balanced: bool,
+}
+
+impl Pii {
+    pub(super) fn build(options: &mut Options<'_>, strictness: Strictness) -> Result<Self, SettingsError> {
+        let mut wanted = 0;
+        for (bit, (name, default, _)) in KINDS.into_iter().enumerate() {
+            wanted |= u8::from(options.flag(name, default)?) << bit;
+        }
+        Ok(Self { wanted, balanced: strictness == Strictness::Balanced })
+    }
+
+    pub(super) fn check(&self, view: &View<'_>, deadline: &Deadline<'_>) -> Result<Finding, TimedOut> {
+        let mut found = 0;
+        for text in view.texts() {
+            self.search(text.text, &mut found, deadline)?;
+            if found == self.wanted {
+                break;
+            }
+        }
+        let names = KINDS.iter().enumerate().filter(|(bit, _)| found & (1 << bit) != 0);
+        let names: Vec<&str> = names.map(|(_, (_, _, name))| *name).collect();
+        Ok(if names.is_empty() {
+            Finding::Pass
+        } else {
+            Finding::Fail(format!("{} detected in output", names.join(", ")))
+        })
+    }
+
+    /// Adds the kinds that a text has.
+    fn search(&self, text: &str, found: &mut u8, deadline: &Deadline<'_>) -> Result<(), TimedOut> {
+        let bytes = text.as_bytes();
+        // The part that failed to be an e-mail address need not be read again.
+        let wanted = |byte: u8| byte.wrapping_sub(b'0') < 10 || byte == b'@';
+        each(bytes, deadline, wanted, |at| {
+            let sought = self.wanted & !*found;
+            if sought == 0 {
+                return Ok(DONE);
+            }
+            if bytes.get(at) == Some(&b'@') {
+                let is_email = sought & EMAIL != 0 && email::is_at(bytes, at, self.balanced, deadline)?;
+                *found |= if is_email { EMAIL } else { 0 };
+            } else {
+                *found |= self.number(text, at, sought);
+            }
+            Ok(at + 1)
+        })
+    }
+
+    /// The kinds of number that the run of digits is or begins which starts here.
+    fn number(&self, text: &str, at: usize, sought: u8) -> u8 {
+        let bytes = text.as_bytes();
+        let Some(digits) = number::run_at(bytes, at) else { return 0 };
+        let mut found = 0;
+        if digits == 3 && sought & SSN != 0 && number::is_ssn(bytes, at) {
+            found |= SSN;
+        }
+        if digits == 3 && sought & PHONE != 0 && number::is_phone_middle(bytes, at) {
+            found |= PHONE;
+        }
+        if sought & CARD != 0 && card::is_at(text, at, digits, self.balanced) {
+            found |= CARD;
+        }
+        if digits >= 2 && sought & IBAN != 0 && iban::is_at(bytes, at) {
+            found |= IBAN;
+        }
+        if digits <= 3 && sought & IPV4 != 0 && number::is_public_ipv4(bytes, at) {
+            found |= IPV4;
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,196 @@
+//! Payment card numbers.
+//!
+//! 13–19 digits, plain or with one kind of separator (blank, `-`), without a letter, digit, `-` or decimal point beside
+//! them; brand and length fit; Luhn; more than one different digit, so that the well-known test numbers count.
+//!
+//! | brand begins with | digits |
+//! |---|---|
+//! | 4 | 13, 16, 19 |
+//! | 51–55, 2221–2720, 35 | 16 |
+//! | 34, 37, 1800, 2131 | 15 |
+//! | 300–305, 309, 36, 38, 39 | 14 |
+//! | 6011, 62, 644–649, 65 | 16–19 |
+//! | 50, 56–58, 63, 67 | 13–19 |
+//!
+//! Groups with blanks between them may be part of a longer row, as before an expiry date: any grouping counts where the
+//! whole row is the number, and the groupings that are printed on cards anywhere in it. Otherwise every tenth row of a
+//! table of numbers would be a card.
+
+use super::number::digits;
+use crate::gates::scan::{before, char_at, char_before};
+
+const DIGITS_MAX: usize = 19;
+
+/// Groups as they are printed on cards.
+const PRINTED: [&[usize]; 7] =
+    [&[4, 4, 4, 4], &[4, 6, 5], &[4, 6, 4], &[4, 4, 4, 4, 3], &[4, 4, 4, 1], &[4, 3, 3, 3], &[6, 13]];
+
+/// *Balanced:* plain digits need one of these nearby.
+const WORDS: [&str; 7] = ["card", "visa", "mastercard", "amex", "credit", "debit", "payment"];
+const NEAR_CHARS: usize = 40;
+
+/// Whether a card number begins with the run of so many digits here.
+pub(super) fn is_at(text: &str, at: usize, length: usize, balanced: bool) -> bool {
+    let bytes = text.as_bytes();
+    if length > DIGITS_MAX || !stands_free_before(text, at) {
+        return false;
+    }
+    let plain_end = at + length;
+    let separator = bytes.get(plain_end).copied().filter(|byte| matches!(byte, b' ' | b'-'));
+    if (13..=DIGITS_MAX).contains(&length) && stands_free_after(text, plain_end) {
+        let plain = bytes.get(at..plain_end).is_some_and(fits);
+        if plain && (!balanced || is_spoken_of(text, at, plain_end)) {
+            return true;
+        }
+    }
+    separator.is_some_and(|separator| is_grouped(text, at, separator))
+}
+
+/// Whether groups with this separator make a card number.
+fn is_grouped(text: &str, at: usize, separator: u8) -> bool {
+    let bytes = text.as_bytes();
+    let digit_at = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
+    let row_begins = !(before(bytes, at) == Some(separator) && at.checked_sub(2).is_some_and(digit_at));
+    let (mut number, mut groups, mut next) = (Vec::with_capacity(DIGITS_MAX), Vec::new(), at);
+    loop {
+        let length = digits(bytes, next);
+        if length == 0 || number.len() + length > DIGITS_MAX {
+            return false;
+        }
+        number.extend_from_slice(bytes.get(next..next + length).unwrap_or_default());
+        groups.push(length);
+        next += length;
+        let goes_on = bytes.get(next) == Some(&separator) && digit_at(next + 1);
+        let whole = row_begins && !goes_on;
+        let printed = separator == b' ' && PRINTED.contains(&groups.as_slice());
+        if groups.len() > 1 && (whole || printed) && stands_free_after(text, next) && fits(&number) {
+            return true;
+        }
+        if !goes_on {
+            return false;
+        }
+        next += 1;
+    }
+}
+
+/// Whether nothing before the number makes it part of something else.
+fn stands_free_before(text: &str, at: usize) -> bool {
+    !char_before(text, at).is_some_and(|char| char.is_alphanumeric() || matches!(char, '-' | '.'))
+}
+
+/// The same after it: a full stop is no decimal point.
+fn stands_free_after(text: &str, at: usize) -> bool {
+    match char_at(text, at) {
+        Some('.') => !text.as_bytes().get(at + 1).is_some_and(u8::is_ascii_digit),
+        Some(char) => !char.is_alphanumeric() && char != '-',
+        None => true,
+    }
+}
+
+/// Whether 13 to 19 digits are a number that a card may have.
+fn fits(number: &[u8]) -> bool {
+    let several = number.iter().any(|digit| Some(digit) != number.first());
+    several && has_brand(number) && passes_luhn(number)
+}
+
+fn has_brand(number: &[u8]) -> bool {
+    let Some(first_four) = number.first_chunk::<4>() else { return false };
+    let prefix = first_four.iter().fold(0_u16, |prefix, digit| prefix * 10 + u16::from(digit - b'0'));
+    match (prefix / 100, number.len()) {
+        (40..=49, 13 | 16 | 19) | (51..=55 | 35, 16) | (34 | 37, 15) | (36 | 38 | 39, 14) => true,
+        (62 | 65, 16..=19) | (50 | 56..=58 | 63 | 67, 13..=19) => true,
+        (_, 14) => matches!(prefix / 10, 300..=305 | 309),
+        (_, 15) => matches!(prefix, 1800 | 2131),
+        (_, length @ 16..=19) => {
+            length == 16 && matches!(prefix, 2221..=2720)
+                || prefix == 6011
+                || matches!(prefix / 10, 644..=649)
+        }
+        _ => false,
+    }
+}
+
+/// Every second digit from the right, but for the last, counts twice; the sum of all digits is a multiple of ten.
+fn passes_luhn(number: &[u8]) -> bool {
+    let value = |(place, digit): (usize, &u8)| {
+        let digit = u32::from(digit - b'0');
+        match (place % 2, digit) {
+            (0, digit) => digit,
+            (_, 0..=4) => digit * 2,
+            (_, _) => digit * 2 - 9,
+        }
+    };
+    number.iter().rev().enumerate().map(value).sum::<u32>().is_multiple_of(10)
+}
+
+/// Whether a word of cards stands within 40 characters.
+fn is_spoken_of(text: &str, start: usize, end: usize) -> bool {
+    let head: String = {
+        let head = text.get(..start).unwrap_or_default();
+        let from = head.char_indices().rev().nth(NEAR_CHARS - 1).map_or(0, |(at, _)| at);
+        head.get(from..).unwrap_or_default().to_ascii_lowercase()
+    };
+    let tail: String = text.get(end..).unwrap_or_default().chars().take(NEAR_CHARS).collect();
+    let tail = tail.to_ascii_lowercase();
+    WORDS.iter().any(|word| head.contains(word) || tail.contains(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn brands_and_lengths_fit_together() {
+        // The shortest and longest length of each row, and the neighbours of each range.
+        for (prefix, lengths) in [
+            ("4", &[13, 16, 19][..]),
+            ("51", &[16]),
+            ("55", &[16]),
+            ("2221", &[16]),
+            ("2720", &[16]),
+            ("35", &[16]),
+            ("34", &[15]),
+            ("37", &[15]),
+            ("1800", &[15]),
+            ("2131", &[15]),
+            ("300", &[14]),
+            ("305", &[14]),
+            ("309", &[14]),
+            ("36", &[14]),
+            ("38", &[14]),
+            ("39", &[14]),
+            ("6011", &[16, 17, 18, 19]),
+            ("62", &[16, 17, 18, 19]),
+            ("644", &[16, 17, 18, 19]),
+            ("649", &[16, 17, 18, 19]),
+            ("65", &[16, 17, 18, 19]),
+            ("50", &[13, 14, 15, 16, 17, 18, 19]),
+            ("56", &[13, 14, 15, 16, 17, 18, 19]),
+            ("58", &[13, 14, 15, 16, 17, 18, 19]),
+            ("63", &[13, 14, 15, 16, 17, 18, 19]),
+            ("67", &[13, 14, 15, 16, 17, 18, 19]),
+            ("2220", &[]),
+            ("2721", &[]),
+            ("306", &[]),
+            ("308", &[]),
+            ("643", &[]),
+            ("59", &[]),
+            ("6010", &[]),
+            ("66", &[]),
+            ("1", &[]),
+            ("7", &[]),
+            ("0", &[]),
+        ] {
+            for length in 13..=19 {
+                let number = format!("{prefix:1<length$}");
+                assert_eq!(has_brand(number.as_bytes()), lengths.contains(&length), "{number}");
+            }
+        }
+    }
+
+    #[test]
+    fn luhn_finds_a_wrong_digit() {
+        assert!(passes_luhn(b"4111111111111111") && passes_luhn(b"378282246310005") && passes_luhn(b"0"));
+        assert!(!passes_luhn(b"4111111111111112") && !passes_luhn(b"378282246310050"));
+    }
+}

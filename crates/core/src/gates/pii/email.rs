@@ -1,0 +1,52 @@
+//! E-mail addresses: `[a-zA-Z0-9._%+-]+@[a-zA-Z0-9.-]+\.[a-zA-Z]{2,}`.
+
+use crate::gates::scan::{Deadline, TimedOut, before, run_end, run_start};
+
+fn is_local(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'%' | b'+' | b'-')
+}
+
+fn is_domain(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-')
+}
+
+/// Whether the `@` here is that of an address. Neither side can hold another `@`, so no byte is read for two of them.
+pub(super) fn is_at(
+    bytes: &[u8],
+    at: usize,
+    balanced: bool,
+    deadline: &Deadline<'_>,
+) -> Result<bool, TimedOut> {
+    if !before(bytes, at).is_some_and(is_local) {
+        return Ok(false);
+    }
+    let end = run_end(bytes, at + 1, deadline, is_domain)?;
+    let Some(domain) = top_level_end(bytes.get(at + 1..end).unwrap_or_default()) else { return Ok(false) };
+    if !balanced {
+        return Ok(true);
+    }
+    let start = run_start(bytes, at, deadline, is_local)?;
+    let local = bytes.get(start..at).unwrap_or_default();
+    Ok(!is_no_person(local, domain, bytes.get(at + 1 + domain.len())))
+}
+
+/// The longest beginning that ends in a dot and two letters or more, and has something before the dot.
+fn top_level_end(domain: &[u8]) -> Option<&[u8]> {
+    let letters = |from: usize| {
+        domain.get(from..).unwrap_or_default().iter().take_while(|byte| byte.is_ascii_alphabetic()).count()
+    };
+    let dots = domain.iter().enumerate().skip(1).filter(|(_, byte)| **byte == b'.').map(|(dot, _)| dot);
+    let end = dots.rev().map(|dot| (dot, letters(dot + 1))).find(|(_, letters)| *letters >= 2);
+    end.and_then(|(dot, letters)| domain.get(..=dot + letters))
+}
+
+/// Addresses that are everywhere in the outputs of coding agents and lead to nobody.
+fn is_no_person(local: &[u8], domain: &[u8], next: Option<&u8>) -> bool {
+    let lower = |bytes: &[u8]| String::from_utf8_lossy(bytes).to_ascii_lowercase();
+    let (local, domain) = (lower(local), lower(domain));
+    let remote = local == "git" && next == Some(&b':');
+    let unread = |text: &str| text.contains("noreply") || text.contains("no-reply");
+    let labels: Vec<&str> = domain.split('.').collect();
+    let example = labels.iter().rev().skip(1).any(|label| *label == "example");
+    remote || unread(&local) || unread(&domain) || example || labels.last() == Some(&"test")
+}

@@ -1,0 +1,105 @@
+//! Numbers of a fixed shape: social security, telephone, IPv4.
+
+use std::net::Ipv4Addr;
+
+use crate::gates::scan::{before, is_word};
+
+/// The longest run of digits that matters: a card has up to 19.
+const RUN_MAX: usize = 20;
+
+/// The length of the run of digits that begins here, at most 20; none inside of a run.
+pub(super) fn run_at(bytes: &[u8], at: usize) -> Option<usize> {
+    let inside = before(bytes, at).is_some_and(|byte| byte.is_ascii_digit());
+    (!inside).then(|| digits(bytes, at))
+}
+
+/// How many digits stand here, at most 20.
+pub(super) fn digits(bytes: &[u8], at: usize) -> usize {
+    let rest = bytes.get(at..).unwrap_or_default();
+    rest.iter().take(RUN_MAX).take_while(|byte| byte.is_ascii_digit()).count()
+}
+
+/// Whether a word ends here, as `\b` after a word byte says.
+fn ends(bytes: &[u8], at: usize) -> bool {
+    !bytes.get(at).copied().is_some_and(is_word)
+}
+
+/// Whether a word may begin here, as `\b` before a word byte says.
+fn begins(bytes: &[u8], at: usize) -> bool {
+    !before(bytes, at).is_some_and(is_word)
+}
+
+/// Whether a social security number begins with the three digits here.
+pub(super) fn is_ssn(bytes: &[u8], at: usize) -> bool {
+    let Some([a, b, c, b'-', d, e, b'-', f, g, h, i]) = bytes.get(at..).and_then(<[u8]>::first_chunk) else {
+        return false;
+    };
+    let (area, group, serial) = ([*a, *b, *c], [*d, *e], [*f, *g, *h, *i]);
+    let all_digits = area.iter().chain(&group).chain(&serial).all(u8::is_ascii_digit);
+    let issued = area != *b"000" && area != *b"666" && *a != b'9' && group != *b"00" && serial != *b"0000";
+    all_digits && issued && begins(bytes, at) && ends(bytes, at + 11)
+}
+
+/// Whether the three digits here are the middle of a telephone number.
+///
+/// From the middle, because it is the only group whose neighbours are both fixed: a separator and four digits after it,
+/// a separator, perhaps a bracket and the area code before it. What the pattern allows before the area code matters
+/// only where that is not the beginning of a word: then it has to be the country's 1.
+pub(super) fn is_phone_middle(bytes: &[u8], at: usize) -> bool {
+    let separates =
+        |byte: Option<&u8>| matches!(byte, Some(b'-' | b'.' | b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c));
+    let last = at + 4;
+    if !separates(bytes.get(at + 3)) || digits(bytes, last) != 4 || !ends(bytes, last + 4) {
+        return false;
+    }
+    let Some(separator) = at.checked_sub(1).filter(|place| separates(bytes.get(*place))) else {
+        return false;
+    };
+    let end = if before(bytes, separator) == Some(b')') { separator - 1 } else { separator };
+    let Some(start) = end.checked_sub(3) else { return false };
+    let area = bytes.get(start..end).unwrap_or_default();
+    if !area.iter().all(u8::is_ascii_digit) || !matches!(area.first(), Some(b'2'..=b'9')) {
+        return false;
+    }
+    begins(bytes, start) || before(bytes, start) == Some(b'1') && begins(bytes, start - 1)
+}
+
+/// Whether a public address begins with the digits here.
+pub(super) fn is_public_ipv4(bytes: &[u8], at: usize) -> bool {
+    if !begins(bytes, at) || before(bytes, at) == Some(b'.') {
+        return false;
+    }
+    let (mut octets, mut next) = ([0; 4], at);
+    for (place, octet) in octets.iter_mut().enumerate() {
+        if place > 0 {
+            if bytes.get(next) != Some(&b'.') {
+                return false;
+            }
+            next += 1;
+        }
+        let end = next + digits(bytes, next);
+        let text =
+            bytes.get(next..end).and_then(|digits| std::str::from_utf8(digits).ok()).unwrap_or_default();
+        let padded = text.len() > 1 && text.starts_with('0');
+        match text.parse() {
+            Ok(number) if !padded => *octet = number,
+            _ => return false,
+        }
+        next = end;
+    }
+    let goes_on = bytes.get(next) == Some(&b'.') && bytes.get(next + 1).is_some_and(u8::is_ascii_digit);
+    ends(bytes, next) && !goes_on && is_public(octets.into())
+}
+
+/// Whether an address belongs to somebody: not private, shared, local, for documentation, benchmarks or several hosts.
+fn is_public(address: Ipv4Addr) -> bool {
+    let [a, b, c, _] = address.octets();
+    let reserved =
+        matches!((a, b, c), (0 | 240.., ..) | (100, 64..=127, _) | (192, 0, 0) | (198, 18 | 19, _));
+    !(reserved
+        || address.is_private()
+        || address.is_loopback()
+        || address.is_link_local()
+        || address.is_multicast()
+        || address.is_documentation())
+}

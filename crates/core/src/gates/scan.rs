@@ -1,0 +1,186 @@
+//! Looking for bytes in long texts: quickly where there are none, and never past the deadline.
+
+use std::cell::Cell;
+use std::time::Duration;
+
+use crate::limits::GATE_STRIDE_BYTES;
+
+/// The budget is spent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct TimedOut;
+
+/// When an evaluation has to be done.
+pub(super) struct Deadline<'c> {
+    clock: &'c dyn Fn() -> Duration,
+    at: Duration,
+    /// Bytes that were read since the clock was last looked at.
+    read: Cell<usize>,
+}
+
+impl<'c> Deadline<'c> {
+    pub(super) fn new(clock: &'c dyn Fn() -> Duration, at: Duration) -> Self {
+        Self { clock, at, read: Cell::new(0) }
+    }
+
+    /// Looks at the clock.
+    pub(super) fn check(&self) -> Result<(), TimedOut> {
+        if (self.clock)() > self.at { Err(TimedOut) } else { Ok(()) }
+    }
+
+    /// Accounts for so many bytes, and looks at the clock once in a stride.
+    #[inline]
+    pub(super) fn spend(&self, bytes: usize) -> Result<(), TimedOut> {
+        let read = self.read.get() + bytes;
+        if read < GATE_STRIDE_BYTES {
+            self.read.set(read);
+            return Ok(());
+        }
+        self.read.set(0);
+        self.check()
+    }
+}
+
+/// How many bytes are looked at together. Compilers turn a loop over a fixed number of them into vector code.
+const BLOCK: usize = 32;
+
+/// Calls `visit` with the place of each byte that `is` wanted. It answers where to go on, or [`DONE`].
+///
+/// A block without such a byte costs a few instructions.
+#[inline]
+pub(super) fn each(
+    bytes: &[u8],
+    deadline: &Deadline<'_>,
+    is: impl Fn(u8) -> bool,
+    mut visit: impl FnMut(usize) -> Result<usize, TimedOut>,
+) -> Result<(), TimedOut> {
+    let mut at = 0;
+    while at < bytes.len() {
+        let block = bytes.get(at..).and_then(<[u8]>::first_chunk::<BLOCK>);
+        let end = bytes.len().min(at + BLOCK);
+        deadline.spend(BLOCK)?;
+        if block.is_none_or(|block| block.iter().fold(false, |any, &byte| any | is(byte))) {
+            while at < end {
+                let wanted = bytes.get(at).is_some_and(|&byte| is(byte));
+                at = if wanted { visit(at)?.max(at + 1) } else { at + 1 };
+            }
+        } else {
+            at = end;
+        }
+    }
+    Ok(())
+}
+
+/// The answer of a visitor that has seen enough.
+pub(super) const DONE: usize = usize::MAX;
+
+/// Where the run of such bytes ends that begins there.
+pub(super) fn run_end(
+    bytes: &[u8],
+    from: usize,
+    deadline: &Deadline<'_>,
+    is: impl Fn(u8) -> bool,
+) -> Result<usize, TimedOut> {
+    let mut end = from;
+    for part in bytes.get(from..).unwrap_or_default().chunks(GATE_STRIDE_BYTES) {
+        let run = part.iter().take_while(|byte| is(**byte)).count();
+        deadline.spend(run)?;
+        end += run;
+        if run < part.len() {
+            break;
+        }
+    }
+    Ok(end)
+}
+
+/// Where the run of such bytes begins that ends there.
+pub(super) fn run_start(
+    bytes: &[u8],
+    end: usize,
+    deadline: &Deadline<'_>,
+    is: impl Fn(u8) -> bool,
+) -> Result<usize, TimedOut> {
+    let mut start = end;
+    for part in bytes.get(..end).unwrap_or_default().rchunks(GATE_STRIDE_BYTES) {
+        let run = part.iter().rev().take_while(|byte| is(**byte)).count();
+        deadline.spend(run)?;
+        start -= run;
+        if run < part.len() {
+            break;
+        }
+    }
+    Ok(start)
+}
+
+/// The byte before a place.
+#[inline]
+pub(super) fn before(bytes: &[u8], at: usize) -> Option<u8> {
+    bytes.get(at.checked_sub(1)?).copied()
+}
+
+/// A byte of a word, as `\w` of a regular expression without Unicode.
+#[inline]
+pub(super) fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+/// The character that ends at a place.
+pub(super) fn char_before(text: &str, at: usize) -> Option<char> {
+    text.get(..at)?.chars().next_back()
+}
+
+/// The character that begins at a place.
+pub(super) fn char_at(text: &str, at: usize) -> Option<char> {
+    text.get(at..)?.chars().next()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_wanted_byte_is_visited_wherever_it_stands() {
+        let never = || Duration::ZERO;
+        let deadline = Deadline::new(&never, Duration::ZERO);
+        for length in 0..100 {
+            for at in 0..length {
+                let mut bytes = vec![b'x'; length];
+                bytes[at] = b'@';
+                let mut found = Vec::new();
+                let visited = each(
+                    &bytes,
+                    &deadline,
+                    |byte| byte == b'@',
+                    |at| {
+                        found.push(at);
+                        Ok(at + 1)
+                    },
+                );
+                assert_eq!((visited, found), (Ok(()), vec![at]));
+            }
+        }
+    }
+
+    #[test]
+    fn runs_are_found_across_strides() {
+        let never = || Duration::ZERO;
+        let deadline = Deadline::new(&never, Duration::ZERO);
+        for length in [0, 1, GATE_STRIDE_BYTES - 1, GATE_STRIDE_BYTES, 3 * GATE_STRIDE_BYTES + 5] {
+            let bytes = [b".".as_slice(), &vec![b'a'; length], b"."].concat();
+            assert_eq!(run_end(&bytes, 1, &deadline, |byte| byte == b'a'), Ok(1 + length));
+            assert_eq!(run_start(&bytes, 1 + length, &deadline, |byte| byte == b'a'), Ok(1));
+        }
+    }
+
+    #[test]
+    fn the_clock_is_looked_at_once_in_a_stride() {
+        let looks = Cell::new(0_u32);
+        let clock = || {
+            looks.set(looks.get() + 1);
+            Duration::from_millis(u64::from(looks.get()))
+        };
+        let deadline = Deadline::new(&clock, Duration::from_millis(3));
+        let text = vec![b'x'; 10 * GATE_STRIDE_BYTES];
+        assert_eq!(each(&text, &deadline, |byte| byte == b'@', |_| Ok(DONE)), Err(TimedOut));
+        assert_eq!(looks.get(), 4);
+    }
+}

@@ -1,0 +1,198 @@
+//! What is configured: `[gates]` and `gate.NAME` of `renown.toml`, and what a caller chooses instead.
+//!
+//! | key | is | default |
+//! |---|---|---|
+//! | `gates.budget_ms` | the time of a whole evaluation, 1 to 60 000 ms | 50 |
+//! | `gates.fail_fast` | gates after the first failing one are skipped | false |
+//! | `gates.strictness` | `strict`: any mention counts; `balanced`: what looks intended | `strict` |
+//! | `gates.evaluate`, `.cli` | the set of a place, in order | filesystem, pii, content |
+//! | `gates.proxy` | the set of the proxy; kept, not used by any place here | |
+//! | `gate.NAME.kind` | which gate this is | NAME |
+//! | `gate.NAME.mode` | `enforce`, or `observe`: a failure is reported as skipped | `enforce` |
+//! | `gate.NAME.strictness` | of this gate | `gates.strictness` |
+//! | `gate.NAME.…` | its options: see the file of each gate | |
+//!
+//! Everything that is configured is checked when an engine is built, also gates that are in no set.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::options::{Options, SettingsError, SettingsProblem, quoted};
+use crate::json::Found;
+use crate::limits::GATE_BUDGET_MS_MAX;
+
+/// The tables of the file as they are written. [`super::Engine::new`] checks them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+pub struct Settings {
+    /// `[gates]`: what concerns all gates.
+    #[serde(default)]
+    pub gates: Map<String, Value>,
+    /// `[gate.NAME]`: one table a gate.
+    #[serde(default)]
+    pub gate: BTreeMap<String, Map<String, Value>>,
+}
+
+/// Where gates run; each place has its set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// `POST /v1/evaluate` and whoever embeds the engine.
+    Evaluate,
+    /// `renown gate`.
+    Cli,
+}
+
+impl Place {
+    fn key(self) -> &'static str {
+        match self {
+            Self::Evaluate => "evaluate",
+            Self::Cli => "cli",
+        }
+    }
+}
+
+/// How much counts as a finding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strictness {
+    /// Any mention.
+    Strict,
+    /// What looks intended: coding agents' honest outputs are full of paths and addresses.
+    Balanced,
+}
+
+/// What a failure of a gate means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// The output fails.
+    Enforce,
+    /// It is only reported.
+    Observe,
+}
+
+/// What a caller decides, over the settings.
+#[derive(Clone, Debug)]
+pub struct Choice<'c> {
+    /// Whose set is used.
+    pub place: Place,
+    /// The gates by name instead of the place's set.
+    pub gates: Option<&'c [String]>,
+    /// Instead of `gates.strictness`; a gate's own stays.
+    pub strictness: Option<Strictness>,
+    /// Absolute directories beside the roots of each `filesystem` gate.
+    pub roots: &'c [String],
+}
+
+impl Choice<'_> {
+    /// What the settings say about a place.
+    pub fn of(place: Place) -> Self {
+        Self { place, gates: None, strictness: None, roots: &[] }
+    }
+}
+
+const DEFAULT_SET: [&str; 3] = ["filesystem", "pii", "content"];
+const DEFAULT_BUDGET_MS: u64 = 50;
+const SET: &str = "a list of gates' names";
+const STRICTNESS: &str = "\"strict\" or \"balanced\"";
+const STRICTNESSES: [(&str, Strictness); 2] =
+    [("strict", Strictness::Strict), ("balanced", Strictness::Balanced)];
+
+/// `[gates]`, checked.
+pub(super) struct Common<'s> {
+    pub(super) budget: Duration,
+    pub(super) fail_fast: bool,
+    pub(super) strictness: Strictness,
+    /// The chosen set, and the key that an error about it names.
+    pub(super) set: Vec<&'s str>,
+    pub(super) set_key: String,
+}
+
+impl<'s> Common<'s> {
+    pub(super) fn read(settings: &'s Settings, choice: &'s Choice<'_>) -> Result<Self, SettingsError> {
+        let mut options = Options::new("gates".to_owned(), &settings.gates);
+        let budget = options.get("budget_ms");
+        let allowed =
+            |value: &Value| value.as_u64().filter(|ms| (1..=GATE_BUDGET_MS_MAX.into()).contains(ms));
+        let budget = match budget.map(|value| allowed(value).ok_or(value)) {
+            None => DEFAULT_BUDGET_MS,
+            Some(Ok(ms)) => ms,
+            Some(Err(value)) => {
+                let found = Found::new(&value.to_string());
+                let expected = "a whole number of milliseconds from 1 to 60000";
+                return Err(options.refused("budget_ms", SettingsProblem::Value { found, expected }));
+            }
+        };
+        let fail_fast = options.flag("fail_fast", false)?;
+        let strictness = options.word("strictness", STRICTNESS, &STRICTNESSES)?;
+        let sets =
+            [options.texts("evaluate", SET)?, options.texts("cli", SET)?, options.texts("proxy", SET)?];
+        options.finish()?;
+        let [evaluate, cli, _proxy] = sets;
+        let configured = match choice.place {
+            Place::Evaluate => evaluate,
+            Place::Cli => cli,
+        };
+        let (set, set_key) = match choice.gates {
+            Some(gates) => (gates.iter().map(String::as_str).collect(), "--gates".to_owned()),
+            None => (configured.unwrap_or(DEFAULT_SET.to_vec()), format!("gates.{}", choice.place.key())),
+        };
+        let common = Self {
+            budget: Duration::from_millis(budget),
+            fail_fast,
+            strictness: choice.strictness.or(strictness).unwrap_or(Strictness::Strict),
+            set,
+            set_key,
+        };
+        common.checked()
+    }
+
+    fn checked(self) -> Result<Self, SettingsError> {
+        let repeated =
+            self.set.iter().enumerate().find(|(at, name)| self.set.iter().take(*at).any(|n| n == *name));
+        let problem = match repeated {
+            _ if self.set.is_empty() => SettingsProblem::NoGates,
+            Some((_, name)) => SettingsProblem::Repeated(Found::quoted(name)),
+            None => return Ok(self),
+        };
+        Err(SettingsError { key: self.set_key, problem })
+    }
+}
+
+/// What every gate's table may say.
+pub(super) struct Shared {
+    pub(super) mode: Mode,
+    pub(super) strictness: Strictness,
+}
+
+/// The table of a gate, and what every gate's may say. `redacts` if this kind of gate can redact.
+pub(super) fn shared(
+    options: &mut Options<'_>,
+    strictness: Strictness,
+    redacts: bool,
+) -> Result<Shared, SettingsError> {
+    let _ = options.get("kind");
+    let redact = options.get("mode").and_then(Value::as_str) == Some("redact");
+    if redact && redacts {
+        return Err(options.refused("mode", SettingsProblem::NotYet("redact")));
+    }
+    let modes = [("enforce", Mode::Enforce), ("observe", Mode::Observe)];
+    let mode = options.word("mode", "\"enforce\" or \"observe\"", &modes)?.unwrap_or(Mode::Enforce);
+    let own = options.word("strictness", STRICTNESS, &STRICTNESSES)?;
+    Ok(Shared { mode, strictness: own.unwrap_or(strictness) })
+}
+
+/// The kind of a configured gate: what its table says, else its name.
+pub(super) fn kind<'s>(name: &'s str, table: &'s Map<String, Value>) -> Result<&'s str, SettingsError> {
+    match table.get("kind") {
+        None => Ok(name),
+        Some(Value::String(kind)) => Ok(kind),
+        Some(other) => Err(SettingsError {
+            key: format!("gate.{}.kind", quoted(name)),
+            problem: SettingsProblem::Value {
+                found: Found::new(&other.to_string()),
+                expected: "the name of a built-in gate",
+            },
+        }),
+    }
+}

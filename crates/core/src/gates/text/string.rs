@@ -1,0 +1,107 @@
+//! Strings of JSON: where they end, and what their escapes mean.
+
+use crate::gates::scan::{Deadline, TimedOut};
+use crate::limits::GATE_STRIDE_BYTES;
+
+/// Where the next quote, backslash or control character stands from there on, or the end.
+pub(super) fn special(bytes: &[u8], from: usize, deadline: &Deadline<'_>) -> Result<usize, TimedOut> {
+    const BLOCK: usize = 32;
+    let is = |byte: u8| byte == b'"' || byte == b'\\' || byte < 0x20;
+    let mut at = from;
+    while let Some(block) = bytes.get(at..).and_then(<[u8]>::first_chunk::<BLOCK>) {
+        // A fold over all of them is vector code; a search that stops at the first is not.
+        if block.iter().fold(false, |any, &byte| any | is(byte)) {
+            break;
+        }
+        deadline.spend(BLOCK)?;
+        at += BLOCK;
+    }
+    let rest = bytes.get(at..).unwrap_or_default();
+    Ok(at + rest.iter().take_while(|byte| !is(**byte)).count())
+}
+
+/// Appends what an escaped string means. Half of a surrogate pair becomes the replacement character. None if there is
+/// a bad escape.
+pub(super) fn unescape(
+    raw: &str,
+    decoded: &mut String,
+    deadline: &Deadline<'_>,
+) -> Result<Option<()>, TimedOut> {
+    let mut rest = raw;
+    let mut next_look = rest.len().saturating_sub(GATE_STRIDE_BYTES);
+    while let Some((plain, after)) = rest.split_once('\\') {
+        decoded.push_str(plain);
+        let char = match after.as_bytes().first() {
+            Some(b'b') => '\u{8}',
+            Some(b'f') => '\u{c}',
+            Some(b'n') => '\n',
+            Some(b'r') => '\r',
+            Some(b't') => '\t',
+            Some(b'"') => '"',
+            Some(b'\\') => '\\',
+            Some(b'/') => '/',
+            Some(b'u') => {
+                let Some((char, length)) = unicode(after) else { return Ok(None) };
+                decoded.push(char);
+                rest = after.get(length..).unwrap_or_default();
+                continue;
+            }
+            _ => return Ok(None),
+        };
+        decoded.push(char);
+        rest = after.get(1..).unwrap_or_default();
+        if rest.len() < next_look {
+            deadline.spend(GATE_STRIDE_BYTES)?;
+            next_look = rest.len().saturating_sub(GATE_STRIDE_BYTES);
+        }
+    }
+    decoded.push_str(rest);
+    Ok(Some(()))
+}
+
+/// The character of `uXXXX`, or of `uXXXX\uXXXX` for a surrogate pair, and the length of what was read.
+fn unicode(escape: &str) -> Option<(char, usize)> {
+    const ONE: usize = "uXXXX".len();
+    let unit = |from: usize| {
+        let hex = escape
+            .get(from + 1..from + ONE)
+            .filter(|hex| hex.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
+        u16::from_str_radix(hex, 16).ok()
+    };
+    let first = unit(0)?;
+    let second = if escape.get(ONE..ONE + 2) == Some("\\u") { unit(ONE + 1) } else { None };
+    let mut pair = char::decode_utf16([first].into_iter().chain(second));
+    let char = pair.next().and_then(Result::ok).unwrap_or(char::REPLACEMENT_CHARACTER);
+    Some((char, if char.len_utf16() == 2 { 2 * ONE + 1 } else { ONE }))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn escapes_mean_what_json_says() {
+        let clock = || Duration::ZERO;
+        let deadline = Deadline::new(&clock, Duration::ZERO);
+        for (raw, text) in [
+            ("plain", Some("plain")),
+            (r#"a\"b\\c\/d"#, Some("a\"b\\c/d")),
+            (r"\b\f\n\r\t", Some("\u{8}\u{c}\n\r\t")),
+            (r"\u00e9\u4E2d", Some("é中")),
+            (r"\ud83d\ude00!", Some("😀!")),
+            (r"\ud83dx", Some("\u{fffd}x")),
+            (r"\ude00\ud83d", Some("\u{fffd}\u{fffd}")),
+            (r"\ud83d\u0041", Some("\u{fffd}A")),
+            (r"\x", None),
+            (r"\u12", None),
+            (r"\u+123", None),
+            (r"\", None),
+        ] {
+            let mut decoded = String::new();
+            let found = unescape(raw, &mut decoded, &deadline).unwrap();
+            assert_eq!(found.map(|()| decoded.as_str()), text, "{raw}");
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! One pass over a JSON text, without recursion.
+
+use super::string::{special, unescape};
+use super::{Piece, Span, Unseen, View, Within, looks_like_json};
+use crate::gates::scan::{Deadline, run_end};
+use crate::limits::GATE_DEPTH_MAX;
+
+/// An object or array that is open.
+struct Open {
+    is_object: bool,
+    /// The key under which its values stand: in an object that of the field being read.
+    key: Option<Span>,
+}
+
+/// A walk over one text.
+pub(super) struct Walk<'t, 'd> {
+    text: &'t str,
+    at: usize,
+    /// Whether the text is the output itself, from which pieces may be borrowed.
+    is_source: bool,
+    /// How many objects and arrays the text itself lies in.
+    depth: usize,
+    /// The key under which the text itself stands.
+    key: Option<Span>,
+    open: Vec<Open>,
+    deadline: &'t Deadline<'d>,
+}
+
+impl<'t, 'd> Walk<'t, 'd> {
+    pub(super) fn new(
+        text: &'t str,
+        is_source: bool,
+        depth: usize,
+        key: Option<Span>,
+        deadline: &'t Deadline<'d>,
+    ) -> Self {
+        Self { text, at: 0, is_source, depth, key, open: Vec::new(), deadline }
+    }
+
+    /// Adds the strings and keys to the view, and those that may be JSON themselves to what is to be walked.
+    pub(super) fn run(mut self, view: &mut View<'_>, within: &mut Vec<Within>) -> Result<(), Unseen> {
+        loop {
+            if self.value(view, within)? {
+                continue;
+            }
+            // After a value: what closes here is closed, and the next value begins.
+            loop {
+                let Some(is_object) = self.open.last().map(|open| open.is_object) else {
+                    self.blanks()?;
+                    return if self.at == self.text.len() { Ok(()) } else { Err(Unseen::NotJson) };
+                };
+                self.blanks()?;
+                match (self.next(), is_object) {
+                    (Some(b','), true) => self.field(view, within)?,
+                    (Some(b','), false) => {}
+                    (Some(b'}'), true) | (Some(b']'), false) => {
+                        self.open.pop();
+                        continue;
+                    }
+                    _ => return Err(Unseen::NotJson),
+                }
+                break;
+            }
+        }
+    }
+
+    /// Reads a value, or the beginning of one. True if an object or array began that is not empty.
+    fn value(&mut self, view: &mut View<'_>, within: &mut Vec<Within>) -> Result<bool, Unseen> {
+        self.blanks()?;
+        self.deadline.spend(4)?;
+        match self.next() {
+            Some(b'"') => {
+                let key = self.open.last().map_or(self.key, |open| open.key);
+                self.string(view, within, key).map(|_| false)
+            }
+            Some(b'{') => {
+                self.descend(true)?;
+                self.blanks()?;
+                if self.eat(b'}') {
+                    self.open.pop();
+                    return Ok(false);
+                }
+                self.field(view, within).map(|()| true)
+            }
+            Some(b'[') => {
+                self.descend(false)?;
+                self.blanks()?;
+                let empty = self.eat(b']');
+                if empty {
+                    self.open.pop();
+                }
+                Ok(!empty)
+            }
+            Some(b't') => self.literal("rue"),
+            Some(b'f') => self.literal("alse"),
+            Some(b'n') => self.literal("ull"),
+            Some(first @ (b'-' | b'0'..=b'9')) => self.number(first),
+            _ => Err(Unseen::NotJson),
+        }
+    }
+
+    fn descend(&mut self, is_object: bool) -> Result<(), Unseen> {
+        if self.depth + self.open.len() >= GATE_DEPTH_MAX {
+            return Err(Unseen::TooDeep);
+        }
+        let key = self.open.last().map_or(self.key, |open| open.key);
+        self.open.push(Open { is_object, key });
+        Ok(())
+    }
+
+    /// Reads a key and its colon.
+    fn field(&mut self, view: &mut View<'_>, within: &mut Vec<Within>) -> Result<(), Unseen> {
+        self.blanks()?;
+        if !self.eat(b'"') {
+            return Err(Unseen::NotJson);
+        }
+        let key = self.string(view, within, None)?;
+        if let Some(open) = self.open.last_mut() {
+            open.key = Some(key);
+        }
+        self.blanks()?;
+        if self.eat(b':') { Ok(()) } else { Err(Unseen::NotJson) }
+    }
+
+    /// Reads a string whose opening quote is already read.
+    fn string(
+        &mut self,
+        view: &mut View<'_>,
+        within: &mut Vec<Within>,
+        key: Option<Span>,
+    ) -> Result<Span, Unseen> {
+        let bytes = self.text.as_bytes();
+        let (start, mut escaped) = (self.at, false);
+        loop {
+            self.at = special(bytes, self.at, self.deadline)?;
+            match bytes.get(self.at) {
+                Some(b'"') => break,
+                Some(b'\\') => {
+                    escaped = true;
+                    self.at += 2;
+                }
+                _ => return Err(Unseen::NotJson),
+            }
+        }
+        let raw = self.text.get(start..self.at).ok_or(Unseen::NotJson)?;
+        let span = if self.is_source && !escaped {
+            Span { start, end: self.at, decoded: false }
+        } else {
+            let from = view.decoded.len();
+            if escaped {
+                unescape(raw, &mut view.decoded, self.deadline)?.ok_or(Unseen::NotJson)?;
+            } else {
+                view.decoded.push_str(raw);
+            }
+            Span { start: from, end: view.decoded.len(), decoded: true }
+        };
+        self.at += 1;
+        let piece = Piece { span, key };
+        view.pieces.push(piece);
+        if looks_like_json(view.get(span)) {
+            within.push(Within { piece, depth: self.depth + self.open.len() });
+        }
+        Ok(span)
+    }
+
+    /// Reads the rest of a number.
+    fn number(&mut self, first: u8) -> Result<bool, Unseen> {
+        let first = if first == b'-' { self.next() } else { Some(first) };
+        match first {
+            Some(b'0') => {}
+            Some(b'1'..=b'9') => drop(self.digits()?),
+            _ => return Err(Unseen::NotJson),
+        }
+        if self.eat(b'.') && self.digits()? == 0 {
+            return Err(Unseen::NotJson);
+        }
+        if self.eat(b'e') || self.eat(b'E') {
+            let _ = self.eat(b'+') || self.eat(b'-');
+            if self.digits()? == 0 {
+                return Err(Unseen::NotJson);
+            }
+        }
+        Ok(false)
+    }
+
+    fn digits(&mut self) -> Result<usize, Unseen> {
+        let start = self.at;
+        self.at = run_end(self.text.as_bytes(), start, self.deadline, |byte| byte.is_ascii_digit())?;
+        Ok(self.at - start)
+    }
+
+    fn literal(&mut self, rest: &str) -> Result<bool, Unseen> {
+        let found = self.text.as_bytes().get(self.at..).is_some_and(|text| text.starts_with(rest.as_bytes()));
+        self.at += rest.len();
+        if found { Ok(false) } else { Err(Unseen::NotJson) }
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn next(&mut self) -> Option<u8> {
+        let byte = self.peek()?;
+        self.at += 1;
+        Some(byte)
+    }
+
+    fn eat(&mut self, byte: u8) -> bool {
+        let found = self.peek() == Some(byte);
+        self.at += usize::from(found);
+        found
+    }
+
+    fn blanks(&mut self) -> Result<(), Unseen> {
+        let is_blank = |byte: u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
+        if self.peek().is_some_and(is_blank) {
+            self.at = run_end(self.text.as_bytes(), self.at, self.deadline, is_blank)?;
+        }
+        Ok(())
+    }
+}
