@@ -1,14 +1,17 @@
 //! What can be said on the command line.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
-use renown_core::ids::AgentId;
+use renown_core::ids::{AgentId, OrgId};
 use renown_core::kind::Kind;
 use renown_core::time::Timestamp;
+use uuid::Uuid;
 
 use crate::judge::{self, Min};
+use crate::place::PlaceArgs;
 use crate::setup::server::{self, ServerUrl};
 
 /// Tells whether an AI agent's work can be trusted.
@@ -25,6 +28,29 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Serve the API: gates, the evidence log and reputations
+    #[command(after_long_help = SERVE_HELP)]
+    Serve(ServeArgs),
+
+    /// Make, list and revoke API keys
+    #[command(after_long_help = KEYS_HELP)]
+    Keys(KeysArgs),
+
+    /// List agents, or show one
+    Agents(AgentsArgs),
+
+    /// Replay all evidence and compare every stored score with a fresh one
+    Verify(VerifyArgs),
+
+    /// Make a consistent copy of the store while it runs, and check it
+    Backup(BackupArgs),
+
+    /// Bring a copy back, to a data directory without data
+    Restore(BackupArgs),
+
+    /// Look at versions, paths, ports and the store, and say what is wrong
+    Doctor(DoctorArgs),
+
     /// Score sessions of coding agents from their OpenTelemetry logs
     #[command(after_long_help = JUDGE_HELP)]
     Judge(JudgeArgs),
@@ -42,6 +68,199 @@ pub(crate) enum Command {
         /// The shell
         shell: ShellArg,
     },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ServeArgs {
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
+
+    /// The address of the API [default: `RENOWN_LISTEN`, else 127.0.0.1:7070]
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) listen: Option<SocketAddr>,
+
+    /// The configuration [default: `RENOWN_CONFIG`, else renown.toml in the data directory]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) config: Option<PathBuf>,
+
+    /// Show each value and where it came from, and do nothing
+    #[arg(long)]
+    pub(crate) print_config: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct KeysArgs {
+    #[command(subcommand)]
+    pub(crate) command: KeysCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum KeysCommand {
+    /// Make a key, and its organization when that is new; it is shown once
+    Create {
+        /// The organization [default: that of the caller's key, else default]
+        #[arg(long, value_name = "NAME")]
+        org: Option<OrgId>,
+
+        /// What it may do
+        #[arg(long, default_value = "publishable")]
+        kind: KeyKindArg,
+
+        /// What you call it
+        #[arg(long, value_name = "TEXT")]
+        label: Option<String>,
+
+        #[command(flatten)]
+        reach: KeysReach,
+    },
+
+    /// List keys: never the key itself, only its last four characters
+    List {
+        /// The organization [default: that of the caller's key, else all]
+        #[arg(long, value_name = "NAME")]
+        org: Option<OrgId>,
+
+        #[command(flatten)]
+        reach: KeysReach,
+    },
+
+    /// End a key at once
+    Revoke {
+        /// The id of the key, from `renown keys list`
+        id: Uuid,
+
+        #[command(flatten)]
+        reach: KeysReach,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct KeysReach {
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
+
+    #[command(flatten)]
+    pub(crate) server: ServerArgs,
+
+    /// How the result is printed
+    #[arg(long, default_value = "text")]
+    pub(crate) format: TextFormatArg,
+}
+
+/// A server to go through, instead of the data directory.
+#[derive(Debug, Args)]
+pub(crate) struct ServerArgs {
+    /// Go through the server at this URL
+    #[arg(long, value_name = "URL", conflicts_with_all = ["data", "store"], value_hint = ValueHint::Url)]
+    pub(crate) server: Option<String>,
+
+    /// The key for it; `RENOWN_KEY` is better, since process lists show arguments
+    #[arg(long, value_name = "KEY", requires = "server")]
+    pub(crate) key: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum KeyKindArg {
+    /// Sends evidence and reads scores
+    Publishable,
+    /// Also administers
+    Secret,
+}
+
+/// How a small result is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TextFormatArg {
+    /// For people
+    Text,
+    /// For programs
+    Json,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AgentsArgs {
+    #[command(subcommand)]
+    pub(crate) command: AgentsCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AgentsCommand {
+    /// List agents
+    List {
+        /// Only those whose id contains this, in any case
+        #[arg(long, value_name = "TEXT")]
+        search: Option<String>,
+
+        /// In which order
+        #[arg(long, default_value = "last-seen")]
+        sort: AgentSortArg,
+
+        /// How many at most
+        #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+        limit: u32,
+
+        #[command(flatten)]
+        common: AgentsCommon,
+    },
+
+    /// Show an agent's reputation and what it is made of
+    Show {
+        /// The agent
+        #[arg(value_name = "ID")]
+        agent: AgentId,
+
+        #[command(flatten)]
+        common: AgentsCommon,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AgentsCommon {
+    /// The organization
+    #[arg(long, value_name = "NAME", default_value = renown_store::DEFAULT_ORG)]
+    pub(crate) org: OrgId,
+
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
+
+    /// How the result is printed
+    #[arg(long, default_value = "text")]
+    pub(crate) format: TextFormatArg,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AgentSortArg {
+    /// The last seen first
+    LastSeen,
+    /// The best first
+    Score,
+    /// By id
+    AgentId,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct VerifyArgs {
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BackupArgs {
+    /// The copy
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub(crate) file: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArgs {
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
+
+    /// The configuration [default: `RENOWN_CONFIG`, else renown.toml in the data directory]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) config: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -203,6 +422,33 @@ impl From<KindArg> for Kind {
         }
     }
 }
+
+const SERVE_HELP: &str = r#"On the first start a data directory is made, for its owner only, with the
+organization `default` and two keys, which are shown once.
+
+Every value can also be set by its variable RENOWN_… or in renown.toml:
+  listen = "127.0.0.1:7070"
+  store = "sqlite:"
+  [limits]                       # per organization; 0 is no limit
+  requests_per_minute = 0
+  ingest_per_minute = 0
+  [gates]                        # see `renown gate --help`
+
+The log goes to standard error, as JSON where that is no terminal; RENOWN_LOG
+(error, warn, info, debug) chooses how much. Payloads and keys are never in it.
+
+Examples:
+  renown serve
+  renown serve --data ./data --listen 0.0.0.0:7070
+  renown serve --print-config"#;
+
+const KEYS_HELP: &str = r"Works on the data directory when no server holds it, and through the server
+otherwise: --server URL, with a secret key in RENOWN_KEY.
+
+Examples:
+  renown keys create --kind secret --label ci
+  RENOWN_KEY=rn_sec_… renown keys list --server http://127.0.0.1:7070
+  renown keys revoke 0199…";
 
 const SCORE_HELP: &str = r#"Inputs (? marks what may be left out):
   reputation

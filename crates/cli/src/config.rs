@@ -12,38 +12,95 @@
 use std::collections::BTreeMap;
 use std::env;
 use std::io;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
+use renown_core::gates::{Choice, Engine, Place, Settings};
 use renown_core::units::NanoUsd;
 use renown_telemetry::prices::{Price, Prices};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
+use serde_json::{Map, Value};
 
 use crate::failure::Failure;
+use crate::settings::StoreUrl;
 
 /// What is configured.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Config {
     pub(crate) prices: Prices,
+    pub(crate) server: ServerTable,
+    /// The gates as they are written: they are checked where an engine is built.
+    pub(crate) gates: Settings,
+    /// The file, to which paths in it are relative; none if there is none.
+    pub(crate) path: Option<PathBuf>,
+}
+
+/// What concerns the server; see `serve::settings`.
+#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
+pub(crate) struct ServerTable {
+    pub(crate) data: Option<PathBuf>,
+    pub(crate) listen: Option<SocketAddr>,
+    #[serde(default, deserialize_with = "from_text")]
+    pub(crate) store: Option<StoreUrl>,
+    #[serde(default)]
+    pub(crate) limits: LimitsTable,
+}
+
+/// `[limits]`.
+#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LimitsTable {
+    pub(crate) requests_per_minute: Option<u64>,
+    pub(crate) ingest_per_minute: Option<u64>,
+}
+
+fn from_text<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: std::str::FromStr<Err: std::fmt::Display>,
+{
+    let text = Option::<String>::deserialize(deserializer)?;
+    text.map(|text| text.parse().map_err(D::Error::custom)).transpose()
 }
 
 impl Config {
     /// Reads the file. Only one that was not asked for may be missing.
     pub(crate) fn load(flag: Option<&Path>) -> Result<Self, Failure> {
+        Self::load_for(flag, None)
+    }
+
+    /// The same for a data directory that was named.
+    pub(crate) fn load_for(flag: Option<&Path>, data: Option<&Path>) -> Result<Self, Failure> {
         let asked_for = flag.map(Path::to_owned).or_else(|| path_variable("RENOWN_CONFIG"));
-        let Some(path) = asked_for.clone().or_else(|| Some(data_dir()?.join("renown.toml"))) else {
+        let data = || data.map(Path::to_owned).or_else(data_dir);
+        let Some(path) = asked_for.clone().or_else(|| Some(data()?.join("renown.toml"))) else {
             return Ok(Self::default());
         };
         let refused = |what: &dyn std::fmt::Display| Failure::new(format!("{}: {what}", path.display()));
         match std::fs::read_to_string(&path) {
             Ok(text) => {
-                Self::parse(&text).map_err(|(line, what)| refused(&format_args!("line {line}: {what}")))
+                let config = Self::parse(&text)
+                    .map_err(|(line, what)| refused(&format_args!("line {line}: {what}")))?;
+                Ok(Self { path: Some(path), ..config })
             }
             Err(error) if asked_for.is_none() && error.kind() == io::ErrorKind::NotFound => {
                 Ok(Self::default())
             }
             Err(error) => Err(refused(&error)),
         }
+    }
+
+    /// The gates of a place.
+    pub(crate) fn engine(&self, place: Place) -> Result<Engine, Failure> {
+        let dir = self.path.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
+        let mut read_schema =
+            |name: &str| std::fs::read_to_string(dir.join(name)).map_err(|error| format!("{name}: {error}"));
+        let choice = Choice { place, gates: None, strictness: None, roots: &[] };
+        Engine::new(&self.gates, &choice, &mut read_schema).map_err(|error| match &self.path {
+            Some(path) => Failure::new(format!("{}: {error}", path.display())),
+            None => Failure::new(error.to_string()),
+        })
     }
 
     /// The configuration in a text, or the line and what is wrong with it.
@@ -63,7 +120,8 @@ impl Config {
             };
             (pattern, price)
         });
-        Ok(Self { prices: Prices::new(prices) })
+        let gates = Settings { gates: file.gates, gate: file.gate };
+        Ok(Self { prices: Prices::new(prices), server: file.server, gates, path: None })
     }
 }
 
@@ -71,6 +129,12 @@ impl Config {
 struct File {
     #[serde(default)]
     prices: BTreeMap<String, PriceEntry>,
+    #[serde(default)]
+    gates: Map<String, Value>,
+    #[serde(default)]
+    gate: BTreeMap<String, Map<String, Value>>,
+    #[serde(flatten)]
+    server: ServerTable,
 }
 
 #[derive(Deserialize)]
@@ -93,7 +157,7 @@ impl<'de> Deserialize<'de> for Usd {
 }
 
 /// Where data is kept: `RENOWN_DATA`, else the platform's directory for it.
-fn data_dir() -> Option<PathBuf> {
+pub(crate) fn data_dir() -> Option<PathBuf> {
     let home = || path_variable("HOME");
     let platform = if cfg!(target_os = "macos") {
         home().map(|home| home.join("Library/Application Support"))
@@ -128,7 +192,8 @@ mod tests {
             cache_read: usd("0.125"),
             cache_creation: usd("1.25"),
         };
-        let expected = Config { prices: Prices::new([("gpt-5*".to_owned(), price)]) };
+        let prices = Prices::new([("gpt-5*".to_owned(), price)]);
+        let expected = Config { prices, ..Config::default() };
         assert_eq!(Config::parse(text), Ok(expected));
         assert_eq!(Config::parse(""), Ok(Config::default()));
     }

@@ -36,6 +36,13 @@ impl Failure {
     }
 }
 
+/// What is wrong, without the hint.
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.error)
+    }
+}
+
 /// Tells the user. A standard error that is closed has nobody to tell.
 pub(crate) fn print(failure: &Failure) {
     let mut out = io::stderr().lock();

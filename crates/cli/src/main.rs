@@ -3,16 +3,26 @@
 //! The binary is thin: it reads arguments and files, calls the rules and prints. Results go to standard output,
 //! everything else to standard error. Exit codes: 0 done, 1 the thing asked about did not pass, 2 bad usage or input.
 
+mod agents;
 mod args;
+mod backup;
+mod client;
 mod config;
+mod doctor;
 mod failure;
 mod inputs;
 mod judge;
+mod keys;
 mod logs;
+mod place;
 mod progress;
 mod score;
+mod serve;
+mod settings;
 mod setup;
 mod source;
+mod table;
+mod verify;
 
 use std::io::{self, Write};
 use std::panic;
@@ -47,6 +57,13 @@ fn main() -> ExitCode {
 fn run(cli: &Cli) -> Result<ExitCode, Failure> {
     match &cli.command {
         Command::Judge(args) => judge::run(args, cli.quiet),
+        Command::Serve(args) => serve::run(args, cli.quiet),
+        Command::Keys(args) => keys::run(args),
+        Command::Agents(args) => agents::run(args),
+        Command::Verify(args) => verify::run(args, cli.quiet),
+        Command::Backup(args) => backup::run(args, cli.quiet),
+        Command::Restore(args) => backup::restore(args, cli.quiet),
+        Command::Doctor(args) => doctor::run(args),
         Command::Score(args) => score::run(args, cli.quiet),
         Command::Setup(args) => setup::run(args, cli.quiet),
         Command::Completions { shell } => {

@@ -35,6 +35,30 @@ impl Progress {
         Self { bar, wanted: wanted && io::stderr().is_terminal(), started: Instant::now() }
     }
 
+    /// The progress over things that are counted, of which `at` tells how many.
+    pub(crate) fn of(things: &'static str, wanted: bool) -> Self {
+        let progress = Self::new(Some(0), wanted);
+        let template = format!("{{bar:30}} {{human_pos}}/{{human_len}} {things}, {{per_sec}}, {{eta}} left");
+        if let Ok(style) = ProgressStyle::with_template(&template) {
+            progress.bar.set_style(style);
+        }
+        progress
+    }
+
+    /// So many of so many are done.
+    pub(crate) fn at(&self, done: u64, total: u64) {
+        self.bar.set_length(total);
+        self.bar.set_position(done);
+        self.show();
+    }
+
+    /// Shows the bar once it has taken long enough.
+    fn show(&self) {
+        if self.wanted && self.bar.is_hidden() && self.started.elapsed() >= SHOWN_AFTER {
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
+    }
+
     /// The same bytes, counted.
     pub(crate) fn count<R: Read>(&self, reader: R) -> impl Read + use<R> {
         Counted { reader, progress: self.clone() }
@@ -59,11 +83,8 @@ struct Counted<R> {
 impl<R: Read> Read for Counted<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.reader.read(buffer)?;
-        let Progress { bar, wanted, started } = &self.progress;
-        bar.inc(read as u64);
-        if *wanted && bar.is_hidden() && started.elapsed() >= SHOWN_AFTER {
-            bar.set_draw_target(ProgressDrawTarget::stderr());
-        }
+        self.progress.bar.inc(read as u64);
+        self.progress.show();
         Ok(read)
     }
 }

@@ -1,1 +1,36 @@
-//! x
+//! The HTTP API over the evidence log.
+//!
+//! ```text
+//! connection ─► listener ─► door: request id, key, rate limit, panics ─► route ─► gates, store ─► reply
+//! ```
+//!
+//! | module | is |
+//! |---|---|
+//! | [`serve`] | the accept loop, its time-outs, and the shutdown that finishes accepted work |
+//! | `door` | what every request passes: one place for keys, rate limits, request ids, metrics, logs and panics |
+//! | `routes` | one file per group of routes: what it reads, what it answers |
+//! | `body`, `query` | reading a request with limits, and errors that say what is allowed |
+//! | `once` | idempotency keys |
+//! | [`keys`], `rate` | API keys and rate limits |
+//! | [`error`] | every refusal in one shape |
+//!
+//! What is deliberately absent: formulas (the core has them), SQL (the store has it), and any log line with a payload, a key
+//! or an agent's words.
+
+mod api;
+mod body;
+mod door;
+pub mod error;
+mod feed;
+pub mod keys;
+mod measure;
+mod once;
+mod query;
+mod random;
+mod rate;
+mod routes;
+mod serve;
+
+pub use api::{Api, Settings};
+pub use routes::openapi;
+pub use serve::{Limits, serve};

@@ -73,19 +73,24 @@ impl Sqlite {
     /// Opens the database of a data directory, makes or upgrades it where needed, and holds the directory. `purpose` is what
     /// another process is told that wants it too.
     pub fn open(dir: &Path, purpose: &str, clock: Clock) -> Result<Self, StoreError> {
+        Self::open_file(&dir.join(FILE), purpose, clock)
+    }
+
+    /// The same for a database of any name. It holds the directory in which the file lies.
+    pub fn open_file(path: &Path, purpose: &str, clock: Clock) -> Result<Self, StoreError> {
+        let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let lock = DirectoryLock::take(dir, purpose)?;
-        let path = dir.join(FILE);
-        let mut connection = writer::connect(&path).map_err(|error| foreign(error, &path))?;
-        schema::upgrade(&mut connection, &path, &schema::STEPS)?;
+        let mut connection = writer::connect(path).map_err(|error| foreign(error, path))?;
+        schema::upgrade(&mut connection, path, &schema::STEPS)?;
         let (orgs, standings) = (Arc::new(Orgs::load(&connection)?), Arc::new(Standings::new()));
         let writer = Writer::start(
             connection,
-            writer::connect(&path)?,
+            writer::connect(path)?,
             Arc::clone(&orgs),
             Arc::clone(&standings),
             Arc::clone(&clock),
         )?;
-        Ok(Self { writer, readers: Readers::start(&path)?, orgs, standings, clock, _lock: lock })
+        Ok(Self { writer, readers: Readers::start(path)?, orgs, standings, clock, _lock: lock })
     }
 }
 

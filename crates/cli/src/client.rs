@@ -1,0 +1,82 @@
+//! Talking to a server: `--server URL`, and the key from `RENOWN_KEY` or `--key`.
+
+use std::env;
+use std::time::Duration;
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::args::ServerArgs;
+use crate::failure::Failure;
+
+/// How long a server may take.
+const TIME_MAX: Duration = Duration::from_secs(30);
+
+/// A server and the key for it.
+pub(crate) struct Client {
+    agent: ureq::Agent,
+    base: String,
+    key: String,
+}
+
+impl Client {
+    /// The server that is named, if one is.
+    pub(crate) fn of(args: &ServerArgs) -> Result<Option<Self>, Failure> {
+        let Some(url) = &args.server else { return Ok(None) };
+        let key = args.key.clone().or_else(|| env::var("RENOWN_KEY").ok().filter(|key| !key.is_empty()));
+        let key =
+            key.ok_or_else(|| Failure::new("no key for the server").hint("set RENOWN_KEY to a secret key"))?;
+        let agent =
+            ureq::Agent::config_builder().timeout_global(Some(TIME_MAX)).http_status_as_error(false).build();
+        Ok(Some(Self { agent: agent.into(), base: url.trim_end_matches('/').to_owned(), key }))
+    }
+
+    /// Asks for something; none if the reply has no body.
+    pub(crate) fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Failure> {
+        let request = self.agent.get(self.url(path)).header("Authorization", self.bearer()).call();
+        self.read(request)
+    }
+
+    /// Sends something.
+    pub(crate) fn post<T: DeserializeOwned>(&self, path: &str, body: &Value) -> Result<T, Failure> {
+        let request = self
+            .agent
+            .post(self.url(path))
+            .header("Authorization", self.bearer())
+            .header("Content-Type", "application/json")
+            .send(body.to_string());
+        self.read(request)
+    }
+
+    /// Deletes something.
+    pub(crate) fn delete(&self, path: &str) -> Result<(), Failure> {
+        let request = self.agent.delete(self.url(path)).header("Authorization", self.bearer()).call();
+        self.read::<Value>(request).map(|_| ())
+    }
+
+    fn url(&self, path: &str) -> String {
+        format!("{}{path}", self.base)
+    }
+
+    fn bearer(&self) -> String {
+        format!("Bearer {}", self.key)
+    }
+
+    fn read<T: DeserializeOwned>(
+        &self,
+        reply: Result<ureq::http::Response<ureq::Body>, ureq::Error>,
+    ) -> Result<T, Failure> {
+        let refused = |what: &dyn std::fmt::Display| Failure::new(format!("{}: {what}", self.base));
+        let mut reply =
+            reply.map_err(|error| refused(&error).hint("is the server running, and is this its address?"))?;
+        let status = reply.status();
+        let text = reply.body_mut().read_to_string().map_err(|error| refused(&error))?;
+        if !status.is_success() {
+            let said: Option<Value> = serde_json::from_str(&text).ok();
+            let error = said.as_ref().and_then(|said| said.get("error")).and_then(Value::as_str);
+            return Err(refused(&error.unwrap_or(status.as_str())));
+        }
+        let text = if text.is_empty() { "null" } else { &text };
+        serde_json::from_str(text).map_err(|error| refused(&format_args!("an unexpected reply: {error}")))
+    }
+}

@@ -1,0 +1,125 @@
+//! `renown doctor`: versions, paths, ports, the store, and what is misconfigured.
+
+use std::io::{self, Write};
+use std::net::{SocketAddr, TcpListener};
+use std::path::Path;
+use std::process::ExitCode;
+
+use renown_store::sqlite::Reader;
+
+use crate::args::{DoctorArgs, ServeArgs};
+use crate::failure::{Failure, printable};
+use crate::place::Place;
+use crate::printed;
+use crate::serve::settings::ServeSettings;
+use crate::verify;
+
+/// The exit code of something that is wrong.
+const ILL: u8 = 1;
+
+/// What was found about one thing.
+enum Finding {
+    Good(String),
+    /// It works, and should be looked at.
+    Odd(String),
+    Bad(String),
+}
+
+pub(crate) fn run(args: &DoctorArgs) -> Result<ExitCode, Failure> {
+    let serve = ServeArgs {
+        place: args.place.clone(),
+        listen: None,
+        config: args.config.clone(),
+        print_config: false,
+    };
+    let mut findings = vec![("version", Finding::Good(version()))];
+    match ServeSettings::read(&serve) {
+        Err(failure) => findings.push(("config", Finding::Bad(failure.to_string()))),
+        Ok(settings) => {
+            let config = settings
+                .config_path()
+                .map_or_else(|| "none, defaults".to_owned(), |path| path.display().to_string());
+            findings.push(("config", Finding::Good(config)));
+            findings.push((
+                "gates",
+                settings.engine().map_or_else(
+                    |failure| Finding::Bad(failure.to_string()),
+                    |_| Finding::Good("as configured".to_owned()),
+                ),
+            ));
+            let place = settings.place();
+            findings.push(("data", data(&place.data)));
+            findings.push(("listen", listen(settings.listen.value)));
+            findings.push(("store", store(&place)));
+        }
+    }
+    let mut text = String::new();
+    let mut ill = false;
+    for (name, finding) in &findings {
+        let (mark, said) = match finding {
+            Finding::Good(said) => ("ok  ", said),
+            Finding::Odd(said) => ("note", said),
+            Finding::Bad(said) => ("BAD ", said),
+        };
+        ill |= matches!(finding, Finding::Bad(_));
+        text.push_str(&format!("{mark}  {name:<8}  {}\n", printable(said)));
+    }
+    let mut out = io::stdout().lock();
+    let code = printed(out.write_all(text.as_bytes()).and_then(|()| out.flush()))?;
+    Ok(if ill { ExitCode::from(ILL) } else { code })
+}
+
+fn version() -> String {
+    format!("renown {} on {} {}", env!("CARGO_PKG_VERSION"), std::env::consts::OS, std::env::consts::ARCH)
+}
+
+fn data(dir: &Path) -> Finding {
+    let shown = dir.display();
+    let metadata = match std::fs::metadata(dir) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Finding::Odd(format!("{shown}: not there yet, `renown serve` makes it"));
+        }
+        Err(error) => return Finding::Bad(format!("{shown}: {error}")),
+        Ok(metadata) => metadata,
+    };
+    if !metadata.is_dir() {
+        return Finding::Bad(format!("{shown}: is no directory"));
+    }
+    #[cfg(unix)]
+    {
+        let mode = std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o777;
+        if mode & 0o077 != 0 {
+            return Finding::Odd(format!(
+                "{shown}: others may look into it (mode {mode:o}); `chmod 700` keeps them out"
+            ));
+        }
+    }
+    Finding::Good(shown.to_string())
+}
+
+fn listen(address: SocketAddr) -> Finding {
+    let open = if address.ip().is_loopback() { "" } else { ", reachable from other machines" };
+    match TcpListener::bind(address) {
+        Ok(_) => Finding::Good(format!("{address} is free{open}")),
+        Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
+            Finding::Odd(format!("{address} is taken, perhaps by a server that runs{open}"))
+        }
+        Err(error) => Finding::Bad(format!("{address}: {error}")),
+    }
+}
+
+fn store(place: &Place) -> Finding {
+    if !place.file.exists() {
+        return Finding::Odd(format!("{}: not there yet", place.file.display()));
+    }
+    let looked = Reader::open_file(&place.file).and_then(|store| Ok((store.describe()?, store)));
+    let ((version, bytes), store) = match looked {
+        Ok(looked) => looked,
+        Err(error) => return Finding::Bad(error.to_string()),
+    };
+    match verify::check(&store, true) {
+        Ok(Ok(said)) => Finding::Good(format!("schema version {version}, {bytes} bytes, {said}")),
+        Ok(Err(difference)) => Finding::Bad(difference),
+        Err(failure) => Finding::Bad(failure.to_string()),
+    }
+}

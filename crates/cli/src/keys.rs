@@ -1,0 +1,181 @@
+//! `renown keys`: on the data directory while no server holds it, or through a server.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use renown_core::ids::OrgId;
+use renown_core::time::Timestamp;
+use renown_server::keys::KeyText;
+use renown_store::sqlite::system_clock;
+use renown_store::{ApiKey, KeyKind, Store};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::args::{KeyKindArg, KeysArgs, KeysCommand, KeysReach, TextFormatArg};
+use crate::client::Client;
+use crate::failure::{Failure, printable};
+use crate::place::{self, default_org, wait};
+use crate::printed;
+use crate::table::table;
+
+const PURPOSE: &str = "renown keys";
+
+/// A key as it is shown once.
+#[derive(Serialize, Deserialize)]
+struct Created {
+    id: Uuid,
+    key: String,
+    kind: String,
+    org: String,
+}
+
+/// A key as it is listed.
+#[derive(Serialize, Deserialize)]
+struct Listed {
+    id: Uuid,
+    kind: String,
+    label: Option<String>,
+    org: String,
+    last_four: String,
+    created_at: String,
+    last_used_at: Option<String>,
+    revoked_at: Option<String>,
+}
+
+pub(crate) fn run(args: &KeysArgs) -> Result<ExitCode, Failure> {
+    let text = match &args.command {
+        KeysCommand::Create { org, kind, label, reach } => {
+            create(org.as_ref(), *kind, label.as_deref(), reach)?
+        }
+        KeysCommand::List { org, reach } => list(org.as_ref(), reach)?,
+        KeysCommand::Revoke { id, reach } => revoke(*id, reach)?,
+    };
+    let mut out = io::stdout().lock();
+    printed(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+}
+
+fn create(
+    org: Option<&OrgId>,
+    kind: KeyKindArg,
+    label: Option<&str>,
+    reach: &KeysReach,
+) -> Result<String, Failure> {
+    let kind = match kind {
+        KeyKindArg::Publishable => KeyKind::Publishable,
+        KeyKindArg::Secret => KeyKind::Secret,
+    };
+    let created: Created = match Client::of(&reach.server)? {
+        Some(client) => {
+            let body = json!({"kind": kind.name(), "label": label, "org": org.map(OrgId::as_str)});
+            client.post("/v1/keys", &body)?
+        }
+        None => {
+            let store = reach.place.resolve()?.write(PURPOSE)?;
+            let org = org.cloned().map_or_else(default_org, Ok)?;
+            let no_randomness = |error| Failure::new(format!("no random bytes for a key: {error}"));
+            let key = KeyText::generate(kind).map_err(no_randomness)?;
+            let new = key.to_new(org, label.map(str::to_owned), (system_clock())()).map_err(no_randomness)?;
+            let (id, org) = (new.id, new.org.to_string());
+            wait(store.create_key(new, None))?.map_err(place::failure)?;
+            Created { id, key: key.reveal().to_owned(), kind: kind.name().to_owned(), org }
+        }
+    };
+    Ok(match reach.format {
+        TextFormatArg::Json => as_json(&created),
+        TextFormatArg::Text => format!(
+            "{}\n{} key of {}, id {}; it is shown this once\n",
+            created.key, created.kind, created.org, created.id
+        ),
+    })
+}
+
+fn list(org: Option<&OrgId>, reach: &KeysReach) -> Result<String, Failure> {
+    let keys = match Client::of(&reach.server)? {
+        Some(client) => fetch(&client, org)?,
+        None => {
+            let keys = reach.place.resolve()?.read()?.keys().map_err(place::failure)?;
+            keys.into_iter().filter(|key| org.is_none_or(|org| key.key.org == *org)).map(Listed::of).collect()
+        }
+    };
+    if reach.format == TextFormatArg::Json {
+        return Ok(as_json(&keys));
+    }
+    let row = |key: &Listed| {
+        let label = key.label.as_deref().unwrap_or_default();
+        let ended = if key.revoked_at.is_some() { "revoked" } else { "" };
+        let day = |time: &String| time.replace('T', " ").chars().take(16).collect();
+        [
+            key.id.to_string(),
+            key.org.clone(),
+            key.kind.clone(),
+            format!("…{}", key.last_four),
+            day(&key.created_at),
+            key.last_used_at.as_ref().map_or_else(|| "never".to_owned(), day),
+            printable(label),
+            ended.to_owned(),
+        ]
+    };
+    let rows: Vec<_> = keys.iter().map(row).collect();
+    Ok(table(["ID", "ORG", "KIND", "KEY", "CREATED (UTC)", "LAST USED", "LABEL", ""], &rows))
+}
+
+/// Every page of the keys of a server.
+fn fetch(client: &Client, org: Option<&OrgId>) -> Result<Vec<Listed>, Failure> {
+    #[derive(Deserialize)]
+    struct Page {
+        data: Vec<Listed>,
+        next_cursor: Option<String>,
+    }
+    let org = org.map(|org| format!("&org={org}")).unwrap_or_default();
+    let (mut keys, mut cursor) = (Vec::new(), String::new());
+    loop {
+        let page: Page = client.get(&format!("/v1/keys?limit=100{org}{cursor}"))?;
+        keys.extend(page.data);
+        match page.next_cursor {
+            Some(next) => cursor = format!("&cursor={next}"),
+            None => return Ok(keys),
+        }
+    }
+}
+
+fn revoke(id: Uuid, reach: &KeysReach) -> Result<String, Failure> {
+    if let Some(client) = Client::of(&reach.server)? {
+        client.delete(&format!("/v1/keys/{id}"))?;
+    } else {
+        let place = reach.place.resolve()?;
+        let unknown =
+            || Failure::new(format!("there is no key {id}")).hint("`renown keys list` shows their ids");
+        let known = place.read()?.keys().map_err(place::failure)?.into_iter().find(|key| key.key.id == id);
+        let org = known.ok_or_else(unknown)?.key.org;
+        let store = place.write(PURPOSE)?;
+        if !wait(store.revoke_key(&org, id))?.map_err(place::failure)? {
+            return Err(unknown());
+        }
+    }
+    Ok(match reach.format {
+        TextFormatArg::Json => as_json(&json!({"id": id, "revoked": true})),
+        TextFormatArg::Text => format!("revoked {id}\n"),
+    })
+}
+
+fn as_json(value: &impl Serialize) -> String {
+    let value = serde_json::to_value(value).unwrap_or(Value::Null);
+    format!("{value:#}\n")
+}
+
+impl Listed {
+    fn of(key: ApiKey) -> Self {
+        let time = |time: Timestamp| time.to_string();
+        Self {
+            id: key.key.id,
+            kind: key.key.kind.name().to_owned(),
+            label: key.key.label,
+            org: key.key.org.to_string(),
+            last_four: key.key.last_four,
+            created_at: time(key.created_at),
+            last_used_at: key.last_used_at.map(time),
+            revoked_at: key.revoked_at.map(time),
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! `renown serve`: the server, from the first start on.
+
+pub(crate) mod settings;
+
+use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use renown_server::keys::KeyText;
+use renown_server::{Api, Limits, Settings, serve};
+use renown_store::sqlite::system_clock;
+use renown_store::{KeyKind, Store};
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tracing_subscriber::EnvFilter;
+
+use crate::args::ServeArgs;
+use crate::failure::{self, Failure};
+use crate::place::{self, default_org};
+use crate::printed;
+use settings::ServeSettings;
+
+/// Runs the server until it is told to stop.
+pub(crate) fn run(args: &ServeArgs, quiet: bool) -> Result<ExitCode, Failure> {
+    let settings = ServeSettings::read(args)?;
+    if args.print_config {
+        return printed(io::stdout().lock().write_all(settings.print().as_bytes()));
+    }
+    let engine = settings.engine()?;
+    log(quiet);
+    allow_many_files();
+    let workers = std::thread::available_parallelism().map_or(1, |cores| cores.get() - 1).max(1);
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        // One core is left to the writer, which answers nobody until the disk has.
+        .worker_threads(workers)
+        .thread_name("renown-http")
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::new(format!("could not start: {error}")))?;
+    runtime.block_on(start(settings, engine, quiet))
+}
+
+async fn start(
+    settings: ServeSettings,
+    engine: renown_core::gates::Engine,
+    quiet: bool,
+) -> Result<ExitCode, Failure> {
+    let end = ended()?;
+    // The port first: a server that cannot be reached must not make a data directory and keys that nobody sees.
+    let listen = settings.listen.value;
+    let listener = TcpListener::bind(listen).await.map_err(|error| {
+        Failure::new(format!("could not listen on {listen}: {error}"))
+            .hint("choose another address with --listen")
+    })?;
+    let address = listener.local_addr().map_err(|error| Failure::new(format!("{listen}: {error}")))?;
+    let store: Arc<dyn Store> = Arc::new(settings.place().write("renown serve")?);
+    let keys = first_keys(store.as_ref()).await?;
+    let limits = Settings {
+        engine,
+        requests_per_minute: settings.requests_per_minute.value,
+        ingest_per_minute: settings.ingest_per_minute.value,
+    };
+    let api = Api::new(Arc::clone(&store), limits, system_clock()).await.map_err(place::failure)?;
+    if !quiet || keys.is_some() {
+        greet(&format!("http://{address}"), &settings, keys.as_ref());
+    }
+    tracing::info!(%address, "serving");
+    serve(api, listener, Limits::default(), end).await;
+    tracing::info!("stopped");
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The keys of a first start: a publishable and a secret one, if there are none yet.
+async fn first_keys(store: &dyn Store) -> Result<Option<[KeyText; 2]>, Failure> {
+    if !store.keys().await.map_err(place::failure)?.is_empty() {
+        return Ok(None);
+    }
+    let make = async |kind, label: &str| {
+        let no_randomness = |error| Failure::new(format!("no random bytes for a key: {error}"));
+        let key = KeyText::generate(kind).map_err(no_randomness)?;
+        let new =
+            key.to_new(default_org()?, Some(label.to_owned()), (system_clock())()).map_err(no_randomness)?;
+        store.create_key(new, None).await.map_err(place::failure)?;
+        Ok::<KeyText, Failure>(key)
+    };
+    Ok(Some([make(KeyKind::Publishable, "first start").await?, make(KeyKind::Secret, "first start").await?]))
+}
+
+/// Says where the server is, and on the first start how to use it.
+fn greet(url: &str, settings: &ServeSettings, keys: Option<&[KeyText; 2]>) {
+    let mut text = format!("renown {} on {url}\n", env!("CARGO_PKG_VERSION"));
+    text.push_str(&format!("data in {}\n", settings.data.value.0.display()));
+    if let Some([publishable, secret]) = keys {
+        let (publishable, secret) = (publishable.reveal(), secret.reveal());
+        text.push_str(&format!(
+            "\nkeys of this first start, shown this once (`renown keys create` makes more):\n  publishable  {publishable}\n  secret       {secret}\n\
+             \ntry it:\n  curl -s {url}/v1/evaluate -H 'Authorization: Bearer {publishable}' -H 'Content-Type: application/json' \
+             -d '{{\"agent_id\":\"my-agent\",\"output\":\"All 14 tests pass.\"}}'\n\
+             \nreference: {url}/docs\n"
+        ));
+    }
+    // A standard output that is closed has nobody to greet.
+    let mut out = io::stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+/// The first signal to end: Ctrl-C or SIGTERM.
+fn ended() -> Result<impl Future<Output = ()>, Failure> {
+    let listen =
+        |kind| signal(kind).map_err(|error| Failure::new(format!("could not listen to signals: {error}")));
+    let (mut interrupt, mut terminate) = (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);
+    Ok(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+    })
+}
+
+/// Logs to standard error: as text for a person, as JSON for a collector. `RENOWN_LOG` chooses how much.
+fn log(quiet: bool) {
+    let default = if quiet { "warn" } else { "info" };
+    let filter = EnvFilter::try_from_env("RENOWN_LOG").unwrap_or_else(|_| EnvFilter::new(default));
+    let builder =
+        tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).with_target(false);
+    let colour = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    // What a panic says may hold a payload, so only its place is told.
+    std::panic::set_hook(Box::new(|bug| {
+        let place = bug.location().map(ToString::to_string).unwrap_or_default();
+        tracing::error!(place, "renown has a bug");
+    }));
+    if io::stderr().is_terminal() {
+        builder.with_ansi(colour).init();
+    } else {
+        builder.json().flatten_event(true).init();
+    }
+}
+
+/// A connection is an open file. Where the system allows more of them than it gives at first, take them.
+fn allow_many_files() {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    if setrlimit(Resource::Nofile, limit).is_err() {
+        failure::warn("could not raise the number of open files");
+    }
+}

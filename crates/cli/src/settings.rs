@@ -1,0 +1,130 @@
+//! Settings with where they come from: flag, else environment, else file, else default.
+
+use std::env;
+use std::fmt::{self, Display};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use crate::failure::Failure;
+
+/// Where a value comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    Flag(&'static str),
+    Environment(String),
+    File,
+    Default,
+}
+
+impl Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Flag(name) => f.write_str(name),
+            Self::Environment(name) => f.write_str(name),
+            Self::File => f.write_str("renown.toml"),
+            Self::Default => f.write_str("default"),
+        }
+    }
+}
+
+/// A value and where it comes from.
+#[derive(Clone, Debug)]
+pub(crate) struct Setting<T> {
+    pub(crate) name: &'static str,
+    pub(crate) value: T,
+    pub(crate) origin: Origin,
+}
+
+impl<T> Setting<T> {
+    /// The first of flag, environment, file and default that is there. The variable is `RENOWN_` and the name.
+    pub(crate) fn pick(
+        name: &'static str,
+        flag: Option<T>,
+        file: Option<T>,
+        default: impl FnOnce() -> T,
+    ) -> Result<Self, Failure>
+    where
+        T: FromStr<Err: Display>,
+    {
+        let set = |value, origin| Ok(Self { name, value, origin });
+        if let Some(value) = flag {
+            return set(value, Origin::Flag("flag"));
+        }
+        let variable = variable(name);
+        if let Some(text) = env::var(&variable).ok().filter(|text| !text.is_empty()) {
+            let value = text.parse().map_err(|error| Failure::new(format!("{variable}: {error}")))?;
+            return set(value, Origin::Environment(variable));
+        }
+        match file {
+            Some(value) => set(value, Origin::File),
+            None => set(default(), Origin::Default),
+        }
+    }
+}
+
+/// The environment variable of a setting: `limits.requests_per_minute` is `RENOWN_LIMITS_REQUESTS_PER_MINUTE`.
+fn variable(name: &str) -> String {
+    format!("RENOWN_{}", name.to_uppercase().replace(['.', '-'], "_"))
+}
+
+/// Where a store is: `sqlite:` in the data directory, or `sqlite:PATH`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct StoreUrl(Option<PathBuf>);
+
+impl StoreUrl {
+    pub(crate) const DEFAULT: Self = Self(None);
+
+    /// The file that is meant.
+    pub(crate) fn file(&self, data: &Path) -> PathBuf {
+        self.0.clone().unwrap_or_else(|| data.join(renown_store::sqlite::FILE))
+    }
+}
+
+impl FromStr for StoreUrl {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once(':') {
+            Some(("sqlite", "")) => Ok(Self(None)),
+            Some(("sqlite", path)) => Ok(Self(Some(path.into()))),
+            Some(("clickhouse", _)) => {
+                Err("clickhouse is not in this release, expected sqlite:[PATH]".to_owned())
+            }
+            _ => Err(format!("{text:?}, expected sqlite:[PATH]")),
+        }
+    }
+}
+
+impl Display for StoreUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "sqlite:{}", self.0.as_deref().unwrap_or(Path::new("")).display())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_store_is_a_kind_and_a_place() {
+        let data = Path::new("/data");
+        for (text, file) in [("sqlite:", "/data/renown.db"), ("sqlite:/x/copy.db", "/x/copy.db")] {
+            let url: StoreUrl = text.parse().unwrap();
+            assert_eq!((url.file(data), url.to_string()), (PathBuf::from(file), text.to_owned()));
+        }
+        for refused in ["", "sqlite", "postgres:x", "clickhouse:http://localhost:8123/renown"] {
+            assert!(refused.parse::<StoreUrl>().unwrap_err().contains("expected sqlite:[PATH]"), "{refused}");
+        }
+    }
+
+    #[test]
+    fn a_flag_goes_before_the_file_and_the_file_before_the_default() {
+        let pick = |flag, file| Setting::pick("no.such.setting", flag, file, || 3).unwrap();
+        assert_eq!(
+            (pick(Some(1), Some(2)).value, pick(None, Some(2)).value, pick(None, None).value),
+            (1, 2, 3)
+        );
+        assert_eq!(pick(None, Some(2)).origin, Origin::File);
+        assert_eq!(variable("limits.requests_per_minute"), "RENOWN_LIMITS_REQUESTS_PER_MINUTE");
+    }
+}

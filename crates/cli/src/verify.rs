@@ -1,0 +1,40 @@
+//! `renown verify`: is every stored score what the evidence gives?
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use renown_store::sqlite::Reader;
+
+use crate::args::VerifyArgs;
+use crate::failure::{self, Failure};
+use crate::place;
+use crate::printed;
+use crate::progress::Progress;
+
+/// The exit code of a store that is not as it should be.
+const DIFFERENT: u8 = 1;
+
+pub(crate) fn run(args: &VerifyArgs, quiet: bool) -> Result<ExitCode, Failure> {
+    let place = args.place.resolve()?;
+    match check(&place.read()?, quiet)? {
+        Ok(said) => printed(writeln!(io::stdout().lock(), "{said}")),
+        Err(difference) => {
+            failure::print(&Failure::new(difference));
+            Ok(ExitCode::from(DIFFERENT))
+        }
+    }
+}
+
+/// Replays a store: what was compared, or the first difference.
+pub(crate) fn check(store: &Reader, quiet: bool) -> Result<Result<String, String>, Failure> {
+    let progress = Progress::of("evaluations", !quiet);
+    let verdict = store.verify(&mut |done, total| progress.at(done, total));
+    progress.finish();
+    Ok(match verdict.map_err(place::failure)? {
+        Ok(verified) => Ok(format!(
+            "verified {} evaluations of {} agents: every stored score is what the evidence gives",
+            verified.evaluations, verified.agents
+        )),
+        Err(difference) => Err(difference.to_string()),
+    })
+}

@@ -1,0 +1,123 @@
+//! What every route shares.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use renown_core::gates::Engine;
+use renown_core::ids::EvaluationId;
+use renown_core::time::Timestamp;
+use renown_store::{Clock, Store, StoreError};
+use uuid::Uuid;
+
+use crate::feed::Feed;
+use crate::keys::KeyRing;
+use crate::measure::Measures;
+use crate::once::InFlight;
+use crate::random::Sequence;
+use crate::rate::RateLimit;
+
+/// How long an answer to `/ready` is good for, so that asking often costs no disk.
+const READY_FOR: Duration = Duration::from_secs(1);
+
+/// What an operator can set.
+pub struct Settings {
+    /// The gates that `/v1/evaluate` runs.
+    pub engine: Engine,
+    /// Requests of one organization in a minute; 0 is no limit.
+    pub requests_per_minute: u64,
+    /// The same for `/v1/ingest`, which has a limit of its own.
+    pub ingest_per_minute: u64,
+}
+
+/// The state of a server.
+pub struct Api {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) clock: Clock,
+    pub(crate) engine: Engine,
+    pub(crate) keys: KeyRing,
+    pub(crate) requests: Option<RateLimit>,
+    pub(crate) ingests: Option<RateLimit>,
+    pub(crate) in_flight: InFlight,
+    pub(crate) feed: Feed,
+    pub(crate) measures: Measures,
+    started: Instant,
+    sequence: Sequence,
+    ready: tokio::sync::Mutex<Option<(Instant, Result<(), String>)>>,
+}
+
+impl Api {
+    /// The API over a store.
+    pub async fn new(
+        store: Arc<dyn Store>,
+        settings: Settings,
+        clock: Clock,
+    ) -> Result<Arc<Self>, StoreError> {
+        let keys = KeyRing::new(store.keys().await?);
+        let no_randomness =
+            |error: getrandom::Error| StoreError::Damaged(format!("no random bytes: {error}"));
+        Ok(Arc::new(Self {
+            store,
+            clock,
+            engine: settings.engine,
+            keys,
+            requests: RateLimit::new(settings.requests_per_minute),
+            ingests: RateLimit::new(settings.ingest_per_minute),
+            in_flight: InFlight::default(),
+            feed: Feed::new(),
+            measures: Measures::new(),
+            started: Instant::now(),
+            sequence: Sequence::new().map_err(no_randomness)?,
+            ready: tokio::sync::Mutex::new(None),
+        }))
+    }
+
+    /// The time.
+    pub(crate) fn now(&self) -> Timestamp {
+        (self.clock)()
+    }
+
+    /// The time since the start, which never goes backwards.
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    fn millis(&self) -> u64 {
+        u64::try_from(self.now().millis()).unwrap_or_default()
+    }
+
+    /// A new id of an evaluation.
+    pub(crate) fn evaluation_id(&self) -> EvaluationId {
+        EvaluationId::made(self.millis(), self.sequence.next())
+    }
+
+    /// A new id of a request, a UUIDv7.
+    pub(crate) fn request_id(&self) -> Uuid {
+        let mut random = [0; 10];
+        let bytes = [self.sequence.next().to_le_bytes(), self.sequence.next().to_le_bytes()].concat();
+        random.iter_mut().zip(bytes).for_each(|(random, byte)| *random = byte);
+        uuid::Builder::from_unix_timestamp_millis(self.millis(), &random).into_uuid()
+    }
+
+    /// Whether a write would be durable now, or why not.
+    pub(crate) async fn ready(&self) -> Result<(), String> {
+        let mut ready = self.ready.lock().await;
+        match &*ready {
+            Some((at, answer)) if at.elapsed() < READY_FOR => answer.clone(),
+            _ => {
+                let answer = self.store.ready().await.map_err(|error| error.to_string());
+                *ready = Some((Instant::now(), answer.clone()));
+                answer
+            }
+        }
+    }
+
+    /// Writes down when keys were last used.
+    pub(crate) async fn note_used_keys(&self) {
+        let used = self.keys.take_used();
+        if !used.is_empty()
+            && let Err(error) = self.store.touch_keys(used).await
+        {
+            tracing::warn!(%error, "could not note when keys were used");
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Reading a body: at most so many bytes, in at most so much time, said to be JSON.
+
+use std::time::Duration;
+
+use axum::body::Body;
+use bytes::{Bytes, BytesMut};
+use http_body_util::BodyExt;
+use hyper::HeaderMap;
+use hyper::body::Body as _;
+use hyper::header::CONTENT_TYPE;
+
+use crate::error::{ApiError, Code};
+
+/// The largest body.
+pub(crate) const BODY_BYTES_MAX: usize = 1024 * 1024;
+
+/// How long a body may take to arrive.
+const BODY_TIME_MAX: Duration = Duration::from_secs(30);
+
+/// How much of a body that is too large is read and thrown away, so that its sender gets to read the refusal.
+const DRAINED_BYTES_MAX: usize = 256 * BODY_BYTES_MAX;
+
+/// The bytes of a JSON body.
+pub(crate) async fn read_json(headers: &HeaderMap, body: Body) -> Result<Bytes, ApiError> {
+    if let Some(found) = headers.get(CONTENT_TYPE)
+        && !is_json(found.as_bytes())
+    {
+        let error = "the content type is not application/json".to_owned();
+        return Err(ApiError::new(Code::UnsupportedMediaType, error));
+    }
+    let slow = |_| {
+        let error = format!("the body did not arrive within {} s", BODY_TIME_MAX.as_secs());
+        ApiError::new(Code::Timeout, error)
+    };
+    tokio::time::timeout(BODY_TIME_MAX, read(body)).await.map_err(slow)?
+}
+
+/// Whether a content type is JSON: `application/json`, or a kind of it, whatever follows.
+fn is_json(content_type: &[u8]) -> bool {
+    let essence = content_type.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii();
+    let essence = essence.to_ascii_lowercase();
+    essence == b"application/json" || (essence.starts_with(b"application/") && essence.ends_with(b"+json"))
+}
+
+async fn read(mut body: Body) -> Result<Bytes, ApiError> {
+    let mut first = Bytes::new();
+    let mut all = BytesMut::new();
+    let mut too_large = body.size_hint().lower() > BODY_BYTES_MAX as u64;
+    let mut seen = 0_usize;
+    while let Some(frame) = body.frame().await {
+        let frame =
+            frame.map_err(|_| ApiError::new(Code::BadJson, "the body ended before it was complete"))?;
+        let Ok(bytes) = frame.into_data() else { continue };
+        seen = seen.saturating_add(bytes.len());
+        too_large |= seen > BODY_BYTES_MAX;
+        if too_large {
+            if seen > DRAINED_BYTES_MAX {
+                break;
+            }
+        } else if first.is_empty() && all.is_empty() {
+            first = bytes;
+        } else {
+            if all.is_empty() {
+                all.extend_from_slice(&first);
+            }
+            all.extend_from_slice(&bytes);
+        }
+    }
+    if too_large {
+        let error = format!("the body is larger than {BODY_BYTES_MAX} bytes");
+        return Err(ApiError::new(Code::TooLarge, error));
+    }
+    Ok(if all.is_empty() { first } else { all.freeze() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_has_several_names() {
+        for (name, expected) in [
+            ("application/json", true),
+            ("Application/JSON; charset=utf-8", true),
+            ("application/problem+json", true),
+            ("text/plain", false),
+            ("application/x-www-form-urlencoded", false),
+            ("application/jsonx", false),
+            ("", false),
+        ] {
+            assert_eq!(is_json(name.as_bytes()), expected, "{name}");
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! What every request passes, in one place: its id, its key, its rate limit, its figures, and the net under panics.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Instant;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Extension, State};
+use axum::response::{IntoResponse, Response};
+use futures_util::FutureExt;
+use hyper::header::{AUTHORIZATION, HeaderName, HeaderValue};
+use hyper::{Method, Request};
+use renown_store::KeyKind;
+use tower_service::Service;
+
+use crate::api::Api;
+use crate::error::{ApiError, Code};
+use crate::keys::{Caller, KeyProblem, KeyText};
+use crate::rate::Rate;
+use crate::routes::{evaluate, ingest, reputation};
+
+/// Answers one request, whatever happens.
+pub(crate) async fn answer(api: Arc<Api>, router: Router, request: Request<Body>) -> Response {
+    let started = Instant::now();
+    let request_id = api.request_id().to_string();
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let answered = AssertUnwindSafe(pass(&api, router, request)).catch_unwind().await;
+    let mut response = answered.unwrap_or_else(|_| {
+        // What the panic said may hold a payload; where it was is printed by the hook.
+        tracing::error!(request_id, %method, "a request panicked");
+        ApiError::internal(&request_id).into_response()
+    });
+    let (status, took) = (response.status(), started.elapsed());
+    api.measures.request(&method, &path, status, took);
+    let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+    if status.is_server_error() {
+        tracing::warn!(request_id, %method, status = status.as_u16(), micros, "request failed");
+    } else {
+        tracing::debug!(request_id, %method, status = status.as_u16(), micros, "request");
+    }
+    if let Ok(id) = HeaderValue::from_str(&request_id) {
+        response.headers_mut().insert(HeaderName::from_static("x-request-id"), id);
+    }
+    response
+}
+
+async fn pass(api: &Arc<Api>, mut router: Router, mut request: Request<Body>) -> Response {
+    let mut rate = None;
+    if request.uri().path().starts_with("/v1/") {
+        match admit(api, &request, &mut rate) {
+            Ok(caller) => {
+                request.extensions_mut().insert(caller);
+            }
+            Err(error) => return with_rate(error.into_response(), rate),
+        }
+    }
+    let response = match hot(api, request).await {
+        Ok(response) => response,
+        Err(request) => router.call(request).await.into_response(),
+    };
+    with_rate(response, rate)
+}
+
+/// Answers the three routes that are asked most, before the router, whose matching and boxing costs as much as the rest of
+/// such a request. The router has them too: it makes the document and refuses other methods.
+async fn hot(api: &Arc<Api>, mut request: Request<Body>) -> Result<Response, Request<Body>> {
+    let path = request.uri().path();
+    let agent = path.strip_prefix("/v1/reputation/").filter(|_| request.method() == Method::GET);
+    if let Some(agent) = agent.filter(|agent| agent.bytes().all(|byte| !matches!(byte, b'/' | b'%'))) {
+        let Ok(agent) = agent.parse() else { return Err(request) };
+        let Some(caller) = request.extensions_mut().remove::<Arc<Caller>>() else { return Err(request) };
+        return Ok(reputation::read(api, &caller, &agent).await.into_response());
+    }
+    let is_evaluate = path == "/v1/evaluate";
+    if request.method() != Method::POST || !(is_evaluate || path == "/v1/ingest") {
+        return Err(request);
+    }
+    let Some(caller) = request.extensions_mut().remove::<Arc<Caller>>() else { return Err(request) };
+    let (state, caller) = (State(Arc::clone(api)), Extension(caller));
+    let (parts, body) = request.into_parts();
+    let answered = if is_evaluate {
+        evaluate::evaluate(state, caller, parts.headers, body).await
+    } else {
+        ingest::ingest(state, caller, parts.headers, body).await
+    };
+    Ok(answered.into_response())
+}
+
+fn with_rate(mut response: Response, rate: Option<Rate>) -> Response {
+    if let Some(rate) = rate {
+        rate.write(response.headers_mut());
+    }
+    response
+}
+
+/// Who asks, if that is somebody who may ask now.
+fn admit(api: &Api, request: &Request<Body>, rate: &mut Option<Rate>) -> Result<Arc<Caller>, ApiError> {
+    let key = bearer(request)?;
+    let caller = api.keys.find(&key, api.now()).map_err(|problem| match problem {
+        KeyProblem::Unknown => ApiError::new(Code::AuthInvalid, "there is no such key"),
+        KeyProblem::Revoked => ApiError::new(Code::AuthRevoked, "the key was revoked"),
+    })?;
+    let is_ingest = request.method() == Method::POST && request.uri().path() == "/v1/ingest";
+    if let Some(limit) = if is_ingest { &api.ingests } else { &api.requests } {
+        let counted = limit.count(&caller.org, Instant::now());
+        *rate = Some(counted);
+        counted.check()?;
+    }
+    Ok(caller)
+}
+
+/// The key that a request carries.
+pub(crate) fn bearer<B>(request: &Request<B>) -> Result<KeyText, ApiError> {
+    let mut sent = request.headers().get_all(AUTHORIZATION).iter();
+    let Some(header) = sent.next() else {
+        return Err(ApiError::new(Code::AuthMissing, "no Authorization header, expected `Bearer` and a key"));
+    };
+    let refused = |_| {
+        let error = "the Authorization header is not `Bearer` and a key: expected rn_pub_ or rn_sec_ and 32 characters of 0-9, A-Z, a-z";
+        ApiError::new(Code::AuthFormat, error)
+    };
+    let text = header.to_str().ok().filter(|_| sent.next().is_none());
+    let key = text
+        .and_then(|text| text.split_once(' '))
+        .filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
+    key.map(|(_, key)| key.trim()).unwrap_or_default().parse().map_err(refused)
+}
+
+impl Caller {
+    /// Whether it may administer.
+    pub(crate) fn administers(&self) -> Result<(), ApiError> {
+        match self.kind {
+            KeyKind::Secret => Ok(()),
+            KeyKind::Publishable => Err(ApiError::new(
+                Code::Forbidden,
+                "a publishable key may not do this, expected a secret key",
+            )),
+        }
+    }
+}
+
+/// What is answered where no route is.
+pub(crate) async fn no_route() -> ApiError {
+    ApiError::new(Code::NotFound, "there is no such route: see /docs")
+}
+
+/// What is answered where a route has other methods.
+pub(crate) async fn no_method() -> ApiError {
+    ApiError::new(Code::MethodNotAllowed, "the route does not have this method: see /docs")
+}

@@ -1,0 +1,196 @@
+//! Every refusal: what the client sees, apart from what the log sees.
+//!
+//! The body is always `{"error": what was found and what is allowed, "code": for machines, "status": the HTTP status}`.
+
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use hyper::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
+use hyper::{HeaderMap, StatusCode};
+use renown_core::json::InputError;
+use renown_store::StoreError;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// The machine codes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Code {
+    /// The body is not JSON.
+    BadJson,
+    /// Something in the request is not allowed.
+    ValidationError,
+    /// There is no `Authorization` header.
+    AuthMissing,
+    /// The header is not `Bearer` and a key.
+    AuthFormat,
+    /// There is no such key.
+    AuthInvalid,
+    /// The key was revoked.
+    AuthRevoked,
+    /// The key may not do this.
+    Forbidden,
+    /// There is nothing here.
+    NotFound,
+    /// There is something here, for other methods.
+    MethodNotAllowed,
+    /// The request did not arrive in time.
+    Timeout,
+    /// The idempotency key stands for another request, or for one that is still in flight.
+    Conflict,
+    /// The body is too large.
+    TooLarge,
+    /// The body is not said to be JSON.
+    UnsupportedMediaType,
+    /// The organization has used up its requests.
+    RateLimited,
+    /// A bug or an accident in the server.
+    Internal,
+    /// Too much waits already.
+    Overloaded,
+    /// The store cannot take or give anything now.
+    StoreUnavailable,
+}
+
+impl Code {
+    /// The HTTP status that goes with it.
+    pub const fn status(self) -> StatusCode {
+        match self {
+            Self::BadJson | Self::ValidationError => StatusCode::BAD_REQUEST,
+            Self::AuthMissing | Self::AuthFormat | Self::AuthInvalid | Self::AuthRevoked => {
+                StatusCode::UNAUTHORIZED
+            }
+            Self::Forbidden => StatusCode::FORBIDDEN,
+            Self::NotFound => StatusCode::NOT_FOUND,
+            Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+            Self::Timeout => StatusCode::REQUEST_TIMEOUT,
+            Self::Conflict => StatusCode::CONFLICT,
+            Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Self::RateLimited => StatusCode::TOO_MANY_REQUESTS,
+            Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+            Self::Overloaded | Self::StoreUnavailable => StatusCode::SERVICE_UNAVAILABLE,
+        }
+    }
+}
+
+/// A refusal.
+#[derive(Debug)]
+pub struct ApiError {
+    code: Code,
+    error: String,
+    headers: HeaderMap,
+}
+
+/// A refusal as it is sent.
+#[derive(Serialize, ToSchema)]
+pub struct ErrorBody {
+    /// What was found and what is allowed.
+    error: String,
+    /// For machines.
+    code: Code,
+    /// The HTTP status.
+    status: u16,
+}
+
+impl ApiError {
+    /// A refusal with a code and its words.
+    pub(crate) fn new(code: Code, error: impl Into<String>) -> Self {
+        let mut headers = HeaderMap::new();
+        match code {
+            Code::AuthMissing | Code::AuthFormat | Code::AuthInvalid | Code::AuthRevoked => {
+                headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+            }
+            Code::Overloaded | Code::StoreUnavailable => {
+                headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
+            }
+            Code::BadJson
+            | Code::ValidationError
+            | Code::Forbidden
+            | Code::NotFound
+            | Code::MethodNotAllowed
+            | Code::Timeout
+            | Code::Conflict
+            | Code::TooLarge
+            | Code::UnsupportedMediaType
+            | Code::RateLimited
+            | Code::Internal => {}
+        }
+        Self { code, error: error.into(), headers }
+    }
+
+    /// Something in the request is not allowed.
+    pub(crate) fn invalid(error: impl Into<String>) -> Self {
+        Self::new(Code::ValidationError, error)
+    }
+
+    /// A bug or an accident: the client learns the id under which the log has the rest.
+    pub(crate) fn internal(request_id: &str) -> Self {
+        Self::new(Code::Internal, format!("internal error, request {request_id}"))
+    }
+
+    /// The same with a time after which to try again.
+    pub(crate) fn retry_after(mut self, seconds: u64) -> Self {
+        self.headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
+        self
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let status = self.code.status();
+        let body = ErrorBody { error: self.error, code: self.code, status: status.as_u16() };
+        let mut response = json(status, &body);
+        response.headers_mut().extend(self.headers);
+        response
+    }
+}
+
+/// A reply of JSON.
+pub(crate) fn json(status: StatusCode, body: &impl Serialize) -> Response {
+    // Every body is made of texts and numbers, which JSON can always hold.
+    json_bytes(status, serde_json::to_vec(body).unwrap_or_default())
+}
+
+/// A reply of JSON that is written already.
+pub(crate) fn json_bytes(status: StatusCode, body: impl Into<Bytes>) -> Response {
+    let mut response = Response::new(axum::body::Body::from(body.into()));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}
+
+impl From<InputError> for ApiError {
+    fn from(error: InputError) -> Self {
+        let code = match &error {
+            InputError::NotUtf8 { .. } => Code::BadJson,
+            InputError::Json { source, .. } if source.is_data() => Code::ValidationError,
+            InputError::Json { .. } => Code::BadJson,
+        };
+        let place = match (code, error.position()) {
+            (Code::BadJson, Some((line, column))) => format!(" (line {line}, column {column})"),
+            _ => String::new(),
+        };
+        Self::new(code, format!("{error}{place}"))
+    }
+}
+
+impl From<StoreError> for ApiError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Overloaded => Self::new(Code::Overloaded, "too many writes are waiting, try again"),
+            StoreError::NoOrganization(_) => Self::new(Code::NotFound, error.to_string()),
+            StoreError::Closed
+            | StoreError::InUse { .. }
+            | StoreError::Newer { .. }
+            | StoreError::Missing(_)
+            | StoreError::Foreign(_)
+            | StoreError::Damaged(_)
+            | StoreError::Sqlite(_)
+            | StoreError::Io { .. }
+            | StoreError::RolledBack(_) => {
+                tracing::error!(%error, "the store could not answer");
+                Self::new(Code::StoreUnavailable, "the store cannot do this now, nothing was changed")
+            }
+        }
+    }
+}

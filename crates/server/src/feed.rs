@@ -1,0 +1,46 @@
+//! Who listens to new scores.
+//!
+//! A message only names an agent that has changed. Whoever sends it on reads the standing at that moment, so a listener never
+//! sees an older score after a newer one, and many changes of one agent may become one message.
+
+use renown_core::ids::{AgentId, OrgId};
+use tokio::sync::{broadcast, watch};
+
+/// How many changes a slow listener may be behind before it misses some.
+const BEHIND_MAX: usize = 1024;
+
+/// An agent whose score has changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Change {
+    pub(crate) org: OrgId,
+    pub(crate) agent: AgentId,
+}
+
+/// The changes of all organizations, and the end of the server.
+pub(crate) struct Feed {
+    changes: broadcast::Sender<Change>,
+    closed: watch::Sender<bool>,
+}
+
+impl Feed {
+    pub(crate) fn new() -> Self {
+        Self { changes: broadcast::Sender::new(BEHIND_MAX), closed: watch::Sender::new(false) }
+    }
+
+    /// Tells of a change, if anybody listens.
+    pub(crate) fn tell(&self, org: &OrgId, agent: &AgentId) {
+        if self.changes.receiver_count() > 0 {
+            let _ = self.changes.send(Change { org: org.clone(), agent: agent.clone() });
+        }
+    }
+
+    /// Listens from now on.
+    pub(crate) fn listen(&self) -> (broadcast::Receiver<Change>, watch::Receiver<bool>) {
+        (self.changes.subscribe(), self.closed.subscribe())
+    }
+
+    /// Ends every listener.
+    pub(crate) fn close(&self) {
+        self.closed.send_replace(true);
+    }
+}

@@ -1,0 +1,155 @@
+//! Figures about the server for Prometheus.
+
+use std::time::{Duration, Instant};
+
+use hyper::{Method, StatusCode};
+use metrics::{Label, describe_counter, describe_gauge, describe_histogram, with_local_recorder};
+use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle, PrometheusRecorder};
+
+const SECONDS: [f64; 10] = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 1.0, 10.0];
+
+/// What is counted. Each server has its own, so that two in one process do not mix.
+pub(crate) struct Measures {
+    recorder: PrometheusRecorder,
+    handle: PrometheusHandle,
+    started: Instant,
+}
+
+impl Measures {
+    pub(crate) fn new() -> Self {
+        // The buckets are not empty, which is all that could be wrong with them.
+        let builder = PrometheusBuilder::new().set_buckets(&SECONDS).unwrap_or_default();
+        let recorder = builder.build_recorder();
+        with_local_recorder(&recorder, || {
+            describe_counter!("renown_requests_total", "requests by route, method and status");
+            describe_histogram!(
+                "renown_request_seconds",
+                "time from the first byte of a request to its reply"
+            );
+            describe_counter!("renown_evaluations_total", "evaluations counted, by verdict");
+            describe_counter!("renown_duplicates_total", "evaluations that had been counted before");
+            describe_gauge!("renown_connections", "open connections");
+            describe_gauge!("renown_uptime_seconds", "time since the start");
+        });
+        Self { handle: recorder.handle(), recorder, started: Instant::now() }
+    }
+
+    /// Counts a request.
+    pub(crate) fn request(&self, method: &Method, path: &str, status: StatusCode, took: Duration) {
+        let route = route(path);
+        with_local_recorder(&self.recorder, || {
+            let labels = vec![
+                Label::from_static_parts("route", route),
+                Label::from_static_parts("method", method_name(method)),
+                Label::new("status", status.as_str().to_owned()),
+            ];
+            metrics::counter!("renown_requests_total", labels).increment(1);
+            metrics::histogram!("renown_request_seconds", "route" => route).record(took.as_secs_f64());
+        });
+    }
+
+    /// Counts evaluations.
+    pub(crate) fn evaluations(&self, passed: u64, failed: u64, duplicates: u64) {
+        with_local_recorder(&self.recorder, || {
+            metrics::counter!("renown_evaluations_total", "passed" => "true").increment(passed);
+            metrics::counter!("renown_evaluations_total", "passed" => "false").increment(failed);
+            metrics::counter!("renown_duplicates_total").increment(duplicates);
+        });
+    }
+
+    /// Counts a connection in or out.
+    pub(crate) fn connection(&self, opened: bool) {
+        with_local_recorder(&self.recorder, || {
+            let open = metrics::gauge!("renown_connections");
+            if opened { open.increment(1.0) } else { open.decrement(1.0) }
+        });
+    }
+
+    /// Folds what was measured since, so that memory does not grow with the number of requests.
+    pub(crate) fn upkeep(&self) {
+        self.handle.run_upkeep();
+    }
+
+    /// The figures in the text format of Prometheus.
+    pub(crate) fn render(&self) -> String {
+        with_local_recorder(&self.recorder, || {
+            metrics::gauge!("renown_uptime_seconds").set(self.started.elapsed().as_secs_f64());
+        });
+        self.handle.render()
+    }
+}
+
+/// The route of a path: a name of ours, so that nobody can make up labels.
+fn route(path: &str) -> &'static str {
+    const EXACT: [&str; 11] = [
+        "/v1/evaluate",
+        "/v1/ingest",
+        "/v1/events",
+        "/v1/agents",
+        "/v1/keys",
+        "/v1/stream",
+        "/health",
+        "/ready",
+        "/metrics",
+        "/openapi.json",
+        "/docs",
+    ];
+    if let Some(exact) = EXACT.into_iter().find(|exact| *exact == path) {
+        return exact;
+    }
+    match path.strip_prefix("/v1/reputation/").and_then(|rest| rest.split_once('/')) {
+        Some((_, "explain")) => "/v1/reputation/{agent_id}/explain",
+        Some((_, "history")) => "/v1/reputation/{agent_id}/history",
+        None if path.starts_with("/v1/reputation/") => "/v1/reputation/{agent_id}",
+        None if path.starts_with("/v1/keys/") => "/v1/keys/{id}",
+        Some(_) | None => "other",
+    }
+}
+
+fn method_name(method: &Method) -> &'static str {
+    match method.as_str() {
+        "GET" => "GET",
+        "HEAD" => "HEAD",
+        "POST" => "POST",
+        "DELETE" => "DELETE",
+        "PATCH" => "PATCH",
+        _ => "other",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn routes_are_ours_and_agents_are_no_labels() {
+        for (path, expected) in [
+            ("/v1/evaluate", "/v1/evaluate"),
+            ("/v1/reputation/a", "/v1/reputation/{agent_id}"),
+            ("/v1/reputation/a/explain", "/v1/reputation/{agent_id}/explain"),
+            ("/v1/reputation/a/history", "/v1/reputation/{agent_id}/history"),
+            ("/v1/reputation/a/b", "other"),
+            ("/v1/keys/1", "/v1/keys/{id}"),
+            ("/", "other"),
+        ] {
+            assert_eq!(route(path), expected);
+        }
+    }
+
+    #[test]
+    fn figures_are_rendered_with_their_labels() {
+        let measures = Measures::new();
+        measures.request(&Method::POST, "/v1/evaluate", StatusCode::OK, Duration::from_millis(3));
+        measures.evaluations(1, 0, 0);
+        let text = measures.render();
+        assert!(
+            text.contains(r#"renown_requests_total{route="/v1/evaluate",method="POST",status="200"} 1"#),
+            "{text}"
+        );
+        assert!(
+            text.contains(r#"renown_request_seconds_bucket{route="/v1/evaluate",le="0.005"} 1"#),
+            "{text}"
+        );
+        assert!(text.contains(r#"renown_evaluations_total{passed="true"} 1"#), "{text}");
+    }
+}

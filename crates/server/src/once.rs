@@ -1,0 +1,109 @@
+//! Idempotency keys: a retry of a POST returns the first reply and changes nothing.
+//!
+//! The reply is kept by the store in the same transaction as what it answers, so there is no moment in which one is there
+//! without the other. While the first request is in flight, and for another request under the same key, the answer is 409.
+//! Refusals are not kept: a request that was refused may be corrected and sent again.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::response::Response;
+use bytes::Bytes;
+use hyper::{HeaderMap, StatusCode};
+use renown_core::ids::OrgId;
+use renown_core::limits::IDEMPOTENCY_KEY_CHARS_MAX;
+use renown_store::{MakeReply, Once, SavedReply, StoreError};
+use sha2::{Digest, Sha256};
+
+use crate::api::Api;
+use crate::error::{ApiError, Code, json_bytes};
+
+type Flights = Arc<Mutex<HashSet<(OrgId, String)>>>;
+
+/// The requests with a key that are being answered.
+#[derive(Default)]
+pub(crate) struct InFlight(Flights);
+
+/// What is to be done with a request.
+pub(crate) enum Begun {
+    /// It was answered before.
+    Replay(SavedReply),
+    /// It is new; the ticket has the key, if one was sent.
+    Fresh(Ticket),
+}
+
+/// A request that is being answered. While this lives, the same key is refused.
+pub(crate) struct Ticket(Option<Flight>);
+
+struct Flight {
+    flights: Flights,
+    place: (OrgId, String),
+    fingerprint: [u8; 32],
+}
+
+impl Ticket {
+    /// The key that was sent.
+    pub(crate) fn key(&self) -> Option<&str> {
+        self.0.as_ref().map(|flight| flight.place.1.as_str())
+    }
+
+    /// What the store has to keep, if a key was sent.
+    pub(crate) fn once<T: ?Sized>(&self, reply: impl FnOnce() -> MakeReply<T>) -> Option<Once<T>> {
+        let flight = self.0.as_ref()?;
+        Some(Once { key: flight.place.1.clone(), fingerprint: flight.fingerprint, reply: reply() })
+    }
+}
+
+impl Drop for Flight {
+    fn drop(&mut self) {
+        self.flights.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.place);
+    }
+}
+
+/// Begins to answer a POST.
+pub(crate) async fn begin(
+    api: &Api,
+    org: &OrgId,
+    headers: &HeaderMap,
+    route: &'static str,
+    body: &Bytes,
+) -> Result<Begun, ApiError> {
+    let Some(key) = read_key(headers)? else { return Ok(Begun::Fresh(Ticket(None))) };
+    let fingerprint =
+        Sha256::new().chain_update(route).chain_update([0]).chain_update(body).finalize().into();
+    let place = (org.clone(), key);
+    let flights = Arc::clone(&api.in_flight.0);
+    if !flights.lock().unwrap_or_else(PoisonError::into_inner).insert(place.clone()) {
+        return Err(ApiError::new(Code::Conflict, "a request with this Idempotency-Key is still in flight"));
+    }
+    let flight = Flight { flights, place, fingerprint };
+    let saved = match api.store.saved_reply(org, &flight.place.1).await {
+        // An organization that this request will make has answered nothing yet.
+        Err(StoreError::NoOrganization(_)) => None,
+        saved => saved?,
+    };
+    match saved {
+        None => Ok(Begun::Fresh(Ticket(Some(flight)))),
+        Some(saved) if saved.fingerprint == fingerprint => Ok(Begun::Replay(saved)),
+        Some(_) => Err(ApiError::new(Code::Conflict, "this Idempotency-Key was used for another request")),
+    }
+}
+
+/// The first reply again.
+pub(crate) fn replay(saved: SavedReply) -> Result<Response, ApiError> {
+    let status = StatusCode::from_u16(saved.status).unwrap_or(StatusCode::OK);
+    Ok(json_bytes(status, saved.body))
+}
+
+fn read_key(headers: &HeaderMap) -> Result<Option<String>, ApiError> {
+    let mut sent = headers.get_all("idempotency-key").iter();
+    let Some(key) = sent.next() else { return Ok(None) };
+    let key = std::str::from_utf8(key.as_bytes()).ok().filter(|_| sent.next().is_none());
+    let fits = |key: &&str| (1..=IDEMPOTENCY_KEY_CHARS_MAX).contains(&key.chars().count());
+    let refused = || {
+        ApiError::invalid(format!(
+            "Idempotency-Key: expected one of 1 to {IDEMPOTENCY_KEY_CHARS_MAX} characters"
+        ))
+    };
+    key.filter(fits).map(|key| Some(key.to_owned())).ok_or_else(refused)
+}

@@ -1,0 +1,84 @@
+//! What stands after the question mark: unknown names are ignored, a name of ours given twice is refused.
+
+use std::fmt::Display;
+use std::str::FromStr;
+
+use hyper::Uri;
+use renown_core::json::Found;
+use renown_core::time::Timestamp;
+
+use crate::error::ApiError;
+
+/// The parameters of a request.
+pub(crate) struct Query(Vec<(String, String)>);
+
+impl Query {
+    pub(crate) fn of(uri: &Uri) -> Self {
+        let pairs = form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes());
+        Self(pairs.into_owned().collect())
+    }
+
+    /// The text of a parameter.
+    pub(crate) fn text(&self, name: &str) -> Result<Option<&str>, ApiError> {
+        let mut found = self.0.iter().filter(|(known, _)| known == name);
+        match (found.next(), found.next()) {
+            (first, None) => Ok(first.map(|(_, value)| value.as_str())),
+            (_, Some(_)) => Err(ApiError::invalid(format!("{name}: given twice, expected once"))),
+        }
+    }
+
+    /// A parameter of a type whose refusal says what is allowed.
+    pub(crate) fn get<T: FromStr<Err: Display>>(&self, name: &str) -> Result<Option<T>, ApiError> {
+        let text = self.text(name)?;
+        text.map(|text| text.parse().map_err(|error| ApiError::invalid(format!("{name}: {error}"))))
+            .transpose()
+    }
+
+    /// A whole number from a smallest to a largest one.
+    pub(crate) fn number(
+        &self,
+        name: &str,
+        allowed: std::ops::RangeInclusive<usize>,
+    ) -> Result<Option<usize>, ApiError> {
+        let Some(text) = self.text(name)? else { return Ok(None) };
+        let digits = text.bytes().all(|byte| byte.is_ascii_digit());
+        let number = text.parse().ok().filter(|number| digits && allowed.contains(number));
+        number.map(Some).ok_or_else(|| {
+            let (min, max) = (allowed.start(), allowed.end());
+            refused(name, text, &format!("a whole number from {min} to {max}"))
+        })
+    }
+
+    /// A truth value.
+    pub(crate) fn flag(&self, name: &str) -> Result<Option<bool>, ApiError> {
+        match self.text(name)? {
+            None => Ok(None),
+            Some("true") => Ok(Some(true)),
+            Some("false") => Ok(Some(false)),
+            Some(other) => Err(refused(name, other, "true or false")),
+        }
+    }
+
+    /// A time: RFC 3339, or whole milliseconds after 1970.
+    pub(crate) fn time(&self, name: &str) -> Result<Option<Timestamp>, ApiError> {
+        let Some(text) = self.text(name)? else { return Ok(None) };
+        let time = match text.parse() {
+            Ok(millis) => Timestamp::from_millis(millis),
+            Err(_) => Timestamp::parse(text),
+        };
+        let expected =
+            "an RFC 3339 time such as 2026-11-15T12:00:00Z or whole milliseconds, from 2000 to 2100";
+        time.map(Some).map_err(|_| refused(name, text, expected))
+    }
+
+    /// Where a page begins, in the form that the page before gave.
+    pub(crate) fn cursor<T>(&self, read: impl FnOnce(&str) -> Option<T>) -> Result<Option<T>, ApiError> {
+        let Some(text) = self.text("cursor")? else { return Ok(None) };
+        let cursor = read(text);
+        cursor.map(Some).ok_or_else(|| refused("cursor", text, "the next_cursor of the page before"))
+    }
+}
+
+fn refused(name: &str, found: &str, expected: &str) -> ApiError {
+    ApiError::invalid(format!("{name}: {}, expected {expected}", Found::quoted(found)))
+}

@@ -1,0 +1,131 @@
+//! The routes, one file per group, and the OpenAPI document that is made from them.
+
+pub(crate) mod agents;
+pub(crate) mod docs;
+pub(crate) mod evaluate;
+pub(crate) mod events;
+pub(crate) mod ingest;
+pub(crate) mod keys;
+pub(crate) mod operations;
+pub(crate) mod reputation;
+pub(crate) mod stream;
+
+use std::sync::Arc;
+
+use axum::Router;
+use utoipa::openapi::OpenApi as Document;
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa::{IntoResponses, Modify, OpenApi};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::api::Api;
+use crate::door;
+use crate::error::ErrorBody;
+
+/// What every route under `/v1` may refuse.
+#[derive(IntoResponses)]
+#[expect(dead_code, reason = "only its shape is read, for the document")]
+pub(crate) enum Refused {
+    /// `bad_json` or `validation_error`: the request says something that is not allowed.
+    #[response(status = 400)]
+    BadRequest(ErrorBody),
+    /// `auth_missing`, `auth_format`, `auth_invalid` or `auth_revoked`: no good key came with the request.
+    #[response(status = 401)]
+    Unauthorized(ErrorBody),
+    /// `forbidden`: the key may not do this.
+    #[response(status = 403)]
+    Forbidden(ErrorBody),
+    /// `not_found`: there is nothing here.
+    #[response(status = 404)]
+    NotFound(ErrorBody),
+    /// `method_not_allowed`: the route does not have this method.
+    #[response(status = 405)]
+    MethodNotAllowed(ErrorBody),
+    /// `timeout`: the body did not arrive in time.
+    #[response(status = 408)]
+    Timeout(ErrorBody),
+    /// `conflict`: the `Idempotency-Key` stands for another request, or for one that is still in flight.
+    #[response(status = 409)]
+    Conflict(ErrorBody),
+    /// `too_large`: the body is larger than 1 MiB.
+    #[response(status = 413)]
+    TooLarge(ErrorBody),
+    /// `unsupported_media_type`: the body is not said to be JSON.
+    #[response(status = 415)]
+    UnsupportedMediaType(ErrorBody),
+    /// `rate_limited`: the organization has used up its requests; `Retry-After` says when there are more.
+    #[response(status = 429)]
+    RateLimited(ErrorBody),
+    /// `internal`: an accident in the server; the request id finds it in the log.
+    #[response(status = 500)]
+    Internal(ErrorBody),
+    /// `overloaded` or `store_unavailable`: try again after `Retry-After`; nothing was changed.
+    #[response(status = 503)]
+    Unavailable(ErrorBody),
+}
+
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "Renown",
+        description = "Tells whether an AI agent's work can be trusted. Send outputs or verdicts, read reputations.\n\n\
+            Every route under `/v1` takes `Authorization: Bearer <key>`. A 2xx on a write means: durable, counted exactly once, \
+            visible to every read that starts after it. Every reply has an `X-Request-Id`. Times are RFC 3339 in UTC; a time that \
+            is sent may also be whole milliseconds after 1970. Unknown fields are ignored, a known one given twice is refused. \
+            Every POST takes an `Idempotency-Key` of 1 to 200 characters: a retry within 24 hours returns the first reply.",
+        license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0"),
+    ),
+    security(("key" = [])),
+    modifiers(&Security),
+    tags(
+        (name = "evaluations", description = "Verdicts on outputs, and the log of them"),
+        (name = "reputation", description = "What the verdicts say about an agent"),
+        (name = "keys", description = "API keys; they take a secret key"),
+        (name = "operations", description = "For whoever runs the server"),
+    )
+)]
+struct Described;
+
+struct Security;
+
+impl Modify for Security {
+    fn modify(&self, document: &mut Document) {
+        let scheme = HttpBuilder::new()
+            .scheme(HttpAuthScheme::Bearer)
+            .description(Some("`rn_pub_…` sends evidence and reads, `rn_sec_…` also administers."))
+            .build();
+        let components = document.components.get_or_insert_default();
+        components.add_security_scheme("key", SecurityScheme::Http(scheme));
+    }
+}
+
+fn described() -> OpenApiRouter<Arc<Api>> {
+    OpenApiRouter::with_openapi(Described::openapi())
+        .routes(routes!(evaluate::evaluate))
+        .routes(routes!(ingest::ingest))
+        .routes(routes!(events::events))
+        .routes(routes!(reputation::reputation))
+        .routes(routes!(reputation::explain))
+        .routes(routes!(reputation::history))
+        .routes(routes!(agents::list, agents::add))
+        .routes(routes!(keys::list, keys::create))
+        .routes(routes!(keys::revoke))
+        .routes(routes!(stream::stream))
+        .routes(routes!(operations::health))
+        .routes(routes!(operations::ready))
+        .routes(routes!(operations::metrics))
+        .routes(routes!(docs::document))
+        .routes(routes!(docs::page))
+}
+
+/// The routes of a server.
+pub(crate) fn router(api: &Arc<Api>) -> Router {
+    let (router, _) = described().split_for_parts();
+    router.fallback(door::no_route).method_not_allowed_fallback(door::no_method).with_state(Arc::clone(api))
+}
+
+/// The OpenAPI document.
+pub fn openapi() -> Document {
+    described().split_for_parts().1
+}

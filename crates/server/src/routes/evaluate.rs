@@ -1,0 +1,196 @@
+//! `POST /v1/evaluate`: runs the gates on one output, counts the verdict, answers with it and the agent's reputation.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{Extension, State};
+use axum::response::Response;
+use hyper::{HeaderMap, StatusCode};
+use renown_core::decimal::Decimal;
+use renown_core::gates::Context;
+use renown_core::ids::{AgentId, EvaluationId, ToolName};
+use renown_core::json;
+use renown_core::reputation::Standing;
+use renown_core::units::Micros;
+use renown_store::{EventId, NewEvaluation, Outcome};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use utoipa::ToSchema;
+
+use super::Refused;
+use crate::api::Api;
+use crate::body::read_json;
+use crate::error::{ApiError, json as reply, json_bytes};
+use crate::keys::Caller;
+use crate::once::{self, Begun};
+
+/// What is to be judged.
+#[derive(Deserialize, ToSchema)]
+pub(crate) struct EvaluateRequest<'a> {
+    /// Whose output it is.
+    #[schema(value_type = String, min_length = 1, max_length = 200, pattern = r"^(?!\.{1,2}$)[^\x00-\x1f\x7f-\x9f]+$")]
+    agent_id: AgentId,
+    /// The output, any JSON; it may be null but has to be there. It is never stored, logged or echoed.
+    #[serde(borrow)]
+    #[schema(value_type = Value)]
+    output: &'a RawValue,
+    /// The tool that made it.
+    #[schema(value_type = Option<String>, max_length = 200)]
+    tool: Option<ToolName>,
+    /// What the tool was given, any JSON. It is never stored, logged or echoed.
+    #[serde(borrow)]
+    #[schema(value_type = Option<Value>)]
+    input: Option<&'a RawValue>,
+    /// How long the agent took.
+    #[schema(value_type = Option<f64>, minimum = 0, maximum = 60000)]
+    latency_ms: Option<Micros>,
+    /// The caller's own id of this evaluation: its second arrival returns the first result and counts nothing.
+    #[schema(value_type = Option<String>, pattern = "^[A-Za-z0-9_-]{1,64}$")]
+    evaluation_id: Option<EvaluationId>,
+}
+
+/// The verdict on one output. A failed gate is still 200.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct EvaluateReply<'a> {
+    /// The id of this evaluation, as sent or made here.
+    #[schema(value_type = String)]
+    evaluation_id: &'a EvaluationId,
+    /// Whether every gate passed or was skipped.
+    passed: bool,
+    /// One result a gate, in the configured order.
+    #[schema(value_type = Vec<super::ingest::GateReport>)]
+    gates: &'a RawValue,
+    /// How long the gates took.
+    #[schema(value_type = f64)]
+    total_latency_ms: Decimal<3>,
+    /// The agent's reputation right after this evaluation.
+    #[schema(value_type = ReputationReply)]
+    reputation: Standing,
+}
+
+/// The short form of a reputation.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "only its shape is read, for the document")]
+pub(crate) struct ReputationReply {
+    /// 0 to 1000.
+    #[schema(maximum = 1000)]
+    score: u32,
+    lifecycle: Lifecycle,
+    /// Evaluations in the window, at most 500.
+    #[schema(maximum = 500)]
+    eval_count: u64,
+}
+
+/// How settled a score is: no evaluations, fewer than 50, fewer than 500, 500.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[expect(dead_code, reason = "only its shape is read, for the document")]
+pub(crate) enum Lifecycle {
+    New,
+    Calibrating,
+    Active,
+    Mature,
+}
+
+/// Milliseconds with three decimals.
+pub(crate) fn ms(latency: Micros) -> Decimal<3> {
+    Decimal::from_units(latency.us().into())
+}
+
+/// Judge an output
+///
+/// Runs the configured gates, counts the verdict for the agent, and returns both the verdict and the reputation after it.
+#[utoipa::path(
+    post,
+    path = "/v1/evaluate",
+    tag = "evaluations",
+    request_body = EvaluateRequest<'_>,
+    responses((status = 200, description = "The verdict", body = EvaluateReply<'_>), Refused)
+)]
+pub(crate) async fn evaluate(
+    State(api): State<Arc<Api>>,
+    Extension(caller): Extension<Arc<Caller>>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, ApiError> {
+    let body = read_json(&headers, body).await?;
+    let ticket = match once::begin(&api, &caller.org, &headers, "POST /v1/evaluate", &body).await? {
+        Begun::Replay(saved) => return once::replay(saved),
+        Begun::Fresh(ticket) => ticket,
+    };
+    let request: EvaluateRequest<'_> = json::parse(&body)?;
+    let context = Context {
+        output: request.output,
+        tool: request.tool.as_ref().map(ToolName::as_str),
+        input: request.input,
+        latency: request.latency_ms,
+    };
+    let verdict = api.engine.evaluate(&context, &|| api.elapsed());
+    let gates: Arc<str> = serde_json::to_string(&verdict.gates).unwrap_or_default().into();
+    let id = match request.evaluation_id {
+        Some(id) => EventId::Sent(id),
+        None => EventId::Made(api.evaluation_id()),
+    };
+    let judged = Judged {
+        id: id.get().clone(),
+        passed: verdict.passed,
+        gates: Arc::clone(&gates),
+        total: verdict.total,
+    };
+    let evaluation = NewEvaluation {
+        agent: request.agent_id.clone(),
+        id,
+        passed: verdict.passed,
+        gate_latency: verdict.total,
+        agent_latency: request.latency_ms,
+        latency: verdict.total,
+        tool: request.tool,
+        gates,
+        timestamp: None,
+    };
+    let kept = judged.clone();
+    let once = ticket.once::<[Outcome]>(|| {
+        Box::new(move |outcomes| {
+            (200, outcomes.first().map(|outcome| kept.reply(outcome)).unwrap_or_default())
+        })
+    });
+    let outcomes = api.store.append(&caller.org, vec![evaluation], once).await?;
+    let Some(outcome) = outcomes.first() else { return Ok(reply(StatusCode::OK, &())) };
+    match outcome {
+        Outcome::Counted { .. } => {
+            api.measures.evaluations(u64::from(verdict.passed), u64::from(!verdict.passed), 0);
+            api.feed.tell(&caller.org, &request.agent_id);
+        }
+        Outcome::Repeated { .. } => api.measures.evaluations(0, 0, 1),
+    }
+    Ok(json_bytes(StatusCode::OK, judged.reply(outcome)))
+}
+
+/// What this request found, in case it is the first with its id.
+#[derive(Clone)]
+struct Judged {
+    id: EvaluationId,
+    passed: bool,
+    gates: Arc<str>,
+    total: Micros,
+}
+
+impl Judged {
+    /// The reply: of this verdict, or of the first one with its id.
+    fn reply(&self, outcome: &Outcome) -> Vec<u8> {
+        let reply = |id, passed, gates, total, reputation| {
+            let gates = serde_json::from_str(gates).unwrap_or(RawValue::NULL);
+            let reply =
+                EvaluateReply { evaluation_id: id, passed, gates, total_latency_ms: ms(total), reputation };
+            serde_json::to_vec(&reply).unwrap_or_default()
+        };
+        match outcome {
+            Outcome::Counted { tally } => {
+                reply(&self.id, self.passed, &self.gates, self.total, tally.standing())
+            }
+            Outcome::Repeated { first, .. } => {
+                reply(&first.id, first.passed, &first.gates, first.gate_latency, first.standing)
+            }
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! `GET /v1/events`: the log of evaluations, the last accepted first.
+
+use std::sync::Arc;
+
+use axum::extract::{Extension, State};
+use axum::response::Response;
+use hyper::{StatusCode, Uri};
+use renown_core::decimal::Decimal;
+use renown_core::ids::{AgentId, EvaluationId, ToolName};
+use renown_core::time::Timestamp;
+use renown_store::{Event, EventQuery, Seq};
+use serde::Serialize;
+use serde_json::value::RawValue;
+use utoipa::ToSchema;
+
+use super::Refused;
+use super::evaluate::ms;
+use super::ingest::{GateReport, maybe_ms};
+use crate::api::Api;
+use crate::error::{ApiError, json};
+use crate::keys::Caller;
+use crate::query::Query;
+
+const LIMIT_MAX: usize = 100;
+const LIMIT_DEFAULT: usize = 50;
+const OFFSET_MAX: usize = 100_000;
+
+/// A page of the log.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct EventsReply<'a> {
+    /// The last accepted first.
+    events: Vec<EventReply<'a>>,
+    /// The most that the page could hold.
+    limit: usize,
+    /// How many were stepped over.
+    offset: usize,
+    /// How many the page has.
+    count: usize,
+    /// Where the next page begins; null on the last one.
+    next_cursor: Option<String>,
+}
+
+/// One evaluation.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct EventReply<'a> {
+    #[schema(value_type = String)]
+    id: &'a EvaluationId,
+    #[schema(value_type = String)]
+    agent_id: &'a AgentId,
+    #[schema(value_type = Option<String>)]
+    tool_name: Option<&'a ToolName>,
+    /// Whether every gate passed.
+    passed: bool,
+    #[schema(value_type = Vec<GateReport>)]
+    gates: &'a RawValue,
+    /// How long the gates took.
+    #[schema(value_type = f64)]
+    total_latency_ms: Decimal<3>,
+    /// How long the agent took, if that was said.
+    #[schema(value_type = Option<f64>)]
+    latency_ms: Option<Decimal<3>>,
+    /// The agent's score right after this evaluation.
+    #[schema(maximum = 1000)]
+    reputation_score: u32,
+    /// When it happened, else when it was accepted.
+    #[schema(value_type = String, format = DateTime)]
+    created_at: Timestamp,
+}
+
+impl<'a> EventReply<'a> {
+    fn of(event: &'a Event) -> Self {
+        Self {
+            id: &event.id,
+            agent_id: &event.agent,
+            tool_name: event.tool.as_ref(),
+            passed: event.passed,
+            gates: serde_json::from_str(&event.gates).unwrap_or(RawValue::NULL),
+            total_latency_ms: ms(event.gate_latency),
+            latency_ms: maybe_ms(event.agent_latency),
+            reputation_score: event.standing.score,
+            created_at: event.created_at,
+        }
+    }
+}
+
+/// List evaluations
+///
+/// The last accepted first. Filters combine: an evaluation has to fit all of them.
+#[utoipa::path(
+    get,
+    path = "/v1/events",
+    tag = "evaluations",
+    params(
+        ("limit" = Option<u32>, Query, description = "How many at most", minimum = 1, maximum = 100),
+        ("offset" = Option<u32>, Query, description = "How many to step over", maximum = 100_000),
+        ("cursor" = Option<String>, Query, description = "The `next_cursor` of the page before"),
+        ("agent_id" = Option<String>, Query, description = "Only of this agent"),
+        ("tool" = Option<String>, Query, description = "Only of this tool"),
+        ("gate" = Option<String>, Query, description = "Only those in which this gate took part"),
+        ("passed" = Option<bool>, Query, description = "Only those that passed, or that did not"),
+        ("from" = Option<String>, Query, description = "Only those that happened at this time or later"),
+        ("to" = Option<String>, Query, description = "Only those that happened at this time or earlier"),
+    ),
+    responses((status = 200, description = "A page of the log", body = EventsReply<'_>), Refused)
+)]
+pub(crate) async fn events(
+    State(api): State<Arc<Api>>,
+    Extension(caller): Extension<Arc<Caller>>,
+    uri: Uri,
+) -> Result<Response, ApiError> {
+    let query = Query::of(&uri);
+    let limit = query.number("limit", 1..=LIMIT_MAX)?.unwrap_or(LIMIT_DEFAULT);
+    let offset = query.number("offset", 0..=OFFSET_MAX)?.unwrap_or(0);
+    let page = api.store.events(
+        &caller.org,
+        EventQuery {
+            agent: query.get("agent_id")?,
+            tool: query.get("tool")?,
+            gate: query.text("gate")?.map(str::to_owned),
+            passed: query.flag("passed")?,
+            from: query.time("from")?,
+            to: query.time("to")?,
+            before: query
+                .cursor(|text| i64::from_str_radix(text, 16).ok().filter(|seq| *seq >= 0).map(Seq))?,
+            offset,
+            limit,
+        },
+    );
+    let page = page.await?;
+    let reply = EventsReply {
+        events: page.events.iter().map(EventReply::of).collect(),
+        limit,
+        offset,
+        count: page.events.len(),
+        next_cursor: page.next.map(|Seq(seq)| format!("{seq:x}")),
+    };
+    Ok(json(StatusCode::OK, &reply))
+}

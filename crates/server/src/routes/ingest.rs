@@ -1,0 +1,235 @@
+//! `POST /v1/ingest`: counts verdicts that were made elsewhere, all or none.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{Extension, State};
+use axum::response::Response;
+use hyper::{HeaderMap, StatusCode};
+use renown_core::decimal::Decimal;
+use renown_core::ids::{AgentId, EvaluationId, ToolName};
+use renown_core::json::{self, Object};
+use renown_core::limits::{BATCH_EVENTS_MAX, GATE_NAME_CHARS_MAX, GATE_REASON_CHARS_MAX, GATES_MAX};
+use renown_core::reputation::Standing;
+use renown_core::time::Timestamp;
+use renown_core::units::Micros;
+use renown_store::{EventId, NewEvaluation, Outcome};
+use serde::de::{Deserializer, Error};
+use serde::{Deserialize, Serialize, Serializer};
+use utoipa::ToSchema;
+
+use super::Refused;
+use super::evaluate::ms;
+use crate::api::Api;
+use crate::body::read_json;
+use crate::error::{ApiError, json_bytes};
+use crate::keys::Caller;
+use crate::once::{self, Begun};
+
+/// Verdicts that were made elsewhere.
+#[derive(Deserialize, ToSchema)]
+pub(crate) struct IngestRequest {
+    /// In the order in which they are to be counted.
+    #[schema(value_type = Vec<IngestEvent>, min_items = 1, max_items = 100)]
+    events: Vec<Object<IngestEvent>>,
+}
+
+/// One verdict.
+#[derive(Deserialize, ToSchema)]
+pub(crate) struct IngestEvent {
+    /// Whose output it was.
+    #[schema(value_type = String, min_length = 1, max_length = 200, pattern = r"^(?!\.{1,2}$)[^\x00-\x1f\x7f-\x9f]+$")]
+    agent_id: AgentId,
+    /// Whether every gate passed.
+    passed: bool,
+    /// How long the gates took.
+    #[schema(value_type = f64, minimum = 0, maximum = 60000)]
+    total_latency_ms: Micros,
+    /// The results of the gates.
+    #[schema(value_type = Option<Vec<GateReport>>, max_items = 50)]
+    gates: Option<Vec<Object<GateReport>>>,
+    /// The tool whose output it was.
+    #[schema(value_type = Option<String>, max_length = 200)]
+    tool: Option<ToolName>,
+    /// How long the agent took.
+    #[schema(value_type = Option<f64>, minimum = 0, maximum = 60000)]
+    latency_ms: Option<Micros>,
+    /// The id of the evaluation: its second arrival counts nothing.
+    #[schema(value_type = Option<String>, pattern = "^[A-Za-z0-9_-]{1,64}$")]
+    evaluation_id: Option<EvaluationId>,
+    /// When it happened; when it is accepted, if absent.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    timestamp: Option<Timestamp>,
+}
+
+/// The result of one gate.
+#[derive(Deserialize, Serialize, ToSchema)]
+pub(crate) struct GateReport {
+    /// The name of the gate.
+    #[schema(value_type = String, max_length = 200)]
+    name: Short<GATE_NAME_CHARS_MAX>,
+    /// Whether it passed; a skipped gate passes.
+    passed: bool,
+    /// How long it took.
+    #[serde(serialize_with = "serialize_ms")]
+    #[schema(value_type = f64, minimum = 0, maximum = 60000)]
+    latency_ms: Micros,
+    /// Why it failed or was skipped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, max_length = 500)]
+    reason: Option<Short<GATE_REASON_CHARS_MAX>>,
+    /// Whether it had nothing to say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    skipped: Option<bool>,
+}
+
+fn serialize_ms<S: Serializer>(latency: &Micros, serializer: S) -> Result<S::Ok, S::Error> {
+    ms(*latency).serialize(serializer)
+}
+
+/// A text of at most so many characters.
+#[derive(Serialize)]
+struct Short<const CHARS_MAX: usize>(String);
+
+impl<'de, const CHARS_MAX: usize> Deserialize<'de> for Short<CHARS_MAX> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        // A character has at least one byte.
+        if text.len() > CHARS_MAX && text.chars().count() > CHARS_MAX {
+            return Err(D::Error::custom(format_args!(
+                "text is too long, expected at most {CHARS_MAX} characters"
+            )));
+        }
+        Ok(Self(text))
+    }
+}
+
+/// What became of the verdicts.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct IngestReply {
+    /// How many were counted.
+    accepted: usize,
+    /// How many had been counted before.
+    duplicates: usize,
+    /// The reputation of each agent that was named, after all of them.
+    #[schema(value_type = Vec<ReputationUpdate>)]
+    reputation_updates: Vec<Update>,
+}
+
+#[derive(Serialize)]
+struct Update {
+    agent_id: AgentId,
+    #[serde(flatten)]
+    standing: Standing,
+}
+
+/// An agent's reputation after the verdicts.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "only its shape is read, for the document")]
+pub(crate) struct ReputationUpdate {
+    agent_id: String,
+    #[schema(maximum = 1000)]
+    score: u32,
+    lifecycle: super::evaluate::Lifecycle,
+    #[schema(maximum = 500)]
+    eval_count: u64,
+}
+
+/// Count verdicts
+///
+/// Counts verdicts that were made by an SDK, a proxy or another system. All or none: one bad event refuses the batch and is
+/// named by its index.
+#[utoipa::path(
+    post,
+    path = "/v1/ingest",
+    tag = "evaluations",
+    request_body = IngestRequest,
+    responses((status = 202, description = "What became of them", body = IngestReply), Refused)
+)]
+pub(crate) async fn ingest(
+    State(api): State<Arc<Api>>,
+    Extension(caller): Extension<Arc<Caller>>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, ApiError> {
+    let body = read_json(&headers, body).await?;
+    let ticket = match once::begin(&api, &caller.org, &headers, "POST /v1/ingest", &body).await? {
+        Begun::Replay(saved) => return once::replay(saved),
+        Begun::Fresh(ticket) => ticket,
+    };
+    let request: IngestRequest = json::parse(&body)?;
+    let evaluations = check(&api, request.events)?;
+    let agents: Arc<[AgentId]> = evaluations.iter().map(|evaluation| evaluation.agent.clone()).collect();
+    let verdicts: Vec<bool> = evaluations.iter().map(|evaluation| evaluation.passed).collect();
+    let named = Arc::clone(&agents);
+    let once = ticket.once::<[Outcome]>(|| Box::new(move |outcomes| (202, render(&named, outcomes))));
+    let outcomes = api.store.append(&caller.org, evaluations, once).await?;
+    let counted = |passed| {
+        let counted = |(outcome, verdict): &(&Outcome, &bool)| {
+            matches!(outcome, Outcome::Counted { .. }) && **verdict == passed
+        };
+        outcomes.iter().zip(&verdicts).filter(counted).count() as u64
+    };
+    let (passed, failed) = (counted(true), counted(false));
+    api.measures.evaluations(passed, failed, outcomes.len() as u64 - passed - failed);
+    for agent in agents.iter().collect::<HashSet<_>>() {
+        api.feed.tell(&caller.org, agent);
+    }
+    Ok(json_bytes(StatusCode::ACCEPTED, render(&agents, &outcomes)))
+}
+
+/// The evaluations of a batch, if each of them may be counted.
+fn check(api: &Api, events: Vec<Object<IngestEvent>>) -> Result<Vec<NewEvaluation>, ApiError> {
+    if !(1..=BATCH_EVENTS_MAX).contains(&events.len()) {
+        return Err(ApiError::invalid(format!(
+            "events: {} events, expected 1 to {BATCH_EVENTS_MAX}",
+            events.len()
+        )));
+    }
+    let evaluation = |(index, Object(event)): (usize, Object<IngestEvent>)| {
+        let gates = event.gates.unwrap_or_default();
+        if gates.len() > GATES_MAX {
+            let found = gates.len();
+            return Err(ApiError::invalid(format!(
+                "events[{index}].gates: {found} gates, expected at most {GATES_MAX}"
+            )));
+        }
+        let gates: Vec<GateReport> = gates.into_iter().map(|Object(gate)| gate).collect();
+        Ok(NewEvaluation {
+            agent: event.agent_id,
+            id: match event.evaluation_id {
+                Some(id) => EventId::Sent(id),
+                None => EventId::Made(api.evaluation_id()),
+            },
+            passed: event.passed,
+            gate_latency: event.total_latency_ms,
+            agent_latency: event.latency_ms,
+            latency: event.total_latency_ms,
+            tool: event.tool,
+            gates: serde_json::to_string(&gates).unwrap_or_default().into(),
+            timestamp: event.timestamp,
+        })
+    };
+    events.into_iter().enumerate().map(evaluation).collect()
+}
+
+fn render(agents: &[AgentId], outcomes: &[Outcome]) -> Vec<u8> {
+    let accepted = outcomes.iter().filter(|outcome| matches!(outcome, Outcome::Counted { .. })).count();
+    // The last standing of each agent, in the order in which the agents were first named.
+    let mut reputation_updates: Vec<Update> = Vec::new();
+    for (agent, outcome) in agents.iter().zip(outcomes) {
+        let standing = outcome.tally().standing();
+        match reputation_updates.iter_mut().find(|update| update.agent_id == *agent) {
+            Some(update) => update.standing = standing,
+            None => reputation_updates.push(Update { agent_id: agent.clone(), standing }),
+        }
+    }
+    let duplicates = outcomes.len() - accepted;
+    serde_json::to_vec(&IngestReply { accepted, duplicates, reputation_updates }).unwrap_or_default()
+}
+
+/// Milliseconds of a latency that may be absent.
+pub(crate) fn maybe_ms(latency: Option<Micros>) -> Option<Decimal<3>> {
+    latency.map(ms)
+}

@@ -1,0 +1,279 @@
+//! `/v1/keys`: API keys. All of it takes a secret key.
+//!
+//! A key is shown once, and an idempotent retry has to show it again. So that it need not be kept in the clear, what is kept
+//! is sealed with the secret key of the caller, which the server does not have either: the new key xor
+//! `SHA-256(caller's key, idempotency key, id of the new key)`.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{Extension, Path, Request, State};
+use axum::response::{IntoResponse, Response};
+use hyper::{StatusCode, Uri};
+use renown_core::ids::OrgId;
+use renown_core::json;
+use renown_core::time::Timestamp;
+use renown_store::{ApiKey, DEFAULT_ORG, KeyKind, SavedReply};
+use serde::{Deserialize, Deserializer, Serialize};
+use sha2::{Digest, Sha256};
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use super::Refused;
+use crate::api::Api;
+use crate::body::read_json;
+use crate::door;
+use crate::error::{ApiError, Code, json as reply};
+use crate::keys::{Caller, KeyText};
+use crate::once::{self, Begun};
+use crate::query::Query;
+
+const LIMIT_MAX: usize = 100;
+const LIMIT_DEFAULT: usize = 50;
+const LABEL_CHARS_MAX: usize = 200;
+
+/// A key that is to be made.
+#[derive(Deserialize, ToSchema)]
+pub(crate) struct CreateRequest {
+    #[serde(deserialize_with = "kind")]
+    #[schema(value_type = Kind)]
+    kind: KeyKind,
+    /// What its owner calls it.
+    #[schema(max_length = 200)]
+    label: Option<String>,
+    /// Its organization, which is made when it is new; the caller's own if absent.
+    #[schema(value_type = Option<String>, pattern = "^[a-z0-9-]{1,64}$")]
+    org: Option<OrgId>,
+}
+
+fn kind<'de, D: Deserializer<'de>>(deserializer: D) -> Result<KeyKind, D::Error> {
+    let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
+    text.parse().map_err(|error| serde::de::Error::custom(format_args!("{text:?}, {error}")))
+}
+
+/// What a key may do: send evidence and read scores, or also administer.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[expect(dead_code, reason = "only its shape is read, for the document")]
+pub(crate) enum Kind {
+    Publishable,
+    Secret,
+}
+
+/// A new key. It is shown this once.
+#[derive(Clone, Serialize, Deserialize, ToSchema)]
+pub(crate) struct CreateReply {
+    #[schema(value_type = String, format = Uuid)]
+    id: Uuid,
+    key: String,
+    #[schema(value_type = Kind)]
+    kind: KeyKind,
+    #[schema(value_type = String)]
+    org: OrgId,
+}
+
+/// Make a key
+///
+/// A secret key of the default organization may name any organization, others only their own.
+#[utoipa::path(
+    post,
+    path = "/v1/keys",
+    tag = "keys",
+    request_body = CreateRequest,
+    responses((status = 201, description = "The key, shown this once", body = CreateReply), Refused)
+)]
+pub(crate) async fn create(
+    State(api): State<Arc<Api>>,
+    Extension(caller): Extension<Arc<Caller>>,
+    request: Request<Body>,
+) -> Result<Response, ApiError> {
+    caller.administers()?;
+    let own_key = door::bearer(&request)?;
+    let (parts, body) = request.into_parts();
+    let body = read_json(&parts.headers, body).await?;
+    let request: CreateRequest = json::parse(&body)?;
+    let org = reach(&caller, request.org)?;
+    let ticket = match once::begin(&api, &org, &parts.headers, "POST /v1/keys", &body).await? {
+        Begun::Replay(saved) => return replay(&saved, &own_key, &parts.headers),
+        Begun::Fresh(ticket) => ticket,
+    };
+    let label_chars = request.label.as_ref().map_or(0, |label| label.chars().count());
+    if label_chars > LABEL_CHARS_MAX {
+        return Err(ApiError::invalid(format!(
+            "label: too long, expected at most {LABEL_CHARS_MAX} characters"
+        )));
+    }
+    let no_randomness = |_| ApiError::new(Code::StoreUnavailable, "there is no randomness for a key now");
+    let key = KeyText::generate(request.kind).map_err(no_randomness)?;
+    let new = key.to_new(org, request.label, api.now()).map_err(no_randomness)?;
+    let shown =
+        CreateReply { id: new.id, key: key.reveal().to_owned(), kind: request.kind, org: new.org.clone() };
+    let kept = ticket.key().map(|idempotency_key| {
+        let key = hex(&sealed(shown.key.as_bytes(), &own_key, idempotency_key, shown.id));
+        serde_json::to_vec(&CreateReply { key, ..shown.clone() }).unwrap_or_default()
+    });
+    let once = ticket.once::<ApiKey>(|| Box::new(move |_| (201, kept.unwrap_or_default())));
+    let added = api.store.create_key(new, once).await?;
+    api.keys.set(&added);
+    Ok(reply(StatusCode::CREATED, &shown))
+}
+
+/// The organization that is meant, if the caller may reach it.
+fn reach(caller: &Caller, named: Option<OrgId>) -> Result<OrgId, ApiError> {
+    match named {
+        Some(org) if org != caller.org && caller.org.as_str() != DEFAULT_ORG => {
+            Err(ApiError::new(Code::Forbidden, "a key may name its own organization only"))
+        }
+        Some(org) => Ok(org),
+        None => Ok(caller.org.clone()),
+    }
+}
+
+/// Seals a text, or opens it again.
+fn sealed(text: &[u8], own_key: &KeyText, idempotency_key: &str, id: Uuid) -> Vec<u8> {
+    let block = |counter: u8| {
+        let digest = Sha256::new()
+            .chain_update(own_key.reveal())
+            .chain_update(id.as_bytes())
+            .chain_update([counter])
+            .chain_update(idempotency_key);
+        digest.finalize()
+    };
+    let stream = (0_u8..=u8::MAX).flat_map(block);
+    text.iter().zip(stream).map(|(byte, pad)| byte ^ pad).collect()
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
+}
+
+fn replay(saved: &SavedReply, own_key: &KeyText, headers: &hyper::HeaderMap) -> Result<Response, ApiError> {
+    let other_key = || {
+        ApiError::new(
+            Code::Conflict,
+            "the reply under this Idempotency-Key can be opened only with the key that asked for it",
+        )
+    };
+    let kept: CreateReply = serde_json::from_slice(&saved.body).map_err(|_| other_key())?;
+    let idempotency_key =
+        headers.get("idempotency-key").and_then(|key| std::str::from_utf8(key.as_bytes()).ok());
+    let bytes = kept.key.as_bytes().as_chunks::<2>().0.iter();
+    let bytes: Option<Vec<u8>> =
+        bytes.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect();
+    let opened = sealed(&bytes.unwrap_or_default(), own_key, idempotency_key.unwrap_or_default(), kept.id);
+    let key =
+        String::from_utf8(opened).ok().filter(|key| key.parse::<KeyText>().is_ok()).ok_or_else(other_key)?;
+    Ok(reply(StatusCode::CREATED, &CreateReply { key, ..kept }))
+}
+
+/// A page of keys.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct KeysReply {
+    /// The oldest first.
+    data: Vec<KeyReply>,
+    /// Where the next page begins; null on the last one.
+    next_cursor: Option<String>,
+}
+
+/// A key as it is listed: never the key itself.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct KeyReply {
+    #[schema(value_type = String, format = Uuid)]
+    id: Uuid,
+    #[schema(value_type = Kind)]
+    kind: KeyKind,
+    label: Option<String>,
+    #[schema(value_type = String)]
+    org: OrgId,
+    /// Its last four characters.
+    last_four: String,
+    #[schema(value_type = String, format = DateTime)]
+    created_at: Timestamp,
+    /// To the minute.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    last_used_at: Option<Timestamp>,
+    #[schema(value_type = Option<String>, format = DateTime)]
+    revoked_at: Option<Timestamp>,
+}
+
+impl KeyReply {
+    fn of(key: ApiKey) -> Self {
+        Self {
+            id: key.key.id,
+            kind: key.key.kind,
+            label: key.key.label,
+            org: key.key.org,
+            last_four: key.key.last_four,
+            created_at: key.created_at,
+            last_used_at: key.last_used_at,
+            revoked_at: key.revoked_at,
+        }
+    }
+}
+
+/// List keys
+///
+/// Of the caller's organization; a secret key of the default organization may name another.
+#[utoipa::path(
+    get,
+    path = "/v1/keys",
+    tag = "keys",
+    params(
+        ("limit" = Option<u32>, Query, description = "How many at most", minimum = 1, maximum = 100),
+        ("cursor" = Option<String>, Query, description = "The `next_cursor` of the page before"),
+        ("org" = Option<String>, Query, description = "The organization"),
+    ),
+    responses((status = 200, description = "A page of keys", body = KeysReply), Refused)
+)]
+pub(crate) async fn list(
+    State(api): State<Arc<Api>>,
+    Extension(caller): Extension<Arc<Caller>>,
+    uri: Uri,
+) -> Result<Response, ApiError> {
+    caller.administers()?;
+    let query = Query::of(&uri);
+    let limit = query.number("limit", 1..=LIMIT_MAX)?.unwrap_or(LIMIT_DEFAULT);
+    let after = query.cursor(|text| Uuid::parse_str(text).ok())?;
+    let org = reach(&caller, query.get("org")?)?;
+    api.note_used_keys().await;
+    let mut keys: Vec<ApiKey> =
+        api.store.keys().await?.into_iter().filter(|key| key.key.org == org).collect();
+    if let Some(position) = after.and_then(|after| keys.iter().position(|key| key.key.id == after)) {
+        keys.drain(..=position);
+    }
+    let more = keys.len() > limit;
+    keys.truncate(limit);
+    let next_cursor = keys.last().filter(|_| more).map(|last| last.key.id.to_string());
+    let data = keys.into_iter().map(KeyReply::of).collect();
+    Ok(reply(StatusCode::OK, &KeysReply { data, next_cursor }))
+}
+
+/// Revoke a key
+///
+/// At once. Of the caller's organization; a secret key of the default organization may revoke any.
+#[utoipa::path(
+    delete,
+    path = "/v1/keys/{id}",
+    tag = "keys",
+    params(("id" = String, Path, description = "The id of the key")),
+    responses((status = 204, description = "The key is revoked"), Refused)
+)]
+pub(crate) async fn revoke(
+    State(api): State<Arc<Api>>,
+    Extension(caller): Extension<Arc<Caller>>,
+    path: Result<Path<String>, axum::extract::rejection::PathRejection>,
+) -> Result<Response, ApiError> {
+    caller.administers()?;
+    let unknown = || ApiError::new(Code::NotFound, "there is no such key");
+    let Path(text) = path.map_err(|_| unknown())?;
+    let id = Uuid::parse_str(&text).map_err(|_| unknown())?;
+    let known = api.store.keys().await?.into_iter().find(|key| key.key.id == id).ok_or_else(unknown)?;
+    if reach(&caller, Some(known.key.org.clone())).is_err() {
+        return Err(unknown());
+    }
+    if !api.store.revoke_key(&known.key.org, id).await? {
+        return Err(unknown());
+    }
+    api.keys.revoke(id);
+    Ok(StatusCode::NO_CONTENT.into_response())
+}

@@ -1,0 +1,132 @@
+//! The accept loop: HTTP/1.1 and HTTP/2 on one port, with limits, and a shutdown that finishes accepted work.
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use hyper::Request;
+use hyper::body::Incoming;
+use hyper::server::conn::{http1, http2};
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::graceful::{GracefulShutdown, Watcher};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+
+use crate::api::Api;
+use crate::{door, routes};
+
+/// How long a client may take to send the head of a request; also how long an idle connection is kept.
+const HEADER_TIME_MAX: Duration = Duration::from_secs(30);
+
+/// How many requests may be in flight on one connection of HTTP/2.
+const STREAMS_MAX: u32 = 200;
+
+/// How often what runs beside the requests is done.
+const UPKEEP_EVERY: Duration = Duration::from_secs(5);
+
+/// How often the last use of keys is written down: every so many upkeeps.
+const NOTE_KEYS_EVERY: u64 = 12;
+
+/// What a server allows its clients.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Open connections. Further ones wait to be accepted.
+    pub connections_max: usize,
+    /// How long accepted work may take after the end was asked for.
+    pub shutdown_time_max: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { connections_max: 20_000, shutdown_time_max: Duration::from_secs(10) }
+    }
+}
+
+/// Serves until the end is asked for, then finishes what was accepted.
+pub async fn serve(api: Arc<Api>, listener: TcpListener, limits: Limits, end: impl Future<Output = ()>) {
+    let router = routes::router(&api);
+    let connections = Arc::new(Semaphore::new(limits.connections_max));
+    let graceful = GracefulShutdown::new();
+    let upkeep = tokio::spawn(keep_up(Arc::clone(&api)));
+    tokio::pin!(end);
+    loop {
+        let (stream, permit) = tokio::select! {
+            () = &mut end => break,
+            accepted = accept(&listener, &connections) => accepted,
+        };
+        let (api, router, watcher) = (Arc::clone(&api), router.clone(), graceful.watcher());
+        tokio::spawn(async move {
+            let _permit = permit;
+            api.measures.connection(true);
+            connect(&api, router, stream, watcher).await;
+            api.measures.connection(false);
+        });
+    }
+    drop(listener);
+    api.feed.close();
+    if tokio::time::timeout(limits.shutdown_time_max, graceful.shutdown()).await.is_err() {
+        tracing::warn!("some connections were still open and are cut");
+    }
+    upkeep.abort();
+    api.note_used_keys().await;
+}
+
+/// Answers the requests of one connection. How its first bytes begin tells HTTP/2 from HTTP/1.1, once, instead of with a
+/// reader that is asked on every request.
+async fn connect(api: &Arc<Api>, router: Router, stream: TcpStream, watcher: Watcher) {
+    let mut first = [0; 3];
+    let Ok(Ok(_)) = tokio::time::timeout(HEADER_TIME_MAX, stream.peek(&mut first)).await else { return };
+    let service = service_fn(|request: Request<Incoming>| {
+        let answer = door::answer(Arc::clone(api), router.clone(), request.map(Body::new));
+        async move { Ok::<_, Infallible>(answer.await) }
+    });
+    let stream = TokioIo::new(stream);
+    // A connection that breaks is its client's affair.
+    if &first == b"PRI" {
+        let mut http = http2::Builder::new(TokioExecutor::new());
+        http.timer(TokioTimer::new())
+            .max_concurrent_streams(STREAMS_MAX)
+            .keep_alive_interval(HEADER_TIME_MAX);
+        let _ = watcher.watch(http.serve_connection(stream, service)).await;
+    } else {
+        let mut http = http1::Builder::new();
+        http.timer(TokioTimer::new()).header_read_timeout(HEADER_TIME_MAX);
+        let _ = watcher.watch(http.serve_connection(stream, service)).await;
+    }
+}
+
+/// The next connection, when there is room for it.
+async fn accept(
+    listener: &TcpListener,
+    connections: &Arc<Semaphore>,
+) -> (TcpStream, Option<tokio::sync::OwnedSemaphorePermit>) {
+    let permit = Arc::clone(connections).acquire_owned().await.ok();
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                let _ = stream.set_nodelay(true);
+                return (stream, permit);
+            }
+            Err(error) => {
+                // Out of file descriptors, or the client is gone already. Others have to close before it gets better.
+                tracing::warn!(%error, "could not accept a connection");
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+        }
+    }
+}
+
+async fn keep_up(api: Arc<Api>) {
+    let mut ticks = tokio::time::interval(UPKEEP_EVERY);
+    for count in 0_u64.. {
+        ticks.tick().await;
+        api.measures.upkeep();
+        if count.is_multiple_of(NOTE_KEYS_EVERY) {
+            api.note_used_keys().await;
+        }
+    }
+}
