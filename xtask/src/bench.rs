@@ -1,6 +1,7 @@
 //! `cargo xtask bench core`: what each rule costs, its target, and how many times faster it is than its peer.
 
 mod judge;
+mod serve;
 
 use std::fs;
 use std::path::Path;
@@ -9,6 +10,7 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 
 pub(crate) use judge::judge;
+pub(crate) use serve::{USAGE as SERVE_USAGE, plain, serve};
 
 use crate::shell::{cargo, run, target_dir};
 

@@ -24,7 +24,7 @@ use disorder::Disorder;
 use line::{Line, Signal};
 pub(crate) use line::{Shape, Transport};
 pub(crate) use options::{USAGE, command};
-use random::Random;
+pub(crate) use random::Random;
 
 /// The agent whose logs are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,6 +5,7 @@
 //! cargo xtask tidy           what lints cannot check
 //! cargo xtask bench core     what each rule costs, against its target
 //! cargo xtask bench judge    `renown judge` against DuckDB
+//! cargo xtask bench serve    `renown serve` against Redis, PostgreSQL and plain axum
 //! cargo xtask generate DIALECT [--sessions N] [--records N | --bytes N] [--seed S] …
 //!                            a log as an agent writes it, to standard output
 //! ```
@@ -16,6 +17,8 @@ mod differential;
 mod duckdb;
 mod fuzz;
 mod generate;
+mod load;
+mod process;
 mod shell;
 mod test;
 mod tidy;
@@ -46,7 +49,15 @@ fn run() -> Result<()> {
         ["tidy"] => tidy::run(),
         ["bench", "core"] => bench::core(),
         ["bench", "judge"] => bench::judge(),
+        ["bench", "serve", rest @ ..] => bench::serve(rest),
+        // A peer of the bench, which starts it itself.
+        ["bench", "plain", port, body_bytes] => bench::plain(port, body_bytes),
         ["generate", rest @ ..] => generate::command(rest),
-        _ => bail!("{USAGE} | {}; parts of test: {}", generate::USAGE, test::names().join(", ")),
+        _ => bail!(
+            "{USAGE} | {} | {}; parts of test: {}",
+            bench::SERVE_USAGE,
+            generate::USAGE,
+            test::names().join(", ")
+        ),
     }
 }

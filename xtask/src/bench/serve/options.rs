@@ -1,0 +1,124 @@
+//! The command line of the bench.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail, ensure};
+
+/// What the command takes.
+pub(crate) const USAGE: &str = "bench serve [--only evaluate|read|ingest|scale] [--connections N] [--seconds N] \
+[--rounds N] [--full] [--renown PROGRAM]";
+
+/// A part of the bench.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Part {
+    Evaluate,
+    Read,
+    Ingest,
+    Scale,
+}
+
+const PARTS: [(&str, Part); 4] =
+    [("evaluate", Part::Evaluate), ("read", Part::Read), ("ingest", Part::Ingest), ("scale", Part::Scale)];
+
+/// What to measure, and for how long.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Options {
+    only: Option<Part>,
+    connections: Option<usize>,
+    /// Of each run, after its warm-up.
+    pub(super) time: Duration,
+    /// How often each server is measured, in turns.
+    pub(super) rounds: usize,
+    /// A hundred evaluations of each agent in the largest database, and not ten.
+    pub(super) full: bool,
+    /// Another build of the program, to compare with this one.
+    pub(super) renown: Option<PathBuf>,
+}
+
+impl Options {
+    pub(super) fn parse(args: &[&str]) -> Result<Self> {
+        let mut found = Self {
+            only: None,
+            connections: None,
+            time: Duration::from_secs(10),
+            rounds: 3,
+            full: false,
+            renown: None,
+        };
+        let mut args = args.iter().copied();
+        while let Some(option) = args.next() {
+            if option == "--full" {
+                found.full = true;
+                continue;
+            }
+            let value = args.next().with_context(|| format!("{option} without a value"))?;
+            match option {
+                "--only" => found.only = Some(part(value)?),
+                "--connections" => found.connections = Some(number(option, value)?),
+                "--seconds" => found.time = Duration::from_secs(number(option, value)?),
+                "--rounds" => found.rounds = number(option, value)?,
+                "--renown" => found.renown = Some(value.into()),
+                other => bail!("unknown option {other}; usage: cargo xtask {USAGE}"),
+            }
+        }
+        Ok(found)
+    }
+
+    pub(super) fn has(&self, part: Part) -> bool {
+        self.only.is_none_or(|only| only == part)
+    }
+
+    /// The connections that were asked for, or else these.
+    pub(super) fn connections(&self, usual: &[usize]) -> Vec<usize> {
+        self.connections.map_or_else(|| usual.to_vec(), |connections| vec![connections])
+    }
+
+    /// Before each run: enough for caches, files and connections to be as they stay.
+    pub(super) fn warm_up(&self) -> Duration {
+        self.time / 5
+    }
+}
+
+fn part(name: &str) -> Result<Part> {
+    let found = PARTS.iter().find(|(known, _)| *known == name);
+    found.map(|&(_, part)| part).with_context(|| {
+        format!("unknown part {name}, expected one of {}", PARTS.map(|(name, _)| name).join(", "))
+    })
+}
+
+fn number<N: FromStr + Default + PartialOrd>(option: &str, text: &str) -> Result<N> {
+    let number = text.parse().ok().filter(|number| *number > N::default());
+    ensure!(number.is_some(), "{option} {text}, expected a whole number from 1 on");
+    number.context("checked above")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_read() {
+        let all = Options::parse(&[]).unwrap();
+        assert!(all.has(Part::Read) && all.has(Part::Scale));
+        assert_eq!(all.connections(&[32, 128]), [32, 128]);
+        let one = Options::parse(&["--only", "ingest", "--connections", "4", "--seconds", "5"]).unwrap();
+        assert!(one.has(Part::Ingest) && !one.has(Part::Read));
+        assert_eq!((one.connections(&[32]), one.warm_up()), (vec![4], Duration::from_secs(1)));
+    }
+
+    #[test]
+    fn what_is_not_an_option_is_refused() {
+        let cases = [
+            (&["--only", "writes"][..], "unknown part writes, expected one of evaluate, read, ingest, scale"),
+            (&["--rounds", "0"], "--rounds 0, expected a whole number from 1 on"),
+            (&["--seconds"], "--seconds without a value"),
+            (&["--fast", "1"], "unknown option --fast"),
+        ];
+        for (args, expected) in cases {
+            let error = Options::parse(args).unwrap_err().to_string();
+            assert!(error.starts_with(expected), "{error}");
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! What a large database costs: reads with a million agents against reads with a thousand, the cold start, and memory.
+
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Result, bail};
+
+use super::contest::{Side, Wanted, contest, middle};
+use super::options::Options;
+use super::peers::{self, Peer, Renown};
+use super::{load, work};
+use crate::load::{Load, Measured, Protocol};
+use crate::process::resident_mb;
+
+const FEW_AGENTS: u64 = 1000;
+const MANY_AGENTS: u64 = 1_000_000;
+
+/// Evaluations of each agent, and with `--full`.
+const EACH: u64 = 10;
+const EACH_FULL: u64 = 100;
+
+const CONNECTIONS: [usize; 2] = [1, 32];
+const LATENCY_RATIO_MAX: f64 = 2.0;
+
+/// Starts of which the median counts.
+const STARTS: usize = 5;
+const COLD_START_MS_MAX: f64 = 100.0;
+const IDLE_RSS_MB_MAX: f64 = 60.0;
+
+/// Ten times the requests may not take more memory than this many times.
+const RSS_GROWTH_MAX: f64 = 1.1;
+
+/// Loads both databases and measures on them.
+pub(super) fn scale(options: &Options, program: &Path, folder: &Path) -> Result<()> {
+    let each = if options.full { EACH_FULL } else { EACH };
+    let (few, few_key) = database(program, &folder.join("few"), FEW_AGENTS, each)?;
+    let (many, many_key) = database(program, &folder.join("many"), MANY_AGENTS, each)?;
+    start(&many)?;
+    let (few, many) = (few.serve()?.0, many.serve()?.0);
+    reads(options, (&few, &few_key), (&many, &many_key))?;
+    memory(options, &many, &many_key)
+}
+
+/// A database with so many agents and so many evaluations of each, and a key for it.
+fn database(program: &Path, data: &Path, agents: u64, each: u64) -> Result<(Renown, String)> {
+    peers::empty(data)?;
+    let renown = Renown { program: program.to_owned(), data: data.to_owned() };
+    let key = renown.create_key()?;
+    load_bulk(data, agents, each)?;
+    Ok((renown, key))
+}
+
+/// Writes the evaluations straight into the store, since a server would take hours for them. Agents are named as
+/// [`work::agent`] names them.
+fn load_bulk(data: &Path, agents: u64, each: u64) -> Result<()> {
+    bail!(
+        "{}: {agents} × {each} evaluations cannot be loaded, the store has no bulk path yet",
+        data.display()
+    )
+}
+
+/// How long a start takes with many agents, and the memory right after it.
+fn start(renown: &Renown) -> Result<()> {
+    let (mut starts_ms, mut idle_mb) = (Vec::new(), 0.0_f64);
+    for _ in 0..STARTS {
+        let (peer, took) = renown.serve()?;
+        starts_ms.push(took.as_secs_f64() * 1000.0);
+        idle_mb = idle_mb.max(resident_mb(peer.server.pid())?);
+    }
+    starts_ms.sort_by(f64::total_cmp);
+    let ms = middle(&starts_ms);
+    println!(
+        "\n{MANY_AGENTS} agents: start to ready in {ms:.1} ms {}",
+        Wanted::AtMost(COLD_START_MS_MAX).verdict(ms, " ms")
+    );
+    println!(
+        "{MANY_AGENTS} agents: idle {idle_mb:.1} MB {}",
+        Wanted::AtMost(IDLE_RSS_MB_MAX).verdict(idle_mb, " MB")
+    );
+    Ok(())
+}
+
+fn reads(options: &Options, (few, few_key): (&Peer, &str), (many, many_key): (&Peer, &str)) -> Result<()> {
+    let mut of_many = work::read_random(many_key, MANY_AGENTS);
+    let mut of_few = work::read_random(few_key, FEW_AGENTS);
+    for connections in options.connections(&CONNECTIONS) {
+        let results = contest(
+            &format!("read, {connections}"),
+            options.rounds,
+            &mut [
+                Side::new("million agents", || {
+                    load(options, many, Protocol::Http(200), connections).run(&mut of_many)
+                }),
+                Side::new("thousand agents", || {
+                    load(options, few, Protocol::Http(200), connections).run(&mut of_few)
+                }),
+            ],
+        )?;
+        let wanted = Some(Wanted::AtMost(LATENCY_RATIO_MAX));
+        results.ratio("thousand agents", "p50", |measured: &Measured| measured.quantile_ms(0.5), wanted);
+        results.ratio("thousand agents", "p99", |measured: &Measured| measured.quantile_ms(0.99), wanted);
+    }
+    Ok(())
+}
+
+/// Memory after some requests and after ten times as many. Caches have been filled by the reads before.
+fn memory(options: &Options, peer: &Peer, key: &str) -> Result<()> {
+    let mut evaluate = work::evaluate(key);
+    let once = Load { warm_up: Duration::ZERO, ..load(options, peer, Protocol::Http(200), 32) };
+    let first = once.run(&mut evaluate)?.requests();
+    let before_mb = resident_mb(peer.server.pid())?;
+    let rest = Load { time: once.time * 9, ..once }.run(&mut evaluate)?.requests();
+    let after_mb = resident_mb(peer.server.pid())?;
+    println!(
+        "\nmemory: {before_mb:.1} MB after {first} evaluations, {after_mb:.1} MB after {} {}",
+        first + rest,
+        Wanted::AtMost(RSS_GROWTH_MAX).verdict(after_mb / before_mb, "×")
+    );
+    Ok(())
+}

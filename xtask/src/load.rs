@@ -1,0 +1,354 @@
+//! A load generator: some connections on one thread, one request in flight on each, nothing pipelined.
+//!
+//! It speaks to every peer in the same way, so that a ratio of two rates says something about the servers and not about
+//! their clients. A request costs it one read, one write and a share of a wait, and next to nothing besides: requests are
+//! made before the run, and of a reply only its end is looked for. Latency is from before the write to after the read.
+
+mod http;
+mod request;
+mod resp;
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::SocketAddr;
+use std::process;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+use hdrhistogram::Histogram;
+use mio::net::TcpStream;
+use mio::{Events, Interest, Poll, Token};
+
+use crate::process::cpu_seconds;
+
+pub(crate) use http::{fetch, get, post};
+pub(crate) use request::{Request, Requests, Slot};
+pub(crate) use resp::command;
+
+/// A server that says nothing for so long is taken for dead.
+const SILENCE_MAX: Duration = Duration::from_secs(20);
+
+/// As much of a reply as one read takes.
+const READ_BYTES: usize = 64 * 1024;
+
+/// A wrong reply is shown up to here.
+const SHOWN_BYTES: usize = 600;
+
+/// Latencies are recorded up to a minute, with three digits.
+const LATENCY_NS_MAX: u64 = 60_000_000_000;
+const LATENCY_DIGITS: u8 = 3;
+
+/// How a peer speaks, and the reply that is not an error.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Protocol {
+    /// HTTP/1.1 with a `Content-Length`, and this status.
+    Http(u16),
+    /// The protocol of Redis: a simple text or a bulk text.
+    Resp,
+}
+
+/// What a connection has received so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reply {
+    /// The end is still to come.
+    Unfinished,
+    /// All of it, and nothing after it.
+    Whole,
+    /// An error, or not of the protocol.
+    Wrong,
+}
+
+impl Protocol {
+    fn reply(self, received: &[u8]) -> Reply {
+        match self {
+            Self::Http(status) => http::reply(received, status),
+            Self::Resp => resp::reply(received),
+        }
+    }
+}
+
+/// A run: whom to ask, in how many connections and for how long.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Load {
+    pub(crate) address: SocketAddr,
+    /// The process of the server, for what it costs.
+    pub(crate) pid: u32,
+    pub(crate) protocol: Protocol,
+    pub(crate) connections: usize,
+    pub(crate) warm_up: Duration,
+    pub(crate) time: Duration,
+}
+
+/// What was measured after the warm-up.
+#[derive(Debug, Clone)]
+pub(crate) struct Measured {
+    pub(crate) seconds: f64,
+    /// Processor time, in seconds.
+    pub(crate) server_cpu: f64,
+    pub(crate) client_cpu: f64,
+    latencies_ns: Histogram<u64>,
+}
+
+impl Measured {
+    /// What another program has measured.
+    pub(crate) fn new(
+        seconds: f64,
+        server_cpu: f64,
+        client_cpu: f64,
+        each_us: impl Iterator<Item = u64>,
+    ) -> Result<Self> {
+        let mut latencies_ns = empty_histogram()?;
+        each_us.for_each(|latency| latencies_ns.saturating_record(latency.saturating_mul(1000)));
+        Ok(Self { seconds, server_cpu, client_cpu, latencies_ns })
+    }
+
+    pub(crate) fn requests(&self) -> u64 {
+        self.latencies_ns.len()
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "for people")]
+    pub(crate) fn rate(&self) -> f64 {
+        self.requests() as f64 / self.seconds
+    }
+
+    /// The latency that this share of the requests did not exceed, in milliseconds.
+    #[expect(clippy::cast_precision_loss, reason = "for people")]
+    pub(crate) fn quantile_ms(&self, share: f64) -> f64 {
+        self.latencies_ns.value_at_quantile(share) as f64 / 1e6
+    }
+}
+
+impl Load {
+    /// Sends the requests round and round until the time is over, then waits for the replies that are still due.
+    pub(crate) fn run(&self, requests: &mut Requests) -> Result<Measured> {
+        ensure!(self.connections > 0, "a load needs at least one connection");
+        let mut run = Run::new(self)?;
+        let start = Instant::now();
+        let measure_from = start + self.warm_up;
+        let measure_to = measure_from + self.time;
+        run.send_first(requests)?;
+        run.until(measure_from, requests)?;
+        run.latencies_ns.reset();
+        let (client, server) = (cpu_seconds(process::id())?, cpu_seconds(self.pid)?);
+        let began = Instant::now();
+        run.until(measure_to, requests)?;
+        let measured = Measured {
+            seconds: began.elapsed().as_secs_f64(),
+            server_cpu: cpu_seconds(self.pid)? - server,
+            client_cpu: cpu_seconds(process::id())? - client,
+            latencies_ns: run.latencies_ns.clone(),
+        };
+        run.drain()?;
+        ensure!(measured.requests() > 0, "{} replied to nothing in {:?}", self.address, self.time);
+        Ok(measured)
+    }
+}
+
+fn empty_histogram() -> Result<Histogram<u64>> {
+    Ok(Histogram::new_with_max(LATENCY_NS_MAX, LATENCY_DIGITS)?)
+}
+
+struct Connection {
+    stream: TcpStream,
+    sent_at: Instant,
+    /// What one write did not take.
+    unsent: Vec<u8>,
+    /// What came of a reply that one read did not end.
+    received: Vec<u8>,
+    waits: bool,
+}
+
+/// A run under way.
+struct Run {
+    protocol: Protocol,
+    poll: Poll,
+    events: Events,
+    connections: Vec<Connection>,
+    scratch: Vec<u8>,
+    latencies_ns: Histogram<u64>,
+}
+
+impl Run {
+    fn new(load: &Load) -> Result<Self> {
+        let poll = Poll::new()?;
+        let mut connections = Vec::with_capacity(load.connections);
+        for index in 0..load.connections {
+            // Connecting is no part of what is measured, so it may block.
+            let stream = std::net::TcpStream::connect(load.address)
+                .with_context(|| format!("could not connect to {}", load.address))?;
+            stream.set_nodelay(true)?;
+            stream.set_nonblocking(true)?;
+            let mut stream = TcpStream::from_std(stream);
+            poll.registry().register(&mut stream, Token(index), Interest::READABLE | Interest::WRITABLE)?;
+            connections.push(Connection {
+                stream,
+                sent_at: Instant::now(),
+                unsent: Vec::new(),
+                received: Vec::new(),
+                waits: false,
+            });
+        }
+        Ok(Self {
+            protocol: load.protocol,
+            poll,
+            events: Events::with_capacity(load.connections),
+            connections,
+            scratch: vec![0; READ_BYTES],
+            latencies_ns: empty_histogram()?,
+        })
+    }
+
+    fn send_first(&mut self, requests: &mut Requests) -> Result<()> {
+        for connection in &mut self.connections {
+            connection.send(requests.next(), Instant::now())?;
+        }
+        Ok(())
+    }
+
+    /// Answers each reply with the next request, up to a time.
+    fn until(&mut self, end: Instant, requests: &mut Requests) -> Result<()> {
+        loop {
+            let now = Instant::now();
+            if now >= end {
+                return Ok(());
+            }
+            self.turn(end - now, Some(requests))?;
+            let silent = |connection: &Connection| connection.waits && connection.sent_at + SILENCE_MAX < now;
+            ensure!(!self.connections.iter().all(silent), "no reply within {SILENCE_MAX:?}");
+        }
+    }
+
+    /// Waits for every reply that is due and sends nothing more.
+    fn drain(&mut self) -> Result<()> {
+        let start = Instant::now();
+        while self.connections.iter().any(|connection| connection.waits) {
+            ensure!(start.elapsed() < SILENCE_MAX, "no reply within {SILENCE_MAX:?}");
+            self.turn(SILENCE_MAX, None)?;
+        }
+        Ok(())
+    }
+
+    /// Waits once and handles what has happened.
+    fn turn(&mut self, timeout: Duration, mut requests: Option<&mut Requests>) -> Result<()> {
+        match self.poll.poll(&mut self.events, Some(timeout)) {
+            Err(error) if error.kind() == ErrorKind::Interrupted => return Ok(()),
+            result => result?,
+        }
+        for event in &self.events {
+            let Some(connection) = self.connections.get_mut(event.token().0) else { continue };
+            if event.is_writable() && !connection.unsent.is_empty() {
+                connection.send_rest()?;
+            }
+            if event.is_readable() && connection.receive(self.protocol, &mut self.scratch)? {
+                let now = Instant::now();
+                let latency = now.duration_since(connection.sent_at).as_nanos();
+                self.latencies_ns.saturating_record(u64::try_from(latency).unwrap_or(u64::MAX));
+                if let Some(requests) = requests.as_deref_mut() {
+                    connection.send(requests.next(), now)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Connection {
+    fn send(&mut self, request: &[u8], now: Instant) -> Result<()> {
+        self.sent_at = now;
+        self.waits = true;
+        let sent = match self.stream.write(request) {
+            Err(error) if error.kind() == ErrorKind::WouldBlock => 0,
+            result => result.context("the server closed the connection")?,
+        };
+        self.unsent.extend_from_slice(request.get(sent..).unwrap_or_default());
+        Ok(())
+    }
+
+    fn send_rest(&mut self) -> Result<()> {
+        match self.stream.write(&self.unsent) {
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+            result => drop(self.unsent.drain(..result?)),
+        }
+        Ok(())
+    }
+
+    /// Reads what is there. True when that ends a reply: nothing is left to read then, since nothing else was asked for.
+    fn receive(&mut self, protocol: Protocol, scratch: &mut [u8]) -> Result<bool> {
+        loop {
+            let count = match self.stream.read(scratch) {
+                Ok(0) => bail!("the server closed the connection"),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
+                result => result?,
+            };
+            let mut received = scratch.get(..count).unwrap_or_default();
+            if !self.received.is_empty() {
+                self.received.extend_from_slice(received);
+                received = &self.received;
+            }
+            match protocol.reply(received) {
+                Reply::Whole if self.waits => {
+                    self.received.clear();
+                    self.waits = false;
+                    return Ok(true);
+                }
+                Reply::Unfinished if self.received.is_empty() => self.received = received.to_vec(),
+                Reply::Unfinished => {}
+                Reply::Whole | Reply::Wrong => bail!("wrong reply: {}", shown(received)),
+            }
+        }
+    }
+}
+
+fn shown(reply: &[u8]) -> String {
+    String::from_utf8_lossy(reply.get(..SHOWN_BYTES).unwrap_or(reply)).escape_debug().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead, BufReader};
+    use std::net::{Ipv4Addr, TcpListener};
+    use std::thread;
+
+    use super::*;
+
+    /// A server that answers every line with these parts, each sent on its own.
+    fn server(parts: &'static [&'static str]) -> SocketAddr {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let address = listener.local_addr().unwrap();
+        thread::spawn(move || {
+            for stream in listener.incoming().map(Result::unwrap) {
+                stream.set_nodelay(true).unwrap();
+                thread::spawn(move || {
+                    let mut writer = stream.try_clone().unwrap();
+                    for _ in BufReader::new(stream).lines() {
+                        for part in parts {
+                            writer.write_all(part.as_bytes()).unwrap();
+                        }
+                    }
+                });
+            }
+        });
+        address
+    }
+
+    fn run(address: SocketAddr, protocol: Protocol) -> Result<Measured> {
+        let (warm_up, time) = (Duration::from_millis(10), Duration::from_millis(50));
+        let load = Load { address, pid: process::id(), protocol, connections: 3, warm_up, time };
+        load.run(&mut Requests::new(vec![b"hello\n".to_vec().into()], 0))
+    }
+
+    #[test]
+    fn replies_are_counted_also_when_they_come_in_parts() {
+        for parts in [&["+OK\r\n"][..], &["$5\r\nhe", "llo\r", "\n"]] {
+            let measured = run(server(parts), Protocol::Resp).unwrap();
+            assert!(measured.requests() > 3);
+            assert!(measured.quantile_ms(0.5) > 0.0 && measured.rate() > 0.0);
+        }
+    }
+
+    #[test]
+    fn a_wrong_reply_ends_the_run_and_is_shown() {
+        let address = server(&["HTTP/1.1 503 Busy\r\ncontent-length: 4\r\n\r\n", "busy"]);
+        let error = run(address, Protocol::Http(200)).unwrap_err().to_string();
+        assert!(error.starts_with("wrong reply: HTTP/1.1 503 Busy") && error.ends_with("busy"), "{error}");
+    }
+}

@@ -1,0 +1,117 @@
+//! HTTP/1.1 as far as a load needs it: requests made beforehand, and where a reply ends.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+use anyhow::{Result, bail, ensure};
+use memchr::memmem;
+
+use super::Reply;
+
+/// A single request has so long.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A `GET`.
+pub(crate) fn get(path: &str, key: &str) -> Vec<u8> {
+    format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {key}\r\n\r\n").into_bytes()
+}
+
+/// A `POST` of JSON.
+pub(crate) fn post(path: &str, key: &str, body: &str) -> Vec<u8> {
+    format!(
+        "POST {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {key}\r\n\
+         Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    )
+    .into_bytes()
+}
+
+/// Whether a reply is whole: a status, headers with a length, and a body of that length.
+pub(super) fn reply(received: &[u8], status: u16) -> Reply {
+    let Some(head_end) = memmem::find(received, b"\r\n\r\n") else { return Reply::Unfinished };
+    let (head, rest) = received.split_at(head_end);
+    let body = rest.len() - 4;
+    match (status_of(head), body_length(head)) {
+        (Some(found), Some(length)) if found == status => match body {
+            body if body < length => Reply::Unfinished,
+            body if body == length => Reply::Whole,
+            _ => Reply::Wrong,
+        },
+        // An error is shown with its body.
+        (Some(_), Some(length)) if body < length => Reply::Unfinished,
+        _ => Reply::Wrong,
+    }
+}
+
+/// Sends one request and returns the body of its reply, for what is asked outside of a load.
+pub(crate) fn fetch(address: SocketAddr, request: &[u8], status: u16) -> Result<Vec<u8>> {
+    let mut stream = TcpStream::connect(address)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.write_all(request)?;
+    let (mut received, mut part) = (Vec::new(), [0; 4096]);
+    loop {
+        let count = stream.read(&mut part)?;
+        ensure!(count > 0, "{address} closed the connection");
+        received.extend_from_slice(part.get(..count).unwrap_or_default());
+        match reply(&received, status) {
+            Reply::Unfinished => {}
+            Reply::Whole => return Ok(body(&received).to_vec()),
+            Reply::Wrong => bail!("wrong reply: {}", super::shown(&received)),
+        }
+    }
+}
+
+fn body(reply: &[u8]) -> &[u8] {
+    let end = memmem::find(reply, b"\r\n\r\n").map_or(reply.len(), |end| end + 4);
+    reply.get(end..).unwrap_or_default()
+}
+
+fn status_of(head: &[u8]) -> Option<u16> {
+    number(head.strip_prefix(b"HTTP/1.1 ")?.get(..3)?)
+}
+
+fn body_length<N: TryFrom<u32>>(head: &[u8]) -> Option<N> {
+    const NAME: &[u8] = b"content-length:";
+    let line = head
+        .split(|&byte| byte == b'\n')
+        .find(|line| line.get(..NAME.len()).is_some_and(|name| name.eq_ignore_ascii_case(NAME)))?;
+    number(line.get(NAME.len()..)?.trim_ascii())
+}
+
+/// A whole number as both protocols write it.
+pub(super) fn number<N: TryFrom<u32>>(digits: &[u8]) -> Option<N> {
+    let number: u32 = std::str::from_utf8(digits).ok()?.parse().ok()?;
+    N::try_from(number).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\nContent-Length: 5\r\n\r\nhello";
+
+    #[test]
+    fn a_reply_cut_at_any_byte_is_unfinished() {
+        for end in 0..GOOD.len() {
+            assert_eq!(reply(&GOOD.as_bytes()[..end], 200), Reply::Unfinished, "{end}");
+        }
+        assert_eq!(reply(GOOD.as_bytes(), 200), Reply::Whole);
+        assert_eq!(body(GOOD.as_bytes()), b"hello");
+    }
+
+    #[test]
+    fn what_is_not_the_reply_is_wrong() {
+        let cases = [
+            ("HTTP/1.1 503 Busy\r\ncontent-length: 0\r\n\r\n", Reply::Wrong),
+            ("HTTP/1.1 503 Busy\r\ncontent-length: 2\r\n\r\n{", Reply::Unfinished),
+            ("HTTP/1.1 200 OK\r\n\r\n", Reply::Wrong),
+            ("HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\nab", Reply::Wrong),
+            ("HTTP/1.1 200 OK\r\ncontent-length: many\r\n\r\n", Reply::Wrong),
+            ("SSH-2.0\r\n\r\n", Reply::Wrong),
+        ];
+        for (received, expected) in cases {
+            assert_eq!(reply(received.as_bytes(), 200), expected, "{received}");
+        }
+    }
+}
