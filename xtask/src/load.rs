@@ -10,7 +10,6 @@ mod resp;
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::SocketAddr;
-use std::process;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
@@ -18,7 +17,7 @@ use hdrhistogram::Histogram;
 use mio::net::TcpStream;
 use mio::{Events, Interest, Poll, Token};
 
-use crate::process::cpu_seconds;
+use crate::process::Usage;
 
 pub(crate) use http::{fetch, get, post};
 pub(crate) use request::{Request, Requests, Slot};
@@ -82,23 +81,16 @@ pub(crate) struct Load {
 #[derive(Debug, Clone)]
 pub(crate) struct Measured {
     pub(crate) seconds: f64,
-    /// Processor time, in seconds.
-    pub(crate) server_cpu: f64,
-    pub(crate) client_cpu: f64,
+    pub(crate) usage: Usage,
     latencies_ns: Histogram<u64>,
 }
 
 impl Measured {
     /// What another program has measured.
-    pub(crate) fn new(
-        seconds: f64,
-        server_cpu: f64,
-        client_cpu: f64,
-        each_us: impl Iterator<Item = u64>,
-    ) -> Result<Self> {
+    pub(crate) fn new(seconds: f64, usage: Usage, each_us: impl Iterator<Item = u64>) -> Result<Self> {
         let mut latencies_ns = empty_histogram()?;
         each_us.for_each(|latency| latencies_ns.saturating_record(latency.saturating_mul(1000)));
-        Ok(Self { seconds, server_cpu, client_cpu, latencies_ns })
+        Ok(Self { seconds, usage, latencies_ns })
     }
 
     pub(crate) fn requests(&self) -> u64 {
@@ -128,13 +120,12 @@ impl Load {
         run.send_first(requests)?;
         run.until(measure_from, requests)?;
         run.latencies_ns.reset();
-        let (client, server) = (cpu_seconds(process::id())?, cpu_seconds(self.pid)?);
+        let before = Usage::so_far(self.pid)?;
         let began = Instant::now();
         run.until(measure_to, requests)?;
         let measured = Measured {
             seconds: began.elapsed().as_secs_f64(),
-            server_cpu: cpu_seconds(self.pid)? - server,
-            client_cpu: cpu_seconds(process::id())? - client,
+            usage: Usage::so_far(self.pid)?.since(&before),
             latencies_ns: run.latencies_ns.clone(),
         };
         run.drain()?;
@@ -332,7 +323,7 @@ mod tests {
 
     fn run(address: SocketAddr, protocol: Protocol) -> Result<Measured> {
         let (warm_up, time) = (Duration::from_millis(10), Duration::from_millis(50));
-        let load = Load { address, pid: process::id(), protocol, connections: 3, warm_up, time };
+        let load = Load { address, pid: std::process::id(), protocol, connections: 3, warm_up, time };
         load.run(&mut Requests::new(vec![b"hello\n".to_vec().into()], 0))
     }
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, Command, Stdio};
+use std::process::{self, Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -110,22 +110,60 @@ impl Drop for Server {
     }
 }
 
-/// Seconds of processor time of a process and of the children that it has waited for.
-pub(crate) fn cpu_seconds(pid: u32) -> Result<f64> {
+/// Processor time of a bench, in seconds.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Usage {
+    /// The server, with all its processes.
+    pub(crate) server: f64,
+    /// This process, or the client that it ran.
+    pub(crate) client: f64,
+    /// Everything else on the machine. Where this is much, the figures mean little.
+    pub(crate) others: f64,
+}
+
+impl Usage {
+    /// What was used so far.
+    pub(crate) fn so_far(server: u32) -> Result<Self> {
+        let (server, client) = (with_children(server)?, own_and_waited_for(process::id())?);
+        Ok(Self { server, client, others: machine()? - server - client })
+    }
+
+    /// What was used since then.
+    pub(crate) fn since(&self, before: &Self) -> Self {
+        Self {
+            server: self.server - before.server,
+            client: self.client - before.client,
+            others: (self.others - before.others).max(0.0),
+        }
+    }
+}
+
+/// A process and the children that it has waited for.
+fn own_and_waited_for(pid: u32) -> Result<f64> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat"))?;
     // The second field is the name of the program, in parentheses, and may contain anything.
     let (_, fields) = stat.rsplit_once(')').context("a process without a name")?;
-    let ticks = fields.split_ascii_whitespace().skip(11).take(4).map(str::parse::<f64>);
-    Ok(ticks.sum::<Result<f64, _>>()? / TICKS_PER_SECOND)
+    seconds(fields.split_ascii_whitespace().skip(11).take(4))
 }
 
 /// The same with the children that still run, for a server of many processes.
-pub(crate) fn cpu_seconds_of_family(pid: u32) -> Result<f64> {
+fn with_children(pid: u32) -> Result<f64> {
     let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"))?;
     // A child may end while it is looked at; its time is then its parent's.
-    let of_children =
-        children.split_ascii_whitespace().filter_map(|child| cpu_seconds(child.parse().ok()?).ok());
-    Ok(of_children.sum::<f64>() + cpu_seconds(pid)?)
+    let children =
+        children.split_ascii_whitespace().filter_map(|child| own_and_waited_for(child.parse().ok()?).ok());
+    Ok(children.sum::<f64>() + own_and_waited_for(pid)?)
+}
+
+/// All processors: user, nice and system, then without idle and waiting, interrupts and what other machines took.
+fn machine() -> Result<f64> {
+    let stat = fs::read_to_string("/proc/stat")?;
+    let fields = || stat.split_ascii_whitespace().skip(1);
+    Ok(seconds(fields().take(3))? + seconds(fields().skip(5).take(3))?)
+}
+
+fn seconds<'a>(ticks: impl Iterator<Item = &'a str>) -> Result<f64> {
+    Ok(ticks.map(str::parse::<f64>).sum::<Result<f64, _>>()? / TICKS_PER_SECOND)
 }
 
 /// Memory of a process that is in RAM now, in MB.
@@ -143,9 +181,11 @@ mod tests {
 
     #[test]
     fn this_process_has_a_cost() {
-        let pid = std::process::id();
+        let pid = process::id();
         assert!(resident_mb(pid).unwrap() > 0.5);
-        assert!(cpu_seconds_of_family(pid).unwrap() >= 0.0);
+        let before = Usage::so_far(pid).unwrap();
+        let used = Usage::so_far(pid).unwrap().since(&before);
+        assert!(used.server >= 0.0 && used.client >= 0.0 && used.others >= 0.0, "{used:?}");
     }
 
     #[test]

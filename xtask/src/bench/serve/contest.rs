@@ -1,7 +1,8 @@
 //! Servers measured in turns, and what comes out of it: every round's figures, and the medians of the ratios.
 //!
 //! A machine is faster in one minute than in the next. Of a round, everyone ran in the same minute, so that its ratio
-//! says more than that of two averages.
+//! says more than that of two averages. The columns on the right are processor time a request, and what everything else
+//! on the machine took of one processor meanwhile.
 
 use anyhow::{Context, Result};
 
@@ -37,8 +38,8 @@ pub(super) struct Results {
 /// Lets the sides run in turns, and prints each run.
 pub(super) fn contest(title: &str, rounds: usize, sides: &mut [Side<'_>]) -> Result<Results> {
     println!(
-        "\n{:<20} {:<16} {:>5} {:>9} {:>8} {:>8} {:>8} {:>8} {:>10} {:>10}",
-        title, "what", "round", "per s", "p50 ms", "p99", "p99.9", "max", "server µs", "client µs"
+        "\n{:<20} {:<16} {:>5} {:>9} {:>8} {:>8} {:>8} {:>8} {:>10} {:>10} {:>7}",
+        title, "what", "round", "per s", "p50 ms", "p99", "p99.9", "max", "server µs", "client µs", "others"
     );
     let mut entries: Vec<Entry> =
         sides.iter().map(|side| Entry { name: side.name, rounds: Vec::new() }).collect();
@@ -116,14 +117,15 @@ pub(super) fn middle(sorted: &[f64]) -> f64 {
 fn row(title: &str, name: &str, round: usize, measured: &Measured) {
     let us_each = |cpu: f64| cpu / measured.requests() as f64 * 1e6;
     println!(
-        "{title:<20} {name:<16} {round:>5} {:>9.0} {:>8.3} {:>8.3} {:>8.3} {:>8.3} {:>10.1} {:>10.1}",
+        "{title:<20} {name:<16} {round:>5} {:>9.0} {:>8.3} {:>8.3} {:>8.3} {:>8.3} {:>10.1} {:>10.1} {:>6.0}%",
         measured.rate(),
         measured.quantile_ms(0.5),
         measured.quantile_ms(0.99),
         measured.quantile_ms(0.999),
         measured.quantile_ms(1.0),
-        us_each(measured.server_cpu),
-        us_each(measured.client_cpu),
+        us_each(measured.usage.server),
+        us_each(measured.usage.client),
+        measured.usage.others / measured.seconds * 100.0,
     );
 }
 

@@ -12,10 +12,8 @@
 //! prepared statement: the server is spared from reading it again, which is to its advantage.
 
 use std::fs;
-use std::os::unix::fs::chown;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{self, Command};
+use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
@@ -23,11 +21,12 @@ use anyhow::{Context, Result, ensure};
 use super::peers::{Peer, empty, free_address};
 use super::work::{Event, events, gates};
 use crate::load::Measured;
-use crate::process::{Says, Server, cpu_seconds, cpu_seconds_of_family};
+use crate::process::{Says, Server, Usage};
 use crate::shell::{install, output, program, run};
 
 const PROGRAMS: &str = "/usr/lib/postgresql/15/bin";
 const PACKAGE: &str = "postgresql-15";
+const OWNER: &str = "postgres";
 
 const SETTINGS: [&str; 5] = [
     "shared_buffers=512MB",
@@ -87,16 +86,16 @@ impl Postgres {
             install(&[PACKAGE])?;
         }
         empty(folder)?;
-        let user = user()?;
-        if let Some((uid, gid)) = user {
-            chown(folder, Some(uid), Some(gid))?;
+        let is_root = output(program("id").arg("-u"))?.trim() == "0";
+        if is_root {
+            run(program("chown").arg(OWNER).arg(folder))?;
         }
         let data = folder.join("data");
-        let mut initdb = as_user("initdb", user);
+        let mut initdb = server_program("initdb", is_root);
         initdb.args(["--username=postgres", "--auth=trust", "--encoding=UTF8", "--locale=C", "--pgdata"]);
         output(initdb.arg(&data))?;
         let address = free_address()?;
-        let mut command = as_user("postgres", user);
+        let mut command = server_program("postgres", is_root);
         command.arg("-D").arg(&data).args([
             "-h",
             &address.ip().to_string(),
@@ -137,16 +136,15 @@ impl Postgres {
         command.arg(format!("--client={connections}")).arg(format!("--time={seconds}"));
         command.arg(format!("--define=turn={}", self.turn)).arg("--file").arg(self.script(way));
         command.arg("--log-prefix").arg(&prefix);
-        let (pid, own) = (self.peer.server.pid(), process::id());
-        let (server, client) = (cpu_seconds_of_family(pid)?, cpu_seconds(own)?);
+        let before = Usage::so_far(self.peer.server.pid())?;
         let printed = output(&mut command)?;
-        let (server, client) = (cpu_seconds_of_family(pid)? - server, cpu_seconds(own)? - client);
+        let usage = Usage::so_far(self.peer.server.pid())?.since(&before);
         let latencies = latencies_us(&self.folder)?;
         ensure!(!latencies.is_empty(), "pgbench ran nothing: {printed}");
         let count = u32::try_from(latencies.len())?;
         // No client can have made more turns than all of them together.
         self.turn += u64::from(count);
-        Measured::new(f64::from(count) / rate(&printed)?, server, client, latencies.into_iter())
+        Measured::new(f64::from(count) / rate(&printed)?, usage, latencies.into_iter())
     }
 
     fn client(&self, name: &str) -> Command {
@@ -162,18 +160,17 @@ impl Postgres {
     }
 }
 
-/// PostgreSQL refuses to run as root, so that it gets the user of its package.
-fn user() -> Result<Option<(u32, u32)>> {
-    let id = |args: &[&str]| anyhow::Ok(output(program("id").args(args))?.trim().parse::<u32>()?);
-    Ok(if id(&["-u"])? == 0 { Some((id(&["-u", "postgres"])?, id(&["-g", "postgres"])?)) } else { None })
-}
-
-fn as_user(name: &str, user: Option<(u32, u32)>) -> Command {
-    let mut command = program(Path::new(PROGRAMS).join(name));
-    if let Some((uid, gid)) = user {
-        // The workspace may be out of reach for that user.
-        command.uid(uid).gid(gid).current_dir("/");
+/// A program of the server. It refuses to run as root, so that it then runs as the user of its package.
+fn server_program(name: &str, is_root: bool) -> Command {
+    let path = Path::new(PROGRAMS).join(name);
+    if !is_root {
+        return program(path);
     }
+    // Replaced by what it starts, so that a signal reaches the server.
+    let mut command = program("setpriv");
+    command.args(["--reuid", OWNER, "--regid", OWNER, "--clear-groups"]).arg(path);
+    // The workspace may be out of reach for that user.
+    command.current_dir("/");
     command
 }
 
