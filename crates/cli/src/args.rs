@@ -5,11 +5,14 @@ use std::path::PathBuf;
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use renown_core::gates::Strictness;
 use renown_core::ids::{AgentId, OrgId};
 use renown_core::kind::Kind;
 use renown_core::time::Timestamp;
+use renown_core::units::Micros;
 use uuid::Uuid;
 
+use crate::gate;
 use crate::judge::{self, Min};
 use crate::place::PlaceArgs;
 use crate::setup::server::{self, ServerUrl};
@@ -58,6 +61,10 @@ pub(crate) enum Command {
     /// Compute a score from JSON, without a server
     #[command(after_long_help = SCORE_HELP)]
     Score(ScoreArgs),
+
+    /// Run the gates on one output
+    #[command(after_long_help = GATE_HELP)]
+    Gate(GateArgs),
 
     /// Point an agent's telemetry at Renown
     #[command(after_long_help = SETUP_HELP)]
@@ -345,6 +352,85 @@ pub(crate) struct ScoreArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct GateArgs {
+    /// The output: JSON if the whole of it parses, else a text; `-` is standard input
+    #[arg(default_value = "-", value_hint = ValueHint::FilePath)]
+    pub(crate) file: PathBuf,
+
+    /// The configuration [default: `RENOWN_CONFIG`, else renown.toml in the data directory]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) config: Option<PathBuf>,
+
+    /// The gates to run, in order [default: `gates.cli`, else filesystem,pii,content]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', env = "RENOWN_GATES")]
+    pub(crate) gates: Option<Vec<String>>,
+
+    /// What counts as a finding [default: `gates.strictness`, else strict]
+    #[arg(long, env = "RENOWN_STRICTNESS")]
+    pub(crate) strictness: Option<StrictnessArg>,
+
+    /// How the output is read [default: as JSON if it is, else as a text]
+    #[arg(long = "as", value_name = "KIND", env = "RENOWN_AS")]
+    pub(crate) read_as: Option<ReadAsArg>,
+
+    /// The tool that made the output
+    #[arg(long, value_name = "NAME", env = "RENOWN_TOOL")]
+    pub(crate) tool: Option<String>,
+
+    /// How long the tool took, in milliseconds
+    #[arg(long, value_name = "N", value_parser = gate::latency, env = "RENOWN_LATENCY_MS")]
+    pub(crate) latency_ms: Option<Micros>,
+
+    /// What the tool was given: a file with JSON
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, env = "RENOWN_INPUT")]
+    pub(crate) input: Option<PathBuf>,
+
+    /// How the result is printed
+    #[arg(long, default_value = "text", env = "RENOWN_FORMAT")]
+    pub(crate) format: GateFormatArg,
+
+    /// A directory in which paths are allowed, beside those of the configuration
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, env = "RENOWN_ROOT")]
+    pub(crate) root: Vec<PathBuf>,
+}
+
+/// How much counts as a finding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum StrictnessArg {
+    /// Any mention
+    Strict,
+    /// What looks intended
+    Balanced,
+}
+
+impl From<StrictnessArg> for Strictness {
+    fn from(strictness: StrictnessArg) -> Self {
+        match strictness {
+            StrictnessArg::Strict => Self::Strict,
+            StrictnessArg::Balanced => Self::Balanced,
+        }
+    }
+}
+
+/// How an output is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReadAsArg {
+    /// As one string
+    Text,
+    /// As JSON, or not at all
+    Json,
+}
+
+/// How a verdict is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum GateFormatArg {
+    /// As a line each gate, and PASS or FAIL
+    Text,
+    /// As a JSON object
+    Json,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct SetupArgs {
     /// Which agent
     #[arg(value_name = "AGENT")]
@@ -487,6 +573,22 @@ to 64 MiB; a stream of them has no limit.
 Examples:
   renown score run runs.jsonl
   renown score reputation --explain < evaluations.json"#;
+
+const GATE_HELP: &str = r"Gates, with their options in [gate.NAME] of the configuration:
+  latency     the tool took longer than max_ms
+  schema      the output, or input, does not fit a JSON schema
+  filesystem  paths that climb, system paths, credentials; roots
+  pii         e-mail, US social security and phone numbers, cards, IBAN
+  content     empty outputs, refusals
+
+Nothing of the output is kept, logged or printed.
+
+Exit codes: 0 passed, 1 failed, 2 bad usage or bad input.
+
+Examples:
+  renown gate output.json
+  some-tool | renown gate --as text --strictness balanced
+  renown gate --gates pii,content --format json output.json";
 
 const SETUP_HELP: &str = r"What is changed (only what differs, after asking):
   claude  env in ~/.claude/settings.json or $CLAUDE_CONFIG_DIR, and the

@@ -7,6 +7,11 @@
 //! input = 1.25
 //! output = 10.0
 //! cache_read = 0.125             # default: input; cache_creation likewise
+//!
+//! [gates]                        # what concerns all gates, and one table a gate: see `renown_core::gates`
+//! evaluate = ["filesystem", "pii", "content"]
+//! [gate.pii]
+//! ipv4 = true
 //! ```
 
 use std::collections::BTreeMap;
@@ -15,7 +20,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use renown_core::gates::{Choice, Engine, Place, Settings};
+use renown_core::gates::{Choice, Engine, Settings};
 use renown_core::units::NanoUsd;
 use renown_telemetry::prices::{Price, Prices};
 use serde::de::Error;
@@ -91,13 +96,14 @@ impl Config {
         }
     }
 
-    /// The gates of a place.
-    pub(crate) fn engine(&self, place: Place) -> Result<Engine, Failure> {
+    /// The gates that are chosen.
+    pub(crate) fn engine(&self, choice: &Choice<'_>) -> Result<Engine, Failure> {
         let dir = self.path.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
+        let mut settings = self.gates.clone();
+        make_absolute(&mut settings, dir)?;
         let mut read_schema =
             |name: &str| std::fs::read_to_string(dir.join(name)).map_err(|error| format!("{name}: {error}"));
-        let choice = Choice { place, gates: None, strictness: None, roots: &[] };
-        Engine::new(&self.gates, &choice, &mut read_schema).map_err(|error| match &self.path {
+        Engine::new(&settings, choice, &mut read_schema).map_err(|error| match &self.path {
             Some(path) => Failure::new(format!("{}: {error}", path.display())),
             None => Failure::new(error.to_string()),
         })
@@ -123,6 +129,29 @@ impl Config {
         let gates = Settings { gates: file.gates, gate: file.gate };
         Ok(Self { prices: Prices::new(prices), server: file.server, gates, path: None })
     }
+}
+
+/// Paths of the configuration are relative to its file.
+fn make_absolute(settings: &mut Settings, dir: &Path) -> Result<(), Failure> {
+    let absolute = |value: &mut Value| -> Result<(), Failure> {
+        if let Value::String(path) = value {
+            // A drive is absolute wherever this runs.
+            let is_drive = matches!(path.as_bytes(), [_, b':', b'/' | b'\\', ..]);
+            if !path.trim().is_empty() && !is_drive {
+                let full = std::path::absolute(dir.join(&*path))
+                    .map_err(|error| Failure::new(format!("{path}: {error}")))?;
+                *path = full.to_string_lossy().into_owned();
+            }
+        }
+        Ok(())
+    };
+    for table in settings.gate.values_mut() {
+        if let Some(Value::Array(roots)) = table.get_mut("roots") {
+            roots.iter_mut().try_for_each(absolute)?;
+        }
+        table.get_mut("cwd").map_or(Ok(()), absolute)?;
+    }
+    Ok(())
 }
 
 #[derive(Deserialize)]
@@ -206,6 +235,7 @@ mod tests {
             ("[prices.a]\ninput = 1\noutput = 2\ncache = 3\n", 4, "unknown field `cache`"),
             ("[prices.a]\ninput = \"cheap\"\noutput = 2\n", 2, "invalid type"),
             ("[prices\n", 1, ""),
+            ("[gate]\npii = true\n", 2, "invalid type"),
         ] {
             let (found, what) = Config::parse(text).unwrap_err();
             assert!(found == line && what.contains(part), "{text}: line {found}: {what}");

@@ -10,6 +10,7 @@ mod client;
 mod config;
 mod doctor;
 mod failure;
+mod gate;
 mod inputs;
 mod judge;
 mod keys;
@@ -65,6 +66,7 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Restore(args) => backup::restore(args, cli.quiet),
         Command::Doctor(args) => doctor::run(args),
         Command::Score(args) => score::run(args, cli.quiet),
+        Command::Gate(args) => gate::run(args, cli.quiet),
         Command::Setup(args) => setup::run(args, cli.quiet),
         Command::Completions { shell } => {
             let mut script = Vec::new();

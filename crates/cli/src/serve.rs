@@ -12,7 +12,9 @@ use renown_store::sqlite::system_clock;
 use renown_store::{KeyKind, Store};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::args::ServeArgs;
 use crate::failure::{self, Failure};
@@ -119,20 +121,21 @@ fn ended() -> Result<impl Future<Output = ()>, Failure> {
 
 /// Logs to standard error: as text for a person, as JSON for a collector. `RENOWN_LOG` chooses how much.
 fn log(quiet: bool) {
-    let default = if quiet { "warn" } else { "info" };
-    let filter = EnvFilter::try_from_env("RENOWN_LOG").unwrap_or_else(|_| EnvFilter::new(default));
-    let builder =
-        tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr).with_target(false);
-    let colour = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    let default = if quiet { LevelFilter::WARN } else { LevelFilter::INFO };
+    let asked_for = std::env::var("RENOWN_LOG").ok().and_then(|level| level.parse().ok());
+    // Our own lines only: what libraries say at the lower levels holds headers, and so keys.
+    let filter = Targets::new().with_target("renown", asked_for.unwrap_or(default));
     // What a panic says may hold a payload, so only its place is told.
     std::panic::set_hook(Box::new(|bug| {
         let place = bug.location().map(ToString::to_string).unwrap_or_default();
         tracing::error!(place, "renown has a bug");
     }));
+    let lines = tracing_subscriber::fmt::layer().with_writer(io::stderr).with_target(false);
     if io::stderr().is_terminal() {
-        builder.with_ansi(colour).init();
+        let colour = std::env::var_os("NO_COLOR").is_none();
+        tracing_subscriber::registry().with(filter).with(lines.with_ansi(colour)).init();
     } else {
-        builder.json().flatten_event(true).init();
+        tracing_subscriber::registry().with(filter).with(lines.json().flatten_event(true)).init();
     }
 }
 

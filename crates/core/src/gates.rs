@@ -28,7 +28,7 @@
 //! hold a thread; what is deliberately absent is a gate that asks a model, the network, a file or the clock.
 //!
 //! ```
-//! use std::time::Duration;
+//! use core::time::Duration;
 //! use renown_core::gates::{Choice, Context, Engine, Place, Settings};
 //!
 //! let mut no_schemas = |_: &str| Err("no files here".to_owned());

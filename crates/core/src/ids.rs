@@ -8,12 +8,14 @@
 //! | [`TraceId`] | one trace of a session | 1–512 bytes |
 //! | [`RunId`] | a finished run | 1–200 characters, no control characters, not `.` or `..` |
 //! | [`EventType`] | a kind of reputation event | 1–200 characters |
+//! | [`EvaluationId`] | one evaluation | 1–64 of `A-Z`, `a-z`, `0-9`, `_`, `-`; made here 16 that sort by time |
 //! | [`IdentityId`] | an identity over time | a UUID |
-//! | [`EvaluationId`] | one verdict on one output | 1–64 of `A-Z`, `a-z`, `0-9`, `_`, `-` |
 //! | [`ToolName`] | the tool whose output was gated | at most 200 characters |
 //!
 //! Ids are compared as sent: no trimming, no folding of case. `.` and `..` are refused where an id stands in the path
 //! of a URL, because clients resolve them away.
+
+mod evaluation;
 
 use std::fmt;
 use std::str::FromStr;
@@ -159,36 +161,15 @@ text_id! {
 }
 
 text_id! {
-    /// One verdict on one output, named by the caller or made here.
+    /// One evaluation, as the client or this program names it.
     EvaluationId, "1 to 64 characters of A-Z, a-z, 0-9, _ and -",
     |text| {
-        if let Some(found) = text.chars().find(|c| !matches!(c, 'A'..='Z' | 'a'..='z' | '0'..='9' | '_' | '-')) {
+        let allowed = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+        if let Some(found) = text.chars().find(|c| !allowed(c)) {
             return Err(IdProblem::Character(found));
         }
         length(text.len(), limits::EVALUATION_ID_CHARS_MAX)
     }
-}
-
-impl EvaluationId {
-    /// An id made here: 16 digits of base 62 in ASCII order, 8 of them milliseconds after 1970 and 8 random, so that ids
-    /// sort by time.
-    pub fn made(millis: u64, random: u64) -> Self {
-        let mut digits = base62(millis).to_vec();
-        digits.extend(base62(random));
-        Self(digits.into_iter().map(char::from).collect::<String>().into())
-    }
-}
-
-/// The last eight digits of a number in base 62.
-fn base62(mut number: u64) -> [u8; 8] {
-    const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-    let mut text = [b'0'; 8];
-    for digit in text.iter_mut().rev() {
-        let index = usize::try_from(number % 62).unwrap_or_default();
-        *digit = DIGITS.get(index).copied().unwrap_or(b'0');
-        number /= 62;
-    }
-    text
 }
 
 text_id! {
@@ -340,20 +321,6 @@ mod tests {
         assert!("t".repeat(limits::TRACE_ID_BYTES_MAX).parse::<TraceId>().is_ok());
         assert_eq!(problem::<TraceId>(&"t".repeat(limits::TRACE_ID_BYTES_MAX + 1)), IdProblem::TooLong);
         assert_eq!(problem::<TraceId>(""), IdProblem::Empty);
-    }
-
-    #[test]
-    fn evaluation_ids_are_sent_or_made() {
-        let longest = "aZ0_-x".repeat(11);
-        assert!(longest[..limits::EVALUATION_ID_CHARS_MAX].parse::<EvaluationId>().is_ok());
-        assert_eq!(problem::<EvaluationId>(&longest[..=limits::EVALUATION_ID_CHARS_MAX]), IdProblem::TooLong);
-        assert_eq!(problem::<EvaluationId>(""), IdProblem::Empty);
-        assert_eq!(problem::<EvaluationId>("a b"), IdProblem::Character(' '));
-        let made = |millis, random| EvaluationId::made(millis, random).to_string();
-        assert_eq!(made(0, 0), "0000000000000000");
-        assert_eq!(made(62, 61), "000000100000000z");
-        assert!(made(1_794_744_000_000, u64::MAX) < made(1_794_744_000_001, 0), "ids sort by time");
-        assert!(made(1_794_744_000_000, u64::MAX).parse::<EvaluationId>().is_ok());
     }
 
     #[test]

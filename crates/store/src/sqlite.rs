@@ -145,6 +145,11 @@ impl Reader {
         rows::agent(&self.connection, self.orgs.get(org)?, agent)
     }
 
+    /// Evaluations, the last accepted first.
+    pub fn events(&self, org: &OrgId, query: EventQuery) -> Result<Events, StoreError> {
+        rows::events(&self.connection, self.orgs.get(org)?, query)
+    }
+
     /// Every key.
     pub fn keys(&self) -> Result<Vec<ApiKey>, StoreError> {
         rows::keys(&self.connection)

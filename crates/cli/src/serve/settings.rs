@@ -15,7 +15,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use renown_core::gates::Engine;
+use renown_core::gates::{self, Choice, Engine};
 
 use crate::args::ServeArgs;
 use crate::config::{self, Config};
@@ -94,7 +94,7 @@ impl ServeSettings {
 
     /// The gates of `/v1/evaluate`.
     pub(crate) fn engine(&self) -> Result<Engine, Failure> {
-        self.config.engine(renown_core::gates::Place::Evaluate)
+        self.config.engine(&Choice::of(gates::Place::Evaluate))
     }
 
     /// Each value and where it came from, as the file would have it.

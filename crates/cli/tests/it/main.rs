@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a broken test fails loudly")]
 
 mod bad_input;
+mod gate;
 mod judge;
 mod memory;
 mod readme;

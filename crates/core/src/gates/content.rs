@@ -73,10 +73,10 @@ impl Content {
         // A string of more than blanks and escapes has a character that shows it at once.
         let blank = || {
             let raw = inside('"', '"')?;
-            let text: String = match raw.contains('\\') {
-                true => serde_json::from_str(output).ok()?,
-                false => return Some(raw.trim().is_empty()),
-            };
+            if !raw.contains('\\') {
+                return Some(raw.trim().is_empty());
+            }
+            let text: String = serde_json::from_str(output).ok()?;
             Some(text.trim().is_empty())
         };
         let maybe_blank = || {
@@ -110,7 +110,7 @@ fn head(text: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
+    use core::time::Duration;
 
     use serde_json::{Value, json};
 

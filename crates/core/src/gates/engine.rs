@@ -1,9 +1,9 @@
 //! The engine: a set of gates, built once and asked often.
 
+use core::time::Duration;
 use std::cell::OnceCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -118,8 +118,16 @@ impl Engine {
         let mut now = started;
         for slot in &self.slots {
             let aborted = self.fail_fast && gates.iter().any(|result| !result.passed);
-            let finding = if aborted { Finding::Skip(ABORTED) } else { slot.gate.run(&subject, &deadline) };
-            let before = std::mem::replace(&mut now, clock());
+            let before = now;
+            let finding = if aborted {
+                Finding::Skip(ABORTED)
+            } else if deadline.is_past(now) {
+                Finding::Fail(TIMEOUT.to_owned())
+            } else {
+                let finding = slot.gate.run(&subject, &deadline);
+                now = clock();
+                if deadline.is_past(now) { Finding::Fail(TIMEOUT.to_owned()) } else { finding }
+            };
             gates.push(slot.result(finding, micros(now.saturating_sub(before))));
         }
         let passed = gates.iter().all(|result| result.passed);
@@ -170,17 +178,13 @@ impl Slot {
 }
 
 impl Gate {
-    /// Runs the gate and fails closed: when it is too late, and when it panics.
+    /// Runs the gate and fails closed when it is too late or panics.
     fn run(&self, subject: &Subject<'_>, deadline: &Deadline<'_>) -> Finding {
-        if deadline.check().is_err() {
-            return Finding::Fail(TIMEOUT.to_owned());
-        }
         // What a panic leaves behind is the view, which is then either complete or not there.
-        let found = catch_unwind(AssertUnwindSafe(|| self.check(subject, deadline)));
-        match (found, deadline.check()) {
-            (Err(_), _) => Finding::Fail(ERROR.to_owned()),
-            (Ok(Err(TimedOut)), _) | (Ok(Ok(_)), Err(TimedOut)) => Finding::Fail(TIMEOUT.to_owned()),
-            (Ok(Ok(finding)), Ok(())) => finding,
+        match catch_unwind(AssertUnwindSafe(|| self.check(subject, deadline))) {
+            Err(_) => Finding::Fail(ERROR.to_owned()),
+            Ok(Err(TimedOut)) => Finding::Fail(TIMEOUT.to_owned()),
+            Ok(Ok(finding)) => finding,
         }
     }
 

@@ -28,6 +28,7 @@ use super::verdict::Finding;
 use crate::json::Found;
 use paths::{Place, Roots};
 
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the settings")]
 #[derive(Debug)]
 pub(super) struct Filesystem {
     traversal: bool,

@@ -80,10 +80,12 @@ impl Pii {
     }
 
     /// Adds the kinds that a text has.
+    #[expect(clippy::needless_bitwise_bool, reason = "without branches this is vector code")]
     fn search(&self, text: &str, found: &mut u8, deadline: &Deadline<'_>) -> Result<(), TimedOut> {
         let bytes = text.as_bytes();
-        // The part that failed to be an e-mail address need not be read again.
-        let wanted = |byte: u8| byte.wrapping_sub(b'0') < 10 || byte == b'@';
+        // Where a run of digits begins, and every `@`.
+        let is_digit = |byte: u8| byte.wrapping_sub(b'0') < 10;
+        let wanted = |before: u8, byte: u8| (is_digit(byte) & !is_digit(before)) | (byte == b'@');
         each(bytes, deadline, wanted, |at| {
             let sought = self.wanted & !*found;
             if sought == 0 {
@@ -102,7 +104,7 @@ impl Pii {
     /// The kinds of number that the run of digits is or begins which starts here.
     fn number(&self, text: &str, at: usize, sought: u8) -> u8 {
         let bytes = text.as_bytes();
-        let Some(digits) = number::run_at(bytes, at) else { return 0 };
+        let digits = number::digits(bytes, at);
         let mut found = 0;
         if digits == 3 && sought & SSN != 0 && number::is_ssn(bytes, at) {
             found |= SSN;

@@ -1,7 +1,7 @@
 //! Looking for bytes in long texts: quickly where there are none, and never past the deadline.
 
+use core::time::Duration;
 use std::cell::Cell;
-use std::time::Duration;
 
 use crate::limits::GATE_STRIDE_BYTES;
 
@@ -23,8 +23,13 @@ impl<'c> Deadline<'c> {
     }
 
     /// Looks at the clock.
-    pub(super) fn check(&self) -> Result<(), TimedOut> {
-        if (self.clock)() > self.at { Err(TimedOut) } else { Ok(()) }
+    fn check(&self) -> Result<(), TimedOut> {
+        if self.is_past((self.clock)()) { Err(TimedOut) } else { Ok(()) }
+    }
+
+    /// Whether a time is too late.
+    pub(super) fn is_past(&self, now: Duration) -> bool {
+        now > self.at
     }
 
     /// Accounts for so many bytes, and looks at the clock once in a stride.
@@ -43,31 +48,60 @@ impl<'c> Deadline<'c> {
 /// How many bytes are looked at together. Compilers turn a loop over a fixed number of them into vector code.
 const BLOCK: usize = 32;
 
-/// Calls `visit` with the place of each byte that `is` wanted. It answers where to go on, or [`DONE`].
+/// Calls `visit` with each place whose byte, with the byte before it, `is` wanted. Before the first byte stands a blank.
+/// The visitor answers where to go on, or [`DONE`].
 ///
-/// A block without such a byte costs a few instructions.
+/// A block without such a place costs a few instructions. For that `is` must not branch: `|` and `&`, not `||` and `&&`.
 #[inline]
 pub(super) fn each(
     bytes: &[u8],
     deadline: &Deadline<'_>,
-    is: impl Fn(u8) -> bool,
+    is: impl Fn(u8, u8) -> bool,
     mut visit: impl FnMut(usize) -> Result<usize, TimedOut>,
 ) -> Result<(), TimedOut> {
-    let mut at = 0;
-    while at < bytes.len() {
-        let block = bytes.get(at..).and_then(<[u8]>::first_chunk::<BLOCK>);
-        let end = bytes.len().min(at + BLOCK);
+    let (mut start, mut next) = (0, 0);
+    while start < bytes.len() {
         deadline.spend(BLOCK)?;
-        if block.is_none_or(|block| block.iter().fold(false, |any, &byte| any | is(byte))) {
-            while at < end {
-                let wanted = bytes.get(at).is_some_and(|&byte| is(byte));
-                at = if wanted { visit(at)?.max(at + 1) } else { at + 1 };
+        let mut marks = marks(bytes, start, &is);
+        while marks != 0 {
+            let at = start + marks.trailing_zeros() as usize;
+            marks &= marks - 1;
+            if at >= next {
+                next = visit(at)?;
             }
-        } else {
-            at = end;
         }
+        start = if next == DONE { DONE } else { next.max(start + BLOCK) };
     }
     Ok(())
+}
+
+/// One bit for each wanted place of the block that begins there.
+#[inline]
+fn marks(bytes: &[u8], start: usize, is: &impl Fn(u8, u8) -> bool) -> u32 {
+    let rest = bytes.get(start..).unwrap_or_default();
+    let earlier = start.checked_sub(1).and_then(|before| bytes.get(before..)?.first_chunk::<BLOCK>());
+    if let (Some(block), Some(earlier)) = (rest.first_chunk(), earlier) {
+        return marks_of(earlier, block, is);
+    }
+    // The first and the last block are padded, and what is only padding is not wanted.
+    let (mut padded, mut earlier, length) = ([0; BLOCK], [b' '; BLOCK], rest.len().min(BLOCK));
+    padded.iter_mut().zip(rest).for_each(|(place, byte)| *place = *byte);
+    let before_first = before(bytes, start).unwrap_or(b' ');
+    earlier.iter_mut().zip([before_first].iter().chain(rest)).for_each(|(place, byte)| *place = *byte);
+    let beyond = u32::MAX.checked_shl(u32::try_from(length).unwrap_or(u32::MAX)).unwrap_or(0);
+    marks_of(&earlier, &padded, is) & !beyond
+}
+
+#[inline]
+fn marks_of(earlier: &[u8; BLOCK], block: &[u8; BLOCK], is: &impl Fn(u8, u8) -> bool) -> u32 {
+    let pairs = || earlier.iter().zip(block);
+    // Most blocks have none, and "any" is cheaper than "which".
+    if !pairs().fold(false, |any, (&before, &byte)| any | is(before, byte)) {
+        return 0;
+    }
+    pairs()
+        .enumerate()
+        .fold(0, |marks, (place, (&before, &byte))| marks | u32::from(is(before, byte)) << place)
 }
 
 /// The answer of a visitor that has seen enough.
@@ -149,7 +183,7 @@ mod tests {
                 let visited = each(
                     &bytes,
                     &deadline,
-                    |byte| byte == b'@',
+                    |_, byte| byte == b'@',
                     |at| {
                         found.push(at);
                         Ok(at + 1)
@@ -180,7 +214,7 @@ mod tests {
         };
         let deadline = Deadline::new(&clock, Duration::from_millis(3));
         let text = vec![b'x'; 10 * GATE_STRIDE_BYTES];
-        assert_eq!(each(&text, &deadline, |byte| byte == b'@', |_| Ok(DONE)), Err(TimedOut));
+        assert_eq!(each(&text, &deadline, |_, byte| byte == b'@', |_| Ok(DONE)), Err(TimedOut));
         assert_eq!(looks.get(), 4);
     }
 }

@@ -14,8 +14,8 @@
 //!
 //! Everything that is configured is checked when an engine is built, also gates that are in no set.
 
+use core::time::Duration;
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::{Map, Value};

@@ -1,7 +1,7 @@
 //! What an evaluation found.
 
+use core::time::Duration;
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
@@ -116,7 +116,7 @@ mod tests {
             serde_json::to_string(&verdict).unwrap(),
             r#"{"passed":true,"gates":[{"name":"pii","passed":true,"latency_ms":0.012},{"name":"latency","passed":true,"latency_ms":0.012,"reason":"no latency_ms provided","skipped":true}],"total_latency_ms":1.234}"#
         );
-        assert_eq!(micros(Duration::from_secs(3600)), Micros::MAX);
+        assert_eq!(micros(Duration::from_hours(1)), Micros::MAX);
     }
 
     #[test]

@@ -241,10 +241,17 @@ pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
     let connection = Connection::open(path)?;
     connection.busy_timeout(Duration::from_secs(5))?;
     connection.pragma_update(None, "journal_mode", "wal")?;
-    connection.pragma_update(None, "synchronous", "full")?;
+    connection.pragma_update(None, "synchronous", synchronous())?;
     connection.pragma_update(None, "wal_autocheckpoint", 0)?;
     connection.pragma_update(None, "temp_store", "memory")?;
     // Thousands of bytes when negative: 16 MB.
     connection.pragma_update(None, "cache_size", -16_000)?;
     Ok(connection)
+}
+
+/// Every commit waits for the disk. A build with debug assertions can be told not to, so that the test of this can show
+/// that it would notice.
+fn synchronous() -> &'static str {
+    let off = cfg!(debug_assertions) && std::env::var_os("RENOWN_TEST_SYNCHRONOUS_OFF").is_some();
+    if off { "off" } else { "full" }
 }

@@ -1,6 +1,6 @@
 //! Phrases as one tree of characters, followed from each place where one may begin.
 
-use crate::gates::scan::{Deadline, TimedOut, char_before, each};
+use crate::gates::scan::{DONE, Deadline, TimedOut, before, char_before, each};
 
 const HAVE: [&str; 2] = ["i don't have", "i do not have"];
 const HAVE_WHAT: [&str; 2] = ["access", "the ability"];
@@ -42,10 +42,14 @@ impl Phrases {
                 [(&HAVE[..], &HAVE_WHAT[..]), (&CANNOT, &CANNOT_WHAT), (&UNABLE, &UNABLE_WHAT)]
             {
                 for start in starts {
-                    ends.iter().for_each(|end| phrases.add(&format!("{start} {end}")));
+                    for end in ends {
+                        phrases.add(&format!("{start} {end}"));
+                    }
                 }
             }
-            WHOLE.iter().for_each(|phrase| phrases.add(phrase));
+            for phrase in WHOLE {
+                phrases.add(phrase);
+            }
         }
         if !own.is_empty() {
             let mut starts = Box::new([false; 256]);
@@ -73,13 +77,12 @@ impl Phrases {
             }
             let new = self.nodes.len();
             let Some(node) = self.nodes.get_mut(at) else { return };
-            at = match node.next.iter().find(|(known, _)| *known == char) {
-                Some((_, next)) => *next,
-                None => {
-                    node.next.push((char, new));
-                    self.nodes.push(Node::default());
-                    new
-                }
+            at = if let Some((_, next)) = node.next.iter().find(|(known, _)| *known == char) {
+                *next
+            } else {
+                node.next.push((char, new));
+                self.nodes.push(Node::default());
+                new
             };
         }
         if let Some(node) = self.nodes.get_mut(at) {
@@ -94,10 +97,10 @@ impl Phrases {
         }
         let Some(starts) = &self.own_starts else { return Ok(false) };
         let mut found = false;
-        let is_start = |byte: u8| starts.get(usize::from(byte)).copied().unwrap_or(false);
+        let is_start = |_: u8, byte: u8| starts.get(usize::from(byte)).copied().unwrap_or(false);
         each(text.as_bytes(), deadline, is_start, |at| {
             found = found || self.begins_at(text, at, deadline)?;
-            Ok(if found { super::super::scan::DONE } else { at + 1 })
+            Ok(if found { DONE } else { at + 1 })
         })?;
         Ok(found)
     }
@@ -105,25 +108,14 @@ impl Phrases {
     /// The built-in phrases begin with an `i` that is followed by a blank or an apostrophe, or have one after `as an a`:
     /// in most texts there is none. Both kinds of apostrophe and every blank are below `(` or above ASCII.
     fn built_in_are_in(&self, text: &str, deadline: &Deadline<'_>) -> Result<bool, TimedOut> {
-        const BLOCK: usize = 64;
-        let bytes = text.as_bytes();
-        let may_be = |letter: u8, next: u8| (letter | 0x20) == b'i' && (next < b'(' || next >= 0x80);
-        let mut from = 0;
-        while from < bytes.len() {
-            let letters = bytes.get(from..bytes.len().min(from + BLOCK)).unwrap_or_default();
-            let nexts = bytes.get(from + 1..).unwrap_or_default();
-            deadline.spend(BLOCK)?;
-            let pairs = || letters.iter().zip(nexts);
-            if pairs().fold(false, |any, (&letter, &next)| any | may_be(letter, next)) {
-                for (at, (&letter, &next)) in pairs().enumerate() {
-                    if may_be(letter, next) && self.built_in_is_at(text, from + at, deadline)? {
-                        return Ok(true);
-                    }
-                }
-            }
-            from += BLOCK;
-        }
-        Ok(false)
+        let may_be =
+            |letter: u8, next: u8| ((letter | 0x20) == b'i') & (next.wrapping_sub(b'(') >= 0x80 - b'(');
+        let mut found = false;
+        each(text.as_bytes(), deadline, may_be, |next| {
+            found = self.built_in_is_at(text, next.saturating_sub(1), deadline)?;
+            Ok(if found { DONE } else { next + 1 })
+        })?;
+        Ok(found)
     }
 
     /// Whether a built-in phrase begins with the `i` here, or has it as that of `as an ai`.
@@ -152,6 +144,12 @@ impl Phrases {
     /// Whether a phrase begins here, as whole words.
     fn begins_at(&self, text: &str, at: usize, deadline: &Deadline<'_>) -> Result<bool, TimedOut> {
         let Some(rest) = text.get(at..) else { return Ok(false) };
+        // Most candidates end a word.
+        if before(text.as_bytes(), at).is_some_and(|byte| byte.is_ascii_alphanumeric())
+            && rest.starts_with(['i', 'I'])
+        {
+            return Ok(false);
+        }
         let mut chars = rest.chars().peekable();
         let starts_word = chars.peek().copied().is_some_and(is_word);
         if starts_word && char_before(text, at).is_some_and(is_word) {

@@ -52,7 +52,7 @@ fn engine(settings: Value, gates: &[&str]) -> Result<Engine, SettingsError> {
 }
 
 /// Three test gates in a row, each with what it does and perhaps more.
-fn three(common: Value, tables: [Value; 3]) -> Engine {
+fn three(common: &Value, tables: [Value; 3]) -> Engine {
     let [mut a, mut b, mut c] = tables;
     for table in [&mut a, &mut b, &mut c] {
         table["kind"] = json!("test");
@@ -114,7 +114,7 @@ fn every_occurrence_of_a_repeated_key_is_gated() {
 
 #[test]
 fn a_gate_that_panics_fails_closed_and_the_others_go_on() {
-    let engine = three(json!({}), [json!({"does": "panics"}), json!({}), json!({"does": "fails"})]);
+    let engine = three(&json!({}), [json!({"does": "panics"}), json!({}), json!({"does": "fails"})]);
     assert_eq!(
         rows(&judge(&engine, "1")),
         [("a", false, Some(ERROR), false), ("b", true, None, false), ("c", false, Some("because"), false)]
@@ -123,7 +123,7 @@ fn a_gate_that_panics_fails_closed_and_the_others_go_on() {
 
 #[test]
 fn gates_that_are_not_finished_in_time_fail_closed() {
-    let engine = three(json!({"budget_ms": 10}), [json!({}), json!({"does": "slow"}), json!({})]);
+    let engine = three(&json!({"budget_ms": 10}), [json!({}), json!({"does": "slow"}), json!({})]);
     let output = RawValue::from_string("1".to_owned()).unwrap();
     let verdict = engine.evaluate(&Context::of(&output), &ticking());
     assert_eq!(
@@ -148,13 +148,13 @@ fn no_text_outlasts_the_budget() {
 #[test]
 fn fail_fast_skips_what_stands_after() {
     let common = || json!({"fail_fast": true});
-    let engine = three(common(), [json!({}), json!({"does": "fails"}), json!({"does": "panics"})]);
+    let engine = three(&common(), [json!({}), json!({"does": "fails"}), json!({"does": "panics"})]);
     assert_eq!(
         rows(&judge(&engine, "1")),
         [("a", true, None, false), ("b", false, Some("because"), false), ("c", true, Some(ABORTED), true)]
     );
     let observed = json!({"does": "fails", "mode": "observe"});
-    let engine = three(common(), [observed, json!({"does": "panics", "mode": "observe"}), json!({})]);
+    let engine = three(&common(), [observed, json!({"does": "panics", "mode": "observe"}), json!({})]);
     let verdict = judge(&engine, "1");
     assert_eq!(
         rows(&verdict),

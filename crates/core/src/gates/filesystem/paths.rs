@@ -27,9 +27,8 @@ impl Place {
         let has_drive = self.0.first().is_some_and(|first| first.ends_with(':'));
         for name in path.split(['/', '\\']) {
             match name {
-                "" | "." => {}
                 ".." if self.0.len() > usize::from(has_drive) => drop(self.0.pop()),
-                ".." => {}
+                "" | "." | ".." => {}
                 name => self.0.push(name.to_owned()),
             }
         }
@@ -86,14 +85,13 @@ pub(super) fn is_border(byte: u8) -> bool {
 /// Whether a path may begin here: at the beginning, after a blank, a quote, `= : ( [ { < > , ; |` or `file://`.
 pub(super) fn begins(text: &str, at: usize) -> bool {
     match char_before(text, at) {
-        None => true,
         // What follows `://` is the name of a host.
         Some(':') => !text.get(at..).is_some_and(|rest| rest.starts_with("//")),
         Some('/') => {
             let scheme = at.checked_sub("file://".len()).and_then(|start| text.get(start..at));
             scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case("file://"))
         }
-        Some('"' | '\'' | '`' | '=' | '(' | '[' | '{' | '<' | '>' | ',' | ';' | '|') => true,
+        None | Some('"' | '\'' | '`' | '=' | '(' | '[' | '{' | '<' | '>' | ',' | ';' | '|') => true,
         Some(char) => char.is_whitespace(),
     }
 }

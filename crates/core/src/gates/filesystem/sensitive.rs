@@ -52,10 +52,21 @@ pub(super) struct Search<'t> {
 }
 
 impl Search<'_> {
+    #[expect(clippy::needless_bitwise_bool, reason = "without branches this is vector code")]
     pub(super) fn run(&self, found: &mut Kinds, deadline: &Deadline<'_>) -> Result<(), TimedOut> {
         let bytes = self.text.as_bytes();
-        let may_begin =
-            |byte: u8| byte == b'/' || byte == b'~' || byte == b'$' || byte == b'%' || byte == b':';
+        // Most slashes stand inside of a path: only where a name does not end can one begin.
+        let is_in_name = |byte: u8| {
+            ((byte | 0x20).wrapping_sub(b'a') < 26)
+                | (byte.wrapping_sub(b'0') < 10)
+                | (byte == b'.')
+                | (byte == b'_')
+                | (byte == b'-')
+        };
+        let may_begin = |before: u8, byte: u8| {
+            let is_first = (byte == b'/') | (byte == b'~') | (byte == b'$') | (byte == b'%');
+            (is_first & !is_in_name(before)) | ((byte == b':') & ((before | 0x20) == b'c'))
+        };
         each(bytes, deadline, may_begin, |at| {
             if found.system && found.credentials {
                 return Ok(DONE);
@@ -158,7 +169,7 @@ fn credentials(rest: &str) -> Option<Kind> {
         };
         below.is_some_and(|below| name_ends(below, 0))
     };
-    CREDENTIALS.iter().any(|known| is_one(&known)).then_some(Kind::Credentials)
+    CREDENTIALS.iter().any(is_one).then_some(Kind::Credentials)
 }
 
 fn is_name(char: char) -> bool {

@@ -1,6 +1,6 @@
 //! Hits and near misses of both checks, strict, balanced and with roots.
 
-use std::time::Duration;
+use core::time::Duration;
 
 use serde_json::{Value, json};
 

@@ -5,6 +5,8 @@
 //!
 //! Balanced: a value under one of [`PATH_KEYS`] that leads outside every root. Without roots there is no outside.
 
+use std::borrow::Cow;
+
 use super::paths::{Roots, is_border};
 use crate::gates::scan::{DONE, Deadline, TimedOut, before, char_at, char_before, each, run_end, run_start};
 use crate::gates::text::Text;
@@ -25,12 +27,12 @@ pub(super) fn is_in(text: &str, roots: &Roots, deadline: &Deadline<'_>) -> Resul
     if climbs(text, roots, &mut encoded, deadline)? {
         return Ok(true);
     }
-    let mut decoded = text.to_owned().into_boxed_str();
+    let mut decoded = Cow::Borrowed(text);
     for _ in 0..DECODED_TIMES {
         if !std::mem::take(&mut encoded) {
             break;
         }
-        decoded = percent_decoded(&decoded, deadline)?.into_boxed_str();
+        decoded = Cow::Owned(percent_decoded(&decoded, deadline)?);
         if climbs(&decoded, roots, &mut encoded, deadline)? {
             return Ok(true);
         }
@@ -39,19 +41,20 @@ pub(super) fn is_in(text: &str, roots: &Roots, deadline: &Deadline<'_>) -> Resul
 }
 
 /// Looks at the text as it is, and notes whether it has percent escapes.
+#[expect(clippy::needless_bitwise_bool, reason = "without branches this is vector code")]
 fn climbs(text: &str, roots: &Roots, encoded: &mut bool, deadline: &Deadline<'_>) -> Result<bool, TimedOut> {
     let (bytes, mut found) = (text.as_bytes(), false);
     each(
         bytes,
         deadline,
-        |byte| byte == b'.' || byte == b'%',
+        |before, byte| (byte == b'.') & (before == b'.') | (byte == b'%'),
         |at| {
             if bytes.get(at) == Some(&b'%') {
                 *encoded |= escape(bytes, at).is_some();
                 return Ok(at + 1);
             }
-            let doubled = bytes.get(at + 1) == Some(&b'.');
-            if !doubled || !is_side(char_before(text, at)) || !is_side(char_at(text, at + 2)) {
+            // The second dot was found.
+            if !is_side(char_before(text, at.saturating_sub(1))) || !is_side(char_at(text, at + 1)) {
                 return Ok(at + 1);
             }
             if roots.are_none() {
@@ -92,7 +95,7 @@ fn percent_decoded(text: &str, deadline: &Deadline<'_>) -> Result<String, TimedO
     each(
         bytes,
         deadline,
-        |byte| byte == b'%',
+        |_, byte| byte == b'%',
         |at| {
             let Some(byte) = escape(bytes, at) else { return Ok(at + 1) };
             decoded.extend_from_slice(bytes.get(from..at).unwrap_or_default());

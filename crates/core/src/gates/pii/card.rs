@@ -32,11 +32,12 @@ const NEAR_CHARS: usize = 40;
 /// Whether a card number begins with the run of so many digits here.
 pub(super) fn is_at(text: &str, at: usize, length: usize, balanced: bool) -> bool {
     let bytes = text.as_bytes();
-    if length > DIGITS_MAX || !stands_free_before(text, at) {
-        return false;
-    }
     let plain_end = at + length;
     let separator = bytes.get(plain_end).copied().filter(|byte| matches!(byte, b' ' | b'-'));
+    let separator = separator.filter(|_| bytes.get(plain_end + 1).is_some_and(u8::is_ascii_digit));
+    if length > DIGITS_MAX || length < 13 && separator.is_none() || !stands_free_before(text, at) {
+        return false;
+    }
     if (13..=DIGITS_MAX).contains(&length) && stands_free_after(text, plain_end) {
         let plain = bytes.get(at..plain_end).is_some_and(fits);
         if plain && (!balanced || is_spoken_of(text, at, plain_end)) {
@@ -51,19 +52,24 @@ fn is_grouped(text: &str, at: usize, separator: u8) -> bool {
     let bytes = text.as_bytes();
     let digit_at = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
     let row_begins = !(before(bytes, at) == Some(separator) && at.checked_sub(2).is_some_and(digit_at));
-    let (mut number, mut groups, mut next) = (Vec::with_capacity(DIGITS_MAX), Vec::new(), at);
+    let (mut digits_seen, mut group_count, mut next) = (0, 0, at);
+    let (mut number, mut groups) = ([0; DIGITS_MAX], [0; DIGITS_MAX]);
     loop {
         let length = digits(bytes, next);
-        if length == 0 || number.len() + length > DIGITS_MAX {
+        let (Some(digits), Some(group)) =
+            (number.get_mut(digits_seen..digits_seen + length), groups.get_mut(group_count))
+        else {
             return false;
-        }
-        number.extend_from_slice(bytes.get(next..next + length).unwrap_or_default());
-        groups.push(length);
-        next += length;
+        };
+        digits.copy_from_slice(bytes.get(next..next + length).unwrap_or_default());
+        *group = length;
+        (digits_seen, group_count, next) = (digits_seen + length, group_count + 1, next + length);
         let goes_on = bytes.get(next) == Some(&separator) && digit_at(next + 1);
         let whole = row_begins && !goes_on;
-        let printed = separator == b' ' && PRINTED.contains(&groups.as_slice());
-        if groups.len() > 1 && (whole || printed) && stands_free_after(text, next) && fits(&number) {
+        let groups = groups.get(..group_count).unwrap_or_default();
+        let printed = separator == b' ' && PRINTED.contains(&groups);
+        let number = number.get(..digits_seen).unwrap_or_default();
+        if group_count > 1 && (whole || printed) && stands_free_after(text, next) && fits(number) {
             return true;
         }
         if !goes_on {
@@ -97,8 +103,12 @@ fn has_brand(number: &[u8]) -> bool {
     let Some(first_four) = number.first_chunk::<4>() else { return false };
     let prefix = first_four.iter().fold(0_u16, |prefix, digit| prefix * 10 + u16::from(digit - b'0'));
     match (prefix / 100, number.len()) {
-        (40..=49, 13 | 16 | 19) | (51..=55 | 35, 16) | (34 | 37, 15) | (36 | 38 | 39, 14) => true,
-        (62 | 65, 16..=19) | (50 | 56..=58 | 63 | 67, 13..=19) => true,
+        (40..=49, 13 | 16 | 19)
+        | (51..=55 | 35, 16)
+        | (34 | 37, 15)
+        | (36 | 38 | 39, 14)
+        | (62 | 65, 16..=19)
+        | (50 | 56..=58 | 63 | 67, 13..=19) => true,
         (_, 14) => matches!(prefix / 10, 300..=305 | 309),
         (_, 15) => matches!(prefix, 1800 | 2131),
         (_, length @ 16..=19) => {

@@ -1,17 +1,11 @@
 //! Numbers of a fixed shape: social security, telephone, IPv4.
 
-use std::net::Ipv4Addr;
+use core::net::Ipv4Addr;
 
 use crate::gates::scan::{before, is_word};
 
 /// The longest run of digits that matters: a card has up to 19.
 const RUN_MAX: usize = 20;
-
-/// The length of the run of digits that begins here, at most 20; none inside of a run.
-pub(super) fn run_at(bytes: &[u8], at: usize) -> Option<usize> {
-    let inside = before(bytes, at).is_some_and(|byte| byte.is_ascii_digit());
-    (!inside).then(|| digits(bytes, at))
-}
 
 /// How many digits stand here, at most 20.
 pub(super) fn digits(bytes: &[u8], at: usize) -> usize {
@@ -31,12 +25,14 @@ fn begins(bytes: &[u8], at: usize) -> bool {
 
 /// Whether a social security number begins with the three digits here.
 pub(super) fn is_ssn(bytes: &[u8], at: usize) -> bool {
-    let Some([a, b, c, b'-', d, e, b'-', f, g, h, i]) = bytes.get(at..).and_then(<[u8]>::first_chunk) else {
+    let Some(&[a0, a1, a2, b'-', g0, g1, b'-', s0, s1, s2, s3]) =
+        bytes.get(at..).and_then(<[u8]>::first_chunk)
+    else {
         return false;
     };
-    let (area, group, serial) = ([*a, *b, *c], [*d, *e], [*f, *g, *h, *i]);
+    let (area, group, serial) = ([a0, a1, a2], [g0, g1], [s0, s1, s2, s3]);
     let all_digits = area.iter().chain(&group).chain(&serial).all(u8::is_ascii_digit);
-    let issued = area != *b"000" && area != *b"666" && *a != b'9' && group != *b"00" && serial != *b"0000";
+    let issued = area != *b"000" && area != *b"666" && a0 != b'9' && group != *b"00" && serial != *b"0000";
     all_digits && issued && begins(bytes, at) && ends(bytes, at + 11)
 }
 

@@ -1,6 +1,6 @@
 //! A hit and a near miss of each kind, and the regular expressions of the table as a second opinion.
 
-use std::time::Duration;
+use core::time::Duration;
 
 use proptest::prelude::*;
 use regex::bytes::{Regex, RegexBuilder};

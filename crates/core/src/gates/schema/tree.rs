@@ -10,7 +10,7 @@ use serde_json::{Map, Number, Value};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NoTree {
     RepeatedKey,
-    /// Deeper than serde_json reads.
+    /// Deeper than `serde_json` reads.
     TooDeep,
     /// It has a number that no 64-bit float can hold, or half of a surrogate pair.
     Unreadable,

@@ -4,9 +4,10 @@ use crate::gates::scan::{Deadline, TimedOut};
 use crate::limits::GATE_STRIDE_BYTES;
 
 /// Where the next quote, backslash or control character stands from there on, or the end.
+#[expect(clippy::needless_bitwise_bool, reason = "without branches this is vector code")]
 pub(super) fn special(bytes: &[u8], from: usize, deadline: &Deadline<'_>) -> Result<usize, TimedOut> {
     const BLOCK: usize = 32;
-    let is = |byte: u8| byte == b'"' || byte == b'\\' || byte < 0x20;
+    let is = |byte: u8| (byte == b'"') | (byte == b'\\') | (byte < 0x20);
     let mut at = from;
     while let Some(block) = bytes.get(at..).and_then(<[u8]>::first_chunk::<BLOCK>) {
         // A fold over all of them is vector code; a search that stops at the first is not.
@@ -77,7 +78,7 @@ fn unicode(escape: &str) -> Option<(char, usize)> {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
+    use core::time::Duration;
 
     use super::*;
 

@@ -1,0 +1,192 @@
+//! `renown gate`: one output in, the verdict of the gates out.
+//!
+//! The command brings what the engine must not have: the files, the clock, and chance for the id.
+
+use std::fs;
+use std::io::{self, IsTerminal, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use renown_core::gates::{Choice, Context, Engine, GateResult, Place, Verdict};
+use renown_core::ids::EvaluationId;
+use renown_core::limits::INPUT_BYTES_MAX;
+use renown_core::time::Timestamp;
+use renown_core::units::Micros;
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
+
+use crate::args::{GateArgs, GateFormatArg, ReadAsArg};
+use crate::config::Config;
+use crate::failure::{self, Failure, printable};
+use crate::printed;
+use crate::source::{STDIN, Source};
+
+/// The exit code of an output that did not pass.
+const FAILED: u8 = 1;
+
+/// Judges one output.
+pub(crate) fn run(args: &GateArgs, quiet: bool) -> Result<ExitCode, Failure> {
+    let engine = engine(args)?;
+    if args.file == Path::new(STDIN) && io::stdin().is_terminal() && !quiet {
+        failure::note("reading an output from the terminal, end with Ctrl-D");
+    }
+    let output = output(&args.file, args.read_as)?;
+    let input = args.input.as_deref().map(|path| json(path, &read(path)?)).transpose()?;
+    let context = Context {
+        output: &output,
+        tool: args.tool.as_deref(),
+        input: input.as_deref(),
+        latency: args.latency_ms,
+    };
+    let started = Instant::now();
+    let verdict = engine.evaluate(&context, &|| started.elapsed());
+    let passed = verdict.passed;
+    let mut out = io::stdout().lock();
+    let text = match args.format {
+        GateFormatArg::Text => {
+            let colour = out.is_terminal() && std::env::var_os("NO_COLOR").is_none();
+            text(&verdict, colour)
+        }
+        GateFormatArg::Json => to_json(&identified(verdict)?)?,
+    };
+    let code = printed(out.write_all(text.as_bytes()).and_then(|()| out.flush()))?;
+    Ok(if passed { code } else { ExitCode::from(FAILED) })
+}
+
+/// A latency on the command line.
+pub(crate) fn latency(text: &str) -> Result<Micros, String> {
+    let ms: f64 = text.parse().map_err(|_| "expected a number of milliseconds".to_owned())?;
+    Micros::from_ms(ms).map_err(|error| error.to_string())
+}
+
+/// The gates that the arguments and the configuration ask for.
+fn engine(args: &GateArgs) -> Result<Engine, Failure> {
+    let config = Config::load(args.config.as_deref())?;
+    // An empty name is the empty list that `--gates ''` means.
+    let gates: Option<Vec<String>> =
+        args.gates.as_ref().map(|names| names.iter().filter(|name| !name.is_empty()).cloned().collect());
+    let roots = args.root.iter().map(|root| roots(root)).collect::<Result<Vec<_>, _>>()?.concat();
+    let choice = Choice {
+        place: Place::Cli,
+        gates: gates.as_deref(),
+        strictness: args.strictness.map(Into::into),
+        roots: &roots,
+    };
+    config.engine(&choice)
+}
+
+/// A root as it is named, and where its links lead if that is elsewhere.
+fn roots(root: &Path) -> Result<Vec<String>, Failure> {
+    let refused = |error: io::Error| Failure::new(format!("--root {}: {error}", root.display()));
+    let (named, real) =
+        (std::path::absolute(root).map_err(refused)?, fs::canonicalize(root).map_err(refused)?);
+    let mut roots = vec![named];
+    if !roots.contains(&real) {
+        roots.push(real);
+    }
+    let text = |path: PathBuf| {
+        path.into_os_string().into_string().map_err(|_| Failure::new("--root: expected a path in UTF-8"))
+    };
+    roots.into_iter().map(text).collect()
+}
+
+/// The output as JSON text.
+fn output(path: &Path, read_as: Option<ReadAsArg>) -> Result<Box<RawValue>, Failure> {
+    let text = read(path)?;
+    let as_text = |text: &str| to_raw_value(text).map_err(|error| Failure::new(error.to_string()));
+    match read_as {
+        Some(ReadAsArg::Text) => as_text(&text),
+        Some(ReadAsArg::Json) => json(path, &text),
+        None => json(path, &text).or_else(|_| as_text(&text)),
+    }
+}
+
+fn json(path: &Path, text: &str) -> Result<Box<RawValue>, Failure> {
+    serde_json::from_str(text).map_err(|error| Failure::new(format!("{}: not JSON: {error}", path.display())))
+}
+
+/// All of a file or of standard input.
+fn read(path: &Path) -> Result<String, Failure> {
+    let Source { name, file, .. } = Source::open(path, "the output of an agent")?;
+    let refused = |what: &dyn std::fmt::Display| Failure::new(format!("{name}: {what}"));
+    let mut bytes = Vec::new();
+    let limit = u64::try_from(INPUT_BYTES_MAX).unwrap_or(u64::MAX);
+    file.take(limit + 1).read_to_end(&mut bytes).map_err(|error| refused(&error))?;
+    if bytes.len() > INPUT_BYTES_MAX {
+        return Err(refused(&format_args!("longer than {} MiB", INPUT_BYTES_MAX >> 20)));
+    }
+    String::from_utf8(bytes).map_err(|_| refused(&"not UTF-8, expected text"))
+}
+
+/// The engine's result with the id and the time of the evaluation.
+#[derive(Serialize)]
+struct Identified {
+    evaluation_id: EvaluationId,
+    #[serde(flatten)]
+    verdict: Verdict,
+    timestamp: Timestamp,
+}
+
+fn identified(verdict: Verdict) -> Result<Identified, Failure> {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let millis = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
+    let timestamp = i64::try_from(millis).ok().and_then(|millis| Timestamp::from_millis(millis).ok());
+    let timestamp =
+        timestamp.ok_or_else(|| Failure::new("the clock of this machine is not in our century"))?;
+    let random = getrandom::u64().map_err(|error| Failure::new(format!("no random numbers: {error}")))?;
+    Ok(Identified { evaluation_id: EvaluationId::made(millis, random), verdict, timestamp })
+}
+
+fn to_json(result: &Identified) -> Result<String, Failure> {
+    let text = serde_json::to_string_pretty(result).map_err(|error| Failure::new(error.to_string()))?;
+    Ok(text + "\n")
+}
+
+/// A line each gate, and the verdict.
+fn text(verdict: &Verdict, colour: bool) -> String {
+    let coloured = |word: &str, code: &str| {
+        if colour { format!("\u{1b}[{code}m{word}\u{1b}[0m") } else { word.to_owned() }
+    };
+    let word = |gate: &GateResult| match (gate.passed, gate.skipped) {
+        (_, true) => coloured("skip", "33"),
+        (true, false) => coloured("pass", "32"),
+        (false, false) => coloured("fail", "31"),
+    };
+    let width = verdict.gates.iter().map(|gate| gate.name.chars().count()).max().unwrap_or_default();
+    let line = |gate: &GateResult| {
+        let reason =
+            gate.reason.as_deref().map(|reason| format!("  {}", printable(reason))).unwrap_or_default();
+        format!("{}  {:width$}{reason}", word(gate), printable(&gate.name)).trim_end().to_owned() + "\n"
+    };
+    let lines: String = verdict.gates.iter().map(line).collect();
+    let last = if verdict.passed { coloured("PASS", "1;32") } else { coloured("FAIL", "1;31") };
+    format!("{lines}{last}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_a_gate_and_the_verdict() {
+        let gate = |name: &str, passed, reason: Option<&str>, skipped| GateResult {
+            name: name.into(),
+            passed,
+            latency: Micros::default(),
+            reason: reason.map(str::to_owned),
+            skipped,
+        };
+        let gates = vec![
+            gate("latency", true, Some("no latency_ms provided"), true),
+            gate("pii", false, Some("iban detected in output"), false),
+            gate("content", true, None, false),
+        ];
+        let verdict = Verdict { passed: false, gates, total: Micros::default() };
+        assert_eq!(
+            text(&verdict, false),
+            "skip  latency  no latency_ms provided\nfail  pii      iban detected in output\npass  content\nFAIL\n"
+        );
+        assert!(text(&verdict, true).ends_with("\u{1b}[1;31mFAIL\u{1b}[0m\n"));
+    }
+}

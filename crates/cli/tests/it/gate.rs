@@ -1,0 +1,153 @@
+//! `renown gate`: what is read, what is printed, and the exit code.
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::renown;
+
+/// A directory of its own, with these files.
+fn dir(name: &str, files: &[(&str, &str)]) -> PathBuf {
+    let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("gate-{name}"));
+    fs::create_dir_all(&dir).unwrap();
+    for (file, text) in files {
+        fs::write(dir.join(file), text).unwrap();
+    }
+    dir
+}
+
+#[test]
+fn the_exit_code_is_the_verdict() {
+    for (output, code, stdout) in [
+        ("\"fine\"", 0, "pass  filesystem\npass  pii\npass  content\nPASS\n"),
+        ("plain text", 0, "pass  filesystem\npass  pii\npass  content\nPASS\n"),
+        (
+            "mail ada@lovelace.org",
+            1,
+            "pass  filesystem\nfail  pii         email address detected in output\npass  content\nFAIL\n",
+        ),
+        ("", 1, "pass  filesystem\npass  pii\nfail  content     output is empty\nFAIL\n"),
+        ("{}", 1, "pass  filesystem\npass  pii\nfail  content     output is empty\nFAIL\n"),
+    ] {
+        let run = renown(&["gate"], output);
+        assert_eq!((run.code, run.stdout.as_str(), run.stderr.as_str()), (code, stdout, ""), "{output}");
+    }
+}
+
+#[test]
+fn json_has_the_fields_in_their_order() {
+    let run = renown(&["gate", "--format", "json", "--gates", "content,pii"], "\"see 212-555-0123\"");
+    let names: Vec<&str> = run.stdout.lines().filter_map(|line| line.trim().split('"').nth(1)).collect();
+    assert_eq!(
+        names,
+        [
+            "evaluation_id",
+            "passed",
+            "gates",
+            "name",
+            "passed",
+            "latency_ms",
+            "name",
+            "passed",
+            "latency_ms",
+            "reason",
+            "total_latency_ms",
+            "timestamp"
+        ]
+    );
+    let result: Value = serde_json::from_str(&run.stdout).unwrap();
+    assert_eq!((run.code, &result["passed"]), (1, &Value::Bool(false)));
+    assert_eq!(result["gates"][1]["reason"], "us phone number detected in output");
+    assert_eq!(result["evaluation_id"].as_str().unwrap().len(), 16);
+    assert!(result["timestamp"].as_str().unwrap().ends_with('Z'));
+    assert!(!run.stdout.contains("0123"), "nothing of the output is printed");
+}
+
+#[test]
+fn an_output_can_be_read_as_text_or_as_json() {
+    assert_eq!(renown(&["gate", "--as", "text"], "{}").code, 0, "two characters are not empty");
+    assert_eq!(renown(&["gate", "--as", "json"], "{}").code, 1);
+    let run = renown(&["gate", "--as", "json"], "plain");
+    assert_eq!((run.code, run.stdout.as_str()), (2, ""));
+    assert!(run.stderr.starts_with("error: -: not JSON: "), "{}", run.stderr);
+    assert_eq!(renown(&["gate"], b"\xff".as_slice()).code, 2);
+}
+
+#[test]
+fn the_configuration_names_gates_and_their_options() {
+    let config = "[gates]\ncli = [\"answer\", \"quick\", \"filesystem\"]\n\
+        [gate.answer]\nkind = \"schema\"\nschema = \"answer.json\"\n\
+        [gate.asked]\nkind = \"schema\"\nschema = {type = \"object\"}\ntarget = \"input\"\nmode = \"observe\"\n\
+        [gate.quick]\nkind = \"latency\"\nmax_ms = 100\n\
+        [gate.filesystem]\nroots = [\"work\"]\n\
+        [server]\nlisten = \"x\"\n";
+    let dir =
+        dir("config", &[("renown.toml", config), ("answer.json", r#"{"type":"string"}"#), ("in.json", "7")]);
+    let (path, input) = (dir.join("renown.toml"), dir.join("in.json"));
+    let (path, input) = (path.to_str().unwrap(), input.to_str().unwrap());
+    let run = renown(&["gate", "--config", path, "--latency-ms", "143"], "17");
+    assert_eq!(
+        run.stdout,
+        "fail  answer      schema validation failed (1 issue): / type\n\
+         fail  quick       latency 143ms exceeds 100ms threshold\npass  filesystem\nFAIL\n"
+    );
+    let run = renown(&["gate", "--config", path, "--gates", "asked", "--input", input], "17");
+    assert_eq!(
+        (run.code, run.stdout.as_str()),
+        (0, "skip  asked  observed: schema validation failed (1 issue): / type\nPASS\n")
+    );
+    let inside = format!("{}/work/../work/x", dir.display());
+    let run = renown(&["gate", "--config", path, "--gates", "filesystem"], inside);
+    assert_eq!(run.code, 0, "roots are relative to the file: {}", run.stdout);
+}
+
+#[test]
+fn roots_can_be_added() {
+    let dir = dir("roots", &[]);
+    let inside = format!("{}/a/../b", dir.display());
+    assert_eq!(renown(&["gate", "--gates", "filesystem"], inside.as_str()).code, 1);
+    let root = dir.to_str().unwrap();
+    assert_eq!(renown(&["gate", "--gates", "filesystem", "--root", root], inside.as_str()).code, 0);
+    assert_eq!(renown(&["gate", "--root", "no such directory"], "x").code, 2);
+}
+
+#[test]
+fn strictness_can_be_chosen() {
+    let output = "see ada@example.com and ../x";
+    assert_eq!(renown(&["gate"], output).code, 1);
+    assert_eq!(renown(&["gate", "--strictness", "balanced"], output).code, 0);
+}
+
+#[test]
+fn bad_usage_is_named() {
+    let dir = dir("bad", &[("renown.toml", "[gate.pii]\nemial = true\n")]);
+    let path = dir.join("renown.toml");
+    let path = path.to_str().unwrap();
+    for (args, error) in [
+        (
+            &["--gates", "secrets"][..],
+            "--gates: \"secrets\" is no gate, expected one of content, filesystem, latency, pii, schema"
+                .to_owned(),
+        ),
+        (&["--gates", ""], "--gates: no gates, expected at least one".to_owned()),
+        (&["--gates", "pii,pii"], "--gates: \"pii\" stands there twice".to_owned()),
+        (
+            &["--config", path],
+            format!(
+                "{path}: gate.pii.emial: unknown option, expected one of kind, mode, strictness, email, us_ssn, us_phone, card, iban, ipv4"
+            ),
+        ),
+        (&["--latency-ms", "-1"], String::new()),
+        (
+            &["--latency-ms=60001"],
+            "invalid value '60001' for '--latency-ms <N>': 60001, expected milliseconds from 0 to 60000"
+                .to_owned(),
+        ),
+        (&["no such file"], "no such file: No such file or directory (os error 2)".to_owned()),
+    ] {
+        let run = renown(&[&["gate"], args].concat(), "x");
+        assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{args:?}");
+        assert!(run.stderr.starts_with(&format!("error: {error}")), "{args:?}: {}", run.stderr);
+    }
+}
