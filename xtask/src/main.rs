@@ -15,10 +15,12 @@
 mod bench;
 mod differential;
 mod duckdb;
+mod durability;
 mod fuzz;
 mod generate;
 mod load;
 mod process;
+mod renown;
 mod shell;
 mod test;
 mod tidy;

@@ -27,10 +27,10 @@ pub(crate) use options::USAGE;
 pub(crate) use plain::serve as plain;
 
 use crate::load::{Load, Measured, Protocol, Requests, fetch, get};
+use crate::renown::{Peer, Renown, empty};
 use crate::shell::{cargo, program, run, target_dir};
 use contest::{Side, Wanted, contest};
 use options::{Options, Part};
-use peers::{Peer, Renown};
 use postgres::{Postgres, Way};
 
 /// Connections at which evaluate and read are measured, and how many times Redis evaluate is to be.
@@ -90,7 +90,7 @@ struct Ours<'a> {
 
 impl<'a> Ours<'a> {
     fn start(options: &'a Options, program: &Path, data: &Path) -> Result<Self> {
-        peers::empty(data)?;
+        empty(data)?;
         let renown = Renown { program: program.to_owned(), data: data.to_owned() };
         let key = renown.create_key()?;
         let (peer, _) = renown.serve()?;

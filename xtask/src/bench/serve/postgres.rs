@@ -18,10 +18,10 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 
-use super::peers::{Peer, empty, free_address};
 use super::work::{Event, events, gates};
 use crate::load::Measured;
 use crate::process::{Says, Server, Usage};
+use crate::renown::{Peer, empty, free_address};
 use crate::shell::{install, output, program, run};
 
 const PROGRAMS: &str = "/usr/lib/postgresql/15/bin";

@@ -1,16 +1,20 @@
 //! What a large database costs: reads with a million agents against reads with a thousand, the cold start, and memory.
 
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use anyhow::{Result, bail};
+use anyhow::Result;
+use renown_core::ids::EvaluationId;
+use renown_core::units::Micros;
+use renown_store::sqlite::{Sqlite, system_clock};
+use renown_store::{EventId, NewEvaluation, Store};
 
 use super::contest::{Side, Wanted, contest, middle};
 use super::options::Options;
-use super::peers::{self, Peer, Renown};
 use super::{load, work};
 use crate::load::{Load, Measured, Protocol};
 use crate::process::resident_mb;
+use crate::renown::{Peer, Renown, empty};
 
 const FEW_AGENTS: u64 = 1000;
 const MANY_AGENTS: u64 = 1_000_000;
@@ -43,20 +47,49 @@ pub(super) fn scale(options: &Options, program: &Path, folder: &Path) -> Result<
 
 /// A database with so many agents and so many evaluations of each, and a key for it.
 fn database(program: &Path, data: &Path, agents: u64, each: u64) -> Result<(Renown, String)> {
-    peers::empty(data)?;
+    empty(data)?;
     let renown = Renown { program: program.to_owned(), data: data.to_owned() };
     let key = renown.create_key()?;
     load_bulk(data, agents, each)?;
     Ok((renown, key))
 }
 
-/// Writes the evaluations straight into the store, since a server would take hours for them. Agents are named as
-/// [`work::agent`] names them.
+/// How many evaluations the store is given at a time.
+const BATCH: u64 = 4000;
+
+/// Writes the evaluations straight into the store, in large batches. Agents are named as [`work::agent`] names them, and
+/// their evaluations are spread over the whole log, as those of agents that work at the same time are.
 fn load_bulk(data: &Path, agents: u64, each: u64) -> Result<()> {
-    bail!(
-        "{}: {agents} × {each} evaluations cannot be loaded, the store has no bulk path yet",
-        data.display()
-    )
+    let store = Sqlite::open(data, "cargo xtask bench serve", system_clock())?;
+    let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+    let org = renown_store::DEFAULT_ORG.parse()?;
+    let started = Instant::now();
+    let total = agents * each;
+    for first in (0..total).step_by(usize::try_from(BATCH)?) {
+        let batch = (first..total.min(first + BATCH)).map(|number| evaluation(number, agents));
+        runtime.block_on(store.append(&org, batch.collect::<Result<_>>()?, None))?;
+    }
+    let seconds = started.elapsed().as_secs_f64();
+    println!(
+        "loaded {agents} agents × {each} evaluations in {seconds:.0} s ({:.0}/s)",
+        total as f64 / seconds
+    );
+    Ok(())
+}
+
+fn evaluation(number: u64, agents: u64) -> Result<NewEvaluation> {
+    let latency = Micros::from_us(u32::try_from(number % 40_000)?).unwrap_or_default();
+    Ok(NewEvaluation {
+        agent: work::agent(number % agents).parse()?,
+        id: EventId::Made(EvaluationId::made(number, number)),
+        passed: !number.is_multiple_of(17),
+        gate_latency: latency,
+        agent_latency: None,
+        latency,
+        tool: Some("search".parse()?),
+        gates: r#"[{"name":"filesystem","passed":true,"latency_ms":0.004},{"name":"pii","passed":true,"latency_ms":0.003},{"name":"content","passed":true,"latency_ms":0.001}]"#.into(),
+        timestamp: None,
+    })
 }
 
 /// How long a start takes with many agents, and the memory right after it.
