@@ -1,10 +1,10 @@
 //! What the writer does inside a transaction: counts evaluations, adds agents and keys, keeps replies.
 //!
 //! The windows of agents that were lately written are held in memory, with a bound, and rebuilt from the log on first touch.
-//! They run ahead of the file until the commit; if that fails, every one that was touched is forgotten.
+//! They run ahead of the file until the commit; if that fails, every one that was touched is forgotten. Until then none is
+//! let go, since only they know what the transaction has done.
 
 use std::collections::HashMap;
-use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use lru::LruCache;
@@ -22,7 +22,7 @@ use crate::evidence::{EventId, NewEvaluation, Once, Outcome, Seq};
 use crate::keys::{ApiKey, KeyId, NewKey};
 use crate::{Clock, DEFAULT_ORG, REPLIES_KEPT_MS};
 
-/// How many agents' windows the writer holds: at most 2 KB each. It has to be more than one transaction can touch.
+/// How many agents' windows the writer holds between two transactions: at most 2 KB each.
 const WINDOWS_MAX: usize = 8192;
 
 /// How many evaluations one transaction may hold, but for the last batch that is taken whole.
@@ -71,7 +71,6 @@ impl<'c> Log<'c> {
             [],
             |row| row.get(0),
         )?;
-        let windows = NonZeroUsize::new(WINDOWS_MAX).unwrap_or(NonZeroUsize::MIN);
         Ok(Self {
             connection,
             orgs,
@@ -80,7 +79,7 @@ impl<'c> Log<'c> {
             latest: latest.and_then(|at| Timestamp::from_millis(at).ok()).unwrap_or(Timestamp::MIN),
             salts: Salts::default(),
             next_seq: HashMap::new(),
-            agents: LruCache::new(windows),
+            agents: LruCache::unbounded(),
             touched: Vec::new(),
             new_orgs: Vec::new(),
             begin: connection.prepare("BEGIN IMMEDIATE")?,
@@ -117,6 +116,9 @@ impl<'c> Log<'c> {
                 agent.touched = false;
                 self.standings.publish(key.0, &key.1, agent.window.tally());
             }
+        }
+        while self.agents.len() > WINDOWS_MAX {
+            self.agents.pop_lru();
         }
         Ok(())
     }

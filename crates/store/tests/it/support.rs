@@ -1,0 +1,145 @@
+//! What the tests share: a directory that goes away, a clock that can be turned, evaluations in few words.
+
+use std::future::Future;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+
+use renown_core::ids::OrgId;
+use renown_core::time::Timestamp;
+use renown_core::units::Micros;
+use renown_store::sqlite::{FILE, Reader, Sqlite, Verdict};
+use renown_store::{Clock, EventId, EventQuery, NewEvaluation, NewKey, Once, Store};
+
+/// A new and empty directory that is removed when the test ends, whether it passes or not.
+pub(crate) struct Scratch(PathBuf);
+
+impl Scratch {
+    pub(crate) fn new(name: &str) -> Self {
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("store-{name}-{}-{count}", std::process::id());
+        let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        std::fs::create_dir_all(&dir).unwrap();
+        Self(dir)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// The database of this data directory.
+    pub(crate) fn database(&self) -> PathBuf {
+        self.0.join(FILE)
+    }
+
+    /// What is in it, by name.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(&self.0).unwrap();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A clock that stands still until it is turned.
+#[derive(Clone)]
+pub(crate) struct Hand(Arc<AtomicI64>);
+
+/// When the clocks of the tests begin, in milliseconds: 2026-11-15T12:00:00Z.
+pub(crate) const NOON: i64 = 1_794_744_000_000;
+
+impl Hand {
+    pub(crate) fn at_noon() -> Self {
+        Self(Arc::new(AtomicI64::new(NOON)))
+    }
+
+    pub(crate) fn set(&self, after_noon_ms: i64) {
+        self.0.store(NOON + after_noon_ms, Ordering::Relaxed);
+    }
+
+    pub(crate) fn turn(&self, by_ms: i64) {
+        self.0.fetch_add(by_ms, Ordering::Relaxed);
+    }
+
+    pub(crate) fn clock(&self) -> Clock {
+        let millis = Arc::clone(&self.0);
+        Arc::new(move || Timestamp::from_millis(millis.load(Ordering::Relaxed)).unwrap())
+    }
+}
+
+/// So many milliseconds after noon.
+pub(crate) fn at(after_noon_ms: i64) -> Timestamp {
+    Timestamp::from_millis(NOON + after_noon_ms).unwrap()
+}
+
+/// Waits for a reply.
+pub(crate) fn wait<T>(reply: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(reply)
+}
+
+/// The organization that is always there.
+pub(crate) fn default_org() -> OrgId {
+    renown_store::DEFAULT_ORG.parse().unwrap()
+}
+
+/// An evaluation that passed in no time, with an id that was sent.
+pub(crate) fn evaluation(agent: &str, id: &str) -> NewEvaluation {
+    NewEvaluation {
+        agent: agent.parse().unwrap(),
+        id: EventId::Sent(id.parse().unwrap()),
+        passed: true,
+        gate_latency: Micros::from_us(0).unwrap(),
+        agent_latency: None,
+        latency: Micros::from_us(0).unwrap(),
+        tool: None,
+        gates: "[]".into(),
+        timestamp: None,
+    }
+}
+
+/// Evaluations of one agent, with ids that begin alike.
+pub(crate) fn evaluations(agent: &str, ids: &str, count: usize) -> Vec<NewEvaluation> {
+    (0..count).map(|number| evaluation(agent, &format!("{ids}-{number}"))).collect()
+}
+
+/// A key of an organization. The number makes it another one.
+pub(crate) fn key(org: &str, number: u8) -> NewKey {
+    NewKey {
+        id: uuid::Uuid::from_u128(u128::from(number)),
+        org: org.parse().unwrap(),
+        kind: renown_store::KeyKind::Secret,
+        label: None,
+        hash: [number; 32],
+        last_four: format!("{number:04}"),
+    }
+}
+
+/// A write that keeps a reply under a key.
+pub(crate) fn once<T: ?Sized + 'static>(key: &str, body: &str) -> Option<Once<T>> {
+    let body = body.as_bytes().to_vec();
+    Some(Once { key: key.to_owned(), fingerprint: [7; 32], reply: Box::new(move |_| (200, body)) })
+}
+
+/// The ids of an organization's evaluations, newest first.
+pub(crate) fn ids(store: &dyn Store, org: &OrgId) -> Vec<String> {
+    let page = wait(store.events(org, EventQuery { limit: 100_000, ..EventQuery::default() })).unwrap();
+    page.events.iter().map(|event| event.id.to_string()).collect()
+}
+
+/// Opens a data directory.
+pub(crate) fn open(dir: &Path, hand: &Hand) -> Arc<Sqlite> {
+    Arc::new(Sqlite::open(dir, "a test", hand.clock()).unwrap())
+}
+
+/// Replays the evidence of a data directory.
+pub(crate) fn verify(dir: &Path) -> Verdict {
+    Reader::open(dir).unwrap().verify(&mut |_, _| {}).unwrap()
+}
