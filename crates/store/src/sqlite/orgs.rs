@@ -23,6 +23,11 @@ impl OrgKey {
     /// How many there can be: the place of an evaluation has so many bits for it.
     pub(super) const COUNT_MAX: i64 = 1 << (62 - SEQ_BITS);
 
+    /// The organization in whose log a place is.
+    pub(super) fn of(Seq(seq): Seq) -> Self {
+        Self(seq >> SEQ_BITS)
+    }
+
     /// The places of its evaluations: the first, and the one after the last.
     pub(super) fn places(self) -> (Seq, Seq) {
         (Seq(self.0 << SEQ_BITS), Seq((self.0 + 1) << SEQ_BITS))

@@ -1,18 +1,20 @@
 //! Every score again from the evidence, compared with what is kept.
 //!
 //! The log is read once, in the order of acceptance. What the store keeps beside the evidence has to be what the rules make
-//! of it: the score and the count after each evaluation, the chain of each agent's evaluations, and the sums, the score and
-//! the last place beside each agent.
+//! of it: the organization of each evaluation, times of acceptance that do not go backwards, the score and the count after
+//! each, the chain of each agent's evaluations, and the sums, the score, the last place and the last time beside each agent.
 
 use std::collections::HashMap;
 use std::fmt;
 
-use renown_core::reputation::{Evaluation, Tally, Window};
+use renown_core::reputation::{Evaluation, Window};
 use renown_core::units::Micros;
 use rusqlite::{Connection, Row};
 
 use super::backup;
+use super::orgs::OrgKey;
 use crate::error::StoreError;
+use crate::evidence::Seq;
 
 /// What was compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -58,6 +60,7 @@ pub type Verdict = Result<Verified, Box<Difference>>;
 struct Replayed {
     window: Window,
     last_seq: Option<i64>,
+    last_accepted: Option<i64>,
 }
 
 /// Replays all evidence, up to the first difference. `report` hears how many evaluations are done, of how many.
@@ -67,15 +70,29 @@ pub(super) fn run(connection: &Connection, report: &mut dyn FnMut(u64, u64)) -> 
     backup::check(&moment)?;
     let mut verified = Verified::default();
     let mut agents: HashMap<i64, Replayed> = HashMap::new();
+    let mut latest = i64::MIN;
     let mut select = moment.prepare(
-        "SELECT seq, agent, previous, passed, latency_us, score, evaluations, gate_us, agent_us FROM evaluations ORDER BY seq",
+        "SELECT seq, agent, previous, passed, latency_us, score, evaluations, gate_us, agent_us, org, accepted_at \
+         FROM evaluations ORDER BY seq",
     )?;
     let mut rows = select.query([])?;
+    let mut org = None;
     while let Some(row) = rows.next()? {
         let agent: i64 = row.get(1)?;
-        let replayed = agents.entry(agent).or_default();
-        if let Some((what, kept, fresh)) = replay(replayed, row)? {
-            return Ok(Err(name(&moment, agent, Some(row.get(0)?), what, kept, fresh)));
+        let (kept_org, accepted_at): (OrgKey, i64) = (row.get(9)?, row.get(10)?);
+        let fresh_org = OrgKey::of(Seq(row.get(0)?));
+        if org.replace(fresh_org) != Some(fresh_org) {
+            latest = i64::MIN;
+        }
+        latest = latest.max(accepted_at);
+        let found = differs("the organization", &kept_org, &fresh_org)
+            .or_else(|| differs("the time of acceptance", &accepted_at, &latest));
+        let found = match found {
+            Some(found) => Some(found),
+            None => replay(agents.entry(agent).or_default(), row)?,
+        };
+        if let Some(found) = found {
+            return Ok(Err(name(&moment, agent, Some(row.get(0)?), found)));
         }
         verified.evaluations += 1;
         if verified.evaluations.is_multiple_of(10_000) {
@@ -96,20 +113,27 @@ fn differs<T: PartialEq + fmt::Debug>(what: &'static str, kept: &T, fresh: &T) -
     (kept != fresh).then(|| (what, format!("{kept:?}"), format!("{fresh:?}")))
 }
 
-/// Counts one evaluation and compares what is kept with it.
+/// Counts one evaluation and compares what is kept with it. Everything is read as the widest integer, so that a value that
+/// was never written is a difference with a name like any other.
 fn replay(replayed: &mut Replayed, row: &Row<'_>) -> Result<Option<Found>, StoreError> {
-    let us: u32 = row.get(4)?;
-    let latency = Micros::from_us(us).ok_or_else(|| StoreError::Damaged(format!("a latency of {us} µs")))?;
+    let (us, gate_us, agent_us): (i64, i64, Option<i64>) = (row.get(4)?, row.get(7)?, row.get(8)?);
+    let latency = u32::try_from(us).ok().and_then(Micros::from_us);
+    let Some(latency) = latency.filter(|_| us == gate_us || Some(us) == agent_us) else {
+        let fresh = format!("{gate_us} or {agent_us:?}, at most {}", Micros::MAX.us());
+        return Ok(Some(("the latency that counts", us.to_string(), fresh)));
+    };
     replayed.window.push(Evaluation { passed: row.get(3)?, latency });
     let standing = replayed.window.tally().standing();
-    let (gate_us, agent_us): (u32, Option<u32>) = (row.get(7)?, row.get(8)?);
-    let counts = us == gate_us || Some(us) == agent_us;
     let found = differs("the evaluation before", &row.get(2)?, &replayed.last_seq)
-        .or_else(|| (!counts).then(|| ("the latency that counts", us.to_string(), gate_us.to_string())))
-        .or(differs("the score after it", &row.get(5)?, &standing.score))
-        .or(differs("the number of evaluations after it", &row.get(6)?, &standing.eval_count));
+        .or(differs("the score after it", &row.get(5)?, &i64::from(standing.score)))
+        .or(differs("the number of evaluations after it", &row.get(6)?, &whole(standing.eval_count)));
     replayed.last_seq = Some(row.get(0)?);
+    replayed.last_accepted = Some(row.get(10)?);
     Ok(found)
+}
+
+fn whole(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
 }
 
 fn compare_agents(
@@ -118,34 +142,36 @@ fn compare_agents(
     verified: &mut Verified,
 ) -> Result<Option<Box<Difference>>, StoreError> {
     let mut select = connection.prepare(
-        "SELECT agent, last_seq, evaluations, passed, streak, latency_us, score FROM agents ORDER BY agent",
+        "SELECT agent, last_seq, evaluations, passed, streak, latency_us, score, last_seen, first_seen FROM agents ORDER BY agent",
     )?;
     let mut rows = select.query([])?;
     while let Some(row) = rows.next()? {
         let agent: i64 = row.get(0)?;
         let replayed = agents.remove(&agent).unwrap_or_default();
-        let fresh = replayed.window.tally();
-        let kept = Tally::from_sums(row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?);
+        let tally = replayed.window.tally();
+        let fresh = [tally.evaluations(), tally.passed(), tally.streak(), tally.latency_us()].map(whole);
+        let kept = [row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?];
+        // An agent that was only named was last seen then.
+        let last_seen = replayed.last_accepted.map_or_else(|| row.get(8), Ok)?;
         let found = differs("the last evaluation", &row.get(1)?, &replayed.last_seq)
-            .or(differs("the sums of the window", &kept, &Some(fresh)))
-            .or(differs("the score", &row.get(6)?, &fresh.breakdown().score()));
-        if let Some((what, kept, fresh)) = found {
-            return Ok(Some(name(connection, agent, None, what, kept, fresh)));
+            .or(differs("the sums of the window", &kept, &fresh))
+            .or(differs("the score", &row.get(6)?, &i64::from(tally.breakdown().score())))
+            .or(differs("when it was last seen", &row.get(7)?, &last_seen));
+        if let Some(found) = found {
+            return Ok(Some(name(connection, agent, None, found)));
         }
         verified.agents += 1;
     }
     // What is left belongs to nobody.
     let orphan = agents.keys().min();
-    Ok(orphan.map(|&agent| name(connection, agent, None, "the agent", "missing".into(), "there".into())))
+    Ok(orphan.map(|&agent| name(connection, agent, None, ("the agent", "missing".into(), "there".into()))))
 }
 
 fn name(
     connection: &Connection,
     agent: i64,
     seq: Option<i64>,
-    what: &'static str,
-    kept: String,
-    fresh: String,
+    (what, kept, fresh): Found,
 ) -> Box<Difference> {
     let text = |sql: &str, key: i64| -> String {
         connection.query_row(sql, [key], |row| row.get(0)).unwrap_or_else(|_| format!("number {key}"))

@@ -1,0 +1,78 @@
+//! What is kept beside the evidence is what the evidence gives, and `verify` names what is not.
+
+use renown_store::Store;
+use renown_store::sqlite::Difference;
+use rusqlite::Connection;
+
+use crate::support::{Hand, Scratch, default_org, evaluation, evaluations, key, open, verify, wait};
+
+/// Two agents of the default organization and one of another; the fourth evaluation of `a` failed.
+fn log(scratch: &Scratch) {
+    let store = open(scratch.path(), &Hand::at_noon());
+    wait(store.create_key(key("other", 1), None)).unwrap();
+    let mut first = evaluations("a", "a", 6);
+    first[3].passed = false;
+    wait(store.append(&default_org(), first, None)).unwrap();
+    wait(store.append(&default_org(), evaluations("b", "b", 3), None)).unwrap();
+    wait(store.append(&"other".parse().unwrap(), vec![evaluation("a", "a-0")], None)).unwrap();
+}
+
+fn difference(sql: &str) -> Difference {
+    let scratch = Scratch::new("replay");
+    log(&scratch);
+    assert!(verify(scratch.path()).is_ok());
+    let database = Connection::open(scratch.database()).unwrap();
+    assert_eq!(database.execute(sql, []).unwrap(), 1, "{sql}");
+    drop(database);
+    *verify(scratch.path()).expect_err(sql)
+}
+
+#[test]
+fn verify_names_what_was_changed() {
+    let of = |table: &str, change: &str| match table {
+        "evaluations" => format!("UPDATE evaluations SET {change} WHERE org = 0 AND evaluation_id = 'a-2'"),
+        _ => format!("UPDATE agents SET {change} WHERE org = 0 AND name = 'a'"),
+    };
+    let table = [
+        ("evaluations", "score = score + 1", "the score after it"),
+        ("evaluations", "score = -1", "the score after it"),
+        ("evaluations", "evaluations = 7", "the number of evaluations after it"),
+        ("evaluations", "passed = 0", "the score after it"),
+        ("evaluations", "previous = NULL", "the evaluation before"),
+        ("evaluations", "previous = seq", "the evaluation before"),
+        ("evaluations", "latency_us = 1", "the latency that counts"),
+        ("evaluations", "latency_us = -1", "the latency that counts"),
+        ("evaluations", "latency_us = 99000000, gate_us = 99000000", "the latency that counts"),
+        ("evaluations", "org = 1", "the organization"),
+        ("evaluations", "accepted_at = accepted_at - 1", "the time of acceptance"),
+        ("agents", "evaluations = 5", "the sums of the window"),
+        ("agents", "passed = 4", "the sums of the window"),
+        ("agents", "passed = -4", "the sums of the window"),
+        ("agents", "streak = 0", "the sums of the window"),
+        ("agents", "latency_us = 1", "the sums of the window"),
+        ("agents", "score = 0", "the score"),
+        ("agents", "last_seq = last_seq - 1", "the last evaluation"),
+        ("agents", "last_seq = NULL", "the last evaluation"),
+        ("agents", "last_seen = last_seen + 1", "when it was last seen"),
+    ];
+    for (changed, change, what) in table {
+        let found = difference(&of(changed, change));
+        assert_eq!(
+            (found.what, found.org.as_str(), found.agent.as_str()),
+            (what, "default", "a"),
+            "{change}"
+        );
+        let named = (changed == "evaluations").then_some("a-2");
+        assert_eq!(found.evaluation.as_deref(), named, "{change}");
+    }
+}
+
+#[test]
+fn verify_names_what_is_gone() {
+    let found = difference("DELETE FROM evaluations WHERE org = 0 AND evaluation_id = 'a-2'");
+    assert_eq!((found.what, found.evaluation.as_deref()), ("the evaluation before", Some("a-3")));
+    let found = difference("DELETE FROM evaluations WHERE org = 0 AND evaluation_id = 'a-5'");
+    assert_eq!((found.what, found.evaluation), ("the last evaluation", None));
+    let found = difference("DELETE FROM agents WHERE org = 0 AND name = 'b'");
+    assert_eq!((found.what, found.kept.as_str()), ("the agent", "missing"));
+}
