@@ -11,7 +11,7 @@ use crate::error::StoreError;
 use crate::evidence::{Event, NewEvaluation, Once, Outcome, SavedReply, Seq};
 use crate::history::{Gathering, Point, Steps};
 use crate::keys::{ApiKey, KeyId, NewKey};
-use crate::query::{AgentQuery, AgentSort, AgentSummary, Agents, EventPage, EventQuery, Events};
+use crate::query::{AgentCursor, AgentQuery, AgentSort, AgentSummary, Agents, EventPage, EventQuery, Events};
 use crate::{Clock, DEFAULT_ORG, REPLIES_KEPT_MS, Reply, Store};
 
 /// Everything that was accepted, in order.
@@ -45,7 +45,7 @@ impl Memory {
     fn at_now(&self) -> (MutexGuard<'_, Held>, Timestamp) {
         let mut held = self.held();
         let now = (self.clock)();
-        let now = Timestamp::from_millis(now.millis()).unwrap_or(now).max(held.latest.unwrap_or(now));
+        let now = whole_millis(now).max(held.latest.unwrap_or(Timestamp::MIN));
         held.latest = Some(now);
         (held, now)
     }
@@ -92,7 +92,7 @@ impl Held {
                 latency: new.latency,
                 gates: new.gates.to_string(),
                 standing: tally.standing(),
-                created_at: Timestamp::from_millis(created_at.millis()).unwrap_or(created_at),
+                created_at: whole_millis(created_at),
                 accepted_at: now,
                 salt: Default::default(),
             },
@@ -125,6 +125,10 @@ impl Held {
         self.replies.retain(|(o, known, ..)| o != org || *known != key);
         self.replies.push((org.clone(), key, now, SavedReply { fingerprint, status, body }));
     }
+}
+
+fn whole_millis(time: Timestamp) -> Timestamp {
+    Timestamp::from_millis(time.millis()).unwrap_or(time)
 }
 
 fn answer<'a, T: Send + 'a>(result: Result<T, StoreError>) -> Reply<'a, T> {
@@ -191,18 +195,16 @@ impl Store for Memory {
         answer(held.known(org).map(|()| {
             let mut agents = held.summaries(org);
             agents.retain(|agent| query.wants(&agent.agent));
+            let order = |a: &AgentCursor, b: &AgentCursor| match query.sort {
+                AgentSort::LastSeen => (b.value, &b.agent).cmp(&(a.value, &a.agent)),
+                AgentSort::Score | AgentSort::AgentId => (b.value, &a.agent).cmp(&(a.value, &b.agent)),
+            };
             let place = |agent: &AgentSummary| agent.cursor(query.sort);
-            match query.sort {
-                AgentSort::LastSeen => {
-                    agents.sort_by_key(|agent| std::cmp::Reverse((place(agent).value, agent.agent.clone())));
-                }
-                AgentSort::Score => agents.sort_by_key(|agent| (-place(agent).value, agent.agent.clone())),
-                AgentSort::AgentId => agents.sort_by_key(|agent| agent.agent.clone()),
-            }
-            let after = query.after.as_ref().and_then(|after| {
-                agents.iter().position(|agent| place(agent) == *after).map(|position| position + 1)
-            });
-            Agents::page(agents.into_iter().skip(after.unwrap_or(0)), &query)
+            agents.sort_by(|a, b| order(&place(a), &place(b)));
+            // The agent at which the last page ended may have moved since.
+            agents
+                .retain(|agent| query.after.as_ref().is_none_or(|after| order(after, &place(agent)).is_lt()));
+            Agents::page(agents, &query)
         }))
     }
 
@@ -244,14 +246,16 @@ impl Store for Memory {
     }
 
     fn touch_keys(&self, used: Vec<(KeyId, Timestamp)>) -> Reply<'_, ()> {
-        let mut held = self.held();
+        let (mut held, _) = self.at_now();
         for (id, at) in used {
+            let at = whole_millis(at);
             held.keys.iter_mut().filter(|key| key.key.id == id).for_each(|key| key.last_used_at = Some(at));
         }
         answer(Ok(()))
     }
 
     fn ready(&self) -> Reply<'_, ()> {
+        let _ = self.at_now();
         answer(Ok(()))
     }
 }

@@ -180,7 +180,7 @@ pub struct Agents {
 impl Agents {
     /// A page from agents in their order, of which one more than the limit tells that there is another page.
     pub(crate) fn page(agents: impl IntoIterator<Item = AgentSummary>, query: &AgentQuery) -> Self {
-        let mut page: Vec<AgentSummary> = agents.into_iter().take(query.limit + 1).collect();
+        let mut page: Vec<AgentSummary> = agents.into_iter().take(query.limit.saturating_add(1)).collect();
         let more = page.len() > query.limit;
         page.truncate(query.limit);
         let next = page.last().filter(|_| more).map(|last| last.cursor(query.sort));

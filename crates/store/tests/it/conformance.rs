@@ -1,0 +1,101 @@
+//! What every store promises: questions with one answer each, and a long random walk beside the plainest store there is.
+//!
+//! A new store joins by an implementation of [`Subject`] and two lines in the tests below.
+
+mod reads;
+mod walk;
+mod writes;
+
+use renown_store::Store;
+use renown_store::memory::Memory;
+use renown_store::sqlite::Sqlite;
+
+use crate::support::{Hand, Scratch, verify};
+
+/// A store under test.
+trait Subject {
+    /// An empty one.
+    fn make(hand: &Hand) -> Self;
+    fn store(&self) -> &dyn Store;
+    /// Closes and opens it, if it can be closed.
+    fn reopen(&mut self) {}
+    /// Replays its evidence, if it keeps anything beside it.
+    fn verify(&self) {}
+}
+
+impl Subject for Memory {
+    fn make(hand: &Hand) -> Self {
+        Self::new(hand.clock())
+    }
+
+    fn store(&self) -> &dyn Store {
+        self
+    }
+}
+
+struct OnDisk {
+    // Before its directory, which goes away with it.
+    store: Option<Sqlite>,
+    scratch: Scratch,
+    hand: Hand,
+}
+
+impl Subject for OnDisk {
+    fn make(hand: &Hand) -> Self {
+        let mut made = Self { store: None, scratch: Scratch::new("conformance"), hand: hand.clone() };
+        made.reopen();
+        made
+    }
+
+    fn store(&self) -> &dyn Store {
+        self.store.as_ref().unwrap()
+    }
+
+    fn reopen(&mut self) {
+        self.store = None;
+        self.store = Some(Sqlite::open(self.scratch.path(), "a test", self.hand.clock()).unwrap());
+    }
+
+    fn verify(&self) {
+        verify(self.scratch.path()).unwrap();
+    }
+}
+
+/// A question to an empty store.
+type Question = (&'static str, fn(&dyn Store, &Hand));
+
+fn ask<S: Subject>() {
+    for (question, check) in writes::QUESTIONS.iter().chain(&reads::QUESTIONS) {
+        // Shown when the check fails.
+        println!("{question}");
+        let hand = Hand::at_noon();
+        let subject = S::make(&hand);
+        check(subject.store(), &hand);
+        subject.verify();
+    }
+}
+
+#[test]
+fn the_store_in_memory_keeps_the_promises() {
+    ask::<Memory>();
+}
+
+#[test]
+fn the_store_on_sqlite_keeps_the_promises() {
+    ask::<OnDisk>();
+}
+
+#[test]
+fn the_store_in_memory_walks_like_itself() {
+    walk::walk::<Memory>(1, 1000);
+}
+
+#[test]
+fn the_store_on_sqlite_walks_like_the_one_in_memory() {
+    walk::walk::<OnDisk>(2, 4000);
+}
+
+#[test]
+fn the_store_on_sqlite_walks_on_after_it_was_closed() {
+    walk::walk_and_reopen::<OnDisk>(3, 2000);
+}

@@ -1,0 +1,317 @@
+//! Questions about reading: filters, pages, orders.
+
+use renown_store::{AgentQuery, AgentSort, EventQuery, NewEvaluation, Steps, Store};
+
+use super::Question;
+use crate::support::{Hand, at, default_org, evaluation, evaluations, ids, key, wait};
+
+pub(super) const QUESTIONS: [Question; 10] = [
+    ("each filter of events, alone and with others", filters),
+    ("pages of events by cursor, to the end", cursors),
+    ("pages of events by offset, to the end", offsets),
+    ("a cursor of one filter is good in another", foreign_cursors),
+    ("writes between two pages move nothing", pages_stand_still),
+    ("agents in each order, ties by name", agent_orders),
+    ("pages of agents while they move", agents_move),
+    ("agents by a part of their name in any case", agent_text),
+    ("names are what was sent, to the last code point", names_as_sent),
+    ("history by steps", history),
+];
+
+/// Twelve evaluations: two agents, two tools, a gate, failures, and times that run backwards.
+fn mixed() -> Vec<NewEvaluation> {
+    let mut all = Vec::new();
+    for number in 0..12 {
+        let mut new = evaluation(["a", "b"][number % 2], &format!("e{number:02}"));
+        new.passed = number % 3 != 0;
+        new.tool = ["sh", "web", ""].get(number % 4).map(|tool| tool.parse().unwrap());
+        new.gates =
+            [r#"[{"name":"size"}]"#, r#"[{"name":"si\u007ae"},{"name":"ünï\""}]"#, "[]"][number % 3].into();
+        new.timestamp = Some(at(-100 * number as i64));
+        all.push(new);
+    }
+    all
+}
+
+fn found(store: &dyn Store, query: EventQuery) -> Vec<usize> {
+    let page = wait(store.events(&default_org(), EventQuery { limit: 100, ..query })).unwrap();
+    assert_eq!(page.next, None);
+    page.events.iter().map(|event| event.id.as_str()[1..].parse().unwrap()).collect()
+}
+
+fn filters(store: &dyn Store, _: &Hand) {
+    wait(store.append(&default_org(), mixed(), None)).unwrap();
+    let none = EventQuery::default;
+    let sub_milli =
+        |millis: i64, nanos| renown_core::time::Timestamp::from_nanos(at(millis).nanos() + nanos).unwrap();
+    let agent = Some("a".parse().unwrap());
+    let table: Vec<(EventQuery, Box<dyn Fn(usize) -> bool>)> = vec![
+        (none(), Box::new(|_| true)),
+        (EventQuery { agent: agent.clone(), ..none() }, Box::new(|n| n % 2 == 0)),
+        (EventQuery { agent: Some("A".parse().unwrap()), ..none() }, Box::new(|_| false)),
+        (EventQuery { tool: Some("web".parse().unwrap()), ..none() }, Box::new(|n| n % 4 == 1)),
+        (EventQuery { tool: Some("".parse().unwrap()), ..none() }, Box::new(|n| n % 4 == 2)),
+        (EventQuery { gate: Some("size".into()), ..none() }, Box::new(|n| n % 3 < 2)),
+        (EventQuery { gate: Some("ünï\"".into()), ..none() }, Box::new(|n| n % 3 == 1)),
+        (EventQuery { gate: Some("siz".into()), ..none() }, Box::new(|_| false)),
+        (EventQuery { passed: Some(true), ..none() }, Box::new(|n| n % 3 != 0)),
+        (EventQuery { passed: Some(false), ..none() }, Box::new(|n| n % 3 == 0)),
+        (EventQuery { from: Some(at(-300)), ..none() }, Box::new(|n| n <= 3)),
+        (EventQuery { from: Some(sub_milli(-300, 1)), ..none() }, Box::new(|n| n <= 2)),
+        (EventQuery { to: Some(at(-300)), ..none() }, Box::new(|n| n >= 3)),
+        (EventQuery { to: Some(sub_milli(-301, 999_999)), ..none() }, Box::new(|n| n >= 4)),
+        (EventQuery { from: Some(at(-300)), to: Some(at(-300)), ..none() }, Box::new(|n| n == 3)),
+        (EventQuery { from: Some(at(-1)), to: Some(at(-99)), ..none() }, Box::new(|_| false)),
+        (
+            EventQuery { agent: agent.clone(), from: Some(at(-400)), passed: Some(true), ..none() },
+            Box::new(|n| n == 2 || n == 4),
+        ),
+        (
+            EventQuery {
+                agent,
+                tool: Some("sh".parse().unwrap()),
+                gate: Some("size".into()),
+                to: Some(at(-400)),
+                ..none()
+            },
+            Box::new(|n| n == 4),
+        ),
+    ];
+    for (query, wanted) in table {
+        let expected: Vec<usize> = (0..12).rev().filter(|&number| wanted(number)).collect();
+        assert_eq!(found(store, query.clone()), expected, "{query:?}");
+    }
+}
+
+/// Every page of a query, one after the other.
+fn pages(store: &dyn Store, query: &EventQuery) -> Vec<Vec<String>> {
+    let mut pages = Vec::new();
+    let mut query = query.clone();
+    loop {
+        let page = wait(store.events(&default_org(), query.clone())).unwrap();
+        pages.push(page.events.iter().map(|event| event.id.to_string()).collect());
+        match page.next {
+            Some(next) => query.before = Some(next),
+            None => return pages,
+        }
+    }
+}
+
+fn cursors(store: &dyn Store, _: &Hand) {
+    wait(store.create_key(key("other", 1), None)).unwrap();
+    for batch in mixed().chunks(5) {
+        wait(store.append(&default_org(), batch.to_vec(), None)).unwrap();
+        wait(store.append(&"other".parse().unwrap(), batch.to_vec(), None)).unwrap();
+    }
+    let all = ids(store, &default_org());
+    assert_eq!(all.len(), 12);
+    for limit in 1..=13 {
+        for (agent, passed, from) in [
+            (None, None, None),
+            (Some("b"), None, None),
+            (None, Some(true), None),
+            (None, None, Some(at(-700))),
+        ] {
+            let agent = agent.map(|agent| agent.parse().unwrap());
+            let query = EventQuery { agent, passed, from, limit, ..EventQuery::default() };
+            let whole = pages(store, &EventQuery { limit: 100, ..query.clone() }).concat();
+            let pages = pages(store, &query);
+            assert_eq!(pages.concat(), whole, "{query:?}");
+            let (last, before) = pages.split_last().unwrap();
+            assert!(before.iter().all(|page| page.len() == limit) && !last.is_empty(), "{query:?}");
+        }
+    }
+    let none = wait(store.events(&default_org(), EventQuery::default())).unwrap();
+    assert!(none.events.is_empty() && none.next.is_none(), "a page of nothing");
+}
+
+fn offsets(store: &dyn Store, _: &Hand) {
+    wait(store.append(&default_org(), mixed(), None)).unwrap();
+    let all = ids(store, &default_org());
+    for limit in 1..=5 {
+        let mut seen = Vec::new();
+        for offset in (0..=15).step_by(limit) {
+            let query = EventQuery { limit, offset, ..EventQuery::default() };
+            let page = wait(store.events(&default_org(), query)).unwrap();
+            assert_eq!(page.next.is_some(), offset + limit < all.len(), "{limit} {offset}");
+            seen.extend(page.events.into_iter().map(|event| event.id.to_string()));
+        }
+        assert_eq!(seen, all, "{limit}");
+    }
+    let second =
+        wait(store.events(&default_org(), EventQuery { limit: 4, offset: 2, ..EventQuery::default() }))
+            .unwrap();
+    let query = EventQuery { limit: 3, offset: 1, before: second.next, ..EventQuery::default() };
+    let after = wait(store.events(&default_org(), query)).unwrap();
+    let after: Vec<String> = after.events.iter().map(|event| event.id.to_string()).collect();
+    assert_eq!(after, all[7..10], "an offset counts from the cursor");
+}
+
+fn foreign_cursors(store: &dyn Store, _: &Hand) {
+    wait(store.append(&default_org(), mixed(), None)).unwrap();
+    let page = wait(store.events(&default_org(), EventQuery { limit: 4, ..EventQuery::default() })).unwrap();
+    // It stands at e08, which is of agent a.
+    for (agent, expected) in [("a", vec![6, 4, 2, 0]), ("b", vec![7, 5, 3, 1])] {
+        let query =
+            EventQuery { agent: Some(agent.parse().unwrap()), before: page.next, ..EventQuery::default() };
+        assert_eq!(found(store, query), expected, "{agent}");
+    }
+    let oldest = found(
+        store,
+        EventQuery {
+            before: page.events.last().map(|event| event.seq),
+            passed: Some(false),
+            ..EventQuery::default()
+        },
+    );
+    assert_eq!(oldest, [6, 3, 0]);
+}
+
+fn pages_stand_still(store: &dyn Store, _: &Hand) {
+    wait(store.append(&default_org(), mixed(), None)).unwrap();
+    let all = ids(store, &default_org());
+    let first = wait(store.events(&default_org(), EventQuery { limit: 5, ..EventQuery::default() })).unwrap();
+    wait(store.append(&default_org(), evaluations("a", "late", 3), None)).unwrap();
+    let rest = pages(store, &EventQuery { limit: 5, before: first.next, ..EventQuery::default() }).concat();
+    assert_eq!(rest, all[5..]);
+}
+
+fn names(store: &dyn Store, query: &AgentQuery) -> Vec<Vec<String>> {
+    let mut pages = Vec::new();
+    let mut query = query.clone();
+    loop {
+        let page = wait(store.agents(&default_org(), query.clone())).unwrap();
+        pages.push(page.agents.iter().map(|agent| agent.agent.to_string()).collect());
+        match page.next {
+            Some(next) => query.after = Some(next),
+            None => return pages,
+        }
+    }
+}
+
+fn agent_orders(store: &dyn Store, hand: &Hand) {
+    wait(store.create_key(key("other", 1), None)).unwrap();
+    wait(store.append(&"other".parse().unwrap(), vec![evaluation("elsewhere", "x")], None)).unwrap();
+    let mut batches = 0..;
+    let mut add = |agent: &str, count| {
+        wait(store.append(
+            &default_org(),
+            evaluations(agent, &format!("batch{}", batches.next().unwrap()), count),
+            None,
+        ))
+        .unwrap()
+    };
+    for (minute, agents) in
+        [[("m", 2), ("z", 1)], [("k", 2), ("b", 1)], [("~é", 1), ("Z", 9)]].into_iter().enumerate()
+    {
+        hand.set(60_000 * minute as i64);
+        for (agent, count) in agents {
+            add(agent, count);
+        }
+    }
+    wait(store.add_agent(&default_org(), "idle".parse().unwrap(), None)).unwrap();
+    let table = [
+        (AgentSort::LastSeen, ["~é", "idle", "Z", "k", "b", "z", "m"]),
+        (AgentSort::Score, ["Z", "k", "m", "b", "z", "~é", "idle"]),
+        (AgentSort::AgentId, ["Z", "b", "idle", "k", "m", "z", "~é"]),
+    ];
+    for (sort, expected) in table {
+        for limit in [1, 2, 3, 7, 8, usize::MAX] {
+            let pages = names(store, &AgentQuery { sort, limit, ..AgentQuery::default() });
+            assert_eq!(pages.concat(), expected, "{sort:?} {limit}");
+            assert_eq!(pages.len(), 7usize.div_ceil(limit), "{sort:?} {limit}");
+        }
+    }
+}
+
+fn agents_move(store: &dyn Store, hand: &Hand) {
+    for (minute, agent) in ["a", "b", "c", "d"].into_iter().enumerate() {
+        hand.set(60_000 * minute as i64);
+        wait(store.append(&default_org(), evaluations(agent, agent, 1), None)).unwrap();
+    }
+    for sort in [AgentSort::LastSeen, AgentSort::Score] {
+        let query = AgentQuery { sort, limit: 2, ..AgentQuery::default() };
+        let page = wait(store.agents(&default_org(), query.clone())).unwrap();
+        let last = page.agents[1].agent.clone();
+        hand.turn(60_000);
+        // The agent at which the page ended moves to the top. Those behind it stay where they were.
+        wait(store.append(&default_org(), evaluations(last.as_str(), &format!("{sort:?}"), 5), None))
+            .unwrap();
+        let rest = names(store, &AgentQuery { after: page.next, ..query }).concat();
+        let seen: Vec<&str> = page.agents.iter().map(|agent| agent.agent.as_str()).collect();
+        assert_eq!(rest.len(), 2, "{sort:?} {seen:?} {rest:?}");
+        assert!(rest.iter().all(|agent| !seen.contains(&agent.as_str())), "{sort:?} {seen:?} {rest:?}");
+    }
+}
+
+fn agent_text(store: &dyn Store, _: &Hand) {
+    for (number, agent) in ["Ärger", "ärmel", "100%", "a_b", "aXb", "GROSS", "groß"].into_iter().enumerate()
+    {
+        wait(store.append(&default_org(), vec![evaluation(agent, &format!("e{number}"))], None)).unwrap();
+    }
+    let table: [(&str, &[&str]); 8] = [
+        ("är", &["Ärger", "ärmel"]),
+        ("ÄR", &["Ärger", "ärmel"]),
+        ("%", &["100%"]),
+        ("a_B", &["a_b"]),
+        ("ss", &["GROSS"]),
+        ("", &["100%", "GROSS", "aXb", "a_b", "groß", "Ärger", "ärmel"]),
+        ("axb", &["aXb"]),
+        ("nobody", &[]),
+    ];
+    for (text, expected) in table {
+        for limit in [1, 100] {
+            let query = AgentQuery {
+                text: Some(text.to_owned()),
+                sort: AgentSort::AgentId,
+                limit,
+                ..AgentQuery::default()
+            };
+            assert_eq!(names(store, &query).concat(), expected, "{text:?} {limit}");
+        }
+    }
+}
+
+fn names_as_sent(store: &dyn Store, _: &Hand) {
+    // Two spellings of é, a name that SQL could trip over, spaces, an astral one, the longest.
+    let longest = "𝄞".repeat(200);
+    let agents = [
+        "\u{e9}",
+        "e\u{301}",
+        "'; DROP TABLE agents; --",
+        " a",
+        "a ",
+        "a",
+        "🤖",
+        "\u{feff}a",
+        longest.as_str(),
+    ];
+    for (number, agent) in agents.into_iter().enumerate() {
+        wait(store.append(&default_org(), vec![evaluation(agent, &format!("e{number}"))], None)).unwrap();
+    }
+    for (number, agent) in agents.into_iter().enumerate() {
+        let agent = agent.parse().unwrap();
+        assert_eq!(wait(store.tally(&default_org(), &agent)).unwrap().evaluations(), 1, "{agent}");
+        assert_eq!(wait(store.agent(&default_org(), &agent)).unwrap().unwrap().agent, agent);
+        assert_eq!(found(store, EventQuery { agent: Some(agent), ..EventQuery::default() }), [number]);
+    }
+    assert_eq!(wait(store.tally(&default_org(), &"E".parse().unwrap())).unwrap().evaluations(), 0);
+}
+
+fn history(store: &dyn Store, _: &Hand) {
+    wait(store.append(&default_org(), mixed(), None)).unwrap();
+    // Agent a has the even ones, at 0, −200, … −1000.
+    let points = |agent: &str, from, to, count| {
+        let steps = Steps::new(at(from), at(to), count).unwrap();
+        let points = wait(store.history(&default_org(), &agent.parse().unwrap(), steps)).unwrap();
+        points.iter().map(|point| (point.at, point.evaluations)).collect::<Vec<_>>()
+    };
+    assert_eq!(points("a", -1000, 0, 2), [(at(-1000), 3), (at(-500), 3)]);
+    assert_eq!(points("a", -650, -350, 3), [(at(-650), 1), (at(-450), 1)]);
+    assert_eq!(points("a", 1, 2, 5), []);
+    assert_eq!(points("nobody", -1000, 0, 5), []);
+    let steps = Steps::new(at(-1000), at(0), 1).unwrap();
+    let all = wait(store.history(&default_org(), &"a".parse().unwrap(), steps)).unwrap();
+    // The latest in time is the first accepted: a failure in no time, 250 points of latency and 0.3 of volume.
+    assert_eq!((all[0].score, all[0].evaluations), (250, 6));
+}

@@ -1,0 +1,318 @@
+//! A long walk of random writes and reads, done by two stores side by side. Whatever a caller can see has to be the same.
+//!
+//! Places in the log and random bytes are a store's own: each gets its own cursors back, and they are left out of what is
+//! compared. A few agents get most of the evaluations, so their windows fill and slide.
+
+use std::fmt::Debug;
+
+use renown_core::ids::{AgentId, OrgId};
+use renown_core::units::Micros;
+use renown_store::memory::Memory;
+use renown_store::{
+    AgentCursor, AgentQuery, AgentSort, Event, EventId, EventQuery, NewEvaluation, Once, Outcome, Seq, Steps,
+    Store, StoreError,
+};
+
+use super::Subject;
+use crate::dice::Dice;
+use crate::support::{Hand, at, key, wait};
+
+const ORGS: [&str; 4] = ["default", "other", "third", "nobodys"];
+const AGENTS: [&str; 9] = ["hot", "hot", "hot", "hot", "warm", "warm", "Cold", "cold", "кот"];
+const TOOLS: [&str; 3] = ["sh", "web", ""];
+const GATES: [&str; 3] = ["[]", r#"[{"name":"size"}]"#, r#"[{"name":"pii","passed":false},{"name":"size"}]"#];
+const KEYS_MAX: u8 = 200;
+
+/// Walks so many steps beside the store in memory.
+pub(super) fn walk<S: Subject>(seed: u64, steps: usize) {
+    Walk::<S>::new(seed).run(steps, 0);
+}
+
+/// The same, and the store is closed and opened now and then.
+pub(super) fn walk_and_reopen<S: Subject>(seed: u64, steps: usize) {
+    Walk::<S>::new(seed).run(steps, 40);
+}
+
+struct Walk<S> {
+    dice: Dice,
+    hand: Hand,
+    plain: Memory,
+    subject: S,
+    /// The latest that the clock has ever shown, after noon.
+    latest: i64,
+    clock: i64,
+    ids: usize,
+    keys: u8,
+    pages: Option<(OrgId, EventQuery, [Option<Seq>; 2])>,
+    step: usize,
+}
+
+impl<S: Subject> Walk<S> {
+    fn new(seed: u64) -> Self {
+        let hand = Hand::at_noon();
+        Self {
+            dice: Dice(seed),
+            plain: Memory::make(&hand),
+            subject: S::make(&hand),
+            hand,
+            latest: 0,
+            clock: 0,
+            ids: 0,
+            keys: 0,
+            pages: None,
+            step: 0,
+        }
+    }
+
+    fn run(mut self, steps: usize, reopen_one_in: usize) {
+        for step in 0..steps {
+            self.step = step;
+            if reopen_one_in > 0 && self.dice.one_in(reopen_one_in) {
+                self.subject.reopen();
+                // What the clock showed while nothing was written is not remembered: it does not go back across this.
+                self.set_clock(self.latest);
+            }
+            self.turn_clock();
+            match self.dice.roll(20) {
+                0..8 => self.append(),
+                8 => self.add_agent(),
+                9 => self.create_key(),
+                10 => self.end_or_use_key(),
+                11..14 => self.events(),
+                14 => self.history(),
+                15 => self.agents(),
+                16 => self.saved_reply(),
+                _ => self.standing(),
+            }
+        }
+        self.subject.verify();
+        let org: OrgId = ORGS[0].parse().unwrap();
+        let query = EventQuery { limit: usize::MAX, ..EventQuery::default() };
+        let all = self.both(|store| {
+            wait(store.events(&org, query.clone()))
+                .map(|page| page.events.into_iter().map(plain).collect::<Vec<_>>())
+        });
+        let hot = all.unwrap().iter().filter(|event| event.agent.as_str() == "hot").count();
+        assert!(hot > 600 || steps < 500, "the walk has to be long enough to fill a window: {hot}");
+    }
+
+    /// Asks both stores the same and compares what they say.
+    fn both<T: Debug + PartialEq>(&self, ask: impl Fn(&dyn Store) -> Result<T, StoreError>) -> Option<T> {
+        let [plain, subject] = [&self.plain as &dyn Store, self.subject.store()]
+            .map(|store| ask(store).map_err(|error| error.to_string()));
+        assert_eq!(plain, subject, "step {}", self.step);
+        subject.ok()
+    }
+
+    fn set_clock(&mut self, clock: i64) {
+        self.clock = clock;
+        self.latest = self.latest.max(clock);
+        self.hand.set(clock);
+    }
+
+    fn turn_clock(&mut self) {
+        let by: usize = match self.dice.roll(40) {
+            0 => self.dice.roll(10 * 3_600_000),
+            1..20 => self.dice.roll(3000),
+            20 => {
+                let back = self.dice.roll(3_600_000);
+                return self.set_clock(self.clock - back as i64);
+            }
+            _ => 0,
+        };
+        self.set_clock(self.clock + by as i64);
+    }
+
+    fn org(&mut self) -> OrgId {
+        let sides = if self.dice.one_in(3) { ORGS.len() } else { 1 };
+        ORGS[self.dice.roll(sides)].parse().unwrap()
+    }
+
+    fn agent(&mut self) -> AgentId {
+        self.dice.pick(&AGENTS).parse().unwrap()
+    }
+
+    fn time(&mut self) -> renown_core::time::Timestamp {
+        at(self.clock - self.dice.roll(100_000) as i64)
+    }
+
+    fn evaluation(&mut self) -> NewEvaluation {
+        let repeat = self.ids > 0 && self.dice.one_in(8);
+        let number = if repeat {
+            self.dice.roll(self.ids)
+        } else {
+            self.ids += 1;
+            self.ids
+        };
+        let id = format!("e{number}").parse().unwrap();
+        let gate_latency = Micros::from_us(self.dice.roll(200_000) as u32).unwrap();
+        let agent_latency =
+            self.dice.sometimes(3, |dice| Micros::from_us(dice.roll(60_000_001) as u32).unwrap());
+        NewEvaluation {
+            agent: self.agent(),
+            id: if repeat || self.dice.one_in(2) { EventId::Sent(id) } else { EventId::Made(id) },
+            passed: !self.dice.one_in(6),
+            gate_latency,
+            agent_latency,
+            latency: agent_latency.filter(|_| self.dice.one_in(2)).unwrap_or(gate_latency),
+            tool: self.dice.sometimes(2, |dice| dice.pick(&TOOLS).parse().unwrap()),
+            gates: self.dice.pick(&GATES).into(),
+            timestamp: if self.dice.one_in(4) { Some(self.time()) } else { None },
+        }
+    }
+
+    fn append(&mut self) {
+        let org = self.org();
+        let sides = self.dice.pick(&[1, 1, 4, 40]);
+        let batch: Vec<NewEvaluation> = (0..self.dice.roll(sides) + 1).map(|_| self.evaluation()).collect();
+        let key = self.dice.sometimes(4, |dice| format!("k{}", dice.roll(8)));
+        self.both(|store| {
+            let outcomes = wait(store.append(&org, batch.clone(), key.as_deref().map(told)))?;
+            Ok(outcomes.into_iter().map(seen).collect::<Vec<_>>())
+        });
+    }
+
+    fn add_agent(&mut self) {
+        let (org, agent) = (self.org(), self.agent());
+        self.both(|store| wait(store.add_agent(&org, agent.clone(), Some(told("k0")))));
+    }
+
+    fn create_key(&mut self) {
+        if self.keys < KEYS_MAX {
+            self.keys += 1;
+            // The last organization never gets a key, so it is never there.
+            let new = key(ORGS[self.dice.roll(ORGS.len() - 1)], self.keys);
+            self.both(|store| wait(store.create_key(new.clone(), Some(told("k1")))));
+        }
+    }
+
+    fn end_or_use_key(&mut self) {
+        let (org, id) = (self.org(), key("default", self.dice.roll(usize::from(self.keys) + 2) as u8).id);
+        let used = self.time();
+        if self.dice.one_in(2) {
+            self.both(|store| wait(store.revoke_key(&org, id)));
+        } else {
+            self.both(|store| wait(store.touch_keys(vec![(id, used)])));
+        }
+        self.both(|store| wait(store.keys()));
+        self.both(|store| wait(store.ready()));
+    }
+
+    fn event_query(&mut self) -> EventQuery {
+        let (agent, time) = (self.agent(), self.time());
+        EventQuery {
+            agent: self.dice.sometimes(2, |_| agent),
+            tool: self.dice.sometimes(6, |dice| dice.pick(&TOOLS).parse().unwrap()),
+            gate: self.dice.sometimes(6, |_| "size".to_owned()),
+            passed: self.dice.sometimes(6, |dice| dice.one_in(2)),
+            from: self.dice.sometimes(5, |_| time),
+            to: self.dice.sometimes(5, |_| time),
+            before: None,
+            offset: self.dice.sometimes(5, |dice| dice.roll(30)).unwrap_or(0),
+            limit: self.dice.roll(60),
+        }
+    }
+
+    /// A first page, or the next one of the pages that are open.
+    fn events(&mut self) {
+        let (org, mut query, cursors) = match self.pages.take() {
+            Some(open) if !self.dice.one_in(8) => open,
+            _ => (self.org(), self.event_query(), [None; 2]),
+        };
+        let mut next = Vec::new();
+        let mut pages = Vec::new();
+        for (store, cursor) in [&self.plain as &dyn Store, self.subject.store()].into_iter().zip(cursors) {
+            let page = wait(store.events(&org, EventQuery { before: cursor, ..query.clone() }));
+            next.push(page.as_ref().ok().and_then(|page| page.next));
+            pages.push(
+                page.map(|page| page.events.into_iter().map(plain).collect::<Vec<_>>())
+                    .map_err(|error| error.to_string()),
+            );
+        }
+        assert_eq!(pages[0], pages[1], "step {}: {query:?}", self.step);
+        assert_eq!(next[0].is_some(), next[1].is_some(), "step {}: {query:?}", self.step);
+        query.offset = 0;
+        self.pages = next[0].map(|_| (org, query, [next[0], next[1]]));
+    }
+
+    fn history(&mut self) {
+        let (org, agent, to) = (self.org(), self.agent(), self.clock);
+        let steps =
+            Steps::new(at(to - self.dice.roll(90_000_000) as i64), at(to), self.dice.roll(50) as u32 + 1)
+                .unwrap();
+        self.both(|store| wait(store.history(&org, &agent, steps)));
+    }
+
+    /// Every page of agents in one order.
+    fn agents(&mut self) {
+        let org = self.org();
+        let mut query = AgentQuery {
+            text: self.dice.sometimes(3, |dice| dice.pick(&["C", "ol", "КО", "none"]).to_owned()),
+            sort: self.dice.pick(&[AgentSort::LastSeen, AgentSort::Score, AgentSort::AgentId]),
+            after: None,
+            limit: self.dice.roll(4) + 1,
+        };
+        loop {
+            let page = self
+                .both(|store| wait(store.agents(&org, query.clone())).map(|page| (page.agents, page.next)));
+            let next: Option<AgentCursor> = page.and_then(|(_, next)| next);
+            let Some(next) = next else { return };
+            query.after = Some(next);
+        }
+    }
+
+    fn saved_reply(&mut self) {
+        let (org, key) = (self.org(), format!("k{}", self.dice.roll(8)));
+        self.both(|store| wait(store.saved_reply(&org, &key)));
+    }
+
+    fn standing(&mut self) {
+        let (org, agent) = (self.org(), self.agent());
+        self.both(|store| wait(store.tally(&org, &agent)));
+        self.both(|store| wait(store.agent(&org, &agent)));
+        self.both(|store| wait(store.window(&org, &agent)).map(|window| window.explain()));
+    }
+}
+
+/// A reply that tells what the write did.
+fn told<T: Debug + ?Sized + Tell>(key: &str) -> Once<T> {
+    Once {
+        key: key.to_owned(),
+        fingerprint: [key.len() as u8; 32],
+        reply: Box::new(|outcome| (201, outcome.tell().into_bytes())),
+    }
+}
+
+trait Tell {
+    fn tell(&self) -> String;
+}
+
+impl Tell for [Outcome] {
+    fn tell(&self) -> String {
+        format!("{:?}", self.iter().map(Outcome::tally).collect::<Vec<_>>())
+    }
+}
+
+impl Tell for bool {
+    fn tell(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl Tell for renown_store::ApiKey {
+    fn tell(&self) -> String {
+        format!("{self:?}")
+    }
+}
+
+/// An event without what is a store's own.
+fn plain(event: Event) -> Event {
+    Event { seq: Seq(0), salt: Default::default(), ..event }
+}
+
+fn seen(outcome: Outcome) -> Outcome {
+    match outcome {
+        Outcome::Repeated { first, tally } => Outcome::Repeated { first: Box::new(plain(*first)), tally },
+        counted @ Outcome::Counted { .. } => counted,
+    }
+}

@@ -1,0 +1,255 @@
+//! Questions about writing: what counts, how often, when, and for whom.
+
+use renown_core::ids::OrgId;
+use renown_core::reputation::WINDOW_SIZE;
+use renown_core::time::Timestamp;
+use renown_core::units::Micros;
+use renown_store::{EventId, EventQuery, Outcome, REPLIES_KEPT_MS, Store, StoreError};
+
+use super::Question;
+use crate::support::{Hand, at, default_org, evaluation, evaluations, ids, key, once, wait};
+
+pub(super) const QUESTIONS: [Question; 14] = [
+    ("an answered write is seen by the next read", seen_at_once),
+    ("the window is the last 500, in the order of acceptance", window_slides),
+    ("an id counts once inside a batch", once_in_a_batch),
+    ("an id counts once across batches and agents", once_across_batches),
+    ("an id counts once in each organization", once_in_each_organization),
+    ("an empty batch is no evidence", empty_batch),
+    ("an unknown organization is refused and nothing is made", unknown_organization),
+    ("times never go backwards", clock_turned_back),
+    ("what happened when is as the caller says, in milliseconds", sent_timestamp),
+    ("a reply is kept for a day and not longer", replies_last_a_day),
+    ("a reply belongs to its organization and the last one stands", replies_apart),
+    ("an agent is new once", agents_are_new_once),
+    ("keys are listed, used and revoked in their organization", keys_live_and_end),
+    ("a key makes its organization", keys_make_organizations),
+];
+
+fn other() -> OrgId {
+    "other".parse().unwrap()
+}
+
+fn counted(outcomes: &[Outcome]) -> Vec<bool> {
+    outcomes.iter().map(|outcome| matches!(outcome, Outcome::Counted { .. })).collect()
+}
+
+fn seen_at_once(store: &dyn Store, _: &Hand) {
+    let agent = "a".parse().unwrap();
+    for n in 1..=20 {
+        let new = evaluation("a", &format!("e{n}"));
+        let told = wait(store.append(&default_org(), vec![new], None)).unwrap()[0].tally();
+        let tally = wait(store.tally(&default_org(), &agent)).unwrap();
+        let window = wait(store.window(&default_org(), &agent)).unwrap().tally();
+        let summary = wait(store.agent(&default_org(), &agent)).unwrap().unwrap();
+        assert_eq!((tally.evaluations(), told, window, summary.tally), (n, tally, tally, tally));
+    }
+}
+
+fn window_slides(store: &dyn Store, _: &Hand) {
+    let agent = "a".parse().unwrap();
+    let mut all = evaluations("a", "e", 2 * WINDOW_SIZE + 7);
+    for (number, new) in all.iter_mut().enumerate() {
+        new.passed = number % 7 != 3;
+        new.latency = Micros::from_us(number as u32 * 13).unwrap();
+        new.gate_latency = new.latency;
+    }
+    for batch in all.chunks(90) {
+        wait(store.append(&default_org(), batch.to_vec(), None)).unwrap();
+    }
+    let last = &all[all.len() - WINDOW_SIZE..];
+    let passed = last.iter().filter(|new| new.passed).count();
+    let streak = last.iter().rev().take_while(|new| new.passed).count();
+    let latency_us: u64 = last.iter().map(|new| u64::from(new.latency.us())).sum();
+    let tally = wait(store.tally(&default_org(), &agent)).unwrap();
+    let sums = (tally.evaluations(), tally.passed(), tally.streak(), tally.latency_us());
+    assert_eq!(sums, (WINDOW_SIZE as u64, passed as u64, streak as u64, latency_us));
+    assert_eq!(wait(store.window(&default_org(), &agent)).unwrap().tally(), tally);
+    let newest =
+        wait(store.events(&default_org(), EventQuery { limit: 1, ..EventQuery::default() })).unwrap();
+    assert_eq!(newest.events[0].standing, tally.standing());
+}
+
+fn once_in_a_batch(store: &dyn Store, _: &Hand) {
+    let mut again = evaluation("a", "x");
+    again.passed = false;
+    let batch = vec![evaluation("a", "x"), evaluation("b", "y"), again, evaluation("c", "x")];
+    let outcomes = wait(store.append(&default_org(), batch, None)).unwrap();
+    assert_eq!(counted(&outcomes), [true, true, false, false]);
+    for (index, tally_of_named) in [(2, 1), (3, 0)] {
+        let Outcome::Repeated { first, tally } = &outcomes[index] else { panic!("{index}") };
+        let seen = (first.agent.as_str(), first.passed, first.standing.eval_count, tally.evaluations());
+        assert_eq!(seen, ("a", true, 1, tally_of_named), "{index}");
+    }
+    assert_eq!(ids(store, &default_org()), ["y", "x"]);
+    assert_eq!(
+        wait(store.agent(&default_org(), &"c".parse().unwrap())).unwrap(),
+        None,
+        "a repeat names nobody"
+    );
+}
+
+fn once_across_batches(store: &dyn Store, hand: &Hand) {
+    let mut first = evaluation("a", "x");
+    (first.passed, first.gates) = (false, r#"[{"name":"size"}]"#.into());
+    wait(store.append(&default_org(), vec![first], None)).unwrap();
+    wait(store.append(&default_org(), vec![evaluation("a", "y")], None)).unwrap();
+    hand.turn(5000);
+    let outcomes = wait(store.append(&default_org(), vec![evaluation("b", "x")], None)).unwrap();
+    let Outcome::Repeated { first, tally } = &outcomes[0] else { panic!("counted twice") };
+    let seen =
+        (first.agent.as_str(), first.passed, &*first.gates, first.standing.eval_count, first.accepted_at);
+    assert_eq!(
+        seen,
+        ("a", false, r#"[{"name":"size"}]"#, 1, at(0)),
+        "the first result, not the state of now"
+    );
+    assert_eq!(tally.evaluations(), 0);
+    let summary = wait(store.agent(&default_org(), &"a".parse().unwrap())).unwrap().unwrap();
+    assert_eq!((summary.tally.evaluations(), summary.last_seen), (2, at(0)));
+}
+
+fn once_in_each_organization(store: &dyn Store, _: &Hand) {
+    wait(store.create_key(key("other", 1), None)).unwrap();
+    for org in [default_org(), other()] {
+        for expected in [true, false] {
+            let outcomes = wait(store.append(&org, vec![evaluation("a", "x")], None)).unwrap();
+            assert_eq!(counted(&outcomes), [expected], "{org}");
+            assert_eq!(outcomes[0].tally().evaluations(), 1, "{org}");
+        }
+        assert_eq!(ids(store, &org), ["x"], "{org}");
+    }
+}
+
+fn empty_batch(store: &dyn Store, _: &Hand) {
+    assert_eq!(wait(store.append(&default_org(), Vec::new(), once("k", "none"))).unwrap(), []);
+    assert!(wait(store.saved_reply(&default_org(), "k")).unwrap().is_some(), "but it is an answer");
+    assert_eq!(ids(store, &default_org()).len(), 0);
+}
+
+fn unknown_organization(store: &dyn Store, _: &Hand) {
+    let (org, agent) = (other(), "a".parse().unwrap());
+    fn refused<T>(result: Result<T, StoreError>) {
+        assert!(matches!(result.err(), Some(StoreError::NoOrganization(name)) if name == "other"));
+    }
+    refused(wait(store.append(&org, vec![evaluation("a", "x")], once("k", "r"))));
+    refused(wait(store.add_agent(&org, agent, None)));
+    let agent = "a".parse().unwrap();
+    refused(wait(store.tally(&org, &agent)));
+    refused(wait(store.window(&org, &agent)));
+    refused(wait(store.agent(&org, &agent)));
+    refused(wait(store.events(&org, EventQuery::default())));
+    refused(wait(store.agents(&org, renown_store::AgentQuery::default())));
+    refused(wait(store.saved_reply(&org, "k")));
+    refused(wait(store.revoke_key(&org, key("other", 1).id)));
+    let steps = renown_store::Steps::new(at(0), at(1), 1).unwrap();
+    refused(wait(store.history(&org, &agent, steps)));
+    wait(store.create_key(key("other", 1), None)).unwrap();
+    assert_eq!(ids(store, &org).len(), 0);
+    assert_eq!(wait(store.saved_reply(&org, "k")).unwrap(), None);
+}
+
+fn clock_turned_back(store: &dyn Store, hand: &Hand) {
+    for (number, (clock, expected)) in
+        [(0, 0), (-3_600_000, 0), (7, 7), (6, 7), (8, 8)].into_iter().enumerate()
+    {
+        hand.set(clock);
+        wait(store.append(&default_org(), vec![evaluation("a", &format!("e{number}"))], None)).unwrap();
+        let page =
+            wait(store.events(&default_org(), EventQuery { limit: 1, ..EventQuery::default() })).unwrap();
+        let newest = &page.events[0];
+        assert_eq!((newest.accepted_at, newest.created_at), (at(expected), at(expected)), "{clock}");
+    }
+}
+
+fn sent_timestamp(store: &dyn Store, _: &Hand) {
+    let times = [Timestamp::MIN, Timestamp::MAX, Timestamp::from_nanos(at(0).nanos() + 1_999_999).unwrap()];
+    let expected = [Timestamp::MIN, Timestamp::MAX, at(1)];
+    for (number, time) in times.into_iter().enumerate() {
+        let mut new = evaluation("a", &format!("e{number}"));
+        new.timestamp = Some(time);
+        wait(store.append(&default_org(), vec![new], None)).unwrap();
+    }
+    let page = wait(store.events(&default_org(), EventQuery { limit: 9, ..EventQuery::default() })).unwrap();
+    let mut created: Vec<Timestamp> = page.events.iter().map(|event| event.created_at).collect();
+    created.reverse();
+    assert_eq!(created, expected);
+    assert!(page.events.iter().all(|event| event.accepted_at == at(0)));
+}
+
+fn replies_last_a_day(store: &dyn Store, hand: &Hand) {
+    wait(store.append(&default_org(), vec![evaluation("a", "x")], once("k", "first"))).unwrap();
+    let saved = wait(store.saved_reply(&default_org(), "k")).unwrap().unwrap();
+    assert_eq!((saved.fingerprint, saved.status, &*saved.body), ([7; 32], 200, &b"first"[..]));
+    for (after, there) in [(0, true), (REPLIES_KEPT_MS, true), (REPLIES_KEPT_MS + 1, false), (-1, true)] {
+        hand.set(after);
+        assert_eq!(wait(store.saved_reply(&default_org(), "k")).unwrap().is_some(), there, "{after}");
+    }
+}
+
+fn replies_apart(store: &dyn Store, _: &Hand) {
+    wait(store.create_key(key("other", 1), once("k", "key"))).unwrap();
+    wait(store.add_agent(&default_org(), "a".parse().unwrap(), once("k", "agent"))).unwrap();
+    wait(store.append(&default_org(), Vec::new(), once("ключ", "unicode"))).unwrap();
+    wait(store.append(&default_org(), Vec::new(), once("K", "another case"))).unwrap();
+    let body = |org: &OrgId, key: &str| {
+        wait(store.saved_reply(org, key)).unwrap().map(|reply| String::from_utf8(reply.body).unwrap())
+    };
+    assert_eq!(body(&other(), "k").as_deref(), Some("key"));
+    assert_eq!(body(&default_org(), "k").as_deref(), Some("agent"));
+    assert_eq!(body(&default_org(), "ключ").as_deref(), Some("unicode"));
+    assert_eq!(body(&default_org(), "K").as_deref(), Some("another case"));
+    assert_eq!(body(&other(), "ключ"), None);
+    wait(store.append(&default_org(), Vec::new(), once("k", "again"))).unwrap();
+    assert_eq!(body(&default_org(), "k").as_deref(), Some("again"));
+}
+
+fn agents_are_new_once(store: &dyn Store, hand: &Hand) {
+    let (named, met) = ("named".parse().unwrap(), "met".parse().unwrap());
+    assert!(wait(store.add_agent(&default_org(), named, None)).unwrap());
+    wait(store.append(&default_org(), vec![evaluation("met", "x")], None)).unwrap();
+    hand.set(10);
+    assert!(!wait(store.add_agent(&default_org(), "named".parse().unwrap(), None)).unwrap());
+    assert!(!wait(store.add_agent(&default_org(), met, None)).unwrap());
+    let summary = wait(store.agent(&default_org(), &"named".parse().unwrap())).unwrap().unwrap();
+    assert_eq!((summary.first_seen, summary.last_seen, summary.tally.evaluations()), (at(0), at(0), 0));
+    wait(store.append(&default_org(), vec![evaluation("named", "y")], None)).unwrap();
+    let summary = wait(store.agent(&default_org(), &"named".parse().unwrap())).unwrap().unwrap();
+    assert_eq!((summary.first_seen, summary.last_seen, summary.tally.evaluations()), (at(0), at(10), 1));
+}
+
+fn keys_live_and_end(store: &dyn Store, hand: &Hand) {
+    let org = default_org();
+    let mut first = key("default", 2);
+    first.label = Some("naïve ✓ 'quoted'".to_owned());
+    let made = wait(store.create_key(first.clone(), None)).unwrap();
+    hand.set(1);
+    // An id that sorts before the first one's: the oldest is still the first.
+    wait(store.create_key(key("default", 1), None)).unwrap();
+    assert_eq!((made.key, made.created_at, made.revoked_at), (first.clone(), at(0), None));
+    hand.set(2);
+    assert!(wait(store.revoke_key(&org, first.id)).unwrap());
+    hand.set(3);
+    assert!(wait(store.revoke_key(&org, first.id)).unwrap(), "it is still there");
+    assert!(!wait(store.revoke_key(&org, key("default", 9).id)).unwrap());
+    let used = Timestamp::from_nanos(at(60_000).nanos() + 5).unwrap();
+    wait(store.touch_keys(vec![(first.id, used), (key("default", 9).id, used)])).unwrap();
+    let keys = wait(store.keys()).unwrap();
+    let seen: Vec<_> = keys.iter().map(|key| (key.key.hash[0], key.last_used_at, key.revoked_at)).collect();
+    assert_eq!(seen, [(2, Some(at(60_000)), Some(at(2))), (1, None, None)]);
+    assert_eq!(keys[0].key, first);
+}
+
+fn keys_make_organizations(store: &dyn Store, hand: &Hand) {
+    wait(store.create_key(key("other", 1), None)).unwrap();
+    wait(store.create_key(key("other", 2), None)).unwrap();
+    assert!(!wait(store.revoke_key(&default_org(), key("other", 1).id)).unwrap(), "of another organization");
+    assert!(wait(store.revoke_key(&other(), key("other", 1).id)).unwrap());
+    let mut made = evaluation("a", "made-here");
+    made.id = EventId::Made("made-here".parse().unwrap());
+    wait(store.append(&other(), vec![made.clone()], None)).unwrap();
+    hand.turn(1000);
+    assert_eq!(counted(&wait(store.append(&other(), vec![made], None)).unwrap()), [false], "by chance");
+    assert_eq!(ids(store, &default_org()).len(), 0);
+    wait(store.ready()).unwrap();
+}

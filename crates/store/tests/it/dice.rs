@@ -1,0 +1,33 @@
+//! Choices that follow from a seed.
+
+/// Splitmix64.
+pub(crate) struct Dice(pub(crate) u64);
+
+impl Dice {
+    fn number(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A number below `sides`.
+    pub(crate) fn roll(&mut self, sides: usize) -> usize {
+        (self.number() % sides as u64) as usize
+    }
+
+    /// True in one of so many cases.
+    pub(crate) fn one_in(&mut self, cases: usize) -> bool {
+        self.roll(cases) == 0
+    }
+
+    pub(crate) fn pick<T: Clone>(&mut self, from: &[T]) -> T {
+        from[self.roll(from.len())].clone()
+    }
+
+    /// In one of so many cases something.
+    pub(crate) fn sometimes<T>(&mut self, cases: usize, make: impl FnOnce(&mut Self) -> T) -> Option<T> {
+        if self.one_in(cases) { Some(make(self)) } else { None }
+    }
+}
