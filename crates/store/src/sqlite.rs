@@ -60,9 +60,10 @@ pub fn system_clock() -> Clock {
 
 /// A data directory that is open for writing. There is one process for it at a time.
 pub struct Sqlite {
-    // In the order in which they have to end: what waits is written, then the readers stop, then the lock is let go.
-    writer: Writer,
+    // In the order in which they have to end: the readers stop, what waits is written, and the last connection, which is
+    // one that may write, moves all of the write-ahead log into the database. Then the lock is let go.
     readers: Readers,
+    writer: Writer,
     orgs: Arc<Orgs>,
     standings: Arc<Standings>,
     clock: Clock,
@@ -90,7 +91,7 @@ impl Sqlite {
             Arc::clone(&standings),
             Arc::clone(&clock),
         )?;
-        Ok(Self { writer, readers: Readers::start(path)?, orgs, standings, clock, _lock: lock })
+        Ok(Self { readers: Readers::start(path)?, writer, orgs, standings, clock, _lock: lock })
     }
 }
 

@@ -66,8 +66,9 @@ impl<'c> Log<'c> {
         clock: Clock,
     ) -> Result<Self, StoreError> {
         let latest: Option<i64> = connection.query_row(
-            "SELECT max(max(o.created_at, coalesce((SELECT max(a.last_seen) FROM agents a WHERE a.org = o.org), 0))) \
-             FROM orgs o",
+            "SELECT max(latest) FROM (SELECT max(created_at) AS latest FROM orgs \
+             UNION ALL SELECT max(created_at) FROM keys UNION ALL SELECT max(created_at) FROM replies \
+             UNION ALL SELECT (SELECT max(a.last_seen) FROM agents a WHERE a.org = o.org) FROM orgs o)",
             [],
             |row| row.get(0),
         )?;

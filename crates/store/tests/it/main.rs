@@ -11,6 +11,7 @@
 mod backup;
 mod conformance;
 mod dice;
+mod failures;
 mod replay;
 mod support;
 mod windows;

@@ -1,0 +1,84 @@
+//! Processes: two that want one directory, and one that is killed while it writes.
+
+use std::io::{BufRead, BufReader, Lines, Read};
+use std::process::{Child, ChildStdout, Command, Stdio};
+
+use renown_store::sqlite::{Reader, Sqlite};
+use renown_store::{AgentQuery, Store, StoreError};
+
+use super::{again, given};
+use crate::support::{Hand, Scratch, default_org, evaluation, ids, open, verify, wait};
+
+/// The begin of a line that tells what was acknowledged. The harness prints lines of its own.
+const DONE: &str = "done: ";
+
+/// Runs a test again as another process; its lines can be read.
+fn start(test: &str, scratch: &Scratch) -> (Child, Lines<BufReader<ChildStdout>>) {
+    let command = Command::new(std::env::current_exe().unwrap());
+    let mut command = again(command, test, scratch.path());
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    (child, lines)
+}
+
+fn next_done(lines: &mut Lines<BufReader<ChildStdout>>) -> Option<String> {
+    lines.map_while(Result::ok).find_map(|line| line.split_once(DONE).map(|(_, id)| id.to_owned()))
+}
+
+#[test]
+fn a_directory_has_one_process_and_any_number_of_readers() {
+    const TEST: &str = "failures::crash::a_directory_has_one_process_and_any_number_of_readers";
+    if let Some(dir) = given() {
+        let store = open(&dir, &Hand::at_noon());
+        wait(store.append(&default_org(), vec![evaluation("a", "x")], None)).unwrap();
+        println!("\n{DONE}x");
+        // Until it is killed.
+        let _ = std::io::stdin().read(&mut [0]);
+        return;
+    }
+    let scratch = Scratch::new("two-processes");
+    let hand = Hand::at_noon();
+    let (mut child, mut lines) = start(TEST, &scratch);
+    assert_eq!(next_done(&mut lines).as_deref(), Some("x"));
+
+    let error = Sqlite::open(scratch.path(), "the second", hand.clock()).err().unwrap();
+    let StoreError::InUse { holder, .. } = &error else { panic!("{error:?}") };
+    assert_eq!(*holder, format!("process {} (a test)", child.id()));
+    let reader = Reader::open(scratch.path()).unwrap();
+    let query = AgentQuery { limit: 9, ..AgentQuery::default() };
+    assert_eq!(reader.agents(&default_org(), &query).unwrap().agents.len(), 1);
+    assert!(reader.verify(&mut |_, _| {}).unwrap().is_ok());
+
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(ids(&*open(scratch.path(), &hand), &default_org()), ["x"]);
+}
+
+#[test]
+fn a_killed_process_has_kept_everything_that_it_acknowledged() {
+    const TEST: &str = "failures::crash::a_killed_process_has_kept_everything_that_it_acknowledged";
+    if let Some(dir) = given() {
+        let store = open(&dir, &Hand::at_noon());
+        for number in 0.. {
+            let id = format!("e{number}");
+            wait(store.append(&default_org(), vec![evaluation(&format!("a{}", number % 7), &id)], None))
+                .unwrap();
+            println!("\n{DONE}{id}");
+        }
+    }
+    for kills in 1..=3 {
+        let fresh = Scratch::new("killed");
+        let (mut child, mut lines) = start(TEST, &fresh);
+        let mut acknowledged: Vec<String> =
+            (0..150 * kills).map(|_| next_done(&mut lines).unwrap()).collect();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        // What it had still said before it died.
+        acknowledged.extend(std::iter::from_fn(|| next_done(&mut lines)));
+        let mut kept = ids(&*open(fresh.path(), &Hand::at_noon()), &default_org());
+        kept.reverse();
+        assert!(kept.starts_with(&acknowledged), "{} {}", kept.len(), acknowledged.len());
+        assert!(kept.len() <= acknowledged.len() + 1, "only the one in flight may be there unsaid");
+        verify(fresh.path()).unwrap();
+    }
+}

@@ -1,0 +1,112 @@
+//! A disk that is full, one that cannot be written, and paths that are no data directory.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::path::Path;
+use std::process::Command;
+
+use renown_store::sqlite::{FILE, Reader, Sqlite};
+use renown_store::{Outcome, Store, StoreError};
+
+use super::{hold, on_small_disk};
+use crate::support::{Hand, Scratch, default_org, evaluation, evaluations, ids, key, open, verify, wait};
+
+/// Takes all the space that is left.
+fn fill(path: &Path) {
+    let mut ballast = OpenOptions::new().create(true).append(true).open(path).unwrap();
+    for size in [4096, 1] {
+        while ballast.write_all(&vec![0; size]).is_ok() {}
+    }
+}
+
+fn is_full(error: &StoreError) -> bool {
+    match error {
+        StoreError::RolledBack(reason) => is_full(reason),
+        StoreError::Sqlite(error) => error.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull),
+        _ => false,
+    }
+}
+
+#[test]
+fn a_full_disk_costs_the_writes_that_it_refuses_and_nothing_else() {
+    const TEST: &str = "failures::disk::a_full_disk_costs_the_writes_that_it_refuses_and_nothing_else";
+    let Some(dir) = on_small_disk(TEST, 8 << 20) else { return };
+    let (org, hand) = (default_org(), Hand::at_noon());
+    let store = open(&dir, &hand);
+    let (mut counted, mut counted_others) = (100, 0);
+    wait(store.append(&org, evaluations("a", "before", counted), None)).unwrap();
+
+    for round in ["first", "second"] {
+        fill(&dir.join("ballast"));
+        // Pages that are taken already can be used again, so the first writes may still find room.
+        let refused = (0..1000).find_map(|number| {
+            let batch = evaluations("a", &format!("{round}-{number}"), 50);
+            let error = wait(store.append(&org, batch, None)).err();
+            counted += if error.is_none() { 50 } else { 0 };
+            error.map(|error| (number, error))
+        });
+        let (number, error) = refused.expect("the disk is full");
+        assert!(is_full(&error), "{error:?}");
+
+        // All that wait for one transaction share its fate. What holds them up is small enough to find room, or not.
+        let (release, held) = hold(&store, round);
+        let big = store.append(&org, evaluations("new", &format!("{round}-new"), 1000), None);
+        let (key, ready) = (store.create_key(key("other", 1), None), store.ready());
+        drop(release);
+        counted_others += usize::from(wait(held).is_ok());
+        assert!(wait(big).is_err_and(|error| is_full(&error)));
+        assert!(wait(key).is_err_and(|error| is_full(&error)));
+        assert!(wait(ready).is_err_and(|error| is_full(&error)));
+
+        let tally = wait(store.tally(&org, &"a".parse().unwrap())).unwrap();
+        assert_eq!(tally.evaluations(), counted.min(500) as u64);
+        assert_eq!(wait(store.window(&org, &"a".parse().unwrap())).unwrap().tally(), tally);
+        assert_eq!(wait(store.agent(&org, &"new".parse().unwrap())).unwrap(), None);
+        assert!(wait(store.tally(&"other".parse().unwrap(), &"a".parse().unwrap())).is_err());
+        assert!(wait(store.keys()).unwrap().is_empty());
+        assert_eq!(ids(&*store, &org).len(), counted + counted_others);
+
+        std::fs::remove_file(dir.join("ballast")).unwrap();
+        // What was refused was not counted, so it counts now.
+        let batch = evaluations("a", &format!("{round}-{number}"), 50);
+        let outcomes = wait(store.append(&org, batch, None)).unwrap();
+        assert!(outcomes.iter().all(|outcome| matches!(outcome, Outcome::Counted { .. })));
+        counted += 50;
+        assert_eq!(ids(&*store, &org).len(), counted + counted_others);
+        wait(store.ready()).unwrap();
+        assert_eq!(verify(&dir).unwrap().evaluations, (counted + counted_others) as u64, "{round}");
+    }
+    drop(store);
+    assert_eq!(ids(&*open(&dir, &hand), &org).len(), counted + counted_others);
+}
+
+#[test]
+fn a_disk_that_cannot_be_written_is_refused_with_its_reason() {
+    const TEST: &str = "failures::disk::a_disk_that_cannot_be_written_is_refused_with_its_reason";
+    let Some(dir) = on_small_disk(TEST, 8 << 20) else { return };
+    let hand = Hand::at_noon();
+    wait(open(&dir, &hand).append(&default_org(), vec![evaluation("a", "x")], None)).unwrap();
+    let mounted = Command::new("mount").args(["-o", "remount,ro"]).arg(&dir).status().unwrap();
+    assert!(mounted.success());
+    let error = Sqlite::open(&dir, "a test", hand.clock()).err().unwrap();
+    assert!(matches!(&error, StoreError::Io { .. }), "{error:?}");
+    assert!(error.to_string().contains("renown.lock: Read-only file system"), "{error}");
+    let copied = Reader::open(&dir).and_then(|reader| reader.backup(&dir.join("copy.db"), &mut |_| {}));
+    assert!(copied.is_err());
+}
+
+#[test]
+fn paths_that_are_no_data_directory() {
+    let scratch = Scratch::new("paths");
+    let opened = |dir: &Path| Sqlite::open(dir, "a test", Hand::at_noon().clock()).err().unwrap();
+    let missing = scratch.path().join("missing");
+    assert!(matches!(opened(&missing), StoreError::Io { .. }));
+    assert!(matches!(Reader::open(&missing).err().unwrap(), StoreError::Missing(_)));
+    let file = scratch.path().join("file");
+    File::create(&file).unwrap();
+    assert!(matches!(opened(&file), StoreError::Io { .. }));
+    let directory = scratch.path().join("directory");
+    std::fs::create_dir_all(directory.join(FILE)).unwrap();
+    assert!(matches!(opened(&directory), StoreError::Sqlite(_)));
+    assert!(Reader::open(&directory).is_err());
+}
