@@ -14,7 +14,7 @@ use renown_core::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Statement, params};
 
 use super::orgs::{OrgKey, Orgs};
-use super::rows;
+use super::rows::{self, AgentRow};
 use super::salts::Salts;
 use super::standings::Standings;
 use crate::error::StoreError;
@@ -91,7 +91,7 @@ impl<'c> Log<'c> {
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
             )?,
             update_agent: connection.prepare(
-                "UPDATE agents SET last_seen = ?2, last_seq = ?3, evaluations = ?4, passed = ?5, streak = ?6, \
+                "UPDATE agents SET last_seen = CASE WHEN last_seq IS ?3 THEN last_seen ELSE ?2 END, last_seq = ?3, evaluations = ?4, passed = ?5, streak = ?6, \
                  latency_us = ?7, score = ?8 WHERE agent = ?1",
             )?,
         })
@@ -103,6 +103,19 @@ impl<'c> Log<'c> {
         self.latest = self.latest.max(Timestamp::from_millis(now.millis()).unwrap_or(now));
         self.begin.raw_execute()?;
         Ok(())
+    }
+
+    /// A mark of how much the open transaction has changed.
+    pub(super) fn changes(&self) -> u64 {
+        self.connection.total_changes()
+    }
+
+    /// Whether the transaction can go on after a write that failed: it is open, and as it was at the mark. After a damaged
+    /// page SQLite refuses every further write of a transaction.
+    pub(super) fn can_go_on(&self, mark: u64, error: &StoreError) -> bool {
+        let damaged_page = matches!(error, StoreError::Sqlite(error)
+            if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseCorrupt));
+        !damaged_page && !self.connection.is_autocommit() && self.changes() == mark
     }
 
     /// Writes the sums of the touched agents, makes everything durable, and only then shows it to readers.
@@ -155,7 +168,8 @@ impl<'c> Log<'c> {
         Ok(())
     }
 
-    /// Counts evaluations in this order.
+    /// Counts evaluations in this order. What is known of their agents is read before anything is written, so that
+    /// one whose evidence makes no sense fails only the writes that name it.
     pub(super) fn append(
         &mut self,
         org: &OrgId,
@@ -163,6 +177,9 @@ impl<'c> Log<'c> {
         once: Option<Once<[Outcome]>>,
     ) -> Result<Vec<Outcome>, StoreError> {
         let org = self.orgs.get(org)?;
+        for new in evaluations {
+            self.recall(org, &new.agent)?;
+        }
         let outcomes = evaluations
             .iter()
             .map(|new| self.count(org, new))
@@ -205,7 +222,9 @@ impl<'c> Log<'c> {
         let accepted_at = self.latest;
         let key = (org, new.agent.clone());
         if !self.agents.contains(&key) {
-            let agent = self.load_agent(org, &new.agent)?;
+            // It was not there to be recalled.
+            let row = self.insert_agent(org, &new.agent)?;
+            let agent = Agent { row, last_seq: None, window: Window::default(), touched: false };
             self.agents.push(key.clone(), agent);
         }
         let Some(agent) = self.agents.get_mut(&key) else { return Err(StoreError::Closed) };
@@ -254,13 +273,17 @@ impl<'c> Log<'c> {
         Ok(Seq(last.map_or(first, |last| last + 1)))
     }
 
-    fn load_agent(&self, org: OrgKey, agent: &AgentId) -> Result<Agent, StoreError> {
-        let (row, last_seq) = match rows::agent_row(self.connection, org, agent)? {
-            Some(found) => (found.agent, found.last_seq),
-            None => (self.insert_agent(org, agent)?, None),
-        };
-        let window = rows::window(self.connection, last_seq)?;
-        Ok(Agent { row, last_seq, window, touched: false })
+    /// Rebuilds the window of an agent, if it is known and not held.
+    fn recall(&mut self, org: OrgKey, agent: &AgentId) -> Result<(), StoreError> {
+        let key = (org, agent.clone());
+        if self.agents.contains(&key) {
+            return Ok(());
+        }
+        if let Some(AgentRow { agent: row, last_seq }) = rows::agent_row(self.connection, org, agent)? {
+            let window = rows::window(self.connection, last_seq)?;
+            self.agents.push(key, Agent { row, last_seq, window, touched: false });
+        }
+        Ok(())
     }
 
     fn insert_agent(&self, org: OrgKey, agent: &AgentId) -> Result<i64, StoreError> {

@@ -41,8 +41,8 @@ trait Work: Send {
     /// How many evaluations it holds.
     fn evaluations(&self) -> usize;
 
-    /// Does it inside the open transaction. An error fails the whole transaction; what is wrong with this write alone is
-    /// kept for its answer.
+    /// Does it inside the open transaction. An error fails the whole transaction; that of a write which has changed nothing
+    /// is its own, and kept for its answer.
     fn apply(&mut self, log: &mut Log<'_>) -> Result<(), StoreError>;
 
     /// Answers: the transaction is durable, or it failed.
@@ -68,8 +68,9 @@ where
 
     fn apply(&mut self, log: &mut Log<'_>) -> Result<(), StoreError> {
         let Some(write) = self.write.take() else { return Ok(()) };
+        let mark = log.changes();
         match write(log) {
-            Err(error) if !matches!(error, StoreError::NoOrganization(_)) => Err(error),
+            Err(error) if !log.can_go_on(mark, &error) => Err(error),
             done => {
                 self.done = done;
                 Ok(())

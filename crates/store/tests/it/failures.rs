@@ -2,6 +2,7 @@
 
 mod crash;
 mod disk;
+mod queue;
 mod restart;
 
 use std::path::PathBuf;

@@ -1,0 +1,81 @@
+//! A writer that is held up: the queue fills, the store is dropped, a caller's reply breaks.
+
+use renown_store::{Once, Outcome, Store, StoreError};
+
+use super::hold;
+use crate::support::{Hand, Scratch, default_org, evaluation, ids, key, open, verify, wait};
+
+fn new(number: usize) -> Vec<renown_store::NewEvaluation> {
+    vec![evaluation(&format!("agent-{}", number % 10), &format!("e{number}"))]
+}
+
+#[test]
+fn a_full_queue_refuses_and_loses_nothing() {
+    let scratch = Scratch::new("queue-full");
+    let store = open(scratch.path(), &Hand::at_noon());
+    let (release, held) = hold(&store, "held");
+    let mut waiting = Vec::new();
+    let refused = loop {
+        // Sent when it is made; a reply that is there at once is a refusal.
+        let mut reply = store.append(&default_org(), new(waiting.len()), None);
+        let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+        match reply.as_mut().poll(&mut context) {
+            std::task::Poll::Ready(refused) => break refused,
+            std::task::Poll::Pending => waiting.push(reply),
+        }
+    };
+    assert!(matches!(refused, Err(StoreError::Overloaded)), "{refused:?}");
+    assert!((1000..10_000).contains(&waiting.len()), "a bound: {}", waiting.len());
+    let accepted = waiting.len();
+    drop(release);
+    wait(held).unwrap();
+    for reply in waiting {
+        assert!(matches!(wait(reply).unwrap()[..], [Outcome::Counted { .. }]));
+    }
+    assert_eq!(ids(&*store, &default_org()).len(), accepted + 1);
+    wait(store.append(&default_org(), new(accepted), None)).unwrap();
+    assert_eq!(verify(scratch.path()).unwrap().evaluations, accepted as u64 + 2);
+}
+
+#[test]
+fn what_waits_when_the_store_is_dropped_is_written() {
+    let scratch = Scratch::new("queue-dropped");
+    let hand = Hand::at_noon();
+    let store = open(scratch.path(), &hand);
+    let (release, held) = hold(&store, "held");
+    // Nobody waits for these any more, but they were taken.
+    drop(held);
+    for number in 0..500 {
+        drop(store.append(&default_org(), new(number), None));
+    }
+    let dropping = std::thread::spawn(move || drop(store));
+    drop(release);
+    dropping.join().unwrap();
+    assert_eq!(ids(&*open(scratch.path(), &hand), &default_org()).len(), 501);
+}
+
+#[test]
+fn a_write_that_breaks_is_refused_alone_or_with_its_transaction() {
+    let scratch = Scratch::new("broken-write");
+    let store = open(scratch.path(), &Hand::at_noon());
+    let broken = || Once::<[Outcome]> {
+        key: "k".to_owned(),
+        fingerprint: [0; 32],
+        reply: Box::new(|_| std::panic::resume_unwind(Box::new(()))),
+    };
+    assert!(wait(store.append(&default_org(), new(1), Some(broken()))).is_err());
+    assert_eq!(ids(&*store, &default_org()).len(), 0);
+    assert_eq!(wait(store.agent(&default_org(), &"agent-1".parse().unwrap())).unwrap(), None);
+    let tally = wait(store.append(&default_org(), new(1), None)).unwrap()[0].tally();
+    assert_eq!(tally.evaluations(), 1, "the window of the broken write is forgotten");
+
+    // A key that is there already is no reason to refuse who waits beside it.
+    wait(store.create_key(key("default", 1), None)).unwrap();
+    let (release, held) = hold(&store, "held");
+    let waiting = (store.append(&default_org(), new(2), None), store.create_key(key("default", 1), None));
+    let last = store.append(&default_org(), new(3), None);
+    drop(release);
+    wait(held).unwrap();
+    assert!(wait(waiting.0).is_ok() && wait(waiting.1).is_err() && wait(last).is_ok());
+    assert_eq!(verify(scratch.path()).unwrap().evaluations, 4);
+}
