@@ -90,7 +90,8 @@ pub(super) fn agent_row(
     Ok(row.optional()?)
 }
 
-/// An agent's evaluations from `last` backwards, until `take` wants no more. `columns` begins with `previous`.
+/// An agent's evaluations from `last` backwards, until `take` wants no more. A chain that leads nowhere, or not back, is
+/// damage: an end of it would pass for the whole, and a circle would never end.
 fn walk(
     select: &mut CachedStatement<'_>,
     last: Option<i64>,
@@ -99,8 +100,12 @@ fn walk(
     let mut next = last;
     while let Some(seq) = next {
         let mut rows = select.query([seq])?;
-        let Some(row) = rows.next()? else { return Ok(()) };
+        let broken = || StoreError::Damaged(format!("the chain of evaluations at {seq}"));
+        let row = rows.next()?.ok_or_else(broken)?;
         next = row.get("previous")?;
+        if next.is_some_and(|next| next >= seq) {
+            return Err(broken());
+        }
         if !take(seq, row)? {
             return Ok(());
         }

@@ -1,6 +1,7 @@
 //! What the store does when its disk, its file, its process or its caller fails it.
 
 mod crash;
+mod damage;
 mod disk;
 mod queue;
 mod restart;

@@ -1,0 +1,174 @@
+//! A file that does not hold what was written: a page of garbage, an end cut off, a write-ahead log cut off.
+
+use std::fs;
+use std::path::Path;
+
+use renown_store::sqlite::{FILE, Reader, Sqlite};
+use renown_store::{EventQuery, Store, StoreError};
+use rusqlite::Connection;
+
+use super::hold;
+use crate::support::{Hand, Scratch, default_org, evaluation, evaluations, ids, open, verify, wait};
+
+const PAGE: usize = 4096;
+
+/// Three hundred evaluations of `well`, then as many of `hurt`. One in the middle of these has a tool of its own.
+fn log(scratch: &Scratch) {
+    let store = open(scratch.path(), &Hand::at_noon());
+    wait(store.append(&default_org(), evaluations("well", "well", 300), None)).unwrap();
+    let mut hurt = evaluations("hurt", "hurt", 300);
+    hurt[150].tool = Some("find-this-page".parse().unwrap());
+    wait(store.append(&default_org(), hurt, None)).unwrap();
+}
+
+#[test]
+fn a_page_of_garbage_hurts_only_those_who_stand_on_it() {
+    let scratch = Scratch::new("garbage");
+    log(&scratch);
+    let mut bytes = fs::read(scratch.database()).unwrap();
+    let marker = b"find-this-page";
+    let place = bytes.windows(marker.len()).position(|window| window == marker).unwrap();
+    bytes[place / PAGE * PAGE..][..PAGE].fill(0xa5);
+    fs::write(scratch.database(), bytes).unwrap();
+
+    let store = open(scratch.path(), &Hand::at_noon());
+    let (org, well, hurt) = (default_org(), "well".parse().unwrap(), "hurt".parse().unwrap());
+    let is_damage = |error: &StoreError| match error {
+        StoreError::Damaged(_) => true,
+        StoreError::Sqlite(error) => error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseCorrupt),
+        _ => false,
+    };
+    assert!(wait(store.window(&org, &hurt)).is_err_and(|error| is_damage(&error)));
+    let all = |agent: &str| EventQuery {
+        agent: Some(agent.parse().unwrap()),
+        limit: 1000,
+        ..EventQuery::default()
+    };
+    assert!(wait(store.events(&org, all("hurt"))).is_err_and(|error| is_damage(&error)));
+    assert_eq!(wait(store.tally(&org, &hurt)).unwrap().evaluations(), 300, "the sums stand elsewhere");
+    assert_eq!(wait(store.tally(&org, &well)).unwrap().evaluations(), 300);
+    assert_eq!(wait(store.window(&org, &well)).unwrap().tally().evaluations(), 300);
+    assert_eq!(wait(store.events(&org, all("well"))).unwrap().events.len(), 300);
+
+    for number in 0..20 {
+        let batch = vec![evaluation("new", &format!("n{number}")), evaluation("hurt", &format!("h{number}"))];
+        let refused = wait(store.append(&org, batch, None)).unwrap_err();
+        assert!(matches!(&refused, StoreError::RolledBack(reason) if is_damage(reason)), "{refused:?}");
+        let good = wait(store.append(&org, vec![evaluation("well", &format!("w{number}"))], None));
+        assert_eq!(good.unwrap()[0].tally().evaluations(), 301 + number);
+    }
+    assert_eq!(
+        wait(store.agent(&org, &"new".parse().unwrap())).unwrap(),
+        None,
+        "of a refused batch nothing is seen"
+    );
+    drop(store);
+
+    let reader = Reader::open(scratch.path()).unwrap();
+    assert!(reader.verify(&mut |_, _| {}).is_err_and(|error| is_damage(&error)));
+    let copy = scratch.path().join("copy.db");
+    assert!(reader.backup(&copy, &mut |_| {}).is_err_and(|error| is_damage(&error)));
+    assert!(scratch.names().iter().all(|name| name.starts_with("renown.")), "a bad copy is not kept");
+}
+
+#[test]
+fn a_chain_that_does_not_go_back_is_damage_and_no_endless_walk() {
+    for broken in ["previous = seq", "previous = seq + 1", "previous = 5000000"] {
+        let scratch = Scratch::new("chain");
+        log(&scratch);
+        let database = Connection::open(scratch.database()).unwrap();
+        let sql = format!("UPDATE evaluations SET {broken} WHERE evaluation_id = 'hurt-150'");
+        assert_eq!(database.execute(&sql, []).unwrap(), 1);
+        drop(database);
+        let store = open(scratch.path(), &Hand::at_noon());
+        let hurt = "hurt".parse().unwrap();
+        let damaged = |error| matches!(error, StoreError::Damaged(_));
+        assert!(wait(store.window(&default_org(), &hurt)).is_err_and(damaged), "{broken}");
+        let query = EventQuery { agent: Some(hurt), limit: 1000, ..EventQuery::default() };
+        assert!(wait(store.events(&default_org(), query)).is_err_and(damaged), "{broken}");
+
+        // In one transaction: a write for who is hurt costs the others nothing.
+        let (release, held) = hold(&store, "held");
+        let batch = vec![evaluation("new", "new"), evaluation("hurt", "hurt")];
+        let waiting = (store.append(&default_org(), batch, None), store.ready());
+        let last = store.append(&default_org(), vec![evaluation("well", "more")], None);
+        drop(release);
+        assert!(wait(held).is_ok() && wait(waiting.0).is_err_and(damaged), "{broken}");
+        assert!(wait(waiting.1).is_ok() && wait(last).is_ok(), "{broken}");
+        assert_eq!(wait(store.agent(&default_org(), &"new".parse().unwrap())).unwrap(), None, "{broken}");
+    }
+}
+
+/// Reads and writes everything there is. It may all fail, but it has to end.
+fn use_it(dir: &Path) -> bool {
+    let Ok(store) = Sqlite::open(dir, "a test", Hand::at_noon().clock()) else { return false };
+    let org = default_org();
+    let mut fine = true;
+    for agent in ["well", "hurt"] {
+        fine &= wait(store.append(&org, vec![evaluation(agent, &format!("{agent}-new"))], None)).is_ok();
+        fine &= wait(store.window(&org, &agent.parse().unwrap())).is_ok();
+    }
+    fine &= wait(store.events(&org, EventQuery { limit: 1000, ..EventQuery::default() })).is_ok();
+    fine &= wait(store.keys()).is_ok();
+    fine && matches!(Reader::open(dir).and_then(|reader| reader.verify(&mut |_, _| {})), Ok(Ok(_)))
+}
+
+#[test]
+fn a_file_that_was_cut_off_is_never_taken_for_a_sound_one() {
+    let scratch = Scratch::new("cut");
+    log(&scratch);
+    let bytes = fs::read(scratch.database()).unwrap();
+    for length in
+        [2, 99, 100, 512, PAGE - 1, PAGE, PAGE + 1, bytes.len() / 2, bytes.len() - PAGE, bytes.len() - 100]
+    {
+        let cut = Scratch::new("cut");
+        fs::write(cut.database(), &bytes[..length]).unwrap();
+        assert!(!use_it(cut.path()), "{length} of {} bytes", bytes.len());
+    }
+    assert!(use_it(scratch.path()), "and the whole one is sound");
+}
+
+#[test]
+fn a_write_ahead_log_that_was_cut_off_or_scratched_holds_a_beginning_of_what_was_written() {
+    let scratch = Scratch::new("wal");
+    // The tables are in the database itself, and the log is empty.
+    drop(open(scratch.path(), &Hand::at_noon()));
+    let store = open(scratch.path(), &Hand::at_noon());
+    // While somebody reads an old state, nothing newer is moved into the database.
+    let old = Connection::open(scratch.database()).unwrap();
+    old.execute_batch("BEGIN; SELECT count(*) FROM evaluations;").unwrap();
+    let written: Vec<String> = (0..60).map(|number| format!("e{number}")).collect();
+    for id in &written {
+        wait(store.append(&default_org(), vec![evaluation("a", id)], None)).unwrap();
+    }
+    let wal_name = format!("{FILE}-wal");
+    let database = fs::read(scratch.database()).unwrap();
+    let log = fs::read(scratch.path().join(&wal_name)).unwrap();
+    drop((old, store));
+
+    let crashed = |log: &[u8]| {
+        let crashed = Scratch::new("wal");
+        fs::write(crashed.database(), &database).unwrap();
+        fs::write(crashed.path().join(&wal_name), log).unwrap();
+        let store = open(crashed.path(), &Hand::at_noon());
+        let mut kept = ids(&*store, &default_org());
+        kept.reverse();
+        assert_eq!(kept, written[..kept.len()], "a beginning");
+        wait(store.append(&default_org(), vec![evaluation("a", "after")], None)).unwrap();
+        assert_eq!(verify(crashed.path()).unwrap().evaluations, kept.len() as u64 + 1);
+        kept.len()
+    };
+    assert_eq!(crashed(&log), written.len());
+    let mut before = 0;
+    for part in 0..=24 {
+        let kept = crashed(&log[..log.len() * part / 25]);
+        assert!(kept >= before, "a longer log holds no less");
+        before = kept;
+    }
+    assert!(before > 40, "{before}");
+    let mut scratched = log.clone();
+    let middle = scratched.len() / 2;
+    scratched[middle] ^= 1;
+    let kept = crashed(&scratched);
+    assert!(kept > 10 && kept < 50, "{kept}");
+}
