@@ -2,9 +2,13 @@
 
 #![expect(
     clippy::unwrap_used,
+    clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing,
+    clippy::string_slice,
     clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::print_stdout,
     reason = "a broken test fails loudly"
 )]
 
@@ -14,4 +18,5 @@ mod dice;
 mod failures;
 mod replay;
 mod support;
+mod upgrade;
 mod windows;

@@ -39,13 +39,16 @@ fn found(store: &dyn Store, query: EventQuery) -> Vec<usize> {
     page.events.iter().map(|event| event.id.as_str()[1..].parse().unwrap()).collect()
 }
 
+/// Whether a query wants the evaluation of a number.
+type Wanted = Box<dyn Fn(usize) -> bool>;
+
 fn filters(store: &dyn Store, _: &Hand) {
     wait(store.append(&default_org(), mixed(), None)).unwrap();
     let none = EventQuery::default;
     let sub_milli =
         |millis: i64, nanos| renown_core::time::Timestamp::from_nanos(at(millis).nanos() + nanos).unwrap();
     let agent = Some("a".parse().unwrap());
-    let table: Vec<(EventQuery, Box<dyn Fn(usize) -> bool>)> = vec![
+    let table: Vec<(EventQuery, Wanted)> = vec![
         (none(), Box::new(|_| true)),
         (EventQuery { agent: agent.clone(), ..none() }, Box::new(|n| n % 2 == 0)),
         (EventQuery { agent: Some("A".parse().unwrap()), ..none() }, Box::new(|_| false)),

@@ -164,7 +164,7 @@ impl<S: Subject> Walk<S> {
     fn append(&mut self) {
         let org = self.org();
         let sides = self.dice.pick(&[1, 1, 4, 40]);
-        let batch: Vec<NewEvaluation> = (0..self.dice.roll(sides) + 1).map(|_| self.evaluation()).collect();
+        let batch: Vec<NewEvaluation> = (0..=self.dice.roll(sides)).map(|_| self.evaluation()).collect();
         let key = self.dice.sometimes(4, |dice| format!("k{}", dice.roll(8)));
         self.both(|store| {
             let outcomes = wait(store.append(&org, batch.clone(), key.as_deref().map(told)))?;

@@ -122,17 +122,18 @@ fn once_in_each_organization(store: &dyn Store, _: &Hand) {
 }
 
 fn empty_batch(store: &dyn Store, _: &Hand) {
-    assert_eq!(wait(store.append(&default_org(), Vec::new(), once("k", "none"))).unwrap(), []);
+    assert_eq!(wait(store.append(&default_org(), Vec::new(), Some(once("k", "none")))).unwrap(), []);
     assert!(wait(store.saved_reply(&default_org(), "k")).unwrap().is_some(), "but it is an answer");
     assert_eq!(ids(store, &default_org()).len(), 0);
 }
 
+fn refused<T>(result: Result<T, StoreError>) {
+    assert!(matches!(result.err(), Some(StoreError::NoOrganization(name)) if name == "other"));
+}
+
 fn unknown_organization(store: &dyn Store, _: &Hand) {
     let (org, agent) = (other(), "a".parse().unwrap());
-    fn refused<T>(result: Result<T, StoreError>) {
-        assert!(matches!(result.err(), Some(StoreError::NoOrganization(name)) if name == "other"));
-    }
-    refused(wait(store.append(&org, vec![evaluation("a", "x")], once("k", "r"))));
+    refused(wait(store.append(&org, vec![evaluation("a", "x")], Some(once("k", "r")))));
     refused(wait(store.add_agent(&org, agent, None)));
     let agent = "a".parse().unwrap();
     refused(wait(store.tally(&org, &agent)));
@@ -178,7 +179,7 @@ fn sent_timestamp(store: &dyn Store, _: &Hand) {
 }
 
 fn replies_last_a_day(store: &dyn Store, hand: &Hand) {
-    wait(store.append(&default_org(), vec![evaluation("a", "x")], once("k", "first"))).unwrap();
+    wait(store.append(&default_org(), vec![evaluation("a", "x")], Some(once("k", "first")))).unwrap();
     let saved = wait(store.saved_reply(&default_org(), "k")).unwrap().unwrap();
     assert_eq!((saved.fingerprint, saved.status, &*saved.body), ([7; 32], 200, &b"first"[..]));
     for (after, there) in [(0, true), (REPLIES_KEPT_MS, true), (REPLIES_KEPT_MS + 1, false), (-1, true)] {
@@ -188,10 +189,10 @@ fn replies_last_a_day(store: &dyn Store, hand: &Hand) {
 }
 
 fn replies_apart(store: &dyn Store, _: &Hand) {
-    wait(store.create_key(key("other", 1), once("k", "key"))).unwrap();
-    wait(store.add_agent(&default_org(), "a".parse().unwrap(), once("k", "agent"))).unwrap();
-    wait(store.append(&default_org(), Vec::new(), once("ключ", "unicode"))).unwrap();
-    wait(store.append(&default_org(), Vec::new(), once("K", "another case"))).unwrap();
+    wait(store.create_key(key("other", 1), Some(once("k", "key")))).unwrap();
+    wait(store.add_agent(&default_org(), "a".parse().unwrap(), Some(once("k", "agent")))).unwrap();
+    wait(store.append(&default_org(), Vec::new(), Some(once("ключ", "unicode")))).unwrap();
+    wait(store.append(&default_org(), Vec::new(), Some(once("K", "another case")))).unwrap();
     let body = |org: &OrgId, key: &str| {
         wait(store.saved_reply(org, key)).unwrap().map(|reply| String::from_utf8(reply.body).unwrap())
     };
@@ -200,7 +201,7 @@ fn replies_apart(store: &dyn Store, _: &Hand) {
     assert_eq!(body(&default_org(), "ключ").as_deref(), Some("unicode"));
     assert_eq!(body(&default_org(), "K").as_deref(), Some("another case"));
     assert_eq!(body(&other(), "ключ"), None);
-    wait(store.append(&default_org(), Vec::new(), once("k", "again"))).unwrap();
+    wait(store.append(&default_org(), Vec::new(), Some(once("k", "again")))).unwrap();
     assert_eq!(body(&default_org(), "k").as_deref(), Some("again"));
 }
 

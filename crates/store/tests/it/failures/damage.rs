@@ -33,10 +33,10 @@ fn a_page_of_garbage_hurts_only_those_who_stand_on_it() {
 
     let store = open(scratch.path(), &Hand::at_noon());
     let (org, well, hurt) = (default_org(), "well".parse().unwrap(), "hurt".parse().unwrap());
-    let is_damage = |error: &StoreError| match error {
-        StoreError::Damaged(_) => true,
-        StoreError::Sqlite(error) => error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseCorrupt),
-        _ => false,
+    let is_damage = |error: &StoreError| {
+        let corrupt = Some(rusqlite::ErrorCode::DatabaseCorrupt);
+        matches!(error, StoreError::Damaged(_))
+            || matches!(error, StoreError::Sqlite(error) if error.sqlite_error_code() == corrupt)
     };
     assert!(wait(store.window(&org, &hurt)).is_err_and(|error| is_damage(&error)));
     let all = |agent: &str| EventQuery {

@@ -20,11 +20,9 @@ fn fill(path: &Path) {
 }
 
 fn is_full(error: &StoreError) -> bool {
-    match error {
-        StoreError::RolledBack(reason) => is_full(reason),
-        StoreError::Sqlite(error) => error.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull),
-        _ => false,
-    }
+    let StoreError::RolledBack(reason) = error else { return false };
+    let full = Some(rusqlite::ErrorCode::DiskFull);
+    matches!(&**reason, StoreError::Sqlite(error) if error.sqlite_error_code() == full)
 }
 
 #[test]

@@ -1,0 +1,165 @@
+//! Databases of older releases open and give the same scores.
+//!
+//! `fixtures/v<n>.db` was written by the release whose schema had that version, and `fixtures/v<n>.json` is what that release
+//! then said about it. Neither is ever made again: a later release has to find in the old file what the old one found. What
+//! it says more than that is its own affair, so only what stands in the JSON is compared.
+//!
+//! **A new schema version** needs a fixture of its own: `RENOWN_STORE_FIXTURE=1 cargo test -p renown-store upgrade` makes it,
+//! from the same writes, if there is none; then it joins `VERSIONS`. The test fails until it has. A version that keeps more
+//! gets more writes and more words here; older fixtures do not have to know them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use renown_core::ids::OrgId;
+use renown_core::units::Micros;
+use renown_store::sqlite::{FILE, Reader};
+use renown_store::{AgentQuery, AgentSort, EventQuery, Steps, Store};
+use serde_json::{Value, json};
+
+use crate::dice::Dice;
+use crate::support::{Hand, Scratch, at, default_org, evaluation, key, once, open, verify, wait};
+
+/// Every version that a release has written.
+const VERSIONS: [i64; 1] = [1];
+
+fn fixture(version: i64, extension: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/fixtures/v{version}.{extension}"))
+}
+
+/// Two organizations; an agent with more than a window, one with little, one that is only named; keys and a reply.
+fn write(store: &dyn Store, hand: &Hand) {
+    let mut dice = Dice(1);
+    let other: OrgId = "other".parse().unwrap();
+    wait(store.create_key(key("default", 1), None)).unwrap();
+    wait(store.create_key(key("other", 2), None)).unwrap();
+    wait(store.revoke_key(&other, key("other", 2).id)).unwrap();
+    wait(store.touch_keys(vec![(key("default", 1).id, at(60_000))])).unwrap();
+    for number in 0..560 {
+        hand.set(1000 * number);
+        let agent = if number % 20 == 7 { "über-agent" } else { "busy" };
+        let mut new = evaluation(agent, &format!("e{number}"));
+        new.passed = !dice.one_in(9);
+        new.gate_latency = Micros::from_us(dice.roll(30_000) as u32).unwrap();
+        new.agent_latency = dice.sometimes(3, |dice| Micros::from_us(dice.roll(50_000) as u32).unwrap());
+        new.latency = new.agent_latency.unwrap_or(new.gate_latency);
+        new.tool = dice.sometimes(2, |_| "sh".parse().unwrap());
+        new.gates = dice.pick(&["[]", r#"[{"name":"size","passed":true,"latency_ms":0.02}]"#]).into();
+        new.timestamp = dice.sometimes(4, |dice| at(1000 * number - dice.roll(100_000) as i64));
+        wait(store.append(&default_org(), vec![new], None)).unwrap();
+    }
+    wait(store.add_agent(&default_org(), "named".parse().unwrap(), Some(once("k", "kept")))).unwrap();
+    wait(store.append(&other, vec![evaluation("busy", "e0")], None)).unwrap();
+}
+
+/// Everything that a caller could see of it.
+fn tell(store: &dyn Store) -> Value {
+    let orgs = ["default", "other"].map(|name| {
+        let org: OrgId = name.parse().unwrap();
+        let query = AgentQuery { sort: AgentSort::AgentId, limit: 100, ..AgentQuery::default() };
+        let agents = wait(store.agents(&org, query)).unwrap().agents;
+        let agents: Vec<Value> = agents.iter().map(|agent| {
+            let steps = Steps::new(at(-200_000), at(600_000), 16).unwrap();
+            let window = wait(store.window(&org, &agent.agent)).unwrap();
+            assert_eq!(window.tally(), agent.tally);
+            assert_eq!(wait(store.tally(&org, &agent.agent)).unwrap(), agent.tally);
+            let history = wait(store.history(&org, &agent.agent, steps)).unwrap();
+            json!({
+                "agent_id": agent.agent,
+                "first_seen": agent.first_seen.millis(),
+                "last_seen": agent.last_seen.millis(),
+                "record": agent.tally.record(),
+                "explanation": window.explain(),
+                "history": history.iter().map(|point| json!([point.at.millis(), point.score, point.evaluations])).collect::<Vec<_>>(),
+            })
+        }).collect();
+        let page = wait(store.events(&org, EventQuery { limit: 1000, ..EventQuery::default() })).unwrap();
+        let events: Vec<Value> = page.events.iter().map(|event| json!([
+            event.id, event.agent, event.tool, event.passed, event.gate_latency.us(), event.agent_latency.map(Micros::us),
+            event.latency.us(), event.gates, event.standing.score, event.standing.eval_count,
+            event.created_at.millis(), event.accepted_at.millis(),
+        ])).collect();
+        json!({ "org": name, "agents": agents, "events": events })
+    });
+    let keys: Vec<Value> = wait(store.keys()).unwrap().iter().map(|key| json!({
+        "id": key.key.id.to_string(), "org": key.key.org, "kind": key.key.kind, "label": key.key.label,
+        "hash": key.key.hash, "last_four": key.key.last_four, "created_at": key.created_at.millis(),
+        "last_used_at": key.last_used_at.map(renown_core::time::Timestamp::millis),
+        "revoked_at": key.revoked_at.map(renown_core::time::Timestamp::millis),
+    })).collect();
+    let reply = wait(store.saved_reply(&default_org(), "k"))
+        .unwrap()
+        .map(|reply| json!([reply.fingerprint, reply.status, reply.body]));
+    json!({ "orgs": orgs, "keys": keys, "reply": reply })
+}
+
+/// Makes the fixture of this version, if there is none.
+fn make_missing() {
+    let scratch = Scratch::new("fixture");
+    let hand = Hand::at_noon();
+    let store = open(scratch.path(), &hand);
+    write(&*store, &hand);
+    let told = tell(&*store);
+    drop(store);
+    let reader = Reader::open(scratch.path()).unwrap();
+    let version = reader.describe().unwrap().0;
+    if !fixture(version, "db").exists() {
+        // A copy is one file, whatever mode the database was in.
+        reader.backup(&fixture(version, "db"), &mut |_| {}).unwrap();
+        fs::write(fixture(version, "json"), serde_json::to_string(&told).unwrap() + "\n").unwrap();
+    }
+}
+
+#[test]
+fn databases_of_all_versions_say_what_they_said_then() {
+    if std::env::var_os("RENOWN_STORE_FIXTURE").is_some() {
+        make_missing();
+    }
+    for version in VERSIONS {
+        let scratch = Scratch::new("upgrade");
+        fs::copy(fixture(version, "db"), scratch.database()).unwrap();
+        let hand = Hand::at_noon();
+        let store = open(scratch.path(), &hand);
+        let expected: Value = serde_json::from_slice(&fs::read(fixture(version, "json")).unwrap()).unwrap();
+        assert_contains(&tell(&*store), &expected, &format!("v{version}"));
+        // It is not only read: the log goes on where it ended.
+        let before = wait(store.tally(&default_org(), &"busy".parse().unwrap())).unwrap();
+        wait(store.append(&default_org(), vec![evaluation("busy", "after")], None)).unwrap();
+        let after = wait(store.tally(&default_org(), &"busy".parse().unwrap())).unwrap();
+        assert_eq!((before.evaluations(), after.evaluations()), (500, 500));
+        let repeated = wait(store.append(&default_org(), vec![evaluation("busy", "e0")], None)).unwrap();
+        assert_eq!(repeated[0].tally(), after, "an id of then is still known");
+        drop(store);
+
+        let reader = Reader::open(scratch.path()).unwrap();
+        let newest = reader.describe().unwrap().0;
+        assert!(newest >= version && VERSIONS.contains(&newest), "version {newest} has no fixture");
+        assert_eq!(verify(scratch.path()).unwrap().evaluations, 562);
+        let copy = scratch.path().join(format!("{FILE}.before-{version}"));
+        assert_eq!(copy.exists(), newest > version, "an upgrade keeps what was there");
+        if copy.exists() {
+            let kept = rusqlite::Connection::open(copy).unwrap();
+            let kept: i64 = kept.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
+            assert_eq!(kept, version, "as it was");
+        }
+    }
+}
+
+/// Whether all that was said then is said now. A field that is new is no difference.
+fn assert_contains(now: &Value, then: &Value, path: &str) {
+    match (now, then) {
+        (Value::Object(now), Value::Object(then)) => {
+            for (name, value) in then {
+                let path = format!("{path}.{name}");
+                assert_contains(now.get(name).unwrap_or_else(|| panic!("{path} is gone")), value, &path);
+            }
+        }
+        (Value::Array(now), Value::Array(then)) => {
+            assert_eq!(now.len(), then.len(), "{path}");
+            for (index, (now, then)) in now.iter().zip(then).enumerate() {
+                assert_contains(now, then, &format!("{path}[{index}]"));
+            }
+        }
+        _ => assert_eq!(now, then, "{path}"),
+    }
+}
