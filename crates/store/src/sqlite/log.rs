@@ -4,6 +4,8 @@
 //! They run ahead of the file until the commit; if that fails, every one that was touched is forgotten. Until then none is
 //! let go, since only they know what the transaction has done.
 
+mod keys;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -11,7 +13,7 @@ use lru::LruCache;
 use renown_core::ids::{AgentId, OrgId};
 use renown_core::reputation::Window;
 use renown_core::time::Timestamp;
-use rusqlite::{Connection, OptionalExtension, Statement, params};
+use rusqlite::{Connection, Statement, params};
 
 use super::orgs::{OrgKey, Orgs};
 use super::rows::{self, AgentRow};
@@ -19,8 +21,7 @@ use super::salts::Salts;
 use super::standings::Standings;
 use crate::error::StoreError;
 use crate::evidence::{EventId, NewEvaluation, Once, Outcome, Seq};
-use crate::keys::{ApiKey, KeyId, NewKey};
-use crate::{Clock, DEFAULT_ORG, REPLIES_KEPT_MS};
+use crate::{Clock, REPLIES_KEPT_MS};
 
 /// How many agents' windows the writer holds between two transactions: at most 2 KB each.
 const WINDOWS_MAX: usize = 8192;
@@ -332,79 +333,10 @@ impl<'c> Log<'c> {
         Ok(())
     }
 
-    /// Adds a key, and its organization when that is new.
-    pub(super) fn create_key(
-        &mut self,
-        new: NewKey,
-        once: Option<Once<ApiKey>>,
-    ) -> Result<ApiKey, StoreError> {
-        let org = match self.orgs.get(&new.org) {
-            Ok(org) => org,
-            Err(_) => self.create_org(&new.org)?,
-        };
-        let created_at = self.latest;
-        let mut insert = self.connection.prepare_cached(
-            "INSERT INTO keys (id, org, kind, label, hash, last_four, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-        )?;
-        insert.execute(params![
-            new.id.as_bytes(),
-            org,
-            new.kind.name(),
-            new.label,
-            new.hash,
-            new.last_four,
-            created_at.millis()
-        ])?;
-        let key = ApiKey { key: new, created_at, last_used_at: None, revoked_at: None };
-        self.keep_reply(org, once, &key)?;
-        Ok(key)
-    }
-
-    fn create_org(&mut self, name: &OrgId) -> Result<OrgKey, StoreError> {
-        let mut select = self.connection.prepare_cached("SELECT org FROM orgs WHERE name = ?1")?;
-        if let Some(org) = select.query_row([name.as_str()], |row| row.get(0)).optional()? {
-            return Ok(org);
-        }
-        let count: i64 = self.connection.query_row("SELECT count(*) FROM orgs", [], |row| row.get(0))?;
-        if count >= OrgKey::COUNT_MAX {
-            return Err(StoreError::Overloaded);
-        }
-        let mut insert = self
-            .connection
-            .prepare_cached("INSERT INTO orgs (org, name, created_at) VALUES (?1, ?2, ?3) RETURNING org")?;
-        let org = insert.query_row(params![count, name.as_str(), self.latest.millis()], |row| row.get(0))?;
-        self.new_orgs.push((name.clone(), org));
-        Ok(org)
-    }
-
-    /// Makes the default organization, if there is none yet.
-    pub(super) fn create_default_org(&mut self) -> Result<(), StoreError> {
-        let name: OrgId = DEFAULT_ORG.parse().map_err(|_| StoreError::Closed)?;
-        self.create_org(&name).map(|_| ())
-    }
-
-    /// Ends a key.
-    pub(super) fn revoke_key(&mut self, org: &OrgId, id: KeyId) -> Result<bool, StoreError> {
-        let org = self.orgs.get(org)?;
-        let mut update = self.connection.prepare_cached(
-            "UPDATE keys SET revoked_at = coalesce(revoked_at, ?3) WHERE org = ?1 AND id = ?2",
-        )?;
-        Ok(update.execute(params![org, id.as_bytes(), self.latest.millis()])? > 0)
-    }
-
     /// Writes what is there already: nothing changes, and the disk has to take it.
     pub(super) fn probe(&self) -> Result<(), StoreError> {
         let mut update = self.connection.prepare_cached("UPDATE orgs SET name = name WHERE org = 0")?;
         update.execute([])?;
-        Ok(())
-    }
-
-    /// Notes when keys were last used.
-    pub(super) fn touch_keys(&self, used: &[(KeyId, Timestamp)]) -> Result<(), StoreError> {
-        let mut update = self.connection.prepare_cached("UPDATE keys SET last_used_at = ?2 WHERE id = ?1")?;
-        for (id, at) in used {
-            update.execute(params![id.as_bytes(), at.millis()])?;
-        }
         Ok(())
     }
 }

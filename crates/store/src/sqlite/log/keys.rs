@@ -1,0 +1,83 @@
+//! Keys, and the organizations that come with them.
+
+use renown_core::ids::OrgId;
+use renown_core::time::Timestamp;
+use rusqlite::{OptionalExtension, params};
+
+use super::Log;
+use crate::DEFAULT_ORG;
+use crate::error::StoreError;
+use crate::evidence::Once;
+use crate::keys::{ApiKey, KeyId, NewKey};
+use crate::sqlite::orgs::OrgKey;
+
+impl Log<'_> {
+    /// Adds a key, and its organization when that is new.
+    pub(in crate::sqlite) fn create_key(
+        &mut self,
+        new: NewKey,
+        once: Option<Once<ApiKey>>,
+    ) -> Result<ApiKey, StoreError> {
+        let org = match self.orgs.get(&new.org) {
+            Ok(org) => org,
+            Err(_) => self.create_org(&new.org)?,
+        };
+        let created_at = self.latest;
+        let mut insert = self.connection.prepare_cached(
+            "INSERT INTO keys (id, org, kind, label, hash, last_four, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        )?;
+        insert.execute(params![
+            new.id.as_bytes(),
+            org,
+            new.kind.name(),
+            new.label,
+            new.hash,
+            new.last_four,
+            created_at.millis()
+        ])?;
+        let key = ApiKey { key: new, created_at, last_used_at: None, revoked_at: None };
+        self.keep_reply(org, once, &key)?;
+        Ok(key)
+    }
+
+    fn create_org(&mut self, name: &OrgId) -> Result<OrgKey, StoreError> {
+        let mut select = self.connection.prepare_cached("SELECT org FROM orgs WHERE name = ?1")?;
+        if let Some(org) = select.query_row([name.as_str()], |row| row.get(0)).optional()? {
+            return Ok(org);
+        }
+        let count: i64 = self.connection.query_row("SELECT count(*) FROM orgs", [], |row| row.get(0))?;
+        if count >= OrgKey::COUNT_MAX {
+            return Err(StoreError::Overloaded);
+        }
+        let mut insert = self
+            .connection
+            .prepare_cached("INSERT INTO orgs (org, name, created_at) VALUES (?1, ?2, ?3) RETURNING org")?;
+        let org = insert.query_row(params![count, name.as_str(), self.latest.millis()], |row| row.get(0))?;
+        self.new_orgs.push((name.clone(), org));
+        Ok(org)
+    }
+
+    /// Makes the default organization, if there is none yet.
+    pub(in crate::sqlite) fn create_default_org(&mut self) -> Result<(), StoreError> {
+        let name: OrgId = DEFAULT_ORG.parse().map_err(|_| StoreError::Closed)?;
+        self.create_org(&name).map(|_| ())
+    }
+
+    /// Ends a key.
+    pub(in crate::sqlite) fn revoke_key(&mut self, org: &OrgId, id: KeyId) -> Result<bool, StoreError> {
+        let org = self.orgs.get(org)?;
+        let mut update = self.connection.prepare_cached(
+            "UPDATE keys SET revoked_at = coalesce(revoked_at, ?3) WHERE org = ?1 AND id = ?2",
+        )?;
+        Ok(update.execute(params![org, id.as_bytes(), self.latest.millis()])? > 0)
+    }
+
+    /// Notes when keys were last used.
+    pub(in crate::sqlite) fn touch_keys(&self, used: &[(KeyId, Timestamp)]) -> Result<(), StoreError> {
+        let mut update = self.connection.prepare_cached("UPDATE keys SET last_used_at = ?2 WHERE id = ?1")?;
+        for (id, at) in used {
+            update.execute(params![id.as_bytes(), at.millis()])?;
+        }
+        Ok(())
+    }
+}
