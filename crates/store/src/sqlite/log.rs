@@ -18,6 +18,7 @@ use rusqlite::{Connection, Statement, params};
 use super::orgs::{OrgKey, Orgs};
 use super::rows::{self, AgentRow};
 use super::salts::Salts;
+use super::schema::MINUTE_MS;
 use super::standings::Standings;
 use crate::error::StoreError;
 use crate::evidence::{EventId, NewEvaluation, Once, Outcome, Seq};
@@ -33,9 +34,19 @@ pub(super) const TRANSACTION_MAX: usize = WINDOWS_MAX / 4;
 struct Agent {
     row: i64,
     last_seq: Option<i64>,
+    last_seen: Timestamp,
+    /// The minute of `last_seen` as it stands in the file.
+    minute: i64,
     window: Window,
     /// Whether the open transaction has touched it.
     touched: bool,
+}
+
+impl Agent {
+    fn new(row: AgentRow, window: Window) -> Self {
+        let AgentRow { agent: row, last_seq, last_seen } = row;
+        Self { row, last_seq, last_seen, minute: last_seen.millis() / MINUTE_MS, window, touched: false }
+    }
 }
 
 type AgentKey = (OrgKey, AgentId);
@@ -57,6 +68,7 @@ pub(super) struct Log<'c> {
     commit: Statement<'c>,
     insert_evaluation: Statement<'c>,
     update_agent: Statement<'c>,
+    update_minute: Statement<'c>,
 }
 
 impl<'c> Log<'c> {
@@ -69,7 +81,8 @@ impl<'c> Log<'c> {
         let latest: Option<i64> = connection.query_row(
             "SELECT max(latest) FROM (SELECT max(created_at) AS latest FROM orgs \
              UNION ALL SELECT max(created_at) FROM keys UNION ALL SELECT max(created_at) FROM replies \
-             UNION ALL SELECT (SELECT max(a.last_seen) FROM agents a WHERE a.org = o.org) FROM orgs o)",
+             UNION ALL SELECT (SELECT max(last_seen) FROM agents a WHERE a.org = o.org AND a.seen_minute = \
+             (SELECT max(seen_minute) FROM agents m WHERE m.org = o.org)) FROM orgs o)",
             [],
             |row| row.get(0),
         )?;
@@ -92,9 +105,10 @@ impl<'c> Log<'c> {
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
             )?,
             update_agent: connection.prepare(
-                "UPDATE agents SET last_seen = CASE WHEN last_seq IS ?3 THEN last_seen ELSE ?2 END, last_seq = ?3, evaluations = ?4, passed = ?5, streak = ?6, \
+                "UPDATE agents SET last_seen = ?2, last_seq = ?3, evaluations = ?4, passed = ?5, streak = ?6, \
                  latency_us = ?7, score = ?8 WHERE agent = ?1",
             )?,
+            update_minute: connection.prepare("UPDATE agents SET seen_minute = ?2 WHERE agent = ?1")?,
         })
     }
 
@@ -151,13 +165,12 @@ impl<'c> Log<'c> {
     }
 
     fn write_sums(&mut self) -> Result<(), StoreError> {
-        let last_seen = self.latest.millis();
         for key in &self.touched {
-            let Some(agent) = self.agents.peek(key) else { continue };
+            let Some(agent) = self.agents.peek_mut(key) else { continue };
             let tally = agent.window.tally();
             self.update_agent.execute(params![
                 agent.row,
-                last_seen,
+                agent.last_seen.millis(),
                 agent.last_seq,
                 tally.evaluations(),
                 tally.passed(),
@@ -165,6 +178,11 @@ impl<'c> Log<'c> {
                 tally.latency_us(),
                 tally.breakdown().score(),
             ])?;
+            let minute = agent.last_seen.millis() / MINUTE_MS;
+            if minute != agent.minute {
+                self.update_minute.execute([agent.row, minute])?;
+                agent.minute = minute;
+            }
         }
         Ok(())
     }
@@ -225,7 +243,10 @@ impl<'c> Log<'c> {
         if !self.agents.contains(&key) {
             // It was not there to be recalled.
             let row = self.insert_agent(org, &new.agent)?;
-            let agent = Agent { row, last_seq: None, window: Window::default(), touched: false };
+            let agent = Agent::new(
+                AgentRow { agent: row, last_seq: None, last_seen: accepted_at },
+                Window::default(),
+            );
             self.agents.push(key.clone(), agent);
         }
         let Some(agent) = self.agents.get_mut(&key) else { return Err(StoreError::Closed) };
@@ -255,7 +276,7 @@ impl<'c> Log<'c> {
             salt,
         ])?;
         agent.window.push(new.evaluation());
-        agent.last_seq = Some(seq.0);
+        (agent.last_seq, agent.last_seen) = (Some(seq.0), accepted_at);
         self.next_seq.insert(org, seq.0 + 1);
         Ok(Outcome::Counted { tally })
     }
@@ -280,18 +301,19 @@ impl<'c> Log<'c> {
         if self.agents.contains(&key) {
             return Ok(());
         }
-        if let Some(AgentRow { agent: row, last_seq }) = rows::agent_row(self.connection, org, agent)? {
-            let window = rows::window(self.connection, last_seq)?;
-            self.agents.push(key, Agent { row, last_seq, window, touched: false });
+        if let Some(row) = rows::agent_row(self.connection, org, agent)? {
+            let window = rows::window(self.connection, row.last_seq)?;
+            self.agents.push(key, Agent::new(row, window));
         }
         Ok(())
     }
 
     fn insert_agent(&self, org: OrgKey, agent: &AgentId) -> Result<i64, StoreError> {
         let mut insert = self.connection.prepare_cached(
-            "INSERT INTO agents (org, name, first_seen, last_seen) VALUES (?1, ?2, ?3, ?3)",
+            "INSERT INTO agents (org, name, first_seen, last_seen, seen_minute) VALUES (?1, ?2, ?3, ?3, ?4)",
         )?;
-        insert.execute(params![org, agent.as_str(), self.latest.millis()])?;
+        let now = self.latest.millis();
+        insert.execute(params![org, agent.as_str(), now, now / MINUTE_MS])?;
         Ok(self.connection.last_insert_rowid())
     }
 

@@ -8,6 +8,7 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension, Row, params};
 use uuid::Uuid;
 
 use super::orgs::OrgKey;
+use super::schema::MINUTE_MS;
 use crate::error::StoreError;
 use crate::evidence::{Event, SavedReply, Seq};
 use crate::history::{Gathering, Point, Steps};
@@ -71,10 +72,12 @@ pub(super) fn event_of(connection: &Connection, org: OrgKey, id: &str) -> Result
     rows.next()?.map(event).transpose()
 }
 
-/// An agent's number, and its last evaluation.
+/// An agent's number, its last evaluation, and when it was last seen.
+#[derive(Clone, Copy)]
 pub(super) struct AgentRow {
     pub(super) agent: i64,
     pub(super) last_seq: Option<i64>,
+    pub(super) last_seen: Timestamp,
 }
 
 pub(super) fn agent_row(
@@ -82,12 +85,11 @@ pub(super) fn agent_row(
     org: OrgKey,
     agent: &AgentId,
 ) -> Result<Option<AgentRow>, StoreError> {
-    let mut select =
-        connection.prepare_cached("SELECT agent, last_seq FROM agents WHERE org = ?1 AND name = ?2")?;
-    let row = select.query_row(params![org, agent.as_str()], |row| {
-        Ok(AgentRow { agent: row.get(0)?, last_seq: row.get(1)? })
-    });
-    Ok(row.optional()?)
+    let mut select = connection
+        .prepare_cached("SELECT agent, last_seq, last_seen FROM agents WHERE org = ?1 AND name = ?2")?;
+    let mut rows = select.query(params![org, agent.as_str()])?;
+    let Some(row) = rows.next()? else { return Ok(None) };
+    Ok(Some(AgentRow { agent: row.get(0)?, last_seq: row.get(1)?, last_seen: time(row.get(2)?)? }))
 }
 
 /// An agent's evaluations from `last` backwards, until `take` wants no more. A chain that leads nowhere, or not back, is
@@ -159,7 +161,7 @@ fn events_of_agent(
     agent: &AgentId,
     page: &mut EventPage,
 ) -> Result<(), StoreError> {
-    let Some(AgentRow { agent, last_seq }) = agent_row(connection, org, agent)? else { return Ok(()) };
+    let Some(AgentRow { agent, last_seq, .. }) = agent_row(connection, org, agent)? else { return Ok(()) };
     // A page that goes on from an evaluation of this agent need not walk there again.
     let resumed = match page.query().before {
         Some(Seq(before)) => connection
@@ -263,12 +265,19 @@ pub(super) fn agents(connection: &Connection, org: OrgKey, query: &AgentQuery) -
         (None, AgentSort::AgentId) => (0, ""),
     };
     let rest = match query.sort {
-        AgentSort::LastSeen => "AND (last_seen, name) < (?2, ?3) ORDER BY last_seen DESC, name DESC",
+        // By minute first, which an index has in order.
+        AgentSort::LastSeen => {
+            "AND seen_minute <= ?4 AND (last_seen, name) < (?2, ?3) ORDER BY seen_minute DESC, last_seen DESC, name DESC"
+        }
         AgentSort::Score => "AND (score < ?2 OR (score = ?2 AND name > ?3)) ORDER BY score DESC, name",
         AgentSort::AgentId => "AND name > ?3 AND ?2 = 0 ORDER BY name",
     };
     let mut select = connection.prepare_cached(&format!("{AGENT} {rest}"))?;
-    let mut rows = select.query(params![org, value, name])?;
+    // Only one of the orders has a fourth parameter, and too many are refused.
+    let mut rows = match query.sort {
+        AgentSort::LastSeen => select.query(params![org, value, name, value / MINUTE_MS])?,
+        AgentSort::Score | AgentSort::AgentId => select.query(params![org, value, name])?,
+    };
     let mut found = Vec::new();
     while let Some(row) = rows.next()?
         && found.len() <= query.limit

@@ -6,6 +6,8 @@
 //!   itself is sorted by organization and acceptance, and lists of one organization never step over another's rows.
 //! - `previous` chains the evaluations of an agent. An index over (agent, seq) would do the same and dirty a page of
 //!   its own with almost every evaluation; the chain costs nothing to write and a look-up a step to read.
+//! - Agents are listed by when they were last seen. An index over that time would move with every evaluation; the one over its
+//!   minute moves once a minute, and the agents of one minute are sorted when they are asked for.
 //! - `agents` holds what can be made again from the evaluations: the sums of the window. `renown verify` does so.
 
 use std::path::Path;
@@ -17,6 +19,9 @@ use crate::error::StoreError;
 
 /// "Rnwn", so that a file of another program is told apart from ours.
 const APPLICATION_ID: i64 = 0x526e_776e;
+
+/// The milliseconds of a minute, as `seen_minute` counts them.
+pub(super) const MINUTE_MS: i64 = 60_000;
 
 /// How many bits of a place are the running number inside an organization.
 pub(super) const SEQ_BITS: u32 = 40;
@@ -47,6 +52,7 @@ CREATE TABLE agents (
     name        TEXT NOT NULL,
     first_seen  INTEGER NOT NULL,
     last_seen   INTEGER NOT NULL,
+    seen_minute INTEGER NOT NULL,
     last_seq    INTEGER,
     evaluations INTEGER NOT NULL DEFAULT 0,
     passed      INTEGER NOT NULL DEFAULT 0,
@@ -55,7 +61,7 @@ CREATE TABLE agents (
     score       INTEGER NOT NULL DEFAULT 0,
     UNIQUE (org, name)
 ) STRICT;
-CREATE INDEX agents_by_last_seen ON agents (org, last_seen, name);
+CREATE INDEX agents_by_minute ON agents (org, seen_minute);
 
 CREATE TABLE evaluations (
     seq           INTEGER PRIMARY KEY,

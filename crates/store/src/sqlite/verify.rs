@@ -13,6 +13,7 @@ use rusqlite::{Connection, Row};
 
 use super::backup;
 use super::orgs::OrgKey;
+use super::schema::MINUTE_MS;
 use crate::error::StoreError;
 use crate::evidence::Seq;
 
@@ -142,7 +143,8 @@ fn compare_agents(
     verified: &mut Verified,
 ) -> Result<Option<Box<Difference>>, StoreError> {
     let mut select = connection.prepare(
-        "SELECT agent, last_seq, evaluations, passed, streak, latency_us, score, last_seen, first_seen FROM agents ORDER BY agent",
+        "SELECT agent, last_seq, evaluations, passed, streak, latency_us, score, last_seen, first_seen, \
+         seen_minute FROM agents ORDER BY agent",
     )?;
     let mut rows = select.query([])?;
     while let Some(row) = rows.next()? {
@@ -156,7 +158,8 @@ fn compare_agents(
         let found = differs("the last evaluation", &row.get(1)?, &replayed.last_seq)
             .or(differs("the sums of the window", &kept, &fresh))
             .or(differs("the score", &row.get(6)?, &i64::from(tally.breakdown().score())))
-            .or(differs("when it was last seen", &row.get(7)?, &last_seen));
+            .or(differs("when it was last seen", &row.get(7)?, &last_seen))
+            .or(differs("the minute when it was last seen", &row.get(9)?, &(last_seen / MINUTE_MS)));
         if let Some(found) = found {
             return Ok(Some(name(connection, agent, None, found)));
         }

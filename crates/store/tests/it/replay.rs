@@ -54,6 +54,7 @@ fn verify_names_what_was_changed() {
         ("agents", "last_seq = last_seq - 1", "the last evaluation"),
         ("agents", "last_seq = NULL", "the last evaluation"),
         ("agents", "last_seen = last_seen + 1", "when it was last seen"),
+        ("agents", "seen_minute = seen_minute + 1", "the minute when it was last seen"),
     ];
     for (changed, change, what) in table {
         let found = difference(&of(changed, change));
