@@ -33,7 +33,9 @@ struct Held {
 impl Memory {
     /// An empty store with the default organization.
     pub fn new(clock: Clock) -> Self {
-        let held = Held { orgs: DEFAULT_ORG.parse().into_iter().collect(), ..Held::default() };
+        // The default organization is made now, and no later time is before that.
+        let latest = Some(whole_millis(clock()));
+        let held = Held { orgs: DEFAULT_ORG.parse().into_iter().collect(), latest, ..Held::default() };
         Self { clock, held: Mutex::new(held) }
     }
 

@@ -69,8 +69,10 @@ impl<S: Subject> Walk<S> {
             self.step = step;
             if reopen_one_in > 0 && self.dice.one_in(reopen_one_in) {
                 self.subject.reopen();
-                // What the clock showed while nothing was written is not remembered: it does not go back across this.
+                // What the clock showed while nothing was written is not remembered, and opening is a write: both know the
+                // latest time again.
                 self.set_clock(self.latest);
+                self.both(|store| wait(store.ready()));
             }
             self.turn_clock();
             match self.dice.roll(20) {
