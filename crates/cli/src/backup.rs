@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use renown_store::sqlite::Reader;
+use renown_store::StoreError;
+use renown_store::sqlite::{Progress as Pages, Reader};
 
 use crate::args::BackupArgs;
 use crate::failure::{self, Failure};
@@ -14,7 +15,7 @@ use crate::verify;
 /// Copies the store to a new file and replays the copy.
 pub(crate) fn run(args: &BackupArgs, quiet: bool) -> Result<ExitCode, Failure> {
     let store = args.place.resolve()?.read()?;
-    copy(&store, &args.file, quiet)?;
+    copied(quiet, |report| store.backup(&args.file, report))?;
     let said = check(&args.file, quiet)?;
     if !quiet {
         failure::note(&format!("{}: {said}", args.file.display()));
@@ -33,16 +34,21 @@ pub(crate) fn restore(args: &BackupArgs, quiet: bool) -> Result<ExitCode, Failur
     }
     let said = check(&args.file, quiet)?;
     place.prepare()?;
-    copy(&Reader::open_file(&args.file).map_err(place::failure)?, &place.file, quiet)?;
+    let from = Reader::open_file(&args.file).map_err(place::failure)?;
+    copied(quiet, |report| from.restore(&place.file, report))?;
     if !quiet {
         failure::note(&format!("restored to {}: {said}", place.file.display()));
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn copy(from: &Reader, to: &Path, quiet: bool) -> Result<(), Failure> {
+/// Copies, with a bar where that takes long.
+fn copied(
+    quiet: bool,
+    copy: impl FnOnce(&mut dyn FnMut(Pages)) -> Result<(), StoreError>,
+) -> Result<(), Failure> {
     let progress = Progress::of("pages", !quiet);
-    let copied = from.backup(to, &mut |pages| progress.at(pages.done, pages.total));
+    let copied = copy(&mut |pages| progress.at(pages.done, pages.total));
     progress.finish();
     copied.map_err(place::failure)
 }

@@ -78,7 +78,9 @@ pub(crate) fn failure(error: StoreError) -> Failure {
         ),
         StoreError::Overloaded
         | StoreError::Closed
+        | StoreError::TooLong
         | StoreError::Newer { .. }
+        | StoreError::Older { .. }
         | StoreError::Foreign(_)
         | StoreError::NoOrganization(_)
         | StoreError::Io { .. }

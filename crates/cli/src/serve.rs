@@ -9,7 +9,7 @@ use std::sync::Arc;
 use renown_server::keys::KeyText;
 use renown_server::{Api, Limits, Settings, serve};
 use renown_store::sqlite::system_clock;
-use renown_store::{KeyKind, Store};
+use renown_store::{ApiKey, KeyKind, Store};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::filter::{LevelFilter, Targets};
@@ -74,7 +74,8 @@ async fn start(
 
 /// The keys of a first start: a publishable and a secret one, if there are none yet.
 async fn first_keys(store: &dyn Store) -> Result<Option<[KeyText; 2]>, Failure> {
-    if !store.keys().await.map_err(place::failure)?.is_empty() {
+    let administers = |key: &ApiKey| key.key.kind == KeyKind::Secret;
+    if store.keys().await.map_err(place::failure)?.iter().any(administers) {
         return Ok(None);
     }
     let make = async |kind, label: &str| {
@@ -85,6 +86,7 @@ async fn first_keys(store: &dyn Store) -> Result<Option<[KeyText; 2]>, Failure> 
         store.create_key(new, None).await.map_err(place::failure)?;
         Ok::<KeyText, Failure>(key)
     };
+    // The secret one last: a start that is cut off between them is still a first start the next time.
     Ok(Some([make(KeyKind::Publishable, "first start").await?, make(KeyKind::Secret, "first start").await?]))
 }
 

@@ -177,11 +177,15 @@ impl From<InputError> for ApiError {
 impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
         match error {
-            StoreError::Overloaded => Self::new(Code::Overloaded, "too many writes are waiting, try again"),
+            StoreError::Overloaded => {
+                Self::new(Code::Overloaded, "too much is waiting for the store, try again")
+            }
+            StoreError::TooLong => Self::new(Code::Overloaded, "this takes too long, ask for less at a time"),
             StoreError::NoOrganization(_) => Self::new(Code::NotFound, error.to_string()),
             StoreError::Closed
             | StoreError::InUse { .. }
             | StoreError::Newer { .. }
+            | StoreError::Older { .. }
             | StoreError::Missing(_)
             | StoreError::Foreign(_)
             | StoreError::Damaged(_)
@@ -189,7 +193,8 @@ impl From<StoreError> for ApiError {
             | StoreError::Io { .. }
             | StoreError::RolledBack(_) => {
                 tracing::error!(%error, "the store could not answer");
-                Self::new(Code::StoreUnavailable, "the store cannot do this now, nothing was changed")
+                let error = "the store cannot do this now; a write may be sent again with the same evaluation_id or Idempotency-Key";
+                Self::new(Code::StoreUnavailable, error)
             }
         }
     }

@@ -60,7 +60,7 @@ pub(crate) enum Refused {
     /// `internal`: an accident in the server; the request id finds it in the log.
     #[response(status = 500)]
     Internal(ErrorBody),
-    /// `overloaded` or `store_unavailable`: try again after `Retry-After`; nothing was changed.
+    /// `overloaded` or `store_unavailable`: try again after `Retry-After`.
     #[response(status = 503)]
     Unavailable(ErrorBody),
 }

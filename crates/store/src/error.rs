@@ -8,6 +8,8 @@ use std::path::PathBuf;
 pub enum StoreError {
     /// The queue of writes is full.
     Overloaded,
+    /// The read took longer than a read may.
+    TooLong,
     /// The store has shut down.
     Closed,
     /// Another process holds the data directory.
@@ -22,6 +24,13 @@ pub enum StoreError {
         /// The version that was found.
         found: i64,
         /// The newest version that is known here.
+        known: i64,
+    },
+    /// The database was written by an older release and is not upgraded by who only reads.
+    Older {
+        /// The version that was found.
+        found: i64,
+        /// The version that is known here.
         known: i64,
     },
     /// There is no database where one was expected.
@@ -56,6 +65,7 @@ impl fmt::Display for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Overloaded => f.write_str("too many writes are waiting"),
+            Self::TooLong => f.write_str("the read took too long"),
             Self::Closed => f.write_str("the store has shut down"),
             Self::InUse { dir, holder } => {
                 write!(f, "the data directory {} is in use by {holder}", dir.display())
@@ -63,6 +73,10 @@ impl fmt::Display for StoreError {
             Self::Newer { found, known } => write!(
                 f,
                 "the database has schema version {found}, this release knows up to {known}: use a newer release"
+            ),
+            Self::Older { found, known } => write!(
+                f,
+                "the database has schema version {found}, this release reads {known}: `renown serve` upgrades it"
             ),
             Self::Missing(path) => write!(f, "there is no database at {}", path.display()),
             Self::Foreign(path) => write!(f, "{} is not a database of Renown", path.display()),
@@ -82,9 +96,11 @@ impl std::error::Error for StoreError {
             Self::Io { source, .. } => Some(source),
             Self::RolledBack(reason) => Some(reason.as_ref()),
             Self::Overloaded
+            | Self::TooLong
             | Self::Closed
             | Self::InUse { .. }
             | Self::Newer { .. }
+            | Self::Older { .. }
             | Self::Missing(_)
             | Self::Foreign(_)
             | Self::NoOrganization(_)

@@ -82,6 +82,9 @@ pub trait Store: Send + Sync + 'static {
     /// How an agent's score went over time.
     fn history<'a>(&'a self, org: &OrgId, agent: &AgentId, steps: Steps) -> Reply<'a, Vec<Point>>;
 
+    /// When the first of an agent's evaluations happened, by the times that were sent.
+    fn earliest<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Option<Timestamp>>;
+
     /// The agents of an organization.
     fn agents<'a>(&'a self, org: &OrgId, query: AgentQuery) -> Reply<'a, Agents>;
 

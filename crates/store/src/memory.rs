@@ -192,6 +192,11 @@ impl Store for Memory {
         }))
     }
 
+    fn earliest<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Option<Timestamp>> {
+        let held = self.held();
+        answer(held.known(org).map(|()| held.of_agent(org, agent).map(|event| event.created_at).min()))
+    }
+
     fn agents<'a>(&'a self, org: &OrgId, query: AgentQuery) -> Reply<'a, Agents> {
         let held = self.held();
         answer(held.known(org).map(|()| {

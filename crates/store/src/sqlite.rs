@@ -33,7 +33,7 @@ use rusqlite::Connection;
 
 use self::lock::DirectoryLock;
 use self::orgs::Orgs;
-use self::readers::Readers;
+use self::readers::{Patience, Readers};
 use self::standings::Standings;
 use self::writer::Writer;
 use crate::error::StoreError;
@@ -79,8 +79,9 @@ impl Sqlite {
 
     /// The same for a database of any name. It holds the directory in which the file lies.
     pub fn open_file(path: &Path, purpose: &str, clock: Clock) -> Result<Self, StoreError> {
-        let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let lock = DirectoryLock::take(dir, purpose)?;
+        // The file itself: a link to it in another directory is the same store.
+        let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let lock = DirectoryLock::take(directory(path), purpose)?;
         let mut connection = writer::connect(path).map_err(|error| foreign(error, path))?;
         schema::upgrade(&mut connection, path, &schema::STEPS)?;
         let (orgs, standings) = (Arc::new(Orgs::load(&connection)?), Arc::new(Standings::new()));
@@ -93,6 +94,11 @@ impl Sqlite {
         )?;
         Ok(Self { readers: Readers::start(path)?, writer, orgs, standings, clock, _lock: lock })
     }
+}
+
+/// The directory of a file.
+fn directory(file: &Path) -> &Path {
+    file.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// SQLite looks into a file when it is first used, so a file of another kind is found out late.
@@ -127,10 +133,7 @@ impl Reader {
         match schema::check(&connection, path, schema::VERSION)? {
             0 => return Err(StoreError::Missing(path.to_owned())),
             schema::VERSION => {}
-            older => {
-                let what = format!("schema version {older}: open it once with `renown serve` to upgrade it");
-                return Err(StoreError::Damaged(what));
-            }
+            found => return Err(StoreError::Older { found, known: schema::VERSION }),
         }
         let orgs = Orgs::load(&connection)?;
         Ok(Self { connection, orgs, path: path.to_owned() })
@@ -138,7 +141,7 @@ impl Reader {
 
     /// The agents of an organization.
     pub fn agents(&self, org: &OrgId, query: &AgentQuery) -> Result<Agents, StoreError> {
-        rows::agents(&self.connection, self.orgs.get(org)?, query)
+        rows::agents(&self.connection, self.orgs.get(org)?, query, &Patience::ENDLESS)
     }
 
     /// One agent, if it was ever seen.
@@ -148,7 +151,7 @@ impl Reader {
 
     /// Evaluations, the last accepted first.
     pub fn events(&self, org: &OrgId, query: EventQuery) -> Result<Events, StoreError> {
-        rows::events(&self.connection, self.orgs.get(org)?, query)
+        rows::events(&self.connection, self.orgs.get(org)?, query, &Patience::ENDLESS)
     }
 
     /// Every key.
@@ -163,9 +166,17 @@ impl Reader {
 
     /// Copies the database to a new file; what is there is never overwritten.
     pub fn backup(&self, to: &Path, report: &mut dyn FnMut(Progress)) -> Result<(), StoreError> {
-        if to.exists() {
-            let taken = std::io::Error::new(std::io::ErrorKind::AlreadyExists, "is there already");
-            return Err(StoreError::io(format!("{}", to.display()))(taken));
+        backup::copy(&self.connection, to, report)
+    }
+
+    /// Copies the database to the place of a store that is not there yet, and holds its directory meanwhile. What a store
+    /// left beside its file would be taken for a part of the copy, so there must be nothing of one.
+    pub fn restore(&self, to: &Path, report: &mut dyn FnMut(Progress)) -> Result<(), StoreError> {
+        let _lock = DirectoryLock::take(directory(to), "renown restore")?;
+        for suffix in ["", "-wal", "-shm"] {
+            let mut part = to.as_os_str().to_owned();
+            part.push(suffix);
+            backup::is_free(Path::new(&part))?;
         }
         backup::copy(&self.connection, to, report)
     }
@@ -208,7 +219,7 @@ impl Store for Sqlite {
             Ok(tally) => answer(Ok(tally)),
             Err(vacancy) => {
                 let (agent, standings) = (agent.clone(), Arc::clone(&self.standings));
-                self.readers.run(move |moment| {
+                self.readers.run(move |moment, _| {
                     let tally = rows::tally_of(moment, org, &agent)?;
                     standings.fill(vacancy, tally);
                     Ok(tally)
@@ -219,7 +230,7 @@ impl Store for Sqlite {
 
     fn window<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Window> {
         let (org, agent) = (self.orgs.get(org), agent.clone());
-        self.readers.run(move |moment| {
+        self.readers.run(move |moment, _| {
             let last = rows::agent_row(moment, org?, &agent)?.and_then(|row| row.last_seq);
             rows::window(moment, last)
         })
@@ -227,28 +238,33 @@ impl Store for Sqlite {
 
     fn events<'a>(&'a self, org: &OrgId, query: EventQuery) -> Reply<'a, Events> {
         let org = self.orgs.get(org);
-        self.readers.run(move |moment| rows::events(moment, org?, query))
+        self.readers.run(move |moment, patience| rows::events(moment, org?, query, patience))
     }
 
     fn history<'a>(&'a self, org: &OrgId, agent: &AgentId, steps: Steps) -> Reply<'a, Vec<Point>> {
         let (org, agent) = (self.orgs.get(org), agent.clone());
-        self.readers.run(move |moment| rows::history(moment, org?, &agent, steps))
+        self.readers.run(move |moment, patience| rows::history(moment, org?, &agent, steps, patience))
+    }
+
+    fn earliest<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Option<Timestamp>> {
+        let (org, agent) = (self.orgs.get(org), agent.clone());
+        self.readers.run(move |moment, patience| rows::earliest(moment, org?, &agent, patience))
     }
 
     fn agents<'a>(&'a self, org: &OrgId, query: AgentQuery) -> Reply<'a, Agents> {
         let org = self.orgs.get(org);
-        self.readers.run(move |moment| rows::agents(moment, org?, &query))
+        self.readers.run(move |moment, patience| rows::agents(moment, org?, &query, patience))
     }
 
     fn agent<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Option<AgentSummary>> {
         let (org, agent) = (self.orgs.get(org), agent.clone());
-        self.readers.run(move |moment| rows::agent(moment, org?, &agent))
+        self.readers.run(move |moment, _| rows::agent(moment, org?, &agent))
     }
 
     fn saved_reply<'a>(&'a self, org: &OrgId, key: &str) -> Reply<'a, Option<SavedReply>> {
         let (org, key, since) =
             (self.orgs.get(org), key.to_owned(), (self.clock)().millis() - REPLIES_KEPT_MS);
-        self.readers.run(move |moment| rows::saved_reply(moment, org?, &key, since))
+        self.readers.run(move |moment, _| rows::saved_reply(moment, org?, &key, since))
     }
 
     fn create_key(&self, key: NewKey, once: Option<Once<ApiKey>>) -> Reply<'_, ApiKey> {
@@ -256,7 +272,7 @@ impl Store for Sqlite {
     }
 
     fn keys(&self) -> Reply<'_, Vec<ApiKey>> {
-        self.readers.run(|moment| rows::keys(moment))
+        self.readers.run(|moment, _| rows::keys(moment))
     }
 
     fn revoke_key<'a>(&'a self, org: &OrgId, id: KeyId) -> Reply<'a, bool> {

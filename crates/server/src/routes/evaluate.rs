@@ -7,7 +7,7 @@ use axum::extract::{Extension, State};
 use axum::response::Response;
 use hyper::{HeaderMap, StatusCode};
 use renown_core::decimal::Decimal;
-use renown_core::gates::Context;
+use renown_core::gates::{Context, Verdict};
 use renown_core::ids::{AgentId, EvaluationId, ToolName};
 use renown_core::json;
 use renown_core::reputation::Standing;
@@ -15,14 +15,18 @@ use renown_core::units::Micros;
 use renown_store::{EventId, NewEvaluation, Outcome};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+use tokio::runtime::{Handle, RuntimeFlavor};
 use utoipa::ToSchema;
 
 use super::Refused;
 use crate::api::Api;
 use crate::body::read_json;
-use crate::error::{ApiError, json as reply, json_bytes};
+use crate::error::{ApiError, Code, json_bytes};
 use crate::keys::Caller;
 use crate::once::{self, Begun};
+
+/// Up to so many bytes are judged without asking another thread to go on with the requests.
+const JUDGED_AT_ONCE_BYTES: usize = 32 * 1024;
 
 /// What is to be judged.
 #[derive(Deserialize, ToSchema)]
@@ -125,7 +129,7 @@ pub(crate) async fn evaluate(
         input: request.input,
         latency: request.latency_ms,
     };
-    let verdict = api.engine.evaluate(&context, &|| api.elapsed());
+    let verdict = judge(&api, &context, body.len());
     let gates: Arc<str> = serde_json::to_string(&verdict.gates).unwrap_or_default().into();
     let id = match request.evaluation_id {
         Some(id) => EventId::Sent(id),
@@ -154,8 +158,9 @@ pub(crate) async fn evaluate(
             (200, outcomes.first().map(|outcome| kept.reply(outcome)).unwrap_or_default())
         })
     });
-    let outcomes = api.store.append(&caller.org, vec![evaluation], once).await?;
-    let Some(outcome) = outcomes.first() else { return Ok(reply(StatusCode::OK, &())) };
+    let (store, org) = (Arc::clone(&api.store), caller.org.clone());
+    let outcomes = ticket.finish(async move { store.append(&org, vec![evaluation], once).await }).await?;
+    let Some(outcome) = outcomes.first() else { return Err(ApiError::new(Code::Internal, "no outcome")) };
     match outcome {
         Outcome::Counted { .. } => {
             api.measures.evaluations(u64::from(verdict.passed), u64::from(!verdict.passed), 0);
@@ -164,6 +169,13 @@ pub(crate) async fn evaluate(
         Outcome::Repeated { .. } => api.measures.evaluations(0, 0, 1),
     }
     Ok(json_bytes(StatusCode::OK, judged.reply(outcome)))
+}
+
+/// Runs the gates. A large output may take them milliseconds, in which this thread could not answer anybody else.
+fn judge(api: &Api, context: &Context<'_>, bytes: usize) -> Verdict {
+    let judge = || api.engine.evaluate(context, &|| api.elapsed());
+    let may_block = Handle::current().runtime_flavor() == RuntimeFlavor::MultiThread;
+    if bytes > JUDGED_AT_ONCE_BYTES && may_block { tokio::task::block_in_place(judge) } else { judge() }
 }
 
 /// What this request found, in case it is the first with its id.

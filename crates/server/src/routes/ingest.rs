@@ -164,7 +164,8 @@ pub(crate) async fn ingest(
     let verdicts: Vec<bool> = evaluations.iter().map(|evaluation| evaluation.passed).collect();
     let named = Arc::clone(&agents);
     let once = ticket.once::<[Outcome]>(|| Box::new(move |outcomes| (202, render(&named, outcomes))));
-    let outcomes = api.store.append(&caller.org, evaluations, once).await?;
+    let (store, org) = (Arc::clone(&api.store), caller.org.clone());
+    let outcomes = ticket.finish(async move { store.append(&org, evaluations, once).await }).await?;
     let counted = |passed| {
         let counted = |(outcome, verdict): &(&Outcome, &bool)| {
             matches!(outcome, Outcome::Counted { .. }) && **verdict == passed

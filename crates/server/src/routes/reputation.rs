@@ -167,7 +167,7 @@ pub(crate) struct PointReply {
 
 /// Read how a reputation went
 ///
-/// Equal steps from `from` to `to`, the last score in each. Without them, from when the agent was first seen until now.
+/// Equal steps from `from` to `to`, the last score in each. Without them, from its first evaluation until now.
 #[utoipa::path(
     get,
     path = "/v1/reputation/{agent_id}/history",
@@ -191,10 +191,7 @@ pub(crate) async fn history(
     let (from, to) = (query.time("from")?, query.time("to")?.unwrap_or_else(|| api.now()));
     let from = match from {
         Some(from) => from,
-        None => match api.store.agent(&caller.org, &agent).await? {
-            Some(known) => known.first_seen.min(to),
-            None => to,
-        },
+        None => api.store.earliest(&caller.org, &agent).await?.map_or(to, |earliest| earliest.min(to)),
     };
     let steps = Steps::new(from, to, u32::try_from(points).unwrap_or(u32::MAX))
         .ok_or_else(|| ApiError::invalid(format!("to: {to} is before from, {from}")))?;

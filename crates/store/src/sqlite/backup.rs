@@ -29,6 +29,7 @@ pub(super) fn copy(
     to: &Path,
     report: &mut dyn FnMut(Progress),
 ) -> Result<(), StoreError> {
+    is_free(to)?;
     let mut unfinished = to.as_os_str().to_owned();
     unfinished.push(".unfinished");
     let unfinished = Path::new(&unfinished);
@@ -37,7 +38,9 @@ pub(super) fn copy(
     let done = write(connection, unfinished, report).and_then(|()| {
         let shown = format!("{}", to.display());
         File::open(unfinished).and_then(|file| file.sync_all()).map_err(StoreError::io(shown.clone()))?;
-        std::fs::rename(unfinished, to).map_err(StoreError::io(shown.clone()))?;
+        // A link, unlike a new name, never takes the place of a file that has come meanwhile.
+        std::fs::hard_link(unfinished, to).map_err(StoreError::io(shown.clone()))?;
+        std::fs::remove_file(unfinished).map_err(StoreError::io(shown.clone()))?;
         let dir = to.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
         File::open(dir).and_then(|dir| dir.sync_all()).map_err(StoreError::io(shown))
     });
@@ -50,8 +53,8 @@ fn write(connection: &Connection, to: &Path, report: &mut dyn FnMut(Progress)) -
     let moment = connection.unchecked_transaction()?;
     // A transaction sees the database from its first read on.
     moment.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get::<_, i64>(0))?;
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
-    let mut copy = Connection::open_with_flags(to, flags)?;
+    private_file(to).map_err(StoreError::io(format!("{}", to.display())))?;
+    let mut copy = Connection::open_with_flags(to, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     {
         let backup = Backup::new(&moment, &mut copy)?;
         loop {
@@ -70,7 +73,30 @@ fn write(connection: &Connection, to: &Path, report: &mut dyn FnMut(Progress)) -
             }
         }
     }
+    // One file, also when it is only read: a write-ahead log is for a store that is written to.
+    copy.pragma_update(None, "journal_mode", "delete")?;
     check(&copy)
+}
+
+/// Refuses a place that is taken.
+pub(super) fn is_free(path: &Path) -> Result<(), StoreError> {
+    if path.exists() {
+        let taken = std::io::Error::new(
+            std::io::ErrorKind::AlreadyExists,
+            "is there already, and is never overwritten",
+        );
+        return Err(StoreError::io(format!("{}", path.display()))(taken));
+    }
+    Ok(())
+}
+
+/// A new and empty file for its owner only: a copy has the digests of keys.
+fn private_file(path: &Path) -> std::io::Result<()> {
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.open(path).map(|_| ())
 }
 
 /// Whether every page and index of a database is sound.

@@ -27,6 +27,9 @@ use crate::{Clock, REPLIES_KEPT_MS};
 /// How many agents' windows the writer holds between two transactions: at most 2 KB each.
 const WINDOWS_MAX: usize = 8192;
 
+/// How many old replies one transaction forgets, so that nobody waits long for it.
+const FORGOTTEN_AT_ONCE: i64 = 1000;
+
 /// How many evaluations one transaction may hold, but for the last batch that is taken whole.
 pub(super) const TRANSACTION_MAX: usize = WINDOWS_MAX / 4;
 
@@ -350,8 +353,10 @@ impl<'c> Log<'c> {
 
     /// Forgets replies that are no longer kept.
     pub(super) fn forget_replies(&self) -> Result<(), StoreError> {
-        let mut delete = self.connection.prepare_cached("DELETE FROM replies WHERE created_at < ?1")?;
-        delete.execute([self.latest.millis() - REPLIES_KEPT_MS])?;
+        let mut delete = self.connection.prepare_cached(
+            "DELETE FROM replies WHERE (org, key) IN (SELECT org, key FROM replies WHERE created_at < ?1 LIMIT ?2)",
+        )?;
+        delete.execute([self.latest.millis() - REPLIES_KEPT_MS, FORGOTTEN_AT_ONCE])?;
         Ok(())
     }
 

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 use tokio::sync::oneshot;
@@ -19,7 +20,35 @@ const QUEUE_MAX: usize = 4096;
 /// How many threads read.
 const THREADS: usize = 4;
 
+/// How long a read may take. Whoever wants more asks for less at a time.
+const TIME_MAX: Duration = Duration::from_secs(5);
+
+/// How many steps of SQLite lie between two looks at the clock.
+const STEPS_BETWEEN: std::ffi::c_int = 100_000;
+
 type Read = Box<dyn FnOnce(&mut Connection) + Send>;
+
+/// How long a read is waited for.
+#[derive(Clone, Copy)]
+pub(super) struct Patience(Option<Instant>);
+
+impl Patience {
+    /// For a process that reads for itself and keeps nobody waiting.
+    pub(super) const ENDLESS: Self = Self(None);
+
+    fn new() -> Self {
+        Self(Some(Instant::now() + TIME_MAX))
+    }
+
+    fn is_over(self) -> bool {
+        self.0.is_some_and(|end| Instant::now() > end)
+    }
+
+    /// Refuses to go on when it is over.
+    pub(super) fn check(&self) -> Result<(), StoreError> {
+        if self.is_over() { Err(StoreError::TooLong) } else { Ok(()) }
+    }
+}
 
 /// The pool.
 pub(super) struct Readers {
@@ -31,9 +60,9 @@ pub(super) struct Readers {
 pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
-    connection.busy_timeout(std::time::Duration::from_secs(5))?;
+    connection.busy_timeout(Duration::from_secs(5))?;
     connection.pragma_update(None, "query_only", true)?;
-    // Thousandths of bytes when negative: 2 MB a reader. What is hot is in the cache of the system anyway.
+    // Thousands of bytes when negative: 2 MB a reader. What is hot is in the cache of the system anyway.
     connection.pragma_update(None, "cache_size", -2000)?;
     Ok(connection)
 }
@@ -57,15 +86,22 @@ impl Readers {
     /// Runs a read on one of the threads, over one state of the database.
     pub(super) fn run<T: Send + 'static>(
         &self,
-        read: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError> + Send + 'static,
+        read: impl FnOnce(&Transaction<'_>, &Patience) -> Result<T, StoreError> + Send + 'static,
     ) -> Reply<'_, T> {
         let (answer, answered) = oneshot::channel();
         let read: Read = Box::new(move |connection| {
+            // Who no longer waits has no use for the answer.
+            if answer.is_closed() {
+                return;
+            }
+            let patience = Patience::new();
             let result = connection
-                .transaction_with_behavior(TransactionBehavior::Deferred)
+                .progress_handler(STEPS_BETWEEN, Some(move || patience.is_over()))
+                .and_then(|()| connection.transaction_with_behavior(TransactionBehavior::Deferred))
                 .map_err(StoreError::from)
-                .and_then(|transaction| read(&transaction));
-            let _ = answer.send(result);
+                .and_then(|transaction| read(&transaction, &patience));
+            let _ = answer
+                .send(result.map_err(|error| if patience.is_over() { StoreError::TooLong } else { error }));
         });
         let sent = match &self.queue {
             Some(queue) => queue.try_send(read).map_err(|error| match error {

@@ -8,6 +8,7 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension, Row, params};
 use uuid::Uuid;
 
 use super::orgs::OrgKey;
+use super::readers::Patience;
 use super::schema::MINUTE_MS;
 use crate::error::StoreError;
 use crate::evidence::{Event, SavedReply, Seq};
@@ -145,12 +146,17 @@ pub(super) fn tally_of(connection: &Connection, org: OrgKey, agent: &AgentId) ->
 }
 
 /// A page of evaluations.
-pub(super) fn events(connection: &Connection, org: OrgKey, query: EventQuery) -> Result<Events, StoreError> {
+pub(super) fn events(
+    connection: &Connection,
+    org: OrgKey,
+    query: EventQuery,
+    patience: &Patience,
+) -> Result<Events, StoreError> {
     let agent = query.agent.clone();
     let mut page = EventPage::new(query);
     match agent {
-        Some(agent) => events_of_agent(connection, org, &agent, &mut page)?,
-        None => events_of_org(connection, org, &mut page)?,
+        Some(agent) => events_of_agent(connection, org, &agent, &mut page, patience)?,
+        None => events_of_org(connection, org, &mut page, patience)?,
     }
     Ok(page.finish())
 }
@@ -160,6 +166,7 @@ fn events_of_agent(
     org: OrgKey,
     agent: &AgentId,
     page: &mut EventPage,
+    patience: &Patience,
 ) -> Result<(), StoreError> {
     let Some(AgentRow { agent, last_seq, .. }) = agent_row(connection, org, agent)? else { return Ok(()) };
     // A page that goes on from an evaluation of this agent need not walk there again.
@@ -174,10 +181,18 @@ fn events_of_agent(
         None => None,
     };
     let mut select = connection.prepare_cached(&format!("{EVENT} WHERE e.seq = ?1"))?;
-    walk(&mut select, resumed.unwrap_or(last_seq), |_, row| Ok(page.take(event(row)?)))
+    walk(&mut select, resumed.unwrap_or(last_seq), |_, row| {
+        patience.check()?;
+        Ok(page.take(event(row)?))
+    })
 }
 
-fn events_of_org(connection: &Connection, org: OrgKey, page: &mut EventPage) -> Result<(), StoreError> {
+fn events_of_org(
+    connection: &Connection,
+    org: OrgKey,
+    page: &mut EventPage,
+    patience: &Patience,
+) -> Result<(), StoreError> {
     let (Seq(first), Seq(end)) = org.places();
     let query = page.query();
     let end = query.before.map_or(end, |Seq(before)| before.min(end));
@@ -200,6 +215,7 @@ fn events_of_org(connection: &Connection, org: OrgKey, page: &mut EventPage) -> 
     let mut select = connection.prepare_cached(&format!("{EVENT} WHERE e.seq = ?1"))?;
     let mut seqs = seqs.query(params![first, end, from, to, org])?;
     while let Some(seq) = seqs.next()? {
+        patience.check()?;
         let mut rows = select.query([seq.get::<_, i64>(0)?])?;
         if let Some(row) = rows.next()?
             && !page.take(event(row)?)
@@ -222,16 +238,38 @@ pub(super) fn history(
     org: OrgKey,
     agent: &AgentId,
     steps: Steps,
+    patience: &Patience,
 ) -> Result<Vec<Point>, StoreError> {
     let mut gathering = Gathering::new(steps);
     let last = agent_row(connection, org, agent)?.and_then(|row| row.last_seq);
     let mut select =
         connection.prepare_cached("SELECT previous, created_at, score FROM evaluations WHERE seq = ?1")?;
     walk(&mut select, last, |seq, row| {
+        patience.check()?;
         gathering.take(time(row.get(1)?)?, Seq(seq), row.get(2)?);
         Ok(true)
     })?;
     Ok(gathering.finish())
+}
+
+/// When the first of an agent's evaluations happened.
+pub(super) fn earliest(
+    connection: &Connection,
+    org: OrgKey,
+    agent: &AgentId,
+    patience: &Patience,
+) -> Result<Option<Timestamp>, StoreError> {
+    let mut earliest: Option<Timestamp> = None;
+    let last = agent_row(connection, org, agent)?.and_then(|row| row.last_seq);
+    let mut select =
+        connection.prepare_cached("SELECT previous, created_at FROM evaluations WHERE seq = ?1")?;
+    walk(&mut select, last, |_, row| {
+        patience.check()?;
+        let at = time(row.get(1)?)?;
+        earliest = Some(earliest.map_or(at, |earliest| earliest.min(at)));
+        Ok(true)
+    })?;
+    Ok(earliest)
 }
 
 const AGENT: &str =
@@ -258,7 +296,12 @@ pub(super) fn agent(
 }
 
 /// A page of agents.
-pub(super) fn agents(connection: &Connection, org: OrgKey, query: &AgentQuery) -> Result<Agents, StoreError> {
+pub(super) fn agents(
+    connection: &Connection,
+    org: OrgKey,
+    query: &AgentQuery,
+    patience: &Patience,
+) -> Result<Agents, StoreError> {
     let (value, name) = match (&query.after, query.sort) {
         (Some(after), _) => (after.value, after.agent.as_str()),
         (None, AgentSort::LastSeen | AgentSort::Score) => (i64::MAX, ""),
@@ -282,6 +325,7 @@ pub(super) fn agents(connection: &Connection, org: OrgKey, query: &AgentQuery) -
     while let Some(row) = rows.next()?
         && found.len() <= query.limit
     {
+        patience.check()?;
         let agent = summary(row)?;
         if query.wants(&agent.agent) {
             found.push(agent);

@@ -34,7 +34,7 @@ const CHECKPOINT_EVERY: Duration = Duration::from_secs(1);
 const CHECKPOINT_REST_PAGES: i64 = 1000;
 
 /// How often what is kept for a time only is looked through.
-const HOUSEKEEPING_EVERY: Duration = Duration::from_mins(10);
+const HOUSEKEEPING_EVERY: Duration = Duration::from_secs(1);
 
 /// A write that waits for its transaction.
 trait Work: Send {
@@ -243,6 +243,9 @@ pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
     connection.busy_timeout(Duration::from_secs(5))?;
     connection.pragma_update(None, "journal_mode", "wal")?;
     connection.pragma_update(None, "synchronous", synchronous())?;
+    // On macOS a plain fsync does not reach the disk.
+    connection.pragma_update(None, "fullfsync", true)?;
+    connection.pragma_update(None, "checkpoint_fullfsync", true)?;
     connection.pragma_update(None, "wal_autocheckpoint", 0)?;
     connection.pragma_update(None, "temp_store", "memory")?;
     // Thousands of bytes when negative: 16 MB.
