@@ -1,9 +1,14 @@
 //! Figures about the server for Prometheus.
 
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use hyper::{Method, StatusCode};
-use metrics::{Label, describe_counter, describe_gauge, describe_histogram, with_local_recorder};
+use metrics::{
+    Counter, Histogram, counter, describe_counter, describe_gauge, describe_histogram, histogram,
+    with_local_recorder,
+};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle, PrometheusRecorder};
 
 const SECONDS: [f64; 10] = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 1.0, 10.0];
@@ -13,6 +18,11 @@ pub(crate) struct Measures {
     recorder: PrometheusRecorder,
     handle: PrometheusHandle,
     started: Instant,
+    /// What was counted before is counted again without looking its labels up.
+    requests: Mutex<HashMap<(&'static str, &'static str, u16), (Counter, Histogram)>>,
+    passed: Counter,
+    failed: Counter,
+    duplicates: Counter,
 }
 
 impl Measures {
@@ -20,7 +30,7 @@ impl Measures {
         // The buckets are not empty, which is all that could be wrong with them.
         let builder = PrometheusBuilder::new().set_buckets(&SECONDS).unwrap_or_default();
         let recorder = builder.build_recorder();
-        with_local_recorder(&recorder, || {
+        let (passed, failed, duplicates) = with_local_recorder(&recorder, || {
             describe_counter!("renown_requests_total", "requests by route, method and status");
             describe_histogram!(
                 "renown_request_seconds",
@@ -30,31 +40,36 @@ impl Measures {
             describe_counter!("renown_duplicates_total", "evaluations that had been counted before");
             describe_gauge!("renown_connections", "open connections");
             describe_gauge!("renown_uptime_seconds", "time since the start");
+            (
+                counter!("renown_evaluations_total", "passed" => "true"),
+                counter!("renown_evaluations_total", "passed" => "false"),
+                counter!("renown_duplicates_total"),
+            )
         });
-        Self { handle: recorder.handle(), recorder, started: Instant::now() }
+        let (handle, started, requests) = (recorder.handle(), Instant::now(), Mutex::default());
+        Self { recorder, handle, started, requests, passed, failed, duplicates }
     }
 
     /// Counts a request.
     pub(crate) fn request(&self, method: &Method, path: &str, status: StatusCode, took: Duration) {
-        let route = route(path);
-        with_local_recorder(&self.recorder, || {
-            let labels = vec![
-                Label::from_static_parts("route", route),
-                Label::from_static_parts("method", method_name(method)),
-                Label::new("status", status.as_str().to_owned()),
-            ];
-            metrics::counter!("renown_requests_total", labels).increment(1);
-            metrics::histogram!("renown_request_seconds", "route" => route).record(took.as_secs_f64());
+        let (route, method) = (route(path), method_name(method));
+        let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
+        let (count, seconds) = requests.entry((route, method, status.as_u16())).or_insert_with(|| {
+            with_local_recorder(&self.recorder, || {
+                let status = status.as_str().to_owned();
+                let count = counter!("renown_requests_total", "route" => route, "method" => method, "status" => status);
+                (count, histogram!("renown_request_seconds", "route" => route))
+            })
         });
+        count.increment(1);
+        seconds.record(took.as_secs_f64());
     }
 
     /// Counts evaluations.
     pub(crate) fn evaluations(&self, passed: u64, failed: u64, duplicates: u64) {
-        with_local_recorder(&self.recorder, || {
-            metrics::counter!("renown_evaluations_total", "passed" => "true").increment(passed);
-            metrics::counter!("renown_evaluations_total", "passed" => "false").increment(failed);
-            metrics::counter!("renown_duplicates_total").increment(duplicates);
-        });
+        self.passed.increment(passed);
+        self.failed.increment(failed);
+        self.duplicates.increment(duplicates);
     }
 
     /// Counts a connection in or out.
