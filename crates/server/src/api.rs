@@ -35,8 +35,6 @@ pub struct Api {
     pub(crate) clock: Clock,
     pub(crate) engine: Engine,
     pub(crate) keys: KeyRing,
-    /// Held while keys change, so that the store and the ring change in the same order.
-    pub(crate) key_changes: tokio::sync::Mutex<()>,
     pub(crate) requests: Option<RateLimit>,
     pub(crate) ingests: Option<RateLimit>,
     pub(crate) in_flight: InFlight,
@@ -62,7 +60,6 @@ impl Api {
             clock,
             engine: settings.engine,
             keys,
-            key_changes: tokio::sync::Mutex::new(()),
             requests: RateLimit::new(settings.requests_per_minute),
             ingests: RateLimit::new(settings.ingest_per_minute),
             in_flight: InFlight::default(),

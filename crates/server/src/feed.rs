@@ -35,13 +35,8 @@ impl Feed {
     }
 
     /// Listens from now on.
-    pub(crate) fn listen(&self) -> broadcast::Receiver<Change> {
-        self.changes.subscribe()
-    }
-
-    /// Tells when the server ends.
-    pub(crate) fn closed(&self) -> watch::Receiver<bool> {
-        self.closed.subscribe()
+    pub(crate) fn listen(&self) -> (broadcast::Receiver<Change>, watch::Receiver<bool>) {
+        (self.changes.subscribe(), self.closed.subscribe())
     }
 
     /// Ends every listener.

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::str::FromStr;
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use renown_core::ids::OrgId;
@@ -116,17 +116,10 @@ pub(crate) struct Caller {
     pub(crate) kind: KeyKind,
     id: KeyId,
     hash: KeyHash,
-    revoked: AtomicBool,
+    revoked: bool,
     /// When it was last used, in milliseconds, and the same as far as it is written down.
     used: AtomicI64,
     written: AtomicI64,
-}
-
-impl Caller {
-    /// Whether its key was revoked since.
-    pub(crate) fn is_revoked(&self) -> bool {
-        self.revoked.load(Ordering::Acquire)
-    }
 }
 
 /// Why a key is no good.
@@ -154,18 +147,27 @@ impl KeyRing {
             kind: key.key.kind,
             id: key.key.id,
             hash: key.key.hash,
-            revoked: AtomicBool::new(key.revoked_at.is_some()),
+            revoked: key.revoked_at.is_some(),
             used: AtomicI64::new(0),
             written: AtomicI64::new(0),
         };
         self.0.write().unwrap_or_else(PoisonError::into_inner).insert(key.key.hash, Arc::new(caller));
     }
 
-    /// Ends a key at once, also for whoever was let in with it and is still here.
+    /// Ends a key at once.
     pub(crate) fn revoke(&self, id: KeyId) {
-        let ring = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        if let Some(caller) = ring.values().find(|caller| caller.id == id) {
-            caller.revoked.store(true, Ordering::Release);
+        let mut ring = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(caller) = ring.values_mut().find(|caller| caller.id == id) {
+            let revoked = Caller {
+                org: caller.org.clone(),
+                used: AtomicI64::new(caller.used.load(Ordering::Relaxed)),
+                written: AtomicI64::new(caller.written.load(Ordering::Relaxed)),
+                revoked: true,
+                kind: caller.kind,
+                id,
+                hash: caller.hash,
+            };
+            *caller = Arc::new(revoked);
         }
     }
 
@@ -175,7 +177,7 @@ impl KeyRing {
         let ring = self.0.read().unwrap_or_else(PoisonError::into_inner);
         let caller =
             ring.get(&hash).filter(|caller| equal(&caller.hash, &hash)).ok_or(KeyProblem::Unknown)?;
-        if caller.is_revoked() {
+        if caller.revoked {
             return Err(KeyProblem::Revoked);
         }
         caller.used.store(now.millis(), Ordering::Relaxed);

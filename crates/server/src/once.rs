@@ -54,25 +54,6 @@ impl Ticket {
     }
 }
 
-impl Ticket {
-    /// Waits for the write that answers the request. A handler is dropped when its client goes away, and that client will try
-    /// again: with a key, the write is waited for all the same, and until then the key is refused.
-    pub(crate) async fn finish<T: Send + 'static>(
-        self,
-        write: impl Future<Output = Result<T, StoreError>> + Send + 'static,
-    ) -> Result<T, ApiError> {
-        if self.0.is_none() {
-            return Ok(write.await?);
-        }
-        let kept = tokio::spawn(async move {
-            let written = write.await;
-            drop(self);
-            written
-        });
-        Ok(kept.await.unwrap_or(Err(StoreError::Closed))?)
-    }
-}
-
 impl Drop for Flight {
     fn drop(&mut self) {
         self.flights.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.place);

@@ -22,9 +22,6 @@ use crate::{door, routes};
 /// How long a client may take to send the head of a request; also how long an idle connection is kept.
 const HEADER_TIME_MAX: Duration = Duration::from_secs(30);
 
-/// The largest head of a request, and how much of a body is held before it is read.
-const HEAD_BYTES_MAX: usize = 64 * 1024;
-
 /// How many requests may be in flight on one connection of HTTP/2.
 const STREAMS_MAX: u32 = 200;
 
@@ -82,15 +79,7 @@ pub async fn serve(api: Arc<Api>, listener: TcpListener, limits: Limits, end: im
 /// reader that is asked on every request.
 async fn connect(api: &Arc<Api>, router: Router, stream: TcpStream, watcher: Watcher) {
     let mut first = [0; 3];
-    let mut closed = api.feed.closed();
-    let said_something = tokio::select! {
-        peeked = tokio::time::timeout(HEADER_TIME_MAX, stream.peek(&mut first)) => matches!(peeked, Ok(Ok(_))),
-        // A connection without a request has nothing to finish.
-        _ = closed.wait_for(|closed| *closed) => false,
-    };
-    if !said_something {
-        return;
-    }
+    let Ok(Ok(_)) = tokio::time::timeout(HEADER_TIME_MAX, stream.peek(&mut first)).await else { return };
     let service = service_fn(|request: Request<Incoming>| {
         let answer = door::answer(Arc::clone(api), router.clone(), request.map(Body::new));
         async move { Ok::<_, Infallible>(answer.await) }
@@ -105,7 +94,7 @@ async fn connect(api: &Arc<Api>, router: Router, stream: TcpStream, watcher: Wat
         let _ = watcher.watch(http.serve_connection(stream, service)).await;
     } else {
         let mut http = http1::Builder::new();
-        http.timer(TokioTimer::new()).header_read_timeout(HEADER_TIME_MAX).max_buf_size(HEAD_BYTES_MAX);
+        http.timer(TokioTimer::new()).header_read_timeout(HEADER_TIME_MAX);
         let _ = watcher.watch(http.serve_connection(stream, service)).await;
     }
 }

@@ -185,8 +185,7 @@ pub(crate) async fn add(
     let status = |new: bool| if new { StatusCode::CREATED } else { StatusCode::OK };
     let kept = body.clone();
     let once = ticket.once::<bool>(|| Box::new(move |new| (status(*new).as_u16(), kept)));
-    let (store, org) = (Arc::clone(&api.store), caller.org.clone());
-    let new = ticket.finish(async move { store.add_agent(&org, agent_id, once).await }).await?;
+    let new = api.store.add_agent(&caller.org, agent_id, once).await?;
     Ok(json_bytes(status(new), body))
 }
 

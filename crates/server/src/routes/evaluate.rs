@@ -158,8 +158,7 @@ pub(crate) async fn evaluate(
             (200, outcomes.first().map(|outcome| kept.reply(outcome)).unwrap_or_default())
         })
     });
-    let (store, org) = (Arc::clone(&api.store), caller.org.clone());
-    let outcomes = ticket.finish(async move { store.append(&org, vec![evaluation], once).await }).await?;
+    let outcomes = api.store.append(&caller.org, vec![evaluation], once).await?;
     let Some(outcome) = outcomes.first() else { return Err(ApiError::new(Code::Internal, "no outcome")) };
     match outcome {
         Outcome::Counted { .. } => {

@@ -113,14 +113,8 @@ pub(crate) async fn create(
         serde_json::to_vec(&CreateReply { key, ..shown.clone() }).unwrap_or_default()
     });
     let once = ticket.once::<ApiKey>(|| Box::new(move |_| (201, kept.unwrap_or_default())));
-    whole(async move {
-        let _changing = api.key_changes.lock().await;
-        let added = api.store.create_key(new, once).await?;
-        api.keys.set(&added);
-        drop(ticket);
-        Ok(())
-    })
-    .await?;
+    let added = api.store.create_key(new, once).await?;
+    api.keys.set(&added);
     Ok(reply(StatusCode::CREATED, &shown))
 }
 
@@ -277,21 +271,9 @@ pub(crate) async fn revoke(
     if reach(&caller, Some(known.key.org.clone())).is_err() {
         return Err(unknown());
     }
-    whole(async move {
-        let _changing = api.key_changes.lock().await;
-        if !api.store.revoke_key(&known.key.org, id).await? {
-            return Err(unknown());
-        }
-        api.keys.revoke(id);
-        Ok(())
-    })
-    .await?;
+    if !api.store.revoke_key(&known.key.org, id).await? {
+        return Err(unknown());
+    }
+    api.keys.revoke(id);
     Ok(StatusCode::NO_CONTENT.into_response())
-}
-
-/// Does something to its end. A handler is dropped when its client goes away; what is stored and the ring in memory must
-/// change together all the same.
-async fn whole(work: impl Future<Output = Result<(), ApiError>> + Send + 'static) -> Result<(), ApiError> {
-    let unfinished = |_| ApiError::new(Code::StoreUnavailable, "the key could not be changed");
-    tokio::spawn(work).await.map_err(unfinished)?
 }

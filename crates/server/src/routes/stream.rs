@@ -50,7 +50,7 @@ pub(crate) async fn stream(
     State(api): State<Arc<Api>>,
     Extension(caller): Extension<Arc<Caller>>,
 ) -> Response {
-    let (changes, closed) = (api.feed.listen(), api.feed.closed());
+    let (changes, closed) = api.feed.listen();
     let events = stream::unfold(Listener { api, caller, changes, closed }, |mut listener| async move {
         let event = listener.next().await?;
         Some((Ok::<_, Infallible>(event), listener))
@@ -66,9 +66,6 @@ impl Listener {
                 _ = self.closed.wait_for(|closed| *closed) => return None,
                 change = self.changes.recv() => change,
             };
-            if self.caller.is_revoked() {
-                return None;
-            }
             match change {
                 Ok(change) if change.org == self.caller.org => {
                     if let Ok(tally) = self.api.store.tally(&change.org, &change.agent).await {
