@@ -73,9 +73,11 @@ fn write(connection: &Connection, to: &Path, report: &mut dyn FnMut(Progress)) -
             }
         }
     }
-    // One file, also when it is only read: a write-ahead log is for a store that is written to.
+    check(&copy)?;
+    // A copy is one file, also for those who only read it: a database with a write-ahead log cannot be read without
+    // files beside it. Whoever opens it for writing turns the log on again.
     copy.pragma_update(None, "journal_mode", "delete")?;
-    check(&copy)
+    Ok(())
 }
 
 /// Refuses a place that is taken.
