@@ -111,6 +111,27 @@ fn foreign(error: StoreError, path: &Path) -> StoreError {
     error
 }
 
+/// A connection that cannot write, and the version that it found. A database with a write-ahead log wants files beside it
+/// even to be read. Where they cannot be made, and nobody has left a log behind, the file alone is all there is.
+fn look(path: &Path) -> Result<(Connection, i64), StoreError> {
+    let looked = |connection: Result<Connection, StoreError>| {
+        let connection = connection.map_err(|error| foreign(error, path))?;
+        let version = schema::check(&connection, path, schema::VERSION)?;
+        Ok((connection, version))
+    };
+    match looked(readers::connect(path)) {
+        Err(StoreError::Sqlite(error))
+            if error.sqlite_error_code() == Some(rusqlite::ErrorCode::CannotOpen) =>
+        {
+            match readers::connect_alone(path) {
+                Some(connection) => looked(connection),
+                None => Err(error.into()),
+            }
+        }
+        other => other,
+    }
+}
+
 /// A data directory, read beside whoever writes to it.
 pub struct Reader {
     connection: Connection,
@@ -129,8 +150,8 @@ impl Reader {
         if !path.exists() {
             return Err(StoreError::Missing(path.to_owned()));
         }
-        let connection = readers::connect(path).map_err(|error| foreign(error, path))?;
-        match schema::check(&connection, path, schema::VERSION)? {
+        let (connection, version) = look(path)?;
+        match version {
             0 => return Err(StoreError::Missing(path.to_owned())),
             schema::VERSION => {}
             found => return Err(StoreError::Older { found, known: schema::VERSION }),

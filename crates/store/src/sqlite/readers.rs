@@ -58,8 +58,25 @@ pub(super) struct Readers {
 
 /// A connection that cannot write.
 pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags)?;
+    set_up(Connection::open_with_flags(path, FLAGS)?)
+}
+
+/// The same for a file that nobody can change, so that nothing has to lie beside it; none if a log lies there.
+pub(super) fn connect_alone(path: &Path) -> Option<Result<Connection, StoreError>> {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    if Path::new(&log).exists() {
+        return None;
+    }
+    let escaped = path.to_str()?.replace('%', "%25").replace('?', "%3f").replace('#', "%23");
+    let flags = FLAGS | OpenFlags::SQLITE_OPEN_URI;
+    let connection = Connection::open_with_flags(format!("file:{escaped}?immutable=1"), flags);
+    Some(connection.map_err(StoreError::from).and_then(set_up))
+}
+
+const FLAGS: OpenFlags = OpenFlags::SQLITE_OPEN_READ_ONLY.union(OpenFlags::SQLITE_OPEN_NO_MUTEX);
+
+fn set_up(connection: Connection) -> Result<Connection, StoreError> {
     connection.busy_timeout(Duration::from_secs(5))?;
     connection.pragma_update(None, "query_only", true)?;
     // Thousands of bytes when negative: 2 MB a reader. What is hot is in the cache of the system anyway.
