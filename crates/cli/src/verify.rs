@@ -12,7 +12,7 @@ use crate::printed;
 use crate::progress::Progress;
 
 /// The exit code of a store that is not as it should be.
-const DIFFERENT: u8 = 1;
+pub(crate) const DIFFERENT: u8 = 1;
 
 pub(crate) fn run(args: &VerifyArgs, quiet: bool) -> Result<ExitCode, Failure> {
     let place = args.place.resolve()?;
@@ -25,12 +25,16 @@ pub(crate) fn run(args: &VerifyArgs, quiet: bool) -> Result<ExitCode, Failure> {
     }
 }
 
-/// Replays a store: what was compared, or the first difference.
+/// Replays a store: what was compared, or the first difference or damage.
 pub(crate) fn check(store: &Reader, quiet: bool) -> Result<Result<String, String>, Failure> {
     let progress = Progress::of("evaluations", !quiet);
     let verdict = store.verify(&mut |done, total| progress.at(done, total));
     progress.finish();
-    Ok(match verdict.map_err(place::failure)? {
+    let verdict = match verdict {
+        Err(damage) if damage.is_damage() => return Ok(Err(damage.to_string())),
+        other => other.map_err(place::failure)?,
+    };
+    Ok(match verdict {
         Ok(verified) => Ok(format!(
             "verified {} evaluations of {} agents: every stored score is what the evidence gives",
             verified.evaluations, verified.agents

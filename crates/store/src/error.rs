@@ -59,6 +59,23 @@ impl StoreError {
         let doing = doing.into();
         move |source| Self::Io { doing, source }
     }
+
+    /// Whether the file does not hold what was written to it.
+    pub fn is_damage(&self) -> bool {
+        match self {
+            Self::Damaged(_) => true,
+            Self::Sqlite(error) => error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseCorrupt),
+            Self::RolledBack(reason) => reason.is_damage(),
+            Self::Overloaded
+            | Self::Closed
+            | Self::InUse { .. }
+            | Self::Newer { .. }
+            | Self::Missing(_)
+            | Self::Foreign(_)
+            | Self::NoOrganization(_)
+            | Self::Io { .. } => false,
+        }
+    }
 }
 
 impl fmt::Display for StoreError {
