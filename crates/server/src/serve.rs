@@ -14,7 +14,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 
 use crate::api::Api;
 use crate::{door, routes};
@@ -52,6 +52,8 @@ pub async fn serve(api: Arc<Api>, listener: TcpListener, limits: Limits, end: im
     let connections = Arc::new(Semaphore::new(limits.connections_max));
     let graceful = GracefulShutdown::new();
     let upkeep = tokio::spawn(keep_up(Arc::clone(&api)));
+    // It is never written to: that it is gone tells connections on which nothing was asked yet that nothing will be answered.
+    let (open, closing) = watch::channel(());
     tokio::pin!(end);
     loop {
         let (stream, permit) = tokio::select! {
@@ -59,14 +61,16 @@ pub async fn serve(api: Arc<Api>, listener: TcpListener, limits: Limits, end: im
             accepted = accept(&listener, &connections) => accepted,
         };
         let (api, router, watcher) = (Arc::clone(&api), router.clone(), graceful.watcher());
+        let closing = closing.clone();
         tokio::spawn(async move {
             let _permit = permit;
             api.measures.connection(true);
-            connect(&api, router, stream, watcher).await;
+            connect(&api, router, stream, watcher, closing).await;
             api.measures.connection(false);
         });
     }
     drop(listener);
+    drop(open);
     api.feed.close();
     if tokio::time::timeout(limits.shutdown_time_max, graceful.shutdown()).await.is_err() {
         tracing::warn!("some connections were still open and are cut");
@@ -77,9 +81,20 @@ pub async fn serve(api: Arc<Api>, listener: TcpListener, limits: Limits, end: im
 
 /// Answers the requests of one connection. How its first bytes begin tells HTTP/2 from HTTP/1.1, once, instead of with a
 /// reader that is asked on every request.
-async fn connect(api: &Arc<Api>, router: Router, stream: TcpStream, watcher: Watcher) {
+async fn connect(
+    api: &Arc<Api>,
+    router: Router,
+    stream: TcpStream,
+    watcher: Watcher,
+    mut closing: watch::Receiver<()>,
+) {
     let mut first = [0; 3];
-    let Ok(Ok(_)) = tokio::time::timeout(HEADER_TIME_MAX, stream.peek(&mut first)).await else { return };
+    let peeked = tokio::select! {
+        biased;
+        peeked = tokio::time::timeout(HEADER_TIME_MAX, stream.peek(&mut first)) => peeked,
+        _ = closing.changed() => return,
+    };
+    let Ok(Ok(_)) = peeked else { return };
     let service = service_fn(|request: Request<Incoming>| {
         let answer = door::answer(Arc::clone(api), router.clone(), request.map(Body::new));
         async move { Ok::<_, Infallible>(answer.await) }
