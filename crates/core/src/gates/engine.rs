@@ -15,7 +15,7 @@ use super::options::{Options, SettingsError, SettingsProblem, quoted};
 use super::pii::Pii;
 use super::scan::{Deadline, TimedOut};
 use super::schema::Schema;
-use super::settings::{Choice, Common, Mode, Settings, Shared, kind, shared};
+use super::settings::{Choice, Common, Mode, Settings, Shared, Strictness, kind, shared};
 use super::text::{Unseen, View};
 use super::verdict::{Finding, GateResult, Verdict, micros, shortened};
 use crate::json::Found;
@@ -72,6 +72,7 @@ pub struct Engine {
     slots: Vec<Slot>,
     budget: Duration,
     fail_fast: bool,
+    strictness: Strictness,
 }
 
 /// Reads a schema by the name that the settings give it.
@@ -106,7 +107,28 @@ impl Engine {
             };
             slots.push(slot);
         }
-        Ok(Self { slots, budget: common.budget, fail_fast: common.fail_fast })
+        let Common { budget, fail_fast, strictness, .. } = common;
+        Ok(Self { slots, budget, fail_fast, strictness })
+    }
+
+    /// The names of its gates, in the order in which they run.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.slots.iter().map(|slot| &*slot.name)
+    }
+
+    /// The time that a whole evaluation may take.
+    pub fn budget(&self) -> Duration {
+        self.budget
+    }
+
+    /// Whether gates after the first failing one are skipped.
+    pub fn fail_fast(&self) -> bool {
+        self.fail_fast
+    }
+
+    /// How much counts as a finding, where a gate has no strictness of its own.
+    pub fn strictness(&self) -> Strictness {
+        self.strictness
     }
 
     /// Judges one output. The clock gives the time since any fixed point.

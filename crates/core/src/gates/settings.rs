@@ -62,6 +62,16 @@ pub enum Strictness {
     Balanced,
 }
 
+impl Strictness {
+    /// Its name in the settings.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Strict => "strict",
+            Self::Balanced => "balanced",
+        }
+    }
+}
+
 /// What a failure of a gate means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
