@@ -1,6 +1,5 @@
 //! What can be said on the command line.
 
-use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::builder::NonEmptyStringValueParser;
@@ -15,6 +14,7 @@ use uuid::Uuid;
 use crate::gate;
 use crate::judge::{self, Min};
 use crate::place::PlaceArgs;
+use crate::settings::Listen;
 use crate::setup::server::{self, ServerUrl};
 
 /// Tells whether an AI agent's work can be trusted.
@@ -84,7 +84,7 @@ pub(crate) struct ServeArgs {
 
     /// The address of the API [default: `RENOWN_LISTEN`, else 127.0.0.1:7070]
     #[arg(long, value_name = "ADDR")]
-    pub(crate) listen: Option<SocketAddr>,
+    pub(crate) listen: Option<Listen>,
 
     /// The configuration [default: `RENOWN_CONFIG`, else renown.toml in the data directory]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -159,7 +159,7 @@ pub(crate) struct KeysReach {
 pub(crate) struct ServerArgs {
     /// Go through the server at this URL
     #[arg(long, value_name = "URL", conflicts_with_all = ["data", "store"], value_hint = ValueHint::Url)]
-    pub(crate) server: Option<String>,
+    pub(crate) server: Option<ServerUrl>,
 
     /// The key for it; `RENOWN_KEY` is better, since process lists show arguments
     #[arg(long, value_name = "KEY", requires = "server")]

@@ -3,6 +3,7 @@
 use std::env;
 use std::time::Duration;
 
+use renown_server::keys::KeyText;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -16,19 +17,24 @@ const TIME_MAX: Duration = Duration::from_secs(30);
 pub(crate) struct Client {
     agent: ureq::Agent,
     base: String,
-    key: String,
+    key: KeyText,
 }
 
 impl Client {
     /// The server that is named, if one is.
     pub(crate) fn of(args: &ServerArgs) -> Result<Option<Self>, Failure> {
         let Some(url) = &args.server else { return Ok(None) };
-        let key = args.key.clone().or_else(|| env::var("RENOWN_KEY").ok().filter(|key| !key.is_empty()));
+        let (name, key) = match &args.key {
+            Some(key) => ("--key", Some(key.clone())),
+            None => ("RENOWN_KEY", env::var("RENOWN_KEY").ok().filter(|key| !key.is_empty())),
+        };
         let key =
             key.ok_or_else(|| Failure::new("no key for the server").hint("set RENOWN_KEY to a secret key"))?;
+        // A key is never repeated, not even one that is none: it may be a slip of the pen away from one.
+        let key = key.trim().parse().map_err(|error| Failure::new(format!("{name}: not a key, {error}")))?;
         let agent =
             ureq::Agent::config_builder().timeout_global(Some(TIME_MAX)).http_status_as_error(false).build();
-        Ok(Some(Self { agent: agent.into(), base: url.trim_end_matches('/').to_owned(), key }))
+        Ok(Some(Self { agent: agent.into(), base: url.as_str().to_owned(), key }))
     }
 
     /// Asks for something; none if the reply has no body.
@@ -59,7 +65,7 @@ impl Client {
     }
 
     fn bearer(&self) -> String {
-        format!("Bearer {}", self.key)
+        format!("Bearer {}", self.key.reveal())
     }
 
     fn read<T: DeserializeOwned>(
@@ -74,9 +80,16 @@ impl Client {
         if !status.is_success() {
             let said: Option<Value> = serde_json::from_str(&text).ok();
             let error = said.as_ref().and_then(|said| said.get("error")).and_then(Value::as_str);
-            return Err(refused(&error.unwrap_or(status.as_str())));
+            return Err(match error {
+                Some(error) => refused(&error),
+                None => refused(&format_args!("answered {status}"))
+                    .hint("is this the address of a server of Renown?"),
+            });
         }
         let text = if text.is_empty() { "null" } else { &text };
-        serde_json::from_str(text).map_err(|error| refused(&format_args!("an unexpected reply: {error}")))
+        serde_json::from_str(text).map_err(|error| {
+            refused(&format_args!("an unexpected reply: {error}"))
+                .hint("is this the address of a server of Renown?")
+        })
     }
 }

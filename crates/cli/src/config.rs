@@ -17,7 +17,6 @@
 use std::collections::BTreeMap;
 use std::env;
 use std::io;
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use renown_core::gates::{Choice, Engine, Settings};
@@ -28,7 +27,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 use crate::failure::Failure;
-use crate::settings::StoreUrl;
+use crate::settings::{Listen, PerMinute, StoreUrl};
 
 /// What is configured.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -42,13 +41,11 @@ pub(crate) struct Config {
 }
 
 /// What concerns the server; see `serve::settings`.
-#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct ServerTable {
     pub(crate) data: Option<PathBuf>,
-    pub(crate) listen: Option<SocketAddr>,
-    #[serde(default, deserialize_with = "from_text")]
+    pub(crate) listen: Option<Listen>,
     pub(crate) store: Option<StoreUrl>,
-    #[serde(default)]
     pub(crate) limits: LimitsTable,
 }
 
@@ -56,8 +53,8 @@ pub(crate) struct ServerTable {
 #[derive(Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LimitsTable {
-    pub(crate) requests_per_minute: Option<u64>,
-    pub(crate) ingest_per_minute: Option<u64>,
+    pub(crate) requests_per_minute: Option<PerMinute>,
+    pub(crate) ingest_per_minute: Option<PerMinute>,
 }
 
 fn from_text<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
@@ -87,7 +84,8 @@ impl Config {
             Ok(text) => {
                 let config = Self::parse(&text)
                     .map_err(|(line, what)| refused(&format_args!("line {line}: {what}")))?;
-                Ok(Self { path: Some(path), ..config })
+                let server = config.server.relative_to(path.parent().unwrap_or(Path::new("")));
+                Ok(Self { path: Some(path), server, ..config })
             }
             Err(error) if asked_for.is_none() && error.kind() == io::ErrorKind::NotFound => {
                 Ok(Self::default())
@@ -113,7 +111,11 @@ impl Config {
     fn parse(text: &str) -> Result<Self, (usize, String)> {
         let file: File = toml::from_str(text).map_err(|error| {
             let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
-            (before.matches('\n').count() + 1, error.message().replace('\n', " "))
+            let message = error.message().replace('\n', " ");
+            // Where a value is refused, the line has its key before it.
+            let line = before.rsplit('\n').next().unwrap_or_default();
+            let key = line.split_once('=').map(|(key, _)| format!("{}: ", key.trim()));
+            (before.matches('\n').count() + 1, key.unwrap_or_default() + &message)
         })?;
         let prices = file.prices.into_iter().map(|(pattern, price)| {
             let input = price.input.0;
@@ -127,7 +129,20 @@ impl Config {
             (pattern, price)
         });
         let gates = Settings { gates: file.gates, gate: file.gate };
-        Ok(Self { prices: Prices::new(prices), server: file.server, gates, path: None })
+        let server =
+            ServerTable { data: file.data, listen: file.listen, store: file.store, limits: file.limits };
+        Ok(Self { prices: Prices::new(prices), server, gates, path: None })
+    }
+}
+
+impl ServerTable {
+    /// Paths of the configuration are relative to its file.
+    fn relative_to(self, dir: &Path) -> Self {
+        Self {
+            data: self.data.map(|data| dir.join(data)),
+            store: self.store.map(|store| store.relative_to(dir)),
+            ..self
+        }
     }
 }
 
@@ -154,16 +169,22 @@ fn make_absolute(settings: &mut Settings, dir: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
+/// The whole file. Nothing is flattened into it, since that would lose the lines of mistakes.
 #[derive(Deserialize)]
 struct File {
+    data: Option<PathBuf>,
+    #[serde(default, deserialize_with = "from_text")]
+    listen: Option<Listen>,
+    #[serde(default, deserialize_with = "from_text")]
+    store: Option<StoreUrl>,
+    #[serde(default)]
+    limits: LimitsTable,
     #[serde(default)]
     prices: BTreeMap<String, PriceEntry>,
     #[serde(default)]
     gates: Map<String, Value>,
     #[serde(default)]
     gate: BTreeMap<String, Map<String, Value>>,
-    #[serde(flatten)]
-    server: ServerTable,
 }
 
 #[derive(Deserialize)]
@@ -228,6 +249,18 @@ mod tests {
     }
 
     #[test]
+    fn paths_of_the_server_are_relative_to_the_file() {
+        let server = Config::parse("data = \"d\"\nstore = \"sqlite:s.db\"\n").unwrap().server;
+        let server = server.relative_to(Path::new("/etc/renown"));
+        assert_eq!(server.data.as_deref(), Some(Path::new("/etc/renown/d")));
+        assert_eq!(server.store.unwrap().to_string(), "sqlite:/etc/renown/s.db");
+        let server = Config::parse("data = \"/d\"\nstore = \"sqlite:\"\n").unwrap().server;
+        let server = server.relative_to(Path::new("/etc/renown"));
+        assert_eq!(server.data.as_deref(), Some(Path::new("/d")));
+        assert_eq!(server.store, Some(StoreUrl::DEFAULT));
+    }
+
+    #[test]
     fn mistakes_are_named_with_their_line() {
         for (text, line, part) in [
             ("[prices.a]\ninput = 1\n", 1, "missing field `output`"),
@@ -236,6 +269,11 @@ mod tests {
             ("[prices.a]\ninput = \"cheap\"\noutput = 2\n", 2, "invalid type"),
             ("[prices\n", 1, ""),
             ("[gate]\npii = true\n", 2, "invalid type"),
+            ("\nlisten = \"here\"\n", 2, "listen: \"here\", expected an address and a port"),
+            ("listen = 7070\n", 1, "listen: invalid type: integer `7070`"),
+            ("store = \"postgres:\"\n", 1, "store: \"postgres:\", expected sqlite:[PATH]"),
+            ("[limits]\ningest_per_minute = -1\n", 2, "ingest_per_minute: -1, expected a whole number"),
+            ("[limits]\nper_hour = 1\n", 2, "unknown field `per_hour`"),
         ] {
             let (found, what) = Config::parse(text).unwrap_err();
             assert!(found == line && what.contains(part), "{text}: line {found}: {what}");

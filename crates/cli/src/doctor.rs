@@ -44,12 +44,12 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<ExitCode, Failure> {
                 "gates",
                 settings.engine().map_or_else(
                     |failure| Finding::Bad(failure.to_string()),
-                    |_| Finding::Good("as configured".to_owned()),
+                    |engine| Finding::Good(engine.names().collect::<Vec<_>>().join(", ")),
                 ),
             ));
             let place = settings.place();
             findings.push(("data", data(&place.data)));
-            findings.push(("listen", listen(settings.listen.value)));
+            findings.push(("listen", listen(settings.listen.value.0)));
             findings.push(("store", store(&place)));
         }
     }
@@ -87,11 +87,18 @@ fn data(dir: &Path) -> Finding {
     }
     #[cfg(unix)]
     {
+        use rustix::fs::{Access, access};
+
+        if let Err(error) = access(dir, Access::READ_OK | Access::WRITE_OK | Access::EXEC_OK) {
+            return Finding::Bad(format!("{shown}: cannot be read and written: {error}"));
+        }
         let mode = std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o777;
-        if mode & 0o077 != 0 {
-            return Finding::Odd(format!(
-                "{shown}: others may look into it (mode {mode:o}); `chmod 700` keeps them out"
-            ));
+        let advice = format!("(mode {mode:o}); `chmod 700` keeps them out");
+        if mode & 0o022 != 0 {
+            return Finding::Bad(format!("{shown}: others may write into it {advice}"));
+        }
+        if mode & 0o055 != 0 {
+            return Finding::Odd(format!("{shown}: others may look into it {advice}"));
         }
     }
     Finding::Good(shown.to_string())

@@ -1,13 +1,15 @@
 //! Which store a command opens: `--data` and `--store`, the same on every command.
 
-use std::path::PathBuf;
+use std::convert::Infallible;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use clap::{Args, ValueHint};
 use renown_core::ids::OrgId;
 use renown_store::sqlite::{Reader, Sqlite, system_clock};
 use renown_store::{DEFAULT_ORG, StoreError};
 
-use crate::config;
+use crate::config::{self, Config};
 use crate::failure::Failure;
 use crate::settings::{Setting, StoreUrl};
 
@@ -22,6 +24,18 @@ pub(crate) struct PlaceArgs {
     pub(crate) store: Option<StoreUrl>,
 }
 
+/// A directory, of which any text can be the name.
+#[derive(Clone, Debug)]
+pub(crate) struct Directory(pub(crate) PathBuf);
+
+impl FromStr for Directory {
+    type Err = Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Infallible> {
+        Ok(Self(text.into()))
+    }
+}
+
 /// Where data is.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
@@ -30,10 +44,30 @@ pub(crate) struct Place {
 }
 
 impl PlaceArgs {
+    /// The place that is meant, as the server would find it: a store that `renown.toml` names is the one to look into.
     pub(crate) fn resolve(&self) -> Result<Place, Failure> {
-        let data = self.data.clone().or_else(config::data_dir).ok_or_else(no_data_dir)?;
-        let store = Setting::pick("store", self.store.clone(), None, || StoreUrl::DEFAULT)?;
-        Ok(Place { file: store.value.file(&data), data })
+        if let Some(store) = self.store.as_ref().filter(|store| store.names_a_file()) {
+            let file = store.file(Path::new(""));
+            return Ok(Place { data: file.parent().unwrap_or(Path::new("")).to_owned(), file });
+        }
+        let config = Config::load_for(None, self.data.as_deref())?;
+        Ok(Place::of(&self.data(&config)?, &self.store(&config)?))
+    }
+
+    /// The data directory, and where it was named.
+    pub(crate) fn data(&self, config: &Config) -> Result<Setting<Directory>, Failure> {
+        let (flag, file) = (self.data.clone(), config.server.data.clone());
+        let platform = config::data_dir();
+        if flag.is_none() && file.is_none() && platform.is_none() {
+            return Err(no_data_dir());
+        }
+        let platform = || Directory(platform.unwrap_or_default());
+        Setting::pick("data", flag.map(Directory), file.map(Directory), platform)
+    }
+
+    /// The store, and where it was named.
+    pub(crate) fn store(&self, config: &Config) -> Result<Setting<StoreUrl>, Failure> {
+        Setting::pick("store", self.store.clone(), config.server.store.clone(), || StoreUrl::DEFAULT)
     }
 }
 
@@ -42,6 +76,11 @@ pub(crate) fn no_data_dir() -> Failure {
 }
 
 impl Place {
+    pub(crate) fn of(data: &Setting<Directory>, store: &Setting<StoreUrl>) -> Self {
+        let data = data.value.0.clone();
+        Self { file: store.value.file(&data), data }
+    }
+
     /// Opens the store beside whoever writes to it.
     pub(crate) fn read(&self) -> Result<Reader, Failure> {
         Reader::open_file(&self.file).map_err(failure)
@@ -50,17 +89,25 @@ impl Place {
     /// Opens the store for writing, alone.
     pub(crate) fn write(&self, purpose: &str) -> Result<Sqlite, Failure> {
         self.prepare()?;
+        keep_private();
         Sqlite::open_file(&self.file, purpose, system_clock()).map_err(failure)
     }
 
-    /// Makes the data directory, for its owner only.
+    /// Makes the directory of the store, for its owner only.
     pub(crate) fn prepare(&self) -> Result<(), Failure> {
+        let dir = self.file.parent().unwrap_or(Path::new(""));
         let mut builder = std::fs::DirBuilder::new();
         builder.recursive(true);
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(&self.data).map_err(|error| Failure::new(format!("{}: {error}", self.data.display())))
+        builder.create(dir).map_err(|error| Failure::new(format!("{}: {error}", dir.display())))
     }
+}
+
+/// From here on, files are made for their owner only: they hold who did what, and what is left of keys.
+pub(crate) fn keep_private() {
+    #[cfg(unix)]
+    rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
 }
 
 /// What a store says, with a hint where one helps.
@@ -70,9 +117,9 @@ pub(crate) fn failure(error: StoreError) -> Failure {
         StoreError::Missing(_) => {
             failure.hint("`renown serve` makes one; --data DIR names another data directory")
         }
-        StoreError::InUse { .. } => {
-            failure.hint("stop that process, or go through it: --server URL with the key in RENOWN_KEY")
-        }
+        StoreError::InUse { .. } => failure.hint(
+            "stop that process, or go through the server: --server URL, with a secret key in RENOWN_KEY",
+        ),
         StoreError::Damaged(_) | StoreError::Sqlite(_) => failure.hint(
             "`renown doctor` looks closer; `renown restore FILE` brings a backup to a new data directory",
         ),

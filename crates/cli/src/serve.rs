@@ -25,10 +25,11 @@ use settings::ServeSettings;
 /// Runs the server until it is told to stop.
 pub(crate) fn run(args: &ServeArgs, quiet: bool) -> Result<ExitCode, Failure> {
     let settings = ServeSettings::read(args)?;
-    if args.print_config {
-        return printed(io::stdout().lock().write_all(settings.print().as_bytes()));
-    }
     let engine = settings.engine()?;
+    if args.print_config {
+        let mut out = io::stdout().lock();
+        return printed(out.write_all(settings.print(&engine).as_bytes()).and_then(|()| out.flush()));
+    }
     log(quiet);
     allow_many_files();
     let workers = std::thread::available_parallelism().map_or(1, |cores| cores.get() - 1).max(1);
@@ -49,22 +50,24 @@ async fn start(
 ) -> Result<ExitCode, Failure> {
     let end = ended()?;
     // The port first: a server that cannot be reached must not make a data directory and keys that nobody sees.
-    let listen = settings.listen.value;
+    let listen = settings.listen.value.0;
     let listener = TcpListener::bind(listen).await.map_err(|error| {
         Failure::new(format!("could not listen on {listen}: {error}"))
             .hint("choose another address with --listen")
     })?;
     let address = listener.local_addr().map_err(|error| Failure::new(format!("{listen}: {error}")))?;
-    let store: Arc<dyn Store> = Arc::new(settings.place().write("renown serve")?);
+    let url = format!("http://{address}");
+    // Whoever finds the data directory taken is told where this server is.
+    let store: Arc<dyn Store> = Arc::new(settings.place().write(&format!("renown serve on {url}"))?);
     let keys = first_keys(store.as_ref()).await?;
     let limits = Settings {
         engine,
-        requests_per_minute: settings.requests_per_minute.value,
-        ingest_per_minute: settings.ingest_per_minute.value,
+        requests_per_minute: settings.requests_per_minute.value.0,
+        ingest_per_minute: settings.ingest_per_minute.value.0,
     };
     let api = Api::new(Arc::clone(&store), limits, system_clock()).await.map_err(place::failure)?;
     if !quiet || keys.is_some() {
-        greet(&format!("http://{address}"), &settings, keys.as_ref());
+        greet(&url, &settings, keys.as_ref());
     }
     tracing::info!(%address, "serving");
     serve(api, listener, Limits::default(), end).await;
@@ -72,9 +75,10 @@ async fn start(
     Ok(ExitCode::SUCCESS)
 }
 
-/// The keys of a first start: a publishable and a secret one, if there are none yet.
+/// The keys of a first start: a publishable and a secret one, if the default organization never had a secret one.
 async fn first_keys(store: &dyn Store) -> Result<Option<[KeyText; 2]>, Failure> {
-    let administers = |key: &ApiKey| key.key.kind == KeyKind::Secret;
+    let default = default_org()?;
+    let administers = |key: &ApiKey| key.key.org == default && key.key.kind == KeyKind::Secret;
     if store.keys().await.map_err(place::failure)?.iter().any(administers) {
         return Ok(None);
     }
@@ -82,7 +86,7 @@ async fn first_keys(store: &dyn Store) -> Result<Option<[KeyText; 2]>, Failure> 
         let no_randomness = |error| Failure::new(format!("no random bytes for a key: {error}"));
         let key = KeyText::generate(kind).map_err(no_randomness)?;
         let new =
-            key.to_new(default_org()?, Some(label.to_owned()), (system_clock())()).map_err(no_randomness)?;
+            key.to_new(default.clone(), Some(label.to_owned()), (system_clock())()).map_err(no_randomness)?;
         store.create_key(new, None).await.map_err(place::failure)?;
         Ok::<KeyText, Failure>(key)
     };
@@ -103,9 +107,12 @@ fn greet(url: &str, settings: &ServeSettings, keys: Option<&[KeyText; 2]>) {
              \nreference: {url}/docs\n"
         ));
     }
-    // A standard output that is closed has nobody to greet.
     let mut out = io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    let shown = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    // A standard output that is closed has nobody to greet, but keys that nobody saw are lost.
+    if let (Err(error), true) = (shown, keys.is_some()) {
+        tracing::warn!(%error, "the keys of this first start could not be shown: make others with `renown keys create`");
+    }
 }
 
 /// The first signal to end: Ctrl-C or SIGTERM.

@@ -2,15 +2,19 @@
 
 use std::env;
 use std::fmt::{self, Display};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
 
 use crate::failure::Failure;
 
 /// Where a value comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
-    Flag(&'static str),
+    Flag(String),
     Environment(String),
     File,
     Default,
@@ -19,9 +23,8 @@ pub(crate) enum Origin {
 impl Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Flag(name) => f.write_str(name),
-            Self::Environment(name) => f.write_str(name),
-            Self::File => f.write_str("renown.toml"),
+            Self::Flag(name) | Self::Environment(name) => f.write_str(name),
+            Self::File => f.write_str("config file"),
             Self::Default => f.write_str("default"),
         }
     }
@@ -48,11 +51,13 @@ impl<T> Setting<T> {
     {
         let set = |value, origin| Ok(Self { name, value, origin });
         if let Some(value) = flag {
-            return set(value, Origin::Flag("flag"));
+            return set(value, Origin::Flag(format!("--{name}")));
         }
         let variable = variable(name);
-        if let Some(text) = env::var(&variable).ok().filter(|text| !text.is_empty()) {
-            let value = text.parse().map_err(|error| Failure::new(format!("{variable}: {error}")))?;
+        if let Some(text) = env::var_os(&variable).filter(|text| !text.is_empty()) {
+            let refused = |what: &dyn Display| Failure::new(format!("{variable}: {what}"));
+            let text = text.to_str().ok_or_else(|| refused(&"is not UTF-8"))?;
+            let value = text.parse().map_err(|error| refused(&error))?;
             return set(value, Origin::Environment(variable));
         }
         match file {
@@ -67,12 +72,59 @@ fn variable(name: &str) -> String {
     format!("RENOWN_{}", name.to_uppercase().replace(['.', '-'], "_"))
 }
 
+/// Where a server listens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Listen(pub(crate) SocketAddr);
+
+impl FromStr for Listen {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let expected = "expected an address and a port, as in 127.0.0.1:7070";
+        text.parse().map(Self).map_err(|_| format!("{text:?}, {expected}"))
+    }
+}
+
+impl Display for Listen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// How often something may happen in a minute; 0 is without limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PerMinute(pub(crate) u64);
+
+impl FromStr for PerMinute {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        text.parse().map(Self).map_err(|_| format!("{text}, expected a whole number, 0 for no limit"))
+    }
+}
+
+impl<'de> Deserialize<'de> for PerMinute {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        i64::deserialize(deserializer)?.to_string().parse().map_err(D::Error::custom)
+    }
+}
+
 /// Where a store is: `sqlite:` in the data directory, or `sqlite:PATH`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct StoreUrl(Option<PathBuf>);
 
 impl StoreUrl {
     pub(crate) const DEFAULT: Self = Self(None);
+
+    /// The same with its path from a directory on.
+    pub(crate) fn relative_to(self, dir: &Path) -> Self {
+        Self(self.0.map(|path| dir.join(path)))
+    }
+
+    /// Whether it names a file, wherever the data directory is.
+    pub(crate) fn names_a_file(&self) -> bool {
+        self.0.is_some()
+    }
 
     /// The file that is meant.
     pub(crate) fn file(&self, data: &Path) -> PathBuf {

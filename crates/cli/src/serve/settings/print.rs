@@ -1,0 +1,98 @@
+//! `--print-config`: each value and where it came from, as a file that would say the same.
+
+use std::fmt::Write;
+
+use renown_core::gates::Engine;
+use serde_json::Value;
+use toml_edit::Key;
+
+use super::ServeSettings;
+use crate::failure::printable;
+use crate::settings::Origin;
+
+/// The lines of a file, of which some have a comment behind them.
+#[derive(Default)]
+struct Lines(Vec<(String, Option<String>)>);
+
+impl Lines {
+    fn plain(&mut self, line: impl Into<String>) {
+        self.0.push((line.into(), None));
+    }
+
+    fn value(&mut self, key: &str, value: impl Into<toml_edit::Value>, origin: &Origin) {
+        let value: toml_edit::Value = value.into();
+        self.0.push((format!("{} = {value}", Key::new(key)), Some(origin.to_string())));
+    }
+
+    /// The comments one below the other.
+    fn text(&self) -> String {
+        let chars = |line: &str| line.chars().count();
+        let with_comment = self.0.iter().filter(|(_, comment)| comment.is_some());
+        let width = with_comment.map(|(line, _)| chars(line)).max().unwrap_or(0);
+        self.0.iter().fold(String::new(), |mut text, (line, comment)| {
+            let _ = match comment {
+                Some(comment) => writeln!(text, "{line:<width$}  # {comment}"),
+                None => writeln!(text, "{line}"),
+            };
+            text
+        })
+    }
+}
+
+impl ServeSettings {
+    /// Each value and where it came from. The gates are those that `engine` was built with.
+    pub(crate) fn print(&self, engine: &Engine) -> String {
+        let mut lines = Lines::default();
+        lines.plain(match &self.config.path {
+            Some(path) => format!("# config file: {}", printable(&path.display().to_string())),
+            None => "# config file: none".to_owned(),
+        });
+        lines.value("data", self.data.value.0.to_string_lossy().into_owned(), &self.data.origin);
+        lines.value("listen", self.listen.value.to_string(), &self.listen.origin);
+        lines.value("store", self.store.value.to_string(), &self.store.origin);
+        lines.plain("\n[limits]");
+        for limit in [&self.requests_per_minute, &self.ingest_per_minute] {
+            let key = limit.name.rsplit('.').next().unwrap_or(limit.name);
+            lines.value(key, i64::try_from(limit.value.0).unwrap_or(i64::MAX), &limit.origin);
+        }
+        self.gates(engine, &mut lines);
+        lines.text()
+    }
+
+    fn gates(&self, engine: &Engine, lines: &mut Lines) {
+        let settings = &self.config.gates;
+        let origin = |key| if settings.gates.contains_key(key) { Origin::File } else { Origin::Default };
+        lines.plain("\n[gates]");
+        lines.value("evaluate", engine.names().collect::<toml_edit::Array>(), &origin("evaluate"));
+        let budget_ms = i64::try_from(engine.budget().as_millis()).unwrap_or(i64::MAX);
+        lines.value("budget_ms", budget_ms, &origin("budget_ms"));
+        lines.value("fail_fast", engine.fail_fast(), &origin("fail_fast"));
+        lines.value("strictness", engine.strictness().name(), &origin("strictness"));
+        for (name, options) in &settings.gate {
+            lines.plain(format!("\n[gate.{}]", Key::new(name)));
+            for (key, value) in options {
+                if let Some(value) = as_toml(value) {
+                    lines.value(key, value, &Origin::File);
+                }
+            }
+        }
+    }
+}
+
+/// A value of the file as it is written there. TOML has no null, and so none was read.
+fn as_toml(value: &Value) -> Option<toml_edit::Value> {
+    Some(match value {
+        Value::Null => return None,
+        Value::Bool(flag) => (*flag).into(),
+        Value::Number(number) => match number.as_i64() {
+            Some(whole) => whole.into(),
+            None => number.as_f64()?.into(),
+        },
+        Value::String(text) => text.into(),
+        Value::Array(items) => items.iter().filter_map(as_toml).collect::<toml_edit::Array>().into(),
+        Value::Object(table) => {
+            let pairs = table.iter().filter_map(|(key, value)| Some((key.as_str(), as_toml(value)?)));
+            pairs.collect::<toml_edit::InlineTable>().into()
+        }
+    })
+}
