@@ -10,36 +10,57 @@ use crate::args::BackupArgs;
 use crate::failure::{self, Failure};
 use crate::place;
 use crate::progress::Progress;
-use crate::verify;
+use crate::verify::{self, DIFFERENT};
 
 /// Copies the store to a new file and replays the copy.
 pub(crate) fn run(args: &BackupArgs, quiet: bool) -> Result<ExitCode, Failure> {
     let store = args.place.resolve()?.read()?;
-    copied(quiet, |report| store.backup(&args.file, report))?;
-    let said = check(&args.file, quiet)?;
-    if !quiet {
-        failure::note(&format!("{}: {said}", args.file.display()));
+    if args.file.exists() {
+        return Err(taken(&args.file).hint("name another file"));
     }
-    Ok(ExitCode::SUCCESS)
+    let dir = args.file.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if !dir.is_dir() {
+        return Err(Failure::new(format!("{}: there is no such directory", dir.display())));
+    }
+    place::keep_private();
+    copied(quiet, |report| store.backup(&args.file, report))?;
+    match check(&args.file, quiet)? {
+        Ok(said) => {
+            if !quiet {
+                failure::note(&format!("{}: {said}", args.file.display()));
+            }
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(difference) => {
+            let hint = "the copy is kept; the store has the same difference: `renown verify`";
+            failure::print(&difference.hint(hint));
+            Ok(ExitCode::from(DIFFERENT))
+        }
+    }
 }
 
 /// Brings a copy to a data directory that has none.
 pub(crate) fn restore(args: &BackupArgs, quiet: bool) -> Result<ExitCode, Failure> {
     let place = args.place.resolve()?;
-    if place.file.exists() {
-        let error = format!("{} is there already, and is never overwritten", place.file.display());
-        return Err(
-            Failure::new(error).hint("name another data directory with --data DIR, or move this one away")
-        );
+    let mut log = place.file.clone().into_os_string();
+    log.push("-wal");
+    // A log that was left behind would be played into the copy.
+    if let Some(there) = [place.file.as_path(), Path::new(&log)].into_iter().find(|path| path.exists()) {
+        return Err(taken(there).hint("name another data directory with --data DIR, or move this one away"));
     }
-    let said = check(&args.file, quiet)?;
+    let said = check(&args.file, quiet)??;
     place.prepare()?;
+    place::keep_private();
     let from = Reader::open_file(&args.file).map_err(place::failure)?;
     copied(quiet, |report| from.restore(&place.file, report))?;
     if !quiet {
         failure::note(&format!("restored to {}: {said}", place.file.display()));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn taken(path: &Path) -> Failure {
+    Failure::new(format!("{} is there already, and is never overwritten", path.display()))
 }
 
 /// Copies, with a bar where that takes long.
@@ -53,9 +74,9 @@ fn copied(
     copied.map_err(place::failure)
 }
 
-/// Replays a copy: one that does not give the same scores is worth nothing.
-fn check(file: &Path, quiet: bool) -> Result<String, Failure> {
+/// Replays a copy: what was compared, or why it is worth nothing.
+fn check(file: &Path, quiet: bool) -> Result<Result<String, Failure>, Failure> {
     let copy = Reader::open_file(file).map_err(place::failure)?;
-    verify::check(&copy, quiet)?
-        .map_err(|difference| Failure::new(format!("{}: {difference}", file.display())))
+    let verdict = verify::check(&copy, quiet)?;
+    Ok(verdict.map_err(|difference| Failure::new(format!("{}: {difference}", file.display()))))
 }
