@@ -40,7 +40,10 @@ fn list(query: &AgentQuery, common: &AgentsCommon) -> Result<String, Failure> {
         return Ok(format!("{:#}\n", Value::from(agents)));
     }
     if page.agents.is_empty() {
-        return Ok("no agents yet\n".to_owned());
+        return Ok(match &query.text {
+            Some(text) => format!("no agent of {} has {text:?} in its id\n", common.org),
+            None => format!("no agents in {} yet\n", common.org),
+        });
     }
     let row = |agent: &AgentSummary| {
         let standing = agent.tally.standing();
