@@ -6,6 +6,7 @@ mod bad_input;
 mod gate;
 mod judge;
 mod memory;
+mod operate;
 mod readme;
 mod score;
 mod setup;

@@ -1,0 +1,196 @@
+//! The commands around the server, as a user and an operator run them.
+
+mod agents;
+mod backup;
+mod config;
+mod doctor;
+mod failures;
+mod first_start;
+mod help;
+mod keys;
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::Run;
+
+/// Longer than anything here takes.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// An empty directory of one test, removed at its end.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> Self {
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let dir =
+            Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("operate-{}-{number}", std::process::id()));
+        fs::create_dir_all(&dir).unwrap();
+        Self(dir)
+    }
+
+    /// A path below it, as text.
+    fn at(&self, name: &str) -> String {
+        self.0.join(name).to_str().unwrap().to_owned()
+    }
+
+    fn write(&self, name: &str, text: &str) -> String {
+        fs::write(self.0.join(name), text).unwrap();
+        self.at(name)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// `renown` with nothing in its environment but this.
+fn command(args: &[&str], environment: &[(&str, &str)]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_renown"));
+    command.args(args).env_clear().envs(environment.iter().copied()).stdin(Stdio::null());
+    command
+}
+
+/// Runs `renown` to its end.
+fn run_with(args: &[&str], environment: &[(&str, &str)]) -> Run {
+    finish(&mut command(args, environment))
+}
+
+fn run(args: &[&str]) -> Run {
+    run_with(args, &[])
+}
+
+fn finish(command: &mut Command) -> Run {
+    let output = command.output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    Run { code: output.status.code().unwrap(), stdout: text(output.stdout), stderr: text(output.stderr) }
+}
+
+impl Run {
+    /// The result, which was good.
+    #[track_caller]
+    fn good(self) -> String {
+        assert_eq!(self.code, 0, "{self:?}");
+        self.stdout
+    }
+
+    #[track_caller]
+    fn json(self) -> Value {
+        serde_json::from_str(&self.good()).unwrap()
+    }
+
+    /// What was said about bad usage or bad input: one line, perhaps a hint, and no result.
+    #[track_caller]
+    fn refused(self) -> String {
+        assert_eq!((self.code, self.stdout.as_str()), (2, ""), "{self:?}");
+        assert!(self.stderr.starts_with("error: "), "{self:?}");
+        assert!(self.stderr.lines().skip(1).all(|line| line.starts_with("hint: ")), "{self:?}");
+        self.stderr
+    }
+}
+
+/// A server that runs.
+struct Server {
+    child: Child,
+    /// What it printed before it served.
+    greeting: String,
+    url: String,
+    /// What it said since then.
+    log: Arc<Mutex<String>>,
+    /// The keys of a first start, or those of `renown keys`.
+    publishable: String,
+    secret: String,
+}
+
+impl Server {
+    /// Starts a server on a data directory.
+    fn start(data: &str) -> Self {
+        Self::start_with(&["--data", data])
+    }
+
+    fn start_with(args: &[&str]) -> Self {
+        let scratch = Scratch::new();
+        let printed = scratch.at("stdout");
+        let mut command = command(&["serve", "--listen", "127.0.0.1:0"], &[("RENOWN_LOG", "info")]);
+        command.args(args).stdout(File::create(&printed).unwrap()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let mut said = String::new();
+        // Its first line says where it serves, or why it does not.
+        let serving =
+            lines.next().map(Result::unwrap).inspect(|line| said.push_str(line)).unwrap_or_default();
+        let serving: Value = serde_json::from_str(&serving).unwrap_or_else(|_| panic!("{said}"));
+        let url = format!("http://{}", serving["address"].as_str().unwrap());
+        let log = Arc::new(Mutex::new(String::new()));
+        let heard = Arc::clone(&log);
+        thread::spawn(move || lines.map_while(Result::ok).for_each(|line| *heard.lock().unwrap() += &line));
+        let greeting = fs::read_to_string(printed).unwrap();
+        let key = |prefix: &str| {
+            let start = greeting.find(prefix).map(|at| &greeting[at..]);
+            start.map(|key| key.chars().take(prefix.len() + 32).collect()).unwrap_or_default()
+        };
+        let (publishable, secret) = (key("rn_pub_"), key("rn_sec_"));
+        Self { child, greeting, url, log, publishable, secret }
+    }
+
+    /// The status, `Retry-After` and body of a reply.
+    fn call(&self, method: &str, path: &str, key: &str, body: &Value) -> (u16, Option<String>, Value) {
+        let agent: ureq::Agent = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .timeout_global(Some(PATIENCE))
+            .proxy(None)
+            .build()
+            .into();
+        let request = ureq::http::Request::builder()
+            .method(method)
+            .uri(format!("{}{path}", self.url))
+            .header("Authorization", format!("Bearer {key}"))
+            .header("Content-Type", "application/json");
+        let body = if method == "GET" { String::new() } else { body.to_string() };
+        let mut reply = agent.run(request.body(body).unwrap()).unwrap();
+        let retry_after = reply.headers().get("retry-after").map(|value| value.to_str().unwrap().to_owned());
+        let text = reply.body_mut().read_to_string().unwrap();
+        (reply.status().as_u16(), retry_after, serde_json::from_str(&text).unwrap_or(Value::Null))
+    }
+
+    fn get(&self, path: &str) -> Value {
+        let (status, _, body) = self.call("GET", path, &self.publishable, &Value::Null);
+        assert_eq!(status, 200, "{path}: {body}");
+        body
+    }
+
+    /// Sends so many evaluations of an agent, every fifth of which failed.
+    fn ingest(&self, agent: &str, prefix: &str, count: usize) -> u16 {
+        let event = |number: usize| {
+            let id = format!("{prefix}-{number}");
+            json!({"agent_id": agent, "passed": number % 5 != 4, "total_latency_ms": 2, "evaluation_id": id})
+        };
+        let events: Vec<Value> = (0..count).map(event).collect();
+        self.call("POST", "/v1/ingest", &self.publishable, &json!({"events": events})).0
+    }
+
+    /// Asks it to end, and waits until it has.
+    fn stop(mut self) -> ExitStatus {
+        let pid = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+        self.child.wait().unwrap()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

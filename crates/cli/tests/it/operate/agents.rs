@@ -1,0 +1,105 @@
+//! `renown agents`, beside a server and without one.
+
+use serde_json::Value;
+
+use super::{Scratch, Server, run, run_with};
+
+fn ids(list: &Value) -> Vec<&str> {
+    list.as_array().unwrap().iter().map(|agent| agent["agent_id"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn agents_are_listed_and_shown_beside_a_server_and_without_one() {
+    let scratch = Scratch::new();
+    let data = scratch.at("data");
+    let server = Server::start(&data);
+    let agents = |args: &[&str]| run(&[&["agents"], args, &["--data", &data]].concat());
+    assert_eq!(agents(&["list"]).good(), "no agents in default yet\n");
+    assert_eq!(agents(&["list", "--format", "json"]).good(), "[]\n");
+
+    assert_eq!(server.ingest("reviewer", "a", 60), 202);
+    assert_eq!(server.ingest("Writer", "b", 3), 202);
+    assert_eq!(server.ingest("quiet one é", "c", 1), 202);
+    let looked = || {
+        let list = agents(&["list", "--format", "json"]).json();
+        assert_eq!(ids(&list), ["quiet one é", "Writer", "reviewer"]);
+        (list, agents(&["show", "reviewer", "--format", "json"]).json())
+    };
+    let (list, shown) = looked();
+    let served = server.get("/v1/agents");
+    for (ours, theirs) in list.as_array().unwrap().iter().zip(served["agents"].as_array().unwrap()) {
+        assert_eq!(ours, theirs, "the same as the API says");
+    }
+    let record = server.get("/v1/reputation/reviewer");
+    for (name, value) in record.as_object().unwrap() {
+        assert_eq!(&shown[name], value, "{name}");
+    }
+    let explained = server.get("/v1/reputation/reviewer/explain");
+    assert_eq!(shown["components"], explained["components"]);
+    drop(server);
+    assert_eq!(looked(), (list, shown), "and the same without the server");
+}
+
+#[test]
+fn a_list_can_be_searched_sorted_and_cut() {
+    let scratch = Scratch::new();
+    let data = scratch.at("data");
+    let server = Server::start(&data);
+    for (agent, count) in [("b-low", 5), ("a-high", 4), ("C-low", 5)] {
+        assert_eq!(server.ingest(agent, agent, count), 202);
+    }
+    let list = |args: &[&str]| run(&[&["agents", "list", "--data", &data], args].concat());
+    let found = |args: &[&str]| {
+        let list = list(&[args, &["--format", "json"]].concat()).json();
+        ids(&list).into_iter().map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(found(&["--sort", "agent-id"]), ["C-low", "a-high", "b-low"]);
+    assert_eq!(found(&["--sort", "score"])[0], "a-high");
+    assert_eq!(found(&["--search", "LOW", "--sort", "agent-id"]), ["C-low", "b-low"]);
+    assert_eq!(found(&["--limit", "1"]), ["C-low"]);
+    assert_eq!(list(&["--search", "zebra"]).good(), "no agent of default has \"zebra\" in its id\n");
+    assert!(list(&["--limit", "1"]).good().ends_with("… and more: --limit N shows them\n"));
+    let text = list(&["--sort", "agent-id"]).good();
+    let heads: Vec<_> = text.lines().map(|line| line.split_whitespace().next().unwrap()).collect();
+    assert_eq!(heads, ["AGENT", "C-low", "a-high", "b-low"]);
+    assert!(text.contains("calibrating 5/50"), "{text}");
+    assert!(list(&["--limit", "0"]).refused().contains("--limit"));
+    assert!(list(&["--org", "nobody"]).refused().contains("there is no organization \"nobody\""));
+}
+
+#[test]
+fn an_agent_is_shown_to_people_with_what_its_score_is_made_of() {
+    let scratch = Scratch::new();
+    let data = scratch.at("data");
+    let server = Server::start(&data);
+    assert_eq!(server.ingest("odd / name", "a", 10), 202);
+    let show = |agent: &str| run(&["agents", "show", agent, "--data", &data]);
+    let text = show("odd / name").good();
+    assert!(text.starts_with("odd / name  "), "{text}");
+    for part in
+        ["8 of 10 passed, average 2.000 ms, streak 0", "pass_rate  320.0   400.0  80.0", "calibrating 10/50"]
+    {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let said = show("nobody").refused();
+    assert!(said.contains("no agent \"nobody\" in default") && said.contains("--search"), "{said}");
+    assert!(show("..").refused().contains("'<ID>'"));
+}
+
+#[test]
+fn organizations_are_apart() {
+    let scratch = Scratch::new();
+    let data = scratch.at("data");
+    let mut server = Server::start(&data);
+    let made = run_with(
+        &["keys", "create", "--org", "acme", "--server", &server.url, "--format", "json"],
+        &[("RENOWN_KEY", &server.secret)],
+    );
+    server.publishable = made.json()["key"].as_str().unwrap().to_owned();
+    assert_eq!(server.ingest("theirs", "a", 2), 202);
+    let agents = |args: &[&str]| run(&[&["agents"], args, &["--data", &data]].concat());
+    assert_eq!(agents(&["list"]).good(), "no agents in default yet\n");
+    assert_eq!(ids(&agents(&["list", "--org", "acme", "--format", "json"]).json()), ["theirs"]);
+    agents(&["show", "theirs"]).refused();
+    assert_eq!(agents(&["show", "theirs", "--org", "acme", "--format", "json"]).json()["evaluations"], 2);
+}

@@ -1,0 +1,93 @@
+//! `renown doctor`: what is well, what is not yet there, what is wrong.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use rusqlite::Connection;
+
+use super::{Scratch, Server, run_with};
+use crate::Run;
+
+fn doctor(data: &str, environment: &[(&str, &str)]) -> Run {
+    run_with(&["doctor", "--data", data], &[&[("RENOWN_LISTEN", "127.0.0.1:0")], environment].concat())
+}
+
+/// The marks by what they are about.
+#[track_caller]
+fn found(run: &Run, code: i32, findings: &[(&str, &str, &str)]) {
+    assert_eq!((run.code, run.stderr.as_str()), (code, ""), "{run:?}");
+    for (mark, name, said) in findings {
+        let line = run.stdout.lines().find(|line| line.starts_with(&format!("{mark:<4}  {name} ")));
+        assert!(line.is_some_and(|line| line.contains(said)), "{mark} {name} {said}: {}", run.stdout);
+    }
+    assert_eq!(run.stdout.lines().any(|line| line.starts_with("BAD ")), code == 1, "{run:?}");
+}
+
+#[test]
+fn one_that_is_healthy_and_one_that_is_not_there_yet() {
+    let scratch = Scratch::new();
+    let data = scratch.at("data");
+    let missing =
+        [("note", "data", "not there yet"), ("note", "store", "not there yet"), ("ok", "gates", "pii")];
+    found(&doctor(&data, &[]), 0, &missing);
+    assert!(!scratch.0.join("data").exists(), "looking makes nothing");
+    let server = Server::start(&data);
+    assert_eq!(server.ingest("a", "e", 5), 202);
+    let well = [
+        ("ok", "version", env!("CARGO_PKG_VERSION")),
+        ("ok", "config", "none, defaults"),
+        ("ok", "gates", "filesystem, pii, content"),
+        ("ok", "data", data.as_str()),
+        ("ok", "store", "schema version 1, "),
+        ("ok", "store", "verified 5 evaluations of 1 agents"),
+    ];
+    found(&doctor(&data, &[]), 0, &well);
+    let address = server.url.trim_start_matches("http://").to_owned();
+    let taken = [("note", "listen", "is taken")];
+    found(&run_with(&["doctor", "--data", &data], &[("RENOWN_LISTEN", &address)]), 0, &taken);
+    assert!(server.stop().success());
+    found(&doctor(&data, &[]), 0, &well);
+}
+
+#[test]
+fn permissions_that_let_others_in() {
+    let scratch = Scratch::new();
+    let data = scratch.at("data");
+    drop(Server::start(&data));
+    for (mode, code, mark, said) in [
+        (0o750, 0, "note", "others may look into it (mode 750)"),
+        (0o777, 1, "BAD", "others may write into it (mode 777)"),
+        (0o700, 0, "ok", ""),
+    ] {
+        fs::set_permissions(&data, fs::Permissions::from_mode(mode)).unwrap();
+        found(&doctor(&data, &[]), code, &[(mark, "data", said)]);
+    }
+    let file = scratch.write("file", "");
+    found(&doctor(&file, &[]), 1, &[("BAD", "config", "Not a directory")]);
+}
+
+#[test]
+fn damage_and_wrong_scores() {
+    let scratch = Scratch::new();
+    let data = scratch.at("data");
+    let server = Server::start(&data);
+    assert_eq!(server.ingest("a", "e", 5), 202);
+    assert!(server.stop().success());
+    let file = format!("{data}/renown.db");
+    Connection::open(&file).unwrap().execute("UPDATE agents SET score = 7", []).unwrap();
+    found(&doctor(&data, &[]), 1, &[("BAD", "store", "the score is kept as 7")]);
+    fs::write(&file, "not a database, and longer than the header of one: ".repeat(20)).unwrap();
+    found(&doctor(&data, &[]), 1, &[("BAD", "store", "is not a database of Renown"), ("ok", "data", "")]);
+}
+
+#[test]
+fn mistakes_in_the_configuration() {
+    let scratch = Scratch::new();
+    let data = scratch.at("data");
+    let config = scratch.write("own.toml", "[limits]\nrequests = 1\n");
+    let mistake = [("BAD", "config", "own.toml: line 2: unknown field `requests`")];
+    found(&doctor(&data, &[("RENOWN_CONFIG", &config)]), 1, &mistake);
+    scratch.write("own.toml", "[gate.pii]\nemial = true\n");
+    found(&doctor(&data, &[("RENOWN_CONFIG", &config)]), 1, &[("BAD", "gates", "gate.pii.emial")]);
+    found(&doctor(&data, &[("RENOWN_STORE", "x:y")]), 1, &[("BAD", "config", "RENOWN_STORE")]);
+}

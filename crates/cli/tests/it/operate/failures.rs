@@ -1,0 +1,232 @@
+//! When the disk, the file or the release fails the program.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::thread;
+use std::time::Instant;
+
+use rusqlite::Connection;
+use serde_json::{Value, json};
+
+use super::{PATIENCE, Scratch, Server, run};
+
+/// Names the directory of the test that runs again in a process of its own.
+const DIR: &str = "RENOWN_OPERATE_TEST_DIR";
+
+/// A disk of 8 MiB: inside the process that has it mounted, its directory. Outside, runs the test again in such a
+/// process, which has mounts of its own that end with it.
+fn on_small_disk(test: &str) -> Option<PathBuf> {
+    if let Some(dir) = std::env::var_os(DIR) {
+        return Some(dir.into());
+    }
+    let scratch = Scratch::new();
+    let mut command = Command::new("unshare");
+    command.args(["--mount", "--map-root-user", "sh", "-c"]);
+    command.arg(format!("mount -t tmpfs -o size=8m renown \"${DIR}\" && exec \"$0\" \"$@\""));
+    command.arg(std::env::current_exe().unwrap()).env(DIR, &scratch.0);
+    let test = format!("operate::failures::{test}");
+    let done = command.args([&test, "--exact", "--nocapture", "--test-threads=1"]).output().unwrap();
+    let said = String::from_utf8_lossy(&done.stdout) + String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success() && said.contains("1 passed"), "{said}");
+    None
+}
+
+/// Takes all the space that is left.
+fn fill(path: &Path) {
+    let mut ballast = OpenOptions::new().create(true).append(true).open(path).unwrap();
+    for size in [4096, 1] {
+        while ballast.write_all(&vec![0; size]).is_ok() {}
+    }
+}
+
+#[test]
+fn a_full_disk_refuses_writes_until_there_is_space_and_loses_nothing() {
+    let Some(disk) = on_small_disk("a_full_disk_refuses_writes_until_there_is_space_and_loses_nothing")
+    else {
+        return;
+    };
+    let data = disk.join("data").to_str().unwrap().to_owned();
+    let server = Server::start(&data);
+    let mut acknowledged = 0;
+    assert_eq!(server.ingest("a", "before", 100), 202);
+    acknowledged += 100;
+    fill(&disk.join("ballast"));
+    let evaluate = |number: usize| {
+        let body = json!({"agent_id": "a", "output": "fine", "evaluation_id": format!("full-{number}")});
+        server.call("POST", "/v1/evaluate", &server.publishable, &body)
+    };
+    let ready = || server.call("GET", "/ready", "", &Value::Null).0;
+    // Space that is taken already can be used again, so the first writes may still find room, and small ones longer than
+    // others. Asking for keys writes down when they were used, which is the smallest.
+    let started = Instant::now();
+    let mut refused = None;
+    for number in 0.. {
+        let reply = evaluate(number);
+        acknowledged += usize::from(reply.0 == 200);
+        refused = (reply.0 != 200).then_some((number, reply));
+        assert_eq!(server.call("GET", "/v1/keys", &server.secret, &Value::Null).0, 200);
+        if refused.is_some() && ready() == 503 {
+            break;
+        }
+        assert!(started.elapsed() < PATIENCE, "the disk is full");
+    }
+    let (number, (status, retry_after, body)) = refused.unwrap();
+    assert_eq!((status, &body["code"]), (503, &"store_unavailable".into()), "{body}");
+    assert!(retry_after.is_some_and(|seconds| seconds.parse::<u64>().is_ok_and(|seconds| seconds > 0)));
+    assert_eq!(server.get("/v1/reputation/a")["evaluations"], acknowledged.min(500));
+    assert_eq!(server.get("/v1/events?limit=1")["count"], 1);
+    assert_eq!(server.call("GET", "/health", "", &Value::Null).0, 200);
+
+    fs::remove_file(disk.join("ballast")).unwrap();
+    assert_eq!(evaluate(number).0, 200, "what was refused was not counted, so it counts now");
+    acknowledged += 1;
+    let started = Instant::now();
+    while ready() != 200 {
+        assert!(started.elapsed() < PATIENCE, "it is ready again, once its last answer is old");
+        thread::yield_now();
+    }
+    assert_eq!(server.get("/v1/reputation/a")["evaluations"], acknowledged.min(500));
+    assert!(server.log.lock().unwrap().contains("full"), "the log says why");
+    assert!(server.stop().success());
+    let verified = run(&["verify", "--data", &data]).good();
+    assert!(verified.starts_with(&format!("verified {acknowledged} evaluations of 1 agents")), "{verified}");
+}
+
+#[test]
+fn a_disk_that_cannot_be_written_is_told_and_can_be_read() {
+    let Some(disk) = on_small_disk("a_disk_that_cannot_be_written_is_told_and_can_be_read") else { return };
+    let data = disk.join("data").to_str().unwrap().to_owned();
+    let server = Server::start(&data);
+    assert_eq!(server.ingest("a", "e", 5), 202);
+    assert!(server.stop().success());
+    let mounted = Command::new("mount").args(["-o", "remount,ro"]).arg(&disk).status().unwrap();
+    assert!(mounted.success());
+    let said = run(&["serve", "--data", &data, "--listen", "127.0.0.1:0"]).refused();
+    assert!(said.contains("Read-only file system"), "{said}");
+    let said = run(&["keys", "create", "--data", &data]).refused();
+    assert!(said.contains("Read-only file system"), "{said}");
+    let run_doctor = run(&["doctor", "--data", &data]);
+    assert_eq!(run_doctor.code, 1, "{run_doctor:?}");
+    assert!(
+        run_doctor.stdout.contains("cannot be read and written: Read-only file system"),
+        "{run_doctor:?}"
+    );
+    assert!(run(&["verify", "--data", &data]).good().starts_with("verified 5 evaluations"));
+    assert!(run(&["agents", "list", "--data", &data]).good().contains("calibrating 5/50"));
+    let said =
+        run(&["serve", "--data", disk.join("new").to_str().unwrap(), "--listen", "127.0.0.1:0"]).refused();
+    assert!(said.contains("new: Read-only file system"), "{said}");
+}
+
+#[test]
+fn a_page_of_garbage_is_reported_and_costs_only_who_stands_on_it() {
+    const PAGE: usize = 4096;
+    let scratch = Scratch::new();
+    let data = scratch.at("data");
+    let server = Server::start(&data);
+    for batch in 0..3 {
+        assert_eq!(server.ingest("well", &format!("well-{batch}"), 100), 202);
+    }
+    for batch in 0..3 {
+        assert_eq!(server.ingest("hurt", &format!("hurt-{batch}"), 100), 202);
+    }
+    let publishable = server.publishable.clone();
+    assert!(server.stop().success());
+    let file = format!("{data}/renown.db");
+    let mut bytes = fs::read(&file).unwrap();
+    // The rows of the middle of the log, and not the index of their ids: there the tool or the gates follow.
+    let page = {
+        let connection = Connection::open(&file).unwrap();
+        let row = "SELECT pageno FROM dbstat WHERE name = 'evaluations' AND pagetype = 'leaf' ORDER BY path";
+        connection.prepare(row).and_then(|mut select| {
+            select.query_map([], |row| row.get::<_, usize>(0))?.collect::<Result<Vec<usize>, _>>()
+        })
+    };
+    let at = match page {
+        Ok(pages) => (pages[pages.len() * 3 / 4] - 1) * PAGE,
+        // This SQLite has no statistics of its pages: the last place of an id is in the table or its index.
+        Err(_) => {
+            let id = b"hurt-1-50";
+            bytes.windows(id.len()).position(|window| window == id).unwrap() / PAGE * PAGE
+        }
+    };
+    bytes[at..at + PAGE].fill(0xa5);
+    fs::write(&file, bytes).unwrap();
+
+    let mut server = Server::start(&data);
+    server.publishable = publishable;
+    assert_eq!(server.get("/v1/reputation/well")["evaluations"], 300);
+    assert_eq!(server.ingest("well", "more", 1), 202);
+    assert_eq!(server.call("GET", "/health", "", &Value::Null).0, 200);
+    drop(server);
+    let verify = run(&["verify", "--data", &data]);
+    assert_eq!((verify.code, verify.stdout.as_str()), (1, ""), "{verify:?}");
+    assert!(verify.stderr.starts_with("error: the database"), "{verify:?}");
+    let doctor = run(&["doctor", "--data", &data]);
+    assert_eq!(doctor.code, 1, "{doctor:?}");
+    assert!(doctor.stdout.contains("BAD   store     the database"), "{doctor:?}");
+    let copy = scratch.at("copy.db");
+    let said = run(&["backup", &copy, "--data", &data]).refused();
+    assert!(said.contains("hint: `renown doctor`"), "{said}");
+    assert!(!Path::new(&copy).exists(), "a damaged copy is none");
+}
+
+#[test]
+fn a_database_of_a_newer_release_is_left_alone() {
+    let scratch = Scratch::new();
+    let data = scratch.at("data");
+    assert!(Server::start(&data).stop().success());
+    let file = format!("{data}/renown.db");
+    Connection::open(&file).unwrap().pragma_update(None, "user_version", 99).unwrap();
+    let before = fs::read(&file).unwrap();
+    for args in [
+        &["serve", "--listen", "127.0.0.1:0"][..],
+        &["keys", "create"],
+        &["keys", "list"],
+        &["agents", "list"],
+        &["verify"],
+        &["backup", &scratch.at("copy.db")],
+    ] {
+        let said = run(&[args, &["--data", &data]].concat()).refused();
+        assert!(
+            said.contains("schema version 99, this release knows up to 1: use a newer release"),
+            "{said}"
+        );
+    }
+    let doctor = run(&["doctor", "--data", &data]);
+    assert!(doctor.code == 1 && doctor.stdout.contains("schema version 99"), "{doctor:?}");
+    assert_eq!(fs::read(&file).unwrap(), before);
+}
+
+#[test]
+fn a_file_that_is_no_database_is_refused_and_left_alone() {
+    let scratch = Scratch::new();
+    let data = scratch.at("data");
+    fs::create_dir(&data).unwrap();
+    let text = "a text, and longer than the header of a database has to be. ".repeat(10);
+    fs::write(format!("{data}/renown.db"), &text).unwrap();
+    for args in
+        [&["serve", "--listen", "127.0.0.1:0"][..], &["keys", "create"], &["agents", "list"], &["verify"]]
+    {
+        let said = run(&[args, &["--data", &data]].concat()).refused();
+        assert!(said.contains("renown.db is not a database of Renown"), "{said}");
+    }
+    assert_eq!(fs::read_to_string(format!("{data}/renown.db")).unwrap(), text);
+}
+
+#[test]
+fn a_server_that_was_killed_has_lost_nothing() {
+    let scratch = Scratch::new();
+    let data = scratch.at("data");
+    let mut server = Server::start(&data);
+    assert_eq!(server.ingest("a", "e", 40), 202);
+    let (publishable, before) = (server.publishable.clone(), server.get("/v1/events?limit=100"));
+    server.child.kill().unwrap();
+    server.child.wait().unwrap();
+    assert!(run(&["verify", "--data", &data]).good().starts_with("verified 40 evaluations"));
+    let mut server = Server::start(&data);
+    server.publishable = publishable;
+    assert_eq!(server.get("/v1/events?limit=100"), before);
+}
