@@ -67,9 +67,11 @@ impl StoreError {
             Self::Sqlite(error) => error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseCorrupt),
             Self::RolledBack(reason) => reason.is_damage(),
             Self::Overloaded
+            | Self::TooLong
             | Self::Closed
             | Self::InUse { .. }
             | Self::Newer { .. }
+            | Self::Older { .. }
             | Self::Missing(_)
             | Self::Foreign(_)
             | Self::NoOrganization(_)
@@ -81,7 +83,7 @@ impl StoreError {
 impl fmt::Display for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Overloaded => f.write_str("too many writes are waiting"),
+            Self::Overloaded => f.write_str("too much is waiting"),
             Self::TooLong => f.write_str("the read took too long"),
             Self::Closed => f.write_str("the store has shut down"),
             Self::InUse { dir, holder } => {
