@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a broken test fails loudly")]
 
+mod api;
 mod bad_input;
 mod gate;
 mod judge;

@@ -1,0 +1,146 @@
+//! A server of its own for each test: the real program, a fresh data directory, a port that the system chose.
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Read};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::http::{Reply, Request, send};
+
+/// A running server. It is killed when the test ends, however that ends.
+pub(super) struct Server {
+    child: Child,
+    stdout: BufReader<ChildStdout>,
+    pub(super) address: SocketAddr,
+    pub(super) data: PathBuf,
+    /// The keys of the first start; empty on any other.
+    pub(super) publishable: String,
+    pub(super) secret: String,
+}
+
+/// A new and empty directory.
+pub(super) fn scratch() -> PathBuf {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let name = format!("api-{}-{count}", std::process::id());
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_dir_all(&dir);
+    fs::create_dir_all(&dir).unwrap();
+    dir
+}
+
+/// The program, without the settings of whoever runs the tests.
+pub(super) fn program() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_renown"));
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("RENOWN_") {
+            command.env_remove(name);
+        }
+    }
+    command.env("RENOWN_DATA", "no such directory");
+    command
+}
+
+impl Server {
+    /// A server on a new data directory.
+    pub(super) fn start() -> Self {
+        Self::start_with(scratch(), &[])
+    }
+
+    /// A server on a data directory, with these variables. What it logs goes to `log` in that directory.
+    pub(super) fn start_with(data: PathBuf, variables: &[(&str, &str)]) -> Self {
+        let log = File::options().create(true).append(true).open(data.join("log")).unwrap();
+        let mut child = program()
+            .args(["serve", "--listen", "127.0.0.1:0", "--data"])
+            .arg(&data)
+            .envs(variables.iter().copied())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(log)
+            .spawn()
+            .unwrap();
+        let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        let mut line = || {
+            let mut line = String::new();
+            stdout.read_line(&mut line).unwrap();
+            assert!(!line.is_empty(), "the server ended, see {}", data.join("log").display());
+            line
+        };
+        let first = !data.join("keys-shown").exists();
+        let address = line().rsplit("http://").next().unwrap().trim().parse().unwrap();
+        let (mut publishable, mut secret) = (String::new(), String::new());
+        while first && secret.is_empty() {
+            let line = line();
+            if let Some(key) = line.trim().strip_prefix("publishable ") {
+                key.trim().clone_into(&mut publishable);
+            } else if let Some(key) = line.trim().strip_prefix("secret ") {
+                key.trim().clone_into(&mut secret);
+            }
+        }
+        fs::write(data.join("keys-shown"), "").unwrap();
+        Self { child, stdout, address, data, publishable, secret }
+    }
+
+    pub(super) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub(super) fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Sends a request on a connection of its own.
+    pub(super) fn send(&self, request: &Request) -> Reply {
+        send(self.address, request).unwrap()
+    }
+
+    /// Evaluates a good output of an agent with the publishable key.
+    pub(super) fn evaluate(&self, agent: &str) -> Reply {
+        let body = serde_json::json!({"agent_id": agent, "output": "done"}).to_string();
+        self.send(&Request::post("/v1/evaluate", body).key(&self.publishable))
+    }
+
+    /// How many evaluations of an agent count.
+    pub(super) fn eval_count(&self, agent: &str) -> u64 {
+        let path = format!("/v1/reputation/{agent}");
+        let reply = self.send(&Request::get(&path).key(&self.publishable));
+        reply.json()["eval_count"].as_u64().unwrap()
+    }
+
+    /// A key that `renown keys create` makes through the server.
+    pub(super) fn create_key(&self, kind: &str, org: &str) -> String {
+        let output = program()
+            .args(["keys", "create", "--kind", kind, "--org", org, "--format", "json", "--server", &self.url()])
+            .env("RENOWN_KEY", &self.secret)
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let created: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        created["key"].as_str().unwrap().to_owned()
+    }
+
+    /// Asks the server to end, without waiting for it.
+    pub(super) fn terminate(&self) {
+        let pid = Pid::from_raw(self.child.id().try_into().unwrap()).unwrap();
+        kill_process(pid, Signal::TERM).unwrap();
+    }
+
+    /// Waits for the end. Everything that was logged.
+    pub(super) fn wait(mut self) -> (ExitStatus, String) {
+        let status = self.child.wait().unwrap();
+        let mut rest = String::new();
+        self.stdout.read_to_string(&mut rest).unwrap();
+        (status, fs::read_to_string(self.data.join("log")).unwrap())
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
