@@ -12,6 +12,7 @@
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a tool that reports to the terminal")]
 
+mod api;
 mod bench;
 mod differential;
 mod duckdb;
@@ -20,6 +21,7 @@ mod fuzz;
 mod generate;
 mod load;
 mod process;
+mod python;
 mod renown;
 mod shell;
 mod test;

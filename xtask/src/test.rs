@@ -7,7 +7,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, ensure};
 
 use crate::shell::{cargo, install, output, program, root, run, succeeds, target_dir};
-use crate::{differential, durability, fuzz, tidy};
+use crate::{api, differential, durability, fuzz, tidy};
 
 /// One part of the test command.
 struct Part {
@@ -15,7 +15,7 @@ struct Part {
     run: fn() -> Result<()>,
 }
 
-const PARTS: [Part; 9] = [
+const PARTS: [Part; 10] = [
     Part { name: "fmt", run: || run(cargo().args(["fmt", "--all", "--check"])) },
     Part { name: "tidy", run: tidy::run },
     Part { name: "vectors", run: vectors },
@@ -24,6 +24,7 @@ const PARTS: [Part; 9] = [
         name: "unit",
         run: || run(cargo().args(["test", "--locked", "--workspace", "--lib", "--bins", "--tests"])),
     },
+    Part { name: "api", run: api::check },
     Part { name: "durability", run: durability::run },
     Part { name: "differential", run: differential::run },
     Part { name: "fuzz", run: fuzz::run_targets },

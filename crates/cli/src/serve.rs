@@ -64,13 +64,14 @@ async fn start(
         engine,
         requests_per_minute: settings.requests_per_minute.value.0,
         ingest_per_minute: settings.ingest_per_minute.value.0,
+        limits: Limits::default(),
     };
     let api = Api::new(Arc::clone(&store), limits, system_clock()).await.map_err(place::failure)?;
     if !quiet || keys.is_some() {
         greet(&url, &settings, keys.as_ref());
     }
     tracing::info!(%address, "serving");
-    serve(api, listener, Limits::default(), end).await;
+    serve(api, listener, end).await;
     tracing::info!("stopped");
     Ok(ExitCode::SUCCESS)
 }

@@ -15,6 +15,7 @@ use crate::measure::Measures;
 use crate::once::InFlight;
 use crate::random::Sequence;
 use crate::rate::RateLimit;
+use crate::serve::Limits;
 
 /// How long an answer to `/ready` is good for, so that asking often costs no disk.
 const READY_FOR: Duration = Duration::from_secs(1);
@@ -27,6 +28,8 @@ pub struct Settings {
     pub requests_per_minute: u64,
     /// The same for `/v1/ingest`, which has a limit of its own.
     pub ingest_per_minute: u64,
+    /// What clients are allowed.
+    pub limits: Limits,
 }
 
 /// The state of a server.
@@ -37,6 +40,7 @@ pub struct Api {
     pub(crate) keys: KeyRing,
     pub(crate) requests: Option<RateLimit>,
     pub(crate) ingests: Option<RateLimit>,
+    pub(crate) limits: Limits,
     pub(crate) in_flight: InFlight,
     pub(crate) feed: Feed,
     pub(crate) measures: Measures,
@@ -62,6 +66,7 @@ impl Api {
             keys,
             requests: RateLimit::new(settings.requests_per_minute),
             ingests: RateLimit::new(settings.ingest_per_minute),
+            limits: settings.limits,
             in_flight: InFlight::default(),
             feed: Feed::new(),
             measures: Measures::new(),

@@ -14,14 +14,15 @@ use crate::error::{ApiError, Code};
 /// The largest body.
 pub(crate) const BODY_BYTES_MAX: usize = 1024 * 1024;
 
-/// How long a body may take to arrive.
-const BODY_TIME_MAX: Duration = Duration::from_secs(30);
-
 /// How much of a body that is too large is read and thrown away, so that its sender gets to read the refusal.
 const DRAINED_BYTES_MAX: usize = 256 * BODY_BYTES_MAX;
 
-/// The bytes of a JSON body.
-pub(crate) async fn read_json(headers: &HeaderMap, body: Body) -> Result<Bytes, ApiError> {
+/// The bytes of a JSON body that arrives in time.
+pub(crate) async fn read_json(
+    headers: &HeaderMap,
+    body: Body,
+    time_max: Duration,
+) -> Result<Bytes, ApiError> {
     if let Some(found) = headers.get(CONTENT_TYPE)
         && !is_json(found.as_bytes())
     {
@@ -29,10 +30,10 @@ pub(crate) async fn read_json(headers: &HeaderMap, body: Body) -> Result<Bytes, 
         return Err(ApiError::new(Code::UnsupportedMediaType, error));
     }
     let slow = |_| {
-        let error = format!("the body did not arrive within {} s", BODY_TIME_MAX.as_secs());
+        let error = format!("the body did not arrive within {} s", time_max.as_secs());
         ApiError::new(Code::Timeout, error)
     };
-    tokio::time::timeout(BODY_TIME_MAX, read(body)).await.map_err(slow)?
+    tokio::time::timeout(time_max, read(body)).await.map_err(slow)?
 }
 
 /// Whether a content type is JSON: `application/json`, or a kind of it, whatever follows.

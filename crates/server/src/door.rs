@@ -17,6 +17,7 @@ use tower_service::Service;
 use crate::api::Api;
 use crate::error::{ApiError, Code};
 use crate::keys::{Caller, KeyProblem, KeyText};
+use crate::measure::method_name;
 use crate::rate::Rate;
 use crate::routes::{evaluate, ingest, reputation};
 
@@ -25,24 +26,38 @@ pub(crate) async fn answer(api: Arc<Api>, router: Router, request: Request<Body>
     let started = Instant::now();
     let request_id = api.request_id().to_string();
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
-    let answered = AssertUnwindSafe(pass(&api, router, request)).catch_unwind().await;
-    let mut response = answered.unwrap_or_else(|_| {
+    let answered = if is_finished_alone(&request) {
+        let api = Arc::clone(&api);
+        tokio::spawn(async move { pass(&api, router, request).await }).await.ok()
+    } else {
+        AssertUnwindSafe(pass(&api, router, request)).catch_unwind().await.ok()
+    };
+    let mut response = answered.unwrap_or_else(|| {
         // What the panic said may hold a payload; where it was is printed by the hook.
-        tracing::error!(request_id, %method, "a request panicked");
+        tracing::error!(request_id, method = method_name(&method), "a request panicked");
         ApiError::internal(&request_id).into_response()
     });
     let (status, took) = (response.status(), started.elapsed());
     api.measures.request(&method, &path, status, took);
     let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+    let method = method_name(&method);
     if status.is_server_error() {
-        tracing::warn!(request_id, %method, status = status.as_u16(), micros, "request failed");
+        tracing::warn!(request_id, method, status = status.as_u16(), micros, "request failed");
     } else {
-        tracing::debug!(request_id, %method, status = status.as_u16(), micros, "request");
+        tracing::debug!(request_id, method, status = status.as_u16(), micros, "request");
     }
     if let Ok(id) = HeaderValue::from_str(&request_id) {
         response.headers_mut().insert(HeaderName::from_static("x-request-id"), id);
     }
     response
+}
+
+/// Whether a request is finished even when its client goes away, which would else stop it where it waits. A key that is
+/// revoked in the store has to leave the ring too, and an idempotency key that is let go while its write still waits would
+/// let a retry count twice. All other writes are one step, done or not.
+fn is_finished_alone(request: &Request<Body>) -> bool {
+    !request.method().is_safe()
+        && (request.headers().contains_key("idempotency-key") || request.uri().path().starts_with("/v1/keys"))
 }
 
 async fn pass(api: &Arc<Api>, mut router: Router, mut request: Request<Body>) -> Response {

@@ -39,6 +39,11 @@ impl Feed {
         (self.changes.subscribe(), self.closed.subscribe())
     }
 
+    /// Makes every listener look whether it may still listen.
+    pub(crate) fn look_again(&self) {
+        self.closed.send_modify(|_| {});
+    }
+
     /// Ends every listener.
     pub(crate) fn close(&self) {
         self.closed.send_replace(true);

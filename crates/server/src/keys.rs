@@ -184,6 +184,12 @@ impl KeyRing {
         Ok(Arc::clone(caller))
     }
 
+    /// Whether a key that was found before may still be used.
+    pub(crate) fn still_holds(&self, caller: &Caller) -> bool {
+        let ring = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        ring.get(&caller.hash).is_some_and(|caller| !caller.revoked)
+    }
+
     /// The keys that were used since this was last asked.
     pub(crate) fn take_used(&self) -> Vec<(Uuid, Timestamp)> {
         let ring = self.0.read().unwrap_or_else(PoisonError::into_inner);
@@ -243,11 +249,13 @@ mod tests {
         let key = known.to_new("default".parse().unwrap(), None, now).unwrap();
         let id = key.id;
         let ring = KeyRing::new(vec![ApiKey { key, created_at: now, last_used_at: None, revoked_at: None }]);
-        assert_eq!(ring.find(&known, now).unwrap().id, id);
+        let caller = ring.find(&known, now).unwrap();
+        assert!(caller.id == id && ring.still_holds(&caller));
         assert_eq!(ring.find(&other, now).unwrap_err(), KeyProblem::Unknown);
         assert_eq!(ring.take_used(), [(id, now)]);
         assert_eq!(ring.take_used(), []);
         ring.revoke(id);
+        assert!(!ring.still_holds(&caller));
         assert_eq!(ring.find(&known, now).unwrap_err(), KeyProblem::Revoked);
     }
 }

@@ -121,7 +121,8 @@ fn route(path: &str) -> &'static str {
     }
 }
 
-fn method_name(method: &Method) -> &'static str {
+/// The name of a method, of ours too: a client can make up methods.
+pub(crate) fn method_name(method: &Method) -> &'static str {
     match method.as_str() {
         "GET" => "GET",
         "HEAD" => "HEAD",

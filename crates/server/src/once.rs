@@ -12,7 +12,7 @@ use bytes::Bytes;
 use hyper::{HeaderMap, StatusCode};
 use renown_core::ids::OrgId;
 use renown_core::limits::IDEMPOTENCY_KEY_CHARS_MAX;
-use renown_store::{MakeReply, Once, SavedReply, StoreError};
+use renown_store::{MakeReply, Once, SavedReply};
 use sha2::{Digest, Sha256};
 
 use crate::api::Api;
@@ -50,7 +50,8 @@ impl Ticket {
     /// What the store has to keep, if a key was sent.
     pub(crate) fn once<T: ?Sized>(&self, reply: impl FnOnce() -> MakeReply<T>) -> Option<Once<T>> {
         let flight = self.0.as_ref()?;
-        Some(Once { key: flight.place.1.clone(), fingerprint: flight.fingerprint, reply: reply() })
+        let (org, key) = flight.place.clone();
+        Some(Once { org, key, fingerprint: flight.fingerprint, reply: reply() })
     }
 }
 
@@ -77,12 +78,7 @@ pub(crate) async fn begin(
         return Err(ApiError::new(Code::Conflict, "a request with this Idempotency-Key is still in flight"));
     }
     let flight = Flight { flights, place, fingerprint };
-    let saved = match api.store.saved_reply(org, &flight.place.1).await {
-        // An organization that this request will make has answered nothing yet.
-        Err(StoreError::NoOrganization(_)) => None,
-        saved => saved?,
-    };
-    match saved {
+    match api.store.saved_reply(org, &flight.place.1).await? {
         None => Ok(Begun::Fresh(Ticket(Some(flight)))),
         Some(saved) if saved.fingerprint == fingerprint => Ok(Begun::Replay(saved)),
         Some(_) => Err(ApiError::new(Code::Conflict, "this Idempotency-Key was used for another request")),

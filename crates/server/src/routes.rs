@@ -8,6 +8,7 @@ pub(crate) mod ingest;
 pub(crate) mod keys;
 pub(crate) mod operations;
 pub(crate) mod reputation;
+pub(crate) mod shapes;
 pub(crate) mod stream;
 
 use std::sync::Arc;

@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::future::Future;
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,9 +20,6 @@ use tokio::sync::{Semaphore, watch};
 use crate::api::Api;
 use crate::{door, routes};
 
-/// How long a client may take to send the head of a request; also how long an idle connection is kept.
-const HEADER_TIME_MAX: Duration = Duration::from_secs(30);
-
 /// How many requests may be in flight on one connection of HTTP/2.
 const STREAMS_MAX: u32 = 200;
 
@@ -36,18 +34,28 @@ const NOTE_KEYS_EVERY: u64 = 12;
 pub struct Limits {
     /// Open connections. Further ones wait to be accepted.
     pub connections_max: usize,
+    /// How long a client may take to send the head of a request; also how long an idle connection is kept.
+    pub head_time_max: Duration,
+    /// How long a client may take to send a body.
+    pub body_time_max: Duration,
     /// How long accepted work may take after the end was asked for.
     pub shutdown_time_max: Duration,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { connections_max: 20_000, shutdown_time_max: Duration::from_secs(10) }
+        Self {
+            connections_max: 20_000,
+            head_time_max: Duration::from_secs(30),
+            body_time_max: Duration::from_secs(30),
+            shutdown_time_max: Duration::from_secs(10),
+        }
     }
 }
 
 /// Serves until the end is asked for, then finishes what was accepted.
-pub async fn serve(api: Arc<Api>, listener: TcpListener, limits: Limits, end: impl Future<Output = ()>) {
+pub async fn serve(api: Arc<Api>, listener: TcpListener, end: impl Future<Output = ()>) {
+    let limits = api.limits;
     let router = routes::router(&api);
     let connections = Arc::new(Semaphore::new(limits.connections_max));
     let graceful = GracefulShutdown::new();
@@ -88,13 +96,13 @@ async fn connect(
     watcher: Watcher,
     mut closing: watch::Receiver<()>,
 ) {
-    let mut first = [0; 3];
-    let peeked = tokio::select! {
+    let time_max = api.limits.head_time_max;
+    let first = tokio::select! {
         biased;
-        peeked = tokio::time::timeout(HEADER_TIME_MAX, stream.peek(&mut first)) => peeked,
+        first = tokio::time::timeout(time_max, first_bytes(&stream)) => first,
         _ = closing.changed() => return,
     };
-    let Ok(Ok(_)) = peeked else { return };
+    let Ok(Ok(first)) = first else { return };
     let service = service_fn(|request: Request<Incoming>| {
         let answer = door::answer(Arc::clone(api), router.clone(), request.map(Body::new));
         async move { Ok::<_, Infallible>(answer.await) }
@@ -103,15 +111,27 @@ async fn connect(
     // A connection that breaks is its client's affair.
     if &first == b"PRI" {
         let mut http = http2::Builder::new(TokioExecutor::new());
-        http.timer(TokioTimer::new())
-            .max_concurrent_streams(STREAMS_MAX)
-            .keep_alive_interval(HEADER_TIME_MAX);
+        http.timer(TokioTimer::new()).max_concurrent_streams(STREAMS_MAX).keep_alive_interval(time_max);
         let _ = watcher.watch(http.serve_connection(stream, service)).await;
     } else {
         let mut http = http1::Builder::new();
-        http.timer(TokioTimer::new()).header_read_timeout(HEADER_TIME_MAX);
+        http.timer(TokioTimer::new()).header_read_timeout(time_max);
         let _ = watcher.watch(http.serve_connection(stream, service)).await;
     }
+}
+
+/// The three bytes with which a connection begins. Where one or two are too few to tell, the others are given a second.
+async fn first_bytes(stream: &TcpStream) -> io::Result<[u8; 3]> {
+    let mut first = [0; 3];
+    let mut pause = Duration::from_millis(1);
+    while stream.peek(&mut first).await? > 0
+        && matches!(first, [b'P', 0 | b'R', 0])
+        && pause < Duration::from_secs(1)
+    {
+        tokio::time::sleep(pause).await;
+        pause *= 2;
+    }
+    Ok(first)
 }
 
 /// The next connection, when there is room for it.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use renown_core::ids::{AgentId, EvaluationId, ToolName};
+use renown_core::ids::{AgentId, EvaluationId, OrgId, ToolName};
 use renown_core::reputation::{Evaluation, Standing, Tally};
 use renown_core::time::Timestamp;
 use renown_core::units::Micros;
@@ -128,6 +128,9 @@ impl Event {
 
 /// A write that is done once: its reply is kept with it, in the same transaction, and given again for the same key.
 pub struct Once<T: ?Sized> {
+    /// The organization that asks, which has to exist. A key may be made for another one, which has idempotency keys of
+    /// its own.
+    pub org: OrgId,
     /// The key that the caller chose, 1 to 200 characters.
     pub key: String,
     /// A digest of the request, to tell a retry from another request with the same key.

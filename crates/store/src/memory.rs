@@ -121,11 +121,11 @@ impl Held {
         of_org.map(summary).collect()
     }
 
-    fn keep<T: ?Sized>(&mut self, org: &OrgId, once: Option<Once<T>>, outcome: &T, now: Timestamp) {
-        let Some(Once { key, fingerprint, reply }) = once else { return };
+    fn keep<T: ?Sized>(&mut self, once: Option<Once<T>>, outcome: &T, now: Timestamp) {
+        let Some(Once { org, key, fingerprint, reply }) = once else { return };
         let (status, body) = reply(outcome);
-        self.replies.retain(|(o, known, ..)| o != org || *known != key);
-        self.replies.push((org.clone(), key, now, SavedReply { fingerprint, status, body }));
+        self.replies.retain(|(o, known, ..)| *o != org || *known != key);
+        self.replies.push((org, key, now, SavedReply { fingerprint, status, body }));
     }
 }
 
@@ -147,7 +147,7 @@ impl Store for Memory {
         let (mut held, now) = self.at_now();
         answer(held.known(org).map(|()| {
             let outcomes: Vec<Outcome> = evaluations.iter().map(|new| held.count(org, new, now)).collect();
-            held.keep(org, once, outcomes.as_slice(), now);
+            held.keep(once, outcomes.as_slice(), now);
             outcomes
         }))
     }
@@ -156,7 +156,7 @@ impl Store for Memory {
         let (mut held, now) = self.at_now();
         answer(held.known(org).map(|()| {
             let new = held.add_agent(org, &agent, now);
-            held.keep(org, once, &new, now);
+            held.keep(once, &new, now);
             new
         }))
     }
@@ -233,10 +233,9 @@ impl Store for Memory {
         if !held.orgs.contains(&key.org) {
             held.orgs.push(key.org.clone());
         }
-        let org = key.org.clone();
         let key = ApiKey { key, created_at: now, last_used_at: None, revoked_at: None };
         held.keys.push(key.clone());
-        held.keep(&org, once, &key, now);
+        held.keep(once, &key, now);
         answer(Ok(key))
     }
 

@@ -17,6 +17,7 @@ use utoipa::ToSchema;
 
 use super::Refused;
 use super::evaluate::Lifecycle;
+use super::shapes::AgentName;
 use crate::api::Api;
 use crate::body::read_json;
 use crate::error::{ApiError, json as reply, json_bytes};
@@ -90,6 +91,10 @@ fn cursor_text(cursor: &AgentCursor) -> String {
 }
 
 fn cursor_of(text: &str) -> Option<AgentCursor> {
+    // Only as it was written: no signs, no upper case.
+    if !text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f' | b'.')) {
+        return None;
+    }
     let (value, agent) = text.split_once('.')?;
     let digits = agent.as_bytes().as_chunks::<2>();
     let bytes = digits.0.iter().map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok());
@@ -106,7 +111,8 @@ fn cursor_of(text: &str) -> Option<AgentCursor> {
     tag = "reputation",
     params(
         ("limit" = Option<u32>, Query, description = "How many at most", minimum = 1, maximum = 100),
-        ("cursor" = Option<String>, Query, description = "The `next_cursor` of the page before, with the same `sort`"),
+        ("cursor" = Option<String>, Query, description = "The `next_cursor` of the page before, with the same `sort`",
+            format = "agents-cursor"),
         ("q" = Option<String>, Query, description = "Only those whose id contains this, in any case"),
         ("sort" = Option<String>, Query, description = "`last_seen` (the default), `score` (the best first) or `agent_id`",
             pattern = "^(last_seen|score|agent_id)$"),
@@ -140,7 +146,7 @@ pub(crate) async fn list(
 /// An agent that is to be known.
 #[derive(Deserialize, ToSchema)]
 pub(crate) struct AddRequest {
-    #[schema(value_type = String, min_length = 1, max_length = 200, pattern = r"^(?!\.{1,2}$)[^\x00-\x1f\x7f-\x9f]+$")]
+    #[schema(value_type = AgentName)]
     agent_id: AgentId,
 }
 
@@ -174,7 +180,7 @@ pub(crate) async fn add(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
-    let body = read_json(&headers, body).await?;
+    let body = read_json(&headers, body, api.limits.body_time_max).await?;
     let ticket = match once::begin(&api, &caller.org, &headers, "POST /v1/agents", &body).await? {
         Begun::Replay(saved) => return once::replay(saved),
         Begun::Fresh(ticket) => ticket,
@@ -199,7 +205,7 @@ mod tests {
             let cursor = AgentCursor { value, agent: agent.parse().unwrap() };
             assert_eq!(cursor_of(&cursor_text(&cursor)), Some(cursor));
         }
-        for refused in ["", "12", "x.61", "1.6", "1.6g", "1.", "1.ff", "1.2e"] {
+        for refused in ["", "12", "x.61", "1.6", "1.6g", "1.", "1.ff", "1.2e", "+1.61", "1.+1", "1.6A"] {
             assert_eq!(cursor_of(refused), None, "{refused}");
         }
     }

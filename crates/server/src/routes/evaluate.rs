@@ -19,6 +19,7 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 use utoipa::ToSchema;
 
 use super::Refused;
+use super::shapes::AgentName;
 use crate::api::Api;
 use crate::body::read_json;
 use crate::error::{ApiError, Code, json_bytes};
@@ -32,7 +33,7 @@ const JUDGED_AT_ONCE_BYTES: usize = 32 * 1024;
 #[derive(Deserialize, ToSchema)]
 pub(crate) struct EvaluateRequest<'a> {
     /// Whose output it is.
-    #[schema(value_type = String, min_length = 1, max_length = 200, pattern = r"^(?!\.{1,2}$)[^\x00-\x1f\x7f-\x9f]+$")]
+    #[schema(value_type = AgentName)]
     agent_id: AgentId,
     /// The output, any JSON; it may be null but has to be there. It is never stored, logged or echoed.
     #[serde(borrow)]
@@ -117,7 +118,7 @@ pub(crate) async fn evaluate(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
-    let body = read_json(&headers, body).await?;
+    let body = read_json(&headers, body, api.limits.body_time_max).await?;
     let ticket = match once::begin(&api, &caller.org, &headers, "POST /v1/evaluate", &body).await? {
         Begun::Replay(saved) => return once::replay(saved),
         Begun::Fresh(ticket) => ticket,

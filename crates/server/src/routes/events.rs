@@ -16,6 +16,7 @@ use utoipa::ToSchema;
 use super::Refused;
 use super::evaluate::ms;
 use super::ingest::{GateReport, maybe_ms};
+use super::shapes::{AgentName, TimeText};
 use crate::api::Api;
 use crate::error::{ApiError, json};
 use crate::keys::Caller;
@@ -83,6 +84,12 @@ impl<'a> EventReply<'a> {
     }
 }
 
+/// Only as it was written: no signs, no upper case.
+fn cursor_of(text: &str) -> Option<Seq> {
+    let written = text.len() <= 16 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    i64::from_str_radix(text, 16).ok().filter(|_| written).map(Seq)
+}
+
 /// List evaluations
 ///
 /// The last accepted first. Filters combine: an evaluation has to fit all of them.
@@ -93,13 +100,14 @@ impl<'a> EventReply<'a> {
     params(
         ("limit" = Option<u32>, Query, description = "How many at most", minimum = 1, maximum = 100),
         ("offset" = Option<u32>, Query, description = "How many to step over", maximum = 100_000),
-        ("cursor" = Option<String>, Query, description = "The `next_cursor` of the page before"),
-        ("agent_id" = Option<String>, Query, description = "Only of this agent"),
-        ("tool" = Option<String>, Query, description = "Only of this tool"),
+        ("cursor" = Option<String>, Query, description = "The `next_cursor` of the page before",
+            pattern = "^([0-9a-f]{1,15}|[0-7][0-9a-f]{15})$"),
+        ("agent_id" = Option<AgentName>, Query, description = "Only of this agent"),
+        ("tool" = Option<String>, Query, description = "Only of this tool", max_length = 200),
         ("gate" = Option<String>, Query, description = "Only those in which this gate took part"),
         ("passed" = Option<bool>, Query, description = "Only those that passed, or that did not"),
-        ("from" = Option<String>, Query, description = "Only those that happened at this time or later"),
-        ("to" = Option<String>, Query, description = "Only those that happened at this time or earlier"),
+        ("from" = Option<TimeText>, Query, description = "Only those that happened at this time or later"),
+        ("to" = Option<TimeText>, Query, description = "Only those that happened at this time or earlier"),
     ),
     responses((status = 200, description = "A page of the log", body = EventsReply<'_>), Refused)
 )]
@@ -120,8 +128,7 @@ pub(crate) async fn events(
             passed: query.flag("passed")?,
             from: query.time("from")?,
             to: query.time("to")?,
-            before: query
-                .cursor(|text| i64::from_str_radix(text, 16).ok().filter(|seq| *seq >= 0).map(Seq))?,
+            before: query.cursor(cursor_of)?,
             offset,
             limit,
         },

@@ -21,6 +21,7 @@ use utoipa::ToSchema;
 
 use super::Refused;
 use super::evaluate::ms;
+use super::shapes::{AgentName, Moment};
 use crate::api::Api;
 use crate::body::read_json;
 use crate::error::{ApiError, json_bytes};
@@ -39,7 +40,7 @@ pub(crate) struct IngestRequest {
 #[derive(Deserialize, ToSchema)]
 pub(crate) struct IngestEvent {
     /// Whose output it was.
-    #[schema(value_type = String, min_length = 1, max_length = 200, pattern = r"^(?!\.{1,2}$)[^\x00-\x1f\x7f-\x9f]+$")]
+    #[schema(value_type = AgentName)]
     agent_id: AgentId,
     /// Whether every gate passed.
     passed: bool,
@@ -59,7 +60,7 @@ pub(crate) struct IngestEvent {
     #[schema(value_type = Option<String>, pattern = "^[A-Za-z0-9_-]{1,64}$")]
     evaluation_id: Option<EvaluationId>,
     /// When it happened; when it is accepted, if absent.
-    #[schema(value_type = Option<String>, format = DateTime)]
+    #[schema(value_type = Option<Moment>)]
     timestamp: Option<Timestamp>,
 }
 
@@ -153,7 +154,7 @@ pub(crate) async fn ingest(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
-    let body = read_json(&headers, body).await?;
+    let body = read_json(&headers, body, api.limits.body_time_max).await?;
     let ticket = match once::begin(&api, &caller.org, &headers, "POST /v1/ingest", &body).await? {
         Begun::Replay(saved) => return once::replay(saved),
         Begun::Fresh(ticket) => ticket,

@@ -20,6 +20,7 @@ use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::Refused;
+use super::shapes::OrgName;
 use crate::api::Api;
 use crate::body::read_json;
 use crate::door;
@@ -42,7 +43,7 @@ pub(crate) struct CreateRequest {
     #[schema(max_length = 200)]
     label: Option<String>,
     /// Its organization, which is made when it is new; the caller's own if absent.
-    #[schema(value_type = Option<String>, pattern = "^[a-z0-9-]{1,64}$")]
+    #[schema(value_type = Option<OrgName>)]
     org: Option<OrgId>,
 }
 
@@ -90,10 +91,10 @@ pub(crate) async fn create(
     caller.administers()?;
     let own_key = door::bearer(&request)?;
     let (parts, body) = request.into_parts();
-    let body = read_json(&parts.headers, body).await?;
+    let body = read_json(&parts.headers, body, api.limits.body_time_max).await?;
     let request: CreateRequest = json::parse(&body)?;
     let org = reach(&caller, request.org)?;
-    let ticket = match once::begin(&api, &org, &parts.headers, "POST /v1/keys", &body).await? {
+    let ticket = match once::begin(&api, &caller.org, &parts.headers, "POST /v1/keys", &body).await? {
         Begun::Replay(saved) => return replay(&saved, &own_key, &parts.headers),
         Begun::Fresh(ticket) => ticket,
     };
@@ -220,8 +221,8 @@ impl KeyReply {
     tag = "keys",
     params(
         ("limit" = Option<u32>, Query, description = "How many at most", minimum = 1, maximum = 100),
-        ("cursor" = Option<String>, Query, description = "The `next_cursor` of the page before"),
-        ("org" = Option<String>, Query, description = "The organization"),
+        ("cursor" = Option<Uuid>, Query, description = "The `next_cursor` of the page before"),
+        ("org" = Option<OrgName>, Query, description = "The organization"),
     ),
     responses((status = 200, description = "A page of keys", body = KeysReply), Refused)
 )]
@@ -275,5 +276,6 @@ pub(crate) async fn revoke(
         return Err(unknown());
     }
     api.keys.revoke(id);
+    api.feed.look_again();
     Ok(StatusCode::NO_CONTENT.into_response())
 }

@@ -15,6 +15,7 @@ use utoipa::ToSchema;
 
 use super::Refused;
 use super::evaluate::Lifecycle;
+use super::shapes::{AgentName, TimeText};
 use crate::api::Api;
 use crate::error::{ApiError, json};
 use crate::keys::Caller;
@@ -77,7 +78,7 @@ pub(crate) struct RecordReply {
     get,
     path = "/v1/reputation/{agent_id}",
     tag = "reputation",
-    params(("agent_id" = String, Path, description = "The agent, percent-encoded", min_length = 1, max_length = 200)),
+    params(("agent_id" = AgentName, Path, description = "The agent, percent-encoded")),
     responses((status = 200, description = "The record", body = RecordReply), Refused)
 )]
 pub(crate) async fn reputation(
@@ -133,7 +134,7 @@ pub(crate) struct NextReply {
     get,
     path = "/v1/reputation/{agent_id}/explain",
     tag = "reputation",
-    params(("agent_id" = String, Path, description = "The agent, percent-encoded", min_length = 1, max_length = 200)),
+    params(("agent_id" = AgentName, Path, description = "The agent, percent-encoded")),
     responses((status = 200, description = "The parts", body = ExplainReply), Refused)
 )]
 pub(crate) async fn explain(
@@ -173,9 +174,9 @@ pub(crate) struct PointReply {
     path = "/v1/reputation/{agent_id}/history",
     tag = "reputation",
     params(
-        ("agent_id" = String, Path, description = "The agent, percent-encoded", min_length = 1, max_length = 200),
-        ("from" = Option<String>, Query, description = "Where the first step begins"),
-        ("to" = Option<String>, Query, description = "Where the last step ends"),
+        ("agent_id" = AgentName, Path, description = "The agent, percent-encoded"),
+        ("from" = Option<TimeText>, Query, description = "Where the first step begins"),
+        ("to" = Option<TimeText>, Query, description = "Where the last step ends"),
         ("points" = Option<u32>, Query, description = "How many steps", minimum = 1, maximum = 1000),
     ),
     responses((status = 200, description = "The steps", body = HistoryReply), Refused)
@@ -193,8 +194,10 @@ pub(crate) async fn history(
         Some(from) => from,
         None => api.store.earliest(&caller.org, &agent).await?.map_or(to, |earliest| earliest.min(to)),
     };
-    let steps = Steps::new(from, to, u32::try_from(points).unwrap_or(u32::MAX))
-        .ok_or_else(|| ApiError::invalid(format!("to: {to} is before from, {from}")))?;
+    // A span that ends before it begins holds nothing, as in the log of evaluations.
+    let Some(steps) = Steps::new(from, to, u32::try_from(points).unwrap_or(u32::MAX)) else {
+        return Ok(json(StatusCode::OK, &HistoryReply { points: Vec::new() }));
+    };
     let reply = |Point { at, score, evaluations }| PointReply { at, score, evaluations };
     let points = api.store.history(&caller.org, &agent, steps).await?.into_iter().map(reply).collect();
     Ok(json(StatusCode::OK, &HistoryReply { points }))

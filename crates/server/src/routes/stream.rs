@@ -39,7 +39,8 @@ struct Listener {
 /// Listen to new scores
 ///
 /// Server-sent events: `score` with `agent_id`, `score`, `lifecycle`, `eval_count` whenever an agent was evaluated; many
-/// evaluations of one agent in an instant may be one event. `missed` tells that this listener was too slow for some.
+/// evaluations of one agent in an instant may be one event. `missed` tells that this listener was too slow for some. The stream
+/// ends when the server does, or when the key is revoked.
 #[utoipa::path(
     get,
     path = "/v1/stream",
@@ -59,14 +60,21 @@ pub(crate) async fn stream(
 }
 
 impl Listener {
-    /// The next event; none when the server ends.
+    /// The next event; none when the server ends or the key is revoked.
     async fn next(&mut self) -> Option<Event> {
         loop {
+            if *self.closed.borrow_and_update() {
+                return None;
+            }
             let change = tokio::select! {
-                _ = self.closed.wait_for(|closed| *closed) => return None,
+                looked = self.closed.changed() => match looked {
+                    Ok(()) if self.api.keys.still_holds(&self.caller) => continue,
+                    Ok(()) | Err(_) => return None,
+                },
                 change = self.changes.recv() => change,
             };
             match change {
+                Ok(_) if !self.api.keys.still_holds(&self.caller) => return None,
                 Ok(change) if change.org == self.caller.org => {
                     if let Ok(tally) = self.api.store.tally(&change.org, &change.agent).await {
                         let score = Score { agent_id: change.agent, standing: tally.standing() };

@@ -206,7 +206,7 @@ impl<'c> Log<'c> {
             .iter()
             .map(|new| self.count(org, new))
             .collect::<Result<Vec<Outcome>, StoreError>>()?;
-        self.keep_reply(org, once, outcomes.as_slice())?;
+        self.keep_reply(once, outcomes.as_slice())?;
         Ok(outcomes)
     }
 
@@ -332,17 +332,13 @@ impl<'c> Log<'c> {
         if new {
             self.insert_agent(org, agent)?;
         }
-        self.keep_reply(org, once, &new)?;
+        self.keep_reply(once, &new)?;
         Ok(new)
     }
 
-    fn keep_reply<T: ?Sized>(
-        &self,
-        org: OrgKey,
-        once: Option<Once<T>>,
-        outcome: &T,
-    ) -> Result<(), StoreError> {
-        let Some(Once { key, fingerprint, reply }) = once else { return Ok(()) };
+    fn keep_reply<T: ?Sized>(&self, once: Option<Once<T>>, outcome: &T) -> Result<(), StoreError> {
+        let Some(Once { org, key, fingerprint, reply }) = once else { return Ok(()) };
+        let org = self.orgs.get(&org)?;
         let (status, body) = reply(outcome);
         let mut insert = self.connection.prepare_cached(
             "INSERT OR REPLACE INTO replies (org, key, fingerprint, status, body, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",

@@ -58,7 +58,7 @@ fn hold<'a>(store: &'a Sqlite, id: &str) -> (Sender<()>, Reply<'a, Vec<Outcome>>
         let _ = released.recv();
         (200, Vec::new())
     });
-    let once = Once { key: "held".to_owned(), fingerprint: [0; 32], reply };
+    let once = Once { org: default_org(), key: "held".to_owned(), fingerprint: [0; 32], reply };
     let held = store.append(&default_org(), vec![evaluation("held", id)], Some(once));
     has_taken.recv().unwrap();
     (release, held)

@@ -122,10 +122,11 @@ pub(crate) fn key(org: &str, number: u8) -> NewKey {
     }
 }
 
-/// A write that keeps a reply under a key.
+/// A write of the default organization that keeps a reply under a key.
 pub(crate) fn once<T: ?Sized + 'static>(key: &str, body: &str) -> Once<T> {
     let body = body.as_bytes().to_vec();
-    Once { key: key.to_owned(), fingerprint: [7; 32], reply: Box::new(move |_| (200, body)) }
+    let org = default_org();
+    Once { org, key: key.to_owned(), fingerprint: [7; 32], reply: Box::new(move |_| (200, body)) }
 }
 
 /// The ids of an organization's evaluations, newest first.

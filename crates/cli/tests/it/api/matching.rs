@@ -13,7 +13,8 @@ pub(super) fn fill(text: &str, variables: &Variables) -> String {
     let mut filled = String::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("${") {
-        let (name, behind) = after.split_once('}').unwrap_or_else(|| panic!("no end of a variable in {text}"));
+        let (name, behind) =
+            after.split_once('}').unwrap_or_else(|| panic!("no end of a variable in {text}"));
         filled.push_str(before);
         match variables.get(name) {
             Some(Value::String(value)) => filled.push_str(value),
@@ -109,7 +110,10 @@ fn special(
             }
             "$length" => {
                 let length = found.and_then(Value::as_array).map(Vec::len);
-                ensure(length == argument.as_u64().and_then(|length| length.try_into().ok()), format!("{argument} items"))?;
+                ensure(
+                    length == argument.as_u64().and_then(|length| length.try_into().ok()),
+                    format!("{argument} items"),
+                )?;
             }
             "$each" => {
                 for (index, item) in found.and_then(Value::as_array).into_iter().flatten().enumerate() {
@@ -118,9 +122,9 @@ fn special(
             }
             "$only" => {
                 let fields = argument.as_object().unwrap();
-                let extra = found.and_then(Value::as_object).and_then(|found| {
-                    found.keys().find(|name| !fields.contains_key(name.as_str()))
-                });
+                let extra = found
+                    .and_then(Value::as_object)
+                    .and_then(|found| found.keys().find(|name| !fields.contains_key(name.as_str())));
                 ensure(extra.is_none(), format!("no field but {:?}", fields.keys().collect::<Vec<_>>()))?;
                 check(place, argument, found, variables)?;
             }

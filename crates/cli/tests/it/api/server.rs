@@ -108,19 +108,30 @@ impl Server {
     pub(super) fn eval_count(&self, agent: &str) -> u64 {
         let path = format!("/v1/reputation/{agent}");
         let reply = self.send(&Request::get(&path).key(&self.publishable));
-        reply.json()["eval_count"].as_u64().unwrap()
+        reply.json().get("eval_count").and_then(serde_json::Value::as_u64).unwrap()
     }
 
     /// A key that `renown keys create` makes through the server.
     pub(super) fn create_key(&self, kind: &str, org: &str) -> String {
         let output = program()
-            .args(["keys", "create", "--kind", kind, "--org", org, "--format", "json", "--server", &self.url()])
+            .args([
+                "keys",
+                "create",
+                "--kind",
+                kind,
+                "--org",
+                org,
+                "--format",
+                "json",
+                "--server",
+                &self.url(),
+            ])
             .env("RENOWN_KEY", &self.secret)
             .output()
             .unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         let created: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-        created["key"].as_str().unwrap().to_owned()
+        created.get("key").and_then(serde_json::Value::as_str).unwrap().to_owned()
     }
 
     /// Asks the server to end, without waiting for it.

@@ -169,14 +169,14 @@ impl<S: Subject> Walk<S> {
         let batch: Vec<NewEvaluation> = (0..=self.dice.roll(sides)).map(|_| self.evaluation()).collect();
         let key = self.dice.sometimes(4, |dice| format!("k{}", dice.roll(8)));
         self.both(|store| {
-            let outcomes = wait(store.append(&org, batch.clone(), key.as_deref().map(told)))?;
+            let outcomes = wait(store.append(&org, batch.clone(), key.as_deref().map(|key| told(&org, key))))?;
             Ok(outcomes.into_iter().map(seen).collect::<Vec<_>>())
         });
     }
 
     fn add_agent(&mut self) {
         let (org, agent) = (self.org(), self.agent());
-        self.both(|store| wait(store.add_agent(&org, agent.clone(), Some(told("k0")))));
+        self.both(|store| wait(store.add_agent(&org, agent.clone(), Some(told(&org, "k0")))));
     }
 
     fn create_key(&mut self) {
@@ -184,7 +184,7 @@ impl<S: Subject> Walk<S> {
             self.keys += 1;
             // The last organization never gets a key, so it is never there.
             let new = key(ORGS[self.dice.roll(ORGS.len() - 1)], self.keys);
-            self.both(|store| wait(store.create_key(new.clone(), Some(told("k1")))));
+            self.both(|store| wait(store.create_key(new.clone(), Some(told(&default_org(), "k1")))));
         }
     }
 
@@ -277,8 +277,9 @@ impl<S: Subject> Walk<S> {
 }
 
 /// A reply that tells what the write did.
-fn told<T: Debug + ?Sized + Tell>(key: &str) -> Once<T> {
+fn told<T: Debug + ?Sized + Tell>(org: &OrgId, key: &str) -> Once<T> {
     Once {
+        org: org.clone(),
         key: key.to_owned(),
         fingerprint: [key.len() as u8; 32],
         reply: Box::new(|outcome| (201, outcome.tell().into_bytes())),

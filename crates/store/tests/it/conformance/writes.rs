@@ -189,14 +189,18 @@ fn replies_last_a_day(store: &dyn Store, hand: &Hand) {
 }
 
 fn replies_apart(store: &dyn Store, _: &Hand) {
-    wait(store.create_key(key("other", 1), Some(once("k", "key")))).unwrap();
+    // A reply belongs to who asked, not to the organization that the key is for.
+    wait(store.create_key(key("other", 1), Some(once("made", "key")))).unwrap();
     wait(store.add_agent(&default_org(), "a".parse().unwrap(), Some(once("k", "agent")))).unwrap();
+    let of_other = renown_store::Once { org: other(), ..once("k", "other") };
+    wait(store.append(&other(), Vec::new(), Some(of_other))).unwrap();
     wait(store.append(&default_org(), Vec::new(), Some(once("ключ", "unicode")))).unwrap();
     wait(store.append(&default_org(), Vec::new(), Some(once("K", "another case")))).unwrap();
     let body = |org: &OrgId, key: &str| {
         wait(store.saved_reply(org, key)).unwrap().map(|reply| String::from_utf8(reply.body).unwrap())
     };
-    assert_eq!(body(&other(), "k").as_deref(), Some("key"));
+    assert_eq!((body(&default_org(), "made").as_deref(), body(&other(), "made")), (Some("key"), None));
+    assert_eq!(body(&other(), "k").as_deref(), Some("other"));
     assert_eq!(body(&default_org(), "k").as_deref(), Some("agent"));
     assert_eq!(body(&default_org(), "ключ").as_deref(), Some("unicode"));
     assert_eq!(body(&default_org(), "K").as_deref(), Some("another case"));

@@ -1,0 +1,40 @@
+//! The API against its own document: `schemathesis` makes requests from `/openapi.json`, good and bad ones, and sequences of
+//! them, and checks every reply against the document.
+//!
+//! All checks are on. `/v1/stream` is left out, since its reply does not end; `crates/cli/tests/it/api/stream.rs` has it.
+
+use anyhow::Result;
+
+use crate::python;
+use crate::renown::{Renown, empty};
+use crate::shell::{cargo, program, run, target_dir};
+
+/// The same requests in every run.
+const SEED: &str = "7";
+
+/// At most so many requests of each phase for each operation.
+const EXAMPLES: &str = "60";
+
+/// Starts a server and lets the requests at it.
+pub(crate) fn check() -> Result<()> {
+    run(cargo().args(["build", "--locked", "--package", "renown"]))?;
+    let target = target_dir()?;
+    let environment = python::environment("schemathesis")?;
+    let renown = Renown { program: target.join("debug/renown"), data: target.join("xtask/api") };
+    empty(&renown.data)?;
+    let key = renown.create_key()?;
+    let (peer, _) = renown.serve()?;
+    let mut command = program(environment.join("bin/schemathesis"));
+    command
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .env("SCHEMATHESIS_HOOKS", "hooks")
+        // Beside what it remembers of earlier runs, so that nothing is left in the workspace.
+        .current_dir(&renown.data)
+        .env("PYTHONPATH", crate::shell::root().join("xtask/schemathesis"))
+        .arg("run")
+        .arg(format!("http://{}/openapi.json", peer.address))
+        .args(["--header", &format!("Authorization: Bearer {key}"), "--exclude-path", "/v1/stream"])
+        .args(["--phases", "coverage,fuzzing,stateful", "--checks", "all", "--continue-on-failure"])
+        .args(["--seed", SEED, "--max-examples", EXAMPLES, "--generation-database", "none"]);
+    run(&mut command)
+}

@@ -1,0 +1,34 @@
+//! Tools of the Python index, each in a virtual environment of its own.
+
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::Result;
+
+use crate::shell::{install, program, root, run, succeeds, target_dir};
+
+/// The environment with just what `xtask/NAME/requirements.txt` says, made if it is not there yet.
+pub(crate) fn environment(name: &str) -> Result<PathBuf> {
+    let folder = target_dir()?.join("xtask").join(name);
+    let requirements = format!("xtask/{name}/requirements.txt");
+    let wanted = fs::read(root().join(&requirements))?;
+    // Written last, so that an installation that broke off is made anew.
+    let stamp = folder.join("requirements.txt");
+    if fs::read(&stamp).is_ok_and(|found| found == wanted) {
+        return Ok(folder);
+    }
+    let make = || {
+        let mut command = program("python3");
+        command.args(["-m", "venv", "--clear"]).arg(&folder);
+        command
+    };
+    if !succeeds(&mut make()) {
+        install(&["python3", "python3-venv"])?;
+        run(&mut make())?;
+    }
+    let pip =
+        ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement", &requirements];
+    run(program(folder.join("bin/python")).args(pip))?;
+    fs::write(stamp, wanted)?;
+    Ok(folder)
+}
