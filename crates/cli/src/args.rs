@@ -1,21 +1,25 @@
 //! What can be said on the command line.
 
+mod help;
+mod operate;
+
 use std::path::PathBuf;
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use renown_core::gates::Strictness;
-use renown_core::ids::{AgentId, OrgId};
+use renown_core::ids::AgentId;
 use renown_core::kind::Kind;
 use renown_core::time::Timestamp;
 use renown_core::units::Micros;
-use uuid::Uuid;
 
 use crate::gate;
 use crate::judge::{self, Min};
-use crate::place::PlaceArgs;
 use crate::settings::Listen;
 use crate::setup::server::{self, ServerUrl};
+
+use help::{GATE_HELP, JUDGE_HELP, KEYS_HELP, SCORE_HELP, SERVE_HELP, SETUP_HELP};
+pub(crate) use operate::*;
 
 /// Tells whether an AI agent's work can be trusted.
 #[derive(Debug, Parser)]
@@ -75,199 +79,6 @@ pub(crate) enum Command {
         /// The shell
         shell: ShellArg,
     },
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ServeArgs {
-    #[command(flatten)]
-    pub(crate) place: PlaceArgs,
-
-    /// The address of the API [default: `RENOWN_LISTEN`, else 127.0.0.1:7070]
-    #[arg(long, value_name = "ADDR")]
-    pub(crate) listen: Option<Listen>,
-
-    /// The configuration [default: `RENOWN_CONFIG`, else renown.toml in the data directory]
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub(crate) config: Option<PathBuf>,
-
-    /// Show each value and where it came from, and do nothing
-    #[arg(long)]
-    pub(crate) print_config: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct KeysArgs {
-    #[command(subcommand)]
-    pub(crate) command: KeysCommand,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum KeysCommand {
-    /// Make a key, and its organization when that is new; it is shown once
-    Create {
-        /// The organization [default: that of the caller's key, else default]
-        #[arg(long, value_name = "NAME")]
-        org: Option<OrgId>,
-
-        /// What it may do
-        #[arg(long, default_value = "publishable")]
-        kind: KeyKindArg,
-
-        /// What you call it
-        #[arg(long, value_name = "TEXT")]
-        label: Option<String>,
-
-        #[command(flatten)]
-        reach: KeysReach,
-    },
-
-    /// List keys: never the key itself, only its last four characters
-    List {
-        /// The organization [default: that of the caller's key, else all]
-        #[arg(long, value_name = "NAME")]
-        org: Option<OrgId>,
-
-        #[command(flatten)]
-        reach: KeysReach,
-    },
-
-    /// End a key at once
-    Revoke {
-        /// The id of the key, from `renown keys list`
-        id: Uuid,
-
-        #[command(flatten)]
-        reach: KeysReach,
-    },
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct KeysReach {
-    #[command(flatten)]
-    pub(crate) place: PlaceArgs,
-
-    #[command(flatten)]
-    pub(crate) server: ServerArgs,
-
-    /// How the result is printed
-    #[arg(long, default_value = "text")]
-    pub(crate) format: TextFormatArg,
-}
-
-/// A server to go through, instead of the data directory.
-#[derive(Debug, Args)]
-pub(crate) struct ServerArgs {
-    /// Go through the server at this URL
-    #[arg(long, value_name = "URL", conflicts_with_all = ["data", "store"], value_hint = ValueHint::Url)]
-    pub(crate) server: Option<ServerUrl>,
-
-    /// The key for it; `RENOWN_KEY` is better, since process lists show arguments
-    #[arg(long, value_name = "KEY", requires = "server")]
-    pub(crate) key: Option<String>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum KeyKindArg {
-    /// Sends evidence and reads scores
-    Publishable,
-    /// Also administers
-    Secret,
-}
-
-/// How a small result is printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum TextFormatArg {
-    /// For people
-    Text,
-    /// For programs
-    Json,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct AgentsArgs {
-    #[command(subcommand)]
-    pub(crate) command: AgentsCommand,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum AgentsCommand {
-    /// List agents
-    List {
-        /// Only those whose id contains this, in any case
-        #[arg(long, value_name = "TEXT")]
-        search: Option<String>,
-
-        /// In which order
-        #[arg(long, default_value = "last-seen")]
-        sort: AgentSortArg,
-
-        /// How many at most
-        #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-        limit: u32,
-
-        #[command(flatten)]
-        common: AgentsCommon,
-    },
-
-    /// Show an agent's reputation and what it is made of
-    Show {
-        /// The agent
-        #[arg(value_name = "ID")]
-        agent: AgentId,
-
-        #[command(flatten)]
-        common: AgentsCommon,
-    },
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct AgentsCommon {
-    /// The organization
-    #[arg(long, value_name = "NAME", default_value = renown_store::DEFAULT_ORG)]
-    pub(crate) org: OrgId,
-
-    #[command(flatten)]
-    pub(crate) place: PlaceArgs,
-
-    /// How the result is printed
-    #[arg(long, default_value = "text")]
-    pub(crate) format: TextFormatArg,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum AgentSortArg {
-    /// The last seen first
-    LastSeen,
-    /// The best first
-    Score,
-    /// By id
-    AgentId,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct VerifyArgs {
-    #[command(flatten)]
-    pub(crate) place: PlaceArgs,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct BackupArgs {
-    /// The copy
-    #[arg(value_hint = ValueHint::FilePath)]
-    pub(crate) file: PathBuf,
-
-    #[command(flatten)]
-    pub(crate) place: PlaceArgs,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct DoctorArgs {
-    #[command(flatten)]
-    pub(crate) place: PlaceArgs,
-
-    /// The configuration [default: `RENOWN_CONFIG`, else renown.toml in the data directory]
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub(crate) config: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -508,118 +319,3 @@ impl From<KindArg> for Kind {
         }
     }
 }
-
-const SERVE_HELP: &str = r#"On the first start a data directory is made, for its owner only, with the
-organization `default` and two keys, which are shown once.
-
-Every value can also be set by its variable RENOWN_… or in renown.toml:
-  listen = "127.0.0.1:7070"
-  store = "sqlite:"
-  [limits]                       # per organization; 0 is no limit
-  requests_per_minute = 0
-  ingest_per_minute = 0
-  [gates]                        # see `renown gate --help`
-
-The log goes to standard error, as JSON where that is no terminal; RENOWN_LOG
-(error, warn, info, debug) chooses how much. Payloads and keys are never in it.
-
-Examples:
-  renown serve
-  renown serve --data ./data --listen 0.0.0.0:7070
-  renown serve --print-config"#;
-
-const KEYS_HELP: &str = r"Works on the data directory when no server holds it, and through the server
-otherwise: --server URL, with a secret key in RENOWN_KEY.
-
-Examples:
-  renown keys create --kind secret --label ci
-  RENOWN_KEY=rn_sec_… renown keys list --server http://127.0.0.1:7070
-  renown keys revoke 0199…";
-
-const SCORE_HELP: &str = r#"Inputs (? marks what may be left out):
-  reputation
-    {"evaluations": [{"passed": true, "latency_ms"?: 12.5}, …]}
-    Oldest first; latency from 0 to 60000 ms.
-  performance
-    {"started_at", "ended_at", "prompts", "total_tools", "tools_ok",
-     "total_cost", "total_tokens", "cache_tokens"}
-    Times as RFC 3339 or whole milliseconds, cost in US dollars.
-  run
-    {"outcome": "completed|blocked|failed",
-     "stages"?: [{"name": "lint", "passed": true, "attempts"?: 1}, …],
-     "wall_ms"?, "baseline_wall_ms"?: [ …, newest last],
-     "resources"?: {"memory_peak_bytes"?, "memory_limit_bytes"?,
-       "cpu_periods"?, "cpu_throttled_periods"?, "cpu_throttled_ms"?}}
-    Only a bad outcome is refused: other bad parts count as absent and
-    are named in "warnings".
-  session
-    {"traces": [{"trace_id": "t1", "signals": {"confidence"?: 0.9,
-       "loop_detection"?, "tool_correctness"?, "coherence"?}}, …],
-     "signal_weights"?: {…}}
-    Signals from 0 to 1, weights from 0 to 10.
-  identity
-    {"as_of": "2026-11-15T00:00:00Z", "events": [{"event_id": UUID,
-       "timestamp", "category", "event_type", "score_delta",
-       "confidence"?}, …]}
-    Categories task_quality, economic, identity_hygiene; deltas from
-    -1000000 to 1000000.
-
-An array gives an array, JSON Lines give JSON Lines, and a document over
-several lines is answered over several lines. A bad input is answered by
-{"error": …} in its place, the first three are also told on standard error,
-the others are still scored, and the exit code is 2. One input may have up
-to 64 MiB; a stream of them has no limit.
-
-Examples:
-  renown score run runs.jsonl
-  renown score reputation --explain < evaluations.json"#;
-
-const GATE_HELP: &str = r"Gates, with their options in [gate.NAME] of the configuration:
-  latency     the tool took longer than max_ms
-  schema      the output, or input, does not fit a JSON schema
-  filesystem  paths that climb, system paths, credentials; roots
-  pii         e-mail, US social security and phone numbers, cards, IBAN
-  content     empty outputs, refusals
-
-Nothing of the output is kept, logged or printed.
-
-Exit codes: 0 passed, 1 failed, 2 bad usage or bad input.
-
-Examples:
-  renown gate output.json
-  some-tool | renown gate --as text --strictness balanced
-  renown gate --gates pii,content --format json output.json";
-
-const SETUP_HELP: &str = r"What is changed (only what differs, after asking):
-  claude  env in ~/.claude/settings.json or $CLAUDE_CONFIG_DIR, and the
-          command /performance in its commands folder
-  codex   [otel] in ~/.codex/config.toml or $CODEX_HOME, and the agent's
-          name in .env beside it
-  gemini  telemetry in ~/.gemini/settings.json or under $GEMINI_CLI_HOME,
-          and the agent's name in .env beside it
-
-Other settings, their order and comments stay. The file as it was is kept
-beside it as FILE.renown-backup. The content of prompts, tool calls and
-answers is never switched on; where it already is, a warning names it.
-
-Examples:
-  renown setup claude
-  renown setup codex --agent reviewer-1 --yes
-  renown setup gemini --server https://renown.example/otlp --print";
-
-const JUDGE_HELP: &str = r"Reads logs and spans of Claude Code, Codex, Gemini CLI, Qwen Code, OpenCode,
-Copilot and agents that follow the GenAI conventions of OpenTelemetry. Several
-files are one stream, in any order. Prompts, arguments and outputs are never
-read.
-
-The result goes to standard output, the account of what was read to standard
-error. Bad lines are skipped, counted, and the first three are named.
-
-Exit codes: 0 judged, 1 below --min, 2 nothing to judge or bad input.
-
-Examples:
-  renown judge logs.jsonl
-  renown judge --all --format table 'logs/*.jsonl.gz'
-  renown judge --session 0b1c… --format json logs.jsonl
-  renown judge --min 7 logs.jsonl && git push
-  renown judge --watch logs.jsonl";

@@ -56,7 +56,7 @@ impl Api {
         settings: Settings,
         clock: Clock,
     ) -> Result<Arc<Self>, StoreError> {
-        let keys = KeyRing::new(store.keys().await?);
+        let keys = KeyRing::new(&store.keys().await?);
         let no_randomness =
             |error: getrandom::Error| StoreError::Damaged(format!("no random bytes: {error}"));
         Ok(Arc::new(Self {

@@ -4,8 +4,8 @@
 
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
+use hyper::StatusCode;
 use hyper::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
-use hyper::{HeaderMap, StatusCode};
 use renown_core::json::InputError;
 use renown_store::StoreError;
 use serde::Serialize;
@@ -78,7 +78,8 @@ impl Code {
 pub struct ApiError {
     code: Code,
     error: String,
-    headers: HeaderMap,
+    /// After how many seconds to try again, where that makes sense.
+    retry_after: Option<u64>,
 }
 
 /// A refusal as it is sent.
@@ -95,27 +96,8 @@ pub struct ErrorBody {
 impl ApiError {
     /// A refusal with a code and its words.
     pub(crate) fn new(code: Code, error: impl Into<String>) -> Self {
-        let mut headers = HeaderMap::new();
-        match code {
-            Code::AuthMissing | Code::AuthFormat | Code::AuthInvalid | Code::AuthRevoked => {
-                headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
-            }
-            Code::Overloaded | Code::StoreUnavailable => {
-                headers.insert(RETRY_AFTER, HeaderValue::from_static("1"));
-            }
-            Code::BadJson
-            | Code::ValidationError
-            | Code::Forbidden
-            | Code::NotFound
-            | Code::MethodNotAllowed
-            | Code::Timeout
-            | Code::Conflict
-            | Code::TooLarge
-            | Code::UnsupportedMediaType
-            | Code::RateLimited
-            | Code::Internal => {}
-        }
-        Self { code, error: error.into(), headers }
+        let retry_after = (code.status() == StatusCode::SERVICE_UNAVAILABLE).then_some(1);
+        Self { code, error: error.into(), retry_after }
     }
 
     /// Something in the request is not allowed.
@@ -129,9 +111,8 @@ impl ApiError {
     }
 
     /// The same with a time after which to try again.
-    pub(crate) fn retry_after(mut self, seconds: u64) -> Self {
-        self.headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
-        self
+    pub(crate) fn retry_after(self, seconds: u64) -> Self {
+        Self { retry_after: Some(seconds), ..self }
     }
 }
 
@@ -140,7 +121,12 @@ impl IntoResponse for ApiError {
         let status = self.code.status();
         let body = ErrorBody { error: self.error, code: self.code, status: status.as_u16() };
         let mut response = json(status, &body);
-        response.headers_mut().extend(self.headers);
+        if let Some(seconds) = self.retry_after {
+            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        if status == StatusCode::UNAUTHORIZED {
+            response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
         response
     }
 }
@@ -162,9 +148,8 @@ pub(crate) fn json_bytes(status: StatusCode, body: impl Into<Bytes>) -> Response
 impl From<InputError> for ApiError {
     fn from(error: InputError) -> Self {
         let code = match &error {
-            InputError::NotUtf8 { .. } => Code::BadJson,
             InputError::Json { source, .. } if source.is_data() => Code::ValidationError,
-            InputError::Json { .. } => Code::BadJson,
+            InputError::Json { .. } | InputError::NotUtf8 { .. } => Code::BadJson,
         };
         let place = match (code, error.position()) {
             (Code::BadJson, Some((line, column))) => format!(" (line {line}, column {column})"),

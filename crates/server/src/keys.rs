@@ -134,9 +134,11 @@ pub(crate) enum KeyProblem {
 pub(crate) struct KeyRing(RwLock<HashMap<KeyHash, Arc<Caller>>>);
 
 impl KeyRing {
-    pub(crate) fn new(keys: Vec<ApiKey>) -> Self {
+    pub(crate) fn new(keys: &[ApiKey]) -> Self {
         let ring = Self::default();
-        keys.iter().for_each(|key| ring.set(key));
+        for key in keys {
+            ring.set(key);
+        }
         ring
     }
 
@@ -248,7 +250,7 @@ mod tests {
             (KeyText::generate(KeyKind::Secret).unwrap(), KeyText::generate(KeyKind::Secret).unwrap());
         let key = known.to_new("default".parse().unwrap(), None, now).unwrap();
         let id = key.id;
-        let ring = KeyRing::new(vec![ApiKey { key, created_at: now, last_used_at: None, revoked_at: None }]);
+        let ring = KeyRing::new(&[ApiKey { key, created_at: now, last_used_at: None, revoked_at: None }]);
         let caller = ring.find(&known, now).unwrap();
         assert!(caller.id == id && ring.still_holds(&caller));
         assert_eq!(ring.find(&other, now).unwrap_err(), KeyProblem::Unknown);

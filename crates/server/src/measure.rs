@@ -13,13 +13,16 @@ use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle, Prometheu
 
 const SECONDS: [f64; 10] = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 1.0, 10.0];
 
+/// Route, method and status of a request.
+type Labels = (&'static str, &'static str, u16);
+
 /// What is counted. Each server has its own, so that two in one process do not mix.
 pub(crate) struct Measures {
     recorder: PrometheusRecorder,
     handle: PrometheusHandle,
     started: Instant,
     /// What was counted before is counted again without looking its labels up.
-    requests: Mutex<HashMap<(&'static str, &'static str, u16), (Counter, Histogram)>>,
+    requests: Mutex<HashMap<Labels, (Counter, Histogram)>>,
     passed: Counter,
     failed: Counter,
     duplicates: Counter,

@@ -54,7 +54,9 @@ pub(super) fn run(renown: &Path, data: &Path) -> Result<()> {
             for (number, client) in clients.iter().enumerate() {
                 let (left, peer, key) = (&left, &peer, &key);
                 scope.spawn(move || {
-                    load(number, client, address, key, left, || drop(peer.lock().map(|mut peer| peer.take())))
+                    load(number, client, address, key, left, || {
+                        drop(peer.lock().map(|mut peer| peer.take()));
+                    });
                 });
             }
         });

@@ -131,9 +131,9 @@ fn early(trace: &str) -> Result<Vec<String>> {
         let first = |calls: &[&Call]| {
             calls.iter().find(|call| call.text.contains(&id)).map(|call| (call.began, call.ended))
         };
-        let (replied, _) = first(&replies).with_context(|| format!("no reply for {id}"))?;
+        let (answered, _) = first(&replies).with_context(|| format!("no reply for {id}"))?;
         let (_, written) = first(&pages).with_context(|| format!("no page with {id}"))?;
-        if !syncs.iter().any(|sync| sync.began > written && sync.ended < replied) {
+        if !syncs.iter().any(|sync| sync.began > written && sync.ended < answered) {
             early.push(id);
         }
     }

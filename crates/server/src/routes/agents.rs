@@ -182,7 +182,7 @@ pub(crate) async fn add(
 ) -> Result<Response, ApiError> {
     let body = read_json(&headers, body, api.limits.body_time_max).await?;
     let ticket = match once::begin(&api, &caller.org, &headers, "POST /v1/agents", &body).await? {
-        Begun::Replay(saved) => return once::replay(saved),
+        Begun::Replay(saved) => return Ok(once::replay(saved)),
         Begun::Fresh(ticket) => ticket,
     };
     let AddRequest { agent_id } = json::parse(&body)?;

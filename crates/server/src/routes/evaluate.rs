@@ -120,7 +120,7 @@ pub(crate) async fn evaluate(
 ) -> Result<Response, ApiError> {
     let body = read_json(&headers, body, api.limits.body_time_max).await?;
     let ticket = match once::begin(&api, &caller.org, &headers, "POST /v1/evaluate", &body).await? {
-        Begun::Replay(saved) => return once::replay(saved),
+        Begun::Replay(saved) => return Ok(once::replay(saved)),
         Begun::Fresh(ticket) => ticket,
     };
     let request: EvaluateRequest<'_> = json::parse(&body)?;

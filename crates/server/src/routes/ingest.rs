@@ -85,6 +85,7 @@ pub(crate) struct GateReport {
     skipped: Option<bool>,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
 fn serialize_ms<S: Serializer>(latency: &Micros, serializer: S) -> Result<S::Ok, S::Error> {
     ms(*latency).serialize(serializer)
 }
@@ -156,7 +157,7 @@ pub(crate) async fn ingest(
 ) -> Result<Response, ApiError> {
     let body = read_json(&headers, body, api.limits.body_time_max).await?;
     let ticket = match once::begin(&api, &caller.org, &headers, "POST /v1/ingest", &body).await? {
-        Begun::Replay(saved) => return once::replay(saved),
+        Begun::Replay(saved) => return Ok(once::replay(saved)),
         Begun::Fresh(ticket) => ticket,
     };
     let request: IngestRequest = json::parse(&body)?;

@@ -1,5 +1,7 @@
 //! The reference page: one HTML file without scripts, made from the OpenAPI document.
 
+#![expect(clippy::indexing_slicing, reason = "a member that a JSON value does not have is null")]
+
 use std::fmt::Write;
 
 use serde_json::Value;
@@ -15,7 +17,7 @@ pre { background: var(--soft); border-radius: .4rem; padding: .6rem; white-space
 .method { border-radius: .3rem; background: var(--accent); color: #fff; padding: .1rem .45rem; margin-right: .4rem; }
 table { border-collapse: collapse; width: 100%; } td { border-top: 1px solid var(--line); padding: .3rem .5rem .3rem 0; vertical-align: top; }
 td:first-child { white-space: nowrap; } summary { cursor: pointer; }
-@media (max-width: 40rem) { td:first-child { white-space: normal; } }
+@media (max-width: 40rem) { tr { display: block; border-top: 1px solid var(--line); padding: .4rem 0; } td { display: block; border: 0; padding: 0; } }
 ";
 
 /// The page of a document.
@@ -155,7 +157,7 @@ fn kind(document: &Value, schema: &Value) -> String {
     let mut kind = match &schema["type"] {
         Value::String(name) => name.clone(),
         Value::Array(names) => names.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" | "),
-        _ => "any".to_owned(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => "any".to_owned(),
     };
     for (limit, shown) in [
         ("minimum", "≥"),

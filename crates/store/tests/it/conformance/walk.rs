@@ -15,7 +15,7 @@ use renown_store::{
 
 use super::Subject;
 use crate::dice::Dice;
-use crate::support::{Hand, at, key, wait};
+use crate::support::{Hand, at, default_org, key, wait};
 
 const ORGS: [&str; 4] = ["default", "other", "third", "nobodys"];
 const AGENTS: [&str; 9] = ["hot", "hot", "hot", "hot", "warm", "warm", "Cold", "cold", "кот"];
@@ -169,7 +169,8 @@ impl<S: Subject> Walk<S> {
         let batch: Vec<NewEvaluation> = (0..=self.dice.roll(sides)).map(|_| self.evaluation()).collect();
         let key = self.dice.sometimes(4, |dice| format!("k{}", dice.roll(8)));
         self.both(|store| {
-            let outcomes = wait(store.append(&org, batch.clone(), key.as_deref().map(|key| told(&org, key))))?;
+            let outcomes =
+                wait(store.append(&org, batch.clone(), key.as_deref().map(|key| told(&org, key))))?;
             Ok(outcomes.into_iter().map(seen).collect::<Vec<_>>())
         });
     }

@@ -59,6 +59,7 @@ fn a_write_that_breaks_is_refused_alone_or_with_its_transaction() {
     let scratch = Scratch::new("broken-write");
     let store = open(scratch.path(), &Hand::at_noon());
     let broken = || Once::<[Outcome]> {
+        org: default_org(),
         key: "k".to_owned(),
         fingerprint: [0; 32],
         reply: Box::new(|_| std::panic::resume_unwind(Box::new(()))),

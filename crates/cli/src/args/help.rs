@@ -1,0 +1,116 @@
+//! What `--help` says after the flags.
+
+pub(super) const SERVE_HELP: &str = r#"On the first start a data directory is made, for its owner only, with the
+organization `default` and two keys, which are shown once.
+
+Every value can also be set by its variable RENOWN_… or in renown.toml:
+  listen = "127.0.0.1:7070"
+  store = "sqlite:"
+  [limits]                       # per organization; 0 is no limit
+  requests_per_minute = 0
+  ingest_per_minute = 0
+  [gates]                        # see `renown gate --help`
+
+The log goes to standard error, as JSON where that is no terminal; RENOWN_LOG
+(error, warn, info, debug) chooses how much. Payloads and keys are never in it.
+
+Examples:
+  renown serve
+  renown serve --data ./data --listen 0.0.0.0:7070
+  renown serve --print-config"#;
+
+pub(super) const KEYS_HELP: &str = r"Works on the data directory when no server holds it, and through the server
+otherwise: --server URL, with a secret key in RENOWN_KEY.
+
+Examples:
+  renown keys create --kind secret --label ci
+  RENOWN_KEY=rn_sec_… renown keys list --server http://127.0.0.1:7070
+  renown keys revoke 0199…";
+
+pub(super) const SCORE_HELP: &str = r#"Inputs (? marks what may be left out):
+  reputation
+    {"evaluations": [{"passed": true, "latency_ms"?: 12.5}, …]}
+    Oldest first; latency from 0 to 60000 ms.
+  performance
+    {"started_at", "ended_at", "prompts", "total_tools", "tools_ok",
+     "total_cost", "total_tokens", "cache_tokens"}
+    Times as RFC 3339 or whole milliseconds, cost in US dollars.
+  run
+    {"outcome": "completed|blocked|failed",
+     "stages"?: [{"name": "lint", "passed": true, "attempts"?: 1}, …],
+     "wall_ms"?, "baseline_wall_ms"?: [ …, newest last],
+     "resources"?: {"memory_peak_bytes"?, "memory_limit_bytes"?,
+       "cpu_periods"?, "cpu_throttled_periods"?, "cpu_throttled_ms"?}}
+    Only a bad outcome is refused: other bad parts count as absent and
+    are named in "warnings".
+  session
+    {"traces": [{"trace_id": "t1", "signals": {"confidence"?: 0.9,
+       "loop_detection"?, "tool_correctness"?, "coherence"?}}, …],
+     "signal_weights"?: {…}}
+    Signals from 0 to 1, weights from 0 to 10.
+  identity
+    {"as_of": "2026-11-15T00:00:00Z", "events": [{"event_id": UUID,
+       "timestamp", "category", "event_type", "score_delta",
+       "confidence"?}, …]}
+    Categories task_quality, economic, identity_hygiene; deltas from
+    -1000000 to 1000000.
+
+An array gives an array, JSON Lines give JSON Lines, and a document over
+several lines is answered over several lines. A bad input is answered by
+{"error": …} in its place, the first three are also told on standard error,
+the others are still scored, and the exit code is 2. One input may have up
+to 64 MiB; a stream of them has no limit.
+
+Examples:
+  renown score run runs.jsonl
+  renown score reputation --explain < evaluations.json"#;
+
+pub(super) const GATE_HELP: &str = r"Gates, with their options in [gate.NAME] of the configuration:
+  latency     the tool took longer than max_ms
+  schema      the output, or input, does not fit a JSON schema
+  filesystem  paths that climb, system paths, credentials; roots
+  pii         e-mail, US social security and phone numbers, cards, IBAN
+  content     empty outputs, refusals
+
+Nothing of the output is kept, logged or printed.
+
+Exit codes: 0 passed, 1 failed, 2 bad usage or bad input.
+
+Examples:
+  renown gate output.json
+  some-tool | renown gate --as text --strictness balanced
+  renown gate --gates pii,content --format json output.json";
+
+pub(super) const SETUP_HELP: &str = r"What is changed (only what differs, after asking):
+  claude  env in ~/.claude/settings.json or $CLAUDE_CONFIG_DIR, and the
+          command /performance in its commands folder
+  codex   [otel] in ~/.codex/config.toml or $CODEX_HOME, and the agent's
+          name in .env beside it
+  gemini  telemetry in ~/.gemini/settings.json or under $GEMINI_CLI_HOME,
+          and the agent's name in .env beside it
+
+Other settings, their order and comments stay. The file as it was is kept
+beside it as FILE.renown-backup. The content of prompts, tool calls and
+answers is never switched on; where it already is, a warning names it.
+
+Examples:
+  renown setup claude
+  renown setup codex --agent reviewer-1 --yes
+  renown setup gemini --server https://renown.example/otlp --print";
+
+pub(super) const JUDGE_HELP: &str = r"Reads logs and spans of Claude Code, Codex, Gemini CLI, Qwen Code, OpenCode,
+Copilot and agents that follow the GenAI conventions of OpenTelemetry. Several
+files are one stream, in any order. Prompts, arguments and outputs are never
+read.
+
+The result goes to standard output, the account of what was read to standard
+error. Bad lines are skipped, counted, and the first three are named.
+
+Exit codes: 0 judged, 1 below --min, 2 nothing to judge or bad input.
+
+Examples:
+  renown judge logs.jsonl
+  renown judge --all --format table 'logs/*.jsonl.gz'
+  renown judge --session 0b1c… --format json logs.jsonl
+  renown judge --min 7 logs.jsonl && git push
+  renown judge --watch logs.jsonl";

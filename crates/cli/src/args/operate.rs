@@ -1,0 +1,203 @@
+//! The server and the commands around its store.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum, ValueHint};
+use renown_core::ids::{AgentId, OrgId};
+use uuid::Uuid;
+
+use crate::place::PlaceArgs;
+
+#[derive(Debug, Args)]
+pub(crate) struct ServeArgs {
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
+
+    /// The address of the API [default: `RENOWN_LISTEN`, else 127.0.0.1:7070]
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) listen: Option<Listen>,
+
+    /// The configuration [default: `RENOWN_CONFIG`, else renown.toml in the data directory]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) config: Option<PathBuf>,
+
+    /// Show each value and where it came from, and do nothing
+    #[arg(long)]
+    pub(crate) print_config: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct KeysArgs {
+    #[command(subcommand)]
+    pub(crate) command: KeysCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum KeysCommand {
+    /// Make a key, and its organization when that is new; it is shown once
+    Create {
+        /// The organization [default: that of the caller's key, else default]
+        #[arg(long, value_name = "NAME")]
+        org: Option<OrgId>,
+
+        /// What it may do
+        #[arg(long, default_value = "publishable")]
+        kind: KeyKindArg,
+
+        /// What you call it
+        #[arg(long, value_name = "TEXT")]
+        label: Option<String>,
+
+        #[command(flatten)]
+        reach: KeysReach,
+    },
+
+    /// List keys: never the key itself, only its last four characters
+    List {
+        /// The organization [default: that of the caller's key, else all]
+        #[arg(long, value_name = "NAME")]
+        org: Option<OrgId>,
+
+        #[command(flatten)]
+        reach: KeysReach,
+    },
+
+    /// End a key at once
+    Revoke {
+        /// The id of the key, from `renown keys list`
+        id: Uuid,
+
+        #[command(flatten)]
+        reach: KeysReach,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct KeysReach {
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
+
+    #[command(flatten)]
+    pub(crate) server: ServerArgs,
+
+    /// How the result is printed
+    #[arg(long, default_value = "text")]
+    pub(crate) format: TextFormatArg,
+}
+
+/// A server to go through, instead of the data directory.
+#[derive(Debug, Args)]
+pub(crate) struct ServerArgs {
+    /// Go through the server at this URL
+    #[arg(long, value_name = "URL", conflicts_with_all = ["data", "store"], value_hint = ValueHint::Url)]
+    pub(crate) server: Option<ServerUrl>,
+
+    /// The key for it; `RENOWN_KEY` is better, since process lists show arguments
+    #[arg(long, value_name = "KEY", requires = "server")]
+    pub(crate) key: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum KeyKindArg {
+    /// Sends evidence and reads scores
+    Publishable,
+    /// Also administers
+    Secret,
+}
+
+/// How a small result is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TextFormatArg {
+    /// For people
+    Text,
+    /// For programs
+    Json,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AgentsArgs {
+    #[command(subcommand)]
+    pub(crate) command: AgentsCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AgentsCommand {
+    /// List agents
+    List {
+        /// Only those whose id contains this, in any case
+        #[arg(long, value_name = "TEXT")]
+        search: Option<String>,
+
+        /// In which order
+        #[arg(long, default_value = "last-seen")]
+        sort: AgentSortArg,
+
+        /// How many at most
+        #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+        limit: u32,
+
+        #[command(flatten)]
+        common: AgentsCommon,
+    },
+
+    /// Show an agent's reputation and what it is made of
+    Show {
+        /// The agent
+        #[arg(value_name = "ID")]
+        agent: AgentId,
+
+        #[command(flatten)]
+        common: AgentsCommon,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AgentsCommon {
+    /// The organization
+    #[arg(long, value_name = "NAME", default_value = renown_store::DEFAULT_ORG)]
+    pub(crate) org: OrgId,
+
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
+
+    /// How the result is printed
+    #[arg(long, default_value = "text")]
+    pub(crate) format: TextFormatArg,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AgentSortArg {
+    /// The last seen first
+    LastSeen,
+    /// The best first
+    Score,
+    /// By id
+    AgentId,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct VerifyArgs {
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BackupArgs {
+    /// The copy
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub(crate) file: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArgs {
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
+
+    /// The configuration [default: `RENOWN_CONFIG`, else renown.toml in the data directory]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) config: Option<PathBuf>,
+}
