@@ -34,7 +34,8 @@ pub(crate) fn run(args: &AgentsArgs) -> Result<ExitCode, Failure> {
 }
 
 fn list(query: &AgentQuery, common: &AgentsCommon) -> Result<String, Failure> {
-    let page = common.place.resolve()?.read()?.agents(&common.org, query).map_err(place::failure)?;
+    let page =
+        common.place.resolve()?.read()?.agents(&common.org, query).map_err(|error| place::failure(&error))?;
     if common.format == TextFormatArg::Json {
         let agents: Vec<Value> = page.agents.iter().map(|agent| summary(&common.org, agent)).collect();
         return Ok(format!("{:#}\n", Value::from(agents)));
@@ -86,7 +87,8 @@ fn summary(org: &OrgId, agent: &AgentSummary) -> Value {
 }
 
 fn show(agent: &AgentId, common: &AgentsCommon) -> Result<String, Failure> {
-    let known = common.place.resolve()?.read()?.agent(&common.org, agent).map_err(place::failure)?;
+    let known =
+        common.place.resolve()?.read()?.agent(&common.org, agent).map_err(|error| place::failure(&error))?;
     let Some(known) = known else {
         let error = format!("no agent {:?} in {}", agent.as_str(), common.org);
         return Err(Failure::new(error).hint("`renown agents list --search TEXT` looks for one"));

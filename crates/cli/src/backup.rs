@@ -51,7 +51,7 @@ pub(crate) fn restore(args: &BackupArgs, quiet: bool) -> Result<ExitCode, Failur
     let said = check(&args.file, quiet)??;
     place.prepare()?;
     place::keep_private();
-    let from = Reader::open_file(&args.file).map_err(place::failure)?;
+    let from = Reader::open_file(&args.file).map_err(|error| place::failure(&error))?;
     copied(quiet, |report| from.restore(&place.file, report))?;
     if !quiet {
         failure::note(&format!("restored to {}: {said}", place.file.display()));
@@ -71,12 +71,12 @@ fn copied(
     let progress = Progress::of("pages", !quiet);
     let copied = copy(&mut |pages| progress.at(pages.done, pages.total));
     progress.finish();
-    copied.map_err(place::failure)
+    copied.map_err(|error| place::failure(&error))
 }
 
 /// Replays a copy: what was compared, or why it is worth nothing.
 fn check(file: &Path, quiet: bool) -> Result<Result<String, Failure>, Failure> {
-    let copy = Reader::open_file(file).map_err(place::failure)?;
+    let copy = Reader::open_file(file).map_err(|error| place::failure(&error))?;
     let verdict = verify::check(&copy, quiet)?;
     Ok(verdict.map_err(|difference| Failure::new(format!("{}: {difference}", file.display()))))
 }

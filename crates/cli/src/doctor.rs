@@ -1,5 +1,6 @@
 //! `renown doctor`: versions, paths, ports, the store, and what is misconfigured.
 
+use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
@@ -62,7 +63,7 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<ExitCode, Failure> {
             Finding::Bad(said) => ("BAD ", said),
         };
         ill |= matches!(finding, Finding::Bad(_));
-        text.push_str(&format!("{mark}  {name:<8}  {}\n", printable(said)));
+        let _ = writeln!(text, "{mark}  {name:<8}  {}", printable(said));
     }
     let mut out = io::stdout().lock();
     let code = printed(out.write_all(text.as_bytes()).and_then(|()| out.flush()))?;

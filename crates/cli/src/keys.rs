@@ -65,21 +65,18 @@ fn create(
         KeyKindArg::Publishable => KeyKind::Publishable,
         KeyKindArg::Secret => KeyKind::Secret,
     };
-    let created: Created = match Client::of(&reach.server)? {
-        Some(client) => {
-            let body = json!({"kind": kind.name(), "label": label, "org": org.map(OrgId::as_str)});
-            client.post("/v1/keys", &body)?
-        }
-        None => {
-            let store = reach.place.resolve()?.write(PURPOSE)?;
-            let org = org.cloned().map_or_else(default_org, Ok)?;
-            let no_randomness = |error| Failure::new(format!("no random bytes for a key: {error}"));
-            let key = KeyText::generate(kind).map_err(no_randomness)?;
-            let new = key.to_new(org, label.map(str::to_owned), (system_clock())()).map_err(no_randomness)?;
-            let (id, org) = (new.id, new.org.to_string());
-            wait(store.create_key(new, None))?.map_err(place::failure)?;
-            Created { id, key: key.reveal().to_owned(), kind: kind.name().to_owned(), org }
-        }
+    let created = if let Some(client) = Client::of(&reach.server)? {
+        let body = json!({"kind": kind.name(), "label": label, "org": org.map(OrgId::as_str)});
+        client.post("/v1/keys", &body)?
+    } else {
+        let store = reach.place.resolve()?.write(PURPOSE)?;
+        let org = org.cloned().map_or_else(default_org, Ok)?;
+        let no_randomness = |error| Failure::new(format!("no random bytes for a key: {error}"));
+        let key = KeyText::generate(kind).map_err(no_randomness)?;
+        let new = key.to_new(org, label.map(str::to_owned), (system_clock())()).map_err(no_randomness)?;
+        let (id, org) = (new.id, new.org.to_string());
+        wait(store.create_key(new, None))?.map_err(|error| place::failure(&error))?;
+        Created { id, key: key.reveal().to_owned(), kind: kind.name().to_owned(), org }
     };
     Ok(match reach.format {
         TextFormatArg::Json => as_json(&created),
@@ -91,12 +88,11 @@ fn create(
 }
 
 fn list(org: Option<&OrgId>, reach: &KeysReach) -> Result<String, Failure> {
-    let keys = match Client::of(&reach.server)? {
-        Some(client) => fetch(&client, org)?,
-        None => {
-            let keys = reach.place.resolve()?.read()?.keys().map_err(place::failure)?;
-            keys.into_iter().filter(|key| org.is_none_or(|org| key.key.org == *org)).map(Listed::of).collect()
-        }
+    let keys = if let Some(client) = Client::of(&reach.server)? {
+        fetch(&client, org)?
+    } else {
+        let keys = reach.place.resolve()?.read()?.keys().map_err(|error| place::failure(&error))?;
+        keys.into_iter().filter(|key| org.is_none_or(|org| key.key.org == *org)).map(Listed::of).collect()
     };
     if reach.format == TextFormatArg::Json {
         return Ok(as_json(&keys));
@@ -146,10 +142,15 @@ fn revoke(id: Uuid, reach: &KeysReach) -> Result<String, Failure> {
         let place = reach.place.resolve()?;
         let unknown =
             || Failure::new(format!("there is no key {id}")).hint("`renown keys list` shows their ids");
-        let known = place.read()?.keys().map_err(place::failure)?.into_iter().find(|key| key.key.id == id);
+        let known = place
+            .read()?
+            .keys()
+            .map_err(|error| place::failure(&error))?
+            .into_iter()
+            .find(|key| key.key.id == id);
         let org = known.ok_or_else(unknown)?.key.org;
         let store = place.write(PURPOSE)?;
-        if !wait(store.revoke_key(&org, id))?.map_err(place::failure)? {
+        if !wait(store.revoke_key(&org, id))?.map_err(|error| place::failure(&error))? {
             return Err(unknown());
         }
     }

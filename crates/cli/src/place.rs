@@ -83,14 +83,14 @@ impl Place {
 
     /// Opens the store beside whoever writes to it.
     pub(crate) fn read(&self) -> Result<Reader, Failure> {
-        Reader::open_file(&self.file).map_err(failure)
+        Reader::open_file(&self.file).map_err(|error| failure(&error))
     }
 
     /// Opens the store for writing, alone.
     pub(crate) fn write(&self, purpose: &str) -> Result<Sqlite, Failure> {
         self.prepare()?;
         keep_private();
-        Sqlite::open_file(&self.file, purpose, system_clock()).map_err(failure)
+        Sqlite::open_file(&self.file, purpose, system_clock()).map_err(|error| failure(&error))
     }
 
     /// Makes the directory of the store, for its owner only.
@@ -111,7 +111,7 @@ pub(crate) fn keep_private() {
 }
 
 /// What a store says, with a hint where one helps.
-pub(crate) fn failure(error: StoreError) -> Failure {
+pub(crate) fn failure(error: &StoreError) -> Failure {
     let failure = Failure::new(error.to_string());
     match error {
         StoreError::Missing(_) => {

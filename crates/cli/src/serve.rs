@@ -2,6 +2,7 @@
 
 pub(crate) mod settings;
 
+use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -66,7 +67,8 @@ async fn start(
         ingest_per_minute: settings.ingest_per_minute.value.0,
         limits: Limits::default(),
     };
-    let api = Api::new(Arc::clone(&store), limits, system_clock()).await.map_err(place::failure)?;
+    let api =
+        Api::new(Arc::clone(&store), limits, system_clock()).await.map_err(|error| place::failure(&error))?;
     if !quiet || keys.is_some() {
         greet(&url, &settings, keys.as_ref());
     }
@@ -80,7 +82,7 @@ async fn start(
 async fn first_keys(store: &dyn Store) -> Result<Option<[KeyText; 2]>, Failure> {
     let default = default_org()?;
     let administers = |key: &ApiKey| key.key.org == default && key.key.kind == KeyKind::Secret;
-    if store.keys().await.map_err(place::failure)?.iter().any(administers) {
+    if store.keys().await.map_err(|error| place::failure(&error))?.iter().any(administers) {
         return Ok(None);
     }
     let make = async |kind, label: &str| {
@@ -88,7 +90,7 @@ async fn first_keys(store: &dyn Store) -> Result<Option<[KeyText; 2]>, Failure> 
         let key = KeyText::generate(kind).map_err(no_randomness)?;
         let new =
             key.to_new(default.clone(), Some(label.to_owned()), (system_clock())()).map_err(no_randomness)?;
-        store.create_key(new, None).await.map_err(place::failure)?;
+        store.create_key(new, None).await.map_err(|error| place::failure(&error))?;
         Ok::<KeyText, Failure>(key)
     };
     // The secret one last: a start that is cut off between them is still a first start the next time.
@@ -97,16 +99,17 @@ async fn first_keys(store: &dyn Store) -> Result<Option<[KeyText; 2]>, Failure> 
 
 /// Says where the server is, and on the first start how to use it.
 fn greet(url: &str, settings: &ServeSettings, keys: Option<&[KeyText; 2]>) {
-    let mut text = format!("renown {} on {url}\n", env!("CARGO_PKG_VERSION"));
-    text.push_str(&format!("data in {}\n", settings.data.value.0.display()));
+    let version = env!("CARGO_PKG_VERSION");
+    let mut text = format!("renown {version} on {url}\ndata in {}\n", settings.data.value.0.display());
     if let Some([publishable, secret]) = keys {
         let (publishable, secret) = (publishable.reveal(), secret.reveal());
-        text.push_str(&format!(
+        let _ = write!(
+            text,
             "\nkeys of this first start, shown this once (`renown keys create` makes more):\n  publishable  {publishable}\n  secret       {secret}\n\
              \ntry it:\n  curl -s {url}/v1/evaluate -H 'Authorization: Bearer {publishable}' -H 'Content-Type: application/json' \
              -d '{{\"agent_id\":\"my-agent\",\"output\":\"All 14 tests pass.\"}}'\n\
              \nreference: {url}/docs\n"
-        ));
+        );
     }
     let mut out = io::stdout().lock();
     let shown = out.write_all(text.as_bytes()).and_then(|()| out.flush());

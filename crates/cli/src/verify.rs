@@ -32,7 +32,7 @@ pub(crate) fn check(store: &Reader, quiet: bool) -> Result<Result<String, String
     progress.finish();
     let verdict = match verdict {
         Err(damage) if damage.is_damage() => return Ok(Err(damage.to_string())),
-        other => other.map_err(place::failure)?,
+        other => other.map_err(|error| place::failure(&error))?,
     };
     Ok(match verdict {
         Ok(verified) => Ok(format!(

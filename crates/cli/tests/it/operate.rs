@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 use crate::Run;
 
 /// Longer than anything here takes.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// An empty directory of one test, removed at its end.
 struct Scratch(PathBuf);
@@ -131,14 +131,14 @@ impl Server {
         let serving =
             lines.next().map(Result::unwrap).inspect(|line| said.push_str(line)).unwrap_or_default();
         let serving: Value = serde_json::from_str(&serving).unwrap_or_else(|_| panic!("{said}"));
-        let url = format!("http://{}", serving["address"].as_str().unwrap());
+        let url = format!("http://{}", serving.get("address").and_then(Value::as_str).unwrap());
         let log = Arc::new(Mutex::new(String::new()));
         let heard = Arc::clone(&log);
         thread::spawn(move || lines.map_while(Result::ok).for_each(|line| *heard.lock().unwrap() += &line));
         let greeting = fs::read_to_string(printed).unwrap();
         let key = |prefix: &str| {
-            let start = greeting.find(prefix).map(|at| &greeting[at..]);
-            start.map(|key| key.chars().take(prefix.len() + 32).collect()).unwrap_or_default()
+            let word = greeting.split_whitespace().find(|word| word.starts_with(prefix));
+            word.unwrap_or_default().to_owned()
         };
         let (publishable, secret) = (key("rn_pub_"), key("rn_sec_"));
         Self { child, greeting, url, log, publishable, secret }

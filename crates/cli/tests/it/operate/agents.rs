@@ -26,8 +26,8 @@ fn agents_are_listed_and_shown_beside_a_server_and_without_one() {
         (list, agents(&["show", "reviewer", "--format", "json"]).json())
     };
     let (list, shown) = looked();
-    let served = server.get("/v1/agents");
-    for (ours, theirs) in list.as_array().unwrap().iter().zip(served["agents"].as_array().unwrap()) {
+    let by_api = server.get("/v1/agents");
+    for (ours, theirs) in list.as_array().unwrap().iter().zip(by_api["agents"].as_array().unwrap()) {
         assert_eq!(ours, theirs, "the same as the API says");
     }
     let record = server.get("/v1/reputation/reviewer");

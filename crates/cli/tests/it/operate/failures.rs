@@ -129,29 +129,17 @@ fn a_page_of_garbage_is_reported_and_costs_only_who_stands_on_it() {
     for batch in 0..3 {
         assert_eq!(server.ingest("well", &format!("well-{batch}"), 100), 202);
     }
-    for batch in 0..3 {
-        assert_eq!(server.ingest("hurt", &format!("hurt-{batch}"), 100), 202);
-    }
+    assert_eq!(server.ingest("hurt", "hurt-0", 100), 202);
+    let marker = "find-this-page";
+    let event = json!({"agent_id": "hurt", "passed": true, "total_latency_ms": 2, "tool": marker});
+    assert_eq!(server.call("POST", "/v1/ingest", &server.publishable, &json!({"events": [event]})).0, 202);
+    assert_eq!(server.ingest("hurt", "hurt-1", 100), 202);
     let publishable = server.publishable.clone();
     assert!(server.stop().success());
     let file = format!("{data}/renown.db");
     let mut bytes = fs::read(&file).unwrap();
-    // The rows of the middle of the log, and not the index of their ids: there the tool or the gates follow.
-    let page = {
-        let connection = Connection::open(&file).unwrap();
-        let row = "SELECT pageno FROM dbstat WHERE name = 'evaluations' AND pagetype = 'leaf' ORDER BY path";
-        connection.prepare(row).and_then(|mut select| {
-            select.query_map([], |row| row.get::<_, usize>(0))?.collect::<Result<Vec<usize>, _>>()
-        })
-    };
-    let at = match page {
-        Ok(pages) => (pages[pages.len() * 3 / 4] - 1) * PAGE,
-        // This SQLite has no statistics of its pages: the last place of an id is in the table or its index.
-        Err(_) => {
-            let id = b"hurt-1-50";
-            bytes.windows(id.len()).position(|window| window == id).unwrap() / PAGE * PAGE
-        }
-    };
+    let found = bytes.windows(marker.len()).position(|window| window == marker.as_bytes()).unwrap();
+    let at = found / PAGE * PAGE;
     bytes[at..at + PAGE].fill(0xa5);
     fs::write(&file, bytes).unwrap();
 

@@ -33,7 +33,7 @@ fn keys_are_made_listed_and_revoked_on_the_data_directory() {
     assert_eq!(listed.as_array().unwrap().len(), 2);
     assert_eq!(names(&listed[0]), LISTED);
     assert_eq!((&listed[0]["id"], &listed[0]["label"]), (&made["id"], &"ci\t1".into()));
-    assert_eq!(listed[0]["last_four"], key[35..]);
+    assert!(key.ends_with(listed[0]["last_four"].as_str().unwrap()));
     assert_eq!(keys(&["list", "--org", "acme", "--format", "json"]).json().as_array().unwrap().len(), 1);
     for format in ["json", "text"] {
         let list = keys(&["list", "--format", format]).good();
