@@ -15,7 +15,6 @@ use renown_core::units::Micros;
 
 use crate::gate;
 use crate::judge::{self, Min};
-use crate::settings::Listen;
 use crate::setup::server::{self, ServerUrl};
 
 use help::{GATE_HELP, JUDGE_HELP, KEYS_HELP, SCORE_HELP, SERVE_HELP, SETUP_HELP};

@@ -1,6 +1,5 @@
 //! The server and the commands around its store.
 
-use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
@@ -8,6 +7,8 @@ use renown_core::ids::{AgentId, OrgId};
 use uuid::Uuid;
 
 use crate::place::PlaceArgs;
+use crate::settings::Listen;
+use crate::setup::server::ServerUrl;
 
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
