@@ -218,12 +218,13 @@ mod tests {
         for kind in [KeyKind::Publishable, KeyKind::Secret] {
             let key = KeyText::generate(kind).unwrap();
             assert_eq!(key.reveal().parse::<KeyText>(), Ok(key.clone()));
-            assert!(!format!("{key:?}").contains(&key.reveal()[7..]));
+            let (_, body) = key.reveal().split_at(7);
+            assert!(!format!("{key:?}").contains(body));
             assert_ne!(key, KeyText::generate(kind).unwrap());
         }
         let body = "0".repeat(32);
         for refused in
-            ["", "rn_pub_", "rn_xyz_", &format!("rn_pub_{body}0"), &format!("rn_sec_{}-", &body[1..])]
+            ["", "rn_pub_", "rn_xyz_", &format!("rn_pub_{body}0"), &format!("rn_sec_{}-", "0".repeat(31))]
         {
             assert_eq!(refused.parse::<KeyText>(), Err(NoKey), "{refused}");
         }

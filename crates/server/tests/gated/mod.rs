@@ -82,6 +82,10 @@ impl Store for Gated {
         self.memory.history(org, agent, steps)
     }
 
+    fn earliest<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Option<Timestamp>> {
+        self.memory.earliest(org, agent)
+    }
+
     fn agents<'a>(&'a self, org: &OrgId, query: AgentQuery) -> Reply<'a, Agents> {
         self.memory.agents(org, query)
     }

@@ -70,8 +70,8 @@ fn work_that_was_accepted_is_finished() {
     assert_eq!(connection.head().unwrap().status, 100);
     let mut idle = Connection::open(server.address);
     server.terminate();
-    // The one that has sent nothing is closed, which also tells that the server has begun to end.
-    assert_eq!(idle.rest().unwrap(), b"");
+    // The one that has sent nothing is closed, or reset if it was not taken yet: the server has begun to end.
+    assert_eq!(idle.rest().unwrap_or_default(), b"");
     connection.write(body).unwrap();
     assert_eq!(connection.reply("POST").unwrap().status, 200);
     assert_eq!(connection.rest().unwrap(), b"");
