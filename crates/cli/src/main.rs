@@ -35,10 +35,6 @@ use clap::{CommandFactory, Parser};
 use args::{Cli, Command};
 use failure::Failure;
 
-/// Many small pieces of memory come and go with every request, often on different threads.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn main() -> ExitCode {
     panic::set_hook(Box::new(|bug| {
         let place = bug.location().map(|place| format!(" at line {}", place.line())).unwrap_or_default();
