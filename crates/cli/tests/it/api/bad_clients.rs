@@ -32,8 +32,9 @@ fn answer_to(server: &Server, bytes: &[u8]) -> String {
     String::from_utf8_lossy(&connection.rest().unwrap_or_default()).into_owned()
 }
 
+/// The most memory that the server has held so far.
 #[cfg(target_os = "linux")]
-fn resident_bytes(server: &Server) -> usize {
+fn peak_bytes(server: &Server) -> usize {
     let status = std::fs::read_to_string(format!("/proc/{}/status", server.pid())).unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
     line.trim().trim_end_matches(" kB").parse::<usize>().unwrap() * 1024
@@ -60,16 +61,20 @@ fn a_body_of_100_mb_is_refused_without_being_held() {
     assert_well(&server);
     let megabyte = vec![b' '; MEGABYTE];
     let chunked = [format!("{MEGABYTE:x}\r\n").as_bytes(), &megabyte, b"\r\n"].concat();
-    let before = resident_bytes(&server);
-    for (head, chunk) in [
+    let both = [
         (format!("Content-Length: {}", 100 * MEGABYTE), &megabyte),
         ("Transfer-Encoding: chunked".to_owned(), &chunked),
-    ] {
-        let reply = refused(&head, chunk);
-        assert_eq!((reply.status, reply.json()["code"].as_str()), (413, Some("too_large")), "{head}");
+    ];
+    let before = peak_bytes(&server);
+    for _ in 0..2 {
+        for (head, chunk) in &both {
+            let reply = refused(head, chunk);
+            assert_eq!((reply.status, reply.json()["code"].as_str()), (413, Some("too_large")), "{head}");
+        }
     }
-    let grown = resident_bytes(&server) - before;
-    assert!(grown < 16 * MEGABYTE, "{grown} bytes more at its peak");
+    // 400 MB were sent. Buffers that the allocator keeps for the next body are a few megabytes.
+    let grown = peak_bytes(&server) - before;
+    assert!(grown < 40 * MEGABYTE, "{grown} bytes more at its peak");
     assert_well(&server);
 }
 
