@@ -4,6 +4,7 @@ pub(crate) mod settings;
 
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
+use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use renown_server::keys::KeyText;
 use renown_server::{Api, Limits, Settings, serve};
 use renown_store::sqlite::system_clock;
 use renown_store::{ApiKey, KeyKind, Store};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
@@ -22,6 +23,9 @@ use crate::failure::{self, Failure};
 use crate::place::{self, default_org};
 use crate::printed;
 use settings::ServeSettings;
+
+/// How many connections may wait to be taken; the system may allow fewer.
+const WAITING_MAX: u32 = 4096;
 
 /// Runs the server until it is told to stop.
 pub(crate) fn run(args: &ServeArgs, quiet: bool) -> Result<ExitCode, Failure> {
@@ -52,7 +56,7 @@ async fn start(
     let end = ended()?;
     // The port first: a server that cannot be reached must not make a data directory and keys that nobody sees.
     let listen = settings.listen.value.0;
-    let listener = TcpListener::bind(listen).await.map_err(|error| {
+    let listener = bind(listen).map_err(|error| {
         Failure::new(format!("could not listen on {listen}: {error}"))
             .hint("choose another address with --listen")
     })?;
@@ -76,6 +80,15 @@ async fn start(
     serve(api, listener, end).await;
     tracing::info!("stopped");
     Ok(ExitCode::SUCCESS)
+}
+
+/// Listens, with room for many connections that are not taken yet: one that finds none waits a second before it tries again.
+fn bind(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    // As every listener of this kind: a restart must not wait for the connections of the server before.
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(WAITING_MAX)
 }
 
 /// The keys of a first start: a publishable and a secret one, if the default organization never had a secret one.
