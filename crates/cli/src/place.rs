@@ -19,7 +19,7 @@ pub(crate) struct PlaceArgs {
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) data: Option<PathBuf>,
 
-    /// The store: sqlite:[PATH] [default: `RENOWN_STORE`, else sqlite: in the data directory]
+    /// The store: `sqlite:` or `sqlite:PATH` [default: `RENOWN_STORE`, else sqlite: in the data directory]
     #[arg(long, value_name = "URL")]
     pub(crate) store: Option<StoreUrl>,
 }
