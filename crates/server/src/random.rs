@@ -1,4 +1,4 @@
-//! Random numbers: from the system for secrets, and a fast sequence for ids that only have to be different.
+//! Numbers for ids that only have to be different. Secrets come from the system, where they are made.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
