@@ -11,7 +11,7 @@ use crate::error::StoreError;
 use crate::evidence::{Event, NewEvaluation, Once, Outcome, SavedReply, Seq};
 use crate::history::{Gathering, Point, Steps};
 use crate::keys::{ApiKey, KeyId, NewKey};
-use crate::query::{AgentCursor, AgentQuery, AgentSort, AgentSummary, Agents, EventPage, EventQuery, Events};
+use crate::query::{AgentQuery, AgentSummary, Agents, EventPage, EventQuery, Events};
 use crate::{Clock, DEFAULT_ORG, REPLIES_KEPT_MS, Reply, Store};
 
 /// Everything that was accepted, in order.
@@ -199,20 +199,7 @@ impl Store for Memory {
 
     fn agents<'a>(&'a self, org: &OrgId, query: AgentQuery) -> Reply<'a, Agents> {
         let held = self.held();
-        answer(held.known(org).map(|()| {
-            let mut agents = held.summaries(org);
-            agents.retain(|agent| query.wants(&agent.agent));
-            let order = |a: &AgentCursor, b: &AgentCursor| match query.sort {
-                AgentSort::LastSeen => (b.value, &b.agent).cmp(&(a.value, &a.agent)),
-                AgentSort::Score | AgentSort::AgentId => (b.value, &a.agent).cmp(&(a.value, &b.agent)),
-            };
-            let place = |agent: &AgentSummary| agent.cursor(query.sort);
-            agents.sort_by(|a, b| order(&place(a), &place(b)));
-            // The agent at which the last page ended may have moved since.
-            agents
-                .retain(|agent| query.after.as_ref().is_none_or(|after| order(after, &place(agent)).is_lt()));
-            Agents::page(agents, &query)
-        }))
+        answer(held.known(org).map(|()| Agents::page(held.summaries(org), &query)))
     }
 
     fn agent<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Option<AgentSummary>> {

@@ -178,12 +178,23 @@ pub struct Agents {
 }
 
 impl Agents {
-    /// A page from agents in their order, of which one more than the limit tells that there is another page.
+    /// A page from agents in any order. One that the query does not want, or that stands before its cursor, may be among
+    /// them.
     pub(crate) fn page(agents: impl IntoIterator<Item = AgentSummary>, query: &AgentQuery) -> Self {
-        let mut page: Vec<AgentSummary> = agents.into_iter().take(query.limit.saturating_add(1)).collect();
+        let order = |a: &AgentCursor, b: &AgentCursor| match query.sort {
+            AgentSort::LastSeen => (b.value, &b.agent).cmp(&(a.value, &a.agent)),
+            AgentSort::Score | AgentSort::AgentId => (b.value, &a.agent).cmp(&(a.value, &b.agent)),
+        };
+        let wanted = agents.into_iter().filter(|agent| query.wants(&agent.agent));
+        let mut page: Vec<(AgentCursor, AgentSummary)> = wanted
+            .map(|agent| (agent.cursor(query.sort), agent))
+            // The agent at which the last page ended may have moved since.
+            .filter(|(place, _)| query.after.as_ref().is_none_or(|after| order(after, place).is_lt()))
+            .collect();
+        page.sort_by(|(a, _), (b, _)| order(a, b));
         let more = page.len() > query.limit;
         page.truncate(query.limit);
-        let next = page.last().filter(|_| more).map(|last| last.cursor(query.sort));
-        Self { agents: page, next }
+        let next = page.last().filter(|_| more).map(|(place, _)| place.clone());
+        Self { agents: page.into_iter().map(|(_, agent)| agent).collect(), next }
     }
 }

@@ -6,10 +6,12 @@
 //! | `writer` | the thread that commits everything waiting as one transaction, and the checkpoints beside it |
 //! | `log` | what a transaction does |
 //! | `readers`, `rows` | the pool of reading threads, and what they read |
-//! | `standings` | the sums of hot agents in memory |
+//! | `agents` | the rows of agents, which follow the log about a second behind |
+//! | `standings` | what they do not hold yet, and the sums of hot agents, in memory |
 //! | `backup`, `verify` | a consistent copy, and every score made again |
 //! | `lock` | one process per data directory |
 
+mod agents;
 mod backup;
 mod lock;
 mod log;
@@ -29,10 +31,11 @@ use std::time::SystemTime;
 use renown_core::ids::{AgentId, OrgId};
 use renown_core::reputation::{Tally, Window};
 use renown_core::time::Timestamp;
-use rusqlite::Connection;
+use rusqlite::{Connection, Transaction};
 
+use self::agents::AgentState;
 use self::lock::DirectoryLock;
-use self::orgs::Orgs;
+use self::orgs::{OrgKey, Orgs};
 use self::readers::{Patience, Readers};
 use self::standings::Standings;
 use self::writer::Writer;
@@ -94,6 +97,38 @@ impl Sqlite {
         )?;
         Ok(Self { readers: Readers::start(path)?, writer, orgs, standings, clock, _lock: lock })
     }
+}
+
+impl Sqlite {
+    /// Reads something of one agent, which is given as it stands when this is asked.
+    fn read_agent<'a, T: Send + 'static>(
+        &'a self,
+        org: &OrgId,
+        agent: &AgentId,
+        read: impl FnOnce(&Transaction<'_>, Option<AgentState>, &Patience) -> Result<T, StoreError>
+        + Send
+        + 'static,
+    ) -> Reply<'a, T> {
+        let org = match self.orgs.get(org) {
+            Ok(org) => org,
+            Err(error) => return answer(Err(error)),
+        };
+        let key = (org, agent.clone());
+        // Before the moment that is read begins: if it is settled between the two, the file has it.
+        let latest = self.standings.latest(&key);
+        self.readers.run(move |moment, patience| {
+            let known = match latest {
+                None => agents::find(moment, org, &key.1)?,
+                latest => latest,
+            };
+            read(moment, known, patience)
+        })
+    }
+}
+
+/// The place of an agent's last evaluation.
+fn last(agent: Option<AgentState>) -> Option<i64> {
+    agent.and_then(|agent| agent.last_seq)
 }
 
 /// The directory of a file.
@@ -162,17 +197,26 @@ impl Reader {
 
     /// The agents of an organization.
     pub fn agents(&self, org: &OrgId, query: &AgentQuery) -> Result<Agents, StoreError> {
-        rows::agents(&self.connection, self.orgs.get(org)?, query, &Patience::ENDLESS)
+        let (moment, org) = (self.connection.unchecked_transaction()?, self.orgs.get(org)?);
+        agents::page(&moment, org, query, agents::behind(&moment, org)?, &Patience::ENDLESS)
     }
 
     /// One agent, if it was ever seen.
     pub fn agent(&self, org: &OrgId, agent: &AgentId) -> Result<Option<AgentSummary>, StoreError> {
-        rows::agent(&self.connection, self.orgs.get(org)?, agent)
+        let moment = self.connection.unchecked_transaction()?;
+        Ok(agents::summary(agent, find(&moment, self.orgs.get(org)?, agent)?))
     }
 
     /// Evaluations, the last accepted first.
     pub fn events(&self, org: &OrgId, query: EventQuery) -> Result<Events, StoreError> {
-        rows::events(&self.connection, self.orgs.get(org)?, query, &Patience::ENDLESS)
+        let (moment, org) = (self.connection.unchecked_transaction()?, self.orgs.get(org)?);
+        match query.agent.clone() {
+            Some(agent) => {
+                let agent = find(&moment, org, &agent)?;
+                rows::events_of_agent(&moment, agent, query, &Patience::ENDLESS)
+            }
+            None => rows::events_of_org(&moment, org, query, &Patience::ENDLESS),
+        }
     }
 
     /// Every key.
@@ -210,6 +254,14 @@ impl Reader {
     }
 }
 
+/// An agent as the log leaves it, from the file alone.
+fn find(moment: &Transaction<'_>, org: OrgKey, agent: &AgentId) -> Result<Option<AgentState>, StoreError> {
+    match agents::behind(moment, org)?.remove(agent) {
+        None => agents::find(moment, org, agent),
+        latest => Ok(latest),
+    }
+}
+
 /// What cannot be asked because there is no such organization, or the answer.
 fn answer<'a, T: Send + 'a>(result: Result<T, StoreError>) -> Reply<'a, T> {
     Box::pin(std::future::ready(result))
@@ -241,7 +293,8 @@ impl Store for Sqlite {
             Err(vacancy) => {
                 let (agent, standings) = (agent.clone(), Arc::clone(&self.standings));
                 self.readers.run(move |moment, _| {
-                    let tally = rows::tally_of(moment, org, &agent)?;
+                    let known = agents::find(moment, org, &agent)?;
+                    let tally = known.map(|known| known.tally).unwrap_or_default();
                     standings.fill(vacancy, tally);
                     Ok(tally)
                 })
@@ -250,36 +303,42 @@ impl Store for Sqlite {
     }
 
     fn window<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Window> {
-        let (org, agent) = (self.orgs.get(org), agent.clone());
-        self.readers.run(move |moment, _| {
-            let last = rows::agent_row(moment, org?, &agent)?.and_then(|row| row.last_seq);
-            rows::window(moment, last)
-        })
+        self.read_agent(org, agent, |moment, agent, _| rows::window(moment, last(agent)))
     }
 
     fn events<'a>(&'a self, org: &OrgId, query: EventQuery) -> Reply<'a, Events> {
+        if let Some(agent) = query.agent.clone() {
+            return self.read_agent(org, &agent, |moment, agent, patience| {
+                rows::events_of_agent(moment, agent, query, patience)
+            });
+        }
         let org = self.orgs.get(org);
-        self.readers.run(move |moment, patience| rows::events(moment, org?, query, patience))
+        self.readers.run(move |moment, patience| rows::events_of_org(moment, org?, query, patience))
     }
 
     fn history<'a>(&'a self, org: &OrgId, agent: &AgentId, steps: Steps) -> Reply<'a, Vec<Point>> {
-        let (org, agent) = (self.orgs.get(org), agent.clone());
-        self.readers.run(move |moment, patience| rows::history(moment, org?, &agent, steps, patience))
+        self.read_agent(org, agent, move |moment, agent, patience| {
+            rows::history(moment, last(agent), steps, patience)
+        })
     }
 
     fn earliest<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Option<Timestamp>> {
-        let (org, agent) = (self.orgs.get(org), agent.clone());
-        self.readers.run(move |moment, patience| rows::earliest(moment, org?, &agent, patience))
+        self.read_agent(org, agent, |moment, agent, patience| rows::earliest(moment, last(agent), patience))
     }
 
     fn agents<'a>(&'a self, org: &OrgId, query: AgentQuery) -> Reply<'a, Agents> {
-        let org = self.orgs.get(org);
-        self.readers.run(move |moment, patience| rows::agents(moment, org?, &query, patience))
+        let org = match self.orgs.get(org) {
+            Ok(org) => org,
+            Err(error) => return answer(Err(error)),
+        };
+        // Before the moment that is read begins: what is settled between the two is in both.
+        let behind = self.standings.behind_of(org);
+        self.readers.run(move |moment, patience| agents::page(moment, org, &query, behind, patience))
     }
 
     fn agent<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Option<AgentSummary>> {
-        let (org, agent) = (self.orgs.get(org), agent.clone());
-        self.readers.run(move |moment, _| rows::agent(moment, org?, &agent))
+        let name = agent.clone();
+        self.read_agent(org, agent, move |_, agent, _| Ok(agents::summary(&name, agent)))
     }
 
     fn saved_reply<'a>(&'a self, org: &OrgId, key: &str) -> Reply<'a, Option<SavedReply>> {

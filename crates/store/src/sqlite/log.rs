@@ -1,25 +1,29 @@
-//! What the writer does inside a transaction: counts evaluations, adds agents and keys, keeps replies.
+//! What the writer does inside a transaction: counts evaluations, adds agents and keys, keeps replies, settles the rows of
+//! agents.
 //!
 //! The windows of agents that were lately written are held in memory, with a bound, and rebuilt from the log on first touch.
 //! They run ahead of the file until the commit; if that fails, every one that was touched is forgotten. Until then none is
 //! let go, since only they know what the transaction has done.
 
 mod keys;
+mod settle;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use lru::LruCache;
 use renown_core::ids::{AgentId, OrgId};
-use renown_core::reputation::Window;
+use renown_core::reputation::{Tally, Window};
 use renown_core::time::Timestamp;
 use rusqlite::{Connection, Statement, params};
 
+pub(super) use self::settle::SETTLE_EVERY;
+use super::agents::{self, AgentState};
 use super::orgs::{OrgKey, Orgs};
-use super::rows::{self, AgentRow};
+use super::rows;
 use super::salts::Salts;
-use super::schema::MINUTE_MS;
-use super::standings::Standings;
+use super::schema::{MINUTE_MS, SEQ_BITS};
+use super::standings::{AgentKey, Standings};
 use crate::error::StoreError;
 use crate::evidence::{EventId, NewEvaluation, Once, Outcome, Seq};
 use crate::{Clock, REPLIES_KEPT_MS};
@@ -35,24 +39,11 @@ pub(super) const TRANSACTION_MAX: usize = WINDOWS_MAX / 4;
 
 /// An agent as the writer knows it.
 struct Agent {
-    row: i64,
-    last_seq: Option<i64>,
-    last_seen: Timestamp,
-    /// The minute of `last_seen` as it stands in the file.
-    minute: i64,
+    state: AgentState,
     window: Window,
     /// Whether the open transaction has touched it.
     touched: bool,
 }
-
-impl Agent {
-    fn new(row: AgentRow, window: Window) -> Self {
-        let AgentRow { agent: row, last_seq, last_seen } = row;
-        Self { row, last_seq, last_seen, minute: last_seen.millis() / MINUTE_MS, window, touched: false }
-    }
-}
-
-type AgentKey = (OrgKey, AgentId);
 
 /// The statements and the state of the writer.
 pub(super) struct Log<'c> {
@@ -66,12 +57,13 @@ pub(super) struct Log<'c> {
     next_seq: HashMap<OrgKey, i64>,
     agents: LruCache<AgentKey, Agent>,
     touched: Vec<AgentKey>,
+    /// How many agents' rows are behind, and when they were last settled.
+    behind: usize,
+    settled_at: Timestamp,
     new_orgs: Vec<(OrgId, OrgKey)>,
     begin: Statement<'c>,
     commit: Statement<'c>,
     insert_evaluation: Statement<'c>,
-    update_agent: Statement<'c>,
-    update_minute: Statement<'c>,
 }
 
 impl<'c> Log<'c> {
@@ -81,12 +73,14 @@ impl<'c> Log<'c> {
         standings: Arc<Standings>,
         clock: Clock,
     ) -> Result<Self, StoreError> {
+        // An organization's last evaluation is its latest, and the agent of the highest number was named last.
         let latest: Option<i64> = connection.query_row(
             "SELECT max(latest) FROM (SELECT max(created_at) AS latest FROM orgs \
              UNION ALL SELECT max(created_at) FROM keys UNION ALL SELECT max(created_at) FROM replies \
-             UNION ALL SELECT (SELECT max(last_seen) FROM agents a WHERE a.org = o.org AND a.seen_minute = \
-             (SELECT max(seen_minute) FROM agents m WHERE m.org = o.org)) FROM orgs o)",
-            [],
+             UNION ALL SELECT first_seen FROM agents WHERE agent = (SELECT max(agent) FROM agents) \
+             UNION ALL SELECT (SELECT accepted_at FROM evaluations WHERE seq = \
+             (SELECT max(seq) FROM evaluations WHERE seq < (o.org + 1) << ?1)) FROM orgs o)",
+            [SEQ_BITS],
             |row| row.get(0),
         )?;
         Ok(Self {
@@ -99,6 +93,8 @@ impl<'c> Log<'c> {
             next_seq: HashMap::new(),
             agents: LruCache::unbounded(),
             touched: Vec::new(),
+            behind: 0,
+            settled_at: Timestamp::MIN,
             new_orgs: Vec::new(),
             begin: connection.prepare("BEGIN IMMEDIATE")?,
             commit: connection.prepare("COMMIT")?,
@@ -107,11 +103,6 @@ impl<'c> Log<'c> {
                  agent_us, tool, gates, created_at, accepted_at, score, evaluations, salt) \
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
             )?,
-            update_agent: connection.prepare(
-                "UPDATE agents SET last_seen = ?2, last_seq = ?3, evaluations = ?4, passed = ?5, streak = ?6, \
-                 latency_us = ?7, score = ?8 WHERE agent = ?1",
-            )?,
-            update_minute: connection.prepare("UPDATE agents SET seen_minute = ?2 WHERE agent = ?1")?,
         })
     }
 
@@ -136,9 +127,8 @@ impl<'c> Log<'c> {
         !damaged_page && !self.connection.is_autocommit() && self.changes() == mark
     }
 
-    /// Writes the sums of the touched agents, makes everything durable, and only then shows it to readers.
+    /// Makes everything durable, and only then shows it to readers.
     pub(super) fn commit(&mut self) -> Result<(), StoreError> {
-        self.write_sums()?;
         self.commit.raw_execute()?;
         for (name, key) in self.new_orgs.drain(..) {
             self.orgs.add(name, key);
@@ -146,7 +136,7 @@ impl<'c> Log<'c> {
         for key in self.touched.drain(..) {
             if let Some(agent) = self.agents.peek_mut(&key) {
                 agent.touched = false;
-                self.standings.publish(key.0, &key.1, agent.window.tally());
+                self.behind += usize::from(self.standings.publish(key, agent.state));
             }
         }
         while self.agents.len() > WINDOWS_MAX {
@@ -165,29 +155,6 @@ impl<'c> Log<'c> {
         for key in self.touched.drain(..) {
             self.agents.pop(&key);
         }
-    }
-
-    fn write_sums(&mut self) -> Result<(), StoreError> {
-        for key in &self.touched {
-            let Some(agent) = self.agents.peek_mut(key) else { continue };
-            let tally = agent.window.tally();
-            self.update_agent.execute(params![
-                agent.row,
-                agent.last_seen.millis(),
-                agent.last_seq,
-                tally.evaluations(),
-                tally.passed(),
-                tally.streak(),
-                tally.latency_us(),
-                tally.breakdown().score(),
-            ])?;
-            let minute = agent.last_seen.millis() / MINUTE_MS;
-            if minute != agent.minute {
-                self.update_minute.execute([agent.row, minute])?;
-                agent.minute = minute;
-            }
-        }
-        Ok(())
     }
 
     /// Counts evaluations in this order. What is known of their agents is read before anything is written, so that
@@ -211,14 +178,19 @@ impl<'c> Log<'c> {
     }
 
     fn count(&mut self, org: OrgKey, new: &NewEvaluation) -> Result<Outcome, StoreError> {
-        if let EventId::Sent(_) = new.id
-            && let Some(repeated) = self.repeated(org, new)?
-        {
-            return Ok(repeated);
+        let key = (org, new.agent.clone());
+        if !self.agents.contains(&key) {
+            // A repeated evaluation does not make its agent known.
+            if let EventId::Sent(_) = new.id
+                && let Some(repeated) = self.repeated(&key, new)?
+            {
+                return Ok(repeated);
+            }
+            self.insert_agent(&key)?;
         }
-        match self.insert(org, new) {
-            // An id made here that is there already, which chance all but excludes.
-            Err(StoreError::Sqlite(error)) if is_taken(&error) => match self.repeated(org, new)? {
+        match self.insert(&key, new) {
+            // The id is there already. To ask for it first would cost every new one a look-up more.
+            Err(StoreError::Sqlite(error)) if is_taken(&error) => match self.repeated(&key, new)? {
                 Some(repeated) => Ok(repeated),
                 None => Err(error.into()),
             },
@@ -226,45 +198,33 @@ impl<'c> Log<'c> {
         }
     }
 
-    fn repeated(&mut self, org: OrgKey, new: &NewEvaluation) -> Result<Option<Outcome>, StoreError> {
-        let Some(first) = rows::event_of(self.connection, org, new.id.get().as_str())? else {
+    fn repeated(&mut self, key: &AgentKey, new: &NewEvaluation) -> Result<Option<Outcome>, StoreError> {
+        let Some(first) = rows::event_of(self.connection, key.0, new.id.get().as_str())? else {
             return Ok(None);
         };
-        let tally = match self.agents.peek(&(org, new.agent.clone())) {
-            Some(agent) => agent.window.tally(),
-            None => rows::tally_of(self.connection, org, &new.agent)?,
-        };
+        let tally = self.agents.peek(key).map(|agent| agent.state.tally).unwrap_or_default();
         Ok(Some(Outcome::Repeated { first: Box::new(first), tally }))
     }
 
-    fn insert(&mut self, org: OrgKey, new: &NewEvaluation) -> Result<Outcome, StoreError> {
+    fn insert(&mut self, key: &AgentKey, new: &NewEvaluation) -> Result<Outcome, StoreError> {
+        let org = key.0;
         let seq = self.next_seq(org)?;
         let salt =
             self.salts.take().map_err(|error| StoreError::Damaged(format!("no random bytes: {error}")))?;
         let accepted_at = self.latest;
-        let key = (org, new.agent.clone());
-        if !self.agents.contains(&key) {
-            // It was not there to be recalled.
-            let row = self.insert_agent(org, &new.agent)?;
-            let agent = Agent::new(
-                AgentRow { agent: row, last_seq: None, last_seen: accepted_at },
-                Window::default(),
-            );
-            self.agents.push(key.clone(), agent);
-        }
-        let Some(agent) = self.agents.get_mut(&key) else { return Err(StoreError::Closed) };
+        let Some(agent) = self.agents.get_mut(key) else { return Err(StoreError::Closed) };
         // Before anything can fail, so that a roll-back forgets an agent whose row it takes back.
         if !agent.touched {
             agent.touched = true;
-            self.touched.push(key);
+            self.touched.push(key.clone());
         }
         let tally = agent.window.tally_after(new.evaluation());
         let standing = tally.standing();
         self.insert_evaluation.execute(params![
             seq.0,
             org,
-            agent.row,
-            agent.last_seq,
+            agent.state.agent,
+            agent.state.last_seq,
             new.id.get().as_str(),
             new.passed,
             new.latency.us(),
@@ -279,7 +239,7 @@ impl<'c> Log<'c> {
             salt,
         ])?;
         agent.window.push(new.evaluation());
-        (agent.last_seq, agent.last_seen) = (Some(seq.0), accepted_at);
+        agent.state = AgentState { last_seq: Some(seq.0), last_seen: accepted_at, tally, ..agent.state };
         self.next_seq.insert(org, seq.0 + 1);
         Ok(Outcome::Counted { tally })
     }
@@ -304,20 +264,30 @@ impl<'c> Log<'c> {
         if self.agents.contains(&key) {
             return Ok(());
         }
-        if let Some(row) = rows::agent_row(self.connection, org, agent)? {
-            let window = rows::window(self.connection, row.last_seq)?;
-            self.agents.push(key, Agent::new(row, window));
+        let known = match self.standings.latest(&key) {
+            None => agents::find(self.connection, org, agent)?,
+            latest => latest,
+        };
+        if let Some(state) = known {
+            let window = rows::window(self.connection, state.last_seq)?;
+            self.agents.push(key, Agent { state, window, touched: false });
         }
         Ok(())
     }
 
-    fn insert_agent(&self, org: OrgKey, agent: &AgentId) -> Result<i64, StoreError> {
+    /// Makes an agent known.
+    fn insert_agent(&mut self, key: &AgentKey) -> Result<(), StoreError> {
+        let now = self.latest;
         let mut insert = self.connection.prepare_cached(
             "INSERT INTO agents (org, name, first_seen, last_seen, seen_minute) VALUES (?1, ?2, ?3, ?3, ?4)",
         )?;
-        let now = self.latest.millis();
-        insert.execute(params![org, agent.as_str(), now, now / MINUTE_MS])?;
-        Ok(self.connection.last_insert_rowid())
+        insert.execute(params![key.0, key.1.as_str(), now.millis(), now.millis() / MINUTE_MS])?;
+        let agent = self.connection.last_insert_rowid();
+        let state =
+            AgentState { agent, first_seen: now, last_seen: now, last_seq: None, tally: Tally::default() };
+        self.agents.push(key.clone(), Agent { state, window: Window::default(), touched: true });
+        self.touched.push(key.clone());
+        Ok(())
     }
 
     /// Makes an agent known; whether it was new.
@@ -327,10 +297,11 @@ impl<'c> Log<'c> {
         agent: &AgentId,
         once: Option<Once<bool>>,
     ) -> Result<bool, StoreError> {
-        let org = self.orgs.get(org)?;
-        let new = rows::agent_row(self.connection, org, agent)?.is_none();
+        let key = (self.orgs.get(org)?, agent.clone());
+        self.recall(key.0, agent)?;
+        let new = !self.agents.contains(&key);
         if new {
-            self.insert_agent(org, agent)?;
+            self.insert_agent(&key)?;
         }
         self.keep_reply(once, &new)?;
         Ok(new)
@@ -347,12 +318,12 @@ impl<'c> Log<'c> {
         Ok(())
     }
 
-    /// Forgets replies that are no longer kept.
+    /// Forgets replies a day after they are no longer asked for: a clock that is turned back asks for them again.
     pub(super) fn forget_replies(&self) -> Result<(), StoreError> {
         let mut delete = self.connection.prepare_cached(
             "DELETE FROM replies WHERE (org, key) IN (SELECT org, key FROM replies WHERE created_at < ?1 LIMIT ?2)",
         )?;
-        delete.execute([self.latest.millis() - REPLIES_KEPT_MS, FORGOTTEN_AT_ONCE])?;
+        delete.execute([self.latest.millis() - 2 * REPLIES_KEPT_MS, FORGOTTEN_AT_ONCE])?;
         Ok(())
     }
 

@@ -1,20 +1,20 @@
 //! Rows into values, and the walks over them. Everything here only reads.
 
-use renown_core::ids::{AgentId, OrgId};
-use renown_core::reputation::{Evaluation, Standing, Tally, WINDOW_SIZE, Window};
+use renown_core::ids::OrgId;
+use renown_core::reputation::{Evaluation, Standing, WINDOW_SIZE, Window};
 use renown_core::time::Timestamp;
 use renown_core::units::Micros;
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Row, params};
 use uuid::Uuid;
 
+use super::agents::AgentState;
 use super::orgs::OrgKey;
 use super::readers::Patience;
-use super::schema::MINUTE_MS;
 use crate::error::StoreError;
 use crate::evidence::{Event, SavedReply, Seq};
 use crate::history::{Gathering, Point, Steps};
 use crate::keys::{ApiKey, NewKey};
-use crate::query::{AgentQuery, AgentSort, AgentSummary, Agents, EventPage, EventQuery, Events};
+use crate::query::{EventPage, EventQuery, Events};
 
 /// Up to so many evaluations in a span of time are found by their times; more of them by walking the log.
 const SPAN_MAX: i64 = 20_000;
@@ -24,7 +24,7 @@ fn damaged<E: std::fmt::Display>(what: &'static str) -> impl FnOnce(E) -> StoreE
     move |error| StoreError::Damaged(format!("{what}: {error}"))
 }
 
-fn time(millis: i64) -> Result<Timestamp, StoreError> {
+pub(super) fn time(millis: i64) -> Result<Timestamp, StoreError> {
     Timestamp::from_millis(millis).map_err(damaged("a time"))
 }
 
@@ -32,7 +32,7 @@ fn latency(us: u32) -> Result<Micros, StoreError> {
     Micros::from_us(us).ok_or_else(|| StoreError::Damaged(format!("a latency of {us} µs")))
 }
 
-fn text<T: std::str::FromStr<Err: std::fmt::Display>>(
+pub(super) fn text<T: std::str::FromStr<Err: std::fmt::Display>>(
     row: &Row<'_>,
     column: usize,
     what: &'static str,
@@ -73,26 +73,6 @@ pub(super) fn event_of(connection: &Connection, org: OrgKey, id: &str) -> Result
     rows.next()?.map(event).transpose()
 }
 
-/// An agent's number, its last evaluation, and when it was last seen.
-#[derive(Clone, Copy)]
-pub(super) struct AgentRow {
-    pub(super) agent: i64,
-    pub(super) last_seq: Option<i64>,
-    pub(super) last_seen: Timestamp,
-}
-
-pub(super) fn agent_row(
-    connection: &Connection,
-    org: OrgKey,
-    agent: &AgentId,
-) -> Result<Option<AgentRow>, StoreError> {
-    let mut select = connection
-        .prepare_cached("SELECT agent, last_seq, last_seen FROM agents WHERE org = ?1 AND name = ?2")?;
-    let mut rows = select.query(params![org, agent.as_str()])?;
-    let Some(row) = rows.next()? else { return Ok(None) };
-    Ok(Some(AgentRow { agent: row.get(0)?, last_seq: row.get(1)?, last_seen: time(row.get(2)?)? }))
-}
-
 /// An agent's evaluations from `last` backwards, until `take` wants no more. A chain that leads nowhere, or not back, is
 /// damage: an end of it would pass for the whole, and a circle would never end.
 fn walk(
@@ -128,47 +108,15 @@ pub(super) fn window(connection: &Connection, last: Option<i64>) -> Result<Windo
     Ok(newest_first.into_iter().rev().collect())
 }
 
-/// The sums of a window as they are kept beside its agent.
-fn tally(row: &Row<'_>, first_column: usize) -> Result<Tally, StoreError> {
-    let sum = |column| row.get::<_, u64>(first_column + column);
-    let (evaluations, passed, streak, latency_us) = (sum(0)?, sum(1)?, sum(2)?, sum(3)?);
-    Tally::from_sums(evaluations, passed, streak, latency_us)
-        .ok_or_else(|| StoreError::Damaged("the sums of an agent".to_owned()))
-}
-
-/// The sums of an agent, zero if it was never seen.
-pub(super) fn tally_of(connection: &Connection, org: OrgKey, agent: &AgentId) -> Result<Tally, StoreError> {
-    let mut select = connection.prepare_cached(
-        "SELECT evaluations, passed, streak, latency_us FROM agents WHERE org = ?1 AND name = ?2",
-    )?;
-    let mut rows = select.query(params![org, agent.as_str()])?;
-    rows.next()?.map_or(Ok(Tally::default()), |row| tally(row, 0))
-}
-
-/// A page of evaluations.
-pub(super) fn events(
+/// A page of an agent's evaluations.
+pub(super) fn events_of_agent(
     connection: &Connection,
-    org: OrgKey,
+    agent: Option<AgentState>,
     query: EventQuery,
     patience: &Patience,
 ) -> Result<Events, StoreError> {
-    let agent = query.agent.clone();
     let mut page = EventPage::new(query);
-    match agent {
-        Some(agent) => events_of_agent(connection, org, &agent, &mut page, patience)?,
-        None => events_of_org(connection, org, &mut page, patience)?,
-    }
-    Ok(page.finish())
-}
-
-fn events_of_agent(
-    connection: &Connection,
-    org: OrgKey,
-    agent: &AgentId,
-    page: &mut EventPage,
-    patience: &Patience,
-) -> Result<(), StoreError> {
-    let Some(AgentRow { agent, last_seq, .. }) = agent_row(connection, org, agent)? else { return Ok(()) };
+    let Some(AgentState { agent, last_seq, .. }) = agent else { return Ok(page.finish()) };
     // A page that goes on from an evaluation of this agent need not walk there again.
     let resumed = match page.query().before {
         Some(Seq(before)) => connection
@@ -184,15 +132,18 @@ fn events_of_agent(
     walk(&mut select, resumed.unwrap_or(last_seq), |_, row| {
         patience.check()?;
         Ok(page.take(event(row)?))
-    })
+    })?;
+    Ok(page.finish())
 }
 
-fn events_of_org(
+/// A page of an organization's evaluations.
+pub(super) fn events_of_org(
     connection: &Connection,
     org: OrgKey,
-    page: &mut EventPage,
+    query: EventQuery,
     patience: &Patience,
-) -> Result<(), StoreError> {
+) -> Result<Events, StoreError> {
+    let mut page = EventPage::new(query);
     let (Seq(first), Seq(end)) = org.places();
     let query = page.query();
     let end = query.before.map_or(end, |Seq(before)| before.min(end));
@@ -223,7 +174,7 @@ fn events_of_org(
             break;
         }
     }
-    Ok(())
+    Ok(page.finish())
 }
 
 /// The first whole millisecond that is not before a time.
@@ -232,16 +183,14 @@ fn first_milli(time: Timestamp) -> i64 {
     if Timestamp::from_millis(millis).is_ok_and(|floor| floor < time) { millis + 1 } else { millis }
 }
 
-/// How an agent's score went.
+/// How the score went of the agent with this last evaluation.
 pub(super) fn history(
     connection: &Connection,
-    org: OrgKey,
-    agent: &AgentId,
+    last: Option<i64>,
     steps: Steps,
     patience: &Patience,
 ) -> Result<Vec<Point>, StoreError> {
     let mut gathering = Gathering::new(steps);
-    let last = agent_row(connection, org, agent)?.and_then(|row| row.last_seq);
     let mut select =
         connection.prepare_cached("SELECT previous, created_at, score FROM evaluations WHERE seq = ?1")?;
     walk(&mut select, last, |seq, row| {
@@ -252,15 +201,13 @@ pub(super) fn history(
     Ok(gathering.finish())
 }
 
-/// When the first of an agent's evaluations happened.
+/// When the first of the evaluations up to this last one of an agent happened.
 pub(super) fn earliest(
     connection: &Connection,
-    org: OrgKey,
-    agent: &AgentId,
+    last: Option<i64>,
     patience: &Patience,
 ) -> Result<Option<Timestamp>, StoreError> {
     let mut earliest: Option<Timestamp> = None;
-    let last = agent_row(connection, org, agent)?.and_then(|row| row.last_seq);
     let mut select =
         connection.prepare_cached("SELECT previous, created_at FROM evaluations WHERE seq = ?1")?;
     walk(&mut select, last, |_, row| {
@@ -270,68 +217,6 @@ pub(super) fn earliest(
         Ok(true)
     })?;
     Ok(earliest)
-}
-
-const AGENT: &str =
-    "SELECT name, first_seen, last_seen, evaluations, passed, streak, latency_us FROM agents WHERE org = ?1";
-
-fn summary(row: &Row<'_>) -> Result<AgentSummary, StoreError> {
-    Ok(AgentSummary {
-        agent: text(row, 0, "an agent id")?,
-        first_seen: time(row.get(1)?)?,
-        last_seen: time(row.get(2)?)?,
-        tally: tally(row, 3)?,
-    })
-}
-
-/// One agent.
-pub(super) fn agent(
-    connection: &Connection,
-    org: OrgKey,
-    agent: &AgentId,
-) -> Result<Option<AgentSummary>, StoreError> {
-    let mut select = connection.prepare_cached(&format!("{AGENT} AND name = ?2"))?;
-    let mut rows = select.query(params![org, agent.as_str()])?;
-    rows.next()?.map(summary).transpose()
-}
-
-/// A page of agents.
-pub(super) fn agents(
-    connection: &Connection,
-    org: OrgKey,
-    query: &AgentQuery,
-    patience: &Patience,
-) -> Result<Agents, StoreError> {
-    let (value, name) = match (&query.after, query.sort) {
-        (Some(after), _) => (after.value, after.agent.as_str()),
-        (None, AgentSort::LastSeen | AgentSort::Score) => (i64::MAX, ""),
-        (None, AgentSort::AgentId) => (0, ""),
-    };
-    let rest = match query.sort {
-        // By minute first, which an index has in order.
-        AgentSort::LastSeen => {
-            "AND seen_minute <= ?4 AND (last_seen, name) < (?2, ?3) ORDER BY seen_minute DESC, last_seen DESC, name DESC"
-        }
-        AgentSort::Score => "AND (score < ?2 OR (score = ?2 AND name > ?3)) ORDER BY score DESC, name",
-        AgentSort::AgentId => "AND name > ?3 AND ?2 = 0 ORDER BY name",
-    };
-    let mut select = connection.prepare_cached(&format!("{AGENT} {rest}"))?;
-    // Only one of the orders has a fourth parameter, and too many are refused.
-    let mut rows = match query.sort {
-        AgentSort::LastSeen => select.query(params![org, value, name, value / MINUTE_MS])?,
-        AgentSort::Score | AgentSort::AgentId => select.query(params![org, value, name])?,
-    };
-    let mut found = Vec::new();
-    while let Some(row) = rows.next()?
-        && found.len() <= query.limit
-    {
-        patience.check()?;
-        let agent = summary(row)?;
-        if query.wants(&agent.agent) {
-            found.push(agent);
-        }
-    }
-    Ok(Agents::page(found, query))
 }
 
 /// The reply kept for an idempotency key, if it is not older than `since`.

@@ -8,7 +8,8 @@
 //!   its own with almost every evaluation; the chain costs nothing to write and a look-up a step to read.
 //! - Agents are listed by when they were last seen. An index over that time would move with every evaluation; the one over its
 //!   minute moves once a minute, and the agents of one minute are sorted when they are asked for.
-//! - `agents` holds what can be made again from the evaluations: the sums of the window. `renown verify` does so.
+//! - `agents` holds what can be made again from the evaluations: the sums of the window. `renown verify` does so. Up to
+//!   which place of its organization's log a row is current is in `orgs.settled`.
 
 use std::path::Path;
 
@@ -96,11 +97,18 @@ CREATE TABLE replies (
 CREATE INDEX replies_by_time ON replies (created_at);
 ";
 
+/// The rows of agents may be behind the log; until now none was.
+const SECOND: &str = "
+ALTER TABLE orgs ADD COLUMN settled INTEGER NOT NULL DEFAULT -1;
+UPDATE orgs SET settled = coalesce(
+    (SELECT max(seq) FROM evaluations e WHERE e.seq >= orgs.org << 40 AND e.seq < (orgs.org + 1) << 40), -1);
+";
+
 /// The version that this release writes.
-pub(super) const VERSION: i64 = 1;
+pub(super) const VERSION: i64 = 2;
 
 /// Step `n` of this list makes version `n + 1` of version `n`; the first makes version 1 of an empty file.
-pub(super) const STEPS: [&str; 1] = [FIRST];
+pub(super) const STEPS: [&str; 2] = [FIRST, SECOND];
 
 /// Brings the database at a path to the version of the last step.
 pub(super) fn upgrade(connection: &mut Connection, path: &Path, steps: &[&str]) -> Result<(), StoreError> {
@@ -155,7 +163,7 @@ mod tests {
     use super::*;
     use crate::sqlite::testing::scratch;
 
-    const SECOND: &str = "ALTER TABLE agents ADD COLUMN slug TEXT";
+    const SLUG: &str = "ALTER TABLE agents ADD COLUMN slug TEXT";
 
     fn version(connection: &Connection) -> i64 {
         connection.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap()
@@ -169,7 +177,7 @@ mod tests {
         upgrade(&mut connection, &path, &[FIRST]).unwrap();
         assert!(!dir.join("renown.db.before-1").exists(), "a new database has nothing to keep");
 
-        upgrade(&mut connection, &path, &[FIRST, SECOND]).unwrap();
+        upgrade(&mut connection, &path, &[FIRST, SLUG]).unwrap();
         assert_eq!(version(&connection), 2);
         let copy = Connection::open(dir.join("renown.db.before-1")).unwrap();
         assert_eq!(version(&copy), 1);
@@ -185,7 +193,7 @@ mod tests {
         let path = dir.join("renown.db");
         let mut connection = Connection::open(&path).unwrap();
         upgrade(&mut connection, &path, &[FIRST]).unwrap();
-        upgrade(&mut connection, &path, &[FIRST, SECOND, "nonsense"]).unwrap_err();
+        upgrade(&mut connection, &path, &[FIRST, SLUG, "nonsense"]).unwrap_err();
         assert_eq!(version(&connection), 1);
         assert!(connection.prepare("SELECT slug FROM agents").is_err(), "nothing is half upgraded");
     }

@@ -2,14 +2,15 @@
 //!
 //! The log is read once, in the order of acceptance. What the store keeps beside the evidence has to be what the rules make
 //! of it: the organization of each evaluation, times of acceptance that do not go backwards, the score and the count after
-//! each, the chain of each agent's evaluations, and the sums, the score, the last place and the last time beside each agent.
+//! each, the chain of each agent's evaluations, and the sums, the score, the last place and the last time beside each agent,
+//! up to the place of the log to which those are settled.
 
 use std::collections::HashMap;
 use std::fmt;
 
-use renown_core::reputation::{Evaluation, Window};
+use renown_core::reputation::{Evaluation, Tally, Window};
 use renown_core::units::Micros;
-use rusqlite::{Connection, Row};
+use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::backup;
 use super::orgs::OrgKey;
@@ -61,6 +62,14 @@ pub type Verdict = Result<Verified, Box<Difference>>;
 struct Replayed {
     window: Window,
     last_seq: Option<i64>,
+    settled: Settled,
+}
+
+/// What the row of an agent has to hold.
+#[derive(Default)]
+struct Settled {
+    tally: Tally,
+    last_seq: Option<i64>,
     last_accepted: Option<i64>,
 }
 
@@ -77,20 +86,21 @@ pub(super) fn run(connection: &Connection, report: &mut dyn FnMut(u64, u64)) -> 
          FROM evaluations ORDER BY seq",
     )?;
     let mut rows = select.query([])?;
-    let mut org = None;
+    let (mut org, mut settled) = (None, i64::MAX);
     while let Some(row) = rows.next()? {
         let agent: i64 = row.get(1)?;
         let (kept_org, accepted_at): (OrgKey, i64) = (row.get(9)?, row.get(10)?);
         let fresh_org = OrgKey::of(Seq(row.get(0)?));
         if org.replace(fresh_org) != Some(fresh_org) {
             latest = i64::MIN;
+            settled = settled_of(&moment, fresh_org)?;
         }
         latest = latest.max(accepted_at);
         let found = differs("the organization", &kept_org, &fresh_org)
             .or_else(|| differs("the time of acceptance", &accepted_at, &latest));
         let found = match found {
             Some(found) => Some(found),
-            None => replay(agents.entry(agent).or_default(), row)?,
+            None => replay(agents.entry(agent).or_default(), row, settled)?,
         };
         if let Some(found) = found {
             return Ok(Err(name(&moment, agent, Some(row.get(0)?), found)));
@@ -116,7 +126,7 @@ fn differs<T: PartialEq + fmt::Debug>(what: &'static str, kept: &T, fresh: &T) -
 
 /// Counts one evaluation and compares what is kept with it. Everything is read as the widest integer, so that a value that
 /// was never written is a difference with a name like any other.
-fn replay(replayed: &mut Replayed, row: &Row<'_>) -> Result<Option<Found>, StoreError> {
+fn replay(replayed: &mut Replayed, row: &Row<'_>, settled: i64) -> Result<Option<Found>, StoreError> {
     let (us, gate_us, agent_us): (i64, i64, Option<i64>) = (row.get(4)?, row.get(7)?, row.get(8)?);
     let latency = u32::try_from(us).ok().and_then(Micros::from_us);
     let Some(latency) = latency.filter(|_| us == gate_us || Some(us) == agent_us) else {
@@ -124,13 +134,22 @@ fn replay(replayed: &mut Replayed, row: &Row<'_>) -> Result<Option<Found>, Store
         return Ok(Some(("the latency that counts", us.to_string(), fresh)));
     };
     replayed.window.push(Evaluation { passed: row.get(3)?, latency });
-    let standing = replayed.window.tally().standing();
+    let (seq, tally) = (row.get(0)?, replayed.window.tally());
+    let standing = tally.standing();
     let found = differs("the evaluation before", &row.get(2)?, &replayed.last_seq)
         .or(differs("the score after it", &row.get(5)?, &i64::from(standing.score)))
         .or(differs("the number of evaluations after it", &row.get(6)?, &whole(standing.eval_count)));
-    replayed.last_seq = Some(row.get(0)?);
-    replayed.last_accepted = Some(row.get(10)?);
+    replayed.last_seq = Some(seq);
+    if seq <= settled {
+        replayed.settled = Settled { tally, last_seq: Some(seq), last_accepted: Some(row.get(10)?) };
+    }
     Ok(found)
+}
+
+/// Up to which place the rows of an organization's agents hold its log.
+fn settled_of(connection: &Connection, org: OrgKey) -> Result<i64, StoreError> {
+    let mut select = connection.prepare_cached("SELECT settled FROM orgs WHERE org = ?1")?;
+    Ok(select.query_row([org], |row| row.get(0)).optional()?.unwrap_or(i64::MAX))
 }
 
 fn whole(number: u64) -> i64 {
@@ -149,13 +168,12 @@ fn compare_agents(
     let mut rows = select.query([])?;
     while let Some(row) = rows.next()? {
         let agent: i64 = row.get(0)?;
-        let replayed = agents.remove(&agent).unwrap_or_default();
-        let tally = replayed.window.tally();
+        let Settled { tally, last_seq, last_accepted } = agents.remove(&agent).unwrap_or_default().settled;
         let fresh = [tally.evaluations(), tally.passed(), tally.streak(), tally.latency_us()].map(whole);
         let kept = [row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?];
         // An agent that was only named was last seen then.
-        let last_seen = replayed.last_accepted.map_or_else(|| row.get(8), Ok)?;
-        let found = differs("the last evaluation", &row.get(1)?, &replayed.last_seq)
+        let last_seen = last_accepted.map_or_else(|| row.get(8), Ok)?;
+        let found = differs("the last evaluation", &row.get(1)?, &last_seq)
             .or(differs("the sums of the window", &kept, &fresh))
             .or(differs("the score", &row.get(6)?, &i64::from(tally.breakdown().score())))
             .or(differs("when it was last seen", &row.get(7)?, &last_seen))

@@ -19,7 +19,7 @@ use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 use tokio::sync::oneshot;
 
-use super::log::{Log, TRANSACTION_MAX};
+use super::log::{Log, SETTLE_EVERY, TRANSACTION_MAX};
 use super::orgs::Orgs;
 use super::standings::Standings;
 use crate::error::StoreError;
@@ -34,8 +34,8 @@ const CHECKPOINT_EVERY: Duration = Duration::from_secs(1);
 /// With at most so many pages left to move, the writer does it itself.
 const CHECKPOINT_REST_PAGES: i64 = 1000;
 
-/// How often what is kept for a time only is looked through.
-const HOUSEKEEPING_EVERY: Duration = Duration::from_secs(1);
+/// How large the file of the write-ahead log stays when there is little in it.
+const LOG_BYTES_KEPT: i64 = 64 << 20;
 
 /// A write that waits for its transaction.
 trait Work: Send {
@@ -164,46 +164,53 @@ fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<
         .map_err(StoreError::io(format!("starting {name}")))
 }
 
-/// The first transaction: there is a default organization from the first start on.
+/// The first transaction: there is a default organization from the first start on, and every agent's row is current.
 fn begin(log: &mut Log<'_>) -> Result<(), StoreError> {
-    let done = log.begin().and_then(|()| log.create_default_org()).and_then(|()| log.commit());
+    let done = log
+        .begin()
+        .and_then(|()| log.create_default_org())
+        .and_then(|()| log.catch_up())
+        .and_then(|()| log.commit());
     done.inspect_err(|_| log.roll_back())
 }
 
 fn serve(log: &mut Log<'_>, writes: &Receiver<Box<dyn Work>>, dirty: &SyncSender<()>, between: impl Fn()) {
-    let mut kept_house = Instant::now();
-    while let Ok(first) = writes.recv() {
-        let mut evaluations = first.evaluations();
-        let mut group = vec![first];
-        while evaluations < TRANSACTION_MAX
-            && let Ok(next) = writes.try_recv()
-        {
-            evaluations += next.evaluations();
-            group.push(next);
+    loop {
+        let first = if log.is_settled() {
+            writes.recv().map_err(RecvTimeoutError::from)
+        } else {
+            writes.recv_timeout(SETTLE_EVERY)
+        };
+        match first {
+            Ok(first) => transact(log, gather(first, writes)),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => break,
         }
-        let keep_house = kept_house.elapsed() > HOUSEKEEPING_EVERY;
-        if keep_house {
-            kept_house = Instant::now();
+        if log.wants_settling() {
+            let _ = keep_house(log);
         }
-        transact(log, group, keep_house);
         let _ = dirty.try_send(());
         between();
     }
+    let _ = keep_house(log);
+}
+
+/// All that waits, up to a bound.
+fn gather(first: Box<dyn Work>, writes: &Receiver<Box<dyn Work>>) -> Vec<Box<dyn Work>> {
+    let mut evaluations = first.evaluations();
+    let mut group = vec![first];
+    while evaluations < TRANSACTION_MAX
+        && let Ok(next) = writes.try_recv()
+    {
+        evaluations += next.evaluations();
+        group.push(next);
+    }
+    group
 }
 
 /// Does a group of writes as one transaction and answers each of them.
-fn transact(log: &mut Log<'_>, mut group: Vec<Box<dyn Work>>, keep_house: bool) {
-    let result = log.begin().and_then(|()| {
-        if keep_house {
-            log.forget_replies()?;
-        }
-        for work in &mut group {
-            // A write that panics fails its transaction and nothing else.
-            catch_unwind(AssertUnwindSafe(|| work.apply(log)))
-                .unwrap_or_else(|_| Err(StoreError::Damaged("a write could not be applied".to_owned())))?;
-        }
-        log.commit()
-    });
+fn transact(log: &mut Log<'_>, mut group: Vec<Box<dyn Work>>) {
+    let result = apply(log, &mut group);
     let transaction = result.map_err(|error| {
         log.roll_back();
         Arc::new(error)
@@ -211,6 +218,25 @@ fn transact(log: &mut Log<'_>, mut group: Vec<Box<dyn Work>>, keep_house: bool) 
     for work in group {
         work.answer(transaction.clone());
     }
+}
+
+fn apply(log: &mut Log<'_>, group: &mut [Box<dyn Work>]) -> Result<(), StoreError> {
+    // Only if that failed after the last one.
+    if log.is_far_behind() {
+        log.settle()?;
+    }
+    log.begin()?;
+    for work in group {
+        // A write that panics fails its transaction and nothing else.
+        catch_unwind(AssertUnwindSafe(|| work.apply(log)))
+            .unwrap_or_else(|_| Err(StoreError::Damaged("a write could not be applied".to_owned())))?;
+    }
+    log.commit()
+}
+
+/// What is done beside the writes. If it fails it is tried again later: nothing is lost meanwhile.
+fn keep_house(log: &mut Log<'_>) -> Result<(), StoreError> {
+    log.settle().and_then(|()| log.forget_replies()).inspect_err(|_| log.roll_back())
 }
 
 /// Moves the write-ahead log into the database as long as the writer lives.
@@ -250,6 +276,8 @@ pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
     connection.pragma_update(None, "checkpoint_fullfsync", true)?;
     connection.pragma_update(None, "wal_autocheckpoint", 0)?;
     connection.pragma_update(None, "temp_store", "memory")?;
+    // After a long reader has let the log grow, it is cut to this when it begins anew.
+    connection.pragma_update(None, "journal_size_limit", LOG_BYTES_KEPT)?;
     // Thousands of bytes when negative: 16 MB.
     connection.pragma_update(None, "cache_size", -16_000)?;
     Ok(connection)

@@ -13,6 +13,7 @@
 )]
 
 mod backup;
+mod behind;
 mod conformance;
 mod dice;
 mod failures;

@@ -1,0 +1,144 @@
+//! Agents: what is kept beside the evidence, and how far that is behind it.
+//!
+//! A row of `agents` holds an agent's last evaluation and the sums of its window. To write it with every evaluation would
+//! dirty most of the pages of a commit, so the rows are *settled* about once a second instead. In between some are behind
+//! the log. The file says how far: the rows of an organization hold every evaluation up to the place `orgs.settled`.
+//!
+//! Whoever reads puts what the log says in the place of such rows: the server what it holds in memory
+//! ([`super::standings`]), another process what follows from the evaluations after that place ([`behind`]).
+
+use std::collections::HashMap;
+
+use renown_core::ids::AgentId;
+use renown_core::reputation::Tally;
+use renown_core::time::Timestamp;
+use rusqlite::{Connection, Row, params};
+
+use super::orgs::OrgKey;
+use super::readers::Patience;
+use super::rows::{self, text, time};
+use super::schema::MINUTE_MS;
+use crate::error::StoreError;
+use crate::evidence::Seq;
+use crate::query::{AgentQuery, AgentSort, AgentSummary, Agents};
+
+/// An agent as the log leaves it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct AgentState {
+    /// Its number.
+    pub(super) agent: i64,
+    pub(super) first_seen: Timestamp,
+    pub(super) last_seen: Timestamp,
+    /// The place of its last evaluation.
+    pub(super) last_seq: Option<i64>,
+    pub(super) tally: Tally,
+}
+
+impl AgentState {
+    fn summary(self, agent: AgentId) -> AgentSummary {
+        let Self { first_seen, last_seen, tally, .. } = self;
+        AgentSummary { agent, first_seen, last_seen, tally }
+    }
+}
+
+/// The agents of one organization whose rows are behind, as the log leaves them.
+pub(super) type Behind = HashMap<AgentId, AgentState>;
+
+const AGENT: &str = "SELECT name, agent, first_seen, last_seen, last_seq, evaluations, passed, streak, latency_us \
+     FROM agents WHERE org = ?1";
+
+fn state(row: &Row<'_>) -> Result<AgentState, StoreError> {
+    let sum = |column| row.get::<_, u64>(column);
+    let (evaluations, passed, streak, latency_us) = (sum(5)?, sum(6)?, sum(7)?, sum(8)?);
+    let tally = Tally::from_sums(evaluations, passed, streak, latency_us)
+        .ok_or_else(|| StoreError::Damaged("the sums of an agent".to_owned()))?;
+    Ok(AgentState {
+        agent: row.get(1)?,
+        first_seen: time(row.get(2)?)?,
+        last_seen: time(row.get(3)?)?,
+        last_seq: row.get(4)?,
+        tally,
+    })
+}
+
+/// An agent, if it was ever seen.
+pub(super) fn find(
+    connection: &Connection,
+    org: OrgKey,
+    agent: &AgentId,
+) -> Result<Option<AgentState>, StoreError> {
+    let mut select = connection.prepare_cached(&format!("{AGENT} AND name = ?2"))?;
+    let mut rows = select.query(params![org, agent.as_str()])?;
+    rows.next()?.map(state).transpose()
+}
+
+/// The agent as a list shows it.
+pub(super) fn summary(agent: &AgentId, state: Option<AgentState>) -> Option<AgentSummary> {
+    state.map(|state| state.summary(agent.clone()))
+}
+
+/// What the evaluations after the mark of an organization make of their agents.
+pub(super) fn behind(connection: &Connection, org: OrgKey) -> Result<Behind, StoreError> {
+    let (Seq(first), Seq(end)) = org.places();
+    let mut select = connection.prepare_cached(
+        "SELECT a.name, a.agent, a.first_seen, e.accepted_at, e.seq FROM \
+         (SELECT max(seq) AS last FROM evaluations WHERE seq > (SELECT settled FROM orgs WHERE org = ?1) \
+         AND seq >= ?2 AND seq < ?3 GROUP BY agent) \
+         JOIN evaluations e ON e.seq = last JOIN agents a ON a.agent = e.agent",
+    )?;
+    let mut rows = select.query(params![org, first, end])?;
+    let mut behind = Behind::new();
+    while let Some(row) = rows.next()? {
+        let last_seq = row.get(4)?;
+        let state = AgentState {
+            agent: row.get(1)?,
+            first_seen: time(row.get(2)?)?,
+            last_seen: time(row.get(3)?)?,
+            last_seq,
+            tally: rows::window(connection, last_seq)?.tally(),
+        };
+        behind.insert(text(row, 0, "an agent id")?, state);
+    }
+    Ok(behind)
+}
+
+/// A page of agents.
+pub(super) fn page(
+    connection: &Connection,
+    org: OrgKey,
+    query: &AgentQuery,
+    behind: Behind,
+    patience: &Patience,
+) -> Result<Agents, StoreError> {
+    let (value, name) = match (&query.after, query.sort) {
+        (Some(after), _) => (after.value, after.agent.as_str()),
+        (None, AgentSort::LastSeen | AgentSort::Score) => (i64::MAX, ""),
+        (None, AgentSort::AgentId) => (0, ""),
+    };
+    let rest = match query.sort {
+        // By minute first, which an index has in order.
+        AgentSort::LastSeen => {
+            "AND seen_minute <= ?4 AND (last_seen, name) < (?2, ?3) ORDER BY seen_minute DESC, last_seen DESC, name DESC"
+        }
+        AgentSort::Score => "AND (score < ?2 OR (score = ?2 AND name > ?3)) ORDER BY score DESC, name",
+        AgentSort::AgentId => "AND name > ?3 AND ?2 = 0 ORDER BY name",
+    };
+    let mut select = connection.prepare_cached(&format!("{AGENT} {rest}"))?;
+    // Only one of the orders has a fourth parameter, and too many are refused.
+    let mut rows = match query.sort {
+        AgentSort::LastSeen => select.query(params![org, value, name, value / MINUTE_MS])?,
+        AgentSort::Score | AgentSort::AgentId => select.query(params![org, value, name])?,
+    };
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()?
+        && found.len() <= query.limit
+    {
+        patience.check()?;
+        let agent: AgentId = text(row, 0, "an agent id")?;
+        if query.wants(&agent) && !behind.contains_key(&agent) {
+            found.push(state(row)?.summary(agent));
+        }
+    }
+    let elsewhere = behind.into_iter().map(|(agent, state)| state.summary(agent));
+    Ok(Agents::page(found.into_iter().chain(elsewhere), query))
+}

@@ -1,0 +1,98 @@
+//! Rows of agents that are behind the log: nobody sees it.
+
+use std::fs;
+use std::path::Path;
+
+use renown_store::sqlite::{FILE, Reader};
+use renown_store::{AgentCursor, AgentQuery, AgentSort, AgentSummary, EventQuery, Store};
+
+use crate::support::{Hand, Scratch, at, default_org, evaluation, key, open, verify, wait};
+
+/// Two organizations, the second with an agent of the same name; the writer has just been told.
+fn write(store: &dyn Store, hand: &Hand) {
+    wait(store.create_key(key("other", 1), None)).unwrap();
+    for number in 0..12 {
+        hand.set(100 * number);
+        let mut new = evaluation(&format!("agent-{}", number % 5), &format!("e{number}"));
+        new.passed = number % 4 != 0;
+        wait(store.append(&default_org(), vec![new], None)).unwrap();
+    }
+    wait(store.append(&"other".parse().unwrap(), vec![evaluation("agent-0", "e0")], None)).unwrap();
+}
+
+/// How many rows of agents hold less than the log has.
+fn rows_behind(database: &Path) -> i64 {
+    let connection = rusqlite::Connection::open(database).unwrap();
+    let behind = "SELECT count(*) FROM agents a WHERE a.last_seq IS NOT \
+         (SELECT max(seq) FROM evaluations e WHERE e.agent = a.agent)";
+    connection.query_row(behind, [], |row| row.get(0)).unwrap()
+}
+
+/// Every agent, a page of two at a time.
+fn all(sort: AgentSort, mut page: impl FnMut(AgentQuery) -> renown_store::Agents) -> Vec<AgentSummary> {
+    let (mut agents, mut after): (Vec<AgentSummary>, Option<AgentCursor>) = (Vec::new(), None);
+    loop {
+        let found = page(AgentQuery { text: None, sort, after: after.take(), limit: 2 });
+        agents.extend(found.agents);
+        match found.next {
+            Some(next) => after = Some(next),
+            None => return agents,
+        }
+    }
+}
+
+#[test]
+fn whoever_reads_sees_the_log_and_not_the_rows() {
+    let scratch = Scratch::new("behind-read");
+    let hand = Hand::at_noon();
+    let store = open(scratch.path(), &hand);
+    write(&*store, &hand);
+    assert!(rows_behind(&scratch.database()) > 0, "else this shows nothing");
+    let beside = Reader::open(scratch.path()).unwrap();
+    let org = default_org();
+    for sort in [AgentSort::LastSeen, AgentSort::Score, AgentSort::AgentId] {
+        let inside = all(sort, |query| wait(store.agents(&org, query)).unwrap());
+        assert_eq!(inside, all(sort, |query| beside.agents(&org, &query).unwrap()), "{sort:?}");
+        assert_eq!(inside.len(), 5, "{sort:?}");
+    }
+    let first = &all(AgentSort::LastSeen, |query| beside.agents(&org, &query).unwrap())[0];
+    assert_eq!((first.agent.as_str(), first.last_seen), ("agent-1", at(1100)));
+    assert_eq!(first.tally.evaluations(), 3);
+
+    let agent = "agent-0".parse().unwrap();
+    let query = || EventQuery { agent: Some("agent-0".parse().unwrap()), limit: 10, ..EventQuery::default() };
+    let ids = |events: renown_store::Events| -> Vec<String> {
+        events.events.iter().map(|event| event.id.to_string()).collect()
+    };
+    assert_eq!(ids(wait(store.events(&org, query())).unwrap()), ["e10", "e5", "e0"]);
+    assert_eq!(ids(beside.events(&org, query()).unwrap()), ["e10", "e5", "e0"]);
+    assert_eq!(beside.agent(&org, &agent).unwrap(), wait(store.agent(&org, &agent)).unwrap());
+    assert_eq!(wait(store.window(&org, &agent)).unwrap().tally().evaluations(), 3);
+    let other = "other".parse().unwrap();
+    assert_eq!(beside.agent(&other, &agent).unwrap().unwrap().tally.evaluations(), 1);
+    assert_eq!(verify(scratch.path()).unwrap().evaluations, 13);
+}
+
+#[test]
+fn what_a_killed_process_left_behind_is_settled_by_the_next() {
+    let (scratch, killed) = (Scratch::new("behind-left"), Scratch::new("behind-killed"));
+    let hand = Hand::at_noon();
+    let store = open(scratch.path(), &hand);
+    write(&*store, &hand);
+    // What a process leaves that is killed now: the file and its log.
+    for suffix in ["", "-wal"] {
+        let name = format!("{FILE}{suffix}");
+        fs::copy(scratch.path().join(&name), killed.path().join(&name)).unwrap();
+    }
+    assert!(rows_behind(&killed.database()) > 0, "else this shows nothing");
+    let next = open(killed.path(), &hand);
+    assert_eq!(rows_behind(&killed.database()), 0);
+    let told = |store: &dyn Store| {
+        all(AgentSort::LastSeen, |query| wait(store.agents(&default_org(), query)).unwrap())
+    };
+    assert_eq!(told(&*next), told(&*store));
+    wait(next.append(&default_org(), vec![evaluation("agent-0", "e12")], None)).unwrap();
+    drop(next);
+    assert_eq!(rows_behind(&killed.database()), 0, "whoever ends settles");
+    assert_eq!(verify(killed.path()).unwrap().evaluations, 14);
+}
