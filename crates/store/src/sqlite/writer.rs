@@ -35,7 +35,7 @@ const CHECKPOINT_EVERY: Duration = Duration::from_secs(1);
 const CHECKPOINT_REST_PAGES: i64 = 1000;
 
 /// How large the file of the write-ahead log stays when there is little in it.
-const LOG_BYTES_KEPT: i64 = 64 << 20;
+const LOG_BYTES_KEPT: i64 = 256 << 20;
 
 /// A write that waits for its transaction.
 trait Work: Send {
