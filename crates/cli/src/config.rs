@@ -14,6 +14,8 @@
 //! ipv4 = true
 //! ```
 
+mod unknown;
+
 use std::collections::BTreeMap;
 use std::env;
 use std::io;
@@ -109,13 +111,18 @@ impl Config {
 
     /// The configuration in a text, or the line and what is wrong with it.
     fn parse(text: &str) -> Result<Self, (usize, String)> {
+        let before = |place: usize| text.get(..place).unwrap_or_default();
+        let line = |before: &str| before.matches('\n').count() + 1;
+        if let Some((place, what)) = unknown::find(text) {
+            return Err((line(before(place.start)), what));
+        }
         let file: File = toml::from_str(text).map_err(|error| {
-            let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+            let before = before(error.span().map_or(0, |span| span.start));
             let message = error.message().replace('\n', " ");
             // Where a value is refused, the line has its key before it.
-            let line = before.rsplit('\n').next().unwrap_or_default();
-            let key = line.split_once('=').map(|(key, _)| format!("{}: ", key.trim()));
-            (before.matches('\n').count() + 1, key.unwrap_or_default() + &message)
+            let last = before.rsplit('\n').next().unwrap_or_default();
+            let key = last.split_once('=').map(|(key, _)| format!("{}: ", key.trim()));
+            (line(before), key.unwrap_or_default() + &message)
         })?;
         let prices = file.prices.into_iter().map(|(pattern, price)| {
             let input = price.input.0;
@@ -169,8 +176,10 @@ fn make_absolute(settings: &mut Settings, dir: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The whole file. Nothing is flattened into it, since that would lose the lines of mistakes.
+/// The whole file. Nothing is flattened into it, since that would lose the lines of mistakes. Its keys, and those of its
+/// tables, are also in `unknown`, which knows more to say about others.
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct File {
     data: Option<PathBuf>,
     #[serde(default, deserialize_with = "from_text")]
@@ -234,8 +243,7 @@ mod tests {
 
     #[test]
     fn prices_are_exact_and_the_cache_costs_what_the_input_costs() {
-        let text =
-            "[prices.\"gpt-5*\"]\ninput = 1.25\noutput = 10\ncache_read = 0.125\n[server]\nlisten = \"x\"\n";
+        let text = "[prices.\"gpt-5*\"]\ninput = 1.25\noutput = 10\ncache_read = 0.125\n";
         let price = Price {
             input: usd("1.25"),
             output: usd("10"),
@@ -265,7 +273,13 @@ mod tests {
         for (text, line, part) in [
             ("[prices.a]\ninput = 1\n", 1, "missing field `output`"),
             ("[prices.a]\ninput = 1\noutput = -2.5\n", 3, "expected a cost of 0 or more"),
-            ("[prices.a]\ninput = 1\noutput = 2\ncache = 3\n", 4, "unknown field `cache`"),
+            (
+                "[prices.a]\ninput = 1\noutput = 2\ncache = 3\n",
+                4,
+                "unknown key prices.a.cache, expected one of input, ",
+            ),
+            ("lisen = 1\n", 1, "; the nearest is listen"),
+            ("listen = 5\n\n[server]\nport = 1\n", 3, "unknown key server"),
             ("[prices.a]\ninput = \"cheap\"\noutput = 2\n", 2, "invalid type"),
             ("[prices\n", 1, ""),
             ("[gate]\npii = true\n", 2, "invalid type"),
@@ -273,7 +287,7 @@ mod tests {
             ("listen = 7070\n", 1, "listen: invalid type: integer `7070`"),
             ("store = \"postgres:\"\n", 1, "store: \"postgres:\", expected sqlite:[PATH]"),
             ("[limits]\ningest_per_minute = -1\n", 2, "ingest_per_minute: -1, expected a whole number"),
-            ("[limits]\nper_hour = 1\n", 2, "unknown field `per_hour`"),
+            ("[limits]\nper_hour = 1\n", 2, "unknown key limits.per_hour"),
         ] {
             let (found, what) = Config::parse(text).unwrap_err();
             assert!(found == line && what.contains(part), "{text}: line {found}: {what}");
