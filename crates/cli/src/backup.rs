@@ -9,7 +9,7 @@ use renown_store::sqlite::{Progress as Pages, Reader};
 use crate::args::BackupArgs;
 use crate::failure::{self, Failure};
 use crate::place;
-use crate::progress::Progress;
+use crate::progress::Work;
 use crate::verify::{self, DIFFERENT};
 
 /// Copies the store to a new file and replays the copy.
@@ -68,9 +68,9 @@ fn copied(
     quiet: bool,
     copy: impl FnOnce(&mut dyn FnMut(Pages)) -> Result<(), StoreError>,
 ) -> Result<(), Failure> {
-    let progress = Progress::of("pages", !quiet);
-    let copied = copy(&mut |pages| progress.at(pages.done, pages.total));
-    progress.finish();
+    let work = Work::of("pages", !quiet);
+    let copied = copy(&mut |pages| work.at(pages.done, pages.total));
+    drop(work);
     copied.map_err(|error| place::failure(&error))
 }
 

@@ -6,6 +6,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::process::ExitCode;
 
+use indicatif::BinaryBytes;
 use renown_store::sqlite::Reader;
 
 use crate::args::{DoctorArgs, ServeArgs};
@@ -26,7 +27,7 @@ enum Finding {
     Bad(String),
 }
 
-pub(crate) fn run(args: &DoctorArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn run(args: &DoctorArgs, quiet: bool) -> Result<ExitCode, Failure> {
     let serve = ServeArgs {
         place: args.place.clone(),
         listen: None,
@@ -51,7 +52,7 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<ExitCode, Failure> {
             let place = settings.place();
             findings.push(("data", data(&place.data)));
             findings.push(("listen", listen(settings.listen.value.0)));
-            findings.push(("store", store(&place)));
+            findings.push(("store", store(&place, quiet)));
         }
     }
     let mut text = String::new();
@@ -116,7 +117,7 @@ fn listen(address: SocketAddr) -> Finding {
     }
 }
 
-fn store(place: &Place) -> Finding {
+fn store(place: &Place, quiet: bool) -> Finding {
     if !place.file.exists() {
         return Finding::Odd(format!("{}: not there yet", place.file.display()));
     }
@@ -125,8 +126,8 @@ fn store(place: &Place) -> Finding {
         Ok(looked) => looked,
         Err(error) => return Finding::Bad(error.to_string()),
     };
-    match verify::check(&store, true) {
-        Ok(Ok(said)) => Finding::Good(format!("schema version {version}, {bytes} bytes, {said}")),
+    match verify::check(&store, quiet) {
+        Ok(Ok(said)) => Finding::Good(format!("schema version {version}, {}, {said}", BinaryBytes(bytes))),
         Ok(Err(difference)) => Finding::Bad(difference),
         Err(failure) => Finding::Bad(failure.to_string()),
     }

@@ -64,7 +64,7 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Verify(args) => verify::run(args, cli.quiet),
         Command::Backup(args) => backup::run(args, cli.quiet),
         Command::Restore(args) => backup::restore(args, cli.quiet),
-        Command::Doctor(args) => doctor::run(args),
+        Command::Doctor(args) => doctor::run(args, cli.quiet),
         Command::Score(args) => score::run(args, cli.quiet),
         Command::Gate(args) => gate::run(args, cli.quiet),
         Command::Setup(args) => setup::run(args, cli.quiet),
