@@ -29,6 +29,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 use crate::failure::Failure;
+use crate::place;
 use crate::settings::{Listen, PerMinute, StoreUrl};
 
 /// What is configured.
@@ -92,7 +93,16 @@ impl Config {
             Err(error) if asked_for.is_none() && error.kind() == io::ErrorKind::NotFound => {
                 Ok(Self::default())
             }
-            Err(error) => Err(refused(&error)),
+            Err(error) if asked_for.is_none() => Err(match path.parent().map(|dir| (dir, usable(dir))) {
+                Some((dir, Err(error))) => place::unusable(dir, &error),
+                _ => refused(&error),
+            }),
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+                Err(refused(&"not UTF-8, expected TOML"))
+            }
+            Err(error) => Err(refused(&error).hint(
+                "--config and RENOWN_CONFIG name a file; without them renown.toml in the data directory is read",
+            )),
         }
     }
 
@@ -105,7 +115,9 @@ impl Config {
             |name: &str| std::fs::read_to_string(dir.join(name)).map_err(|error| format!("{name}: {error}"));
         Engine::new(&settings, choice, &mut read_schema).map_err(|error| match &self.path {
             Some(path) => Failure::new(format!("{}: {error}", path.display())),
-            None => Failure::new(error.to_string()),
+            None => Failure::new(error.to_string()).hint(
+                "options of gates stand in renown.toml: --config FILE, else the one in the data directory",
+            ),
         })
     }
 
@@ -151,6 +163,14 @@ impl ServerTable {
             ..self
         }
     }
+}
+
+/// Whether files in a directory can be looked at.
+fn usable(dir: &Path) -> io::Result<()> {
+    if !std::fs::metadata(dir)?.is_dir() {
+        return Err(io::ErrorKind::NotADirectory.into());
+    }
+    std::fs::metadata(dir.join(".")).map(|_| ())
 }
 
 /// Paths of the configuration are relative to its file.

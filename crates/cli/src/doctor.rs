@@ -7,11 +7,10 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use indicatif::BinaryBytes;
-use renown_store::sqlite::Reader;
 
 use crate::args::{DoctorArgs, ServeArgs};
 use crate::failure::{Failure, printable};
-use crate::place::Place;
+use crate::place::{self, Place};
 use crate::printed;
 use crate::serve::settings::ServeSettings;
 use crate::verify;
@@ -79,7 +78,10 @@ fn data(dir: &Path) -> Finding {
     let shown = dir.display();
     let metadata = match std::fs::metadata(dir) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Finding::Odd(format!("{shown}: not there yet, `renown serve` makes it"));
+            return match cannot_be_made(dir) {
+                None => Finding::Odd(format!("{shown}: not there yet, `renown serve` makes it")),
+                Some(why) => Finding::Bad(format!("{shown}: not there yet, and cannot be made: {why}")),
+            };
         }
         Err(error) => return Finding::Bad(format!("{shown}: {error}")),
         Ok(metadata) => metadata,
@@ -106,6 +108,21 @@ fn data(dir: &Path) -> Finding {
     Finding::Good(shown.to_string())
 }
 
+/// Why a directory that is not there cannot be made, as far as the directory above it says.
+fn cannot_be_made(dir: &Path) -> Option<String> {
+    let above = std::path::absolute(dir).ok()?;
+    let above = above.ancestors().skip(1).find(|dir| dir.exists())?;
+    #[cfg(unix)]
+    {
+        use rustix::fs::{Access, access};
+
+        let error = access(above, Access::WRITE_OK | Access::EXEC_OK).err()?;
+        Some(format!("{}: {error}", above.display()))
+    }
+    #[cfg(not(unix))]
+    None
+}
+
 fn listen(address: SocketAddr) -> Finding {
     let open = if address.ip().is_loopback() { "" } else { ", reachable from other machines" };
     match TcpListener::bind(address) {
@@ -121,7 +138,8 @@ fn store(place: &Place, quiet: bool) -> Finding {
     if !place.file.exists() {
         return Finding::Odd(format!("{}: not there yet", place.file.display()));
     }
-    let looked = Reader::open_file(&place.file).and_then(|store| Ok((store.describe()?, store)));
+    let looked =
+        place.read().and_then(|store| Ok((store.describe().map_err(|error| place::failure(&error))?, store)));
     let ((version, bytes), store) = match looked {
         Ok(looked) => looked,
         Err(error) => return Finding::Bad(error.to_string()),

@@ -8,6 +8,7 @@ mod failures;
 mod first_start;
 mod help;
 mod keys;
+mod mistakes;
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};

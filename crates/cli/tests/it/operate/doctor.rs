@@ -63,7 +63,7 @@ fn permissions_that_let_others_in() {
         found(&doctor(&data, &[]), code, &[(mark, "data", said)]);
     }
     let file = scratch.write("file", "");
-    found(&doctor(&file, &[]), 1, &[("BAD", "config", "Not a directory")]);
+    found(&doctor(&file, &[]), 1, &[("BAD", "config", "file: is no directory")]);
 }
 
 #[test]
