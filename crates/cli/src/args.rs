@@ -188,7 +188,7 @@ pub(crate) struct GateArgs {
     pub(crate) tool: Option<String>,
 
     /// How long the tool took, in milliseconds
-    #[arg(long, value_name = "N", value_parser = gate::latency, env = "RENOWN_LATENCY_MS")]
+    #[arg(long, value_name = "N", value_parser = gate::latency, allow_negative_numbers = true, env = "RENOWN_LATENCY_MS")]
     pub(crate) latency_ms: Option<Micros>,
 
     /// What the tool was given: a file with JSON

@@ -9,18 +9,24 @@ use renown_store::sqlite::{Progress as Pages, Reader};
 use crate::args::BackupArgs;
 use crate::failure::{self, Failure};
 use crate::place;
-use crate::progress::Progress;
+use crate::progress::Work;
+use crate::source::STDIN;
 use crate::verify::{self, DIFFERENT};
 
 /// Copies the store to a new file and replays the copy.
 pub(crate) fn run(args: &BackupArgs, quiet: bool) -> Result<ExitCode, Failure> {
     let store = args.place.resolve()?.read()?;
-    if args.file.exists() {
+    if args.file == Path::new(STDIN) {
+        return Err(Failure::new("a backup is a file, and cannot go to standard output").hint("name a file"));
+    }
+    // A link that leads nowhere is there too.
+    if args.file.symlink_metadata().is_ok() {
         return Err(taken(&args.file).hint("name another file"));
     }
     let dir = args.file.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if !dir.is_dir() {
-        return Err(Failure::new(format!("{}: there is no such directory", dir.display())));
+        let missing = Failure::new(format!("{}: there is no such directory", dir.display()));
+        return Err(missing.hint("make it first, or name another place for the copy"));
     }
     place::keep_private();
     copied(quiet, |report| store.backup(&args.file, report))?;
@@ -51,7 +57,7 @@ pub(crate) fn restore(args: &BackupArgs, quiet: bool) -> Result<ExitCode, Failur
     let said = check(&args.file, quiet)??;
     place.prepare()?;
     place::keep_private();
-    let from = Reader::open_file(&args.file).map_err(|error| place::failure(&error))?;
+    let from = open(&args.file)?;
     copied(quiet, |report| from.restore(&place.file, report))?;
     if !quiet {
         failure::note(&format!("restored to {}: {said}", place.file.display()));
@@ -68,15 +74,31 @@ fn copied(
     quiet: bool,
     copy: impl FnOnce(&mut dyn FnMut(Pages)) -> Result<(), StoreError>,
 ) -> Result<(), Failure> {
-    let progress = Progress::of("pages", !quiet);
-    let copied = copy(&mut |pages| progress.at(pages.done, pages.total));
-    progress.finish();
+    let work = Work::of("pages", !quiet);
+    let copied = copy(&mut |pages| work.at(pages.done, pages.total));
+    drop(work);
     copied.map_err(|error| place::failure(&error))
+}
+
+/// Opens a copy.
+fn open(file: &Path) -> Result<Reader, Failure> {
+    const MADE: &str = "name a file that `renown backup` made";
+    if file.is_dir() {
+        let error = format!("{}: is a directory, expected a copy of a database", file.display());
+        return Err(Failure::new(error).hint(MADE));
+    }
+    place::open(file, |error| {
+        let failure = place::failure(error);
+        if matches!(error, StoreError::Missing(_) | StoreError::Foreign(_)) {
+            failure.hint(MADE)
+        } else {
+            failure
+        }
+    })
 }
 
 /// Replays a copy: what was compared, or why it is worth nothing.
 fn check(file: &Path, quiet: bool) -> Result<Result<String, Failure>, Failure> {
-    let copy = Reader::open_file(file).map_err(|error| place::failure(&error))?;
-    let verdict = verify::check(&copy, quiet)?;
+    let verdict = verify::check(&open(file)?, quiet)?;
     Ok(verdict.map_err(|difference| Failure::new(format!("{}: {difference}", file.display()))))
 }

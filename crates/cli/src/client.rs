@@ -6,6 +6,7 @@ use std::time::Duration;
 use renown_server::keys::KeyText;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use ureq::http::StatusCode;
 
 use crate::args::ServerArgs;
 use crate::failure::Failure;
@@ -18,6 +19,8 @@ pub(crate) struct Client {
     agent: ureq::Agent,
     base: String,
     key: KeyText,
+    /// Where the key comes from.
+    key_name: &'static str,
 }
 
 impl Client {
@@ -34,7 +37,7 @@ impl Client {
         let key = key.trim().parse().map_err(|error| Failure::new(format!("{name}: not a key, {error}")))?;
         let agent =
             ureq::Agent::config_builder().timeout_global(Some(TIME_MAX)).http_status_as_error(false).build();
-        Ok(Some(Self { agent: agent.into(), base: url.as_str().to_owned(), key }))
+        Ok(Some(Self { agent: agent.into(), base: url.as_str().to_owned(), key, key_name: name }))
     }
 
     /// Asks for something; none if the reply has no body.
@@ -64,6 +67,14 @@ impl Client {
         format!("{}{path}", self.base)
     }
 
+    fn unreachable(&self) -> &'static str {
+        if self.base.starts_with("https:") {
+            "is the server running, is this its address, and does it speak https?"
+        } else {
+            "is the server running, and is this its address?"
+        }
+    }
+
     fn bearer(&self) -> String {
         format!("Bearer {}", self.key.reveal())
     }
@@ -73,14 +84,21 @@ impl Client {
         reply: Result<ureq::http::Response<ureq::Body>, ureq::Error>,
     ) -> Result<T, Failure> {
         let refused = |what: &dyn std::fmt::Display| Failure::new(format!("{}: {what}", self.base));
-        let mut reply =
-            reply.map_err(|error| refused(&error).hint("is the server running, and is this its address?"))?;
+        let mut reply = reply.map_err(|error| refused(&error).hint(self.unreachable()))?;
         let status = reply.status();
         let text = reply.body_mut().read_to_string().map_err(|error| refused(&error))?;
         if !status.is_success() {
             let said: Option<Value> = serde_json::from_str(&text).ok();
             let error = said.as_ref().and_then(|said| said.get("error")).and_then(Value::as_str);
             return Err(match error {
+                Some(error) if status == StatusCode::UNAUTHORIZED => {
+                    refused(&format_args!("{}: {error}", self.key_name))
+                        .hint("expected a secret key of this server, one that is not revoked")
+                }
+                Some(error) if status == StatusCode::FORBIDDEN => {
+                    refused(&format_args!("{}: {error}", self.key_name))
+                        .hint("secret keys begin with rn_sec_; the first start of the server showed one")
+                }
                 Some(error) => refused(&error),
                 None => refused(&format_args!("answered {status}"))
                     .hint("is this the address of a server of Renown?"),

@@ -14,6 +14,8 @@
 //! ipv4 = true
 //! ```
 
+mod unknown;
+
 use std::collections::BTreeMap;
 use std::env;
 use std::io;
@@ -27,6 +29,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 use crate::failure::Failure;
+use crate::place;
 use crate::settings::{Listen, PerMinute, StoreUrl};
 
 /// What is configured.
@@ -90,7 +93,16 @@ impl Config {
             Err(error) if asked_for.is_none() && error.kind() == io::ErrorKind::NotFound => {
                 Ok(Self::default())
             }
-            Err(error) => Err(refused(&error)),
+            Err(error) if asked_for.is_none() => Err(match path.parent().map(|dir| (dir, usable(dir))) {
+                Some((dir, Err(error))) => place::unusable(dir, &error),
+                _ => refused(&error),
+            }),
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+                Err(refused(&"not UTF-8, expected TOML"))
+            }
+            Err(error) => Err(refused(&error).hint(
+                "--config and RENOWN_CONFIG name a file; without them renown.toml in the data directory is read",
+            )),
         }
     }
 
@@ -103,19 +115,26 @@ impl Config {
             |name: &str| std::fs::read_to_string(dir.join(name)).map_err(|error| format!("{name}: {error}"));
         Engine::new(&settings, choice, &mut read_schema).map_err(|error| match &self.path {
             Some(path) => Failure::new(format!("{}: {error}", path.display())),
-            None => Failure::new(error.to_string()),
+            None => Failure::new(error.to_string()).hint(
+                "options of gates stand in renown.toml: --config FILE, else the one in the data directory",
+            ),
         })
     }
 
     /// The configuration in a text, or the line and what is wrong with it.
     fn parse(text: &str) -> Result<Self, (usize, String)> {
+        let before = |place: usize| text.get(..place).unwrap_or_default();
+        let line = |before: &str| before.matches('\n').count() + 1;
+        if let Some((place, what)) = unknown::find(text) {
+            return Err((line(before(place.start)), what));
+        }
         let file: File = toml::from_str(text).map_err(|error| {
-            let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+            let before = before(error.span().map_or(0, |span| span.start));
             let message = error.message().replace('\n', " ");
             // Where a value is refused, the line has its key before it.
-            let line = before.rsplit('\n').next().unwrap_or_default();
-            let key = line.split_once('=').map(|(key, _)| format!("{}: ", key.trim()));
-            (before.matches('\n').count() + 1, key.unwrap_or_default() + &message)
+            let last = before.rsplit('\n').next().unwrap_or_default();
+            let key = last.split_once('=').map(|(key, _)| format!("{}: ", key.trim()));
+            (line(before), key.unwrap_or_default() + &message)
         })?;
         let prices = file.prices.into_iter().map(|(pattern, price)| {
             let input = price.input.0;
@@ -146,6 +165,14 @@ impl ServerTable {
     }
 }
 
+/// Whether files in a directory can be looked at.
+fn usable(dir: &Path) -> io::Result<()> {
+    if !std::fs::metadata(dir)?.is_dir() {
+        return Err(io::ErrorKind::NotADirectory.into());
+    }
+    std::fs::metadata(dir.join(".")).map(|_| ())
+}
+
 /// Paths of the configuration are relative to its file.
 fn make_absolute(settings: &mut Settings, dir: &Path) -> Result<(), Failure> {
     let absolute = |value: &mut Value| -> Result<(), Failure> {
@@ -169,8 +196,10 @@ fn make_absolute(settings: &mut Settings, dir: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The whole file. Nothing is flattened into it, since that would lose the lines of mistakes.
+/// The whole file. Nothing is flattened into it, since that would lose the lines of mistakes. Its keys, and those of its
+/// tables, are also in `unknown`, which knows more to say about others.
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct File {
     data: Option<PathBuf>,
     #[serde(default, deserialize_with = "from_text")]
@@ -234,8 +263,7 @@ mod tests {
 
     #[test]
     fn prices_are_exact_and_the_cache_costs_what_the_input_costs() {
-        let text =
-            "[prices.\"gpt-5*\"]\ninput = 1.25\noutput = 10\ncache_read = 0.125\n[server]\nlisten = \"x\"\n";
+        let text = "[prices.\"gpt-5*\"]\ninput = 1.25\noutput = 10\ncache_read = 0.125\n";
         let price = Price {
             input: usd("1.25"),
             output: usd("10"),
@@ -265,7 +293,13 @@ mod tests {
         for (text, line, part) in [
             ("[prices.a]\ninput = 1\n", 1, "missing field `output`"),
             ("[prices.a]\ninput = 1\noutput = -2.5\n", 3, "expected a cost of 0 or more"),
-            ("[prices.a]\ninput = 1\noutput = 2\ncache = 3\n", 4, "unknown field `cache`"),
+            (
+                "[prices.a]\ninput = 1\noutput = 2\ncache = 3\n",
+                4,
+                "unknown key prices.a.cache, expected one of input, ",
+            ),
+            ("lisen = 1\n", 1, "; the nearest is listen"),
+            ("listen = 5\n\n[server]\nport = 1\n", 3, "unknown key server"),
             ("[prices.a]\ninput = \"cheap\"\noutput = 2\n", 2, "invalid type"),
             ("[prices\n", 1, ""),
             ("[gate]\npii = true\n", 2, "invalid type"),
@@ -273,7 +307,7 @@ mod tests {
             ("listen = 7070\n", 1, "listen: invalid type: integer `7070`"),
             ("store = \"postgres:\"\n", 1, "store: \"postgres:\", expected sqlite:[PATH]"),
             ("[limits]\ningest_per_minute = -1\n", 2, "ingest_per_minute: -1, expected a whole number"),
-            ("[limits]\nper_hour = 1\n", 2, "unknown field `per_hour`"),
+            ("[limits]\nper_hour = 1\n", 2, "unknown key limits.per_hour"),
         ] {
             let (found, what) = Config::parse(text).unwrap_err();
             assert!(found == line && what.contains(part), "{text}: line {found}: {what}");

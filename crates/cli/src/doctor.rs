@@ -6,11 +6,11 @@ use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::process::ExitCode;
 
-use renown_store::sqlite::Reader;
+use indicatif::BinaryBytes;
 
 use crate::args::{DoctorArgs, ServeArgs};
 use crate::failure::{Failure, printable};
-use crate::place::Place;
+use crate::place::{self, Place};
 use crate::printed;
 use crate::serve::settings::ServeSettings;
 use crate::verify;
@@ -26,7 +26,7 @@ enum Finding {
     Bad(String),
 }
 
-pub(crate) fn run(args: &DoctorArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn run(args: &DoctorArgs, quiet: bool) -> Result<ExitCode, Failure> {
     let serve = ServeArgs {
         place: args.place.clone(),
         listen: None,
@@ -51,7 +51,7 @@ pub(crate) fn run(args: &DoctorArgs) -> Result<ExitCode, Failure> {
             let place = settings.place();
             findings.push(("data", data(&place.data)));
             findings.push(("listen", listen(settings.listen.value.0)));
-            findings.push(("store", store(&place)));
+            findings.push(("store", store(&place, quiet)));
         }
     }
     let mut text = String::new();
@@ -78,7 +78,10 @@ fn data(dir: &Path) -> Finding {
     let shown = dir.display();
     let metadata = match std::fs::metadata(dir) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return Finding::Odd(format!("{shown}: not there yet, `renown serve` makes it"));
+            return match cannot_be_made(dir) {
+                None => Finding::Odd(format!("{shown}: not there yet, `renown serve` makes it")),
+                Some(why) => Finding::Bad(format!("{shown}: not there yet, and cannot be made: {why}")),
+            };
         }
         Err(error) => return Finding::Bad(format!("{shown}: {error}")),
         Ok(metadata) => metadata,
@@ -105,6 +108,21 @@ fn data(dir: &Path) -> Finding {
     Finding::Good(shown.to_string())
 }
 
+/// Why a directory that is not there cannot be made, as far as the directory above it says.
+fn cannot_be_made(dir: &Path) -> Option<String> {
+    let above = std::path::absolute(dir).ok()?;
+    let above = above.ancestors().skip(1).find(|dir| dir.exists())?;
+    #[cfg(unix)]
+    {
+        use rustix::fs::{Access, access};
+
+        let error = access(above, Access::WRITE_OK | Access::EXEC_OK).err()?;
+        Some(format!("{}: {error}", above.display()))
+    }
+    #[cfg(not(unix))]
+    None
+}
+
 fn listen(address: SocketAddr) -> Finding {
     let open = if address.ip().is_loopback() { "" } else { ", reachable from other machines" };
     match TcpListener::bind(address) {
@@ -116,17 +134,18 @@ fn listen(address: SocketAddr) -> Finding {
     }
 }
 
-fn store(place: &Place) -> Finding {
+fn store(place: &Place, quiet: bool) -> Finding {
     if !place.file.exists() {
         return Finding::Odd(format!("{}: not there yet", place.file.display()));
     }
-    let looked = Reader::open_file(&place.file).and_then(|store| Ok((store.describe()?, store)));
+    let looked =
+        place.read().and_then(|store| Ok((store.describe().map_err(|error| place::failure(&error))?, store)));
     let ((version, bytes), store) = match looked {
         Ok(looked) => looked,
         Err(error) => return Finding::Bad(error.to_string()),
     };
-    match verify::check(&store, true) {
-        Ok(Ok(said)) => Finding::Good(format!("schema version {version}, {bytes} bytes, {said}")),
+    match verify::check(&store, quiet) {
+        Ok(Ok(said)) => Finding::Good(format!("schema version {version}, {}, {said}", BinaryBytes(bytes))),
         Ok(Err(difference)) => Finding::Bad(difference),
         Err(failure) => Finding::Bad(failure.to_string()),
     }

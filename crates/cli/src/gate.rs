@@ -32,7 +32,11 @@ pub(crate) fn run(args: &GateArgs, quiet: bool) -> Result<ExitCode, Failure> {
         failure::note("reading an output from the terminal, end with Ctrl-D");
     }
     let output = output(&args.file, args.read_as)?;
-    let input = args.input.as_deref().map(|path| json(path, &read(path)?)).transpose()?;
+    let input = args
+        .input
+        .as_deref()
+        .map(|path| json(path, &read(path, "what the tool was given, as JSON")?))
+        .transpose()?;
     let context = Context {
         output: &output,
         tool: args.tool.as_deref(),
@@ -93,7 +97,7 @@ fn roots(root: &Path) -> Result<Vec<String>, Failure> {
 
 /// The output as JSON text.
 fn output(path: &Path, read_as: Option<ReadAsArg>) -> Result<Box<RawValue>, Failure> {
-    let text = read(path)?;
+    let text = read(path, "the output of an agent")?;
     let as_text = |text: &str| to_raw_value(text).map_err(|error| Failure::new(error.to_string()));
     match read_as {
         Some(ReadAsArg::Text) => as_text(&text),
@@ -106,9 +110,9 @@ fn json(path: &Path, text: &str) -> Result<Box<RawValue>, Failure> {
     serde_json::from_str(text).map_err(|error| Failure::new(format!("{}: not JSON: {error}", path.display())))
 }
 
-/// All of a file or of standard input.
-fn read(path: &Path) -> Result<String, Failure> {
-    let Source { name, file, .. } = Source::open(path, "the output of an agent")?;
+/// All of a file or of standard input. `wanted` says what it should hold.
+fn read(path: &Path, wanted: &str) -> Result<String, Failure> {
+    let Source { name, file, .. } = Source::open(path, wanted)?;
     let refused = |what: &dyn std::fmt::Display| Failure::new(format!("{name}: {what}"));
     let mut bytes = Vec::new();
     let limit = u64::try_from(INPUT_BYTES_MAX).unwrap_or(u64::MAX);

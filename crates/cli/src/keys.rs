@@ -21,6 +21,9 @@ use crate::table::table;
 
 const PURPOSE: &str = "renown keys";
 
+/// What the API allows too.
+const LABEL_CHARS_MAX: usize = 200;
+
 /// A key as it is shown once.
 #[derive(Serialize, Deserialize)]
 struct Created {
@@ -43,16 +46,33 @@ struct Listed {
     revoked_at: Option<String>,
 }
 
+/// The id of a key on the command line.
+pub(crate) fn id(text: &str) -> Result<Uuid, String> {
+    text.parse().map_err(|_| "expected the id of a key, as `renown keys list` shows it".to_owned())
+}
+
+/// What a key is called, on the command line.
+pub(crate) fn label(text: &str) -> Result<String, String> {
+    match text.chars().count() {
+        0..=LABEL_CHARS_MAX => Ok(text.to_owned()),
+        chars => Err(format!("{chars} characters, expected at most {LABEL_CHARS_MAX}")),
+    }
+}
+
 pub(crate) fn run(args: &KeysArgs) -> Result<ExitCode, Failure> {
     let text = match &args.command {
         KeysCommand::Create { org, kind, label, reach } => {
-            create(org.as_ref(), *kind, label.as_deref(), reach)?
+            return create(org.as_ref(), *kind, label.as_deref(), reach);
         }
         KeysCommand::List { org, reach } => list(org.as_ref(), reach)?,
         KeysCommand::Revoke { id, reach } => revoke(*id, reach)?,
     };
+    printed(write(&text))
+}
+
+fn write(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    printed(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+    out.write_all(text.as_bytes()).and_then(|()| out.flush())
 }
 
 fn create(
@@ -60,12 +80,12 @@ fn create(
     kind: KeyKindArg,
     label: Option<&str>,
     reach: &KeysReach,
-) -> Result<String, Failure> {
+) -> Result<ExitCode, Failure> {
     let kind = match kind {
         KeyKindArg::Publishable => KeyKind::Publishable,
         KeyKindArg::Secret => KeyKind::Secret,
     };
-    let created = if let Some(client) = Client::of(&reach.server)? {
+    let created: Created = if let Some(client) = Client::of(&reach.server)? {
         let body = json!({"kind": kind.name(), "label": label, "org": org.map(OrgId::as_str)});
         client.post("/v1/keys", &body)?
     } else {
@@ -78,12 +98,17 @@ fn create(
         wait(store.create_key(new, None))?.map_err(|error| place::failure(&error))?;
         Created { id, key: key.reveal().to_owned(), kind: kind.name().to_owned(), org }
     };
-    Ok(match reach.format {
+    let text = match reach.format {
         TextFormatArg::Json => as_json(&created),
         TextFormatArg::Text => format!(
             "{}\n{} key of {}, id {}; it is shown this once\n",
             created.key, created.kind, created.org, created.id
         ),
+    };
+    // A key that nobody saw is of no use, and still opens the door.
+    write(&text).map(|()| ExitCode::SUCCESS).map_err(|error| {
+        Failure::new(format!("standard output: {error}; the key {} was made and not shown", created.id))
+            .hint(format!("end it with `renown keys revoke {}`, and make another", created.id))
     })
 }
 
@@ -96,6 +121,9 @@ fn list(org: Option<&OrgId>, reach: &KeysReach) -> Result<String, Failure> {
     };
     if reach.format == TextFormatArg::Json {
         return Ok(as_json(&keys));
+    }
+    if keys.is_empty() {
+        return Ok(org.map_or_else(|| "no keys yet\n".to_owned(), |org| format!("no keys of {org}\n")));
     }
     let row = |key: &Listed| {
         let label = key.label.as_deref().unwrap_or_default();

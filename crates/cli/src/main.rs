@@ -25,12 +25,15 @@ mod source;
 mod table;
 mod verify;
 
+use std::env;
+use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::panic;
 use std::process::ExitCode;
 
+use clap::builder::Resettable;
 use clap::error::ErrorKind;
-use clap::{CommandFactory, Parser};
+use clap::{Arg, CommandFactory, FromArgMatches};
 
 use args::{Cli, Command};
 use failure::Failure;
@@ -41,7 +44,7 @@ fn main() -> ExitCode {
         let message = bug.payload_as_str().unwrap_or("unknown");
         failure::print(&Failure::new(format!("renown has a bug{place}: {message}")));
     }));
-    let outcome = panic::catch_unwind(|| match Cli::try_parse() {
+    let outcome = panic::catch_unwind(|| match parse() {
         Ok(cli) => run(&cli),
         Err(error) => usage(&error),
     });
@@ -55,6 +58,14 @@ fn main() -> ExitCode {
     }
 }
 
+/// The arguments. A variable that is set to nothing is not set, as everywhere.
+fn parse() -> Result<Cli, clap::Error> {
+    let is_empty = |name: &OsStr| env::var_os(name).is_some_and(|value| value.is_empty());
+    let set = |arg: Arg| if arg.get_env().is_some_and(is_empty) { arg.env(Resettable::Reset) } else { arg };
+    let command = Cli::command().mut_subcommands(|command| command.mut_args(set));
+    Cli::from_arg_matches(&command.try_get_matches()?)
+}
+
 fn run(cli: &Cli) -> Result<ExitCode, Failure> {
     match &cli.command {
         Command::Judge(args) => judge::run(args, cli.quiet),
@@ -64,7 +75,7 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Verify(args) => verify::run(args, cli.quiet),
         Command::Backup(args) => backup::run(args, cli.quiet),
         Command::Restore(args) => backup::restore(args, cli.quiet),
-        Command::Doctor(args) => doctor::run(args),
+        Command::Doctor(args) => doctor::run(args, cli.quiet),
         Command::Score(args) => score::run(args, cli.quiet),
         Command::Gate(args) => gate::run(args, cli.quiet),
         Command::Setup(args) => setup::run(args, cli.quiet),

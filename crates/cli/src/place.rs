@@ -1,6 +1,8 @@
 //! Which store a command opens: `--data` and `--store`, the same on every command.
 
 use std::convert::Infallible;
+use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -23,6 +25,8 @@ pub(crate) struct PlaceArgs {
     #[arg(long, value_name = "URL")]
     pub(crate) store: Option<StoreUrl>,
 }
+
+const NOT_OURS: &str = "run this as the user who owns it, or name another place with --data DIR";
 
 /// A directory, of which any text can be the name.
 #[derive(Clone, Debug)]
@@ -83,14 +87,24 @@ impl Place {
 
     /// Opens the store beside whoever writes to it.
     pub(crate) fn read(&self) -> Result<Reader, Failure> {
-        Reader::open_file(&self.file).map_err(|error| failure(&error))
+        open(&self.file, failure)
     }
 
     /// Opens the store for writing, alone.
     pub(crate) fn write(&self, purpose: &str) -> Result<Sqlite, Failure> {
+        self.write_or(purpose, failure)
+    }
+
+    /// The same; `told` says what is wrong with the store.
+    pub(crate) fn write_or(
+        &self,
+        purpose: &str,
+        told: impl FnOnce(&StoreError) -> Failure,
+    ) -> Result<Sqlite, Failure> {
         self.prepare()?;
         keep_private();
-        Sqlite::open_file(&self.file, purpose, system_clock()).map_err(|error| failure(&error))
+        is_file(&self.file)?;
+        Sqlite::open_file(&self.file, purpose, system_clock()).map_err(|error| told(&error))
     }
 
     /// Makes the directory of the store, for its owner only.
@@ -100,8 +114,36 @@ impl Place {
         builder.recursive(true);
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.create(dir).map_err(|error| Failure::new(format!("{}: {error}", dir.display())))
+        builder.create(dir).map_err(|error| unusable(dir, &error))
     }
+}
+
+/// Opens a file for reading; `told` says what is wrong with what is in it.
+pub(crate) fn open(file: &Path, told: impl FnOnce(&StoreError) -> Failure) -> Result<Reader, Failure> {
+    is_file(file)?;
+    // The system says it better than the database would.
+    match File::open(file) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Err(unusable(file, &error)),
+        _ => Reader::open_file(file).map_err(|error| told(&error)),
+    }
+}
+
+fn is_file(file: &Path) -> Result<(), Failure> {
+    if file.is_dir() {
+        let error = format!("{}: is a directory, expected the file of a database", file.display());
+        return Err(Failure::new(error).hint("--data DIR names a directory, --store sqlite:PATH a file"));
+    }
+    Ok(())
+}
+
+/// A place that the system does not let us use.
+pub(crate) fn unusable(path: &Path, error: &io::Error) -> Failure {
+    if matches!(error.kind(), io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists) {
+        let error = format!("{}: is no directory, expected one for the data", path.display());
+        return Failure::new(error).hint("name another place with --data DIR");
+    }
+    let failure = Failure::new(format!("{}: {error}", path.display()));
+    if error.kind() == io::ErrorKind::PermissionDenied { failure.hint(NOT_OURS) } else { failure }
 }
 
 /// From here on, files are made for their owner only: they hold who did what, and what is left of keys.
@@ -123,13 +165,18 @@ pub(crate) fn failure(error: &StoreError) -> Failure {
         StoreError::Damaged(_) | StoreError::Sqlite(_) => failure.hint(
             "`renown doctor` looks closer; `renown restore FILE` brings a backup to a new data directory",
         ),
+        StoreError::NoOrganization(_) => {
+            failure.hint("`renown keys list` shows the organizations that have keys")
+        }
+        StoreError::Io { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
+            failure.hint(NOT_OURS)
+        }
         StoreError::Overloaded
         | StoreError::Closed
         | StoreError::TooLong
         | StoreError::Newer { .. }
         | StoreError::Older { .. }
         | StoreError::Foreign(_)
-        | StoreError::NoOrganization(_)
         | StoreError::Io { .. }
         | StoreError::RolledBack(_) => failure,
     }

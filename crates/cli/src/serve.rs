@@ -11,7 +11,7 @@ use std::sync::Arc;
 use renown_server::keys::KeyText;
 use renown_server::{Api, Limits, Settings, serve};
 use renown_store::sqlite::system_clock;
-use renown_store::{ApiKey, KeyKind, Store};
+use renown_store::{ApiKey, KeyKind, Store, StoreError};
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::filter::{LevelFilter, Targets};
@@ -57,13 +57,26 @@ async fn start(
     // The port first: a server that cannot be reached must not make a data directory and keys that nobody sees.
     let listen = settings.listen.value.0;
     let listener = bind(listen).map_err(|error| {
-        Failure::new(format!("could not listen on {listen}: {error}"))
-            .hint("choose another address with --listen")
+        let hint = if error.kind() == io::ErrorKind::AddrInUse {
+            "perhaps a server runs there already; stop it, or choose another address with --listen"
+        } else {
+            "choose another address with --listen"
+        };
+        Failure::new(format!("could not listen on {listen}: {error}")).hint(hint)
     })?;
     let address = listener.local_addr().map_err(|error| Failure::new(format!("{listen}: {error}")))?;
     let url = format!("http://{address}");
     // Whoever finds the data directory taken is told where this server is.
-    let store: Arc<dyn Store> = Arc::new(settings.place().write(&format!("renown serve on {url}"))?);
+    let purpose = format!("renown serve on {url}");
+    let store = settings.place().write_or(&purpose, |error| {
+        let failure = place::failure(error);
+        if matches!(error, StoreError::InUse { .. }) {
+            failure.hint("use that server, or stop it, or name another data directory with --data DIR")
+        } else {
+            failure
+        }
+    })?;
+    let store: Arc<dyn Store> = Arc::new(store);
     let keys = first_keys(store.as_ref()).await?;
     let limits = Settings {
         engine,

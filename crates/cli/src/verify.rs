@@ -9,7 +9,7 @@ use crate::args::VerifyArgs;
 use crate::failure::{self, Failure};
 use crate::place;
 use crate::printed;
-use crate::progress::Progress;
+use crate::progress::Work;
 
 /// The exit code of a store that is not as it should be.
 pub(crate) const DIFFERENT: u8 = 1;
@@ -27,9 +27,9 @@ pub(crate) fn run(args: &VerifyArgs, quiet: bool) -> Result<ExitCode, Failure> {
 
 /// Replays a store: what was compared, or the first difference or damage.
 pub(crate) fn check(store: &Reader, quiet: bool) -> Result<Result<String, String>, Failure> {
-    let progress = Progress::of("evaluations", !quiet);
-    let verdict = store.verify(&mut |done, total| progress.at(done, total));
-    progress.finish();
+    let work = Work::of("evaluations", !quiet);
+    let verdict = store.verify(&mut |done, total| work.at(done, total));
+    drop(work);
     let verdict = match verdict {
         Err(damage) if damage.is_damage() => return Ok(Err(damage.to_string())),
         other => other.map_err(|error| place::failure(&error))?,

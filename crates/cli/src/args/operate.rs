@@ -6,6 +6,7 @@ use clap::{Args, Subcommand, ValueEnum, ValueHint};
 use renown_core::ids::{AgentId, OrgId};
 use uuid::Uuid;
 
+use crate::keys;
 use crate::place::PlaceArgs;
 use crate::settings::Listen;
 use crate::setup::server::ServerUrl;
@@ -47,7 +48,7 @@ pub(crate) enum KeysCommand {
         kind: KeyKindArg,
 
         /// What you call it
-        #[arg(long, value_name = "TEXT")]
+        #[arg(long, value_name = "TEXT", value_parser = keys::label)]
         label: Option<String>,
 
         #[command(flatten)]
@@ -67,6 +68,7 @@ pub(crate) enum KeysCommand {
     /// End a key at once
     Revoke {
         /// The id of the key, from `renown keys list`
+        #[arg(value_parser = keys::id)]
         id: Uuid,
 
         #[command(flatten)]

@@ -81,7 +81,7 @@ fn the_configuration_names_gates_and_their_options() {
         [gate.asked]\nkind = \"schema\"\nschema = {type = \"object\"}\ntarget = \"input\"\nmode = \"observe\"\n\
         [gate.quick]\nkind = \"latency\"\nmax_ms = 100\n\
         [gate.filesystem]\nroots = [\"work\"]\n\
-        [server]\nlisten = \"x\"\n";
+        [limits]\nrequests_per_minute = 5\n";
     let dir =
         dir("config", &[("renown.toml", config), ("answer.json", r#"{"type":"string"}"#), ("in.json", "7")]);
     let (path, input) = (dir.join("renown.toml"), dir.join("in.json"));

@@ -8,6 +8,7 @@ mod failures;
 mod first_start;
 mod help;
 mod keys;
+mod mistakes;
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
@@ -26,10 +27,10 @@ use crate::Run;
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// An empty directory of one test, removed at its end.
-struct Scratch(PathBuf);
+pub(crate) struct Scratch(PathBuf);
 
 impl Scratch {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         static NEXT: AtomicUsize = AtomicUsize::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let dir =
@@ -39,11 +40,11 @@ impl Scratch {
     }
 
     /// A path below it, as text.
-    fn at(&self, name: &str) -> String {
+    pub(crate) fn at(&self, name: &str) -> String {
         self.0.join(name).to_str().unwrap().to_owned()
     }
 
-    fn write(&self, name: &str, text: &str) -> String {
+    pub(crate) fn write(&self, name: &str, text: &str) -> String {
         fs::write(self.0.join(name), text).unwrap();
         self.at(name)
     }

@@ -1,13 +1,19 @@
 //! Is what the README shows what the program prints?
 //!
 //! In a `console` block, a line `$ command` is run by a shell in the root of the workspace, with `renown` and
-//! `cargo run --release --` standing for the program under test, and the lines below it are what it must print.
+//! `cargo run --release --` standing for the program under test, and the lines below it are what it must print. The `sh` block
+//! that starts a server is pasted whole, and each `toml` block is read.
 
 use std::env;
+use std::ffi::OsString;
+use std::net::TcpListener;
 use std::path::Path;
 use std::process::Command;
 
-use crate::root;
+use serde_json::Value;
+
+use crate::operate::Scratch;
+use crate::{renown, root};
 
 /// The commands of the README's `console` blocks, with what they print according to it.
 fn examples(text: &str) -> Vec<(String, String)> {
@@ -28,10 +34,14 @@ fn examples(text: &str) -> Vec<(String, String)> {
     examples
 }
 
+/// Where a shell finds the program under test first.
+fn path() -> OsString {
+    let program = Path::new(env!("CARGO_BIN_EXE_renown"));
+    [program.parent().unwrap().as_os_str(), &env::var_os("PATH").unwrap()].join(":".as_ref())
+}
+
 #[test]
 fn every_example_prints_what_it_shows() {
-    let program = Path::new(env!("CARGO_BIN_EXE_renown"));
-    let path = [program.parent().unwrap().as_os_str(), &env::var_os("PATH").unwrap()].join(":".as_ref());
     let text = std::fs::read_to_string(root().join("README.md")).unwrap();
     let examples = examples(&text);
     assert!(examples.len() >= 7, "five scores, a batch and an explanation");
@@ -40,13 +50,64 @@ fn every_example_prints_what_it_shows() {
         let output = Command::new("sh")
             .args(["-c", &line])
             .current_dir(root())
-            .env("PATH", &path)
+            .env("PATH", path())
             .env_remove("RENOWN_CONFIG")
             .env("RENOWN_DATA", "no such directory")
             .output()
             .unwrap();
         let found = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
         assert_eq!(found, expected, "$ {command}");
+    }
+}
+
+/// The blocks of a language, in order.
+fn blocks(text: &str, language: &str) -> Vec<String> {
+    let begin = format!("```{language}\n");
+    text.split(&begin).skip(1).map(|part| part.split("```").next().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn the_first_evaluation_works_when_it_is_pasted() {
+    let text = std::fs::read_to_string(root().join("README.md")).unwrap();
+    let block = blocks(&text, "sh").into_iter().find(|block| block.contains("/v1/evaluate")).unwrap();
+    let shown: Value = serde_json::from_str(&blocks(&text, "json")[0]).unwrap();
+    let scratch = Scratch::new();
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    // A shell that is no terminal has no `%1`.
+    let script = format!("{}\nkill $! && wait\n", block.replace("127.0.0.1:7070", &free));
+    let output = Command::new("sh")
+        .args(["-c", &script])
+        .env("PATH", path())
+        .env_remove("RENOWN_CONFIG")
+        .envs([("RENOWN_DATA", scratch.at("data")), ("RENOWN_LISTEN", free)])
+        .output()
+        .unwrap();
+    let printed = String::from_utf8(output.stdout).unwrap();
+    let json = printed.find("\n{\"evaluation_id\"").map(|at| printed.split_at(at).1).unwrap_or_default();
+    let replies = serde_json::Deserializer::from_str(json).into_iter::<Value>();
+    let replies: Vec<Value> = replies.filter_map(Result::ok).collect();
+    let [verdict, record] = replies.as_slice() else {
+        panic!("{printed}\n{}", String::from_utf8_lossy(&output.stderr))
+    };
+    let said = |reply: &Value| {
+        let gates = reply["gates"].as_array().unwrap().iter();
+        let gates = gates.map(|gate| (gate["name"].clone(), gate["passed"].clone(), gate["reason"].clone()));
+        (reply["passed"].clone(), gates.collect::<Vec<_>>(), reply["reputation"].clone())
+    };
+    assert_eq!(said(verdict), said(&shown));
+    assert_eq!(record["score"], shown["reputation"]["score"]);
+}
+
+#[test]
+fn every_configuration_is_one() {
+    let text = std::fs::read_to_string(root().join("README.md")).unwrap();
+    let scratch = Scratch::new();
+    let blocks = blocks(&text, "toml");
+    assert_eq!(blocks.len(), 2, "of the server, and prices");
+    for block in blocks {
+        let file = scratch.write("renown.toml", &block);
+        let run = renown(&["serve", "--print-config", "--config", &file], "");
+        assert_eq!((run.code, run.stderr.as_str()), (0, ""), "{block}");
     }
 }
 

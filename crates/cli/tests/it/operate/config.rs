@@ -99,8 +99,15 @@ fn mistakes_are_named_by_file_line_and_key_or_by_variable() {
         ("[limits]\ningest_per_minute = \"1\"\n", "line 2: ingest_per_minute: invalid type: string \"1\""),
         (
             "[limits]\nrequests_per_hour = 1\n",
-            "line 2: unknown field `requests_per_hour`, expected `requests_per_minute` or",
+            "line 2: unknown key limits.requests_per_hour, expected one of requests_per_minute, ingest_per_minute; \
+             the nearest is limits.requests_per_minute",
         ),
+        (
+            "data = \"d\"\nlisten_to = \"127.0.0.1:1\"\n",
+            "line 2: unknown key listen_to, expected one of data, listen, store, limits, prices, gates, gate; \
+             the nearest is listen",
+        ),
+        ("[retention]\nruns = 3\n", "line 1: unknown key retention, expected one of data, "),
         ("listen\n", "line 1: "),
         ("[gates]\nevaluate = [\"secrets\"]\n", "gates.evaluate: \"secrets\" is no gate"),
     ] {

@@ -118,6 +118,8 @@ fn a_disk_that_cannot_be_written_is_told_and_can_be_read() {
     let said =
         run(&["serve", "--data", disk.join("new").to_str().unwrap(), "--listen", "127.0.0.1:0"]).refused();
     assert!(said.contains("new: Read-only file system"), "{said}");
+    let run_doctor = run(&["doctor", "--data", disk.join("new").to_str().unwrap()]);
+    assert!(run_doctor.code == 1 && run_doctor.stdout.contains("cannot be made: "), "{run_doctor:?}");
 }
 
 #[test]

@@ -1,0 +1,190 @@
+//! Keys of `renown.toml` that nobody reads. A misspelt one would leave a default in place, and nobody would know.
+//!
+//! The gates are not looked at here: each knows its own options, and says so where an engine is built.
+
+use std::ops::Range;
+
+use renown_core::json::Found;
+use toml::de::{DeTable, DeValue};
+
+/// Every key that is read; `*` stands for any name, and what is below a key that ends in `.**` is read elsewhere.
+const KNOWN: [&str; 12] = [
+    "data",
+    "listen",
+    "store",
+    "limits",
+    "limits.requests_per_minute",
+    "limits.ingest_per_minute",
+    "prices.*.input",
+    "prices.*.output",
+    "prices.*.cache_read",
+    "prices.*.cache_creation",
+    "gates.**",
+    "gate.**",
+];
+
+/// The place of the first key that nobody reads, and what is wrong with it. What is no TOML has none.
+pub(super) fn find(text: &str) -> Option<(Range<usize>, String)> {
+    let file = DeTable::parse(text).ok()?;
+    in_table(file.get_ref(), &[])
+}
+
+fn in_table(table: &DeTable<'_>, above: &[&str]) -> Option<(Range<usize>, String)> {
+    let mut keys: Vec<_> = table.iter().collect();
+    keys.sort_by_key(|(key, _)| key.span().start);
+    keys.into_iter().find_map(|(key, value)| {
+        let path = [above, &[key.get_ref().as_ref()]].concat();
+        let reading = KNOWN.iter().map(|known| compare(known, &path)).max().unwrap_or(Reading::Nobody);
+        match (reading, value.get_ref()) {
+            (Reading::Nobody, _) => Some((key.span(), said(&path))),
+            (Reading::Below, DeValue::Table(table)) => in_table(table, &path),
+            // A value in place of a table is told by who reads it, with the type that it has.
+            (Reading::Below | Reading::Here, _) => None,
+        }
+    })
+}
+
+/// Who reads a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Reading {
+    Nobody,
+    Here,
+    Below,
+}
+
+fn compare(known: &str, path: &[&str]) -> Reading {
+    let (mut parts, mut keys) = (known.split('.'), path.iter());
+    loop {
+        match (parts.next(), keys.next()) {
+            (Some("**"), _) | (None, None) => break Reading::Here,
+            (Some(_), None) => break Reading::Below,
+            (Some(part), Some(key)) if part == "*" || part == *key => {}
+            (Some(_) | None, Some(_)) => break Reading::Nobody,
+        }
+    }
+}
+
+fn said(path: &[&str]) -> String {
+    let above = path.split_last().map_or(&[][..], |(_, above)| above);
+    let beside = KNOWN.iter().filter(|known| compare(known, above) == Reading::Below);
+    let mut expected: Vec<&str> = beside.filter_map(|known| known.split('.').nth(above.len())).collect();
+    expected.dedup();
+    let (name, expected) = (Found::new(&path.join(".")), expected.join(", "));
+    let nearest = nearest(path).map(|nearest| format!("; the nearest is {nearest}")).unwrap_or_default();
+    format!("unknown key {name}, expected one of {expected}{nearest}")
+}
+
+/// The known key that is most like one, whether it is misspelt or at the wrong place.
+fn nearest(path: &[&str]) -> Option<String> {
+    let last = path.last()?;
+    let candidates = KNOWN.iter().map(|known| {
+        let parts: Vec<&str> = known.split('.').filter(|part| *part != "**").collect();
+        let name = parts.last().copied().unwrap_or_default();
+        let elsewhere = parts.len() != path.len();
+        ((distance(last, name), elsewhere), parts, name)
+    });
+    let ((changes, _), parts, name) = candidates.min_by_key(|(rank, ..)| *rank)?;
+    // More changes than that make another word.
+    let similar = changes <= name.chars().count() / 3 + 1;
+    // A name that anything can have is the one that was written, or an example of one.
+    let written = |(place, part): (usize, &&str)| match (*part, path.get(place)) {
+        ("*", Some(key)) if parts.len() == path.len() => (*key).to_owned(),
+        ("*", _) => "\"MODEL\"".to_owned(),
+        (part, _) => part.to_owned(),
+    };
+    let path = parts.iter().enumerate().map(written).collect::<Vec<_>>().join(".");
+    similar.then_some(path)
+}
+
+/// How many characters have to be put in, taken out or changed to make one text of another.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (line, a) in a.chars().enumerate() {
+        let mut diagonal = line;
+        let mut left = line + 1;
+        for (cell, b) in row.iter_mut().skip(1).zip(&b) {
+            let changed = diagonal + usize::from(a != *b);
+            diagonal = *cell;
+            *cell = changed.min(*cell + 1).min(left + 1);
+            left = *cell;
+        }
+        if let Some(first) = row.first_mut() {
+            *first = line + 1;
+        }
+    }
+    row.last().copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_known_is_left_alone() {
+        for text in [
+            "",
+            "data = \"d\"\nlisten = \"x\"\nstore = 5\n",
+            "[limits]\nrequests_per_minute = 1\ningest_per_minute = 2\n",
+            "prices.\"a.b\" = {input = 1, output = 2, cache_read = 3, cache_creation = 4}\n",
+            "limits = 5\nprices = 3\n",
+            "[gates]\nanything = 1\n[gate.pii.deep]\nx = 1\n",
+            "gate.\"rtb.bid-sanity\".max_price = 25\n",
+            "not TOML",
+        ] {
+            assert_eq!(find(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_is_named_with_its_place_and_what_it_may_mean() {
+        for (text, key, nearest) in [
+            ("lisen = \"x\"\n", "lisen", Some("listen")),
+            ("Listen = \"x\"\n", "Listen", Some("listen")),
+            ("\n[limit]\nrequests_per_minute = 1\n", "limit", Some("limits")),
+            (
+                "[limits]\nrequests-per-minute = 1\n",
+                "limits.requests-per-minute",
+                Some("limits.requests_per_minute"),
+            ),
+            ("requests_per_minute = 1\n", "requests_per_minute", Some("limits.requests_per_minute")),
+            ("[prices.m]\ninput = 1\ncached_read = 3\n", "prices.m.cached_read", Some("prices.m.cache_read")),
+            ("cache_read = 1\n", "cache_read", Some("prices.\"MODEL\".cache_read")),
+            ("[gats]\nevaluate = []\n", "gats", Some("gates")),
+            ("[proxy]\npre = true\n", "proxy", None),
+            ("retention.evaluations = 5\n", "retention", None),
+            ("[[webhooks]]\nurl = \"x\"\n", "webhooks", None),
+            ("[limits]\nx = 1\n[[limits.y]]\n", "limits.x", None),
+            ("\"\" = 1\n", "", None),
+        ] {
+            let (span, said) = find(text).unwrap_or_else(|| panic!("{text}"));
+            let written = key.rsplit('.').next().unwrap();
+            assert_eq!(text.get(span).unwrap().trim_matches('"'), written, "{text}");
+            assert!(said.starts_with(&format!("unknown key {key}, expected one of ")), "{said}");
+            let named = said.split_once("; the nearest is ").map(|(_, nearest)| nearest);
+            assert_eq!(named, nearest, "{said}");
+        }
+        let said = |text: &str| find(text).unwrap().1;
+        assert!(
+            said("x = 1").contains("one of data, listen, store, limits, prices, gates, gate"),
+            "{}",
+            said("x = 1")
+        );
+        assert!(said("limits.x = 1").contains("one of requests_per_minute, ingest_per_minute"));
+        assert!(said(&format!("{} = 1", "k".repeat(100_000))).len() < 300);
+    }
+
+    #[test]
+    fn the_distance_of_two_words() {
+        for (a, b, changes) in [
+            ("", "", 0),
+            ("", "abc", 3),
+            ("abc", "", 3),
+            ("abc", "abc", 0),
+            ("kitten", "sitting", 3),
+            ("é", "e", 1),
+        ] {
+            assert_eq!(distance(a, b), changes, "{a} {b}");
+        }
+    }
+}
