@@ -7,6 +7,7 @@
 //! | module | is |
 //! |---|---|
 //! | [`serve`] | the accept loop, its time-outs, and the shutdown that finishes accepted work |
+//! | `wire` | the socket: clients that do not read, heads that are no request |
 //! | `door` | what every request passes: one place for keys, rate limits, request ids, metrics, logs and panics |
 //! | `routes` | one file per group of routes: what it reads, what it answers |
 //! | `body`, `query` | reading a request with limits, and errors that say what is allowed |
@@ -30,6 +31,7 @@ mod random;
 mod rate;
 mod routes;
 mod serve;
+mod wire;
 
 pub use api::{Api, Settings};
 pub use routes::openapi;
