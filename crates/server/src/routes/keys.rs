@@ -114,6 +114,7 @@ pub(crate) async fn create(
         serde_json::to_vec(&CreateReply { key, ..shown.clone() }).unwrap_or_default()
     });
     let once = ticket.once::<ApiKey>(|| Box::new(move |_| (201, kept.unwrap_or_default())));
+    let _changing = api.keys.changing.lock().await;
     let added = api.store.create_key(new, once).await?;
     api.keys.set(&added);
     Ok(reply(StatusCode::CREATED, &shown))
@@ -272,6 +273,7 @@ pub(crate) async fn revoke(
     if reach(&caller, Some(known.key.org.clone())).is_err() {
         return Err(unknown());
     }
+    let _changing = api.keys.changing.lock().await;
     if !api.store.revoke_key(&known.key.org, id).await? {
         return Err(unknown());
     }

@@ -5,13 +5,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use renown_server::Limits;
-use renown_store::Clock;
 use renown_store::sqlite::system_clock;
+use renown_store::{Clock, Store};
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use super::running::{LONG, SHORT, start};
+use super::running::{LONG, SHORT, answer, start};
 
 const EVALUATE: &str = r#"{"agent_id":"a","output":1}"#;
 
@@ -65,6 +65,42 @@ async fn a_revocation_is_finished_when_its_client_goes_away() {
     );
     let revoked = async { while server.send(&ask).await.0 != 401 {} };
     tokio::time::timeout(LONG, revoked).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_revocation_leaves_connections_open_on_which_nothing_was_asked_yet() {
+    let server = start(Limits::default(), system_clock()).await;
+    let mut idle = TcpStream::connect(server.address).await.unwrap();
+    let (_, made) = server.ask("POST", "/v1/keys", "", r#"{"kind":"publishable"}"#).await;
+    let path = format!("/v1/keys/{}", made["id"].as_str().unwrap());
+    assert_eq!(server.ask("DELETE", &path, "", "").await.0, 204);
+    idle.write_all(b"GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").await.unwrap();
+    assert_eq!(answer(&mut idle).await.0, 200);
+}
+
+#[tokio::test]
+async fn a_revocation_does_not_overtake_the_making_of_its_key() {
+    let server = start(Limits::default(), system_clock()).await;
+    server.store.hush();
+    let mut making = Box::pin(server.ask("POST", "/v1/keys", "", r#"{"kind":"publishable"}"#));
+    // The key is in the store, and the server does not know it yet.
+    tokio::select! {
+        _ = &mut making => unreachable!("nobody is told"),
+        () = server.store.has_come() => {}
+    }
+    let id = server.store.keys().await.unwrap().last().unwrap().key.id;
+    let path = format!("/v1/keys/{id}");
+    let mut revoking = Box::pin(server.ask("DELETE", &path, "", ""));
+    let early = tokio::time::timeout(SHORT, &mut revoking).await;
+    server.store.tell();
+    let (_, made) = making.await;
+    let (status, _) = if let Ok(early) = early { early } else { revoking.await };
+    assert_eq!(status, 204);
+    let ask = format!(
+        "GET /v1/agents HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer {}\r\n\r\n",
+        made["key"].as_str().unwrap()
+    );
+    assert_eq!(server.send(&ask).await.0, 401);
 }
 
 #[tokio::test]
