@@ -15,7 +15,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::Semaphore;
 
 use crate::api::Api;
 use crate::wire::Wire;
@@ -74,8 +74,6 @@ pub async fn serve(api: Arc<Api>, listener: TcpListener, end: impl Future<Output
     let connections = Arc::new(Semaphore::new(limits.connections_max));
     let graceful = GracefulShutdown::new();
     let upkeep = tokio::spawn(keep_up(Arc::clone(&api)));
-    // It is never written to: that it is gone tells connections on which nothing was asked yet that nothing will be answered.
-    let (open, closing) = watch::channel(());
     tokio::pin!(end);
     loop {
         let (stream, permit) = tokio::select! {
@@ -83,16 +81,14 @@ pub async fn serve(api: Arc<Api>, listener: TcpListener, end: impl Future<Output
             accepted = accept(&listener, &connections) => accepted,
         };
         let (api, router, watcher) = (Arc::clone(&api), router.clone(), graceful.watcher());
-        let closing = closing.clone();
         tokio::spawn(async move {
             let _permit = permit;
             api.measures.connection(true);
-            connect(&api, router, stream, watcher, closing).await;
+            connect(&api, router, stream, watcher).await;
             api.measures.connection(false);
         });
     }
     drop(listener);
-    drop(open);
     api.feed.close();
     if tokio::time::timeout(limits.shutdown_time_max, graceful.shutdown()).await.is_err() {
         tracing::warn!("some connections were still open and are cut");
@@ -103,18 +99,13 @@ pub async fn serve(api: Arc<Api>, listener: TcpListener, end: impl Future<Output
 
 /// Answers the requests of one connection. How its first bytes begin tells HTTP/2 from HTTP/1.1, once, instead of with a
 /// reader that is asked on every request.
-async fn connect(
-    api: &Arc<Api>,
-    router: Router,
-    stream: TcpStream,
-    watcher: Watcher,
-    mut closing: watch::Receiver<()>,
-) {
+async fn connect(api: &Arc<Api>, router: Router, stream: TcpStream, watcher: Watcher) {
     let time_max = api.limits.head_time_max;
     let first = tokio::select! {
         biased;
         first = tokio::time::timeout(time_max, first_bytes(&stream)) => first,
-        _ = closing.changed() => return,
+        // Nothing was asked yet, and nothing will be answered.
+        () = api.feed.end() => return,
     };
     let Ok(Ok(first)) = first else { return };
     let service = service_fn(|request: Request<Incoming>| {
