@@ -10,7 +10,7 @@
 //! | `wire` | the socket: clients that do not read, heads that are no request |
 //! | `door` | what every request passes: one place for keys, rate limits, request ids, metrics, logs and panics |
 //! | `routes` | one file per group of routes: what it reads, what it answers |
-//! | `body`, `query` | reading a request with limits, and errors that say what is allowed |
+//! | `body`, `query`, `hex` | reading a request with limits, and errors that say what is allowed |
 //! | `once` | idempotency keys |
 //! | [`keys`], `rate` | API keys and rate limits |
 //! | [`error`] | every refusal in one shape |
@@ -23,6 +23,7 @@ mod body;
 mod door;
 pub mod error;
 mod feed;
+mod hex;
 pub mod keys;
 mod measure;
 mod once;

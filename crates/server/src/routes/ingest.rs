@@ -7,7 +7,6 @@ use axum::body::Body;
 use axum::extract::{Extension, State};
 use axum::response::Response;
 use hyper::{HeaderMap, StatusCode};
-use renown_core::decimal::Decimal;
 use renown_core::ids::{AgentId, EvaluationId, ToolName};
 use renown_core::json::{self, Object};
 use renown_core::limits::{BATCH_EVENTS_MAX, GATE_NAME_CHARS_MAX, GATE_REASON_CHARS_MAX, GATES_MAX};
@@ -229,9 +228,4 @@ fn render(agents: &[AgentId], outcomes: &[Outcome]) -> Vec<u8> {
     }
     let duplicates = outcomes.len() - accepted;
     serde_json::to_vec(&IngestReply { accepted, duplicates, reputation_updates }).unwrap_or_default()
-}
-
-/// Milliseconds of a latency that may be absent.
-pub(crate) fn maybe_ms(latency: Option<Micros>) -> Option<Decimal<3>> {
-    latency.map(ms)
 }

@@ -25,12 +25,11 @@ use crate::api::Api;
 use crate::body::read_json;
 use crate::door;
 use crate::error::{ApiError, Code, json as reply};
+use crate::hex;
 use crate::keys::{Caller, KeyText};
 use crate::once::{self, Begun};
 use crate::query::Query;
 
-const LIMIT_MAX: usize = 100;
-const LIMIT_DEFAULT: usize = 50;
 const LABEL_CHARS_MAX: usize = 200;
 
 /// A key that is to be made.
@@ -110,7 +109,7 @@ pub(crate) async fn create(
     let shown =
         CreateReply { id: new.id, key: key.reveal().to_owned(), kind: request.kind, org: new.org.clone() };
     let kept = ticket.key().map(|idempotency_key| {
-        let key = hex(&sealed(shown.key.as_bytes(), &own_key, idempotency_key, shown.id));
+        let key = hex::encode(&sealed(shown.key.as_bytes(), &own_key, idempotency_key, shown.id));
         serde_json::to_vec(&CreateReply { key, ..shown.clone() }).unwrap_or_default()
     });
     let once = ticket.once::<ApiKey>(|| Box::new(move |_| (201, kept.unwrap_or_default())));
@@ -145,10 +144,6 @@ fn sealed(text: &[u8], own_key: &KeyText, idempotency_key: &str, id: Uuid) -> Ve
     text.iter().zip(stream).map(|(byte, pad)| byte ^ pad).collect()
 }
 
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
-}
-
 fn replay(saved: &SavedReply, own_key: &KeyText, headers: &hyper::HeaderMap) -> Result<Response, ApiError> {
     let other_key = || {
         ApiError::new(
@@ -159,10 +154,8 @@ fn replay(saved: &SavedReply, own_key: &KeyText, headers: &hyper::HeaderMap) -> 
     let kept: CreateReply = serde_json::from_slice(&saved.body).map_err(|_| other_key())?;
     let idempotency_key =
         headers.get("idempotency-key").and_then(|key| std::str::from_utf8(key.as_bytes()).ok());
-    let bytes = kept.key.as_bytes().as_chunks::<2>().0.iter();
-    let bytes: Option<Vec<u8>> =
-        bytes.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect();
-    let opened = sealed(&bytes.unwrap_or_default(), own_key, idempotency_key.unwrap_or_default(), kept.id);
+    let sealed_key = hex::decode(&kept.key).unwrap_or_default();
+    let opened = sealed(&sealed_key, own_key, idempotency_key.unwrap_or_default(), kept.id);
     let key =
         String::from_utf8(opened).ok().filter(|key| key.parse::<KeyText>().is_ok()).ok_or_else(other_key)?;
     Ok(reply(StatusCode::CREATED, &CreateReply { key, ..kept }))
@@ -234,7 +227,7 @@ pub(crate) async fn list(
 ) -> Result<Response, ApiError> {
     caller.administers()?;
     let query = Query::of(&uri);
-    let limit = query.number("limit", 1..=LIMIT_MAX)?.unwrap_or(LIMIT_DEFAULT);
+    let limit = query.limit()?;
     let after = query.cursor(|text| Uuid::parse_str(text).ok())?;
     let org = reach(&caller, query.get("org")?)?;
     api.note_used_keys().await;
