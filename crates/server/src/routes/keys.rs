@@ -233,9 +233,9 @@ pub(crate) async fn list(
     api.note_used_keys().await;
     let mut keys: Vec<ApiKey> =
         api.store.keys().await?.into_iter().filter(|key| key.key.org == org).collect();
-    if let Some(position) = after.and_then(|after| keys.iter().position(|key| key.key.id == after)) {
-        keys.drain(..=position);
-    }
+    // An id begins with the time when it was made, so this is the oldest first, and a page goes on after a key that is gone.
+    keys.sort_unstable_by_key(|key| key.key.id);
+    keys.retain(|key| after.is_none_or(|after| key.key.id > after));
     let more = keys.len() > limit;
     keys.truncate(limit);
     let next_cursor = keys.last().filter(|_| more).map(|last| last.key.id.to_string());
