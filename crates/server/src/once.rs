@@ -94,12 +94,17 @@ pub(crate) fn replay(saved: SavedReply) -> Response {
 fn read_key(headers: &HeaderMap) -> Result<Option<String>, ApiError> {
     let mut sent = headers.get_all("idempotency-key").iter();
     let Some(key) = sent.next() else { return Ok(None) };
-    let key = std::str::from_utf8(key.as_bytes()).ok().filter(|_| sent.next().is_none());
-    let fits = |key: &&str| (1..=IDEMPOTENCY_KEY_CHARS_MAX).contains(&key.chars().count());
-    let refused = || {
+    let refused = |found: &str| {
         ApiError::invalid(format!(
-            "Idempotency-Key: expected one of 1 to {IDEMPOTENCY_KEY_CHARS_MAX} characters"
+            "Idempotency-Key: {found}, expected one of 1 to {IDEMPOTENCY_KEY_CHARS_MAX} characters"
         ))
     };
-    key.filter(fits).map(|key| Some(key.to_owned())).ok_or_else(refused)
+    let key = std::str::from_utf8(key.as_bytes()).map_err(|_| refused("not UTF-8"))?;
+    if sent.next().is_some() {
+        return Err(refused("given twice"));
+    }
+    match key.chars().count() {
+        1..=IDEMPOTENCY_KEY_CHARS_MAX => Ok(Some(key.to_owned())),
+        chars => Err(refused(&format!("{chars} characters"))),
+    }
 }

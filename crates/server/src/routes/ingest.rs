@@ -97,10 +97,9 @@ impl<'de, const CHARS_MAX: usize> Deserialize<'de> for Short<CHARS_MAX> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         // A character has at least one byte.
-        if text.len() > CHARS_MAX && text.chars().count() > CHARS_MAX {
-            return Err(D::Error::custom(format_args!(
-                "text is too long, expected at most {CHARS_MAX} characters"
-            )));
+        let chars = if text.len() > CHARS_MAX { text.chars().count() } else { 0 };
+        if chars > CHARS_MAX {
+            return Err(D::Error::custom(format_args!("{chars} characters, expected at most {CHARS_MAX}")));
         }
         Ok(Self(text))
     }

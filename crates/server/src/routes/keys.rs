@@ -11,7 +11,7 @@ use axum::extract::{Extension, Path, Request, State};
 use axum::response::{IntoResponse, Response};
 use hyper::{StatusCode, Uri};
 use renown_core::ids::OrgId;
-use renown_core::json;
+use renown_core::json::{self, Found};
 use renown_core::time::Timestamp;
 use renown_store::{ApiKey, DEFAULT_ORG, KeyKind, SavedReply};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -48,7 +48,7 @@ pub(crate) struct CreateRequest {
 
 fn kind<'de, D: Deserializer<'de>>(deserializer: D) -> Result<KeyKind, D::Error> {
     let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
-    text.parse().map_err(|error| serde::de::Error::custom(format_args!("{text:?}, {error}")))
+    text.parse().map_err(|error| serde::de::Error::custom(format_args!("{}, {error}", Found::quoted(&text))))
 }
 
 /// What a key may do: send evidence and read scores, or also administer.
@@ -100,7 +100,7 @@ pub(crate) async fn create(
     let label_chars = request.label.as_ref().map_or(0, |label| label.chars().count());
     if label_chars > LABEL_CHARS_MAX {
         return Err(ApiError::invalid(format!(
-            "label: too long, expected at most {LABEL_CHARS_MAX} characters"
+            "label: {label_chars} characters, expected at most {LABEL_CHARS_MAX}"
         )));
     }
     let no_randomness = |_| ApiError::new(Code::StoreUnavailable, "there is no randomness for a key now");
@@ -123,7 +123,9 @@ pub(crate) async fn create(
 fn reach(caller: &Caller, named: Option<OrgId>) -> Result<OrgId, ApiError> {
     match named {
         Some(org) if org != caller.org && caller.org.as_str() != DEFAULT_ORG => {
-            Err(ApiError::new(Code::Forbidden, "a key may name its own organization only"))
+            let (found, own) = (Found::quoted(org.as_str()), &caller.org);
+            let error = format!("org: {found}, expected {own}: a key may name its own organization only");
+            Err(ApiError::new(Code::Forbidden, error))
         }
         Some(org) => Ok(org),
         None => Ok(caller.org.clone()),
