@@ -19,7 +19,6 @@ use super::Refused;
 use super::evaluate::Lifecycle;
 use super::shapes::AgentName;
 use crate::api::Api;
-use crate::body::read_json;
 use crate::error::{ApiError, json as reply, json_bytes};
 use crate::hex;
 use crate::keys::Caller;
@@ -174,10 +173,9 @@ pub(crate) async fn add(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
-    let body = read_json(&headers, body, api.limits.body_time_max).await?;
-    let ticket = match once::begin(&api, &caller.org, &headers, "POST /v1/agents", &body).await? {
+    let (body, ticket) = match once::begin(&api, &caller.org, "POST /v1/agents", &headers, body).await? {
         Begun::Replay(saved) => return Ok(once::replay(saved)),
-        Begun::Fresh(ticket) => ticket,
+        Begun::Fresh(body, ticket) => (body, ticket),
     };
     let AddRequest { agent_id } = json::parse(&body)?;
     let added = AddReply { identity_id: identity_of(&caller.org, &agent_id), agent_id: agent_id.clone() };

@@ -12,7 +12,7 @@ use renown_core::ids::{AgentId, EvaluationId, ToolName};
 use renown_core::json::{self, Found};
 use renown_core::reputation::Standing;
 use renown_core::units::{Micros, Whole};
-use renown_store::{EventId, NewEvaluation, Outcome};
+use renown_store::{NewEvaluation, Outcome};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
@@ -22,7 +22,6 @@ use utoipa::ToSchema;
 use super::Refused;
 use super::shapes::{AgentName, TimeMillis};
 use crate::api::Api;
-use crate::body::read_json;
 use crate::error::{ApiError, Code, json_bytes};
 use crate::keys::Caller;
 use crate::once::{self, Begun};
@@ -152,10 +151,9 @@ pub(crate) async fn evaluate(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
-    let body = read_json(&headers, body, api.limits.body_time_max).await?;
-    let ticket = match once::begin(&api, &caller.org, &headers, "POST /v1/evaluate", &body).await? {
+    let (body, ticket) = match once::begin(&api, &caller.org, "POST /v1/evaluate", &headers, body).await? {
         Begun::Replay(saved) => return Ok(once::replay(saved)),
-        Begun::Fresh(ticket) => ticket,
+        Begun::Fresh(body, ticket) => (body, ticket),
     };
     let request: EvaluateRequest<'_> = json::parse(&body)?;
     let context = Context {
@@ -166,10 +164,7 @@ pub(crate) async fn evaluate(
     };
     let verdict = judge(&api, &context, body.len());
     let gates: Arc<str> = serde_json::to_string(&verdict.gates).unwrap_or_default().into();
-    let id = match request.evaluation_id {
-        Some(id) => EventId::Sent(id),
-        None => EventId::Made(api.evaluation_id()),
-    };
+    let id = api.event_id(request.evaluation_id);
     let judged = Judged {
         id: id.get().clone(),
         passed: verdict.passed,

@@ -13,7 +13,7 @@ use renown_core::limits::{BATCH_EVENTS_MAX, GATE_NAME_CHARS_MAX, GATE_REASON_CHA
 use renown_core::reputation::Standing;
 use renown_core::time::Timestamp;
 use renown_core::units::Micros;
-use renown_store::{EventId, NewEvaluation, Outcome};
+use renown_store::{NewEvaluation, Outcome};
 use serde::de::{Deserializer, Error};
 use serde::{Deserialize, Serialize, Serializer};
 use utoipa::ToSchema;
@@ -22,7 +22,6 @@ use super::Refused;
 use super::evaluate::ms;
 use super::shapes::{AgentName, Moment};
 use crate::api::Api;
-use crate::body::read_json;
 use crate::error::{ApiError, json_bytes};
 use crate::keys::Caller;
 use crate::once::{self, Begun};
@@ -117,11 +116,12 @@ pub(crate) struct IngestReply {
     reputation_updates: Vec<Update>,
 }
 
+/// An agent's short reputation as it is sent.
 #[derive(Serialize)]
-struct Update {
-    agent_id: AgentId,
+pub(crate) struct Update {
+    pub(crate) agent_id: AgentId,
     #[serde(flatten)]
-    standing: Standing,
+    pub(crate) standing: Standing,
 }
 
 /// An agent's reputation after the verdicts.
@@ -153,10 +153,9 @@ pub(crate) async fn ingest(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
-    let body = read_json(&headers, body, api.limits.body_time_max).await?;
-    let ticket = match once::begin(&api, &caller.org, &headers, "POST /v1/ingest", &body).await? {
+    let (body, ticket) = match once::begin(&api, &caller.org, "POST /v1/ingest", &headers, body).await? {
         Begun::Replay(saved) => return Ok(once::replay(saved)),
-        Begun::Fresh(ticket) => ticket,
+        Begun::Fresh(body, ticket) => (body, ticket),
     };
     let request: IngestRequest = json::parse(&body)?;
     let evaluations = check(&api, request.events)?;
@@ -198,10 +197,7 @@ fn check(api: &Api, events: Vec<Object<IngestEvent>>) -> Result<Vec<NewEvaluatio
         let gates: Vec<GateReport> = gates.into_iter().map(|Object(gate)| gate).collect();
         Ok(NewEvaluation {
             agent: event.agent_id,
-            id: match event.evaluation_id {
-                Some(id) => EventId::Sent(id),
-                None => EventId::Made(api.evaluation_id()),
-            },
+            id: api.event_id(event.evaluation_id),
             passed: event.passed,
             gate_latency: event.total_latency_ms,
             agent_latency: event.latency_ms,

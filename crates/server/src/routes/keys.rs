@@ -22,7 +22,6 @@ use uuid::Uuid;
 use super::Refused;
 use super::shapes::OrgName;
 use crate::api::Api;
-use crate::body::read_json;
 use crate::door;
 use crate::error::{ApiError, Code, json as reply};
 use crate::hex;
@@ -90,13 +89,12 @@ pub(crate) async fn create(
     caller.administers()?;
     let own_key = door::bearer(&request)?;
     let (parts, body) = request.into_parts();
-    let body = read_json(&parts.headers, body, api.limits.body_time_max).await?;
+    let (body, ticket) = match once::begin(&api, &caller.org, "POST /v1/keys", &parts.headers, body).await? {
+        Begun::Replay(saved) => return replay(&saved, &own_key, &parts.headers),
+        Begun::Fresh(body, ticket) => (body, ticket),
+    };
     let request: CreateRequest = json::parse(&body)?;
     let org = reach(&caller, request.org)?;
-    let ticket = match once::begin(&api, &caller.org, &parts.headers, "POST /v1/keys", &body).await? {
-        Begun::Replay(saved) => return replay(&saved, &own_key, &parts.headers),
-        Begun::Fresh(ticket) => ticket,
-    };
     let label_chars = request.label.as_ref().map_or(0, |label| label.chars().count());
     if label_chars > LABEL_CHARS_MAX {
         return Err(ApiError::invalid(format!(
