@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use renown_core::gates::Engine;
 use renown_core::ids::EvaluationId;
 use renown_core::time::Timestamp;
-use renown_store::{Clock, Store, StoreError};
+use renown_store::{Clock, EventId, Store, StoreError};
 use uuid::Uuid;
 
 use crate::feed::Feed;
@@ -90,9 +90,12 @@ impl Api {
         u64::try_from(self.now().millis()).unwrap_or_default()
     }
 
-    /// A new id of an evaluation.
-    pub(crate) fn evaluation_id(&self) -> EvaluationId {
-        EvaluationId::made(self.millis(), self.sequence.next())
+    /// The id of an evaluation: the one that was sent, or a new one.
+    pub(crate) fn event_id(&self, sent: Option<EvaluationId>) -> EventId {
+        sent.map_or_else(
+            || EventId::Made(EvaluationId::made(self.millis(), self.sequence.next())),
+            EventId::Sent,
+        )
     }
 
     /// A new id of a request, a UUIDv7.

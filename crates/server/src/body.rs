@@ -8,6 +8,7 @@ use http_body_util::BodyExt;
 use hyper::HeaderMap;
 use hyper::body::Body as _;
 use hyper::header::CONTENT_TYPE;
+use renown_core::json::Found;
 
 use crate::error::{ApiError, Code};
 
@@ -26,7 +27,8 @@ pub(crate) async fn read_json(
     if let Some(found) = headers.get(CONTENT_TYPE)
         && !is_json(found.as_bytes())
     {
-        let error = "the content type is not application/json".to_owned();
+        let found = Found::quoted(&String::from_utf8_lossy(found.as_bytes()));
+        let error = format!("the content type is {found}, expected application/json");
         return Err(ApiError::new(Code::UnsupportedMediaType, error));
     }
     let slow = |_| {
@@ -46,7 +48,8 @@ fn is_json(content_type: &[u8]) -> bool {
 async fn read(mut body: Body) -> Result<Bytes, ApiError> {
     let mut first = Bytes::new();
     let mut all = BytesMut::new();
-    let mut too_large = body.size_hint().lower() > BODY_BYTES_MAX as u64;
+    let announced = body.size_hint().lower();
+    let mut too_large = announced > BODY_BYTES_MAX as u64;
     let mut seen = 0_usize;
     while let Some(frame) = body.frame().await {
         let frame =
@@ -68,7 +71,8 @@ async fn read(mut body: Body) -> Result<Bytes, ApiError> {
         }
     }
     if too_large {
-        let error = format!("the body is larger than {BODY_BYTES_MAX} bytes");
+        let found = announced.max(seen as u64);
+        let error = format!("the body has {found} bytes or more, expected at most {BODY_BYTES_MAX}");
         return Err(ApiError::new(Code::TooLarge, error));
     }
     Ok(if all.is_empty() { first } else { all.freeze() })

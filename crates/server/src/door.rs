@@ -2,7 +2,7 @@
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::body::Body;
@@ -10,7 +10,7 @@ use axum::extract::{Extension, State};
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
 use hyper::header::{AUTHORIZATION, HeaderName, HeaderValue};
-use hyper::{Method, Request};
+use hyper::{Method, Request, StatusCode, Version};
 use renown_store::KeyKind;
 use tower_service::Service;
 
@@ -20,12 +20,13 @@ use crate::keys::{Caller, KeyProblem, KeyText};
 use crate::measure::method_name;
 use crate::rate::Rate;
 use crate::routes::{evaluate, ingest, reputation};
+use crate::serve::{HEAD_BYTES_MAX, HEADER_LIST_BYTES_MAX};
 
 /// Answers one request, whatever happens.
 pub(crate) async fn answer(api: Arc<Api>, router: Router, request: Request<Body>) -> Response {
     let started = Instant::now();
     let request_id = api.request_id().to_string();
-    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let (method, path) = (method_name(request.method()), request.uri().path().to_owned());
     let answered = if is_finished_alone(&request) {
         let api = Arc::clone(&api);
         tokio::spawn(async move { pass(&api, router, request).await }).await.ok()
@@ -34,13 +35,12 @@ pub(crate) async fn answer(api: Arc<Api>, router: Router, request: Request<Body>
     };
     let mut response = answered.unwrap_or_else(|| {
         // What the panic said may hold a payload; where it was is printed by the hook.
-        tracing::error!(request_id, method = method_name(&method), "a request panicked");
+        tracing::error!(request_id, method, "a request panicked");
         ApiError::internal(&request_id).into_response()
     });
     let (status, took) = (response.status(), started.elapsed());
-    api.measures.request(&method, &path, status, took);
+    api.measures.request(method, &path, status, took);
     let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
-    let method = method_name(&method);
     if status.is_server_error() {
         tracing::warn!(request_id, method, status = status.as_u16(), micros, "request failed");
     } else {
@@ -61,6 +61,11 @@ fn is_finished_alone(request: &Request<Body>) -> bool {
 }
 
 async fn pass(api: &Arc<Api>, mut router: Router, mut request: Request<Body>) -> Response {
+    if request.version() == Version::HTTP_2
+        && let Err(error) = check_header_list(&request)
+    {
+        return error.into_response();
+    }
     let mut rate = None;
     if request.uri().path().starts_with("/v1/") {
         match admit(api, &request, &mut rate) {
@@ -153,6 +158,46 @@ impl Caller {
             )),
         }
     }
+}
+
+/// Whether a request of HTTP/2 has a header list that is small enough, as the protocol counts it.
+fn check_header_list(request: &Request<Body>) -> Result<(), ApiError> {
+    const FIELD_BYTES: usize = 32;
+    let field = |(name, value): (&HeaderName, &HeaderValue)| name.as_str().len() + value.len() + FIELD_BYTES;
+    let path = request.uri().path_and_query().map_or(0, |path| path.as_str().len());
+    let bytes = path + request.headers().iter().map(field).sum::<usize>();
+    if bytes > HEADER_LIST_BYTES_MAX {
+        let error =
+            format!("the header list has {bytes} bytes, expected at most {HEADER_LIST_BYTES_MAX} in HTTP/2");
+        return Err(ApiError::new(Code::HeadTooLarge, error));
+    }
+    Ok(())
+}
+
+/// The reply to a head that never became a request, in place of the one without a body that hyper would send.
+pub(crate) fn refuse_head(api: &Api, status: StatusCode, hypers: &str) -> Vec<u8> {
+    let error = if status == StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE {
+        let error = format!(
+            "the head of the request, or the length it names, is too large: expected at most {HEAD_BYTES_MAX} bytes and 100 headers"
+        );
+        ApiError::new(Code::HeadTooLarge, error)
+    } else {
+        let error = "the head of the request cannot be read: expected a request line, headers and one length of the body, as in HTTP/1.1";
+        ApiError::invalid(error)
+    };
+    let request_id = api.request_id();
+    api.measures.request("other", "", status, Duration::ZERO);
+    tracing::debug!(%request_id, status = status.as_u16(), "a head was refused");
+    let body = error.into_body();
+    let mut lines = hypers.lines();
+    let status_line = lines.next().unwrap_or_default();
+    let date =
+        lines.find(|line| line.starts_with("date:")).map(|date| format!("{date}\r\n")).unwrap_or_default();
+    let head = format!(
+        "{status_line}\r\n{date}x-request-id: {request_id}\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+        body.len()
+    );
+    [head.into_bytes(), body].concat()
 }
 
 /// What is answered where no route is.

@@ -43,6 +43,8 @@ pub enum Code {
     UnsupportedMediaType,
     /// The organization has used up its requests.
     RateLimited,
+    /// The head of the request is too large.
+    HeadTooLarge,
     /// A bug or an accident in the server.
     Internal,
     /// Too much waits already.
@@ -67,6 +69,7 @@ impl Code {
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::RateLimited => StatusCode::TOO_MANY_REQUESTS,
+            Self::HeadTooLarge => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
             Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
             Self::Overloaded | Self::StoreUnavailable => StatusCode::SERVICE_UNAVAILABLE,
         }
@@ -110,6 +113,13 @@ impl ApiError {
         Self::new(Code::Internal, format!("internal error, request {request_id}"))
     }
 
+    /// What is sent of it.
+    pub(crate) fn into_body(self) -> Vec<u8> {
+        let body = ErrorBody { error: self.error, code: self.code, status: self.code.status().as_u16() };
+        // It is made of texts and numbers, which JSON can always hold.
+        serde_json::to_vec(&body).unwrap_or_default()
+    }
+
     /// The same with a time after which to try again.
     pub(crate) fn retry_after(self, seconds: u64) -> Self {
         Self { retry_after: Some(seconds), ..self }
@@ -118,10 +128,9 @@ impl ApiError {
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let status = self.code.status();
-        let body = ErrorBody { error: self.error, code: self.code, status: status.as_u16() };
-        let mut response = json(status, &body);
-        if let Some(seconds) = self.retry_after {
+        let (status, retry_after) = (self.code.status(), self.retry_after);
+        let mut response = json_bytes(status, self.into_body());
+        if let Some(seconds) = retry_after {
             response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
         }
         if status == StatusCode::UNAUTHORIZED {

@@ -1,4 +1,4 @@
-//! Who listens to new scores.
+//! Who listens to new scores, and to the end of the server.
 //!
 //! A message only names an agent that has changed. Whoever sends it on reads the standing at that moment, so a listener never
 //! sees an older score after a newer one, and many changes of one agent may become one message.
@@ -44,8 +44,13 @@ impl Feed {
         self.closed.send_modify(|_| {});
     }
 
-    /// Ends every listener.
+    /// Ends every listener, and whatever waits for the end.
     pub(crate) fn close(&self) {
         self.closed.send_replace(true);
+    }
+
+    /// Waits for the end.
+    pub(crate) async fn end(&self) {
+        let _ = self.closed.subscribe().wait_for(|closed| *closed).await;
     }
 }

@@ -131,7 +131,12 @@ pub(crate) enum KeyProblem {
 
 /// Every key, by its digest.
 #[derive(Default)]
-pub(crate) struct KeyRing(RwLock<HashMap<KeyHash, Arc<Caller>>>);
+pub(crate) struct KeyRing {
+    callers: RwLock<HashMap<KeyHash, Arc<Caller>>>,
+    /// Held while keys change in the store and then here. Without it, a key could be revoked between the two steps of its
+    /// making: gone from the store, and then put into the ring as a good one.
+    pub(crate) changing: tokio::sync::Mutex<()>,
+}
 
 impl KeyRing {
     pub(crate) fn new(keys: &[ApiKey]) -> Self {
@@ -153,12 +158,12 @@ impl KeyRing {
             used: AtomicI64::new(0),
             written: AtomicI64::new(0),
         };
-        self.0.write().unwrap_or_else(PoisonError::into_inner).insert(key.key.hash, Arc::new(caller));
+        self.callers.write().unwrap_or_else(PoisonError::into_inner).insert(key.key.hash, Arc::new(caller));
     }
 
     /// Ends a key at once.
     pub(crate) fn revoke(&self, id: KeyId) {
-        let mut ring = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let mut ring = self.callers.write().unwrap_or_else(PoisonError::into_inner);
         if let Some(caller) = ring.values_mut().find(|caller| caller.id == id) {
             let revoked = Caller {
                 org: caller.org.clone(),
@@ -176,7 +181,7 @@ impl KeyRing {
     /// The owner of a key.
     pub(crate) fn find(&self, key: &KeyText, now: Timestamp) -> Result<Arc<Caller>, KeyProblem> {
         let hash = key.hash();
-        let ring = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let ring = self.callers.read().unwrap_or_else(PoisonError::into_inner);
         let caller =
             ring.get(&hash).filter(|caller| equal(&caller.hash, &hash)).ok_or(KeyProblem::Unknown)?;
         if caller.revoked {
@@ -188,13 +193,13 @@ impl KeyRing {
 
     /// Whether a key that was found before may still be used.
     pub(crate) fn still_holds(&self, caller: &Caller) -> bool {
-        let ring = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let ring = self.callers.read().unwrap_or_else(PoisonError::into_inner);
         ring.get(&caller.hash).is_some_and(|caller| !caller.revoked)
     }
 
     /// The keys that were used since this was last asked.
     pub(crate) fn take_used(&self) -> Vec<(Uuid, Timestamp)> {
-        let ring = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let ring = self.callers.read().unwrap_or_else(PoisonError::into_inner);
         let used = ring.values().filter_map(|caller| {
             let used = caller.used.load(Ordering::Relaxed);
             let new = caller.written.swap(used, Ordering::Relaxed) != used;

@@ -7,9 +7,10 @@
 //! | module | is |
 //! |---|---|
 //! | [`serve`] | the accept loop, its time-outs, and the shutdown that finishes accepted work |
+//! | `wire` | the socket: clients that do not read, heads that are no request |
 //! | `door` | what every request passes: one place for keys, rate limits, request ids, metrics, logs and panics |
 //! | `routes` | one file per group of routes: what it reads, what it answers |
-//! | `body`, `query` | reading a request with limits, and errors that say what is allowed |
+//! | `body`, `query`, `hex` | reading a request with limits, and errors that say what is allowed |
 //! | `once` | idempotency keys |
 //! | [`keys`], `rate` | API keys and rate limits |
 //! | [`error`] | every refusal in one shape |
@@ -22,6 +23,7 @@ mod body;
 mod door;
 pub mod error;
 mod feed;
+mod hex;
 pub mod keys;
 mod measure;
 mod once;
@@ -30,6 +32,7 @@ mod random;
 mod rate;
 mod routes;
 mod serve;
+mod wire;
 
 pub use api::{Api, Settings};
 pub use routes::openapi;

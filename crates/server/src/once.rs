@@ -7,6 +7,7 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use axum::body::Body;
 use axum::response::Response;
 use bytes::Bytes;
 use hyper::{HeaderMap, StatusCode};
@@ -16,6 +17,7 @@ use renown_store::{MakeReply, Once, SavedReply};
 use sha2::{Digest, Sha256};
 
 use crate::api::Api;
+use crate::body::read_json;
 use crate::error::{ApiError, Code, json_bytes};
 
 type Flights = Arc<Mutex<HashSet<(OrgId, String)>>>;
@@ -28,8 +30,8 @@ pub(crate) struct InFlight(Flights);
 pub(crate) enum Begun {
     /// It was answered before.
     Replay(SavedReply),
-    /// It is new; the ticket has the key, if one was sent.
-    Fresh(Ticket),
+    /// It is new: its body, and a ticket that has the key, if one was sent.
+    Fresh(Bytes, Ticket),
 }
 
 /// A request that is being answered. While this lives, the same key is refused.
@@ -61,17 +63,18 @@ impl Drop for Flight {
     }
 }
 
-/// Begins to answer a POST.
+/// Begins to answer a POST: reads its body, and looks whether it was answered before.
 pub(crate) async fn begin(
     api: &Api,
     org: &OrgId,
-    headers: &HeaderMap,
     route: &'static str,
-    body: &Bytes,
+    headers: &HeaderMap,
+    body: Body,
 ) -> Result<Begun, ApiError> {
-    let Some(key) = read_key(headers)? else { return Ok(Begun::Fresh(Ticket(None))) };
+    let body = read_json(headers, body, api.limits.body_time_max).await?;
+    let Some(key) = read_key(headers)? else { return Ok(Begun::Fresh(body, Ticket(None))) };
     let fingerprint =
-        Sha256::new().chain_update(route).chain_update([0]).chain_update(body).finalize().into();
+        Sha256::new().chain_update(route).chain_update([0]).chain_update(&body).finalize().into();
     let place = (org.clone(), key);
     let flights = Arc::clone(&api.in_flight.0);
     if !flights.lock().unwrap_or_else(PoisonError::into_inner).insert(place.clone()) {
@@ -79,7 +82,7 @@ pub(crate) async fn begin(
     }
     let flight = Flight { flights, place, fingerprint };
     match api.store.saved_reply(org, &flight.place.1).await? {
-        None => Ok(Begun::Fresh(Ticket(Some(flight)))),
+        None => Ok(Begun::Fresh(body, Ticket(Some(flight)))),
         Some(saved) if saved.fingerprint == fingerprint => Ok(Begun::Replay(saved)),
         Some(_) => Err(ApiError::new(Code::Conflict, "this Idempotency-Key was used for another request")),
     }
@@ -94,12 +97,17 @@ pub(crate) fn replay(saved: SavedReply) -> Response {
 fn read_key(headers: &HeaderMap) -> Result<Option<String>, ApiError> {
     let mut sent = headers.get_all("idempotency-key").iter();
     let Some(key) = sent.next() else { return Ok(None) };
-    let key = std::str::from_utf8(key.as_bytes()).ok().filter(|_| sent.next().is_none());
-    let fits = |key: &&str| (1..=IDEMPOTENCY_KEY_CHARS_MAX).contains(&key.chars().count());
-    let refused = || {
+    let refused = |found: &str| {
         ApiError::invalid(format!(
-            "Idempotency-Key: expected one of 1 to {IDEMPOTENCY_KEY_CHARS_MAX} characters"
+            "Idempotency-Key: {found}, expected one of 1 to {IDEMPOTENCY_KEY_CHARS_MAX} characters"
         ))
     };
-    key.filter(fits).map(|key| Some(key.to_owned())).ok_or_else(refused)
+    let key = std::str::from_utf8(key.as_bytes()).map_err(|_| refused("not UTF-8"))?;
+    if sent.next().is_some() {
+        return Err(refused("given twice"));
+    }
+    match key.chars().count() {
+        1..=IDEMPOTENCY_KEY_CHARS_MAX => Ok(Some(key.to_owned())),
+        chars => Err(refused(&format!("{chars} characters"))),
+    }
 }

@@ -9,6 +9,12 @@ use renown_core::time::Timestamp;
 
 use crate::error::ApiError;
 
+/// The most that a page holds.
+const LIMIT_MAX: usize = 100;
+
+/// What a page holds when nobody says how much.
+const LIMIT_DEFAULT: usize = 50;
+
 /// The parameters of a request.
 pub(crate) struct Query(Vec<(String, String)>);
 
@@ -49,6 +55,11 @@ impl Query {
         })
     }
 
+    /// How much a page may hold.
+    pub(crate) fn limit(&self) -> Result<usize, ApiError> {
+        self.number("limit", 1..=LIMIT_MAX).map(|limit| limit.unwrap_or(LIMIT_DEFAULT))
+    }
+
     /// A truth value.
     pub(crate) fn flag(&self, name: &str) -> Result<Option<bool>, ApiError> {
         match self.text(name)? {
@@ -79,6 +90,7 @@ impl Query {
     }
 }
 
-fn refused(name: &str, found: &str, expected: &str) -> ApiError {
+/// A parameter that is not what it has to be.
+pub(crate) fn refused(name: &str, found: &str, expected: &str) -> ApiError {
     ApiError::invalid(format!("{name}: {}, expected {expected}", Found::quoted(found)))
 }

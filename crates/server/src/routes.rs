@@ -58,6 +58,9 @@ pub(crate) enum Refused {
     /// `rate_limited`: the organization has used up its requests; `Retry-After` says when there are more.
     #[response(status = 429)]
     RateLimited(ErrorBody),
+    /// `head_too_large`: the head of the request is larger than 64 KiB (16 KiB in HTTP/2) or has more than 100 headers.
+    #[response(status = 431)]
+    HeadTooLarge(ErrorBody),
     /// `internal`: an accident in the server; the request id finds it in the log.
     #[response(status = 500)]
     Internal(ErrorBody),

@@ -15,10 +15,21 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::Semaphore;
 
 use crate::api::Api;
+use crate::wire::Wire;
 use crate::{door, routes};
+
+/// The largest head of a request of HTTP/1.1, with its first line.
+pub(crate) const HEAD_BYTES_MAX: usize = 64 * 1024;
+
+/// The largest header list of a request of HTTP/2.
+pub(crate) const HEADER_LIST_BYTES_MAX: usize = 16 * 1024;
+
+/// The largest header list that HTTP/2 takes in: the door refuses one above its limit with words, which the protocol, past
+/// this, can only do with a status.
+const HEADER_LIST_BYTES_TAKEN: u32 = 64 * 1024;
 
 /// How many requests may be in flight on one connection of HTTP/2.
 const STREAMS_MAX: u32 = 200;
@@ -38,6 +49,8 @@ pub struct Limits {
     pub head_time_max: Duration,
     /// How long a client may take to send a body.
     pub body_time_max: Duration,
+    /// How long a client may read nothing of what is sent to it.
+    pub write_time_max: Duration,
     /// How long accepted work may take after the end was asked for.
     pub shutdown_time_max: Duration,
 }
@@ -48,6 +61,7 @@ impl Default for Limits {
             connections_max: 20_000,
             head_time_max: Duration::from_secs(30),
             body_time_max: Duration::from_secs(30),
+            write_time_max: Duration::from_secs(30),
             shutdown_time_max: Duration::from_secs(10),
         }
     }
@@ -60,8 +74,6 @@ pub async fn serve(api: Arc<Api>, listener: TcpListener, end: impl Future<Output
     let connections = Arc::new(Semaphore::new(limits.connections_max));
     let graceful = GracefulShutdown::new();
     let upkeep = tokio::spawn(keep_up(Arc::clone(&api)));
-    // It is never written to: that it is gone tells connections on which nothing was asked yet that nothing will be answered.
-    let (open, closing) = watch::channel(());
     tokio::pin!(end);
     loop {
         let (stream, permit) = tokio::select! {
@@ -69,16 +81,14 @@ pub async fn serve(api: Arc<Api>, listener: TcpListener, end: impl Future<Output
             accepted = accept(&listener, &connections) => accepted,
         };
         let (api, router, watcher) = (Arc::clone(&api), router.clone(), graceful.watcher());
-        let closing = closing.clone();
         tokio::spawn(async move {
             let _permit = permit;
             api.measures.connection(true);
-            connect(&api, router, stream, watcher, closing).await;
+            connect(&api, router, stream, watcher).await;
             api.measures.connection(false);
         });
     }
     drop(listener);
-    drop(open);
     api.feed.close();
     if tokio::time::timeout(limits.shutdown_time_max, graceful.shutdown()).await.is_err() {
         tracing::warn!("some connections were still open and are cut");
@@ -89,34 +99,30 @@ pub async fn serve(api: Arc<Api>, listener: TcpListener, end: impl Future<Output
 
 /// Answers the requests of one connection. How its first bytes begin tells HTTP/2 from HTTP/1.1, once, instead of with a
 /// reader that is asked on every request.
-async fn connect(
-    api: &Arc<Api>,
-    router: Router,
-    stream: TcpStream,
-    watcher: Watcher,
-    mut closing: watch::Receiver<()>,
-) {
+async fn connect(api: &Arc<Api>, router: Router, stream: TcpStream, watcher: Watcher) {
     let time_max = api.limits.head_time_max;
     let first = tokio::select! {
         biased;
         first = tokio::time::timeout(time_max, first_bytes(&stream)) => first,
-        _ = closing.changed() => return,
+        // Nothing was asked yet, and nothing will be answered.
+        () = api.feed.end() => return,
     };
     let Ok(Ok(first)) = first else { return };
     let service = service_fn(|request: Request<Incoming>| {
         let answer = door::answer(Arc::clone(api), router.clone(), request.map(Body::new));
         async move { Ok::<_, Infallible>(answer.await) }
     });
-    let stream = TokioIo::new(stream);
+    let wire = TokioIo::new(Wire::new(stream, Arc::clone(api)));
     // A connection that breaks is its client's affair.
     if &first == b"PRI" {
         let mut http = http2::Builder::new(TokioExecutor::new());
         http.timer(TokioTimer::new()).max_concurrent_streams(STREAMS_MAX).keep_alive_interval(time_max);
-        let _ = watcher.watch(http.serve_connection(stream, service)).await;
+        http.max_header_list_size(HEADER_LIST_BYTES_TAKEN);
+        let _ = watcher.watch(http.serve_connection(wire, service)).await;
     } else {
         let mut http = http1::Builder::new();
-        http.timer(TokioTimer::new()).header_read_timeout(time_max);
-        let _ = watcher.watch(http.serve_connection(stream, service)).await;
+        http.timer(TokioTimer::new()).header_read_timeout(time_max).max_header_size(HEAD_BYTES_MAX);
+        let _ = watcher.watch(http.serve_connection(wire, service)).await;
     }
 }
 

@@ -19,14 +19,11 @@ use super::Refused;
 use super::evaluate::Lifecycle;
 use super::shapes::AgentName;
 use crate::api::Api;
-use crate::body::read_json;
 use crate::error::{ApiError, json as reply, json_bytes};
+use crate::hex;
 use crate::keys::Caller;
 use crate::once::{self, Begun};
-use crate::query::Query;
-
-const LIMIT_MAX: usize = 100;
-const LIMIT_DEFAULT: usize = 50;
+use crate::query::{Query, refused};
 
 #[derive(Serialize)]
 struct Page {
@@ -86,20 +83,16 @@ pub(crate) struct AgentReply {
 }
 
 fn cursor_text(cursor: &AgentCursor) -> String {
-    let bytes = cursor.agent.as_str().bytes();
-    bytes.fold(format!("{:x}.", cursor.value), |text, byte| format!("{text}{byte:02x}"))
+    format!("{:x}.{}", cursor.value, hex::encode(cursor.agent.as_str().as_bytes()))
 }
 
 fn cursor_of(text: &str) -> Option<AgentCursor> {
-    // Only as it was written: no signs, no upper case.
-    if !text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f' | b'.')) {
-        return None;
-    }
     let (value, agent) = text.split_once('.')?;
-    let digits = agent.as_bytes().as_chunks::<2>();
-    let bytes = digits.0.iter().map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok());
-    let agent = String::from_utf8(bytes.collect::<Option<_>>()?).ok().filter(|_| digits.1.is_empty())?;
-    Some(AgentCursor { value: i64::from_str_radix(value, 16).ok()?, agent: agent.parse().ok()? })
+    let agent = String::from_utf8(hex::decode(agent)?).ok()?;
+    // Only as it was written: no signs, no upper case.
+    let written = value.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    let value = i64::from_str_radix(value, 16).ok().filter(|_| written)?;
+    Some(AgentCursor { value, agent: agent.parse().ok()? })
 }
 
 /// List agents
@@ -129,13 +122,13 @@ pub(crate) async fn list(
         None | Some("last_seen") => AgentSort::LastSeen,
         Some("score") => AgentSort::Score,
         Some("agent_id") => AgentSort::AgentId,
-        Some(_) => return Err(ApiError::invalid("sort: expected last_seen, score or agent_id")),
+        Some(other) => return Err(refused("sort", other, "last_seen, score or agent_id")),
     };
     let query = AgentQuery {
         text: query.text("q")?.map(str::to_owned),
         sort,
         after: query.cursor(cursor_of)?,
-        limit: query.number("limit", 1..=LIMIT_MAX)?.unwrap_or(LIMIT_DEFAULT),
+        limit: query.limit()?,
     };
     let page = api.store.agents(&caller.org, query).await?;
     let next_cursor = page.next.as_ref().map(cursor_text);
@@ -180,10 +173,9 @@ pub(crate) async fn add(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
-    let body = read_json(&headers, body, api.limits.body_time_max).await?;
-    let ticket = match once::begin(&api, &caller.org, &headers, "POST /v1/agents", &body).await? {
+    let (body, ticket) = match once::begin(&api, &caller.org, "POST /v1/agents", &headers, body).await? {
         Begun::Replay(saved) => return Ok(once::replay(saved)),
-        Begun::Fresh(ticket) => ticket,
+        Begun::Fresh(body, ticket) => (body, ticket),
     };
     let AddRequest { agent_id } = json::parse(&body)?;
     let added = AddReply { identity_id: identity_of(&caller.org, &agent_id), agent_id: agent_id.clone() };

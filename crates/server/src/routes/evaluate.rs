@@ -9,25 +9,32 @@ use hyper::{HeaderMap, StatusCode};
 use renown_core::decimal::Decimal;
 use renown_core::gates::{Context, Verdict};
 use renown_core::ids::{AgentId, EvaluationId, ToolName};
-use renown_core::json;
+use renown_core::json::{self, Found};
 use renown_core::reputation::Standing;
-use renown_core::units::Micros;
-use renown_store::{EventId, NewEvaluation, Outcome};
-use serde::{Deserialize, Serialize};
+use renown_core::units::{Micros, Whole};
+use renown_store::{NewEvaluation, Outcome};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 use tokio::runtime::{Handle, RuntimeFlavor};
 use utoipa::ToSchema;
 
 use super::Refused;
-use super::shapes::AgentName;
+use super::shapes::{AgentName, TimeMillis};
 use crate::api::Api;
-use crate::body::read_json;
 use crate::error::{ApiError, Code, json_bytes};
 use crate::keys::Caller;
 use crate::once::{self, Begun};
 
 /// Up to so many bytes are judged without asking another thread to go on with the requests.
 const JUDGED_AT_ONCE_BYTES: usize = 32 * 1024;
+
+/// The longest time for an output: an hour.
+const TMAX_MS_MAX: u64 = 3_600_000;
+
+/// What a time that is sent may be: 2000 to 2100.
+const TIME_MS_MIN: u64 = 946_684_800_000;
+const TIME_MS_MAX: u64 = 4_102_444_800_000;
 
 /// What is to be judged.
 #[derive(Deserialize, ToSchema)]
@@ -52,6 +59,32 @@ pub(crate) struct EvaluateRequest<'a> {
     /// The caller's own id of this evaluation: its second arrival returns the first result and counts nothing.
     #[schema(value_type = Option<String>, pattern = "^[A-Za-z0-9_-]{1,64}$")]
     evaluation_id: Option<EvaluationId>,
+    /// The time that whoever asked for the output gives for it, in milliseconds. No gate looks at it yet.
+    #[schema(value_type = Option<u32>, maximum = 3_600_000)]
+    #[expect(
+        dead_code,
+        reason = "it is checked as it is read, so that no wrong one is sent once a gate looks at it"
+    )]
+    tmax_ms: Option<WholeMs<0, TMAX_MS_MAX>>,
+    /// When that time began, in milliseconds after 1970. No gate looks at it yet.
+    #[schema(value_type = Option<TimeMillis>)]
+    #[expect(dead_code, reason = "as for tmax_ms")]
+    started_at: Option<WholeMs<TIME_MS_MIN, TIME_MS_MAX>>,
+}
+
+/// A whole number of milliseconds from a smallest to a largest one.
+struct WholeMs<const MIN: u64, const MAX: u64>;
+
+impl<'de, const MIN: u64, const MAX: u64> Deserialize<'de> for WholeMs<MIN, MAX> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let written = <&RawValue>::deserialize(deserializer)?.get();
+        let number = written.parse::<Whole>().ok().filter(|number| (MIN..=MAX).contains(&number.get()));
+        let refused = || {
+            let found = Found::new(written);
+            D::Error::custom(format_args!("{found}, expected a whole number from {MIN} to {MAX}"))
+        };
+        number.map(|_| Self).ok_or_else(refused)
+    }
 }
 
 /// The verdict on one output. A failed gate is still 200.
@@ -118,10 +151,9 @@ pub(crate) async fn evaluate(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
-    let body = read_json(&headers, body, api.limits.body_time_max).await?;
-    let ticket = match once::begin(&api, &caller.org, &headers, "POST /v1/evaluate", &body).await? {
+    let (body, ticket) = match once::begin(&api, &caller.org, "POST /v1/evaluate", &headers, body).await? {
         Begun::Replay(saved) => return Ok(once::replay(saved)),
-        Begun::Fresh(ticket) => ticket,
+        Begun::Fresh(body, ticket) => (body, ticket),
     };
     let request: EvaluateRequest<'_> = json::parse(&body)?;
     let context = Context {
@@ -132,10 +164,7 @@ pub(crate) async fn evaluate(
     };
     let verdict = judge(&api, &context, body.len());
     let gates: Arc<str> = serde_json::to_string(&verdict.gates).unwrap_or_default().into();
-    let id = match request.evaluation_id {
-        Some(id) => EventId::Sent(id),
-        None => EventId::Made(api.evaluation_id()),
-    };
+    let id = api.event_id(request.evaluation_id);
     let judged = Judged {
         id: id.get().clone(),
         passed: verdict.passed,
@@ -203,6 +232,23 @@ impl Judged {
             Outcome::Repeated { first, .. } => {
                 reply(&first.id, first.passed, &first.gates, first.gate_latency, first.standing)
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use renown_core::time::Timestamp;
+
+    #[test]
+    fn a_start_may_be_any_time_that_can_be_kept() {
+        for (ms, expected) in
+            [(TIME_MS_MIN - 1, false), (TIME_MS_MIN, true), (TIME_MS_MAX, true), (TIME_MS_MAX + 1, false)]
+        {
+            let read = serde_json::from_str::<WholeMs<TIME_MS_MIN, TIME_MS_MAX>>(&ms.to_string());
+            assert_eq!(read.is_ok(), expected, "{ms}");
+            assert_eq!(Timestamp::from_millis(ms.try_into().unwrap()).is_ok(), expected, "{ms}");
         }
     }
 }

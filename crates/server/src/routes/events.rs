@@ -15,15 +15,13 @@ use utoipa::ToSchema;
 
 use super::Refused;
 use super::evaluate::ms;
-use super::ingest::{GateReport, maybe_ms};
+use super::ingest::GateReport;
 use super::shapes::{AgentName, TimeText};
 use crate::api::Api;
 use crate::error::{ApiError, json};
 use crate::keys::Caller;
 use crate::query::Query;
 
-const LIMIT_MAX: usize = 100;
-const LIMIT_DEFAULT: usize = 50;
 const OFFSET_MAX: usize = 100_000;
 
 /// A page of the log.
@@ -77,7 +75,7 @@ impl<'a> EventReply<'a> {
             passed: event.passed,
             gates: serde_json::from_str(&event.gates).unwrap_or(RawValue::NULL),
             total_latency_ms: ms(event.gate_latency),
-            latency_ms: maybe_ms(event.agent_latency),
+            latency_ms: event.agent_latency.map(ms),
             reputation_score: event.standing.score,
             created_at: event.created_at,
         }
@@ -117,7 +115,7 @@ pub(crate) async fn events(
     uri: Uri,
 ) -> Result<Response, ApiError> {
     let query = Query::of(&uri);
-    let limit = query.number("limit", 1..=LIMIT_MAX)?.unwrap_or(LIMIT_DEFAULT);
+    let limit = query.limit()?;
     let offset = query.number("offset", 0..=OFFSET_MAX)?.unwrap_or(0);
     let page = api.store.events(
         &caller.org,

@@ -7,14 +7,13 @@ use axum::body::Body;
 use axum::extract::{Extension, State};
 use axum::response::Response;
 use hyper::{HeaderMap, StatusCode};
-use renown_core::decimal::Decimal;
 use renown_core::ids::{AgentId, EvaluationId, ToolName};
 use renown_core::json::{self, Object};
 use renown_core::limits::{BATCH_EVENTS_MAX, GATE_NAME_CHARS_MAX, GATE_REASON_CHARS_MAX, GATES_MAX};
 use renown_core::reputation::Standing;
 use renown_core::time::Timestamp;
 use renown_core::units::Micros;
-use renown_store::{EventId, NewEvaluation, Outcome};
+use renown_store::{NewEvaluation, Outcome};
 use serde::de::{Deserializer, Error};
 use serde::{Deserialize, Serialize, Serializer};
 use utoipa::ToSchema;
@@ -23,7 +22,6 @@ use super::Refused;
 use super::evaluate::ms;
 use super::shapes::{AgentName, Moment};
 use crate::api::Api;
-use crate::body::read_json;
 use crate::error::{ApiError, json_bytes};
 use crate::keys::Caller;
 use crate::once::{self, Begun};
@@ -98,10 +96,9 @@ impl<'de, const CHARS_MAX: usize> Deserialize<'de> for Short<CHARS_MAX> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
         // A character has at least one byte.
-        if text.len() > CHARS_MAX && text.chars().count() > CHARS_MAX {
-            return Err(D::Error::custom(format_args!(
-                "text is too long, expected at most {CHARS_MAX} characters"
-            )));
+        let chars = if text.len() > CHARS_MAX { text.chars().count() } else { 0 };
+        if chars > CHARS_MAX {
+            return Err(D::Error::custom(format_args!("{chars} characters, expected at most {CHARS_MAX}")));
         }
         Ok(Self(text))
     }
@@ -119,11 +116,12 @@ pub(crate) struct IngestReply {
     reputation_updates: Vec<Update>,
 }
 
+/// An agent's short reputation as it is sent.
 #[derive(Serialize)]
-struct Update {
-    agent_id: AgentId,
+pub(crate) struct Update {
+    pub(crate) agent_id: AgentId,
     #[serde(flatten)]
-    standing: Standing,
+    pub(crate) standing: Standing,
 }
 
 /// An agent's reputation after the verdicts.
@@ -155,10 +153,9 @@ pub(crate) async fn ingest(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
-    let body = read_json(&headers, body, api.limits.body_time_max).await?;
-    let ticket = match once::begin(&api, &caller.org, &headers, "POST /v1/ingest", &body).await? {
+    let (body, ticket) = match once::begin(&api, &caller.org, "POST /v1/ingest", &headers, body).await? {
         Begun::Replay(saved) => return Ok(once::replay(saved)),
-        Begun::Fresh(ticket) => ticket,
+        Begun::Fresh(body, ticket) => (body, ticket),
     };
     let request: IngestRequest = json::parse(&body)?;
     let evaluations = check(&api, request.events)?;
@@ -200,10 +197,7 @@ fn check(api: &Api, events: Vec<Object<IngestEvent>>) -> Result<Vec<NewEvaluatio
         let gates: Vec<GateReport> = gates.into_iter().map(|Object(gate)| gate).collect();
         Ok(NewEvaluation {
             agent: event.agent_id,
-            id: match event.evaluation_id {
-                Some(id) => EventId::Sent(id),
-                None => EventId::Made(api.evaluation_id()),
-            },
+            id: api.event_id(event.evaluation_id),
             passed: event.passed,
             gate_latency: event.total_latency_ms,
             agent_latency: event.latency_ms,
@@ -229,9 +223,4 @@ fn render(agents: &[AgentId], outcomes: &[Outcome]) -> Vec<u8> {
     }
     let duplicates = outcomes.len() - accepted;
     serde_json::to_vec(&IngestReply { accepted, duplicates, reputation_updates }).unwrap_or_default()
-}
-
-/// Milliseconds of a latency that may be absent.
-pub(crate) fn maybe_ms(latency: Option<Micros>) -> Option<Decimal<3>> {
-    latency.map(ms)
 }

@@ -11,7 +11,7 @@ use axum::extract::{Extension, Path, Request, State};
 use axum::response::{IntoResponse, Response};
 use hyper::{StatusCode, Uri};
 use renown_core::ids::OrgId;
-use renown_core::json;
+use renown_core::json::{self, Found};
 use renown_core::time::Timestamp;
 use renown_store::{ApiKey, DEFAULT_ORG, KeyKind, SavedReply};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -22,15 +22,13 @@ use uuid::Uuid;
 use super::Refused;
 use super::shapes::OrgName;
 use crate::api::Api;
-use crate::body::read_json;
 use crate::door;
 use crate::error::{ApiError, Code, json as reply};
+use crate::hex;
 use crate::keys::{Caller, KeyText};
 use crate::once::{self, Begun};
 use crate::query::Query;
 
-const LIMIT_MAX: usize = 100;
-const LIMIT_DEFAULT: usize = 50;
 const LABEL_CHARS_MAX: usize = 200;
 
 /// A key that is to be made.
@@ -49,7 +47,7 @@ pub(crate) struct CreateRequest {
 
 fn kind<'de, D: Deserializer<'de>>(deserializer: D) -> Result<KeyKind, D::Error> {
     let text = std::borrow::Cow::<str>::deserialize(deserializer)?;
-    text.parse().map_err(|error| serde::de::Error::custom(format_args!("{text:?}, {error}")))
+    text.parse().map_err(|error| serde::de::Error::custom(format_args!("{}, {error}", Found::quoted(&text))))
 }
 
 /// What a key may do: send evidence and read scores, or also administer.
@@ -91,17 +89,16 @@ pub(crate) async fn create(
     caller.administers()?;
     let own_key = door::bearer(&request)?;
     let (parts, body) = request.into_parts();
-    let body = read_json(&parts.headers, body, api.limits.body_time_max).await?;
+    let (body, ticket) = match once::begin(&api, &caller.org, "POST /v1/keys", &parts.headers, body).await? {
+        Begun::Replay(saved) => return replay(&saved, &own_key, &parts.headers),
+        Begun::Fresh(body, ticket) => (body, ticket),
+    };
     let request: CreateRequest = json::parse(&body)?;
     let org = reach(&caller, request.org)?;
-    let ticket = match once::begin(&api, &caller.org, &parts.headers, "POST /v1/keys", &body).await? {
-        Begun::Replay(saved) => return replay(&saved, &own_key, &parts.headers),
-        Begun::Fresh(ticket) => ticket,
-    };
     let label_chars = request.label.as_ref().map_or(0, |label| label.chars().count());
     if label_chars > LABEL_CHARS_MAX {
         return Err(ApiError::invalid(format!(
-            "label: too long, expected at most {LABEL_CHARS_MAX} characters"
+            "label: {label_chars} characters, expected at most {LABEL_CHARS_MAX}"
         )));
     }
     let no_randomness = |_| ApiError::new(Code::StoreUnavailable, "there is no randomness for a key now");
@@ -110,10 +107,11 @@ pub(crate) async fn create(
     let shown =
         CreateReply { id: new.id, key: key.reveal().to_owned(), kind: request.kind, org: new.org.clone() };
     let kept = ticket.key().map(|idempotency_key| {
-        let key = hex(&sealed(shown.key.as_bytes(), &own_key, idempotency_key, shown.id));
+        let key = hex::encode(&sealed(shown.key.as_bytes(), &own_key, idempotency_key, shown.id));
         serde_json::to_vec(&CreateReply { key, ..shown.clone() }).unwrap_or_default()
     });
     let once = ticket.once::<ApiKey>(|| Box::new(move |_| (201, kept.unwrap_or_default())));
+    let _changing = api.keys.changing.lock().await;
     let added = api.store.create_key(new, once).await?;
     api.keys.set(&added);
     Ok(reply(StatusCode::CREATED, &shown))
@@ -123,7 +121,9 @@ pub(crate) async fn create(
 fn reach(caller: &Caller, named: Option<OrgId>) -> Result<OrgId, ApiError> {
     match named {
         Some(org) if org != caller.org && caller.org.as_str() != DEFAULT_ORG => {
-            Err(ApiError::new(Code::Forbidden, "a key may name its own organization only"))
+            let (found, own) = (Found::quoted(org.as_str()), &caller.org);
+            let error = format!("org: {found}, expected {own}: a key may name its own organization only");
+            Err(ApiError::new(Code::Forbidden, error))
         }
         Some(org) => Ok(org),
         None => Ok(caller.org.clone()),
@@ -144,10 +144,6 @@ fn sealed(text: &[u8], own_key: &KeyText, idempotency_key: &str, id: Uuid) -> Ve
     text.iter().zip(stream).map(|(byte, pad)| byte ^ pad).collect()
 }
 
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
-}
-
 fn replay(saved: &SavedReply, own_key: &KeyText, headers: &hyper::HeaderMap) -> Result<Response, ApiError> {
     let other_key = || {
         ApiError::new(
@@ -158,10 +154,8 @@ fn replay(saved: &SavedReply, own_key: &KeyText, headers: &hyper::HeaderMap) -> 
     let kept: CreateReply = serde_json::from_slice(&saved.body).map_err(|_| other_key())?;
     let idempotency_key =
         headers.get("idempotency-key").and_then(|key| std::str::from_utf8(key.as_bytes()).ok());
-    let bytes = kept.key.as_bytes().as_chunks::<2>().0.iter();
-    let bytes: Option<Vec<u8>> =
-        bytes.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect();
-    let opened = sealed(&bytes.unwrap_or_default(), own_key, idempotency_key.unwrap_or_default(), kept.id);
+    let sealed_key = hex::decode(&kept.key).unwrap_or_default();
+    let opened = sealed(&sealed_key, own_key, idempotency_key.unwrap_or_default(), kept.id);
     let key =
         String::from_utf8(opened).ok().filter(|key| key.parse::<KeyText>().is_ok()).ok_or_else(other_key)?;
     Ok(reply(StatusCode::CREATED, &CreateReply { key, ..kept }))
@@ -233,15 +227,15 @@ pub(crate) async fn list(
 ) -> Result<Response, ApiError> {
     caller.administers()?;
     let query = Query::of(&uri);
-    let limit = query.number("limit", 1..=LIMIT_MAX)?.unwrap_or(LIMIT_DEFAULT);
+    let limit = query.limit()?;
     let after = query.cursor(|text| Uuid::parse_str(text).ok())?;
     let org = reach(&caller, query.get("org")?)?;
     api.note_used_keys().await;
     let mut keys: Vec<ApiKey> =
         api.store.keys().await?.into_iter().filter(|key| key.key.org == org).collect();
-    if let Some(position) = after.and_then(|after| keys.iter().position(|key| key.key.id == after)) {
-        keys.drain(..=position);
-    }
+    // An id begins with the time when it was made, so this is the oldest first, and a page goes on after a key that is gone.
+    keys.sort_unstable_by_key(|key| key.key.id);
+    keys.retain(|key| after.is_none_or(|after| key.key.id > after));
     let more = keys.len() > limit;
     keys.truncate(limit);
     let next_cursor = keys.last().filter(|_| more).map(|last| last.key.id.to_string());
@@ -272,6 +266,7 @@ pub(crate) async fn revoke(
     if reach(&caller, Some(known.key.org.clone())).is_err() {
         return Err(unknown());
     }
+    let _changing = api.keys.changing.lock().await;
     if !api.store.revoke_key(&known.key.org, id).await? {
         return Err(unknown());
     }

@@ -8,26 +8,17 @@ use axum::extract::{Extension, State};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
-use renown_core::ids::AgentId;
-use renown_core::reputation::Standing;
-use serde::Serialize;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{broadcast, watch};
 
 use super::Refused;
+use super::ingest::Update;
 use crate::api::Api;
 use crate::feed::Change;
 use crate::keys::Caller;
 
 /// A comment is sent so often while nothing happens, so that nobody in between closes the connection.
 const COMMENT_EVERY: Duration = Duration::from_secs(15);
-
-#[derive(Serialize)]
-struct Score {
-    agent_id: AgentId,
-    #[serde(flatten)]
-    standing: Standing,
-}
 
 struct Listener {
     api: Arc<Api>,
@@ -77,7 +68,7 @@ impl Listener {
                 Ok(_) if !self.api.keys.still_holds(&self.caller) => return None,
                 Ok(change) if change.org == self.caller.org => {
                     if let Ok(tally) = self.api.store.tally(&change.org, &change.agent).await {
-                        let score = Score { agent_id: change.agent, standing: tally.standing() };
+                        let score = Update { agent_id: change.agent, standing: tally.standing() };
                         let data = serde_json::to_string(&score).unwrap_or_default();
                         return Some(Event::default().event("score").data(data));
                     }

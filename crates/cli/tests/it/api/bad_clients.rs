@@ -133,6 +133,9 @@ fn http_garbage_is_refused() {
         // A reply of HTTP/2 is a frame, which does not begin with letters.
         let refused = answer.is_empty() || answer.starts_with("HTTP/1.1 4") || bytes.starts_with(b"PRI");
         assert!(refused, "{shown:?}: {answer:?}");
+        // Whatever is said has the shape of every refusal.
+        let has_shape = answer.contains(r#","code":""#) && answer.contains("x-request-id: ");
+        assert!(has_shape || !answer.starts_with("HTTP/1.1 "), "{shown:?}: {answer:?}");
         assert_well(&server);
     }
 }

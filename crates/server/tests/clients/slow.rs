@@ -1,80 +1,17 @@
-//! What depends on time and on what the store does meanwhile: a server in this process, with limits that are short.
-
-#![expect(clippy::unwrap_used, reason = "a broken test fails loudly")]
-
-mod gated;
+//! What depends on time and on what the store does meanwhile.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::Instant;
 
-use gated::Gated;
-use renown_core::gates::{Choice, Engine, Place};
-use renown_server::keys::KeyText;
-use renown_server::{Api, Limits, Settings, serve};
+use renown_server::Limits;
 use renown_store::sqlite::system_clock;
-use renown_store::{Clock, DEFAULT_ORG, KeyKind, Store};
+use renown_store::{Clock, Store};
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpStream;
 
-/// A server in this process.
-struct Running {
-    address: std::net::SocketAddr,
-    store: Arc<Gated>,
-    secret: String,
-}
-
-const SHORT: Duration = Duration::from_millis(200);
-const LONG: Duration = Duration::from_mins(1);
-
-async fn start(limits: Limits, clock: Clock) -> Running {
-    let store = Arc::new(Gated::new(system_clock()));
-    let secret = KeyText::generate(KeyKind::Secret).unwrap();
-    let new = secret.to_new(DEFAULT_ORG.parse().unwrap(), None, (system_clock())()).unwrap();
-    store.create_key(new, None).await.unwrap();
-    let mut no_schemas = |_: &str| Err(String::new());
-    let engine =
-        Engine::new(&renown_core::gates::Settings::default(), &Choice::of(Place::Evaluate), &mut no_schemas);
-    let settings = Settings { engine: engine.unwrap(), requests_per_minute: 0, ingest_per_minute: 0, limits };
-    let api = Api::new(Arc::clone(&store) as Arc<dyn Store>, settings, clock).await.unwrap();
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    tokio::spawn(serve(api, listener, std::future::pending()));
-    Running { address, store, secret: secret.reveal().to_owned() }
-}
-
-impl Running {
-    fn request(&self, method: &str, path: &str, headers: &str, body: &str) -> String {
-        format!(
-            "{method} {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {}\r\n{headers}Content-Length: {}\r\n\r\n{body}",
-            self.secret,
-            body.len()
-        )
-    }
-
-    /// Sends bytes and reads until the server closes, or has answered.
-    async fn send(&self, bytes: &str) -> (u16, Value) {
-        let mut stream = TcpStream::connect(self.address).await.unwrap();
-        stream.write_all(bytes.as_bytes()).await.unwrap();
-        answer(&mut stream).await
-    }
-
-    async fn ask(&self, method: &str, path: &str, headers: &str, body: &str) -> (u16, Value) {
-        self.send(&self.request(method, path, &format!("Connection: close\r\n{headers}"), body)).await
-    }
-}
-
-/// Reads until the server closes.
-async fn answer(stream: &mut TcpStream) -> (u16, Value) {
-    let mut bytes = Vec::new();
-    // A connection that is closed with something unread is reset, which is an end like any.
-    let _ = stream.read_to_end(&mut bytes).await;
-    let text = String::from_utf8(bytes).unwrap();
-    let status = text.split(' ').nth(1).map_or(0, |status| status.parse().unwrap());
-    let body = text.split_once("\r\n\r\n").map(|(_, body)| body).unwrap_or_default();
-    (status, serde_json::from_str(body).unwrap_or_default())
-}
+use super::running::{LONG, SHORT, answer, start};
 
 const EVALUATE: &str = r#"{"agent_id":"a","output":1}"#;
 
@@ -131,6 +68,42 @@ async fn a_revocation_is_finished_when_its_client_goes_away() {
 }
 
 #[tokio::test]
+async fn a_revocation_leaves_connections_open_on_which_nothing_was_asked_yet() {
+    let server = start(Limits::default(), system_clock()).await;
+    let mut idle = TcpStream::connect(server.address).await.unwrap();
+    let (_, made) = server.ask("POST", "/v1/keys", "", r#"{"kind":"publishable"}"#).await;
+    let path = format!("/v1/keys/{}", made["id"].as_str().unwrap());
+    assert_eq!(server.ask("DELETE", &path, "", "").await.0, 204);
+    idle.write_all(b"GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").await.unwrap();
+    assert_eq!(answer(&mut idle).await.0, 200);
+}
+
+#[tokio::test]
+async fn a_revocation_does_not_overtake_the_making_of_its_key() {
+    let server = start(Limits::default(), system_clock()).await;
+    server.store.hush();
+    let mut making = Box::pin(server.ask("POST", "/v1/keys", "", r#"{"kind":"publishable"}"#));
+    // The key is in the store, and the server does not know it yet.
+    tokio::select! {
+        _ = &mut making => unreachable!("nobody is told"),
+        () = server.store.has_come() => {}
+    }
+    let id = server.store.keys().await.unwrap().last().unwrap().key.id;
+    let path = format!("/v1/keys/{id}");
+    let mut revoking = Box::pin(server.ask("DELETE", &path, "", ""));
+    let early = tokio::time::timeout(SHORT, &mut revoking).await;
+    server.store.tell();
+    let (_, made) = making.await;
+    let (status, _) = if let Ok(early) = early { early } else { revoking.await };
+    assert_eq!(status, 204);
+    let ask = format!(
+        "GET /v1/agents HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer {}\r\n\r\n",
+        made["key"].as_str().unwrap()
+    );
+    assert_eq!(server.send(&ask).await.0, 401);
+}
+
+#[tokio::test]
 async fn a_retry_counts_nothing_while_the_first_is_in_flight_and_its_client_gone() {
     let server = start(Limits::default(), system_clock()).await;
     server.store.shut();
@@ -177,4 +150,38 @@ async fn an_accident_tells_its_request_id_and_nothing_else() {
         broken.store(false, Ordering::SeqCst);
     }
     assert_eq!(server.ask("GET", "/health", "", "").await.0, 200);
+}
+
+#[tokio::test]
+async fn a_client_that_does_not_read_its_answers_is_cut() {
+    let limits = Limits { connections_max: 1, write_time_max: SHORT, ..Limits::default() };
+    let server = start(limits, system_clock()).await;
+    let mut deaf = TcpStream::connect(server.address).await.unwrap();
+    // More than the buffers of both sides hold.
+    let requests = "GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n".repeat(1000);
+    deaf.write_all(requests.as_bytes()).await.unwrap();
+    // There is room for one connection: another is answered when the first is gone.
+    let health = server.send("GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    assert_eq!(tokio::time::timeout(LONG, health).await.unwrap().0, 200);
+}
+
+#[tokio::test]
+async fn a_client_that_reads_slowly_gets_all_of_its_answers() {
+    let server = start(Limits { write_time_max: SHORT, ..Limits::default() }, system_clock()).await;
+    let mut slow = TcpStream::connect(server.address).await.unwrap();
+    let (one, last) = ("GET /openapi.json HTTP/1.1\r\nHost: x\r\n", "Connection: close\r\n\r\n");
+    let requests = format!("{}{one}{last}", format!("{one}\r\n").repeat(199));
+    slow.write_all(requests.as_bytes()).await.unwrap();
+    let (mut read, mut part) = (0, vec![0; 1 << 20]);
+    let started = Instant::now();
+    loop {
+        let bytes = slow.read(&mut part).await.unwrap();
+        if bytes == 0 {
+            break;
+        }
+        read += bytes;
+        tokio::time::sleep(SHORT / 20).await;
+    }
+    let document = serde_json::to_vec(&renown_server::openapi()).unwrap().len();
+    assert!(read > 200 * document && started.elapsed() > SHORT, "{read} bytes");
 }

@@ -14,12 +14,15 @@ use tokio::sync::{Notify, watch};
 pub(crate) struct Gated {
     memory: Memory,
     open: watch::Sender<bool>,
+    /// Whether the makers of keys are told that their key is made.
+    tells: watch::Sender<bool>,
     come: Notify,
 }
 
 impl Gated {
     pub(crate) fn new(clock: Clock) -> Self {
-        Self { memory: Memory::new(clock), open: watch::Sender::new(true), come: Notify::new() }
+        let (open, tells) = (watch::Sender::new(true), watch::Sender::new(true));
+        Self { memory: Memory::new(clock), open, tells, come: Notify::new() }
     }
 
     /// Holds up every write from now on.
@@ -30,6 +33,16 @@ impl Gated {
     /// Lets every write pass.
     pub(crate) fn open(&self) {
         self.open.send_replace(true);
+    }
+
+    /// Makes keys from now on, and tells nobody.
+    pub(crate) fn hush(&self) {
+        self.tells.send_replace(false);
+    }
+
+    /// Tells of every key that is made.
+    pub(crate) fn tell(&self) {
+        self.tells.send_replace(true);
     }
 
     /// Waits until a write stands before the gate.
@@ -99,7 +112,15 @@ impl Store for Gated {
     }
 
     fn create_key(&self, key: NewKey, once: Option<Once<ApiKey>>) -> Reply<'_, ApiKey> {
-        self.write(move || self.memory.create_key(key, once))
+        let mut tells = self.tells.subscribe();
+        Box::pin(async move {
+            let made = self.write(move || self.memory.create_key(key, once)).await;
+            if !*tells.borrow() {
+                self.come.notify_one();
+            }
+            let _ = tells.wait_for(|tells| *tells).await;
+            made
+        })
     }
 
     fn keys(&self) -> Reply<'_, Vec<ApiKey>> {

@@ -1,0 +1,8 @@
+//! Clients and stores that misbehave, against a server in this process.
+
+#![expect(clippy::unwrap_used, reason = "a broken test fails loudly")]
+
+mod gated;
+mod heads;
+mod running;
+mod slow;

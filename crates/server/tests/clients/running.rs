@@ -1,0 +1,75 @@
+//! A server in this process, over a store that can be held up, with limits that a test chooses.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use renown_core::gates::{Choice, Engine, Place};
+use renown_server::keys::KeyText;
+use renown_server::{Api, Limits, Settings, serve};
+use renown_store::sqlite::system_clock;
+use renown_store::{Clock, DEFAULT_ORG, KeyKind, Store};
+use serde_json::Value;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+use super::gated::Gated;
+
+/// A server in this process.
+pub(crate) struct Running {
+    pub(crate) address: std::net::SocketAddr,
+    pub(crate) store: Arc<Gated>,
+    pub(crate) secret: String,
+}
+
+/// A limit that a test waits for.
+pub(crate) const SHORT: Duration = Duration::from_millis(200);
+/// Longer than anything may take; a test that waits for it has failed.
+pub(crate) const LONG: Duration = Duration::from_mins(1);
+
+pub(crate) async fn start(limits: Limits, clock: Clock) -> Running {
+    let store = Arc::new(Gated::new(system_clock()));
+    let secret = KeyText::generate(KeyKind::Secret).unwrap();
+    let new = secret.to_new(DEFAULT_ORG.parse().unwrap(), None, (system_clock())()).unwrap();
+    store.create_key(new, None).await.unwrap();
+    let mut no_schemas = |_: &str| Err(String::new());
+    let engine =
+        Engine::new(&renown_core::gates::Settings::default(), &Choice::of(Place::Evaluate), &mut no_schemas);
+    let settings = Settings { engine: engine.unwrap(), requests_per_minute: 0, ingest_per_minute: 0, limits };
+    let api = Api::new(Arc::clone(&store) as Arc<dyn Store>, settings, clock).await.unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(serve(api, listener, std::future::pending()));
+    Running { address, store, secret: secret.reveal().to_owned() }
+}
+
+impl Running {
+    pub(crate) fn request(&self, method: &str, path: &str, headers: &str, body: &str) -> String {
+        format!(
+            "{method} {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {}\r\n{headers}Content-Length: {}\r\n\r\n{body}",
+            self.secret,
+            body.len()
+        )
+    }
+
+    /// Sends bytes and reads until the server closes, or has answered.
+    pub(crate) async fn send(&self, bytes: &str) -> (u16, Value) {
+        let mut stream = TcpStream::connect(self.address).await.unwrap();
+        stream.write_all(bytes.as_bytes()).await.unwrap();
+        answer(&mut stream).await
+    }
+
+    pub(crate) async fn ask(&self, method: &str, path: &str, headers: &str, body: &str) -> (u16, Value) {
+        self.send(&self.request(method, path, &format!("Connection: close\r\n{headers}"), body)).await
+    }
+}
+
+/// Reads until the server closes.
+pub(crate) async fn answer(stream: &mut TcpStream) -> (u16, Value) {
+    let mut bytes = Vec::new();
+    // A connection that is closed with something unread is reset, which is an end like any.
+    let _ = stream.read_to_end(&mut bytes).await;
+    let text = String::from_utf8(bytes).unwrap();
+    let status = text.split(' ').nth(1).map_or(0, |status| status.parse().unwrap());
+    let body = text.split_once("\r\n\r\n").map(|(_, body)| body).unwrap_or_default();
+    (status, serde_json::from_str(body).unwrap_or_default())
+}
