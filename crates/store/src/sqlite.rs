@@ -275,7 +275,12 @@ impl Store for Sqlite {
         once: Option<Once<[Outcome]>>,
     ) -> Reply<'a, Vec<Outcome>> {
         let org = org.clone();
-        self.writer.send(evaluations.len(), move |log| log.append(&org, &evaluations, once))
+        let written = self.writer.send(evaluations.len(), move |log| {
+            log.append(&org, &evaluations, once).map(|outcomes| (outcomes, evaluations))
+        });
+        // The evaluations come back to be freed where they were made: two threads that free what the other allocates wait
+        // for each other.
+        Box::pin(async { written.await.map(|(outcomes, _)| outcomes) })
     }
 
     fn add_agent<'a>(&'a self, org: &OrgId, agent: AgentId, once: Option<Once<bool>>) -> Reply<'a, bool> {

@@ -96,7 +96,7 @@ pub(crate) struct EvaluateReply<'a> {
     /// Whether every gate passed or was skipped.
     passed: bool,
     /// One result a gate, in the configured order.
-    #[schema(value_type = Vec<super::ingest::GateReport>)]
+    #[schema(value_type = Vec<super::ingest::GateReport<'_>>)]
     gates: &'a RawValue,
     /// How long the gates took.
     #[schema(value_type = f64)]

@@ -50,7 +50,7 @@ pub(crate) struct EventReply<'a> {
     tool_name: Option<&'a ToolName>,
     /// Whether every gate passed.
     passed: bool,
-    #[schema(value_type = Vec<GateReport>)]
+    #[schema(value_type = Vec<GateReport<'_>>)]
     gates: &'a RawValue,
     /// How long the gates took.
     #[schema(value_type = f64)]

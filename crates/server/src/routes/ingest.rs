@@ -1,6 +1,8 @@
 //! `POST /v1/ingest`: counts verdicts that were made elsewhere, all or none.
 
-use std::collections::HashSet;
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use axum::body::Body;
@@ -28,15 +30,16 @@ use crate::once::{self, Begun};
 
 /// Verdicts that were made elsewhere.
 #[derive(Deserialize, ToSchema)]
-pub(crate) struct IngestRequest {
+pub(crate) struct IngestRequest<'a> {
     /// In the order in which they are to be counted.
-    #[schema(value_type = Vec<IngestEvent>, min_items = 1, max_items = 100)]
-    events: Vec<Object<IngestEvent>>,
+    #[serde(borrow)]
+    #[schema(value_type = Vec<IngestEvent<'_>>, min_items = 1, max_items = 100)]
+    events: Vec<Object<IngestEvent<'a>>>,
 }
 
 /// One verdict.
 #[derive(Deserialize, ToSchema)]
-pub(crate) struct IngestEvent {
+pub(crate) struct IngestEvent<'a> {
     /// Whose output it was.
     #[schema(value_type = AgentName)]
     agent_id: AgentId,
@@ -46,8 +49,9 @@ pub(crate) struct IngestEvent {
     #[schema(value_type = f64, minimum = 0, maximum = 60000)]
     total_latency_ms: Micros,
     /// The results of the gates.
-    #[schema(value_type = Option<Vec<GateReport>>, max_items = 50)]
-    gates: Option<Vec<Object<GateReport>>>,
+    #[serde(borrow)]
+    #[schema(value_type = Option<Vec<GateReport<'_>>>, max_items = 50)]
+    gates: Option<Vec<Object<GateReport<'a>>>>,
     /// The tool whose output it was.
     #[schema(value_type = Option<String>, max_length = 200)]
     tool: Option<ToolName>,
@@ -64,10 +68,11 @@ pub(crate) struct IngestEvent {
 
 /// The result of one gate.
 #[derive(Deserialize, Serialize, ToSchema)]
-pub(crate) struct GateReport {
+pub(crate) struct GateReport<'a> {
     /// The name of the gate.
+    #[serde(borrow)]
     #[schema(value_type = String, max_length = 200)]
-    name: Short<GATE_NAME_CHARS_MAX>,
+    name: Short<'a, GATE_NAME_CHARS_MAX>,
     /// Whether it passed; a skipped gate passes.
     passed: bool,
     /// How long it took.
@@ -75,9 +80,9 @@ pub(crate) struct GateReport {
     #[schema(value_type = f64, minimum = 0, maximum = 60000)]
     latency_ms: Micros,
     /// Why it failed or was skipped.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>, max_length = 500)]
-    reason: Option<Short<GATE_REASON_CHARS_MAX>>,
+    reason: Option<Short<'a, GATE_REASON_CHARS_MAX>>,
     /// Whether it had nothing to say.
     #[serde(skip_serializing_if = "Option::is_none")]
     skipped: Option<bool>,
@@ -90,15 +95,19 @@ fn serialize_ms<S: Serializer>(latency: &Micros, serializer: S) -> Result<S::Ok,
 
 /// A text of at most so many characters.
 #[derive(Serialize)]
-struct Short<const CHARS_MAX: usize>(String);
+struct Short<'a, const CHARS_MAX: usize>(Cow<'a, str>);
 
-impl<'de, const CHARS_MAX: usize> Deserialize<'de> for Short<CHARS_MAX> {
+impl<'de: 'a, 'a, const CHARS_MAX: usize> Deserialize<'de> for Short<'a, CHARS_MAX> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
+        #[derive(Deserialize)]
+        struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+
+        let Text(text) = Text::deserialize(deserializer)?;
         // A character has at least one byte.
-        let chars = if text.len() > CHARS_MAX { text.chars().count() } else { 0 };
-        if chars > CHARS_MAX {
-            return Err(D::Error::custom(format_args!("{chars} characters, expected at most {CHARS_MAX}")));
+        if text.len() > CHARS_MAX && text.chars().count() > CHARS_MAX {
+            return Err(D::Error::custom(format_args!(
+                "text is too long, expected at most {CHARS_MAX} characters"
+            )));
         }
         Ok(Self(text))
     }
@@ -144,7 +153,7 @@ pub(crate) struct ReputationUpdate {
     post,
     path = "/v1/ingest",
     tag = "evaluations",
-    request_body = IngestRequest,
+    request_body = IngestRequest<'_>,
     responses((status = 202, description = "What became of them", body = IngestReply), Refused)
 )]
 pub(crate) async fn ingest(
@@ -157,12 +166,13 @@ pub(crate) async fn ingest(
         Begun::Replay(saved) => return Ok(once::replay(saved)),
         Begun::Fresh(body, ticket) => (body, ticket),
     };
-    let request: IngestRequest = json::parse(&body)?;
+    let request: IngestRequest<'_> = json::parse(&body)?;
     let evaluations = check(&api, request.events)?;
     let agents: Arc<[AgentId]> = evaluations.iter().map(|evaluation| evaluation.agent.clone()).collect();
     let verdicts: Vec<bool> = evaluations.iter().map(|evaluation| evaluation.passed).collect();
     let named = Arc::clone(&agents);
-    let once = ticket.once::<[Outcome]>(|| Box::new(move |outcomes| (202, render(&named, outcomes))));
+    let once = ticket
+        .once::<[Outcome]>(|| Box::new(move |outcomes| (202, render(updates(&named, outcomes), outcomes))));
     let outcomes = api.store.append(&caller.org, evaluations, once).await?;
     let counted = |passed| {
         let counted = |(outcome, verdict): &(&Outcome, &bool)| {
@@ -172,21 +182,22 @@ pub(crate) async fn ingest(
     };
     let (passed, failed) = (counted(true), counted(false));
     api.measures.evaluations(passed, failed, outcomes.len() as u64 - passed - failed);
-    for agent in agents.iter().collect::<HashSet<_>>() {
-        api.feed.tell(&caller.org, agent);
+    let updates = updates(&agents, &outcomes);
+    for update in &updates {
+        api.feed.tell(&caller.org, &update.agent_id);
     }
-    Ok(json_bytes(StatusCode::ACCEPTED, render(&agents, &outcomes)))
+    Ok(json_bytes(StatusCode::ACCEPTED, render(updates, &outcomes)))
 }
 
 /// The evaluations of a batch, if each of them may be counted.
-fn check(api: &Api, events: Vec<Object<IngestEvent>>) -> Result<Vec<NewEvaluation>, ApiError> {
+fn check(api: &Api, events: Vec<Object<IngestEvent<'_>>>) -> Result<Vec<NewEvaluation>, ApiError> {
     if !(1..=BATCH_EVENTS_MAX).contains(&events.len()) {
         return Err(ApiError::invalid(format!(
             "events: {} events, expected 1 to {BATCH_EVENTS_MAX}",
             events.len()
         )));
     }
-    let evaluation = |(index, Object(event)): (usize, Object<IngestEvent>)| {
+    let evaluation = |(index, Object(event)): (usize, Object<IngestEvent<'_>>)| {
         let gates = event.gates.unwrap_or_default();
         if gates.len() > GATES_MAX {
             let found = gates.len();
@@ -194,7 +205,7 @@ fn check(api: &Api, events: Vec<Object<IngestEvent>>) -> Result<Vec<NewEvaluatio
                 "events[{index}].gates: {found} gates, expected at most {GATES_MAX}"
             )));
         }
-        let gates: Vec<GateReport> = gates.into_iter().map(|Object(gate)| gate).collect();
+        let gates: Vec<GateReport<'_>> = gates.into_iter().map(|Object(gate)| gate).collect();
         Ok(NewEvaluation {
             agent: event.agent_id,
             id: api.event_id(event.evaluation_id),
@@ -210,17 +221,29 @@ fn check(api: &Api, events: Vec<Object<IngestEvent>>) -> Result<Vec<NewEvaluatio
     events.into_iter().enumerate().map(evaluation).collect()
 }
 
-fn render(agents: &[AgentId], outcomes: &[Outcome]) -> Vec<u8> {
-    let accepted = outcomes.iter().filter(|outcome| matches!(outcome, Outcome::Counted { .. })).count();
-    // The last standing of each agent, in the order in which the agents were first named.
-    let mut reputation_updates: Vec<Update> = Vec::new();
-    for (agent, outcome) in agents.iter().zip(outcomes) {
+/// The last standing of each agent, in the order in which the agents were first named.
+fn updates(agents: &[AgentId], outcomes: &[Outcome]) -> Vec<Update> {
+    let mut updates: Vec<Update> = Vec::new();
+    let mut places: HashMap<&AgentId, usize> = HashMap::new();
+    for (agent_id, outcome) in agents.iter().zip(outcomes) {
         let standing = outcome.tally().standing();
-        match reputation_updates.iter_mut().find(|update| update.agent_id == *agent) {
-            Some(update) => update.standing = standing,
-            None => reputation_updates.push(Update { agent_id: agent.clone(), standing }),
+        match places.entry(agent_id) {
+            Entry::Vacant(place) => {
+                place.insert(updates.len());
+                updates.push(Update { agent_id: agent_id.clone(), standing });
+            }
+            Entry::Occupied(place) => {
+                if let Some(update) = updates.get_mut(*place.get()) {
+                    update.standing = standing;
+                }
+            }
         }
     }
+    updates
+}
+
+fn render(reputation_updates: Vec<Update>, outcomes: &[Outcome]) -> Vec<u8> {
+    let accepted = outcomes.iter().filter(|outcome| matches!(outcome, Outcome::Counted { .. })).count();
     let duplicates = outcomes.len() - accepted;
     serde_json::to_vec(&IngestReply { accepted, duplicates, reputation_updates }).unwrap_or_default()
 }

@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
-use std::thread::{self, JoinHandle};
+use std::thread::{self, JoinHandle, Thread};
 use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
@@ -101,17 +101,17 @@ impl Writer {
         clock: Clock,
     ) -> Result<Self, StoreError> {
         let (queue, writes) = sync_channel(QUEUE_MAX);
-        let (dirty, made_dirty) = sync_channel(1);
         let (started, has_started) = sync_channel(1);
-        let nearly_moved = Arc::new(AtomicBool::new(false));
-        let nearly = Arc::clone(&nearly_moved);
-        let checkpointer =
-            spawn("renown-checkpoint", move || checkpoint(&checkpoints, &made_dirty, &nearly))?;
+        let signals = Arc::new(Signals::default());
+        let of_checkpointer = Arc::clone(&signals);
+        let checkpointer = spawn("renown-checkpoint", move || checkpoint(&checkpoints, &of_checkpointer))?;
+        let checkpoints = Checkpoints { signals, thread: checkpointer.thread().clone() };
         let thread = spawn("renown-writer", move || match Log::new(&connection, orgs, standings, clock) {
             Ok(mut log) => {
                 let _ = started.send(begin(&mut log));
-                serve(&mut log, &writes, &dirty, || {
-                    if nearly_moved.swap(false, Ordering::Relaxed) {
+                serve(&mut log, &writes, || {
+                    checkpoints.log_has_grown();
+                    if checkpoints.signals.nearly_moved.swap(false, Ordering::Relaxed) {
                         let _ = passive(&connection);
                     }
                 });
@@ -174,7 +174,7 @@ fn begin(log: &mut Log<'_>) -> Result<(), StoreError> {
     done.inspect_err(|_| log.roll_back())
 }
 
-fn serve(log: &mut Log<'_>, writes: &Receiver<Box<dyn Work>>, dirty: &SyncSender<()>, between: impl Fn()) {
+fn serve(log: &mut Log<'_>, writes: &Receiver<Box<dyn Work>>, between: impl Fn()) {
     loop {
         let first = if log.is_settled() {
             writes.recv().map_err(RecvTimeoutError::from)
@@ -189,7 +189,6 @@ fn serve(log: &mut Log<'_>, writes: &Receiver<Box<dyn Work>>, dirty: &SyncSender
         if log.wants_settling() {
             let _ = keep_house(log);
         }
-        let _ = dirty.try_send(());
         between();
     }
     let _ = keep_house(log);
@@ -239,22 +238,56 @@ fn keep_house(log: &mut Log<'_>) -> Result<(), StoreError> {
     log.settle().and_then(|()| log.forget_replies()).inspect_err(|_| log.roll_back())
 }
 
+/// What the writer and the checkpointer tell each other.
+#[derive(Default)]
+struct Signals {
+    /// There is something in the log that was not there when it was last moved.
+    log_grew: AtomicBool,
+    /// All but a little of it is moved.
+    nearly_moved: AtomicBool,
+    ended: AtomicBool,
+}
+
+/// The writer's end of the signals.
+struct Checkpoints {
+    signals: Arc<Signals>,
+    thread: Thread,
+}
+
+impl Checkpoints {
+    /// Wakes the checkpointer with the first transaction after its last look, and not with every one.
+    fn log_has_grown(&self) {
+        if !self.signals.log_grew.swap(true, Ordering::Relaxed) {
+            self.thread.unpark();
+        }
+    }
+}
+
+impl Drop for Checkpoints {
+    fn drop(&mut self) {
+        self.signals.ended.store(true, Ordering::Relaxed);
+        self.thread.unpark();
+    }
+}
+
 /// Moves the write-ahead log into the database as long as the writer lives.
-fn checkpoint(connection: &Connection, made_dirty: &Receiver<()>, nearly_moved: &AtomicBool) {
-    let mut dirty = false;
-    while dirty || made_dirty.recv().is_ok() {
+fn checkpoint(connection: &Connection, signals: &Signals) {
+    let ended = || signals.ended.load(Ordering::Relaxed);
+    while !ended() {
+        if !signals.log_grew.swap(false, Ordering::Relaxed) {
+            thread::park();
+            continue;
+        }
         if let Ok((log, moved)) = passive(connection) {
-            nearly_moved.store(log > 0 && log - moved <= CHECKPOINT_REST_PAGES, Ordering::Relaxed);
+            let nearly = log > 0 && log - moved <= CHECKPOINT_REST_PAGES;
+            signals.nearly_moved.store(nearly, Ordering::Relaxed);
         }
         // Not again before this, unless the writer ends.
         let next = Instant::now() + CHECKPOINT_EVERY;
-        dirty = false;
-        while let Some(left) = next.checked_duration_since(Instant::now()) {
-            match made_dirty.recv_timeout(left) {
-                Ok(()) => dirty = true,
-                Err(RecvTimeoutError::Timeout) => break,
-                Err(RecvTimeoutError::Disconnected) => return,
-            }
+        while !ended()
+            && let Some(left) = next.checked_duration_since(Instant::now())
+        {
+            thread::park_timeout(left);
         }
     }
 }
