@@ -35,7 +35,7 @@ use rusqlite::{Connection, Transaction};
 
 use self::agents::AgentState;
 use self::lock::DirectoryLock;
-use self::orgs::{OrgKey, Orgs};
+use self::orgs::Orgs;
 use self::readers::{Patience, Readers};
 use self::standings::Standings;
 use self::writer::Writer;
@@ -204,7 +204,7 @@ impl Reader {
     /// One agent, if it was ever seen.
     pub fn agent(&self, org: &OrgId, agent: &AgentId) -> Result<Option<AgentSummary>, StoreError> {
         let moment = self.connection.unchecked_transaction()?;
-        Ok(agents::summary(agent, find(&moment, self.orgs.get(org)?, agent)?))
+        Ok(agents::summary(agent, agents::find_in_log(&moment, self.orgs.get(org)?, agent)?))
     }
 
     /// Evaluations, the last accepted first.
@@ -212,7 +212,7 @@ impl Reader {
         let (moment, org) = (self.connection.unchecked_transaction()?, self.orgs.get(org)?);
         match query.agent.clone() {
             Some(agent) => {
-                let agent = find(&moment, org, &agent)?;
+                let agent = agents::find_in_log(&moment, org, &agent)?;
                 rows::events_of_agent(&moment, agent, query, &Patience::ENDLESS)
             }
             None => rows::events_of_org(&moment, org, query, &Patience::ENDLESS),
@@ -251,14 +251,6 @@ impl Reader {
         let size =
             std::fs::metadata(&self.path).map_err(StoreError::io(format!("{}", self.path.display())))?;
         Ok((schema::VERSION, size.len()))
-    }
-}
-
-/// An agent as the log leaves it, from the file alone.
-fn find(moment: &Transaction<'_>, org: OrgKey, agent: &AgentId) -> Result<Option<AgentState>, StoreError> {
-    match agents::behind(moment, org)?.remove(agent) {
-        None => agents::find(moment, org, agent),
-        latest => Ok(latest),
     }
 }
 

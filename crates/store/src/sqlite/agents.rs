@@ -35,6 +35,11 @@ pub(super) struct AgentState {
 }
 
 impl AgentState {
+    /// The same with the sums of the window that ends with its last evaluation.
+    pub(super) fn summed(self, connection: &Connection) -> Result<Self, StoreError> {
+        Ok(Self { tally: rows::window(connection, self.last_seq)?.tally(), ..self })
+    }
+
     fn summary(self, agent: AgentId) -> AgentSummary {
         let Self { first_seen, last_seen, tally, .. } = self;
         AgentSummary { agent, first_seen, last_seen, tally }
@@ -77,29 +82,52 @@ pub(super) fn summary(agent: &AgentId, state: Option<AgentState>) -> Option<Agen
     state.map(|state| state.summary(agent.clone()))
 }
 
-/// What the evaluations after the mark of an organization make of their agents.
-pub(super) fn behind(connection: &Connection, org: OrgKey) -> Result<Behind, StoreError> {
+/// The agents with evaluations after the mark of their organization, or one of them, as the log leaves them but for the sums.
+pub(super) fn left_behind(
+    connection: &Connection,
+    org: OrgKey,
+    only: Option<&AgentId>,
+) -> Result<Vec<(AgentId, AgentState)>, StoreError> {
     let (Seq(first), Seq(end)) = org.places();
+    // One lower bound: of two, one would be looked up and the other compared with every evaluation from there.
     let mut select = connection.prepare_cached(
         "SELECT a.name, a.agent, a.first_seen, e.accepted_at, e.seq FROM \
-         (SELECT max(seq) AS last FROM evaluations WHERE seq > (SELECT settled FROM orgs WHERE org = ?1) \
-         AND seq >= ?2 AND seq < ?3 GROUP BY agent) \
+         (SELECT max(seq) AS last FROM evaluations \
+         WHERE seq > max((SELECT settled FROM orgs WHERE org = ?1), ?2 - 1) AND seq < ?3 \
+         AND (?4 IS NULL OR agent = (SELECT agent FROM agents WHERE org = ?1 AND name = ?4)) GROUP BY agent) \
          JOIN evaluations e ON e.seq = last JOIN agents a ON a.agent = e.agent",
     )?;
-    let mut rows = select.query(params![org, first, end])?;
-    let mut behind = Behind::new();
+    let mut rows = select.query(params![org, first, end, only.map(AgentId::as_str)])?;
+    let mut left = Vec::new();
     while let Some(row) = rows.next()? {
-        let last_seq = row.get(4)?;
         let state = AgentState {
             agent: row.get(1)?,
             first_seen: time(row.get(2)?)?,
             last_seen: time(row.get(3)?)?,
-            last_seq,
-            tally: rows::window(connection, last_seq)?.tally(),
+            last_seq: row.get(4)?,
+            tally: Tally::default(),
         };
-        behind.insert(text(row, 0, "an agent id")?, state);
+        left.push((text(row, 0, "an agent id")?, state));
     }
-    Ok(behind)
+    Ok(left)
+}
+
+/// What the evaluations after the mark of an organization make of their agents.
+pub(super) fn behind(connection: &Connection, org: OrgKey) -> Result<Behind, StoreError> {
+    let left = left_behind(connection, org, None)?.into_iter();
+    left.map(|(agent, state)| Ok((agent, state.summed(connection)?))).collect()
+}
+
+/// An agent as the log leaves it, from the file alone.
+pub(super) fn find_in_log(
+    connection: &Connection,
+    org: OrgKey,
+    agent: &AgentId,
+) -> Result<Option<AgentState>, StoreError> {
+    match left_behind(connection, org, Some(agent))?.pop() {
+        Some((_, state)) => state.summed(connection).map(Some),
+        None => find(connection, org, agent),
+    }
 }
 
 /// A page of agents.
@@ -141,4 +169,45 @@ pub(super) fn page(
     }
     let elsewhere = behind.into_iter().map(|(agent, state)| state.summary(agent));
     Ok(Agents::page(found.into_iter().chain(elsewhere), query))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+    use crate::sqlite::schema;
+    use crate::sqlite::testing::scratch;
+
+    #[test]
+    fn what_is_left_behind_is_found_without_a_walk_over_any_log() {
+        let path = scratch("agents-left").join("renown.db");
+        let mut connection = Connection::open(&path).unwrap();
+        schema::upgrade(&mut connection, &path, &schema::STEPS).unwrap();
+        // Two organizations, the second without evaluations; the last one of the first is not settled.
+        let log = "INSERT INTO orgs (org, name, created_at, settled) VALUES (0, 'a', 0, 19999), (1, 'b', 0, -1);
+            INSERT INTO agents (agent, org, name, first_seen, last_seen, seen_minute)
+                VALUES (1, 0, 'x', 1794744000000, 1794744000000, 29912400);
+            WITH RECURSIVE places(seq) AS (SELECT 0 UNION ALL SELECT seq + 1 FROM places WHERE seq < 20000)
+            INSERT INTO evaluations SELECT seq, 0, 1, nullif(seq - 1, -1), 'e' || seq, 1, 0, 0, NULL, NULL, '[]',
+                1794744000000, 1794744000000, 0, 0, zeroblob(16) FROM places;";
+        connection.execute_batch(log).unwrap();
+
+        let steps = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&steps);
+        connection
+            .progress_handler(1, Some(move || counted.fetch_add(1, Ordering::Relaxed) == usize::MAX))
+            .unwrap();
+        let (first, second) = (OrgKey::DEFAULT, OrgKey::of(Seq(1 << schema::SEQ_BITS)));
+        let left = left_behind(&connection, first, None).unwrap();
+        assert_eq!(
+            left.iter().map(|(agent, state)| (agent.as_str(), state.last_seq)).collect::<Vec<_>>(),
+            [("x", Some(20_000))]
+        );
+        assert!(left_behind(&connection, second, None).unwrap().is_empty());
+        assert!(left_behind(&connection, second, Some(&"x".parse().unwrap())).unwrap().is_empty());
+        let steps = steps.load(Ordering::Relaxed);
+        assert!(steps < 1000, "{steps} steps over a log of 20001");
+    }
 }

@@ -28,10 +28,10 @@ use crate::error::StoreError;
 use crate::evidence::{EventId, NewEvaluation, Once, Outcome, Seq};
 use crate::{Clock, REPLIES_KEPT_MS};
 
-/// How many agents' windows the writer holds between two transactions: at most 2 KB each.
+/// How many agents' windows the writer holds between two transactions: about 2 KB each.
 const WINDOWS_MAX: usize = 8192;
 
-/// How many old replies one transaction forgets, so that nobody waits long for it.
+/// About how many old replies one transaction forgets, so that nobody waits long for it.
 const FORGOTTEN_AT_ONCE: i64 = 1000;
 
 /// How many evaluations one transaction may hold, but for the last batch that is taken whole.
@@ -57,9 +57,10 @@ pub(super) struct Log<'c> {
     next_seq: HashMap<OrgKey, i64>,
     agents: LruCache<AgentKey, Agent>,
     touched: Vec<AgentKey>,
-    /// How many agents' rows are behind, and when they were last settled.
-    behind: usize,
+    /// How many agents' rows are behind, when they were last to be settled, and why that failed if it did.
+    behind_count: usize,
     settled_at: Timestamp,
+    cannot_settle: Option<Arc<StoreError>>,
     new_orgs: Vec<(OrgId, OrgKey)>,
     begin: Statement<'c>,
     commit: Statement<'c>,
@@ -93,8 +94,9 @@ impl<'c> Log<'c> {
             next_seq: HashMap::new(),
             agents: LruCache::unbounded(),
             touched: Vec::new(),
-            behind: 0,
+            behind_count: 0,
             settled_at: Timestamp::MIN,
+            cannot_settle: None,
             new_orgs: Vec::new(),
             begin: connection.prepare("BEGIN IMMEDIATE")?,
             commit: connection.prepare("COMMIT")?,
@@ -136,13 +138,18 @@ impl<'c> Log<'c> {
         for key in self.touched.drain(..) {
             if let Some(agent) = self.agents.peek_mut(&key) {
                 agent.touched = false;
-                self.behind += usize::from(self.standings.publish(key, agent.state));
+                self.behind_count += usize::from(self.standings.publish(key, agent.state));
             }
         }
+        self.let_go();
+        Ok(())
+    }
+
+    /// Lets go of the windows that were not used for longest.
+    fn let_go(&mut self) {
         while self.agents.len() > WINDOWS_MAX {
             self.agents.pop_lru();
         }
-        Ok(())
     }
 
     /// Forgets what the transaction did. Some failures have rolled it back already.
@@ -155,6 +162,7 @@ impl<'c> Log<'c> {
         for key in self.touched.drain(..) {
             self.agents.pop(&key);
         }
+        self.let_go();
     }
 
     /// Counts evaluations in this order. What is known of their agents is read before anything is written, so that
@@ -264,15 +272,19 @@ impl<'c> Log<'c> {
         if self.agents.contains(&key) {
             return Ok(());
         }
-        let known = match self.standings.latest(&key) {
-            None => agents::find(self.connection, org, agent)?,
-            latest => latest,
-        };
-        if let Some(state) = known {
+        if let Some(state) = self.known(&key)? {
             let window = rows::window(self.connection, state.last_seq)?;
             self.agents.push(key, Agent { state, window, touched: false });
         }
         Ok(())
+    }
+
+    /// What is known of an agent that is not held.
+    fn known(&self, key: &AgentKey) -> Result<Option<AgentState>, StoreError> {
+        match self.standings.latest(key) {
+            None => agents::find(self.connection, key.0, &key.1),
+            latest => Ok(latest),
+        }
     }
 
     /// Makes an agent known.
@@ -298,8 +310,7 @@ impl<'c> Log<'c> {
         once: Option<Once<bool>>,
     ) -> Result<bool, StoreError> {
         let key = (self.orgs.get(org)?, agent.clone());
-        self.recall(key.0, agent)?;
-        let new = !self.agents.contains(&key);
+        let new = !self.agents.contains(&key) && self.known(&key)?.is_none();
         if new {
             self.insert_agent(&key)?;
         }
@@ -321,7 +332,8 @@ impl<'c> Log<'c> {
     /// Forgets replies a day after they are no longer asked for: a clock that is turned back asks for them again.
     pub(super) fn forget_replies(&self) -> Result<(), StoreError> {
         let mut delete = self.connection.prepare_cached(
-            "DELETE FROM replies WHERE (org, key) IN (SELECT org, key FROM replies WHERE created_at < ?1 LIMIT ?2)",
+            "DELETE FROM replies WHERE created_at <= (SELECT max(created_at) FROM \
+             (SELECT created_at FROM replies WHERE created_at < ?1 ORDER BY created_at LIMIT ?2))",
         )?;
         delete.execute([self.latest.millis() - 2 * REPLIES_KEPT_MS, FORGOTTEN_AT_ONCE])?;
         Ok(())
@@ -329,6 +341,9 @@ impl<'c> Log<'c> {
 
     /// Writes what is there already: nothing changes, and the disk has to take it.
     pub(super) fn probe(&self) -> Result<(), StoreError> {
+        if let Some(error) = &self.cannot_settle {
+            return Err(StoreError::RolledBack(Arc::clone(error)));
+        }
         let mut update = self.connection.prepare_cached("UPDATE orgs SET name = name WHERE org = 0")?;
         update.execute([])?;
         Ok(())

@@ -11,7 +11,7 @@
 //! - `agents` holds what can be made again from the evaluations: the sums of the window. `renown verify` does so. Up to
 //!   which place of its organization's log a row is current is in `orgs.settled`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 
@@ -97,7 +97,7 @@ CREATE TABLE replies (
 CREATE INDEX replies_by_time ON replies (created_at);
 ";
 
-/// The rows of agents may be behind the log; until now none was.
+/// The rows of agents may be behind the log; until now none was. A step never changes, so it says 40 where the code says `SEQ_BITS`.
 const SECOND: &str = "
 ALTER TABLE orgs ADD COLUMN settled INTEGER NOT NULL DEFAULT -1;
 UPDATE orgs SET settled = coalesce(
@@ -117,17 +117,30 @@ pub(super) fn upgrade(connection: &mut Connection, path: &Path, steps: &[&str]) 
     if found == known {
         return Ok(());
     }
-    if found > 0 {
-        keep_copy(connection, path, found)?;
-    }
+    let copy = if found > 0 { Some(keep_copy(connection, path, found)?) } else { None };
+    let steps = steps.iter().skip(usize::try_from(found).unwrap_or_default());
+    take(connection, steps, known).map_err(|error| {
+        // What was copied is still there, and the next attempt makes another.
+        if let Some(copy) = copy {
+            let _ = std::fs::remove_file(copy);
+        }
+        error.into()
+    })
+}
+
+/// Takes the steps to a version, all or none.
+fn take<'a>(
+    connection: &mut Connection,
+    steps: impl Iterator<Item = &'a &'a str>,
+    version: i64,
+) -> rusqlite::Result<()> {
     let transaction = connection.transaction()?;
-    for step in steps.iter().skip(usize::try_from(found).unwrap_or_default()) {
+    for step in steps {
         transaction.execute_batch(step)?;
     }
     transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
-    transaction.pragma_update(None, "user_version", known)?;
-    transaction.commit()?;
-    Ok(())
+    transaction.pragma_update(None, "user_version", version)?;
+    transaction.commit()
 }
 
 /// The version of a database that may be opened; 0 if it is empty.
@@ -148,14 +161,22 @@ pub(super) fn check(connection: &Connection, path: &Path, known: i64) -> Result<
     }
 }
 
-/// Keeps the database as it was before an upgrade. A copy that is there already is the one to keep: it was made before
-/// an upgrade that did not finish.
-fn keep_copy(connection: &Connection, path: &Path, version: i64) -> Result<(), StoreError> {
-    let copy = path.with_file_name(format!("renown.db.before-{version}"));
-    if copy.exists() {
-        return Ok(());
+/// Keeps the database as it was before an upgrade, beside it and under a name that nothing has yet. Returns where.
+fn keep_copy(connection: &Connection, path: &Path, version: i64) -> Result<PathBuf, StoreError> {
+    let named = |suffix: String| {
+        let mut name = path.file_name().unwrap_or_default().to_owned();
+        name.push(format!(".before-{version}{suffix}"));
+        path.with_file_name(name)
+    };
+    let mut copy = named(String::new());
+    for number in 2.. {
+        if !copy.exists() {
+            break;
+        }
+        copy = named(format!(".{number}"));
     }
-    backup::copy(connection, &copy, &mut |_| {})
+    backup::copy(connection, &copy, &mut |_| {})?;
+    Ok(copy)
 }
 
 #[cfg(test)]
@@ -183,6 +204,12 @@ mod tests {
         assert_eq!(version(&copy), 1);
         assert!(copy.prepare("SELECT slug FROM agents").is_err(), "the copy is the old database");
 
+        connection.execute_batch("DROP TABLE agents; CREATE TABLE agents (back)").unwrap();
+        connection.pragma_update(None, "user_version", 1).unwrap();
+        upgrade(&mut connection, &path, &[FIRST, SLUG]).unwrap();
+        let copy = Connection::open(dir.join("renown.db.before-1.2")).unwrap();
+        assert!(copy.prepare("SELECT back FROM agents").is_ok(), "the second upgrade keeps a copy too");
+
         let error = upgrade(&mut connection, &path, &[FIRST]).unwrap_err();
         assert!(matches!(error, StoreError::Newer { found: 2, known: 1 }), "{error}");
     }
@@ -195,6 +222,7 @@ mod tests {
         upgrade(&mut connection, &path, &[FIRST]).unwrap();
         upgrade(&mut connection, &path, &[FIRST, SLUG, "nonsense"]).unwrap_err();
         assert_eq!(version(&connection), 1);
+        assert!(!dir.join("renown.db.before-1").exists(), "what is copied is still there");
         assert!(connection.prepare("SELECT slug FROM agents").is_err(), "nothing is half upgraded");
     }
 

@@ -32,8 +32,8 @@ pub struct Verified {
 pub struct Difference {
     /// The organization.
     pub org: String,
-    /// The agent.
-    pub agent: String,
+    /// The agent, if it is about one.
+    pub agent: Option<String>,
     /// The evaluation, if it is about one.
     pub evaluation: Option<String>,
     /// What is compared.
@@ -47,7 +47,10 @@ pub struct Difference {
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { org, agent, evaluation, what, kept, fresh } = self;
-        write!(f, "agent {agent:?} of {org}")?;
+        match agent {
+            Some(agent) => write!(f, "agent {agent:?} of {org}")?,
+            None => write!(f, "organization {org}")?,
+        }
         if let Some(evaluation) = evaluation {
             write!(f, ", evaluation {evaluation}")?;
         }
@@ -60,6 +63,7 @@ pub type Verdict = Result<Verified, Box<Difference>>;
 
 #[derive(Default)]
 struct Replayed {
+    org: Option<OrgKey>,
     window: Window,
     last_seq: Option<i64>,
     settled: Settled,
@@ -110,7 +114,10 @@ pub(super) fn run(connection: &Connection, report: &mut dyn FnMut(u64, u64)) -> 
             report(verified.evaluations, total);
         }
     }
-    let verdict = compare_agents(&moment, &mut agents, &mut verified)?;
+    let verdict = match compare_agents(&moment, &mut agents, &mut verified)? {
+        None => compare_marks(&moment)?,
+        found => found,
+    };
     report(verified.evaluations, total);
     Ok(match verdict {
         Some(difference) => Err(difference),
@@ -136,6 +143,7 @@ fn replay(replayed: &mut Replayed, row: &Row<'_>, settled: i64) -> Result<Option
     replayed.window.push(Evaluation { passed: row.get(3)?, latency });
     let (seq, tally) = (row.get(0)?, replayed.window.tally());
     let standing = tally.standing();
+    replayed.org = Some(OrgKey::of(Seq(seq)));
     let found = differs("the evaluation before", &row.get(2)?, &replayed.last_seq)
         .or(differs("the score after it", &row.get(5)?, &i64::from(standing.score)))
         .or(differs("the number of evaluations after it", &row.get(6)?, &whole(standing.eval_count)));
@@ -163,17 +171,20 @@ fn compare_agents(
 ) -> Result<Option<Box<Difference>>, StoreError> {
     let mut select = connection.prepare(
         "SELECT agent, last_seq, evaluations, passed, streak, latency_us, score, last_seen, first_seen, \
-         seen_minute FROM agents ORDER BY agent",
+         seen_minute, org FROM agents ORDER BY agent",
     )?;
     let mut rows = select.query([])?;
     while let Some(row) = rows.next()? {
         let agent: i64 = row.get(0)?;
-        let Settled { tally, last_seq, last_accepted } = agents.remove(&agent).unwrap_or_default().settled;
+        let replayed = agents.remove(&agent).unwrap_or_default();
+        let Settled { tally, last_seq, last_accepted } = replayed.settled;
+        let org: OrgKey = row.get(10)?;
         let fresh = [tally.evaluations(), tally.passed(), tally.streak(), tally.latency_us()].map(whole);
         let kept = [row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?];
         // An agent that was only named was last seen then.
         let last_seen = last_accepted.map_or_else(|| row.get(8), Ok)?;
-        let found = differs("the last evaluation", &row.get(1)?, &last_seq)
+        let found = differs("the organization", &org, &replayed.org.unwrap_or(org))
+            .or(differs("the last evaluation", &row.get(1)?, &last_seq))
             .or(differs("the sums of the window", &kept, &fresh))
             .or(differs("the score", &row.get(6)?, &i64::from(tally.breakdown().score())))
             .or(differs("when it was last seen", &row.get(7)?, &last_seen))
@@ -188,6 +199,29 @@ fn compare_agents(
     Ok(orphan.map(|&agent| name(connection, agent, None, ("the agent", "missing".into(), "there".into()))))
 }
 
+/// Whether no organization's agents are said to hold more than its log has.
+fn compare_marks(connection: &Connection) -> Result<Option<Box<Difference>>, StoreError> {
+    let mut select = connection.prepare("SELECT org, name, settled FROM orgs")?;
+    let mut rows = select.query([])?;
+    while let Some(row) = rows.next()? {
+        let org: OrgKey = row.get(0)?;
+        let (Seq(first), Seq(end)) = org.places();
+        let last: Option<i64> = connection.query_row(
+            "SELECT max(seq) FROM evaluations WHERE seq >= ?1 AND seq < ?2",
+            [first, end],
+            |row| row.get(0),
+        )?;
+        let (settled, last): (i64, i64) = (row.get(2)?, last.unwrap_or(first - 1));
+        if let Some((what, kept, fresh)) =
+            differs("the place of what is settled", &settled, &settled.min(last))
+        {
+            let (org, agent, evaluation) = (row.get(1)?, None, None);
+            return Ok(Some(Box::new(Difference { org, agent, evaluation, what, kept, fresh })));
+        }
+    }
+    Ok(None)
+}
+
 fn name(
     connection: &Connection,
     agent: i64,
@@ -199,7 +233,7 @@ fn name(
     };
     Box::new(Difference {
         org: text("SELECT o.name FROM agents a JOIN orgs o ON o.org = a.org WHERE a.agent = ?1", agent),
-        agent: text("SELECT name FROM agents WHERE agent = ?1", agent),
+        agent: Some(text("SELECT name FROM agents WHERE agent = ?1", agent)),
         evaluation: seq.map(|seq| text("SELECT evaluation_id FROM evaluations WHERE seq = ?1", seq)),
         what,
         kept,

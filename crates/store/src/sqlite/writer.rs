@@ -166,10 +166,11 @@ fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<
 
 /// The first transaction: there is a default organization from the first start on, and every agent's row is current.
 fn begin(log: &mut Log<'_>) -> Result<(), StoreError> {
+    let left = log.find_left()?;
     let done = log
         .begin()
         .and_then(|()| log.create_default_org())
-        .and_then(|()| log.catch_up())
+        .and_then(|()| log.catch_up(&left))
         .and_then(|()| log.commit());
     done.inspect_err(|_| log.roll_back())
 }
@@ -187,11 +188,11 @@ fn serve(log: &mut Log<'_>, writes: &Receiver<Box<dyn Work>>, between: impl Fn()
             Err(RecvTimeoutError::Disconnected) => break,
         }
         if log.wants_settling() {
-            let _ = keep_house(log);
+            keep_house(log);
         }
         between();
     }
-    let _ = keep_house(log);
+    keep_house(log);
 }
 
 /// All that waits, up to a bound.
@@ -220,9 +221,9 @@ fn transact(log: &mut Log<'_>, mut group: Vec<Box<dyn Work>>) {
 }
 
 fn apply(log: &mut Log<'_>, group: &mut [Box<dyn Work>]) -> Result<(), StoreError> {
-    // Only if that failed after the last one.
+    // Only if settling failed after the last transaction.
     if log.is_far_behind() {
-        log.settle()?;
+        log.settle().map_err(StoreError::RolledBack)?;
     }
     log.begin()?;
     for work in group {
@@ -233,9 +234,12 @@ fn apply(log: &mut Log<'_>, group: &mut [Box<dyn Work>]) -> Result<(), StoreErro
     log.commit()
 }
 
-/// What is done beside the writes. If it fails it is tried again later: nothing is lost meanwhile.
-fn keep_house(log: &mut Log<'_>) -> Result<(), StoreError> {
-    log.settle().and_then(|()| log.forget_replies()).inspect_err(|_| log.roll_back())
+/// What is done beside the writes. What fails is tried again later: nothing is lost meanwhile.
+fn keep_house(log: &mut Log<'_>) {
+    let _ = log.settle();
+    if log.forget_replies().is_err() {
+        log.roll_back();
+    }
 }
 
 /// What the writer and the checkpointer tell each other.

@@ -1,12 +1,11 @@
 //! Rows of agents that are behind the log: nobody sees it.
 
-use std::fs;
 use std::path::Path;
 
-use renown_store::sqlite::{FILE, Reader};
+use renown_store::sqlite::Reader;
 use renown_store::{AgentCursor, AgentQuery, AgentSort, AgentSummary, EventQuery, Store};
 
-use crate::support::{Hand, Scratch, at, default_org, evaluation, key, open, verify, wait};
+use crate::support::{Hand, Scratch, at, copy_killed, default_org, evaluation, key, open, verify, wait};
 
 /// Two organizations, the second with an agent of the same name; the writer has just been told.
 fn write(store: &dyn Store, hand: &Hand) {
@@ -79,11 +78,7 @@ fn what_a_killed_process_left_behind_is_settled_by_the_next() {
     let hand = Hand::at_noon();
     let store = open(scratch.path(), &hand);
     write(&*store, &hand);
-    // What a process leaves that is killed now: the file and its log.
-    for suffix in ["", "-wal"] {
-        let name = format!("{FILE}{suffix}");
-        fs::copy(scratch.path().join(&name), killed.path().join(&name)).unwrap();
-    }
+    copy_killed(scratch.path(), killed.path());
     assert!(rows_behind(&killed.database()) > 0, "else this shows nothing");
     let next = open(killed.path(), &hand);
     assert_eq!(rows_behind(&killed.database()), 0);

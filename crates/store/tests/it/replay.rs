@@ -59,13 +59,28 @@ fn verify_names_what_was_changed() {
     for (changed, change, what) in table {
         let found = difference(&of(changed, change));
         assert_eq!(
-            (found.what, found.org.as_str(), found.agent.as_str()),
-            (what, "default", "a"),
+            (found.what, found.org.as_str(), found.agent.as_deref()),
+            (what, "default", Some("a")),
             "{change}"
         );
         let named = (changed == "evaluations").then_some("a-2");
         assert_eq!(found.evaluation.as_deref(), named, "{change}");
     }
+}
+
+#[test]
+fn verify_names_an_agent_of_another_organization() {
+    let found = difference("UPDATE agents SET org = 1 WHERE org = 0 AND name = 'b'");
+    assert_eq!((found.what, found.agent.as_deref()), ("the organization", Some("b")));
+}
+
+#[test]
+fn verify_names_a_mark_beyond_the_log() {
+    let found = difference("UPDATE orgs SET settled = settled + 1 WHERE name = 'other'");
+    assert_eq!(
+        (found.what, found.org.as_str(), found.agent),
+        ("the place of what is settled", "other", None)
+    );
 }
 
 #[test]

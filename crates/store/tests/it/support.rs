@@ -140,6 +140,14 @@ pub(crate) fn open(dir: &Path, hand: &Hand) -> Arc<Sqlite> {
     Arc::new(Sqlite::open(dir, "a test", hand.clock()).unwrap())
 }
 
+/// Copies what a process would leave that is killed now: the file and its log.
+pub(crate) fn copy_killed(from: &Path, to: &Path) {
+    for suffix in ["", "-wal"] {
+        let name = format!("{FILE}{suffix}");
+        std::fs::copy(from.join(&name), to.join(&name)).unwrap();
+    }
+}
+
 /// Replays the evidence of a data directory.
 pub(crate) fn verify(dir: &Path) -> Verdict {
     Reader::open(dir).unwrap().verify(&mut |_, _| {}).unwrap()

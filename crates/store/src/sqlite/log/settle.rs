@@ -1,8 +1,10 @@
 //! Brings the rows of agents up to the log.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 use std::time::Duration;
 
+use renown_core::reputation::WINDOW_SIZE;
 use rusqlite::params;
 
 use super::Log;
@@ -15,13 +17,21 @@ use crate::sqlite::schema::MINUTE_MS;
 /// How often the rows of agents are settled, while there are writes.
 pub(in crate::sqlite) const SETTLE_EVERY: Duration = Duration::from_secs(1);
 
-/// How many agents' rows may be behind; at most 250 bytes of memory each.
+/// When so many agents' rows are behind they are settled at once. With those of one more transaction, that is the most.
 const BEHIND_MAX: usize = 2048;
+
+/// An agent whose row a process left behind.
+pub(in crate::sqlite) struct Left {
+    org: OrgKey,
+    state: AgentState,
+    /// Its window cannot be read.
+    is_damaged: bool,
+}
 
 impl Log<'_> {
     /// Whether every row holds what the log says.
     pub(in crate::sqlite) fn is_settled(&self) -> bool {
-        self.behind == 0
+        self.behind_count == 0
     }
 
     /// Whether it is time to settle, by the clock of the store.
@@ -32,12 +42,19 @@ impl Log<'_> {
 
     /// Whether so many rows are behind that no more may be.
     pub(in crate::sqlite) fn is_far_behind(&self) -> bool {
-        self.behind >= BEHIND_MAX
+        self.behind_count >= BEHIND_MAX
     }
 
-    /// Settles all that is behind, in a transaction of its own: what cannot be settled now fails no write.
-    pub(in crate::sqlite) fn settle(&mut self) -> Result<(), StoreError> {
+    /// Settles all that is behind, in a transaction of its own: what cannot be settled now fails no write before too much
+    /// is behind. Until then it is what [`Log::probe`] says.
+    pub(in crate::sqlite) fn settle(&mut self) -> Result<(), Arc<StoreError>> {
         self.settled_at = (self.clock)();
+        let settled = self.try_settle().map_err(Arc::new).inspect_err(|_| self.roll_back());
+        self.cannot_settle = settled.as_ref().err().cloned();
+        settled
+    }
+
+    fn try_settle(&mut self) -> Result<(), StoreError> {
         let behind = self.standings.behind();
         // Nothing is written that has a time.
         self.begin.raw_execute()?;
@@ -50,23 +67,47 @@ impl Log<'_> {
         }
         self.commit()?;
         self.standings.settle(behind);
-        self.behind = 0;
+        self.behind_count = 0;
         Ok(())
     }
 
-    /// Settles what a process left behind that ended without doing so. The first transaction does this.
-    pub(in crate::sqlite) fn catch_up(&mut self) -> Result<(), StoreError> {
+    /// Reads what a process left behind that ended without settling it. Not inside a transaction that writes, which SQLite
+    /// would refuse to go on with after a damaged page.
+    pub(in crate::sqlite) fn find_left(&self) -> Result<Vec<Left>, StoreError> {
         let mut select = self.connection.prepare("SELECT org FROM orgs")?;
         let orgs = select.query_map([], |row| row.get(0))?.collect::<Result<Vec<OrgKey>, _>>()?;
+        let mut found = Vec::new();
         for org in orgs {
-            let behind = agents::behind(self.connection, org)?;
-            for state in behind.values() {
-                self.write_row(state)?;
-            }
-            if !behind.is_empty() {
-                self.mark(org)?;
+            for (_, state) in agents::left_behind(self.connection, org, None)? {
+                let summed = match state.summed(self.connection) {
+                    Err(error) if error.is_damage() => None,
+                    summed => Some(summed?),
+                };
+                found.push(Left { org, state: summed.unwrap_or(state), is_damaged: summed.is_none() });
             }
         }
+        Ok(found)
+    }
+
+    /// Settles what was found.
+    pub(in crate::sqlite) fn catch_up(&mut self, found: &[Left]) -> Result<(), StoreError> {
+        for left in found {
+            self.write_row(&left.state)?;
+            if left.is_damaged {
+                self.condemn(&left.state)?;
+            }
+        }
+        for org in found.iter().map(|left| left.org).collect::<HashSet<_>>() {
+            self.mark(org)?;
+        }
+        Ok(())
+    }
+
+    /// Gives an agent sums that no window has. Its evaluations cannot be read, so what it had before would pass for its
+    /// score; like this whoever names it is told, and nobody else.
+    fn condemn(&self, state: &AgentState) -> Result<(), StoreError> {
+        let mut update = self.connection.prepare("UPDATE agents SET evaluations = ?2 WHERE agent = ?1")?;
+        update.execute(params![state.agent, WINDOW_SIZE + 1])?;
         Ok(())
     }
 

@@ -8,7 +8,9 @@ use renown_store::{EventQuery, Store, StoreError};
 use rusqlite::Connection;
 
 use super::hold;
-use crate::support::{Hand, Scratch, default_org, evaluation, evaluations, ids, open, verify, wait};
+use crate::support::{
+    Hand, Scratch, copy_killed, default_org, evaluation, evaluations, ids, open, verify, wait,
+};
 
 const PAGE: usize = 4096;
 
@@ -21,23 +23,51 @@ fn log(scratch: &Scratch) {
     wait(store.append(&default_org(), hurt, None)).unwrap();
 }
 
+/// Fills the page of that one with garbage.
+fn hurt_page(database: &Path) {
+    let mut bytes = fs::read(database).unwrap();
+    let marker = b"find-this-page";
+    let place = bytes.windows(marker.len()).position(|window| window == marker).unwrap();
+    bytes[place / PAGE * PAGE..][..PAGE].fill(0xa5);
+    fs::write(database, bytes).unwrap();
+}
+
+fn is_damage(error: &StoreError) -> bool {
+    let corrupt = Some(rusqlite::ErrorCode::DatabaseCorrupt);
+    matches!(error, StoreError::Damaged(_))
+        || matches!(error, StoreError::Sqlite(error) if error.sqlite_error_code() == corrupt)
+}
+
+#[test]
+fn what_a_killed_process_left_of_a_hurt_agent_stops_nobody_else() {
+    let (scratch, killed) = (Scratch::new("hurt-left"), Scratch::new("hurt-killed"));
+    log(&scratch);
+    let store = open(scratch.path(), &Hand::at_noon());
+    // The first is settled at once; the clock stands still, so the second is behind when the process is killed.
+    for id in ["first", "second"] {
+        let both = ["well", "hurt"].map(|agent| evaluation(agent, &format!("{agent}-{id}")));
+        wait(store.append(&default_org(), both.to_vec(), None)).unwrap();
+    }
+    copy_killed(scratch.path(), killed.path());
+    hurt_page(&killed.database());
+
+    let next = open(killed.path(), &Hand::at_noon());
+    let (org, well, hurt) = (default_org(), "well".parse().unwrap(), "hurt".parse().unwrap());
+    assert_eq!(wait(next.tally(&org, &well)).unwrap().evaluations(), 302);
+    wait(next.append(&org, vec![evaluation("well", "after")], None)).unwrap();
+    assert!(wait(next.tally(&org, &hurt)).is_err_and(|error| is_damage(&error)), "its score is not known");
+    let refused = wait(next.append(&org, vec![evaluation("hurt", "after-all")], None)).unwrap_err();
+    assert!(is_damage(&refused), "{refused:?}");
+}
+
 #[test]
 fn a_page_of_garbage_hurts_only_those_who_stand_on_it() {
     let scratch = Scratch::new("garbage");
     log(&scratch);
-    let mut bytes = fs::read(scratch.database()).unwrap();
-    let marker = b"find-this-page";
-    let place = bytes.windows(marker.len()).position(|window| window == marker).unwrap();
-    bytes[place / PAGE * PAGE..][..PAGE].fill(0xa5);
-    fs::write(scratch.database(), bytes).unwrap();
+    hurt_page(&scratch.database());
 
     let store = open(scratch.path(), &Hand::at_noon());
     let (org, well, hurt) = (default_org(), "well".parse().unwrap(), "hurt".parse().unwrap());
-    let is_damage = |error: &StoreError| {
-        let corrupt = Some(rusqlite::ErrorCode::DatabaseCorrupt);
-        matches!(error, StoreError::Damaged(_))
-            || matches!(error, StoreError::Sqlite(error) if error.sqlite_error_code() == corrupt)
-    };
     assert!(wait(store.window(&org, &hurt)).is_err_and(|error| is_damage(&error)));
     let all = |agent: &str| EventQuery {
         agent: Some(agent.parse().unwrap()),
