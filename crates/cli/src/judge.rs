@@ -26,6 +26,7 @@ use crate::logs::stream::Stream;
 use crate::logs::{parallel, sources};
 use crate::progress::Progress;
 use crate::source::{STDIN, Source};
+use crate::table::counted;
 use session_file::SessionFile;
 
 /// The exit code when a session is below what was asked for.
@@ -265,11 +266,6 @@ fn nothing(name: &str, account: &Account, cut: Cut, first_bad_line: Option<&str>
     Failure::new(format!("no session found in {name}{window} ({})", told.join(", "))).hint(
         "a record names its session in session.id, conversation.id, gen_ai.conversation.id or thread.id",
     )
-}
-
-/// A count and what is counted.
-fn counted(count: u64, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// The composite that a session must have, in billionths.

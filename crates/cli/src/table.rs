@@ -1,4 +1,9 @@
-//! Small tables for people: columns as wide as they have to be.
+//! What is printed for people: counts with their nouns, small tables with columns as wide as they have to be.
+
+/// A count and what is counted.
+pub(crate) fn counted(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
 
 /// The rows under a head, in columns.
 pub(crate) fn table<const COLUMNS: usize>(head: [&str; COLUMNS], rows: &[[String; COLUMNS]]) -> String {

@@ -10,6 +10,7 @@ use crate::failure::{self, Failure};
 use crate::place;
 use crate::printed;
 use crate::progress::Work;
+use crate::table::counted;
 
 /// The exit code of a store that is not as it should be.
 pub(crate) const DIFFERENT: u8 = 1;
@@ -36,8 +37,9 @@ pub(crate) fn check(store: &Reader, quiet: bool) -> Result<Result<String, String
     };
     Ok(match verdict {
         Ok(verified) => Ok(format!(
-            "verified {} evaluations of {} agents: every stored score is what the evidence gives",
-            verified.evaluations, verified.agents
+            "verified {} of {}: every stored score is what the evidence gives",
+            counted(verified.evaluations, "evaluation"),
+            counted(verified.agents, "agent")
         )),
         Err(difference) => Err(difference.to_string()),
     })

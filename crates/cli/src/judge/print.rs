@@ -9,8 +9,8 @@ use renown_core::performance::{Performance, Recommendation};
 use renown_telemetry::account::Account;
 use renown_telemetry::report::Report;
 
-use super::counted;
 use crate::args::FormatArg;
+use crate::table::counted;
 
 /// Prints the sessions: one alone, or all in order.
 pub(super) fn write(

@@ -39,7 +39,7 @@ fn one_that_is_healthy_and_one_that_is_not_there_yet() {
         ("ok", "gates", "filesystem, pii, content"),
         ("ok", "data", data.as_str()),
         ("ok", "store", "schema version 2, "),
-        ("ok", "store", "verified 5 evaluations of 1 agents"),
+        ("ok", "store", "verified 5 evaluations of 1 agent"),
     ];
     found(&doctor(&data, &[]), 0, &well);
     let address = server.url.trim_start_matches("http://").to_owned();

@@ -91,7 +91,7 @@ fn a_full_disk_refuses_writes_until_there_is_space_and_loses_nothing() {
     assert!(server.log.lock().unwrap().contains("full"), "the log says why");
     assert!(server.stop().success());
     let verified = run(&["verify", "--data", &data]).good();
-    assert!(verified.starts_with(&format!("verified {acknowledged} evaluations of 1 agents")), "{verified}");
+    assert!(verified.starts_with(&format!("verified {acknowledged} evaluations of 1 agent")), "{verified}");
 }
 
 #[test]
