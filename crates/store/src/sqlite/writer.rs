@@ -28,8 +28,9 @@ use crate::{Clock, Reply};
 /// How many writes may wait. Past it they are refused.
 const QUEUE_MAX: usize = 4096;
 
-/// How often the write-ahead log is moved into the database while there are writes.
-const CHECKPOINT_EVERY: Duration = Duration::from_secs(1);
+/// How often the write-ahead log is moved into the database while there are writes. Often, so that the disk is never long
+/// busy with it while a commit waits.
+const CHECKPOINT_EVERY: Duration = Duration::from_millis(100);
 
 /// With at most so many pages left to move, the writer does it itself.
 const CHECKPOINT_REST_PAGES: i64 = 1000;
