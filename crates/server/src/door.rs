@@ -13,11 +13,12 @@ use hyper::header::{AUTHORIZATION, HeaderName, HeaderValue};
 use hyper::{Method, Request, StatusCode, Version};
 use renown_store::KeyKind;
 use tower_service::Service;
+use uuid::Uuid;
 
 use crate::api::Api;
 use crate::error::{ApiError, Code};
 use crate::keys::{Caller, KeyProblem, KeyText};
-use crate::measure::method_name;
+use crate::measure::{method_name, route};
 use crate::rate::Rate;
 use crate::routes::{evaluate, ingest, reputation};
 use crate::serve::{HEAD_BYTES_MAX, HEADER_LIST_BYTES_MAX};
@@ -25,8 +26,9 @@ use crate::serve::{HEAD_BYTES_MAX, HEADER_LIST_BYTES_MAX};
 /// Answers one request, whatever happens.
 pub(crate) async fn answer(api: Arc<Api>, router: Router, request: Request<Body>) -> Response {
     let started = Instant::now();
-    let request_id = api.request_id().to_string();
-    let (method, path) = (method_name(request.method()), request.uri().path().to_owned());
+    let mut buffer = Uuid::encode_buffer();
+    let request_id: &str = api.request_id().hyphenated().encode_lower(&mut buffer);
+    let (method, route) = (method_name(request.method()), route(request.uri().path()));
     let answered = if is_finished_alone(&request) {
         let api = Arc::clone(&api);
         tokio::spawn(async move { pass(&api, router, request).await }).await.ok()
@@ -36,17 +38,17 @@ pub(crate) async fn answer(api: Arc<Api>, router: Router, request: Request<Body>
     let mut response = answered.unwrap_or_else(|| {
         // What the panic said may hold a payload; where it was is printed by the hook.
         tracing::error!(request_id, method, "a request panicked");
-        ApiError::internal(&request_id).into_response()
+        ApiError::internal(request_id).into_response()
     });
     let (status, took) = (response.status(), started.elapsed());
-    api.measures.request(method, &path, status, took);
+    api.measures.request(method, route, status, took);
     let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
     if status.is_server_error() {
         tracing::warn!(request_id, method, status = status.as_u16(), micros, "request failed");
     } else {
         tracing::debug!(request_id, method, status = status.as_u16(), micros, "request");
     }
-    if let Ok(id) = HeaderValue::from_str(&request_id) {
+    if let Ok(id) = HeaderValue::from_str(request_id) {
         response.headers_mut().insert(HeaderName::from_static("x-request-id"), id);
     }
     response
@@ -186,7 +188,7 @@ pub(crate) fn refuse_head(api: &Api, status: StatusCode, hypers: &str) -> Vec<u8
         ApiError::invalid(error)
     };
     let request_id = api.request_id();
-    api.measures.request("other", "", status, Duration::ZERO);
+    api.measures.request("other", "other", status, Duration::ZERO);
     tracing::debug!(%request_id, status = status.as_u16(), "a head was refused");
     let body = error.into_body();
     let mut lines = hypers.lines();

@@ -53,9 +53,14 @@ impl Measures {
         Self { recorder, handle, started, requests, passed, failed, duplicates }
     }
 
-    /// Counts a request by the name of its method, which is one of ours.
-    pub(crate) fn request(&self, method: &'static str, path: &str, status: StatusCode, took: Duration) {
-        let route = route(path);
+    /// Counts a request by the names of its method and route, which are ours.
+    pub(crate) fn request(
+        &self,
+        method: &'static str,
+        route: &'static str,
+        status: StatusCode,
+        took: Duration,
+    ) {
         let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
         let (count, seconds) = requests.entry((route, method, status.as_u16())).or_insert_with(|| {
             with_local_recorder(&self.recorder, || {
@@ -98,7 +103,7 @@ impl Measures {
 }
 
 /// The route of a path: a name of ours, so that nobody can make up labels.
-fn route(path: &str) -> &'static str {
+pub(crate) fn route(path: &str) -> &'static str {
     const EXACT: [&str; 11] = [
         "/v1/evaluate",
         "/v1/ingest",

@@ -63,11 +63,12 @@ impl Standings {
     /// The sums of an agent, or the place where they would be.
     pub(super) fn get(&self, org: OrgKey, agent: &AgentId) -> Result<Tally, Vacancy> {
         let key = (org, agent.clone());
-        let Some(mut shard) = self.shard(&key) else { return Err(Vacancy { key, publications: u64::MAX }) };
+        let Some(shard) = self.shard(&key) else { return Err(Vacancy { key, publications: u64::MAX }) };
         if let Some(state) = shard.behind.get(&key) {
             return Ok(state.tally);
         }
-        match shard.tallies.get(&key) {
+        // What is read keeps its place in the order of letting go: to move it costs more than to read it once again later.
+        match shard.tallies.peek(&key) {
             Some(tally) => Ok(*tally),
             None => Err(Vacancy { publications: shard.publications, key }),
         }
