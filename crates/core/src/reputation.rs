@@ -178,6 +178,11 @@ impl Tally {
         possible.then_some(Self { evaluations, passed, streak, latency_us })
     }
 
+    /// The sums with one more evaluation; none if the window is full, so that one has to leave it and its entries are needed.
+    pub fn with(self, evaluation: Evaluation) -> Option<Self> {
+        (self.evaluations < WINDOW_SIZE as u64).then(|| self.after(None, Entry::new(evaluation)))
+    }
+
     fn after(self, leaving: Option<Entry>, entering: Entry) -> Self {
         let (left, left_passed, left_us) =
             leaving.map_or((0, 0, 0), |entry| (1, u64::from(entry.passed()), entry.latency_us()));

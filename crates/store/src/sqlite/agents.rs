@@ -35,9 +35,18 @@ pub(super) struct AgentState {
 }
 
 impl AgentState {
-    /// The same with the sums of the window that ends with its last evaluation.
+    /// The same with the sums up to its last evaluation: those of its row and the evaluations since, or, where one of these
+    /// had to leave the window, those of the window.
     pub(super) fn summed(self, connection: &Connection) -> Result<Self, StoreError> {
-        Ok(Self { tally: rows::window(connection, self.last_seq)?.tally(), ..self })
+        let mut select = connection.prepare_cached(&format!("{AGENT} agent = ?1"))?;
+        let mut rows = select.query([self.agent])?;
+        let row = rows.next()?.map(state).transpose()?;
+        let (tally, until) = row.map_or((Tally::default(), None), |row| (row.tally, row.last_seq));
+        let since = rows::newest_first(connection, self.last_seq, until)?;
+        let grown = since.into_iter().rev().try_fold(tally, Tally::with);
+        let tally =
+            grown.map_or_else(|| rows::window(connection, self.last_seq).map(|window| window.tally()), Ok)?;
+        Ok(Self { tally, ..self })
     }
 
     fn summary(self, agent: AgentId) -> AgentSummary {
@@ -50,7 +59,7 @@ impl AgentState {
 pub(super) type Behind = HashMap<AgentId, AgentState>;
 
 const AGENT: &str = "SELECT name, agent, first_seen, last_seen, last_seq, evaluations, passed, streak, latency_us \
-     FROM agents WHERE org = ?1";
+     FROM agents WHERE";
 
 fn state(row: &Row<'_>) -> Result<AgentState, StoreError> {
     let sum = |column| row.get::<_, u64>(column);
@@ -72,7 +81,7 @@ pub(super) fn find(
     org: OrgKey,
     agent: &AgentId,
 ) -> Result<Option<AgentState>, StoreError> {
-    let mut select = connection.prepare_cached(&format!("{AGENT} AND name = ?2"))?;
+    let mut select = connection.prepare_cached(&format!("{AGENT} org = ?1 AND name = ?2"))?;
     let mut rows = select.query(params![org, agent.as_str()])?;
     rows.next()?.map(state).transpose()
 }
@@ -151,7 +160,7 @@ pub(super) fn page(
         AgentSort::Score => "AND (score < ?2 OR (score = ?2 AND name > ?3)) ORDER BY score DESC, name",
         AgentSort::AgentId => "AND name > ?3 AND ?2 = 0 ORDER BY name",
     };
-    let mut select = connection.prepare_cached(&format!("{AGENT} {rest}"))?;
+    let mut select = connection.prepare_cached(&format!("{AGENT} org = ?1 {rest}"))?;
     // Only one of the orders has a fourth parameter, and too many are refused.
     let mut rows = match query.sort {
         AgentSort::LastSeen => select.query(params![org, value, name, value / MINUTE_MS])?,

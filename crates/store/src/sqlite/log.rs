@@ -1,9 +1,9 @@
 //! What the writer does inside a transaction: counts evaluations, adds agents and keys, keeps replies, settles the rows of
 //! agents.
 //!
-//! The windows of agents that were lately written are held in memory, with a bound, and rebuilt from the log on first touch.
-//! They run ahead of the file until the commit; if that fails, every one that was touched is forgotten. Until then none is
-//! let go, since only they know what the transaction has done.
+//! The agents that were lately written are held in memory, with a bound: their sums, and for those whose window is full the
+//! window, rebuilt from the log. They run ahead of the file until the commit; if that fails, every one that was touched is
+//! forgotten. Until then none is let go, since only they know what the transaction has done.
 
 mod keys;
 mod settle;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use lru::LruCache;
 use renown_core::ids::{AgentId, OrgId};
-use renown_core::reputation::{Tally, Window};
+use renown_core::reputation::{Tally, WINDOW_SIZE, Window};
 use renown_core::time::Timestamp;
 use rusqlite::{Connection, Statement, params};
 
@@ -28,21 +28,32 @@ use crate::error::StoreError;
 use crate::evidence::{EventId, NewEvaluation, Once, Outcome, Seq};
 use crate::{Clock, REPLIES_KEPT_MS};
 
-/// How many agents' windows the writer holds between two transactions: about 2 KB each.
-const WINDOWS_MAX: usize = 8192;
+/// How many agents the writer holds between two transactions: 2 KB each if their windows are full, else less than 1.
+const AGENTS_MAX: usize = 8192;
 
 /// About how many old replies one transaction forgets, so that nobody waits long for it.
 const FORGOTTEN_AT_ONCE: i64 = 1000;
 
 /// How many evaluations one transaction may hold, but for the last batch that is taken whole.
-pub(super) const TRANSACTION_MAX: usize = WINDOWS_MAX / 4;
+pub(super) const TRANSACTION_MAX: usize = AGENTS_MAX / 4;
 
 /// An agent as the writer knows it.
 struct Agent {
     state: AgentState,
-    window: Window,
+    /// Its evaluations, once one of them may have to leave for the next: until then the sums are all that is needed.
+    window: Option<Window>,
     /// Whether the open transaction has touched it.
     touched: bool,
+}
+
+impl Agent {
+    /// Takes its window up if so many more evaluations may be too many for it.
+    fn expect(&mut self, coming: usize, connection: &Connection) -> Result<(), StoreError> {
+        if self.window.is_none() && self.state.tally.evaluations() + coming as u64 > WINDOW_SIZE as u64 {
+            self.window = Some(rows::window(connection, self.state.last_seq)?);
+        }
+        Ok(())
+    }
 }
 
 /// The statements and the state of the writer.
@@ -145,9 +156,9 @@ impl<'c> Log<'c> {
         Ok(())
     }
 
-    /// Lets go of the windows that were not used for longest.
+    /// Lets go of the agents that were not used for longest.
     fn let_go(&mut self) {
-        while self.agents.len() > WINDOWS_MAX {
+        while self.agents.len() > AGENTS_MAX {
             self.agents.pop_lru();
         }
     }
@@ -175,7 +186,7 @@ impl<'c> Log<'c> {
     ) -> Result<Vec<Outcome>, StoreError> {
         let org = self.orgs.get(org)?;
         for new in evaluations {
-            self.recall(org, &new.agent)?;
+            self.recall(&(org, new.agent.clone()), evaluations.len())?;
         }
         let outcomes = evaluations
             .iter()
@@ -226,7 +237,13 @@ impl<'c> Log<'c> {
             agent.touched = true;
             self.touched.push(key.clone());
         }
-        let tally = agent.window.tally_after(new.evaluation());
+        // Only for an agent that this batch has made: the others were recalled.
+        agent.expect(1, self.connection)?;
+        let tally = match &agent.window {
+            Some(window) => Some(window.tally_after(new.evaluation())),
+            None => agent.state.tally.with(new.evaluation()),
+        };
+        let tally = tally.ok_or_else(|| StoreError::Damaged("a full window is not held".to_owned()))?;
         let standing = tally.standing();
         self.insert_evaluation.execute(params![
             seq.0,
@@ -246,7 +263,9 @@ impl<'c> Log<'c> {
             standing.eval_count,
             salt,
         ])?;
-        agent.window.push(new.evaluation());
+        if let Some(window) = &mut agent.window {
+            window.push(new.evaluation());
+        }
         agent.state = AgentState { last_seq: Some(seq.0), last_seen: accepted_at, tally, ..agent.state };
         self.next_seq.insert(org, seq.0 + 1);
         Ok(Outcome::Counted { tally })
@@ -266,15 +285,14 @@ impl<'c> Log<'c> {
         Ok(Seq(last.map_or(first, |last| last + 1)))
     }
 
-    /// Rebuilds the window of an agent, if it is known and not held.
-    fn recall(&mut self, org: OrgKey, agent: &AgentId) -> Result<(), StoreError> {
-        let key = (org, agent.clone());
-        if self.agents.contains(&key) {
-            return Ok(());
+    /// Takes up an agent that is known and not held, and its window if so many evaluations may be too many for it.
+    fn recall(&mut self, key: &AgentKey, coming: usize) -> Result<(), StoreError> {
+        if !self.agents.contains(key) {
+            let Some(state) = self.known(key)? else { return Ok(()) };
+            self.agents.push(key.clone(), Agent { state, window: None, touched: false });
         }
-        if let Some(state) = self.known(&key)? {
-            let window = rows::window(self.connection, state.last_seq)?;
-            self.agents.push(key, Agent { state, window, touched: false });
+        if let Some(agent) = self.agents.get_mut(key) {
+            agent.expect(coming, self.connection)?;
         }
         Ok(())
     }
@@ -297,7 +315,7 @@ impl<'c> Log<'c> {
         let agent = self.connection.last_insert_rowid();
         let state =
             AgentState { agent, first_seen: now, last_seen: now, last_seq: None, tally: Tally::default() };
-        self.agents.push(key.clone(), Agent { state, window: Window::default(), touched: true });
+        self.agents.push(key.clone(), Agent { state, window: None, touched: true });
         self.touched.push(key.clone());
         Ok(())
     }

@@ -96,16 +96,26 @@ fn walk(
     Ok(())
 }
 
-/// The window that ends with an evaluation.
-pub(super) fn window(connection: &Connection, last: Option<i64>) -> Result<Window, StoreError> {
+/// The last evaluations of an agent from `last` backwards, at most a window of them, and only those after `until`.
+pub(super) fn newest_first(
+    connection: &Connection,
+    last: Option<i64>,
+    until: Option<i64>,
+) -> Result<Vec<Evaluation>, StoreError> {
     let mut newest_first = Vec::new();
     let mut select =
         connection.prepare_cached("SELECT previous, passed, latency_us FROM evaluations WHERE seq = ?1")?;
     walk(&mut select, last, |_, row| {
         newest_first.push(Evaluation { passed: row.get(1)?, latency: latency(row.get(2)?)? });
-        Ok(newest_first.len() < WINDOW_SIZE)
+        let before: Option<i64> = row.get(0)?;
+        Ok(newest_first.len() < WINDOW_SIZE && before > until)
     })?;
-    Ok(newest_first.into_iter().rev().collect())
+    Ok(newest_first)
+}
+
+/// The window that ends with an evaluation.
+pub(super) fn window(connection: &Connection, last: Option<i64>) -> Result<Window, StoreError> {
+    Ok(newest_first(connection, last, None)?.into_iter().rev().collect())
 }
 
 /// A page of an agent's evaluations.

@@ -5,7 +5,9 @@ use std::path::Path;
 use renown_store::sqlite::Reader;
 use renown_store::{AgentCursor, AgentQuery, AgentSort, AgentSummary, EventQuery, Store};
 
-use crate::support::{Hand, Scratch, at, copy_killed, default_org, evaluation, key, open, verify, wait};
+use crate::support::{
+    Hand, Scratch, at, copy_killed, default_org, evaluation, evaluations, key, open, verify, wait,
+};
 
 /// Two organizations, the second with an agent of the same name; the writer has just been told.
 fn write(store: &dyn Store, hand: &Hand) {
@@ -90,4 +92,26 @@ fn what_a_killed_process_left_behind_is_settled_by_the_next() {
     drop(next);
     assert_eq!(rows_behind(&killed.database()), 0, "whoever ends settles");
     assert_eq!(verify(killed.path()).unwrap().evaluations, 14);
+}
+
+#[test]
+fn a_window_that_filled_since_it_was_settled_is_read_whole() {
+    let (scratch, killed) = (Scratch::new("behind-full"), Scratch::new("behind-full-killed"));
+    let hand = Hand::at_noon();
+    let store = open(scratch.path(), &hand);
+    let (org, agent) = (default_org(), "a".parse().unwrap());
+    // The first batch is settled at once, and then the clock stands still.
+    for (ids, count) in [("first", 490), ("second", 30)] {
+        let mut batch = evaluations("a", ids, count);
+        batch.iter_mut().step_by(9).for_each(|new| new.passed = false);
+        wait(store.append(&org, batch, None)).unwrap();
+    }
+    assert_eq!(rows_behind(&scratch.database()), 1, "else this shows nothing");
+    let known = wait(store.agent(&org, &agent)).unwrap();
+    assert_eq!(known.as_ref().unwrap().tally.evaluations(), 500);
+    assert_eq!(Reader::open(scratch.path()).unwrap().agent(&org, &agent).unwrap(), known);
+    copy_killed(scratch.path(), killed.path());
+    let next = open(killed.path(), &hand);
+    assert_eq!(wait(next.agent(&org, &agent)).unwrap(), known);
+    assert_eq!(verify(killed.path()).unwrap().evaluations, 520);
 }

@@ -1,6 +1,8 @@
-//! More agents than the writer holds in memory, and transactions that touch more than it holds.
+//! More agents than the writer holds in memory, transactions that touch more than it holds, and windows that fill.
 
-use renown_store::{AgentQuery, NewEvaluation, Store};
+use renown_core::reputation::{Tally, Window};
+use renown_core::units::Micros;
+use renown_store::{AgentQuery, NewEvaluation, Outcome, Store};
 
 use crate::support::{Hand, Scratch, default_org, evaluation, open, verify, wait};
 
@@ -29,6 +31,43 @@ fn one_batch_may_touch_more_agents_than_are_held() {
     let first = wait(store.tally(&default_org(), &"agent-0".parse().unwrap())).unwrap();
     assert_eq!(first.evaluations(), 2);
     assert_eq!(verify(scratch.path()).unwrap().evaluations, 2 * AGENTS as u64);
+}
+
+/// Windows that fill inside a batch, between batches, and in a batch that makes their agent; each time against the rules.
+#[test]
+fn a_window_is_right_however_it_fills() {
+    for sizes in [&[1200][..], &[499, 1, 1, 1], &[450, 100, 100], &[500, 2], &[30; 40], &[1, 700, 3]] {
+        let scratch = Scratch::new("windows-fill");
+        let hand = Hand::at_noon();
+        let mut store = open(scratch.path(), &hand);
+        let (mut window, mut number) = (Window::default(), 0);
+        for (turn, &size) in sizes.iter().enumerate() {
+            let mut batch = Vec::new();
+            for _ in 0..size {
+                let mut new = evaluation("a", &format!("e{number}"));
+                new.passed = number % 7 != 0;
+                new.latency = Micros::from_us(number % 1000).unwrap();
+                new.gate_latency = new.latency;
+                batch.push(new);
+                number += 1;
+            }
+            let expected: Vec<Tally> = batch
+                .iter()
+                .map(|new| {
+                    window.push(new.evaluation());
+                    window.tally()
+                })
+                .collect();
+            let outcomes = wait(store.append(&default_org(), batch, None)).unwrap();
+            assert!(outcomes.iter().map(Outcome::tally).eq(expected), "{sizes:?}, batch {turn}");
+            if turn % 2 == 1 {
+                drop(store);
+                store = open(scratch.path(), &hand);
+            }
+        }
+        assert_eq!(wait(store.tally(&default_org(), &"a".parse().unwrap())).unwrap(), window.tally());
+        assert_eq!(verify(scratch.path()).unwrap().evaluations, u64::from(number), "{sizes:?}");
+    }
 }
 
 #[test]

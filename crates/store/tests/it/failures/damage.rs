@@ -14,11 +14,12 @@ use crate::support::{
 
 const PAGE: usize = 4096;
 
-/// Three hundred evaluations of `well`, then as many of `hurt`. One in the middle of these has a tool of its own.
+/// Three hundred evaluations of `well`, then six hundred of `hurt`, more than a window. One of these that is in the window
+/// has a tool of its own.
 fn log(scratch: &Scratch) {
     let store = open(scratch.path(), &Hand::at_noon());
     wait(store.append(&default_org(), evaluations("well", "well", 300), None)).unwrap();
-    let mut hurt = evaluations("hurt", "hurt", 300);
+    let mut hurt = evaluations("hurt", "hurt", 600);
     hurt[150].tool = Some("find-this-page".parse().unwrap());
     wait(store.append(&default_org(), hurt, None)).unwrap();
 }
@@ -75,7 +76,7 @@ fn a_page_of_garbage_hurts_only_those_who_stand_on_it() {
         ..EventQuery::default()
     };
     assert!(wait(store.events(&org, all("hurt"))).is_err_and(|error| is_damage(&error)));
-    assert_eq!(wait(store.tally(&org, &hurt)).unwrap().evaluations(), 300, "the sums stand elsewhere");
+    assert_eq!(wait(store.tally(&org, &hurt)).unwrap().evaluations(), 500, "the sums stand elsewhere");
     assert_eq!(wait(store.tally(&org, &well)).unwrap().evaluations(), 300);
     assert_eq!(wait(store.window(&org, &well)).unwrap().tally().evaluations(), 300);
     assert_eq!(wait(store.events(&org, all("well"))).unwrap().events.len(), 300);
