@@ -185,8 +185,12 @@ impl<'c> Log<'c> {
         once: Option<Once<[Outcome]>>,
     ) -> Result<Vec<Outcome>, StoreError> {
         let org = self.orgs.get(org)?;
+        let mut coming: HashMap<&AgentId, usize> = HashMap::new();
         for new in evaluations {
-            self.recall(&(org, new.agent.clone()), evaluations.len())?;
+            *coming.entry(&new.agent).or_default() += 1;
+        }
+        for (agent, count) in coming {
+            self.recall(&(org, agent.clone()), count)?;
         }
         let outcomes = evaluations
             .iter()
