@@ -280,13 +280,8 @@ impl<'c> Log<'c> {
         if let Some(&next) = self.next_seq.get(&org) {
             return Ok(Seq(next));
         }
-        let (Seq(first), Seq(end)) = org.places();
-        let last: Option<i64> = self.connection.query_row(
-            "SELECT max(seq) FROM evaluations WHERE seq >= ?1 AND seq < ?2",
-            [first, end],
-            |row| row.get(0),
-        )?;
-        Ok(Seq(last.map_or(first, |last| last + 1)))
+        let (first, _) = org.places();
+        Ok(rows::last_place(self.connection, org)?.map_or(first, |last| Seq(last + 1)))
     }
 
     /// Takes up an agent that is known and not held, and its window if so many evaluations may be too many for it.

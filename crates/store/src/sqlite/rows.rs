@@ -73,6 +73,14 @@ pub(super) fn event_of(connection: &Connection, org: OrgKey, id: &str) -> Result
     rows.next()?.map(event).transpose()
 }
 
+/// The place of the last evaluation of an organization.
+pub(super) fn last_place(connection: &Connection, org: OrgKey) -> Result<Option<i64>, StoreError> {
+    let (Seq(first), Seq(end)) = org.places();
+    let mut select =
+        connection.prepare_cached("SELECT max(seq) FROM evaluations WHERE seq >= ?1 AND seq < ?2")?;
+    Ok(select.query_row([first, end], |row| row.get(0))?)
+}
+
 /// An agent's evaluations from `last` backwards, until `take` wants no more. A chain that leads nowhere, or not back, is
 /// damage: an end of it would pass for the whole, and a circle would never end.
 fn walk(

@@ -14,6 +14,7 @@ use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::backup;
 use super::orgs::OrgKey;
+use super::rows;
 use super::schema::MINUTE_MS;
 use crate::error::StoreError;
 use crate::evidence::Seq;
@@ -202,15 +203,11 @@ fn compare_agents(
 /// Whether no organization's agents are said to hold more than its log has.
 fn compare_marks(connection: &Connection) -> Result<Option<Box<Difference>>, StoreError> {
     let mut select = connection.prepare("SELECT org, name, settled FROM orgs")?;
-    let mut rows = select.query([])?;
-    while let Some(row) = rows.next()? {
+    let mut orgs = select.query([])?;
+    while let Some(row) = orgs.next()? {
         let org: OrgKey = row.get(0)?;
-        let (Seq(first), Seq(end)) = org.places();
-        let last: Option<i64> = connection.query_row(
-            "SELECT max(seq) FROM evaluations WHERE seq >= ?1 AND seq < ?2",
-            [first, end],
-            |row| row.get(0),
-        )?;
+        let (Seq(first), _) = org.places();
+        let last = rows::last_place(connection, org)?;
         let (settled, last): (i64, i64) = (row.get(2)?, last.unwrap_or(first - 1));
         if let Some((what, kept, fresh)) =
             differs("the place of what is settled", &settled, &settled.min(last))
