@@ -38,10 +38,10 @@ pub(crate) fn run(args: &GateArgs, quiet: bool) -> Result<ExitCode, Failure> {
         .map(|path| json(path, &read(path, "what the tool was given, as JSON")?))
         .transpose()?;
     let context = Context {
-        output: &output,
         tool: args.tool.as_deref(),
         input: input.as_deref(),
         latency: args.latency_ms,
+        ..Context::of(&output)
     };
     let started = Instant::now();
     let verdict = engine.evaluate(&context, &|| started.elapsed());
@@ -72,10 +72,10 @@ fn engine(args: &GateArgs) -> Result<Engine, Failure> {
         args.gates.as_ref().map(|names| names.iter().filter(|name| !name.is_empty()).cloned().collect());
     let roots = args.root.iter().map(|root| roots(root)).collect::<Result<Vec<_>, _>>()?.concat();
     let choice = Choice {
-        place: Place::Cli,
         gates: gates.as_deref(),
         strictness: args.strictness.map(Into::into),
         roots: &roots,
+        ..Choice::of(Place::Cli)
     };
     config.engine(&choice)
 }

@@ -6,6 +6,7 @@
 //! | rule | what it means |
 //! |---|---|
 //! | verdict | passes when every gate passed or was skipped; results stand in the configured order |
+//! | order | built-in gates run one by one, then the caller's own together, see [`Started`] |
 //! | budget | for the whole evaluation; a gate that has not finished by then fails, `renown:timeout` |
 //! | panic | a gate that panics fails, `renown:error` |
 //! | fail fast | gates after the first failing one are skipped, `renown:aborted` |
@@ -48,10 +49,12 @@ mod pii;
 mod scan;
 mod schema;
 mod settings;
+mod started;
 mod text;
 mod verdict;
 
-pub use engine::{Context, Engine, ReadSchema};
+pub use engine::{Context, Engine, ReadSchema, Tmax};
 pub use options::{SettingsError, SettingsProblem};
-pub use settings::{Choice, Mode, Place, Settings, Strictness};
+pub use settings::{Choice, Mode, Part, Place, Settings, Strictness};
+pub use started::{Outcome, Started};
 pub use verdict::{GateResult, Verdict};

@@ -86,7 +86,7 @@ impl Api {
         self.started.elapsed()
     }
 
-    fn millis(&self) -> u64 {
+    pub(crate) fn millis(&self) -> u64 {
         u64::try_from(self.now().millis()).unwrap_or_default()
     }
 

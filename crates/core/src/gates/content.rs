@@ -59,34 +59,12 @@ impl Content {
         Ok(Self { empty, phrases, balanced: strictness == Strictness::Balanced })
     }
 
-    /// The finding if the output is empty and may not be. The output is JSON text.
-    pub(super) fn check_empty(&self, output: &str) -> Option<Finding> {
+    /// The finding if the output is empty and may not be. The output is JSON text; the caller may know better than it.
+    pub(super) fn check_empty(&self, output: &str, known: Option<bool>) -> Option<Finding> {
         if !self.empty {
             return None;
         }
-        let json_blank = |char: char| matches!(char, ' ' | '\t' | '\r' | '\n');
-        let output = output.trim_matches(json_blank);
-        let inside = |open, close| output.strip_prefix(open)?.strip_suffix(close);
-        let hollow = |open, close| {
-            inside(open, close).is_some_and(|text: &str| text.trim_matches(json_blank).is_empty())
-        };
-        // A string of more than blanks and escapes has a character that shows it at once.
-        let blank = || {
-            let raw = inside('"', '"')?;
-            if !raw.contains('\\') {
-                return Some(raw.trim().is_empty());
-            }
-            let text: String = serde_json::from_str(output).ok()?;
-            Some(text.trim().is_empty())
-        };
-        let maybe_blank = || {
-            inside('"', '"')
-                .is_some_and(|raw| raw.chars().next().is_none_or(|c| c == '\\' || c.is_whitespace()))
-        };
-        let empty = output == "null"
-            || hollow('[', ']')
-            || hollow('{', '}')
-            || maybe_blank() && blank() == Some(true);
+        let empty = known.unwrap_or_else(|| is_empty(output));
         empty.then(|| Finding::Fail("output is empty".to_owned()))
     }
 
@@ -99,6 +77,28 @@ impl Content {
         }
         Ok(Finding::Pass)
     }
+}
+
+/// Whether a JSON text is null, a blank string, or an array or object without anything in it.
+fn is_empty(output: &str) -> bool {
+    let json_blank = |char: char| matches!(char, ' ' | '\t' | '\r' | '\n');
+    let output = output.trim_matches(json_blank);
+    let inside = |open, close| output.strip_prefix(open)?.strip_suffix(close);
+    let hollow =
+        |open, close| inside(open, close).is_some_and(|text: &str| text.trim_matches(json_blank).is_empty());
+    // A string of more than blanks and escapes has a character that shows it at once.
+    let blank = || {
+        let raw = inside('"', '"')?;
+        if !raw.contains('\\') {
+            return Some(raw.trim().is_empty());
+        }
+        let text: String = serde_json::from_str(output).ok()?;
+        Some(text.trim().is_empty())
+    };
+    let maybe_blank = || {
+        inside('"', '"').is_some_and(|raw| raw.chars().next().is_none_or(|c| c == '\\' || c.is_whitespace()))
+    };
+    output == "null" || hollow('[', ']') || hollow('{', '}') || maybe_blank() && blank() == Some(true)
 }
 
 fn head(text: &str) -> &str {
@@ -115,14 +115,15 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::gates::Part;
 
     fn check(options: &Value, strictness: Strictness, output: &str) -> Finding {
         let mut options = Options::new("gate.content".to_owned(), options.as_object().unwrap());
         let content = Content::build(&mut options, strictness).unwrap();
         let clock = || Duration::ZERO;
         let deadline = Deadline::new(&clock, Duration::ZERO);
-        let view = View::read(output, &deadline).unwrap();
-        content.check_empty(output).unwrap_or_else(|| content.check(&view, &deadline).unwrap())
+        let view = View::read(output, Part::Output, &deadline).unwrap();
+        content.check_empty(output, None).unwrap_or_else(|| content.check(&view, &deadline).unwrap())
     }
 
     #[test]

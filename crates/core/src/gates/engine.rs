@@ -15,15 +15,16 @@ use super::options::{Options, SettingsError, SettingsProblem, quoted};
 use super::pii::Pii;
 use super::scan::{Deadline, TimedOut};
 use super::schema::Schema;
-use super::settings::{Choice, Common, Mode, Settings, Shared, Strictness, kind, shared};
+use super::settings::{Choice, Common, Mode, Part, Settings, Shared, Strictness, kind, shared};
+use super::started::{Started, State};
 use super::text::{Unseen, View};
-use super::verdict::{Finding, GateResult, Verdict, micros, shortened};
+use super::verdict::{Finding, GateResult, Verdict, shortened};
 use crate::json::Found;
 use crate::units::Micros;
 
-const TIMEOUT: &str = "renown:timeout";
-const ERROR: &str = "renown:error";
-const ABORTED: &str = "renown:aborted";
+pub(super) const TIMEOUT: &str = "renown:timeout";
+pub(super) const ERROR: &str = "renown:error";
+pub(super) const ABORTED: &str = "renown:aborted";
 
 /// What is judged. An output that is absent is `null`.
 #[derive(Clone, Copy, Debug)]
@@ -36,12 +37,27 @@ pub struct Context<'a> {
     pub input: Option<&'a RawValue>,
     /// How long the tool took.
     pub latency: Option<Micros>,
+    /// Whether the output is empty, for a caller that sees more of it than the gates do; else they look for themselves.
+    pub is_empty: Option<bool>,
+    /// Until when the output is of use, for `rtb.tmax-guard`.
+    pub tmax: Option<Tmax>,
+}
+
+/// The time that whoever asked for an output gives for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tmax {
+    /// How long it may take, in milliseconds.
+    pub tmax_ms: u64,
+    /// When it began, in milliseconds after 1970.
+    pub started_at_ms: u64,
+    /// What time it is, in milliseconds after 1970.
+    pub now_ms: u64,
 }
 
 impl<'a> Context<'a> {
     /// An output of which nothing else is known.
     pub fn of(output: &'a RawValue) -> Self {
-        Self { output, tool: None, input: None, latency: None }
+        Self { output, tool: None, input: None, latency: None, is_empty: None, tmax: None }
     }
 }
 
@@ -53,14 +69,17 @@ enum Gate {
     Filesystem(Filesystem),
     Pii(Pii),
     Content(Content),
+    /// One that the caller runs.
+    Custom,
     #[cfg(test)]
     Test(tests::TestGate),
 }
 
 const KINDS: [&str; 5] = ["content", "filesystem", "latency", "pii", "schema"];
 
+/// A gate at its place in the set.
 #[derive(Debug)]
-struct Slot {
+pub(super) struct Slot {
     name: Arc<str>,
     mode: Mode,
     gate: Gate,
@@ -73,6 +92,7 @@ pub struct Engine {
     budget: Duration,
     fail_fast: bool,
     strictness: Strictness,
+    part: Part,
 }
 
 /// Reads a schema by the name that the settings give it.
@@ -92,6 +112,10 @@ impl Engine {
         }
         let mut slots = Vec::new();
         for name in &common.set {
+            if choice.customs.iter().any(|custom| custom == name) {
+                slots.push(Slot { name: (*name).into(), mode: Mode::Enforce, gate: Gate::Custom });
+                continue;
+            }
             let slot = match built.iter().position(|slot| *slot.name == **name) {
                 Some(at) => built.swap_remove(at),
                 None if KINDS.contains(name) => Slot::build(name, &Map::new(), &common, choice, read_schema)?,
@@ -107,8 +131,14 @@ impl Engine {
             };
             slots.push(slot);
         }
+        if choice.part == Part::Arguments {
+            slots.retain(|slot| slot.gate.speaks_of_arguments());
+            for slot in &mut slots {
+                slot.name = format!("pre.{}", slot.name).into();
+            }
+        }
         let Common { budget, fail_fast, strictness, .. } = common;
-        Ok(Self { slots, budget, fail_fast, strictness })
+        Ok(Self { slots, budget, fail_fast, strictness, part: choice.part })
     }
 
     /// The names of its gates, in the order in which they run.
@@ -131,29 +161,40 @@ impl Engine {
         self.strictness
     }
 
-    /// Judges one output. The clock gives the time since any fixed point.
+    /// Judges one output. The clock gives the time since any fixed point. Gates that the caller runs count as too late:
+    /// who has some begins with [`Engine::start`].
     pub fn evaluate(&self, context: &Context<'_>, clock: &dyn Fn() -> Duration) -> Verdict {
-        let started = clock();
-        let deadline = Deadline::new(clock, started.saturating_add(self.budget));
-        let subject = Subject { context, view: OnceCell::new() };
-        let mut gates: Vec<GateResult> = Vec::with_capacity(self.slots.len());
-        let mut now = started;
+        let started = self.start(context, clock);
+        let now = started.now();
+        started.finish(Vec::new(), now)
+    }
+
+    /// Runs the built-in gates, one by one. What is left are the caller's own.
+    pub fn start(&self, context: &Context<'_>, clock: &dyn Fn() -> Duration) -> Started<'_> {
+        let began = clock();
+        let until = began.saturating_add(self.budget);
+        let deadline = Deadline::new(clock, until);
+        let subject = Subject { context, part: self.part, view: OnceCell::new() };
+        let (mut states, mut failed) = (Vec::with_capacity(self.slots.len()), false);
+        let mut now = began;
         for slot in &self.slots {
-            let aborted = self.fail_fast && gates.iter().any(|result| !result.passed);
             let before = now;
-            let finding = if aborted {
-                Finding::Skip(ABORTED)
+            let finding = if failed && self.fail_fast {
+                Finding::Skip(ABORTED.into())
             } else if deadline.is_past(now) {
                 Finding::Fail(TIMEOUT.to_owned())
+            } else if matches!(slot.gate, Gate::Custom) {
+                states.push(State::Waiting);
+                continue;
             } else {
                 let finding = slot.gate.run(&subject, &deadline);
                 now = clock();
                 if deadline.is_past(now) { Finding::Fail(TIMEOUT.to_owned()) } else { finding }
             };
-            gates.push(slot.result(finding, micros(now.saturating_sub(before))));
+            failed |= slot.fails(&finding);
+            states.push(State::Done(finding, now.saturating_sub(before)));
         }
-        let passed = gates.iter().all(|result| result.passed);
-        Verdict { passed, gates, total: micros(now.saturating_sub(started)) }
+        Started::new(&self.slots, states, self.fail_fast, began..until, now)
     }
 }
 
@@ -168,7 +209,7 @@ impl Slot {
         let kind = kind(name, table)?;
         let key = format!("gate.{}", quoted(name));
         let mut options = Options::new(key.clone(), table);
-        let Shared { mode, strictness } = shared(&mut options, common.strictness, kind == "pii")?;
+        let Shared { mode, strictness } = shared(&mut options, common, kind, kind == "pii")?;
         let gate = match kind {
             "latency" => Gate::Latency(Latency::build(&mut options)?),
             "schema" => Gate::Schema(Box::new(Schema::build(&mut options, read_schema)?)),
@@ -188,10 +229,19 @@ impl Slot {
         Ok(Self { name: name.into(), mode, gate })
     }
 
-    fn result(&self, finding: Finding, latency: Micros) -> GateResult {
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether an evaluation with this finding fails.
+    pub(super) fn fails(&self, finding: &Finding) -> bool {
+        self.mode == Mode::Enforce && matches!(finding, Finding::Fail(_))
+    }
+
+    pub(super) fn result(&self, finding: Finding, latency: Micros) -> GateResult {
         let (passed, reason, skipped) = match (finding, self.mode) {
             (Finding::Pass, _) => (true, None, false),
-            (Finding::Skip(reason), _) => (true, Some(reason.to_owned()), true),
+            (Finding::Skip(reason), _) => (true, Some(reason.into_owned()), true),
             (Finding::Fail(reason), Mode::Enforce) => (false, Some(reason), false),
             (Finding::Fail(reason), Mode::Observe) => (true, Some(format!("observed: {reason}")), true),
         };
@@ -215,21 +265,34 @@ impl Gate {
         let of_texts = |gate: &dyn Fn(&View<'_>) -> Result<Finding, TimedOut>| match subject.view(deadline) {
             Ok(view) => gate(view),
             Err(Unseen::TimedOut) => Err(TimedOut),
-            Err(unseen) => Ok(Finding::Fail(unseen.reason())),
+            Err(unseen) => Ok(Finding::Fail(unseen.reason(subject.part))),
         };
         match self {
             Self::Latency(gate) => Ok(gate.check(context.latency)),
-            Self::Schema(gate) => Ok(gate.check(context)),
+            Self::Schema(gate) => Ok(gate.check(context, subject.part)),
             Self::Filesystem(gate) => of_texts(&|view| gate.check(view, deadline)),
             Self::Pii(gate) => of_texts(&|view| gate.check(view, deadline)),
             Self::Content(gate) => {
-                if let Some(finding) = gate.check_empty(context.output.get()) {
+                if let Some(finding) = gate.check_empty(context.output.get(), context.is_empty) {
                     return Ok(finding);
                 }
                 of_texts(&|view| gate.check(view, deadline))
             }
+            // The caller runs it, and `start` does not ask.
+            Self::Custom => Ok(Finding::Fail(ERROR.to_owned())),
             #[cfg(test)]
             Self::Test(gate) => gate.check(deadline),
+        }
+    }
+
+    /// Whether it has anything to say about what a tool is given.
+    fn speaks_of_arguments(&self) -> bool {
+        match self {
+            Self::Latency(_) | Self::Content(_) => false,
+            Self::Schema(gate) => gate.is_of_input(),
+            Self::Filesystem(_) | Self::Pii(_) | Self::Custom => true,
+            #[cfg(test)]
+            Self::Test(_) => true,
         }
     }
 }
@@ -237,12 +300,13 @@ impl Gate {
 /// One evaluation: the context, and its texts once a gate has asked for them.
 struct Subject<'a> {
     context: &'a Context<'a>,
+    part: Part,
     view: OnceCell<Result<View<'a>, Unseen>>,
 }
 
 impl<'a> Subject<'a> {
     fn view(&self, deadline: &Deadline<'_>) -> Result<&View<'a>, Unseen> {
-        let view = self.view.get_or_init(|| View::read(self.context.output.get(), deadline));
+        let view = self.view.get_or_init(|| View::read(self.context.output.get(), self.part, deadline));
         view.as_ref().map_err(|unseen| *unseen)
     }
 }

@@ -92,9 +92,9 @@ impl Filesystem {
         }
         let traversal = climbs.then(|| {
             let what = if self.balanced { "path outside roots" } else { "path traversal" };
-            format!("{what} in output")
+            format!("{what} in {}", view.name())
         });
-        let sensitive = found.names().map(|names| format!("sensitive path in output: {names}"));
+        let sensitive = found.names().map(|names| format!("sensitive path in {}: {names}", view.name()));
         let reasons: Vec<String> = traversal.into_iter().chain(sensitive).collect();
         Ok(if reasons.is_empty() { Finding::Pass } else { Finding::Fail(reasons.join("; ")) })
     }

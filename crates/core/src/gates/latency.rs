@@ -28,7 +28,7 @@ impl Latency {
     }
 
     pub(super) fn check(&self, latency: Option<Micros>) -> Finding {
-        let Some(latency) = latency else { return Finding::Skip("no latency_ms provided") };
+        let Some(latency) = latency else { return Finding::Skip("no latency_ms provided".into()) };
         let latency_ms = ms(latency).to_f64();
         if latency_ms > self.max_ms {
             Finding::Fail(format!("latency {latency_ms}ms exceeds {}ms threshold", self.max_ms))
@@ -51,7 +51,7 @@ mod tests {
             (100.0, Some(100.0), Finding::Pass),
             (0.5, Some(0.501), fails("latency 0.501ms exceeds 0.5ms threshold")),
             (0.5, Some(0.5), Finding::Pass),
-            (100.0, None, Finding::Skip("no latency_ms provided")),
+            (100.0, None, Finding::Skip("no latency_ms provided".into())),
         ] {
             let latency = latency_ms.map(|ms| Micros::from_ms(ms).unwrap());
             assert_eq!(Latency { max_ms }.check(latency), expected, "{latency_ms:?}");

@@ -75,7 +75,7 @@ impl Pii {
         Ok(if names.is_empty() {
             Finding::Pass
         } else {
-            Finding::Fail(format!("{} detected in output", names.join(", ")))
+            Finding::Fail(format!("{} detected in {}", names.join(", "), view.name()))
         })
     }
 

@@ -27,6 +27,7 @@ use serde_json::value::RawValue;
 
 use super::engine::{Context, ReadSchema};
 use super::options::{Options, SettingsError, SettingsProblem};
+use super::settings::Part;
 use super::verdict::{Finding, shortened};
 use tree::{NoTree, tree};
 
@@ -75,11 +76,19 @@ impl Schema {
         Ok(Self { validator, names, target })
     }
 
-    pub(super) fn check(&self, context: &Context<'_>) -> Finding {
+    /// Whether it looks at what a tool is given.
+    pub(super) fn is_of_input(&self) -> bool {
+        self.target == Target::Input
+    }
+
+    pub(super) fn check(&self, context: &Context<'_>, part: Part) -> Finding {
+        if part == Part::Arguments {
+            return self.check_one(context.output, part.name());
+        }
         match (self.target, context.input) {
-            (Target::Output, _) => self.check_one(context.output, "output"),
+            (Target::Output, _) => self.check_one(context.output, part.name()),
             (Target::Input, Some(input)) => self.check_one(input, "input"),
-            (Target::Input, None) => Finding::Skip("no input"),
+            (Target::Input, None) => Finding::Skip("no input".into()),
         }
     }
 
@@ -168,7 +177,7 @@ mod tests {
 
     fn check(schema: &Value, output: &str) -> Finding {
         let output: Box<RawValue> = serde_json::from_str(output).unwrap();
-        build(&json!({ "schema": schema })).unwrap().check(&Context::of(&output))
+        build(&json!({ "schema": schema })).unwrap().check(&Context::of(&output), Part::Output)
     }
 
     #[test]
@@ -227,10 +236,10 @@ mod tests {
         let (output, input) = (RawValue::from_string("1".to_owned()), RawValue::from_string("2".to_owned()));
         let (output, input) = (output.unwrap(), input.unwrap());
         let context = Context::of(&output);
-        assert_eq!(schema.check(&context), Finding::Skip("no input"));
+        assert_eq!(schema.check(&context, Part::Output), Finding::Skip("no input".into()));
         let context = Context { input: Some(&input), ..context };
         assert_eq!(
-            schema.check(&context),
+            schema.check(&context, Part::Output),
             Finding::Fail("schema validation failed (1 issue): / type".to_owned())
         );
     }

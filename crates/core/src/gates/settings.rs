@@ -4,9 +4,9 @@
 //! |---|---|---|
 //! | `gates.budget_ms` | the time of a whole evaluation, 1 to 60 000 ms | 50 |
 //! | `gates.fail_fast` | gates after the first failing one are skipped | false |
-//! | `gates.strictness` | `strict`: any mention counts; `balanced`: what looks intended | `strict` |
+//! | `gates.strictness` | `strict`: any mention counts; `balanced`: what looks intended | `strict`, in the proxy `balanced` |
 //! | `gates.evaluate`, `.cli` | the set of a place, in order | filesystem, pii, content |
-//! | `gates.proxy` | the set of the proxy; kept, not used by any place here | |
+//! | `gates.proxy` | the same for the proxy | these, secrets, and injection with `mode = "observe"` |
 //! | `gate.NAME.kind` | which gate this is | NAME |
 //! | `gate.NAME.mode` | `enforce`, or `observe`: a failure is reported as skipped | `enforce` |
 //! | `gate.NAME.strictness` | of this gate | `gates.strictness` |
@@ -42,6 +42,8 @@ pub enum Place {
     Evaluate,
     /// `renown gate`.
     Cli,
+    /// `renown proxy`, which stands before coding agents and blocks.
+    Proxy,
 }
 
 impl Place {
@@ -49,6 +51,50 @@ impl Place {
         match self {
             Self::Evaluate => "evaluate",
             Self::Cli => "cli",
+            Self::Proxy => "proxy",
+        }
+    }
+
+    /// Its set where none is configured.
+    fn default_set(self) -> &'static [&'static str] {
+        match self {
+            Self::Evaluate | Self::Cli => &["filesystem", "pii", "content"],
+            Self::Proxy => &["filesystem", "pii", "content", "secrets", "injection"],
+        }
+    }
+
+    fn default_strictness(self) -> Strictness {
+        match self {
+            Self::Evaluate | Self::Cli => Strictness::Strict,
+            Self::Proxy => Strictness::Balanced,
+        }
+    }
+}
+
+/// Which side of a call an engine judges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// What a tool gave back.
+    Output,
+    /// What a tool is given, before it runs. Gates that speak of an output have nothing to say of it and are left out:
+    /// `content`, `latency`, `rtb.*`, and `schema` unless its target is `input`. The others are named `pre.NAME`.
+    Arguments,
+}
+
+impl Part {
+    /// What a reason calls it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Output => "output",
+            Self::Arguments => "arguments",
+        }
+    }
+
+    /// The beginning of a sentence about it.
+    pub(super) fn is(self) -> &'static str {
+        match self {
+            Self::Output => "output is",
+            Self::Arguments => "arguments are",
         }
     }
 }
@@ -92,16 +138,19 @@ pub struct Choice<'c> {
     pub strictness: Option<Strictness>,
     /// Absolute directories beside the roots of each `filesystem` gate.
     pub roots: &'c [String],
+    /// Names of gates that the caller runs itself; they stand in the set as the others do.
+    pub customs: &'c [String],
+    /// What is judged.
+    pub part: Part,
 }
 
 impl Choice<'_> {
     /// What the settings say about a place.
     pub fn of(place: Place) -> Self {
-        Self { place, gates: None, strictness: None, roots: &[] }
+        Self { place, gates: None, strictness: None, roots: &[], customs: &[], part: Part::Output }
     }
 }
 
-const DEFAULT_SET: [&str; 3] = ["filesystem", "pii", "content"];
 const DEFAULT_BUDGET_MS: u64 = 50;
 const SET: &str = "a list of gates' names";
 const STRICTNESS: &str = "\"strict\" or \"balanced\"";
@@ -116,6 +165,8 @@ pub(super) struct Common<'s> {
     /// The chosen set, and the key that an error about it names.
     pub(super) set: Vec<&'s str>,
     pub(super) set_key: String,
+    /// Whether it is the set of a place that has none configured.
+    is_default_set: bool,
 }
 
 impl<'s> Common<'s> {
@@ -138,23 +189,36 @@ impl<'s> Common<'s> {
         let sets =
             [options.texts("evaluate", SET)?, options.texts("cli", SET)?, options.texts("proxy", SET)?];
         options.finish()?;
-        let [evaluate, cli, _proxy] = sets;
+        let [evaluate, cli, proxy] = sets;
         let configured = match choice.place {
             Place::Evaluate => evaluate,
             Place::Cli => cli,
+            Place::Proxy => proxy,
         };
+        let is_default_set = choice.gates.is_none() && configured.is_none();
         let (set, set_key) = match choice.gates {
             Some(gates) => (gates.iter().map(String::as_str).collect(), "--gates".to_owned()),
-            None => (configured.unwrap_or(DEFAULT_SET.to_vec()), format!("gates.{}", choice.place.key())),
+            None => (
+                configured.unwrap_or_else(|| choice.place.default_set().to_vec()),
+                format!("gates.{}", choice.place.key()),
+            ),
         };
+        let strictness = choice.strictness.or(strictness);
         let common = Self {
             budget: Duration::from_millis(budget),
             fail_fast,
-            strictness: choice.strictness.or(strictness).unwrap_or(Strictness::Strict),
+            strictness: strictness.unwrap_or_else(|| choice.place.default_strictness()),
             set,
             set_key,
+            is_default_set,
         };
         common.checked()
+    }
+
+    /// What a failure of a gate means where its table does not say. The proxy's default set only observes `injection`:
+    /// a guess about words must not stop anybody's work unasked.
+    pub(super) fn default_mode(&self, kind: &str) -> Mode {
+        if self.is_default_set && kind == "injection" { Mode::Observe } else { Mode::Enforce }
     }
 
     fn checked(self) -> Result<Self, SettingsError> {
@@ -178,7 +242,8 @@ pub(super) struct Shared {
 /// The table of a gate, and what every gate's may say. `redacts` if this kind of gate can redact.
 pub(super) fn shared(
     options: &mut Options<'_>,
-    strictness: Strictness,
+    common: &Common<'_>,
+    kind: &str,
     redacts: bool,
 ) -> Result<Shared, SettingsError> {
     let _ = options.get("kind");
@@ -187,9 +252,10 @@ pub(super) fn shared(
         return Err(options.refused("mode", SettingsProblem::NotYet("redact")));
     }
     let modes = [("enforce", Mode::Enforce), ("observe", Mode::Observe)];
-    let mode = options.word("mode", "\"enforce\" or \"observe\"", &modes)?.unwrap_or(Mode::Enforce);
+    let mode = options.word("mode", "\"enforce\" or \"observe\"", &modes)?;
+    let mode = mode.unwrap_or_else(|| common.default_mode(kind));
     let own = options.word("strictness", STRICTNESS, &STRICTNESSES)?;
-    Ok(Shared { mode, strictness: own.unwrap_or(strictness) })
+    Ok(Shared { mode, strictness: own.unwrap_or(common.strictness) })
 }
 
 /// The kind of a configured gate: what its table says, else its name.

@@ -11,11 +11,13 @@ mod walk;
 use crate::limits::{GATE_DEPTH_MAX, GATE_EMBEDDED_TIMES_MAX};
 
 use super::scan::{Deadline, TimedOut};
+use super::settings::Part;
 use walk::Walk;
 
 /// All texts of an output.
 #[derive(Debug)]
 pub(super) struct View<'a> {
+    part: Part,
     source: &'a str,
     /// What had to be decoded, or lies within a string.
     decoded: String,
@@ -43,14 +45,15 @@ impl From<TimedOut> for Unseen {
 
 impl Unseen {
     /// Why text gates fail closed, in the engine's own words.
-    pub(super) fn reason(self) -> String {
+    pub(super) fn reason(self, part: Part) -> String {
+        let (name, is) = (part.name(), part.is());
         match self {
             Self::TimedOut => "renown:timeout".to_owned(),
-            Self::TooDeep => format!("output is nested deeper than {GATE_DEPTH_MAX} levels"),
+            Self::TooDeep => format!("{is} nested deeper than {GATE_DEPTH_MAX} levels"),
             Self::TooMuch => {
-                format!("strings of JSON in output hold more than {GATE_EMBEDDED_TIMES_MAX} times its length")
+                format!("strings of JSON in {name} hold more than {GATE_EMBEDDED_TIMES_MAX} times its length")
             }
-            Self::NotJson => "output is not JSON".to_owned(),
+            Self::NotJson => format!("{is} not JSON"),
         }
     }
 }
@@ -80,9 +83,9 @@ pub(super) struct Text<'v> {
 }
 
 impl<'a> View<'a> {
-    /// Reads a JSON text.
-    pub(super) fn read(source: &'a str, deadline: &Deadline<'_>) -> Result<Self, Unseen> {
-        let mut view = Self { source, decoded: String::new(), pieces: Vec::new() };
+    /// Reads a JSON text, which is that part of a call.
+    pub(super) fn read(source: &'a str, part: Part, deadline: &Deadline<'_>) -> Result<Self, Unseen> {
+        let mut view = Self { part, source, decoded: String::new(), pieces: Vec::new() };
         let mut within = Vec::new();
         Walk::new(source, true, 0, None, deadline).run(&mut view, &mut within)?;
         view.read_within(within, deadline)?;
@@ -108,6 +111,11 @@ impl<'a> View<'a> {
             }
         }
         Ok(())
+    }
+
+    /// What a reason calls the text: `output` or `arguments`.
+    pub(super) fn name(&self) -> &'static str {
+        self.part.name()
     }
 
     /// All texts: those of the output in its order, then those within strings.
@@ -151,7 +159,7 @@ mod tests {
 
     fn read(source: &str) -> Result<Vec<String>, Unseen> {
         let clock = || Duration::ZERO;
-        let view = View::read(source, &Deadline::new(&clock, Duration::ZERO))?;
+        let view = View::read(source, Part::Output, &Deadline::new(&clock, Duration::ZERO))?;
         Ok(view.texts().map(|text| text.text.to_owned()).collect())
     }
 
@@ -186,7 +194,7 @@ mod tests {
     fn values_know_their_key() {
         let clock = || Duration::ZERO;
         let source = r#"{"path":["a",{"b":"c"}],"d":"{\"path\":\"e\"}"}"#;
-        let view = View::read(source, &Deadline::new(&clock, Duration::ZERO)).unwrap();
+        let view = View::read(source, Part::Output, &Deadline::new(&clock, Duration::ZERO)).unwrap();
         let keys: Vec<_> = view.texts().map(|text| (text.text, text.key)).collect();
         assert_eq!(keys[1], ("a", Some("path")));
         assert_eq!(keys[3], ("c", Some("b")));

@@ -1,6 +1,7 @@
 //! What an evaluation found.
 
 use core::time::Duration;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde::ser::SerializeStruct;
@@ -41,7 +42,7 @@ pub struct GateResult {
 pub(super) enum Finding {
     Pass,
     Fail(String),
-    Skip(&'static str),
+    Skip(Cow<'static, str>),
 }
 
 /// As much of a reason as is allowed.

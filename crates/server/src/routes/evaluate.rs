@@ -7,7 +7,7 @@ use axum::extract::{Extension, State};
 use axum::response::Response;
 use hyper::{HeaderMap, StatusCode};
 use renown_core::decimal::Decimal;
-use renown_core::gates::{Context, Verdict};
+use renown_core::gates::{Context, Tmax, Verdict};
 use renown_core::ids::{AgentId, EvaluationId, ToolName};
 use renown_core::json::{self, Found};
 use renown_core::reputation::Standing;
@@ -59,21 +59,17 @@ pub(crate) struct EvaluateRequest<'a> {
     /// The caller's own id of this evaluation: its second arrival returns the first result and counts nothing.
     #[schema(value_type = Option<String>, pattern = "^[A-Za-z0-9_-]{1,64}$")]
     evaluation_id: Option<EvaluationId>,
-    /// The time that whoever asked for the output gives for it, in milliseconds. No gate looks at it yet.
+    /// The time that whoever asked for the output gives for it, in milliseconds, for `rtb.tmax-guard`.
     #[schema(value_type = Option<u32>, maximum = 3_600_000)]
-    #[expect(
-        dead_code,
-        reason = "it is checked as it is read, so that no wrong one is sent once a gate looks at it"
-    )]
     tmax_ms: Option<WholeMs<0, TMAX_MS_MAX>>,
-    /// When that time began, in milliseconds after 1970. No gate looks at it yet.
+    /// When that time began, in milliseconds after 1970.
     #[schema(value_type = Option<TimeMillis>)]
-    #[expect(dead_code, reason = "as for tmax_ms")]
     started_at: Option<WholeMs<TIME_MS_MIN, TIME_MS_MAX>>,
 }
 
 /// A whole number of milliseconds from a smallest to a largest one.
-struct WholeMs<const MIN: u64, const MAX: u64>;
+#[derive(Clone, Copy)]
+struct WholeMs<const MIN: u64, const MAX: u64>(u64);
 
 impl<'de, const MIN: u64, const MAX: u64> Deserialize<'de> for WholeMs<MIN, MAX> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -83,7 +79,7 @@ impl<'de, const MIN: u64, const MAX: u64> Deserialize<'de> for WholeMs<MIN, MAX>
             let found = Found::new(written);
             D::Error::custom(format_args!("{found}, expected a whole number from {MIN} to {MAX}"))
         };
-        number.map(|_| Self).ok_or_else(refused)
+        number.map(|number| Self(number.get())).ok_or_else(refused)
     }
 }
 
@@ -156,11 +152,17 @@ pub(crate) async fn evaluate(
         Begun::Fresh(body, ticket) => (body, ticket),
     };
     let request: EvaluateRequest<'_> = json::parse(&body)?;
+    let tmax = request.tmax_ms.zip(request.started_at).map(|(tmax_ms, started_at)| Tmax {
+        tmax_ms: tmax_ms.0,
+        started_at_ms: started_at.0,
+        now_ms: api.millis(),
+    });
     let context = Context {
-        output: request.output,
         tool: request.tool.as_ref().map(ToolName::as_str),
         input: request.input,
         latency: request.latency_ms,
+        tmax,
+        ..Context::of(request.output)
     };
     let verdict = judge(&api, &context, body.len());
     let gates: Arc<str> = serde_json::to_string(&verdict.gates).unwrap_or_default().into();

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use serde_json::json;
 
 use super::*;
-use crate::gates::{Place, Strictness};
+use crate::gates::{Outcome, Place, Strictness};
 use crate::limits::GATE_STRIDE_BYTES;
 
 /// A gate that is there for these tests only.
@@ -226,5 +226,116 @@ fn settings_that_cannot_be_are_refused_with_their_key() {
         json!({"gates": {"budget_ms": 60000, "evaluate": ["p"]}, "gate": {"p": {"kind": "pii", "mode": "observe"}}}),
     ] {
         assert!(engine(settings, &[]).is_ok());
+    }
+}
+
+/// An engine of gates of the caller, named c1 and so on, and test gates that do what they are named.
+fn with_customs(common: &Value, set: &[&str]) -> Engine {
+    let tables: Map<String, Value> = set
+        .iter()
+        .filter(|name| !name.starts_with('c'))
+        .map(|name| ((*name).to_owned(), json!({"kind": "test", "does": name})))
+        .collect();
+    let settings: Settings = serde_json::from_value(json!({"gates": common, "gate": tables})).unwrap();
+    let set: Vec<String> = set.iter().map(|name| (*name).to_owned()).collect();
+    let customs: Vec<String> = set.iter().filter(|name| name.starts_with('c')).cloned().collect();
+    let choice = Choice { gates: Some(&set), customs: &customs, ..Choice::of(Place::Evaluate) };
+    Engine::new(&settings, &choice, &mut |file| Err(file.to_owned())).unwrap()
+}
+
+/// Runs the built-in gates, and says which are left and what the verdict is with these outcomes.
+fn finished(engine: &Engine, outcomes: Vec<Outcome>) -> (Vec<String>, Verdict) {
+    let output = RawValue::from_string("1".to_owned()).unwrap();
+    let started = engine.start(&Context::of(&output), &|| Duration::ZERO);
+    let left = started.customs().map(str::to_owned).collect();
+    let took = Duration::from_millis(2);
+    (left, started.finish(outcomes.into_iter().map(|outcome| (outcome, took)).collect(), took))
+}
+
+#[test]
+fn gates_of_the_caller_stand_in_their_place() {
+    let engine = with_customs(&json!({}), &["c1", "fails", "c2", "passes", "c3", "c4", "c5"]);
+    let (left, verdict) = finished(
+        &engine,
+        vec![Outcome::Pass, Outcome::Fail(Some("too long".to_owned())), Outcome::Skip(None), Outcome::Broken],
+    );
+    assert_eq!(left, ["c1", "c2", "c3", "c4", "c5"]);
+    assert_eq!(
+        rows(&verdict),
+        [
+            ("c1", true, None, false),
+            ("fails", false, Some("because"), false),
+            ("c2", false, Some("too long"), false),
+            ("passes", true, None, false),
+            ("c3", true, Some("skipped without a reason"), true),
+            ("c4", false, Some("renown:error"), false),
+            ("c5", false, Some("renown:timeout"), false),
+        ]
+    );
+    assert_eq!(verdict.total, Micros::from_us(2000).unwrap());
+}
+
+#[test]
+fn fail_fast_skips_what_stands_after_a_failure_finished_or_not() {
+    let fail_fast = json!({"fail_fast": true});
+    let engine = with_customs(&fail_fast, &["c1", "passes", "c2"]);
+    let (_, verdict) = finished(&engine, vec![Outcome::Fail(None), Outcome::Fail(None)]);
+    assert_eq!(
+        rows(&verdict),
+        [
+            ("c1", false, Some("failed without a reason"), false),
+            ("passes", true, Some("renown:aborted"), true),
+            ("c2", true, Some("renown:aborted"), true),
+        ]
+    );
+    let engine = with_customs(&fail_fast, &["c1", "fails", "c2"]);
+    let (left, verdict) = finished(&engine, vec![Outcome::Pass]);
+    assert_eq!(left, ["c1"], "nobody has to run what will be skipped");
+    assert_eq!(rows(&verdict)[2], ("c2", true, Some("renown:aborted"), true));
+}
+
+#[test]
+fn gates_of_the_caller_have_what_the_built_in_ones_leave_of_the_budget() {
+    let engine = with_customs(&json!({"budget_ms": 3}), &["slow", "c1"]);
+    let output = RawValue::from_string("1".to_owned()).unwrap();
+    let started = engine.start(&Context::of(&output), &ticking());
+    assert_eq!(started.customs().count(), 0, "there is no time left");
+    let now = started.now();
+    let verdict = started.finish(Vec::new(), now);
+    assert_eq!(rows(&verdict)[1], ("c1", false, Some("renown:timeout"), false));
+    let engine = with_customs(&json!({"budget_ms": 9}), &["c1"]);
+    let started = engine.start(&Context::of(&output), &|| Duration::from_millis(5));
+    assert_eq!((started.now(), started.until()), (Duration::from_millis(5), Duration::from_millis(14)));
+}
+
+#[test]
+fn what_a_tool_is_given_is_judged_by_the_gates_that_speak_of_it() {
+    let input = json!({"kind": "schema", "target": "input", "schema": {"type": "object"}});
+    let output = json!({"kind": "schema", "schema": {"type": "object"}});
+    let settings: Settings =
+        serde_json::from_value(json!({"gate": {"latency": {"max_ms": 1}, "in": input, "out": output}}))
+            .unwrap();
+    let set = ["filesystem", "pii", "content", "latency", "in", "out"].map(str::to_owned);
+    let choice = Choice { gates: Some(&set), part: Part::Arguments, ..Choice::of(Place::Evaluate) };
+    let engine = Engine::new(&settings, &choice, &mut |file| Err(file.to_owned())).unwrap();
+    assert_eq!(
+        rows(&judge(&engine, r#"["a@b.cc","/etc/x"]"#)),
+        [
+            ("pre.filesystem", false, Some("sensitive path in arguments: system"), false),
+            ("pre.pii", false, Some("email address detected in arguments"), false),
+            ("pre.in", false, Some("schema validation failed (1 issue): / type"), false),
+        ]
+    );
+}
+
+#[test]
+fn a_caller_may_know_whether_an_output_is_empty() {
+    let engine = engine(json!({}), &["content"]).unwrap();
+    for (output, is_empty, passed) in
+        [(r#"{"content":[]}"#, Some(true), false), ("[]", Some(false), true), ("[]", None, false)]
+    {
+        let output = RawValue::from_string(output.to_owned()).unwrap();
+        let context = Context { is_empty, ..Context::of(&output) };
+        assert_eq!(engine.evaluate(&context, &|| Duration::ZERO).passed, passed);
     }
 }

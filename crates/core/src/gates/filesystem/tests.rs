@@ -5,6 +5,7 @@ use core::time::Duration;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::gates::Part;
 
 fn check(options: &Value, strictness: Strictness, output: &Value) -> Option<String> {
     let mut options = Options::new("gate.filesystem".to_owned(), options.as_object().unwrap());
@@ -12,7 +13,7 @@ fn check(options: &Value, strictness: Strictness, output: &Value) -> Option<Stri
     let clock = || Duration::ZERO;
     let deadline = Deadline::new(&clock, Duration::ZERO);
     let output = output.to_string();
-    let view = View::read(&output, &deadline).unwrap();
+    let view = View::read(&output, Part::Output, &deadline).unwrap();
     match gate.check(&view, &deadline).unwrap() {
         Finding::Pass => None,
         Finding::Fail(reason) => Some(reason),

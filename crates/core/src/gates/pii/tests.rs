@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use regex::bytes::{Regex, RegexBuilder};
 
 use super::*;
+use crate::gates::Part;
 
 fn found(text: &str, wanted: u8, balanced: bool) -> u8 {
     let clock = || Duration::ZERO;
@@ -205,7 +206,7 @@ fn kinds_are_named_in_order() {
     let deadline = Deadline::new(&clock, Duration::ZERO);
     let of = |text: &str, wanted| {
         let source = serde_json::json!({ "call": text }).to_string();
-        let view = View::read(&source, &deadline).unwrap();
+        let view = View::read(&source, Part::Output, &deadline).unwrap();
         Pii { wanted, balanced: false }.check(&view, &deadline).unwrap()
     };
     let fails = |reason: &str| Finding::Fail(reason.to_owned());
