@@ -7,14 +7,15 @@
 //! | [`Whole`] | a count, bytes, milliseconds | a whole number from 0 to 2^63 − 1, in any notation of JSON |
 //! | [`NanoUsd`] | a cost | a decimal from 0 to 10^15, kept as whole nano-dollars |
 
+use core::time::Duration;
 use std::fmt;
 use std::str::FromStr;
 
 use serde::de::Error;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use crate::decimal::{Cut, Rest, Written};
+use crate::decimal::{Cut, Decimal, Rest, Written};
 use crate::json::{Found, number};
 use crate::limits;
 
@@ -97,6 +98,25 @@ impl Micros {
     /// Microseconds.
     pub const fn us(self) -> u32 {
         self.0
+    }
+
+    /// Milliseconds with three decimals, as they are served.
+    pub fn ms(self) -> Decimal<3> {
+        Decimal::from_units(self.0.into())
+    }
+}
+
+/// Milliseconds with three decimals.
+impl Serialize for Micros {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.ms().serialize(serializer)
+    }
+}
+
+/// A duration as a latency, at most the largest.
+impl From<Duration> for Micros {
+    fn from(duration: Duration) -> Self {
+        u32::try_from(duration.as_micros()).ok().and_then(Self::from_us).unwrap_or(Self::MAX)
     }
 }
 

@@ -9,7 +9,7 @@
 //! Reasons: `latency 143ms exceeds 100ms threshold`; skipped: `no latency_ms provided`.
 
 use super::options::{Options, SettingsError, SettingsProblem};
-use super::verdict::{Finding, ms};
+use super::verdict::Finding;
 use crate::units::Micros;
 
 #[derive(Debug)]
@@ -29,7 +29,7 @@ impl Latency {
 
     pub(super) fn check(&self, latency: Option<Micros>) -> Finding {
         let Some(latency) = latency else { return Finding::Skip("no latency_ms provided".into()) };
-        let latency_ms = ms(latency).to_f64();
+        let latency_ms = latency.ms().to_f64();
         if latency_ms > self.max_ms {
             Finding::Fail(format!("latency {latency_ms}ms exceeds {}ms threshold", self.max_ms))
         } else {

@@ -8,7 +8,7 @@ use core::ops::Range;
 use core::time::Duration;
 
 use super::engine::{ABORTED, ERROR, Slot, TIMEOUT};
-use super::verdict::{Finding, Verdict, micros};
+use super::verdict::{Finding, Verdict};
 
 /// What a gate said that the caller ran.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -105,9 +105,9 @@ impl<'e> Started<'e> {
             let aborted = failed && self.fail_fast;
             failed |= slot.fails(&finding);
             let finding = if aborted { Finding::Skip(ABORTED.into()) } else { finding };
-            gates.push(slot.result(finding, micros(took)));
+            gates.push(slot.result(finding, took.into()));
         }
         let passed = gates.iter().all(|result| result.passed);
-        Verdict { passed, gates, total: micros(now.saturating_sub(self.time.start)) }
+        Verdict { passed, gates, total: now.saturating_sub(self.time.start).into() }
     }
 }

@@ -1,13 +1,11 @@
 //! What an evaluation found.
 
-use core::time::Duration;
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
-use crate::decimal::Decimal;
 use crate::limits::GATE_REASON_CHARS_MAX;
 use crate::units::Micros;
 
@@ -53,23 +51,13 @@ pub(super) fn shortened(reason: String) -> String {
     }
 }
 
-/// A duration as a latency, at most the largest.
-pub(super) fn micros(duration: Duration) -> Micros {
-    u32::try_from(duration.as_micros()).ok().and_then(Micros::from_us).unwrap_or(Micros::MAX)
-}
-
-/// Microseconds as milliseconds with three decimals.
-pub(super) fn ms(latency: Micros) -> Decimal<3> {
-    Decimal::from_units(latency.us().into())
-}
-
 /// `{"passed", "gates", "total_latency_ms"}`: whoever serves it adds the id and the time around it.
 impl Serialize for Verdict {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut fields = serializer.serialize_struct("Verdict", 3)?;
         fields.serialize_field("passed", &self.passed)?;
         fields.serialize_field("gates", &self.gates)?;
-        fields.serialize_field("total_latency_ms", &ms(self.total))?;
+        fields.serialize_field("total_latency_ms", &self.total)?;
         fields.end()
     }
 }
@@ -81,7 +69,7 @@ impl Serialize for GateResult {
         let mut fields = serializer.serialize_struct("GateResult", count)?;
         fields.serialize_field("name", &*self.name)?;
         fields.serialize_field("passed", &self.passed)?;
-        fields.serialize_field("latency_ms", &ms(self.latency))?;
+        fields.serialize_field("latency_ms", &self.latency)?;
         match &self.reason {
             Some(reason) => fields.serialize_field("reason", reason)?,
             None => fields.skip_field("reason")?,
@@ -97,6 +85,8 @@ impl Serialize for GateResult {
 
 #[cfg(test)]
 mod tests {
+    use core::time::Duration;
+
     use super::*;
 
     #[test]
@@ -111,13 +101,13 @@ mod tests {
         let verdict = Verdict {
             passed: true,
             gates: vec![result("pii", None, false), result("latency", Some("no latency_ms provided"), true)],
-            total: micros(Duration::from_nanos(1_234_567)),
+            total: Duration::from_nanos(1_234_567).into(),
         };
         assert_eq!(
             serde_json::to_string(&verdict).unwrap(),
             r#"{"passed":true,"gates":[{"name":"pii","passed":true,"latency_ms":0.012},{"name":"latency","passed":true,"latency_ms":0.012,"reason":"no latency_ms provided","skipped":true}],"total_latency_ms":1.234}"#
         );
-        assert_eq!(micros(Duration::from_hours(1)), Micros::MAX);
+        assert_eq!(Micros::from(Duration::from_hours(1)), Micros::MAX);
     }
 
     #[test]

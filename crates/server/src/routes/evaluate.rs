@@ -6,7 +6,6 @@ use axum::body::Body;
 use axum::extract::{Extension, State};
 use axum::response::Response;
 use hyper::{HeaderMap, StatusCode};
-use renown_core::decimal::Decimal;
 use renown_core::gates::{Context, Tmax, Verdict};
 use renown_core::ids::{AgentId, EvaluationId, ToolName};
 use renown_core::json::{self, Found};
@@ -96,7 +95,7 @@ pub(crate) struct EvaluateReply<'a> {
     gates: &'a RawValue,
     /// How long the gates took.
     #[schema(value_type = f64)]
-    total_latency_ms: Decimal<3>,
+    total_latency_ms: Micros,
     /// The agent's reputation right after this evaluation.
     #[schema(value_type = ReputationReply)]
     reputation: Standing,
@@ -124,11 +123,6 @@ pub(crate) enum Lifecycle {
     Calibrating,
     Active,
     Mature,
-}
-
-/// Milliseconds with three decimals.
-pub(crate) fn ms(latency: Micros) -> Decimal<3> {
-    Decimal::from_units(latency.us().into())
 }
 
 /// Judge an output
@@ -224,7 +218,7 @@ impl Judged {
         let reply = |id, passed, gates, total, reputation| {
             let gates = serde_json::from_str(gates).unwrap_or(RawValue::NULL);
             let reply =
-                EvaluateReply { evaluation_id: id, passed, gates, total_latency_ms: ms(total), reputation };
+                EvaluateReply { evaluation_id: id, passed, gates, total_latency_ms: total, reputation };
             serde_json::to_vec(&reply).unwrap_or_default()
         };
         match outcome {

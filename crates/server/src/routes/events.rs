@@ -5,16 +5,15 @@ use std::sync::Arc;
 use axum::extract::{Extension, State};
 use axum::response::Response;
 use hyper::{StatusCode, Uri};
-use renown_core::decimal::Decimal;
 use renown_core::ids::{AgentId, EvaluationId, ToolName};
 use renown_core::time::Timestamp;
+use renown_core::units::Micros;
 use renown_store::{Event, EventQuery, Seq};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 
 use super::Refused;
-use super::evaluate::ms;
 use super::ingest::GateReport;
 use super::shapes::{AgentName, TimeText};
 use crate::api::Api;
@@ -54,10 +53,10 @@ pub(crate) struct EventReply<'a> {
     gates: &'a RawValue,
     /// How long the gates took.
     #[schema(value_type = f64)]
-    total_latency_ms: Decimal<3>,
+    total_latency_ms: Micros,
     /// How long the agent took, if that was said.
     #[schema(value_type = Option<f64>)]
-    latency_ms: Option<Decimal<3>>,
+    latency_ms: Option<Micros>,
     /// The agent's score right after this evaluation.
     #[schema(maximum = 1000)]
     reputation_score: u32,
@@ -74,8 +73,8 @@ impl<'a> EventReply<'a> {
             tool_name: event.tool.as_ref(),
             passed: event.passed,
             gates: serde_json::from_str(&event.gates).unwrap_or(RawValue::NULL),
-            total_latency_ms: ms(event.gate_latency),
-            latency_ms: event.agent_latency.map(ms),
+            total_latency_ms: event.gate_latency,
+            latency_ms: event.agent_latency,
             reputation_score: event.standing.score,
             created_at: event.created_at,
         }

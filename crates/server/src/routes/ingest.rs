@@ -17,11 +17,10 @@ use renown_core::time::Timestamp;
 use renown_core::units::Micros;
 use renown_store::{NewEvaluation, Outcome};
 use serde::de::{Deserializer, Error};
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::Refused;
-use super::evaluate::ms;
 use super::shapes::{AgentName, Moment};
 use crate::api::Api;
 use crate::error::{ApiError, json_bytes};
@@ -76,7 +75,6 @@ pub(crate) struct GateReport<'a> {
     /// Whether it passed; a skipped gate passes.
     passed: bool,
     /// How long it took.
-    #[serde(serialize_with = "serialize_ms")]
     #[schema(value_type = f64, minimum = 0, maximum = 60000)]
     latency_ms: Micros,
     /// Why it failed or was skipped.
@@ -86,11 +84,6 @@ pub(crate) struct GateReport<'a> {
     /// Whether it had nothing to say.
     #[serde(skip_serializing_if = "Option::is_none")]
     skipped: Option<bool>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
-fn serialize_ms<S: Serializer>(latency: &Micros, serializer: S) -> Result<S::Ok, S::Error> {
-    ms(*latency).serialize(serializer)
 }
 
 /// A text of at most so many characters.

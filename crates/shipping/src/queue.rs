@@ -1,0 +1,285 @@
+//! What waits for the server: on disk, and in memory.
+
+use std::collections::VecDeque;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use crate::event::Event;
+use crate::notice::Notice;
+use crate::spool::{Batch, Spool};
+
+/// The most bytes of events in a request. The server takes 1 MiB.
+const BATCH_BYTES_MAX: usize = 768 << 10;
+
+/// Events that wait, and where.
+#[derive(Debug)]
+pub(crate) struct Queue {
+    buffer: VecDeque<Event>,
+    buffer_max: usize,
+    batch_max: usize,
+    /// So many of the buffer's first are being sent.
+    in_flight: usize,
+    spools: Option<Spools>,
+    spool_first: bool,
+    dropped: u64,
+    /// What is wrong with the spool was told.
+    broken: bool,
+    notices: Vec<Notice>,
+}
+
+/// Events that are to be sent, and where they still are.
+#[derive(Debug)]
+pub(crate) enum Taken {
+    Adopted(Batch),
+    Spooled(Batch),
+    Buffered(Vec<Event>),
+}
+
+impl Taken {
+    pub(crate) fn events(&self) -> &[Event] {
+        match self {
+            Self::Adopted(batch) | Self::Spooled(batch) => &batch.events,
+            Self::Buffered(events) => events,
+        }
+    }
+
+    /// Whether this process has made them.
+    pub(crate) fn is_own(&self) -> bool {
+        !matches!(self, Self::Adopted(_))
+    }
+}
+
+impl Queue {
+    pub(crate) fn new(
+        batch_max: usize,
+        buffer_max: usize,
+        spools: Option<Spools>,
+        spool_first: bool,
+    ) -> Self {
+        Self {
+            buffer: VecDeque::new(),
+            buffer_max: buffer_max.max(1),
+            batch_max: batch_max.max(1),
+            in_flight: 0,
+            spools,
+            spool_first,
+            dropped: 0,
+            broken: false,
+            notices: Vec::new(),
+        }
+    }
+
+    /// Takes an event, and says how many were thrown away for it.
+    pub(crate) fn push(&mut self, event: Event) -> u64 {
+        if self.spool_first && self.spool(&event) {
+            return 0;
+        }
+        self.buffer.push_back(event);
+        if self.buffer.len() <= self.buffer_max {
+            return 0;
+        }
+        // Those that are on their way stay: whether they arrive is about to be known.
+        let Some(oldest) = self.buffer.remove(self.in_flight.min(self.buffer.len() - 1)) else { return 0 };
+        u64::from(!self.spool(&oldest) && self.lose(1))
+    }
+
+    /// Counts events that are lost. It is told the first time.
+    fn lose(&mut self, events: u64) -> bool {
+        if self.dropped == 0 {
+            self.notices.push(Notice::Dropping);
+        }
+        self.dropped += events;
+        true
+    }
+
+    /// Writes an event to the spool, if there is one that can be written.
+    fn spool(&mut self, event: &Event) -> bool {
+        let Some(spools) = &mut self.spools else { return false };
+        let written = spools.append(event);
+        if let Ok(lost @ 1..) = &written {
+            self.notices.push(Notice::SpoolFull { events: *lost });
+        }
+        self.tell_spool(&written.map(|_| ()))
+    }
+
+    /// Tells when the spool breaks, and when it is mended.
+    pub(crate) fn tell_spool(&mut self, done: &io::Result<()>) -> bool {
+        let notice = match (done, self.broken) {
+            (Err(error), false) => Some(Notice::SpoolBroken { why: error.to_string() }),
+            (Ok(()), true) => Some(Notice::SpoolMended),
+            (Ok(()), false) | (Err(_), true) => None,
+        };
+        self.notices.extend(notice);
+        self.broken = done.is_err();
+        done.is_ok()
+    }
+
+    /// The next events to be sent. They stay where they are until it is known what became of them.
+    pub(crate) fn take(&mut self) -> Option<Taken> {
+        let batch_max = self.batch_max;
+        let first = |spool: &Spool| match spool.first(batch_max, BATCH_BYTES_MAX) {
+            Ok(batch) => (Some(batch), None),
+            Err(error) => (None, Some(error)),
+        };
+        if let Some(spools) = &mut self.spools {
+            while let Some(spool) = spools.adopted.first() {
+                match first(spool).0.filter(|batch| !batch.events.is_empty() || batch.damaged > 0) {
+                    Some(batch) => return Some(Taken::Adopted(batch)),
+                    // What cannot be read stays on disk; whoever comes next may have more luck.
+                    None => drop(spools.adopted.remove(0)),
+                }
+            }
+            if let Some(own) = spools.own.as_ref().filter(|own| !own.is_empty()) {
+                match first(own) {
+                    (Some(batch), _) => return Some(Taken::Spooled(batch)),
+                    (None, error) => {
+                        self.tell_spool(&error.map_or(Ok(()), Err));
+                    }
+                }
+            }
+        }
+        let mut bytes = 0;
+        let fits = |event: &&Event| {
+            bytes += event.json().len();
+            bytes <= BATCH_BYTES_MAX
+        };
+        let mut events: Vec<Event> = self.buffer.iter().take(batch_max).take_while(fits).cloned().collect();
+        if events.is_empty() {
+            events.extend(self.buffer.front().cloned());
+        }
+        self.in_flight = events.len();
+        (!events.is_empty()).then_some(Taken::Buffered(events))
+    }
+
+    /// Gives up the first so many of what was taken: they are accepted or rejected.
+    pub(crate) fn settle(&mut self, taken: &Taken, count: usize) {
+        let released = match (taken, &mut self.spools) {
+            (Taken::Buffered(_), _) => {
+                self.buffer.drain(..count.min(self.buffer.len()));
+                self.in_flight = 0;
+                return;
+            }
+            (Taken::Adopted(batch), Some(spools)) => {
+                self.notices.extend((batch.damaged > 0).then_some(Notice::Damaged { lines: batch.damaged }));
+                spools.settle_adopted(batch, count)
+            }
+            (Taken::Spooled(batch), Some(Spools { own: Some(own), .. })) => {
+                self.notices.extend((batch.damaged > 0).then_some(Notice::Damaged { lines: batch.damaged }));
+                own.release(batch, count)
+            }
+            (Taken::Adopted(_) | Taken::Spooled(_), _) => Ok(()),
+        };
+        if released.is_err() {
+            self.tell_spool(&released);
+        }
+    }
+
+    /// Keeps an event that the server refused, where somebody can look at it.
+    pub(crate) fn reject(&mut self, event: &Event, why: String) {
+        let kept = self.spools.as_ref().is_some_and(|spools| spools.reject(event, &why).is_ok());
+        if !kept {
+            self.dropped += 1;
+        }
+        self.notices.push(Notice::Rejected { why, kept });
+    }
+
+    /// Puts what is in memory on disk, or gives it up; and lets go of the spool. Says how many were given up.
+    pub(crate) fn park(&mut self) -> u64 {
+        let mut lost = 0;
+        for event in std::mem::take(&mut self.buffer) {
+            lost += u64::from(!self.spool(&event) && self.lose(1));
+        }
+        if let Some(own) = self.spools.take().and_then(|spools| spools.own) {
+            own.close();
+        }
+        lost
+    }
+
+    /// The file that has to be synced.
+    pub(crate) fn unsynced(&mut self) -> Option<io::Result<File>> {
+        self.spools.as_mut()?.own.as_mut()?.unsynced()
+    }
+
+    /// Takes over what dead processes left.
+    pub(crate) fn adopt(&mut self) {
+        if let Some(spools) = &mut self.spools {
+            spools.adopted.extend(Spool::adopt(&spools.parent));
+        }
+    }
+
+    pub(crate) fn has_adopted(&self) -> bool {
+        self.spools.as_ref().is_some_and(|spools| !spools.adopted.is_empty())
+    }
+
+    pub(crate) fn dropped(&self) -> u64 {
+        self.dropped
+    }
+
+    pub(crate) fn tell(&mut self, notice: Notice) {
+        self.notices.push(notice);
+    }
+
+    /// What is to be told, once.
+    pub(crate) fn notices(&mut self) -> Vec<Notice> {
+        std::mem::take(&mut self.notices)
+    }
+}
+
+/// The spool of this process, made when it is first needed, and those of dead ones.
+#[derive(Debug)]
+pub(crate) struct Spools {
+    parent: PathBuf,
+    own: Option<Spool>,
+    adopted: Vec<Spool>,
+    bytes_max: u64,
+}
+
+impl Spools {
+    pub(crate) fn new(parent: PathBuf, bytes_max: u64) -> Self {
+        Self { parent, own: None, adopted: Vec::new(), bytes_max }
+    }
+
+    /// Writes an event, and says how many of the oldest had to go.
+    fn append(&mut self, event: &Event) -> io::Result<u64> {
+        let own = match &mut self.own {
+            Some(own) => own,
+            none => none.insert(Spool::create(&self.parent)?),
+        };
+        own.append(event)?;
+        let mut lost = 0;
+        let bytes = |spools: &Self| {
+            let adopted: u64 = spools.adopted.iter().map(Spool::bytes).sum();
+            adopted + spools.own.as_ref().map_or(0, Spool::bytes)
+        };
+        while bytes(self) > self.bytes_max {
+            match self.adopted.first_mut().or(self.own.as_mut()) {
+                Some(oldest) => lost += oldest.discard_oldest()?,
+                None => break,
+            }
+            self.remove_empty();
+        }
+        Ok(lost)
+    }
+
+    fn settle_adopted(&mut self, batch: &Batch, count: usize) -> io::Result<()> {
+        let Some(oldest) = self.adopted.first_mut() else { return Ok(()) };
+        oldest.release(batch, count)?;
+        self.remove_empty();
+        Ok(())
+    }
+
+    fn remove_empty(&mut self) {
+        if self.adopted.first().is_some_and(Spool::is_empty) {
+            self.adopted.remove(0).close();
+        }
+    }
+
+    fn reject(&self, event: &Event, why: &str) -> io::Result<()> {
+        let why = serde_json::to_string(why).map_err(io::Error::other)?;
+        let line = format!("{{\"reason\":{why},\"event\":{}}}\n", event.json());
+        std::fs::create_dir_all(&self.parent)?;
+        let path = self.parent.join("rejected.jsonl");
+        OpenOptions::new().create(true).append(true).open(path)?.write_all(line.as_bytes())
+    }
+}
