@@ -21,6 +21,7 @@
 //! | `schema` | `gates/schema.rs` | an output or input of another shape than a JSON schema |
 //! | `filesystem` | `gates/filesystem.rs` | paths that climb, and paths of systems and credentials |
 //! | `pii` | `gates/pii.rs` | numbers and addresses of persons |
+//! | `secrets` | `gates/secrets.rs` | keys, tokens and passwords |
 //! | `content` | `gates/content.rs` | empty outputs and refusals |
 //!
 //! A gate is a variant of the closed enum `Gate`: a new one breaks the build wherever it has to be decided.
@@ -46,8 +47,10 @@ mod filesystem;
 mod latency;
 mod options;
 mod pii;
+mod redact;
 mod scan;
 mod schema;
+mod secrets;
 mod settings;
 mod started;
 mod text;

@@ -15,6 +15,7 @@ use super::options::{Options, SettingsError, SettingsProblem, quoted};
 use super::pii::Pii;
 use super::scan::{Deadline, TimedOut};
 use super::schema::Schema;
+use super::secrets::Secrets;
 use super::settings::{Choice, Common, Mode, Part, Settings, Shared, Strictness, kind, shared};
 use super::started::{Started, State};
 use super::text::{Unseen, View};
@@ -69,13 +70,14 @@ enum Gate {
     Filesystem(Filesystem),
     Pii(Pii),
     Content(Content),
+    Secrets(Secrets),
     /// One that the caller runs.
     Custom,
     #[cfg(test)]
     Test(tests::TestGate),
 }
 
-const KINDS: [&str; 5] = ["content", "filesystem", "latency", "pii", "schema"];
+const KINDS: [&str; 6] = ["content", "filesystem", "latency", "pii", "schema", "secrets"];
 
 /// A gate at its place in the set.
 #[derive(Debug)]
@@ -215,6 +217,7 @@ impl Slot {
             "schema" => Gate::Schema(Box::new(Schema::build(&mut options, read_schema)?)),
             "filesystem" => Gate::Filesystem(Filesystem::build(&mut options, strictness, choice.roots)?),
             "pii" => Gate::Pii(Pii::build(&mut options, strictness)?),
+            "secrets" => Gate::Secrets(Secrets::build(&mut options)?),
             "content" => Gate::Content(Content::build(&mut options, strictness)?),
             #[cfg(test)]
             "test" => Gate::Test(tests::TestGate::build(&mut options)?),
@@ -272,6 +275,7 @@ impl Gate {
             Self::Schema(gate) => Ok(gate.check(context, subject.part)),
             Self::Filesystem(gate) => of_texts(&|view| gate.check(view, deadline)),
             Self::Pii(gate) => of_texts(&|view| gate.check(view, deadline)),
+            Self::Secrets(gate) => of_texts(&|view| gate.check(view, deadline)),
             Self::Content(gate) => {
                 if let Some(finding) = gate.check_empty(context.output.get(), context.is_empty) {
                     return Ok(finding);
@@ -290,7 +294,7 @@ impl Gate {
         match self {
             Self::Latency(_) | Self::Content(_) => false,
             Self::Schema(gate) => gate.is_of_input(),
-            Self::Filesystem(_) | Self::Pii(_) | Self::Custom => true,
+            Self::Filesystem(_) | Self::Pii(_) | Self::Secrets(_) | Self::Custom => true,
             #[cfg(test)]
             Self::Test(_) => true,
         }

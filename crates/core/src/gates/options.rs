@@ -50,6 +50,15 @@ pub enum SettingsProblem {
     NotYet(&'static str),
     /// The schema cannot be read or is none.
     Schema(String),
+    /// There is no such rule.
+    UnknownRule {
+        /// The name that was given.
+        found: Found,
+        /// The names that there are.
+        known: Vec<&'static str>,
+    },
+    /// The regular expression cannot be built.
+    Regex(String),
 }
 
 impl fmt::Display for SettingsError {
@@ -67,7 +76,10 @@ impl fmt::Display for SettingsError {
             SettingsProblem::NoGates => f.write_str("no gates, expected at least one"),
             SettingsProblem::Repeated(found) => write!(f, "{found} stands there twice"),
             SettingsProblem::NotYet(what) => write!(f, "{what} is not available yet"),
-            SettingsProblem::Schema(what) => f.write_str(what),
+            SettingsProblem::Schema(what) | SettingsProblem::Regex(what) => f.write_str(what),
+            SettingsProblem::UnknownRule { found, known } => {
+                write!(f, "{found} is no rule, expected one of {}", known.join(", "))
+            }
         }
     }
 }
@@ -162,8 +174,13 @@ impl<'s> Options<'s> {
         value.map(|value| meaning(value).ok_or_else(|| refused(value))).transpose()
     }
 
+    /// The full name of an option, for a table below it.
+    pub(super) fn key_of(&self, name: &str) -> String {
+        format!("{}.{}", self.key, quoted(name))
+    }
+
     pub(super) fn refused(&self, name: &str, problem: SettingsProblem) -> SettingsError {
-        SettingsError { key: format!("{}.{}", self.key, quoted(name)), problem }
+        SettingsError { key: self.key_of(name), problem }
     }
 
     /// Refuses what nobody asked for.

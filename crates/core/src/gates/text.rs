@@ -8,10 +8,13 @@
 mod string;
 mod walk;
 
+use core::ops::Range;
+
 use crate::limits::{GATE_DEPTH_MAX, GATE_EMBEDDED_TIMES_MAX};
 
 use super::scan::{Deadline, TimedOut};
 use super::settings::Part;
+pub(super) use string::step;
 use walk::Walk;
 
 /// All texts of an output.
@@ -22,6 +25,8 @@ pub(super) struct View<'a> {
     /// What had to be decoded, or lies within a string.
     decoded: String,
     pieces: Vec<Piece>,
+    /// The strings that are JSON themselves, and which pieces lie in each.
+    within: Vec<(usize, Range<usize>)>,
 }
 
 /// Why there is no view of an output.
@@ -64,6 +69,10 @@ struct Piece {
     span: Span,
     /// The key under which a value stands; for elements of an array, the array's.
     key: Option<Span>,
+    /// Where it stands between its quotes, escapes and all, in the text that holds it.
+    raw: (usize, usize),
+    /// The string that holds it, by number; none for the output itself.
+    holder: Option<usize>,
 }
 
 /// Where a text lies: in the output, or in what was decoded.
@@ -85,9 +94,9 @@ pub(super) struct Text<'v> {
 impl<'a> View<'a> {
     /// Reads a JSON text, which is that part of a call.
     pub(super) fn read(source: &'a str, part: Part, deadline: &Deadline<'_>) -> Result<Self, Unseen> {
-        let mut view = Self { part, source, decoded: String::new(), pieces: Vec::new() };
+        let mut view = Self { part, source, decoded: String::new(), pieces: Vec::new(), within: Vec::new() };
         let mut within = Vec::new();
-        Walk::new(source, true, 0, None, deadline).run(&mut view, &mut within)?;
+        Walk::new(source, None, 0, None, deadline).run(&mut view, &mut within)?;
         view.read_within(within, deadline)?;
         Ok(view)
     }
@@ -95,12 +104,12 @@ impl<'a> View<'a> {
     /// Reads the strings that look like JSON, and those within them.
     fn read_within(&mut self, mut within: Vec<Within>, deadline: &Deadline<'_>) -> Result<(), Unseen> {
         let mut left = self.source.len().saturating_mul(GATE_EMBEDDED_TIMES_MAX);
-        while let Some(Within { piece, depth }) = within.pop() {
+        while let Some(Within { index, piece, depth }) = within.pop() {
             let text = self.get(piece.span).to_owned();
             left = left.checked_sub(text.len()).ok_or(Unseen::TooMuch)?;
             let (pieces, decoded, waiting) = (self.pieces.len(), self.decoded.len(), within.len());
-            match Walk::new(&text, false, depth, piece.key, deadline).run(self, &mut within) {
-                Ok(()) => {}
+            match Walk::new(&text, Some(index), depth, piece.key, deadline).run(self, &mut within) {
+                Ok(()) => self.within.push((index, pieces..self.pieces.len())),
                 // It only looked like JSON: it was seen as the text it is.
                 Err(Unseen::NotJson) => {
                     self.pieces.truncate(pieces);
@@ -125,6 +134,27 @@ impl<'a> View<'a> {
             .map(|piece| Text { text: self.get(piece.span), key: piece.key.map(|key| self.get(key)) })
     }
 
+    /// The output itself.
+    pub(super) fn source(&self) -> &'a str {
+        self.source
+    }
+
+    /// A text by its number in [`Self::texts`].
+    pub(super) fn text(&self, index: usize) -> &str {
+        self.pieces.get(index).map_or("", |piece| self.get(piece.span))
+    }
+
+    /// Where a text comes from: the number of the text that holds it (none for the output), and where it stands in
+    /// there, escapes and all.
+    pub(super) fn origin(&self, index: usize) -> Option<(Option<usize>, (usize, usize))> {
+        self.pieces.get(index).map(|piece| (piece.holder, piece.raw))
+    }
+
+    /// The texts that are JSON themselves, and the numbers of the texts in each.
+    pub(super) fn within(&self) -> impl Iterator<Item = (usize, Range<usize>)> {
+        self.within.iter().cloned()
+    }
+
     fn get(&self, span: Span) -> &str {
         let from = if span.decoded { &self.decoded } else { self.source };
         from.get(span.start..span.end).unwrap_or_default()
@@ -134,6 +164,7 @@ impl<'a> View<'a> {
 /// A string that may be JSON.
 #[derive(Clone, Copy, Debug)]
 struct Within {
+    index: usize,
     piece: Piece,
     /// How many objects and arrays it lies in.
     depth: usize,

@@ -197,7 +197,7 @@ fn a_gate_may_have_its_own_strictness() {
 
 #[test]
 fn settings_that_cannot_be_are_refused_with_their_key() {
-    let all = "content, filesystem, latency, pii, schema";
+    let all = "content, filesystem, latency, pii, schema, secrets";
     for (settings, gates, expected) in [
         (json!({"gates": {"budget": 1}}), &[][..], "gates.budget: unknown option, expected one of budget_ms, fail_fast, strictness, evaluate, cli, proxy".to_owned()),
         (json!({"gates": {"budget_ms": 0}}), &[], "gates.budget_ms: 0, expected a whole number of milliseconds from 1 to 60000".to_owned()),
@@ -207,7 +207,7 @@ fn settings_that_cannot_be_are_refused_with_their_key() {
         (json!({"gates": {"evaluate": []}}), &[], "gates.evaluate: no gates, expected at least one".to_owned()),
         (json!({"gates": {"evaluate": ["pii", "pii"]}}), &[], "gates.evaluate: \"pii\" stands there twice".to_owned()),
         (json!({"gates": {"evaluate": "pii"}}), &[], "gates.evaluate: \"pii\", expected a list of gates' names".to_owned()),
-        (json!({"gates": {"evaluate": ["secrets"]}}), &[], format!("gates.evaluate: \"secrets\" is no gate, expected one of {all}")),
+        (json!({"gates": {"evaluate": ["secret"]}}), &[], format!("gates.evaluate: \"secret\" is no gate, expected one of {all}")),
         (json!({"gate": {"answer": {"kind": "pii"}}}), &["answers"], format!("--gates: \"answers\" is no gate, expected one of {all}, answer")),
         (json!({"gate": {"rtb.x": {}}}), &[], format!("gate.\"rtb.x\": \"rtb.x\" is no gate, expected one of {all}")),
         (json!({"gate": {"a": {"kind": "b"}}}), &[], format!("gate.a.kind: \"b\" is no gate, expected one of {all}")),

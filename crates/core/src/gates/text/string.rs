@@ -60,6 +60,20 @@ pub(super) fn unescape(
     Ok(Some(()))
 }
 
+/// How long the character or escape is with which a raw string begins, there and decoded.
+pub(in crate::gates) fn step(raw: &str) -> (usize, usize) {
+    match raw.strip_prefix('\\') {
+        None => {
+            let length = raw.chars().next().map_or(1, char::len_utf8);
+            (length, length)
+        }
+        Some(escape) if escape.starts_with('u') => {
+            unicode(escape).map_or((1, 1), |(char, length)| (1 + length, char.len_utf8()))
+        }
+        Some(_) => (2, 1),
+    }
+}
+
 /// The character of `uXXXX`, or of `uXXXX\uXXXX` for a surrogate pair, and the length of what was read.
 fn unicode(escape: &str) -> Option<(char, usize)> {
     const ONE: usize = "uXXXX".len();

@@ -16,8 +16,8 @@ struct Open {
 pub(super) struct Walk<'t, 'd> {
     text: &'t str,
     at: usize,
-    /// Whether the text is the output itself, from which pieces may be borrowed.
-    is_source: bool,
+    /// The number of the string that is walked; none for the output itself, from which pieces may be borrowed.
+    holder: Option<usize>,
     /// How many objects and arrays the text itself lies in.
     depth: usize,
     /// The key under which the text itself stands.
@@ -29,12 +29,12 @@ pub(super) struct Walk<'t, 'd> {
 impl<'t, 'd> Walk<'t, 'd> {
     pub(super) fn new(
         text: &'t str,
-        is_source: bool,
+        holder: Option<usize>,
         depth: usize,
         key: Option<Span>,
         deadline: &'t Deadline<'d>,
     ) -> Self {
-        Self { text, at: 0, is_source, depth, key, open: Vec::new(), deadline }
+        Self { text, at: 0, holder, depth, key, open: Vec::new(), deadline }
     }
 
     /// Adds the strings and keys to the view, and those that may be JSON themselves to what is to be walked.
@@ -143,7 +143,7 @@ impl<'t, 'd> Walk<'t, 'd> {
             }
         }
         let raw = self.text.get(start..self.at).ok_or(Unseen::NotJson)?;
-        let span = if self.is_source && !escaped {
+        let span = if self.holder.is_none() && !escaped {
             Span { start, end: self.at, decoded: false }
         } else {
             let from = view.decoded.len();
@@ -154,11 +154,12 @@ impl<'t, 'd> Walk<'t, 'd> {
             }
             Span { start: from, end: view.decoded.len(), decoded: true }
         };
+        let piece = Piece { span, key, raw: (start, self.at), holder: self.holder };
         self.at += 1;
-        let piece = Piece { span, key };
+        let index = view.pieces.len();
         view.pieces.push(piece);
         if looks_like_json(view.get(span)) {
-            within.push(Within { piece, depth: self.depth + self.open.len() });
+            within.push(Within { index, piece, depth: self.depth + self.open.len() });
         }
         Ok(span)
     }

@@ -1,0 +1,329 @@
+//! `secrets`: keys, tokens and passwords.
+//!
+//! | option | is | default |
+//! |---|---|---|
+//! | `disable` | names of rules that do not count | none |
+//! | `extra` | more rules, each `{name, regex, keywords, entropy}` | none |
+//!
+//! An extra rule has a `name` of `a-z 0-9 -`, a `regex` of at most 1000 characters without Unicode classes, up to 16
+//! `keywords` (without any it runs on every output) and an `entropy` from 0 to 8, 3.0 if it is not given.
+//!
+//! Reason: `secret in output: github (2 findings)`. It names the first rule of the table that found something, extra
+//! ones last, and counts what that rule found; a secret in a string of JSON is seen twice and counts once.
+//!
+//! | step | what |
+//! |---|---|
+//! | words | one Aho-Corasick pass, in any case, over all texts picks the rules, see `secrets/rules.rs` |
+//! | match | the rule's regular expression, on bytes, ASCII only; built when its first word is seen |
+//! | value | the group of the match, if it has one, else the match |
+//! | entropy | Shannon's, in bits a character: 3.0 or what the rule says |
+//! | passes | a value that is made up: `example`, `xxxx`, `${`, six equal characters in a row, eight ascending, … |
+//! | mixed | the value of the last two rules has two of lower case, upper case and digit |
+//!
+//! Words count for the whole output: the token of a bot may be a value, and `discord` its key. A rule whose match holds
+//! its word looks only at blocks that have it. Expressions run on windows of the text, so that the deadline is looked
+//! at; a match that does not end in its window is looked at again in a larger one. What is ignored: a match whose first
+//! 64 KiB do not suffice to tell that it is one.
+//!
+//! Unicode is off because `\w` and case folding of all scripts would cost seconds and hundreds of megabytes.
+
+mod rules;
+mod values;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
+use regex::bytes::{Regex, RegexBuilder};
+use serde_json::{Map, Value};
+
+use super::options::{Options, SettingsError, SettingsProblem};
+use super::redact::{Match, edits};
+use super::scan::{Deadline, TimedOut};
+use super::text::View;
+use super::verdict::Finding;
+use crate::json::Found;
+use crate::limits::GATE_STRIDE_BYTES;
+use rules::{PRIVATE_KEY, RULES, Rule};
+
+/// Most rules that may be added.
+const EXTRA_MAX: usize = 64;
+/// Most characters of the expression of one.
+const REGEX_CHARS_MAX: usize = 1000;
+/// Most memory of the expression of one, in bytes.
+const REGEX_BYTES_MAX: usize = 1 << 20;
+/// Most keywords of one.
+const KEYWORDS_MAX: usize = 16;
+/// Longest name or keyword, in bytes.
+const WORD_BYTES_MAX: usize = 64;
+/// How far before its word a match may begin: the longest is that of `openai`.
+const BEFORE_WORD: usize = 256;
+
+#[derive(Debug)]
+pub(super) struct Secrets {
+    rules: Vec<Sought>,
+    /// None if no rule has a word.
+    words: Option<AhoCorasick>,
+    /// Which rule each word picks.
+    picks: Vec<usize>,
+    longest_word: usize,
+}
+
+/// A rule that is looked for.
+#[derive(Debug)]
+enum Sought {
+    Known(&'static Rule),
+    Extra { name: String, regex: Regex, entropy: f64, keywords: Vec<String> },
+}
+
+impl Sought {
+    fn name(&self) -> &str {
+        match self {
+            Self::Known(rule) => rule.name,
+            Self::Extra { name, .. } => name,
+        }
+    }
+
+    fn regex(&self) -> Option<&Regex> {
+        match self {
+            Self::Known(rule) => rule.regex(),
+            Self::Extra { regex, .. } => Some(regex),
+        }
+    }
+
+    fn words(&self) -> Vec<&str> {
+        match self {
+            Self::Known(rule) => rule.words.to_vec(),
+            Self::Extra { keywords, .. } => keywords.iter().map(String::as_str).collect(),
+        }
+    }
+
+    /// Whether only texts near a word have to be searched.
+    fn is_near(&self) -> bool {
+        matches!(self, Self::Known(rule) if rule.near)
+    }
+
+    fn accepts(&self, value: &[u8]) -> bool {
+        let (entropy, mixed) = match self {
+            Self::Known(rule) => (rule.entropy, rule.mixed),
+            Self::Extra { entropy, .. } => (*entropy, false),
+        };
+        !values::is_made_up(value)
+            && (!mixed || values::is_mixed(value))
+            && values::has_entropy(value, entropy)
+    }
+}
+
+/// A block of a text that has words: which rules they pick, one bit each.
+struct Block {
+    text: usize,
+    start: usize,
+    picked: u128,
+}
+
+impl Secrets {
+    pub(super) fn build(options: &mut Options<'_>) -> Result<Self, SettingsError> {
+        let expected = "a list of names of rules";
+        let disabled = options.texts("disable", expected)?.unwrap_or_default();
+        if let Some(name) = disabled.iter().find(|name| RULES.iter().all(|rule| rule.name != **name)) {
+            let known = RULES.iter().map(|rule| rule.name).collect();
+            let problem = SettingsProblem::UnknownRule { found: Found::quoted(name), known };
+            return Err(options.refused("disable", problem));
+        }
+        let wanted = RULES.iter().filter(|rule| !disabled.contains(&rule.name));
+        let mut rules: Vec<Sought> = wanted.map(Sought::Known).collect();
+        let extra = match options.get("extra") {
+            None => &[][..],
+            Some(Value::Array(extra)) if extra.len() <= EXTRA_MAX => extra,
+            Some(other) => {
+                let found = Found::new(&other.to_string());
+                let expected = "a list of at most 64 rules {name, regex, keywords, entropy}";
+                return Err(options.refused("extra", SettingsProblem::Value { found, expected }));
+            }
+        };
+        for rule in extra {
+            let rule = extra_rule(options, rule)?;
+            if RULES.iter().any(|known| known.name == rule.name())
+                || rules.iter().any(|known| known.name() == rule.name())
+            {
+                return Err(options.refused("extra", SettingsProblem::Repeated(Found::quoted(rule.name()))));
+            }
+            rules.push(rule);
+        }
+        let (mut words, mut picks) = (Vec::new(), Vec::new());
+        for (number, rule) in rules.iter().enumerate() {
+            for word in rule.words() {
+                words.push(word);
+                picks.push(number);
+            }
+        }
+        let longest_word = words.iter().map(|word| word.len()).max().unwrap_or(0);
+        let automaton = AhoCorasick::builder()
+            .ascii_case_insensitive(true)
+            .kind(Some(AhoCorasickKind::DFA))
+            .build(&words)
+            .map_err(|error| options.refused("extra", SettingsProblem::Regex(error.to_string())))?;
+        let words = (!words.is_empty()).then_some(automaton);
+        Ok(Self { rules, words, picks, longest_word })
+    }
+
+    pub(super) fn check(&self, view: &View<'_>, deadline: &Deadline<'_>) -> Result<Finding, TimedOut> {
+        let mut found = self.matches(view, deadline)?;
+        let Some(first) = found.iter().map(|found| found.kind).min() else { return Ok(Finding::Pass) };
+        found.retain(|found| found.kind == first);
+        let count = edits(view, found, deadline)?.len().max(1);
+        let findings = if count == 1 { "finding" } else { "findings" };
+        let name = self.label(first);
+        Ok(Finding::Fail(format!("secret in {}: {name} ({count} {findings})", view.name())))
+    }
+
+    /// The name of a rule by its number.
+    pub(super) fn label(&self, kind: usize) -> &str {
+        self.rules.get(kind).map_or("secret", Sought::name)
+    }
+
+    /// Every value that is a secret.
+    pub(super) fn matches(&self, view: &View<'_>, deadline: &Deadline<'_>) -> Result<Vec<Match>, TimedOut> {
+        let (blocks, picked) = self.blocks(view, deadline)?;
+        let mut found = Vec::new();
+        let mut search = |rule: usize, text: usize, from: usize, to: usize| {
+            let Some(sought) = self.rules.get(rule) else { return Ok(from) };
+            Search { sought, rule, text, bytes: view.text(text).as_bytes(), deadline }
+                .run(from, to, &mut found)
+        };
+        for (rule, sought) in self.rules.iter().enumerate() {
+            let bit = 1_u128 << rule;
+            if sought.words().is_empty() || picked & bit != 0 && !sought.is_near() {
+                for (text, all) in view.texts().enumerate() {
+                    let mut from = 0;
+                    for start in (0..all.text.len()).step_by(GATE_STRIDE_BYTES) {
+                        from = search(rule, text, from.max(start), start + GATE_STRIDE_BYTES)?;
+                    }
+                }
+            } else if picked & bit != 0 {
+                let mut next = (usize::MAX, 0);
+                for block in blocks.iter().filter(|block| block.picked & bit != 0) {
+                    let from = if next.0 == block.text { next.1 } else { 0 };
+                    let from = block.start.saturating_sub(BEFORE_WORD).max(from);
+                    next = (block.text, search(rule, block.text, from, block.start + GATE_STRIDE_BYTES)?);
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// The blocks that have words, and all rules that are picked.
+    fn blocks(&self, view: &View<'_>, deadline: &Deadline<'_>) -> Result<(Vec<Block>, u128), TimedOut> {
+        let (mut blocks, mut all) = (Vec::new(), 0);
+        let Some(words) = &self.words else { return Ok((blocks, all)) };
+        for (text, piece) in view.texts().enumerate() {
+            let bytes = piece.text.as_bytes();
+            for start in (0..bytes.len()).step_by(GATE_STRIDE_BYTES) {
+                // A word that begins in the block may end after it.
+                let end = (start + GATE_STRIDE_BYTES + self.longest_word).min(bytes.len());
+                let block = bytes.get(start..end).unwrap_or_default();
+                deadline.spend(block.len())?;
+                let mut picked = 0;
+                for word in words.find_overlapping_iter(block) {
+                    let rule = self.picks.get(word.pattern().as_usize()).copied().unwrap_or_default();
+                    picked |= 1_u128 << rule;
+                }
+                all |= picked;
+                if picked != 0 {
+                    blocks.push(Block { text, start, picked });
+                }
+            }
+        }
+        Ok((blocks, all))
+    }
+}
+
+/// One rule in one text.
+struct Search<'s, 'd> {
+    sought: &'s Sought,
+    rule: usize,
+    text: usize,
+    bytes: &'s [u8],
+    deadline: &'s Deadline<'d>,
+}
+
+impl Search<'_, '_> {
+    /// Adds the values of matches that begin in this part of the text, and answers where to go on.
+    fn run(&self, mut from: usize, to: usize, found: &mut Vec<Match>) -> Result<usize, TimedOut> {
+        let Some(regex) = self.sought.regex() else { return Ok(to) };
+        let mut window = GATE_STRIDE_BYTES;
+        let grouped = regex.captures_len() > 1;
+        self.deadline.spend(to.min(self.bytes.len()).saturating_sub(from))?;
+        while from < to && from < self.bytes.len() {
+            let end = to.saturating_add(window).min(self.bytes.len());
+            let text = self.bytes.get(..end).unwrap_or_default();
+            let Some(whole) = regex.find_at(text, from) else { break };
+            if whole.start() >= to {
+                break;
+            }
+            // What touches the end of the window may look different in a larger one.
+            if whole.end() == end && end < self.bytes.len() {
+                self.deadline.spend(window)?;
+                window = window.saturating_mul(2);
+                continue;
+            }
+            let group = || regex.captures_at(text, whole.start())?.iter().skip(1).flatten().next();
+            let value = grouped.then(group).flatten().unwrap_or(whole);
+            self.deadline.spend(whole.len() + 16)?;
+            if self.sought.accepts(value.as_bytes()) {
+                let end = if self.sought.name() == PRIVATE_KEY {
+                    values::key_end(self.bytes, value.end(), self.deadline)?
+                } else {
+                    value.end()
+                };
+                found.push(Match { text: self.text, start: value.start(), end, kind: self.rule });
+            }
+            from = value.end().max(whole.start() + 1);
+        }
+        Ok(from.max(to))
+    }
+}
+
+/// Reads one of the rules that were added.
+fn extra_rule(options: &Options<'_>, rule: &Value) -> Result<Sought, SettingsError> {
+    let empty = Map::new();
+    let mut fields = Options::new(options.key_of("extra"), rule.as_object().unwrap_or(&empty));
+    let refused = |fields: &Options<'_>, name: &str, value: &str, expected| {
+        fields.refused(name, SettingsProblem::Value { found: Found::quoted(value), expected })
+    };
+    let expected = "a name of 1 to 64 characters a-z, 0-9 and -";
+    let name = fields.text("name", expected)?;
+    let name = name.ok_or_else(|| fields.refused("name", SettingsProblem::Missing { expected }))?;
+    let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    if name.is_empty() || name.len() > WORD_BYTES_MAX || !name.bytes().all(is_plain) {
+        return Err(refused(&fields, "name", name, expected));
+    }
+    let expected = "a regular expression of 1 to 1000 characters that does not match nothing";
+    let pattern = fields.text("regex", expected)?;
+    let pattern = pattern.ok_or_else(|| fields.refused("regex", SettingsProblem::Missing { expected }))?;
+    if pattern.is_empty() || pattern.chars().count() > REGEX_CHARS_MAX {
+        return Err(refused(&fields, "regex", pattern, expected));
+    }
+    let built = RegexBuilder::new(pattern)
+        .unicode(false)
+        .size_limit(REGEX_BYTES_MAX)
+        .dfa_size_limit(REGEX_BYTES_MAX)
+        .build();
+    let regex = built.map_err(|error| fields.refused("regex", SettingsProblem::Regex(error.to_string())))?;
+    if regex.is_match(b"") {
+        return Err(refused(&fields, "regex", pattern, expected));
+    }
+    let expected = "a list of at most 16 words of 1 to 64 bytes";
+    let keywords = fields.texts("keywords", expected)?.unwrap_or_default();
+    if let Some(long) = keywords.iter().find(|word| word.len() > WORD_BYTES_MAX) {
+        return Err(refused(&fields, "keywords", long, expected));
+    }
+    if let Some(more) = keywords.get(KEYWORDS_MAX) {
+        return Err(refused(&fields, "keywords", more, expected));
+    }
+    let expected = "bits a character from 0 to 8";
+    let entropy = fields.number("entropy", expected, |bits| (0.0..=8.0).contains(&bits))?.unwrap_or(3.0);
+    fields.finish()?;
+    let keywords = keywords.into_iter().map(str::to_owned).collect();
+    Ok(Sought::Extra { name: name.to_owned(), regex, entropy, keywords })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,130 @@
+//! Whether a value is a secret, or made up to show where one would stand.
+
+use crate::gates::scan::{Deadline, TimedOut, run_end};
+
+/// What stands in for a secret in documentation and templates, in any case.
+const STAND_INS: [&[u8]; 12] = [
+    b"example",
+    b"sample",
+    b"dummy",
+    b"placeholder",
+    b"changeme",
+    b"redacted",
+    b"your_",
+    b"xxxx",
+    b"****",
+    b"${",
+    b"{{",
+    b"<",
+];
+
+/// So many equal characters in a row are no secret.
+const EQUAL_MAX: usize = 6;
+/// Nor are so many of which each is the one after the last.
+const ASCENDING_MAX: usize = 8;
+
+/// Whether a value only shows where a secret would stand.
+pub(super) fn is_made_up(value: &[u8]) -> bool {
+    let contains = |word: &[u8]| value.windows(word.len()).any(|part| part.eq_ignore_ascii_case(word));
+    let run = |is_next: &dyn Fn(u8, u8) -> bool, most: usize| {
+        let mut length = 1;
+        value.windows(2).any(|pair| {
+            length = if matches!(*pair, [a, b] if is_next(a, b)) { length + 1 } else { 1 };
+            length >= most
+        })
+    };
+    STAND_INS.iter().any(|word| contains(word))
+        || run(&|a, b| a == b, EQUAL_MAX)
+        || run(&|a, b| a.checked_add(1) == Some(b), ASCENDING_MAX)
+}
+
+/// Whether a value has two of lower case, upper case and digit.
+pub(super) fn is_mixed(value: &[u8]) -> bool {
+    let has = |is: fn(&u8) -> bool| usize::from(value.iter().any(is));
+    has(u8::is_ascii_lowercase) + has(u8::is_ascii_uppercase) + has(u8::is_ascii_digit) >= 2
+}
+
+/// Whether a value has so many bits of Shannon entropy a character.
+pub(super) fn has_entropy(value: &[u8], bits: f64) -> bool {
+    bits <= 0.0 || entropy(value) >= bits
+}
+
+/// `−Σ p log2 p` over the characters of a value.
+#[expect(clippy::cast_precision_loss, reason = "no value is longer than what a float counts exactly")]
+fn entropy(value: &[u8]) -> f64 {
+    let mut counts = [0_usize; 256];
+    for byte in value {
+        if let Some(count) = counts.get_mut(usize::from(*byte)) {
+            *count += 1;
+        }
+    }
+    let length = value.len() as f64;
+    let parts = counts.iter().filter(|count| **count > 0).map(|count| {
+        let share = *count as f64 / length;
+        share * share.log2()
+    });
+    0.0 - parts.sum::<f64>()
+}
+
+/// Where a private key ends of which the first line was found: a redacted one must not go on after its label.
+pub(super) fn key_end(bytes: &[u8], from: usize, deadline: &Deadline<'_>) -> Result<usize, TimedOut> {
+    // Its lines may be parted by line breaks, or by escapes of them in a text that is itself written as a string.
+    let is_body = |byte: u8| {
+        byte.is_ascii_alphanumeric()
+            || byte.is_ascii_whitespace()
+            || matches!(byte, b'+' | b'/' | b'=' | b'\\')
+    };
+    let end = run_end(bytes, from, deadline, is_body)?;
+    let rest = bytes.get(end..).unwrap_or_default();
+    let Some(after) = rest.strip_prefix(b"-----END ") else { return Ok(end) };
+    let name = after.iter().take_while(|byte| byte.is_ascii_uppercase() || **byte == b' ').count();
+    let closes = after.get(name..).is_some_and(|rest| rest.starts_with(b"-----"));
+    Ok(if closes { end + b"-----END ".len() + name + b"-----".len() } else { end })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_made_up_is_no_secret() {
+        for value in [
+            "AKIAIOSFODNN7EXAMPLE",
+            "my-Sample-token",
+            "a1XxXxb2",
+            "pass****word",
+            "${TOKEN}",
+            "{{ token }}",
+            "<token>",
+            "your_token",
+            "a777777b",
+            "x12345678y",
+            "abcdefgh",
+        ] {
+            assert!(is_made_up(value.as_bytes()), "{value}");
+        }
+        for value in ["AKIAIOSFODNN7EXAMPL", "yourtoken", "xxx***", "a77777b", "1234567a", "abcdefg1", "$ {"]
+        {
+            assert!(!is_made_up(value.as_bytes()), "{value}");
+        }
+    }
+
+    #[test]
+    fn entropy_is_counted_in_bits_a_character() {
+        for (value, bits) in
+            [("", 0.0), ("aaaa", 0.0), ("abab", 1.0), ("abcd", 2.0), ("abcdefgh", 3.0), ("aabc", 1.5)]
+        {
+            assert!((entropy(value.as_bytes()) - bits).abs() < 1e-12, "{value}");
+            assert!(has_entropy(value.as_bytes(), bits) && !has_entropy(value.as_bytes(), bits + 0.01));
+        }
+    }
+
+    #[test]
+    fn two_kinds_of_characters_are_mixed() {
+        for (value, mixed) in
+            [("abc", false), ("ABC", false), ("123", false), ("aB", true), ("a1", true), ("A1-", true)]
+        {
+            assert_eq!(is_mixed(value.as_bytes()), mixed, "{value}");
+        }
+    }
+}
