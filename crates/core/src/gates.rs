@@ -22,6 +22,7 @@
 //! | `filesystem` | `gates/filesystem.rs` | paths that climb, and paths of systems and credentials |
 //! | `pii` | `gates/pii.rs` | numbers and addresses of persons |
 //! | `secrets` | `gates/secrets.rs` | keys, tokens and passwords |
+//! | `injection` | `gates/injection.rs` | text that gives orders to the model which reads it |
 //! | `content` | `gates/content.rs` | empty outputs and refusals |
 //!
 //! A gate is a variant of the closed enum `Gate`: a new one breaks the build wherever it has to be decided.
@@ -44,6 +45,7 @@
 mod content;
 mod engine;
 mod filesystem;
+mod injection;
 mod latency;
 mod options;
 mod pii;

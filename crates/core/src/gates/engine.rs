@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 
 use super::content::Content;
 use super::filesystem::Filesystem;
+use super::injection::Injection;
 use super::latency::Latency;
 use super::options::{Options, SettingsError, SettingsProblem, quoted};
 use super::pii::Pii;
@@ -71,13 +72,14 @@ enum Gate {
     Pii(Pii),
     Content(Content),
     Secrets(Secrets),
+    Injection(Injection),
     /// One that the caller runs.
     Custom,
     #[cfg(test)]
     Test(tests::TestGate),
 }
 
-const KINDS: [&str; 6] = ["content", "filesystem", "latency", "pii", "schema", "secrets"];
+const KINDS: [&str; 7] = ["content", "filesystem", "injection", "latency", "pii", "schema", "secrets"];
 
 /// A gate at its place in the set.
 #[derive(Debug)]
@@ -218,6 +220,7 @@ impl Slot {
             "filesystem" => Gate::Filesystem(Filesystem::build(&mut options, strictness, choice.roots)?),
             "pii" => Gate::Pii(Pii::build(&mut options, strictness)?),
             "secrets" => Gate::Secrets(Secrets::build(&mut options)?),
+            "injection" => Gate::Injection(Injection::build(&mut options, strictness)?),
             "content" => Gate::Content(Content::build(&mut options, strictness)?),
             #[cfg(test)]
             "test" => Gate::Test(tests::TestGate::build(&mut options)?),
@@ -276,6 +279,7 @@ impl Gate {
             Self::Filesystem(gate) => of_texts(&|view| gate.check(view, deadline)),
             Self::Pii(gate) => of_texts(&|view| gate.check(view, deadline)),
             Self::Secrets(gate) => of_texts(&|view| gate.check(view, deadline)),
+            Self::Injection(gate) => of_texts(&|view| gate.check(view, deadline)),
             Self::Content(gate) => {
                 if let Some(finding) = gate.check_empty(context.output.get(), context.is_empty) {
                     return Ok(finding);
@@ -294,7 +298,7 @@ impl Gate {
         match self {
             Self::Latency(_) | Self::Content(_) => false,
             Self::Schema(gate) => gate.is_of_input(),
-            Self::Filesystem(_) | Self::Pii(_) | Self::Secrets(_) | Self::Custom => true,
+            Self::Filesystem(_) | Self::Pii(_) | Self::Secrets(_) | Self::Injection(_) | Self::Custom => true,
             #[cfg(test)]
             Self::Test(_) => true,
         }

@@ -197,7 +197,7 @@ fn a_gate_may_have_its_own_strictness() {
 
 #[test]
 fn settings_that_cannot_be_are_refused_with_their_key() {
-    let all = "content, filesystem, latency, pii, schema, secrets";
+    let all = "content, filesystem, injection, latency, pii, schema, secrets";
     for (settings, gates, expected) in [
         (json!({"gates": {"budget": 1}}), &[][..], "gates.budget: unknown option, expected one of budget_ms, fail_fast, strictness, evaluate, cli, proxy".to_owned()),
         (json!({"gates": {"budget_ms": 0}}), &[], "gates.budget_ms: 0, expected a whole number of milliseconds from 1 to 60000".to_owned()),

@@ -1,0 +1,198 @@
+//! `injection`: text that gives orders to the model which reads it.
+//!
+//! | option | is | default |
+//! |---|---|---|
+//! | `threshold` | the score from which on an output fails, a whole number from 1 to 20 | 4; balanced 5 |
+//!
+//! | kind | points | one sentence, taken with the next, has |
+//! |---|---|---|
+//! | `override` | 3 | `ignore disregard forget override bypass` within 8 words of `previous prior above system your` and of `instructions prompt rules` |
+//! | `exfiltration` | 3 | `send post upload forward leak reveal` with `key password token credential secret env conversation`; 1 more with an e-mail address or a URL |
+//! | `concealment` | 2 | `do not tell\|mention\|inform`, `without telling`, `silently` |
+//! | `role` | 2 | `system:`, `<\|im_start\|>`, `[INST]`, `new instructions`, `you are now` |
+//! | `tool` | 1 | `call\|use\|run the … tool` with up to six words between, `before any other tool` |
+//!
+//! Each kind counts once. 2 points more if no visible sentence has these kinds, but a hidden or decoded view or an HTML
+//! comment; 2 less if the sentences speak about injection: `prompt injection`, `such as`. The best sentence counts:
+//!
+//! Reason: `prompt injection suspected in output: override, concealment (score 5)`.
+//!
+//! | view of a string | hidden |
+//! |---|---|
+//! | NFKC, without HTML comments | no |
+//! | each HTML comment | yes |
+//! | NFKC without zero-width, bidi and tag characters, if there are such | yes |
+//! | the tag characters, read as ASCII | yes |
+//! | what base64 (24 characters or more), hex (32 or more) and percent escapes decode to when that is printable, and once more; 64 KiB in all | yes |
+//!
+//! Nouns count in singular and plural, `don't` as `do not`. A sentence ends at `. ! ?` before a blank or a closing mark,
+//! at a line break unless the next line goes on in lower case, and after 64 words: logs have no full stops.
+//!
+//! One Aho-Corasick pass tells whether a text can reach the threshold at all; most cannot. What is ignored: other
+//! languages, letters of other scripts that look like Latin ones, and orders in other words.
+
+mod decode;
+mod score;
+mod views;
+mod words;
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
+
+use super::options::{Options, SettingsError, SettingsProblem};
+use super::scan::{Deadline, TimedOut};
+use super::settings::Strictness;
+use super::text::View;
+use super::verdict::Finding;
+use crate::json::Found;
+use crate::limits::GATE_STRIDE_BYTES;
+use score::{HIDDEN, Kinds, Seen};
+
+const STRICT: i32 = 4;
+const BALANCED: i32 = 5;
+const THRESHOLD_MAX: i32 = 20;
+
+/// Words without which a kind cannot be, and the bits that they stand for.
+const ANCHORS: [(&str, u8); 31] = [
+    ("ignore", VERB),
+    ("disregard", VERB),
+    ("forget", VERB),
+    ("override", VERB),
+    ("bypass", VERB),
+    ("instruction", NOUN | ROLE),
+    ("prompt", NOUN),
+    ("rule", NOUN),
+    ("send", SEND),
+    ("post", SEND),
+    ("upload", SEND),
+    ("forward", SEND),
+    ("leak", SEND),
+    ("reveal", SEND),
+    ("key", TARGET),
+    ("password", TARGET),
+    ("token", TARGET),
+    ("credential", TARGET),
+    ("secret", TARGET),
+    ("env", TARGET),
+    ("conversation", TARGET),
+    ("tell", CONCEAL),
+    ("mention", CONCEAL),
+    ("inform", CONCEAL),
+    ("silently", CONCEAL),
+    ("system:", ROLE),
+    ("system :", ROLE),
+    ("im_start", ROLE),
+    ("[inst]", ROLE),
+    ("now", ROLE),
+    ("tool", TOOL),
+];
+const VERB: u8 = 1;
+const NOUN: u8 = 1 << 1;
+const SEND: u8 = 1 << 2;
+const TARGET: u8 = 1 << 3;
+const CONCEAL: u8 = 1 << 4;
+const ROLE: u8 = 1 << 5;
+const TOOL: u8 = 1 << 6;
+const ALL: u8 = (1 << 7) - 1;
+const ANCHOR_BYTES_MAX: usize = 12;
+
+#[derive(Debug)]
+pub(super) struct Injection {
+    threshold: i32,
+    anchors: AhoCorasick,
+}
+
+/// The best that was found so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Best {
+    score: i32,
+    kinds: Kinds,
+}
+
+impl Injection {
+    pub(super) fn build(options: &mut Options<'_>, strictness: Strictness) -> Result<Self, SettingsError> {
+        let expected = "a whole number from 1 to 20";
+        let default = if strictness == Strictness::Balanced { BALANCED } else { STRICT };
+        let threshold = match options.get("threshold") {
+            None => default,
+            Some(value) => {
+                let whole = value.as_i64().and_then(|number| i32::try_from(number).ok());
+                whole.filter(|number| (1..=THRESHOLD_MAX).contains(number)).ok_or_else(|| {
+                    let found = Found::new(&value.to_string());
+                    options.refused("threshold", SettingsProblem::Value { found, expected })
+                })?
+            }
+        };
+        let anchors = AhoCorasick::builder()
+            .ascii_case_insensitive(true)
+            .kind(Some(AhoCorasickKind::DFA))
+            .build(ANCHORS.map(|(word, _)| word))
+            .map_err(|error| options.refused("threshold", SettingsProblem::Regex(error.to_string())))?;
+        Ok(Self { threshold, anchors })
+    }
+
+    pub(super) fn check(&self, view: &View<'_>, deadline: &Deadline<'_>) -> Result<Finding, TimedOut> {
+        let mut best = Best::default();
+        for text in view.texts() {
+            self.judge(text.text, &mut best, deadline)?;
+        }
+        Ok(if best.score < self.threshold {
+            Finding::Pass
+        } else {
+            let (name, kinds, score) = (view.name(), best.kinds.names(), best.score);
+            Finding::Fail(format!("prompt injection suspected in {name}: {kinds} (score {score})"))
+        })
+    }
+
+    fn judge(&self, text: &str, best: &mut Best, deadline: &Deadline<'_>) -> Result<(), TimedOut> {
+        let views = views::Views::of(text, deadline)?;
+        // What is hidden is worth more only if it is nowhere visible, so then all that is visible has to be known.
+        let hides = views.hidden.iter().any(|view| !view.is_empty());
+        let mut seen = Seen::default();
+        if hides || self.can_reach(&views.visible, 0, deadline)? {
+            score::each_sentence(&views.visible, deadline, |kinds, score| {
+                seen.add(kinds);
+                best.take(kinds, score);
+            })?;
+        }
+        for view in &views.hidden {
+            if self.can_reach(view, HIDDEN, deadline)? {
+                score::each_sentence(view, deadline, |kinds, score| {
+                    best.take(kinds, score + if seen.covers(kinds) { 0 } else { HIDDEN });
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the words of a text can make up the threshold.
+    fn can_reach(&self, text: &str, more: i32, deadline: &Deadline<'_>) -> Result<bool, TimedOut> {
+        let bytes = text.as_bytes();
+        let mut found = 0;
+        for start in (0..bytes.len()).step_by(GATE_STRIDE_BYTES) {
+            let end = (start + GATE_STRIDE_BYTES + ANCHOR_BYTES_MAX).min(bytes.len());
+            let block = bytes.get(start..end).unwrap_or_default();
+            deadline.spend(block.len())?;
+            for word in self.anchors.find_iter(block) {
+                found |= ANCHORS.get(word.pattern().as_usize()).map_or(0, |(_, bits)| *bits);
+                if found == ALL {
+                    break;
+                }
+            }
+        }
+        let has = |bits: u8, points: i32| if found & bits == bits { points } else { 0 };
+        let points =
+            has(VERB | NOUN, 3) + has(SEND | TARGET, 4) + has(CONCEAL, 2) + has(ROLE, 2) + has(TOOL, 1);
+        Ok(points > 0 && points + more >= self.threshold)
+    }
+}
+
+impl Best {
+    fn take(&mut self, kinds: Kinds, score: i32) {
+        if score > self.score {
+            *self = Self { score, kinds };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

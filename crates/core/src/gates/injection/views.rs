@@ -1,0 +1,117 @@
+//! What a string says to a reader, and what it says to a model that reads its bytes.
+
+use std::borrow::Cow;
+
+use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
+
+use super::decode::decoded;
+use crate::gates::scan::{Deadline, TimedOut};
+
+/// How much is normalized at a time. It bounds what a row of marks that have to be sorted can cost.
+const PART_BYTES: usize = 4096;
+
+/// The views of one string.
+pub(super) struct Views<'t> {
+    pub(super) visible: Cow<'t, str>,
+    pub(super) hidden: Vec<String>,
+}
+
+impl<'t> Views<'t> {
+    pub(super) fn of(text: &'t str, deadline: &Deadline<'_>) -> Result<Self, TimedOut> {
+        deadline.spend(text.len())?;
+        let mut hidden = Vec::new();
+        let mut visible = Cow::Borrowed(text);
+        if !text.is_ascii() {
+            let (readable, tags) = without_invisible(text);
+            visible = normalized(text, deadline)?;
+            if let Some(readable) = readable {
+                hidden.push(normalized(&readable, deadline)?.into_owned());
+            }
+            if !tags.is_empty() {
+                hidden.push(tags);
+            }
+        }
+        let readable = hidden.first().map_or(&*visible, String::as_str);
+        let mut found = decoded(readable, deadline)?;
+        hidden.append(&mut found);
+        if let Some((shown, comments)) = without_comments(&visible) {
+            hidden.extend(comments);
+            visible = Cow::Owned(shown);
+        }
+        Ok(Self { visible, hidden })
+    }
+}
+
+/// A text in NFKC.
+pub(super) fn normalized<'t>(text: &'t str, deadline: &Deadline<'_>) -> Result<Cow<'t, str>, TimedOut> {
+    deadline.spend(text.len())?;
+    if text.is_ascii() || is_nfkc_quick(text.chars()) == IsNormalized::Yes {
+        return Ok(Cow::Borrowed(text));
+    }
+    let mut normal = String::with_capacity(text.len());
+    let mut rest = text;
+    while !rest.is_empty() {
+        let cut = (PART_BYTES.min(rest.len())..=rest.len()).find(|at| rest.is_char_boundary(*at));
+        let (part, after) = rest.split_at_checked(cut.unwrap_or(rest.len())).unwrap_or((rest, ""));
+        deadline.spend(PART_BYTES)?;
+        if part.is_ascii() {
+            normal.push_str(part);
+        } else {
+            normal.extend(part.nfkc());
+        }
+        rest = after;
+    }
+    Ok(Cow::Owned(normal))
+}
+
+/// The text without what cannot be seen, if it has such, and its tag characters as ASCII.
+fn without_invisible(text: &str) -> (Option<String>, String) {
+    let mut tags = String::new();
+    if !text.chars().any(is_invisible) {
+        return (None, tags);
+    }
+    let mut readable = String::with_capacity(text.len());
+    for char in text.chars() {
+        if !is_invisible(char) {
+            readable.push(char);
+        } else if let Some(tag) = tag(char) {
+            tags.push(tag);
+        }
+    }
+    (Some(readable), tags)
+}
+
+/// Zero-width, bidi and tag characters.
+fn is_invisible(char: char) -> bool {
+    matches!(char,
+        '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{feff}' | '\u{ad}'
+        | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{e0000}'..='\u{e007f}')
+}
+
+/// The printable ASCII character that a tag character stands for.
+fn tag(char: char) -> Option<char> {
+    let byte = u8::try_from(u32::from(char).checked_sub(0xe_0000)?).ok()?;
+    (byte.is_ascii_graphic() || byte == b' ' || byte == b'\n').then_some(byte.into())
+}
+
+/// The text without its HTML comments, and those, if it has any. One that does not end goes on to the end.
+fn without_comments(text: &str) -> Option<(String, Vec<String>)> {
+    const OPEN: &str = "<!--";
+    const CLOSE: &str = "-->";
+    let mut rest = text.split_once(OPEN)?;
+    let (mut shown, mut comments) = (String::with_capacity(text.len()), Vec::new());
+    loop {
+        let (before, after) = rest;
+        shown.push_str(before);
+        shown.push(' ');
+        let (comment, after) = after.split_once(CLOSE).unwrap_or((after, ""));
+        comments.push(comment.to_owned());
+        match after.split_once(OPEN) {
+            Some(next) => rest = next,
+            None => {
+                shown.push_str(after);
+                return Some((shown, comments));
+            }
+        }
+    }
+}
