@@ -24,6 +24,7 @@
 //! | `secrets` | `gates/secrets.rs` | keys, tokens and passwords |
 //! | `injection` | `gates/injection.rs` | text that gives orders to the model which reads it |
 //! | `content` | `gates/content.rs` | empty outputs and refusals |
+//! | `rtb.*` | `gates/rtb.rs` | bids of an auction that should not be made; `rtb` in a set stands for all six |
 //!
 //! A gate is a variant of the closed enum `Gate`: a new one breaks the build wherever it has to be decided.
 //!
@@ -50,12 +51,14 @@ mod latency;
 mod options;
 mod pii;
 mod redact;
+mod rtb;
 mod scan;
 mod schema;
 mod secrets;
 mod settings;
 mod started;
 mod text;
+mod tree;
 mod verdict;
 
 pub use engine::{Context, Engine, ReadSchema, Tmax};

@@ -14,6 +14,7 @@ use super::injection::Injection;
 use super::latency::Latency;
 use super::options::{Options, SettingsError, SettingsProblem, quoted};
 use super::pii::Pii;
+use super::rtb::{self, Auction, Rtb};
 use super::scan::{Deadline, TimedOut};
 use super::schema::Schema;
 use super::secrets::Secrets;
@@ -27,6 +28,7 @@ use crate::units::Micros;
 pub(super) const TIMEOUT: &str = "renown:timeout";
 pub(super) const ERROR: &str = "renown:error";
 pub(super) const ABORTED: &str = "renown:aborted";
+const TMAX: &str = "renown:tmax";
 
 /// What is judged. An output that is absent is `null`.
 #[derive(Clone, Copy, Debug)]
@@ -73,13 +75,31 @@ enum Gate {
     Content(Content),
     Secrets(Secrets),
     Injection(Injection),
+    Rtb(Rtb),
     /// One that the caller runs.
     Custom,
     #[cfg(test)]
     Test(tests::TestGate),
 }
 
-const KINDS: [&str; 7] = ["content", "filesystem", "injection", "latency", "pii", "schema", "secrets"];
+const KINDS: [&str; 13] = {
+    let [guard, impid, adomain, sanity, audience, bcat] = rtb::MEMBERS;
+    [
+        "content",
+        "filesystem",
+        "injection",
+        "latency",
+        "pii",
+        "schema",
+        "secrets",
+        guard,
+        impid,
+        adomain,
+        sanity,
+        audience,
+        bcat,
+    ]
+};
 
 /// A gate at its place in the set.
 #[derive(Debug)]
@@ -178,12 +198,20 @@ impl Engine {
         let began = clock();
         let until = began.saturating_add(self.budget);
         let deadline = Deadline::new(clock, until);
-        let subject = Subject { context, part: self.part, view: OnceCell::new() };
+        let subject = Subject { context, part: self.part, view: OnceCell::new(), auction: OnceCell::new() };
+        // A guard that finds too little time left stands before all others, wherever it stands.
+        let stopped = self.slots.iter().any(|slot| slot.gate.stops(context));
         let (mut states, mut failed) = (Vec::with_capacity(self.slots.len()), false);
         let mut now = began;
         for slot in &self.slots {
             let before = now;
-            let finding = if failed && self.fail_fast {
+            let finding = if stopped {
+                if slot.gate.stops(context) {
+                    slot.gate.run(&subject, &deadline)
+                } else {
+                    Finding::Skip(TMAX.into())
+                }
+            } else if failed && self.fail_fast {
                 Finding::Skip(ABORTED.into())
             } else if deadline.is_past(now) {
                 Finding::Fail(TIMEOUT.to_owned())
@@ -200,6 +228,13 @@ impl Engine {
         }
         Started::new(&self.slots, states, self.fail_fast, began..until, now)
     }
+}
+
+/// There is no gate of that kind.
+fn unknown_kind(kind: &str, key: String, table: &Map<String, Value>) -> SettingsError {
+    let key = if table.contains_key("kind") { format!("{key}.kind") } else { key };
+    let known = KINDS.iter().map(|kind| (*kind).to_owned()).collect();
+    SettingsError { key, problem: SettingsProblem::UnknownGate { found: Found::quoted(kind), known } }
 }
 
 impl Slot {
@@ -224,12 +259,10 @@ impl Slot {
             "content" => Gate::Content(Content::build(&mut options, strictness)?),
             #[cfg(test)]
             "test" => Gate::Test(tests::TestGate::build(&mut options)?),
-            _ => {
-                let key = if table.contains_key("kind") { format!("{key}.kind") } else { key };
-                let known = KINDS.iter().map(|kind| (*kind).to_owned()).collect();
-                let problem = SettingsProblem::UnknownGate { found: Found::quoted(kind), known };
-                return Err(SettingsError { key, problem });
-            }
+            _ => match Rtb::build(kind, &mut options)? {
+                Some(gate) => Gate::Rtb(gate),
+                None => return Err(unknown_kind(kind, key, table)),
+            },
         };
         options.finish()?;
         Ok(Self { name: name.into(), mode, gate })
@@ -280,6 +313,11 @@ impl Gate {
             Self::Pii(gate) => of_texts(&|view| gate.check(view, deadline)),
             Self::Secrets(gate) => of_texts(&|view| gate.check(view, deadline)),
             Self::Injection(gate) => of_texts(&|view| gate.check(view, deadline)),
+            Self::Rtb(gate) if gate.needs_auction() => match subject.auction(deadline)? {
+                Ok(auction) => Ok(gate.check(auction)),
+                Err(reason) => Ok(Finding::Fail(reason.clone())),
+            },
+            Self::Rtb(gate) => Ok(gate.check_time(context.tmax)),
             Self::Content(gate) => {
                 if let Some(finding) = gate.check_empty(context.output.get(), context.is_empty) {
                     return Ok(finding);
@@ -293,10 +331,15 @@ impl Gate {
         }
     }
 
+    /// Whether it finds too little time left for anything.
+    fn stops(&self, context: &Context<'_>) -> bool {
+        matches!(self, Self::Rtb(gate) if gate.stops(context.tmax))
+    }
+
     /// Whether it has anything to say about what a tool is given.
     fn speaks_of_arguments(&self) -> bool {
         match self {
-            Self::Latency(_) | Self::Content(_) => false,
+            Self::Latency(_) | Self::Content(_) | Self::Rtb(_) => false,
             Self::Schema(gate) => gate.is_of_input(),
             Self::Filesystem(_) | Self::Pii(_) | Self::Secrets(_) | Self::Injection(_) | Self::Custom => true,
             #[cfg(test)]
@@ -310,12 +353,22 @@ struct Subject<'a> {
     context: &'a Context<'a>,
     part: Part,
     view: OnceCell<Result<View<'a>, Unseen>>,
+    auction: OnceCell<Result<Auction, String>>,
 }
 
 impl<'a> Subject<'a> {
     fn view(&self, deadline: &Deadline<'_>) -> Result<&View<'a>, Unseen> {
         let view = self.view.get_or_init(|| View::read(self.context.output.get(), self.part, deadline));
         view.as_ref().map_err(|unseen| *unseen)
+    }
+
+    /// The bid request and response, or why they cannot be read.
+    fn auction(&self, deadline: &Deadline<'_>) -> Result<&Result<Auction, String>, TimedOut> {
+        if let Some(auction) = self.auction.get() {
+            return Ok(auction);
+        }
+        let auction = Auction::read(self.context, deadline)?;
+        Ok(self.auction.get_or_init(|| auction))
     }
 }
 

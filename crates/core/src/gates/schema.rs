@@ -15,8 +15,6 @@
 //! repeats a key fails, `repeated key in output`: one reader would see what was never checked. What it ignores: the
 //! deadline while it runs, at which the engine looks before and after.
 
-mod tree;
-
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -28,8 +26,8 @@ use serde_json::value::RawValue;
 use super::engine::{Context, ReadSchema};
 use super::options::{Options, SettingsError, SettingsProblem};
 use super::settings::Part;
+use super::tree::tree;
 use super::verdict::{Finding, shortened};
-use tree::{NoTree, tree};
 
 /// How many issues a reason shows.
 const ISSUES_SHOWN_MAX: usize = 5;
@@ -93,13 +91,9 @@ impl Schema {
     }
 
     fn check_one(&self, text: &RawValue, what: &str) -> Finding {
-        let instance = match tree(text.get()) {
+        let instance = match tree(text.get(), None) {
             Ok(instance) => instance,
-            Err(NoTree::RepeatedKey) => return Finding::Fail(format!("repeated key in {what}")),
-            Err(NoTree::TooDeep) => return Finding::Fail(format!("{what} is nested too deep for a schema")),
-            Err(NoTree::Unreadable) => {
-                return Finding::Fail(format!("{what} has a number or escape out of range"));
-            }
+            Err(no_tree) => return Finding::Fail(no_tree.reason(what)),
         };
         let (mut count, mut shown) = (0_usize, String::new());
         for error in self.validator.iter_errors(&instance) {

@@ -2,7 +2,7 @@
 //!
 //! | key | is | default |
 //! |---|---|---|
-//! | `gates.budget_ms` | the time of a whole evaluation, 1 to 60 000 ms | 50 |
+//! | `gates.budget_ms` | the time of a whole evaluation, 1 to 60 000 ms | 50; 15 for a set that says `rtb` |
 //! | `gates.fail_fast` | gates after the first failing one are skipped | false |
 //! | `gates.strictness` | `strict`: any mention counts; `balanced`: what looks intended | `strict`, in the proxy `balanced` |
 //! | `gates.evaluate`, `.cli` | the set of a place, in order | filesystem, pii, content |
@@ -11,6 +11,8 @@
 //! | `gate.NAME.mode` | `enforce`, or `observe`: a failure is reported as skipped | `enforce` |
 //! | `gate.NAME.strictness` | of this gate | `gates.strictness` |
 //! | `gate.NAME.…` | its options: see the file of each gate | |
+//!
+//! `rtb` in a set stands for the six gates `rtb.*` in its place.
 //!
 //! Everything that is configured is checked when an engine is built, also gates that are in no set.
 
@@ -21,6 +23,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::options::{Options, SettingsError, SettingsProblem, quoted};
+use super::rtb;
 use crate::json::Found;
 use crate::limits::GATE_BUDGET_MS_MAX;
 
@@ -157,6 +160,14 @@ const STRICTNESS: &str = "\"strict\" or \"balanced\"";
 const STRICTNESSES: [(&str, Strictness); 2] =
     [("strict", Strictness::Strict), ("balanced", Strictness::Balanced)];
 
+/// The name that stands for all gates of auctions.
+const RTB: &str = "rtb";
+
+/// The gates that a name in a set stands for.
+fn members(name: &str) -> Vec<&str> {
+    if name == RTB { rtb::MEMBERS.to_vec() } else { vec![name] }
+}
+
 /// `[gates]`, checked.
 pub(super) struct Common<'s> {
     pub(super) budget: Duration,
@@ -176,8 +187,8 @@ impl<'s> Common<'s> {
         let allowed =
             |value: &Value| value.as_u64().filter(|ms| (1..=GATE_BUDGET_MS_MAX.into()).contains(ms));
         let budget = match budget.map(|value| allowed(value).ok_or(value)) {
-            None => DEFAULT_BUDGET_MS,
-            Some(Ok(ms)) => ms,
+            None => None,
+            Some(Ok(ms)) => Some(ms),
             Some(Err(value)) => {
                 let found = Found::new(&value.to_string());
                 let expected = "a whole number of milliseconds from 1 to 60000";
@@ -204,6 +215,9 @@ impl<'s> Common<'s> {
             ),
         };
         let strictness = choice.strictness.or(strictness);
+        let says_rtb = set.contains(&RTB);
+        let budget = budget.unwrap_or(if says_rtb { rtb::BUDGET_MS } else { DEFAULT_BUDGET_MS });
+        let set = set.into_iter().flat_map(members).collect();
         let common = Self {
             budget: Duration::from_millis(budget),
             fail_fast,

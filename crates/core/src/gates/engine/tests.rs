@@ -197,7 +197,7 @@ fn a_gate_may_have_its_own_strictness() {
 
 #[test]
 fn settings_that_cannot_be_are_refused_with_their_key() {
-    let all = "content, filesystem, injection, latency, pii, schema, secrets";
+    let all = "content, filesystem, injection, latency, pii, schema, secrets, rtb.tmax-guard, rtb.impid-match, rtb.adomain-verify, rtb.bid-sanity, rtb.audience-safety, rtb.bcat-compliance";
     for (settings, gates, expected) in [
         (json!({"gates": {"budget": 1}}), &[][..], "gates.budget: unknown option, expected one of budget_ms, fail_fast, strictness, evaluate, cli, proxy".to_owned()),
         (json!({"gates": {"budget_ms": 0}}), &[], "gates.budget_ms: 0, expected a whole number of milliseconds from 1 to 60000".to_owned()),
@@ -338,4 +338,53 @@ fn a_caller_may_know_whether_an_output_is_empty() {
         let context = Context { is_empty, ..Context::of(&output) };
         assert_eq!(engine.evaluate(&context, &|| Duration::ZERO).passed, passed);
     }
+}
+
+#[test]
+fn rtb_stands_for_its_six_members() {
+    let names = |engine: &Engine| engine.names().map(str::to_owned).collect::<Vec<_>>();
+    let set = |gates: Value, common: Value| {
+        let mut common = common;
+        common["evaluate"] = gates;
+        engine(json!({ "gates": common }), &[])
+    };
+    let rtb = set(json!(["pii", "rtb", "content"]), json!({})).unwrap();
+    let expected: Vec<&str> = ["pii"].into_iter().chain(rtb::MEMBERS).chain(["content"]).collect();
+    assert_eq!(
+        (names(&rtb), rtb.budget().as_millis()),
+        (expected.into_iter().map(str::to_owned).collect(), 15)
+    );
+    assert_eq!(set(json!(["rtb"]), json!({"budget_ms": 40})).unwrap().budget().as_millis(), 40);
+    assert_eq!(set(json!(["rtb.bid-sanity"]), json!({})).unwrap().budget().as_millis(), 50);
+    assert_eq!(
+        set(json!(["rtb", "rtb.bid-sanity"]), json!({})).unwrap_err().to_string(),
+        "gates.evaluate: \"rtb.bid-sanity\" stands there twice"
+    );
+}
+
+#[test]
+fn a_guard_that_stops_skips_all_others_wherever_it_stands() {
+    let engine =
+        engine(json!({"gates": {"fail_fast": true}}), &["pii", "rtb.tmax-guard", "content"]).unwrap();
+    let output = RawValue::from_string(r#""a@b.org""#.to_owned()).unwrap();
+    let at = |now_ms: u64| {
+        let tmax = Tmax { tmax_ms: 100, started_at_ms: 1000, now_ms };
+        let context = Context { tmax: Some(tmax), ..Context::of(&output) };
+        engine.evaluate(&context, &|| Duration::ZERO)
+    };
+    let stopped = at(1086);
+    assert!(stopped.passed);
+    assert_eq!(
+        rows(&stopped),
+        [
+            ("pii", true, Some("renown:tmax"), true),
+            ("rtb.tmax-guard", true, Some("tmax budget nearly spent"), true),
+            ("content", true, Some("renown:tmax"), true),
+        ]
+    );
+    assert_eq!(rows(&at(1085))[0], ("pii", false, Some("email address detected in output"), false));
+    assert_eq!(
+        rows(&engine.evaluate(&Context::of(&output), &|| Duration::ZERO))[1],
+        ("rtb.tmax-guard", true, Some("renown:aborted"), true)
+    );
 }
