@@ -1,0 +1,211 @@
+//! JSON-RPC messages, read without trust.
+//!
+//! Two readers of one text can differ: on which of two equal keys counts, on whether 1 and "1" are one id, on bytes that are no
+//! UTF-8, on `NaN`. Whoever wants to bring a result past the gates would use just that. So every occurrence of a key counts,
+//! ids are compared loosely, and what only some readers take for JSON is looked at as they would.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+mod ids;
+
+pub(crate) use ids::{Ids, LooseId};
+
+/// The members of an object in their order, every occurrence of each.
+pub(crate) struct Members<'m>(pub(crate) Vec<(Cow<'m, str>, &'m RawValue)>);
+
+impl<'de> Deserialize<'de> for Members<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Reader;
+
+        impl<'de> Visitor<'de> for Reader {
+            type Value = Members<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut members = Vec::new();
+                while let Some(Key(key)) = map.next_key()? {
+                    members.push((key, map.next_value()?));
+                }
+                Ok(Members(members))
+            }
+        }
+
+        deserializer.deserialize_map(Reader)
+    }
+}
+
+/// A key, borrowed where it has no escapes.
+struct Key<'m>(Cow<'m, str>);
+
+impl<'de> Deserialize<'de> for Key<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Reader;
+
+        impl<'de> Visitor<'de> for Reader {
+            type Value = Key<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a key")
+            }
+
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
+                Ok(Key(Cow::Borrowed(text)))
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+                Ok(Key(Cow::Owned(text.to_owned())))
+            }
+        }
+
+        deserializer.deserialize_str(Reader)
+    }
+}
+
+impl<'m> Members<'m> {
+    /// The members of a value, if it is an object.
+    pub(crate) fn of(value: &'m RawValue) -> Option<Self> {
+        serde_json::from_str(value.get()).ok()
+    }
+
+    /// Every value of a key.
+    pub(crate) fn all<'s>(&'s self, key: &'s str) -> impl Iterator<Item = &'m RawValue> {
+        self.0.iter().filter(move |(name, _)| name == key).map(|(_, value)| *value)
+    }
+
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.all(key).next().is_some()
+    }
+
+    /// Every text of a key; what is no text is left out.
+    pub(crate) fn texts(&self, key: &str) -> Vec<String> {
+        self.all(key).filter_map(text).collect()
+    }
+
+    /// The members of every object of a key.
+    pub(crate) fn objects(&self, key: &str) -> Vec<Members<'m>> {
+        self.all(key).filter_map(Members::of).collect()
+    }
+
+    /// The loose ids of the message.
+    pub(crate) fn ids(&self) -> impl Iterator<Item = LooseId> {
+        self.all("id").filter_map(|id| LooseId::of(id.get()))
+    }
+}
+
+/// The text of a value, if it is one.
+pub(crate) fn text(value: &RawValue) -> Option<String> {
+    serde_json::from_str(value.get()).ok()
+}
+
+/// The items of a value, if it is an array.
+pub(crate) fn items(value: &RawValue) -> Option<Vec<&RawValue>> {
+    serde_json::from_str(value.get()).ok()
+}
+
+/// A line as the most tolerant reader would see it.
+pub(crate) struct Line<'l> {
+    pub(crate) text: Cow<'l, str>,
+    /// Whether it was UTF-8.
+    pub(crate) is_utf8: bool,
+}
+
+impl<'l> Line<'l> {
+    pub(crate) fn read(bytes: &'l [u8]) -> Self {
+        let text = String::from_utf8_lossy(bytes);
+        Self { is_utf8: matches!(text, Cow::Borrowed(_)), text }
+    }
+
+    /// The message or messages of the line; none if it is no JSON. What some readers take for numbers is null here.
+    pub(crate) fn messages(&mut self) -> Option<Messages<'_>> {
+        let first = self.text.trim_start().as_bytes().first().copied();
+        if !matches!(first, Some(b'{' | b'[')) {
+            return None;
+        }
+        let is_json = |text: &str| serde_json::from_str::<&RawValue>(text).is_ok();
+        if !is_json(&self.text) {
+            let tolerated = without_odd_numbers(&self.text);
+            if !is_json(&tolerated) {
+                return None;
+            }
+            self.text = Cow::Owned(tolerated);
+        }
+        let value: &RawValue = serde_json::from_str(&self.text).ok()?;
+        if first == Some(b'{') {
+            Members::of(value).map(Messages::One)
+        } else {
+            items(value).map(Messages::Batch)
+        }
+    }
+}
+
+/// What a line holds.
+pub(crate) enum Messages<'l> {
+    One(Members<'l>),
+    Batch(Vec<&'l RawValue>),
+}
+
+/// A text in which `NaN`, `Infinity` and `-Infinity` outside of strings are null: Python writes and reads them.
+fn without_odd_numbers(text: &str) -> String {
+    let mut clean = String::with_capacity(text.len());
+    let (mut rest, mut in_string) = (text, false);
+    while let Some(char) = rest.chars().next() {
+        let odd = ["NaN", "-Infinity", "Infinity"].into_iter().find(|word| rest.starts_with(word));
+        let (piece, length) = match (char, odd) {
+            ('\\', _) if in_string => (None, 1 + rest.chars().nth(1).map_or(0, char::len_utf8)),
+            ('"', _) => {
+                in_string = !in_string;
+                (None, 1)
+            }
+            (_, Some(word)) if !in_string => (Some("null"), word.len()),
+            (char, _) => (None, char.len_utf8()),
+        };
+        let Some((head, tail)) = rest.split_at_checked(length) else { break };
+        clean.push_str(piece.unwrap_or(head));
+        rest = tail;
+    }
+    clean
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ids(line: &str) -> Vec<LooseId> {
+        let mut line = Line::read(line.as_bytes());
+        match line.messages() {
+            Some(Messages::One(message)) => message.ids().collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    #[test]
+    fn every_occurrence_of_a_key_counts_however_it_is_spelled() {
+        let one = LooseId::of("1").unwrap();
+        for line in [
+            r#"{"id":1}"#,
+            r#" {"i\u0064":1}"#,
+            r#"{"id":"1"}"#,
+            r#"{"id":1.0,"result":NaN}"#,
+            r#"{"id":10e-1,"x":[-Infinity,"NaN \" Infinity"]}"#,
+        ] {
+            assert_eq!(ids(line), [one.clone()], "{line}");
+        }
+        assert_eq!(ids(r#"{"id":1,"id":2}"#), [one, LooseId::of("2").unwrap()]);
+        assert_eq!(ids("hello"), []);
+        assert_eq!(ids(r#"{"id":1"#), []);
+        assert_eq!(ids(r#"{"id":null}"#), []);
+    }
+
+    #[test]
+    fn what_is_no_utf8_is_looked_at_all_the_same() {
+        let mut line = Line::read(b"{\"id\":7,\"x\":\"\xff\"}");
+        assert!(!line.is_utf8 && matches!(line.messages(), Some(Messages::One(_))));
+    }
+}

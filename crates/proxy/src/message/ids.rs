@@ -1,0 +1,168 @@
+//! Ids, compared loosely, and found in messages that are too long to be kept.
+
+use crate::framing::Oversized;
+
+/// An id as it is compared: 1, 1.0, 10e-1 and "1" are one.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct LooseId(String);
+
+impl LooseId {
+    /// The id of a JSON text; none for null and for what is no id.
+    pub(crate) fn of(json: &str) -> Option<Self> {
+        let text = match json.trim().as_bytes().first()? {
+            b'"' => serde_json::from_str(json).ok()?,
+            b'-' | b'0'..=b'9' => json.trim().to_owned(),
+            _ => return None,
+        };
+        Some(Self(number(&text).unwrap_or(text)))
+    }
+}
+
+/// A number in one notation. Whole ones keep all their digits, since ids of 64 bits are in use.
+fn number(text: &str) -> Option<String> {
+    let trimmed = text.trim();
+    if let Ok(whole) = trimmed.parse::<i128>() {
+        return Some(whole.to_string());
+    }
+    let number: f64 = trimmed.parse().ok().filter(|number: &f64| number.is_finite())?;
+    Some(number.to_string())
+}
+
+/// The longest key and id that are looked at.
+const TOKEN_BYTES_MAX: usize = 1024;
+
+/// The most ids that are remembered of one message.
+const IDS_MAX: usize = 1000;
+
+/// Follows a message that is not kept and remembers the ids at its top, or in each member of a batch.
+#[derive(Debug, Default)]
+pub(crate) struct Ids {
+    depth: usize,
+    /// The depth at which members of a message stand: 1, in a batch 2.
+    top: usize,
+    in_string: bool,
+    escaped: bool,
+    /// The text or literal that is being read at the top.
+    token: Vec<u8>,
+    /// The key whose value comes next.
+    key: Option<Key>,
+    found: Oversized,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Key {
+    Id,
+    Other,
+}
+
+impl Ids {
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.next(*byte);
+        }
+    }
+
+    pub(crate) fn finish(self) -> Oversized {
+        self.found
+    }
+
+    fn next(&mut self, byte: u8) {
+        let at_top = self.depth == self.top && self.top > 0;
+        if self.in_string {
+            self.keep(at_top, byte);
+            match byte {
+                _ if self.escaped => self.escaped = false,
+                b'\\' => self.escaped = true,
+                b'"' => self.in_string = false,
+                _ => {}
+            }
+            return;
+        }
+        match byte {
+            b'"' => {
+                self.in_string = true;
+                self.keep(at_top, byte);
+            }
+            b'{' | b'[' => {
+                if self.top == 0 {
+                    self.top = if byte == b'{' { 1 } else { 2 };
+                }
+                self.depth += 1;
+            }
+            b'}' | b']' => {
+                self.value_ends(at_top);
+                self.depth = self.depth.saturating_sub(1);
+            }
+            b':' if at_top => {
+                let key: Option<String> = serde_json::from_slice(&self.token).ok();
+                self.token.clear();
+                self.found.is_request |= key.as_deref() == Some("method");
+                self.key = Some(if key.as_deref() == Some("id") { Key::Id } else { Key::Other });
+            }
+            b',' => self.value_ends(at_top),
+            b' ' | b'\t' | b'\r' | b'\n' => {}
+            _ => self.keep(at_top, byte),
+        }
+    }
+
+    fn keep(&mut self, at_top: bool, byte: u8) {
+        if at_top && self.token.len() < TOKEN_BYTES_MAX {
+            self.token.push(byte);
+        }
+    }
+
+    fn value_ends(&mut self, at_top: bool) {
+        if !at_top {
+            return;
+        }
+        let token = std::mem::take(&mut self.token);
+        if self.key.take() == Some(Key::Id) && self.found.ids.len() < IDS_MAX {
+            self.found.ids.extend(String::from_utf8(token).ok().filter(|id| LooseId::of(id).is_some()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_compared_loosely() {
+        let same = |a, b| LooseId::of(a) == LooseId::of(b);
+        for id in ["1", "1.0", "\"1\"", "10e-1", " 1 ", "\"1.0\"", "\"\\u0031\""] {
+            assert!(same(id, "1"), "{id}");
+        }
+        for id in ["2", "\"a\"", "\"1a\"", "-1", "1.5"] {
+            assert!(!same(id, "1") && LooseId::of(id).is_some(), "{id}");
+        }
+        assert!(!same("9007199254740993", "9007199254740992"));
+        for none in ["null", "{}", "[1]", "true", ""] {
+            assert_eq!(LooseId::of(none), None, "{none}");
+        }
+    }
+
+    #[test]
+    fn ids_are_found_without_keeping_the_message() {
+        for (text, found, is_request) in [
+            (r#"{"id":7,"result":{"id":8,"x":["id"]}}"#, vec!["7"], false),
+            (r#"{"result":{"a":"}\"{"},"id":"a,b"}"#, vec!["\"a,b\""], false),
+            (r#" { "jsonrpc" : "2.0" , "method" : "m" , "i\u0064" : 1.0 } "#, vec!["1.0"], true),
+            (r#"[{"id":1,"result":0},{"result":"id","id":2}]"#, vec!["1", "2"], false),
+            (r#"{"id":null,"error":{}}"#, vec![], false),
+            (r#"{"id":3,"id":4"#, vec!["3"], false),
+            ("no json", vec![], false),
+        ] {
+            for cut in 0..=text.len() {
+                let mut ids = Ids::default();
+                ids.push(&text.as_bytes()[..cut]);
+                ids.push(&text.as_bytes()[cut..]);
+                let oversized = ids.finish();
+                assert_eq!(
+                    (oversized.ids, oversized.is_request),
+                    (found.iter().map(|id| (*id).to_owned()).collect(), is_request),
+                    "{text}"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Answers that are made here.
+
+use renown_core::gates::GateResult;
+use renown_core::ids::EvaluationId;
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+/// The code of every error that is made here.
+const CODE: i32 = -32000;
+
+#[derive(Serialize)]
+struct Reply<'r> {
+    jsonrpc: &'static str,
+    id: &'r RawValue,
+    error: Error<'r>,
+}
+
+#[derive(Serialize)]
+struct Error<'r> {
+    code: i32,
+    message: &'r str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    data: Option<Data<'r>>,
+}
+
+#[derive(Serialize)]
+struct Data<'r> {
+    evaluation_id: &'r EvaluationId,
+    gates: &'r [GateResult],
+}
+
+/// An error in place of an answer. The id is JSON text, as the client wrote it.
+pub(crate) fn error(id: &str, message: &str) -> Vec<u8> {
+    write(id, message, None)
+}
+
+/// The answer to a call that is blocked: which gates failed, and whether the tool ran.
+pub(crate) fn blocked(id: &str, evaluation_id: &EvaluationId, gates: &[GateResult], ran: bool) -> Vec<u8> {
+    let failed: Vec<&str> = gates.iter().filter(|gate| !gate.passed).map(|gate| &*gate.name).collect();
+    let when = if ran { "by renown, the tool did run" } else { "by renown before the tool ran" };
+    let message = format!("blocked {when}: {}", failed.join(", "));
+    write(id, &message, Some(Data { evaluation_id, gates }))
+}
+
+fn write(id: &str, message: &str, data: Option<Data<'_>>) -> Vec<u8> {
+    let id = serde_json::from_str(id).unwrap_or(RawValue::NULL);
+    let reply = Reply { jsonrpc: "2.0", id, error: Error { code: CODE, message, data } };
+    serde_json::to_vec(&reply).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use renown_core::units::Micros;
+
+    use super::*;
+
+    #[test]
+    fn an_error_has_the_id_of_the_call() {
+        let gate = |name: &str, passed| GateResult {
+            name: name.into(),
+            passed,
+            latency: Micros::default(),
+            reason: None,
+            skipped: false,
+        };
+        let gates = [gate("pii", false), gate("content", true)];
+        let text = String::from_utf8(blocked("\"a\\u0062\"", &"e1".parse().unwrap(), &gates, true)).unwrap();
+        assert_eq!(
+            text,
+            r#"{"jsonrpc":"2.0","id":"a\u0062","error":{"code":-32000,"message":"blocked by renown, the tool did run: pii","data":{"evaluation_id":"e1","gates":[{"name":"pii","passed":false,"latency_ms":0.0},{"name":"content","passed":true,"latency_ms":0.0}]}}}"#
+        );
+        let text = String::from_utf8(error("7", "renown:too_large")).unwrap();
+        assert_eq!(text, r#"{"jsonrpc":"2.0","id":7,"error":{"code":-32000,"message":"renown:too_large"}}"#);
+    }
+}

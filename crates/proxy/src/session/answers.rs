@@ -1,0 +1,223 @@
+//! What the server sends: results of calls, which are judged, and lists of tools, which are pinned.
+
+use std::time::Duration;
+
+use renown_core::gates::{Context, GateResult, Verdict};
+use renown_core::units::Micros;
+use serde_json::value::RawValue;
+
+use super::{Effects, Host, Session};
+use crate::message::{LooseId, Members, items};
+use crate::pending::{Asked, Call};
+use crate::pins::{PinMode, Sight, definition};
+use crate::record::{Action, Record};
+use crate::reply;
+use crate::seen::{self, Answer, Seen, Shape};
+
+/// A message of the server.
+pub(super) struct Arrived<'a, 'm> {
+    pub(super) message: &'a Members<'m>,
+    pub(super) is_utf8: bool,
+    /// The length of the line it came in.
+    pub(super) bytes: usize,
+}
+
+impl Session {
+    /// Looks at a message of the server, and gives what goes on in its place if it may not go on as it is.
+    pub(super) fn answer(
+        &mut self,
+        arrived: &Arrived<'_, '_>,
+        host: &dyn Host,
+        effects: &mut Effects,
+    ) -> Option<Vec<u8>> {
+        self.asks_for_roots(arrived.message);
+        let results: Vec<&RawValue> = arrived.message.all("result").collect();
+        if results.is_empty() && !arrived.message.has("error") {
+            return None;
+        }
+        let ids: Vec<LooseId> = arrived.message.ids().collect();
+        match ids.iter().find_map(|id| self.pending.take(id))? {
+            Asked::Tools => self.tools(arrived.message, host, effects),
+            Asked::Call(call) => self.result(&call, &results, arrived, host, effects),
+        }
+    }
+
+    /// Judges the result of a call.
+    fn result(
+        &mut self,
+        call: &Call,
+        results: &[&RawValue],
+        arrived: &Arrived<'_, '_>,
+        host: &dyn Host,
+        effects: &mut Effects,
+    ) -> Option<Vec<u8>> {
+        let mut record = Record { bytes: arrived.bytes, ..self.record(call, Action::Forwarded, host) };
+        let shape = match (call.of_task, &call.tool) {
+            (true, _) => Shape::Task,
+            (false, Some(tool)) if self.policy.methods.iter().any(|method| method == tool.as_str()) => {
+                Shape::Whole
+            }
+            (false, _) => Shape::Tool,
+        };
+        let seen = match (results, seen::see(results, shape)) {
+            // An error of the server passes, and so does the handle of a task. What was judged before is all there is to say.
+            ([], _) | (_, Answer::Task(_)) if record.gates.is_empty() && call.of_task => return None,
+            ([], _) => {
+                effects.records.push(Record { counts: !record.gates.is_empty(), tool_error: true, ..record });
+                return None;
+            }
+            (_, Answer::Task(task)) => {
+                if let (Some(task), Some(tool)) = (task, &call.tool) {
+                    self.tasks.insert(task, tool.clone());
+                }
+                effects.records.push(Record { counts: !record.gates.is_empty(), ..record });
+                return None;
+            }
+            (_, Answer::Result(seen)) => seen,
+        };
+        let started = host.elapsed();
+        let verdict = self.judge(&seen, call, arrived.is_utf8, host);
+        record.total = (call.before.total + host.elapsed().saturating_sub(started)).into();
+        record.gates.extend(verdict.gates);
+        record.passed = verdict.passed && !call.before.failed;
+        (record.counts, record.tool_error) = (true, seen.is_error);
+        let new = match (record.passed, self.policy.observe, None::<String>) {
+            (false, true, _) => {
+                record.action = Action::Observed;
+                None
+            }
+            (false, false, _) => {
+                record.action = Action::Blocked;
+                Some(reply::blocked(&call.id, &call.evaluation_id, &record.gates, true))
+            }
+            (true, false, Some(left)) => {
+                record.action = Action::Redacted;
+                let result = results.last().and_then(|result| seen::redacted(result, shape, &left));
+                Some(with_result(arrived.message, &result.unwrap_or_else(|| "{}".to_owned())))
+            }
+            (true, _, _) => None,
+        };
+        effects.records.push(record);
+        new
+    }
+
+    fn judge(&self, seen: &Seen, call: &Call, is_utf8: bool, host: &dyn Host) -> Verdict {
+        let engine = &self.engines.after;
+        let output = RawValue::from_string(seen.json.clone()).ok().filter(|_| is_utf8);
+        let Some(output) = output else {
+            // What no two readers read alike is not let through.
+            let gates = engine.names().map(|name| GateResult {
+                name: name.into(),
+                passed: false,
+                latency: Micros::from(Duration::ZERO),
+                reason: Some("renown:error".to_owned()),
+                skipped: false,
+            });
+            return Verdict { passed: false, gates: gates.collect(), total: Micros::default() };
+        };
+        let context = Context {
+            tool: call.tool.as_ref().map(renown_core::ids::ToolName::as_str),
+            latency: Some(host.elapsed().saturating_sub(call.sent_at).into()),
+            is_empty: Some(seen.is_empty),
+            ..Context::of(&output)
+        };
+        engine.evaluate(&context, &|| host.elapsed())
+    }
+
+    /// Pins the tools of a list, and cuts those out whose definition changed.
+    fn tools(&mut self, message: &Members<'_>, host: &dyn Host, effects: &mut Effects) -> Option<Vec<u8>> {
+        if self.policy.pin == PinMode::Off {
+            return None;
+        }
+        let known = !self.pins().is_empty();
+        let mut cut = false;
+        let lists: Vec<Option<String>> = message
+            .all("result")
+            .map(|result| {
+                let members = Members::of(result)?;
+                let kept = members.0.iter().map(|(name, value)| {
+                    let value = if name == "tools" {
+                        let (kept, some) = self.kept(value, known, host, effects)?;
+                        cut |= some;
+                        kept
+                    } else {
+                        value.get().to_owned()
+                    };
+                    Some(format!("{}:{value}", serde_json::to_string(name).ok()?))
+                });
+                Some(format!("{{{}}}", kept.collect::<Option<Vec<_>>>()?.join(",")))
+            })
+            .collect();
+        if !cut {
+            return None;
+        }
+        // A list that could not be cut does not go on.
+        let result = lists.into_iter().next_back().flatten().unwrap_or_else(|| r#"{"tools":[]}"#.to_owned());
+        Some(with_result(message, &result))
+    }
+
+    /// The tools of a list that go on, and whether some do not.
+    fn kept(
+        &mut self,
+        tools: &RawValue,
+        known: bool,
+        host: &dyn Host,
+        effects: &mut Effects,
+    ) -> Option<(String, bool)> {
+        let Some(tools) = items(tools) else { return Some((tools.get().to_owned(), false)) };
+        let mut kept = Vec::new();
+        for tool in &tools {
+            let Some(definition) = definition(tool) else {
+                kept.push(tool.get());
+                continue;
+            };
+            let (name, sight) = self.pins().look(definition, known);
+            effects.pins_changed |= sight != Sight::Same;
+            match &sight {
+                Sight::First | Sight::Same => {}
+                Sight::New => self.warn(effects, format!("tool {name} is new")),
+                Sight::Changed(change) => {
+                    let fate = if self.policy.pin == PinMode::Block { ", it is left out" } else { "" };
+                    let what = change.names();
+                    self.warn(
+                        effects,
+                        format!("tool {name}: definition changed: {what}{fate} (--accept-pins accepts it)"),
+                    );
+                }
+            }
+            if sight != Sight::Same {
+                self.suspect(&name, tool, host, effects);
+            }
+            if !(self.policy.pin == PinMode::Block && matches!(sight, Sight::Changed(_))) {
+                kept.push(tool.get());
+            }
+        }
+        Some((format!("[{}]", kept.join(",")), kept.len() < tools.len()))
+    }
+
+    /// Warns of a definition that reads like an attack.
+    fn suspect(&mut self, name: &str, tool: &RawValue, host: &dyn Host, effects: &mut Effects) {
+        let Some(engine) = &self.engines.definitions else { return };
+        let verdict = engine.evaluate(&Context::of(tool), &|| host.elapsed());
+        let reason = verdict.gates.iter().filter(|gate| !gate.passed).find_map(|gate| gate.reason.clone());
+        if let Some(reason) = reason {
+            self.warn(effects, format!("tool {name}: {reason}"));
+        }
+    }
+
+    /// Warns once of one thing.
+    fn warn(&mut self, effects: &mut Effects, what: String) {
+        if self.warned.insert(what.clone()) {
+            effects.warnings.push(what);
+        }
+    }
+}
+
+/// A message with another result; everything else of it stays.
+fn with_result(message: &Members<'_>, result: &str) -> Vec<u8> {
+    let others = message.0.iter().filter(|(name, _)| name != "result");
+    let others = others
+        .map(|(name, value)| format!("{}:{}", serde_json::to_string(name).unwrap_or_default(), value.get()));
+    let members: Vec<String> = others.chain([format!("\"result\":{result}")]).collect();
+    format!("{{{}}}", members.join(",")).into_bytes()
+}
