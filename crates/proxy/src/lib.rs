@@ -21,6 +21,8 @@
 //! and errors of a protocol revision that nobody here has heard of pass as they are.
 
 mod framing;
+mod keep;
+mod log;
 mod message;
 mod pending;
 mod pins;
@@ -28,8 +30,13 @@ mod record;
 mod reply;
 mod seen;
 mod session;
+#[cfg(unix)]
+mod stdio;
 
 pub use framing::{Frame, Frames, MESSAGE_BYTES_MAX, Oversized};
+pub use keep::{Keep, Tell, load_pins, save_pins};
 pub use pins::{Change, PinMode, Pins};
 pub use record::{Action, Record};
-pub use session::{Counts, Effects, Engines, Forward, Host, Policy, Session};
+pub use session::{Build, Counts, Effects, Engines, Forward, Host, Policy, Session};
+#[cfg(unix)]
+pub use stdio::{Conversation, Happening};

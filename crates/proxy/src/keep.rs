@@ -1,0 +1,135 @@
+//! What a proxy keeps: the log, the pins, and the verdicts on their way to a server.
+//!
+//! ```text
+//! DATA/proxy/YYYY-MM-DD.jsonl    the log
+//! DATA/proxy/pins/<id>.json      the pinned tools of a server; the id is a hash of its name
+//! DATA/proxy/spool/              verdicts that the server of Renown does not have yet
+//! ```
+//!
+//! Nothing here stops a conversation: what cannot be written is told once, and the messages go on.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use renown_shipping::{Event, Telemetry, Verdict};
+use sha2::{Digest, Sha256};
+
+use crate::log::{Log, line};
+use crate::pins::Pins;
+use crate::record::Record;
+use crate::session::Effects;
+
+/// Tells somebody a line.
+pub type Tell = Box<dyn Fn(&str) + Send + Sync>;
+
+/// Where everything of a proxy is kept.
+pub struct Keep {
+    log: Mutex<Logged>,
+    folder: PathBuf,
+    telemetry: Option<Telemetry>,
+    verbose: bool,
+    tell: Tell,
+}
+
+struct Logged {
+    log: Log,
+    broken: bool,
+}
+
+impl Keep {
+    /// Keeps things below the data directory. `verbose` also tells each line of the log.
+    pub fn new(folder: PathBuf, telemetry: Option<Telemetry>, verbose: bool, tell: Tell) -> Self {
+        let log = Mutex::new(Logged { log: Log::new(folder.clone()), broken: false });
+        Self { log, folder, telemetry, verbose, tell }
+    }
+
+    /// Writes what has to be written before a message is released.
+    pub fn effects(&self, effects: &Effects, pins: &Mutex<Pins>) {
+        for record in &effects.records {
+            self.record(record);
+        }
+        for warning in &effects.warnings {
+            (self.tell)(&format!("warning: {warning}"));
+        }
+        if effects.pins_changed {
+            let pins = pins.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Err(error) = save_pins(&self.folder, &pins) {
+                (self.tell)(&format!("warning: the pinned tools cannot be kept: {error}"));
+            }
+        }
+    }
+
+    /// Writes a record to the log, and its verdict to the spool if it counts.
+    pub fn record(&self, record: &Record) {
+        if let Some(telemetry) = self.telemetry.as_ref().filter(|_| record.counts) {
+            telemetry.track(Event::new(&Verdict {
+                evaluation_id: &record.evaluation_id,
+                agent_id: &record.agent_id,
+                tool: record.tool.as_ref(),
+                passed: record.passed,
+                gates: &record.gates,
+                total: record.total,
+                latency: record.latency,
+                timestamp: record.ts,
+            }));
+        }
+        if self.verbose {
+            (self.tell)(line(record).trim_end());
+        }
+        let mut logged = self.logged();
+        let written = logged.log.write(record);
+        let broke = written.is_err() && !logged.broken;
+        logged.broken = written.is_err();
+        drop(logged);
+        if let Err(error) = written
+            && broke
+        {
+            (self.tell)(&format!("warning: the log {} cannot be written: {error}", self.folder.display()));
+        }
+    }
+
+    /// Tells somebody a line.
+    pub fn tell(&self, what: &str) {
+        (self.tell)(what);
+    }
+
+    /// The end: one more attempt to deliver. What is left waits on disk for the next proxy.
+    pub fn close(&self, timeout: std::time::Duration) {
+        if let Some(telemetry) = &self.telemetry {
+            telemetry.shutdown(timeout);
+        }
+    }
+
+    fn logged(&self) -> MutexGuard<'_, Logged> {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The pinned tools of a server; none yet if there is no file.
+pub fn load_pins(folder: &Path, server: &str) -> io::Result<Pins> {
+    match fs::read_to_string(pins_path(folder, server)) {
+        Ok(text) => serde_json::from_str(&text).map_err(io::Error::other),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Pins::new(server.to_owned())),
+        Err(error) => Err(error),
+    }
+}
+
+/// Keeps the pinned tools of a server, whole or not at all.
+pub fn save_pins(folder: &Path, pins: &Pins) -> io::Result<()> {
+    let path = pins_path(folder, &pins.server);
+    fs::create_dir_all(path.parent().unwrap_or(folder))?;
+    // Two proxies of one server may write at once.
+    let new = path.with_extension(format!("{}.new", std::process::id()));
+    let mut file = File::create(&new)?;
+    file.write_all(&serde_json::to_vec_pretty(pins).map_err(io::Error::other)?)?;
+    file.sync_all()?;
+    fs::rename(new, path)
+}
+
+fn pins_path(folder: &Path, server: &str) -> PathBuf {
+    let hash = Sha256::digest(server.as_bytes());
+    let id = hash.iter().take(8).fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"));
+    folder.join("pins").join(format!("{id}.json"))
+}
