@@ -186,7 +186,7 @@ mod tests {
             gate("pii", false, Some("iban detected in output"), false),
             gate("content", true, None, false),
         ];
-        let verdict = Verdict { passed: false, gates, total: Micros::default() };
+        let verdict = Verdict { passed: false, gates, total: Micros::default(), redacted: None };
         assert_eq!(
             text(&verdict, false),
             "skip  latency  no latency_ms provided\nfail  pii      iban detected in output\npass  content\nFAIL\n"

@@ -11,6 +11,8 @@
 //! | panic | a gate that panics fails, `renown:error` |
 //! | fail fast | gates after the first failing one are skipped, `renown:aborted` |
 //! | observe | a failure is reported as skipped, `observed: …` |
+//! | redact | `pii` and `secrets`: passes, `redacted 2 email address`, and [`Verdict::redacted`] has `[email address]` for each |
+//! | tmax | a guard that finds too little time left skips all other gates, `renown:tmax` |
 //! | reason | at most 500 characters of the gate's own words, never text of the payload |
 //! | texts | text gates see every string and key to depth 128; a string that is a JSON object or array also decoded |
 //! | repeated keys | every occurrence is gated, which is why the output stays JSON text and never becomes a tree |

@@ -1,7 +1,7 @@
 //! The engine: a set of gates, built once and asked often.
 
 use core::time::Duration;
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -14,11 +14,12 @@ use super::injection::Injection;
 use super::latency::Latency;
 use super::options::{Options, SettingsError, SettingsProblem, quoted};
 use super::pii::Pii;
+use super::redact::{Match, Redaction};
 use super::rtb::{self, Auction, Rtb};
 use super::scan::{Deadline, TimedOut};
 use super::schema::Schema;
 use super::secrets::Secrets;
-use super::settings::{Choice, Common, Mode, Part, Settings, Shared, Strictness, kind, shared};
+use super::settings::{Choice, Common, Mode, Part, REDACTING, Settings, Shared, Strictness, kind, shared};
 use super::started::{Started, State};
 use super::text::{Unseen, View};
 use super::verdict::{Finding, GateResult, Verdict, shortened};
@@ -198,7 +199,14 @@ impl Engine {
         let began = clock();
         let until = began.saturating_add(self.budget);
         let deadline = Deadline::new(clock, until);
-        let subject = Subject { context, part: self.part, view: OnceCell::new(), auction: OnceCell::new() };
+        let subject = Subject {
+            context,
+            part: self.part,
+            view: OnceCell::new(),
+            auction: OnceCell::new(),
+            redaction: RefCell::default(),
+            redacted: RefCell::default(),
+        };
         // A guard that finds too little time left stands before all others, wherever it stands.
         let stopped = self.slots.iter().any(|slot| slot.gate.stops(context));
         let (mut states, mut failed) = (Vec::with_capacity(self.slots.len()), false);
@@ -207,7 +215,7 @@ impl Engine {
             let before = now;
             let finding = if stopped {
                 if slot.gate.stops(context) {
-                    slot.gate.run(&subject, &deadline)
+                    slot.run(&subject, &deadline)
                 } else {
                     Finding::Skip(TMAX.into())
                 }
@@ -219,14 +227,16 @@ impl Engine {
                 states.push(State::Waiting);
                 continue;
             } else {
-                let finding = slot.gate.run(&subject, &deadline);
+                let finding = slot.run(&subject, &deadline);
                 now = clock();
                 if deadline.is_past(now) { Finding::Fail(TIMEOUT.to_owned()) } else { finding }
             };
             failed |= slot.fails(&finding);
-            states.push(State::Done(finding, now.saturating_sub(before)));
+            let redacted = subject.redacted.take().filter(|_| finding == Finding::Pass);
+            states.push(State::Done(finding, redacted, now.saturating_sub(before)));
         }
-        Started::new(&self.slots, states, self.fail_fast, began..until, now)
+        let redacted = subject.redaction.into_inner().apply(context.output.get());
+        Started::new(&self.slots, states, self.fail_fast, began..until, now, redacted)
     }
 }
 
@@ -248,7 +258,7 @@ impl Slot {
         let kind = kind(name, table)?;
         let key = format!("gate.{}", quoted(name));
         let mut options = Options::new(key.clone(), table);
-        let Shared { mode, strictness } = shared(&mut options, common, kind, kind == "pii")?;
+        let Shared { mode, strictness } = shared(&mut options, common, kind, REDACTING.contains(&kind))?;
         let gate = match kind {
             "latency" => Gate::Latency(Latency::build(&mut options)?),
             "schema" => Gate::Schema(Box::new(Schema::build(&mut options, read_schema)?)),
@@ -272,16 +282,27 @@ impl Slot {
         &self.name
     }
 
-    /// Whether an evaluation with this finding fails.
-    pub(super) fn fails(&self, finding: &Finding) -> bool {
-        self.mode == Mode::Enforce && matches!(finding, Finding::Fail(_))
+    /// Runs the gate and fails closed when it is too late or panics.
+    fn run(&self, subject: &Subject<'_>, deadline: &Deadline<'_>) -> Finding {
+        // What a panic leaves behind is the view, which is then either complete or not there.
+        match catch_unwind(AssertUnwindSafe(|| self.gate.check(self.mode, subject, deadline))) {
+            Err(_) => Finding::Fail(ERROR.to_owned()),
+            Ok(Err(TimedOut)) => Finding::Fail(TIMEOUT.to_owned()),
+            Ok(Ok(finding)) => finding,
+        }
     }
 
-    pub(super) fn result(&self, finding: Finding, latency: Micros) -> GateResult {
+    /// Whether an evaluation with this finding fails.
+    pub(super) fn fails(&self, finding: &Finding) -> bool {
+        self.mode != Mode::Observe && matches!(finding, Finding::Fail(_))
+    }
+
+    /// The result with this finding; for one that passes, perhaps what was redacted.
+    pub(super) fn result(&self, finding: Finding, redacted: Option<String>, latency: Micros) -> GateResult {
         let (passed, reason, skipped) = match (finding, self.mode) {
-            (Finding::Pass, _) => (true, None, false),
+            (Finding::Pass, _) => (true, redacted, false),
             (Finding::Skip(reason), _) => (true, Some(reason.into_owned()), true),
-            (Finding::Fail(reason), Mode::Enforce) => (false, Some(reason), false),
+            (Finding::Fail(reason), Mode::Enforce | Mode::Redact) => (false, Some(reason), false),
             (Finding::Fail(reason), Mode::Observe) => (true, Some(format!("observed: {reason}")), true),
         };
         GateResult { name: Arc::clone(&self.name), passed, latency, reason: reason.map(shortened), skipped }
@@ -289,17 +310,7 @@ impl Slot {
 }
 
 impl Gate {
-    /// Runs the gate and fails closed when it is too late or panics.
-    fn run(&self, subject: &Subject<'_>, deadline: &Deadline<'_>) -> Finding {
-        // What a panic leaves behind is the view, which is then either complete or not there.
-        match catch_unwind(AssertUnwindSafe(|| self.check(subject, deadline))) {
-            Err(_) => Finding::Fail(ERROR.to_owned()),
-            Ok(Err(TimedOut)) => Finding::Fail(TIMEOUT.to_owned()),
-            Ok(Ok(finding)) => finding,
-        }
-    }
-
-    fn check(&self, subject: &Subject<'_>, deadline: &Deadline<'_>) -> Result<Finding, TimedOut> {
+    fn check(&self, mode: Mode, subject: &Subject<'_>, deadline: &Deadline<'_>) -> Result<Finding, TimedOut> {
         let context = subject.context;
         let of_texts = |gate: &dyn Fn(&View<'_>) -> Result<Finding, TimedOut>| match subject.view(deadline) {
             Ok(view) => gate(view),
@@ -310,6 +321,14 @@ impl Gate {
             Self::Latency(gate) => Ok(gate.check(context.latency)),
             Self::Schema(gate) => Ok(gate.check(context, subject.part)),
             Self::Filesystem(gate) => of_texts(&|view| gate.check(view, deadline)),
+            Self::Pii(gate) if mode == Mode::Redact => of_texts(&|view| {
+                let found = gate.matches(view, deadline)?;
+                subject.redact(view, found, &|kind| Pii::label(kind).to_owned(), deadline)
+            }),
+            Self::Secrets(gate) if mode == Mode::Redact => of_texts(&|view| {
+                let found = gate.matches(view, deadline)?;
+                subject.redact(view, found, &|kind| gate.label(kind).to_owned(), deadline)
+            }),
             Self::Pii(gate) => of_texts(&|view| gate.check(view, deadline)),
             Self::Secrets(gate) => of_texts(&|view| gate.check(view, deadline)),
             Self::Injection(gate) => of_texts(&|view| gate.check(view, deadline)),
@@ -354,12 +373,28 @@ struct Subject<'a> {
     part: Part,
     view: OnceCell<Result<View<'a>, Unseen>>,
     auction: OnceCell<Result<Auction, String>>,
+    redaction: RefCell<Redaction>,
+    /// What the gate redacted that ran last.
+    redacted: RefCell<Option<String>>,
 }
 
 impl<'a> Subject<'a> {
     fn view(&self, deadline: &Deadline<'_>) -> Result<&View<'a>, Unseen> {
         let view = self.view.get_or_init(|| View::read(self.context.output.get(), self.part, deadline));
         view.as_ref().map_err(|unseen| *unseen)
+    }
+
+    /// Keeps what a gate found for the redacted output.
+    fn redact(
+        &self,
+        view: &View<'_>,
+        found: Vec<Match>,
+        label: &dyn Fn(usize) -> String,
+        deadline: &Deadline<'_>,
+    ) -> Result<Finding, TimedOut> {
+        let reason = self.redaction.borrow_mut().add(view, found, label, deadline)?;
+        *self.redacted.borrow_mut() = reason;
+        Ok(Finding::Pass)
     }
 
     /// The bid request and response, or why they cannot be read.

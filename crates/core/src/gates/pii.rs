@@ -12,7 +12,8 @@
 //! Balanced: `git@host:`, noreply, `example.*` and `*.test` pass as e-mail, and plain digits are a card only near a word
 //! that speaks of one.
 //!
-//! Reason: `email address, us phone number detected in output`, in the order of this table.
+//! Reason: `email address, us phone number detected in output`, in the order of this table; where it redacts, `redacted 2
+//! email address, 1 iban`, with `[email address]` in the place of each. A `(` or `+` before a phone number goes with it.
 //!
 //! The patterns are ASCII and written out by hand: one pass over the text stops at digits and `@` only, and from each
 //! looks at a bounded neighbourhood. The tests compare them with the regular expressions above. What is ignored: JSON
@@ -24,6 +25,7 @@ mod iban;
 mod number;
 
 use super::options::{Options, SettingsError};
+use super::redact::Match;
 use super::scan::{DONE, Deadline, TimedOut, each};
 use super::settings::Strictness;
 use super::text::View;
@@ -79,14 +81,57 @@ impl Pii {
         })
     }
 
+    /// The name of a kind by its number.
+    pub(super) fn label(kind: usize) -> &'static str {
+        KINDS.get(kind).map_or("", |(_, _, name)| *name)
+    }
+
+    /// Everything that is found, for redaction.
+    pub(super) fn matches(&self, view: &View<'_>, deadline: &Deadline<'_>) -> Result<Vec<Match>, TimedOut> {
+        let mut matches = Vec::new();
+        for (number, piece) in view.texts().enumerate() {
+            let bytes = piece.text.as_bytes();
+            each(bytes, deadline, may_begin, |at| {
+                for (kind, (start, end)) in self.spans(piece.text, at, deadline)? {
+                    deadline.spend(end - start)?;
+                    matches.push(Match { text: number, start, end, kind });
+                }
+                Ok(at + 1)
+            })?;
+        }
+        Ok(matches)
+    }
+
+    /// The kinds that are found from one place, and where each begins and ends.
+    fn spans(
+        &self,
+        text: &str,
+        at: usize,
+        deadline: &Deadline<'_>,
+    ) -> Result<Vec<(usize, (usize, usize))>, TimedOut> {
+        let bytes = text.as_bytes();
+        if bytes.get(at) == Some(&b'@') {
+            let is_email = self.wanted & EMAIL != 0 && email::is_at(bytes, at, self.balanced, deadline)?;
+            let span = if is_email { Some((0, email::span(bytes, at, deadline)?)) } else { None };
+            return Ok(span.into_iter().collect());
+        }
+        let found = self.number(text, at, self.wanted);
+        let digits = number::digits(bytes, at);
+        let spans = [
+            (SSN, Some((at, at + number::SSN_BYTES))),
+            (PHONE, Some(number::phone_span(bytes, at))),
+            (CARD, card::end_at(text, at, digits, self.balanced).map(|end| (at, end))),
+            (IBAN, iban::span_at(bytes, at)),
+            (IPV4, number::public_ipv4_end(bytes, at).map(|end| (at, end))),
+        ];
+        let spans = spans.into_iter().enumerate().filter(|(_, (bit, _))| found & bit != 0);
+        Ok(spans.filter_map(|(place, (_, span))| Some((place + 1, span?))).collect())
+    }
+
     /// Adds the kinds that a text has.
-    #[expect(clippy::needless_bitwise_bool, reason = "without branches this is vector code")]
     fn search(&self, text: &str, found: &mut u8, deadline: &Deadline<'_>) -> Result<(), TimedOut> {
         let bytes = text.as_bytes();
-        // Where a run of digits begins, and every `@`.
-        let is_digit = |byte: u8| byte.wrapping_sub(b'0') < 10;
-        let wanted = |before: u8, byte: u8| (is_digit(byte) & !is_digit(before)) | (byte == b'@');
-        each(bytes, deadline, wanted, |at| {
+        each(bytes, deadline, may_begin, |at| {
             let sought = self.wanted & !*found;
             if sought == 0 {
                 return Ok(DONE);
@@ -112,17 +157,25 @@ impl Pii {
         if digits == 3 && sought & PHONE != 0 && number::is_phone_middle(bytes, at) {
             found |= PHONE;
         }
-        if sought & CARD != 0 && card::is_at(text, at, digits, self.balanced) {
+        if sought & CARD != 0 && card::end_at(text, at, digits, self.balanced).is_some() {
             found |= CARD;
         }
-        if digits >= 2 && sought & IBAN != 0 && iban::is_at(bytes, at) {
+        if digits >= 2 && sought & IBAN != 0 && iban::span_at(bytes, at).is_some() {
             found |= IBAN;
         }
-        if digits <= 3 && sought & IPV4 != 0 && number::is_public_ipv4(bytes, at) {
+        if digits <= 3 && sought & IPV4 != 0 && number::public_ipv4_end(bytes, at).is_some() {
             found |= IPV4;
         }
         found
     }
+}
+
+/// Where a run of digits begins, and every `@`.
+#[expect(clippy::needless_bitwise_bool, reason = "without branches this is vector code")]
+#[inline]
+fn may_begin(before: u8, byte: u8) -> bool {
+    let is_digit = |byte: u8| byte.wrapping_sub(b'0') < 10;
+    (is_digit(byte) & !is_digit(before)) | (byte == b'@')
 }
 
 #[cfg(test)]

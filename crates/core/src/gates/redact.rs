@@ -34,7 +34,7 @@ pub(super) struct Match {
 pub(super) struct Edit {
     start: usize,
     end: usize,
-    pub(super) kind: usize,
+    kind: usize,
     /// What stands on both sides of the label: nothing, or the quotes of a string that was none.
     quote: String,
 }
@@ -50,13 +50,19 @@ pub(super) fn edits(
     for Match { text, start, end, kind } in matches {
         waiting.entry(text).or_default().push(Edit { start, end, kind, quote: String::new() });
     }
-    let mut of_output = Vec::new();
-    // A text has a larger number than the one that holds it, so the last one is not added to any more.
-    while let Some((index, found)) = waiting.pop_last() {
-        let mut found = merged(found);
+    // A text has a larger number than the one that holds it. First what was found in a text that is JSON is handed down to
+    // the strings in it, so that nothing is cut within an escape at any level; then all is carried up again.
+    let mut next = 0;
+    while let Some(index) = waiting.range(next..).next().map(|(index, _)| *index) {
+        next = index + 1;
         if let Some(strings) = within.get(&index) {
-            found = aligned(view, index, strings, &found, deadline)?;
+            let found = merged(waiting.remove(&index).unwrap_or_default());
+            hand_down(view, index, strings, &found, &mut waiting, deadline)?;
         }
+    }
+    let mut of_output = Vec::new();
+    while let Some((index, found)) = waiting.pop_last() {
+        let found = merged(found);
         let Some((holder, raw)) = view.origin(index) else { continue };
         let text = holder.map_or(view.source(), |holder| view.text(holder));
         let found = carried(text.get(raw.0..raw.1).unwrap_or_default(), raw.0, found, deadline)?;
@@ -68,8 +74,48 @@ pub(super) fn edits(
     Ok(merged(of_output))
 }
 
+/// What all gates of an evaluation want to be replaced.
+#[derive(Debug, Default)]
+pub(super) struct Redaction {
+    edits: Vec<Edit>,
+    /// The labels of the kinds; those of a later gate have larger numbers.
+    labels: Vec<String>,
+}
+
+impl Redaction {
+    /// Adds what a gate found, and answers what that was: `2 email address, 1 iban` with the kinds in their order.
+    pub(super) fn add(
+        &mut self,
+        view: &View<'_>,
+        found: Vec<Match>,
+        label: &dyn Fn(usize) -> String,
+        deadline: &Deadline<'_>,
+    ) -> Result<Option<String>, TimedOut> {
+        let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
+        let found = edits(view, found, deadline)?;
+        for edit in &found {
+            *counts.entry(edit.kind).or_default() += 1;
+        }
+        let counted: Vec<String> =
+            counts.iter().map(|(kind, count)| format!("{count} {}", label(*kind))).collect();
+        let first = self.labels.len();
+        for edit in found {
+            let place = counts.keys().position(|kind| *kind == edit.kind).unwrap_or_default();
+            self.edits.push(Edit { kind: first + place, ..edit });
+        }
+        self.labels.extend(counts.keys().map(|kind| label(*kind)));
+        Ok((!counted.is_empty()).then(|| format!("redacted {}", counted.join(", "))))
+    }
+
+    /// The output with everything replaced, if there is anything.
+    pub(super) fn apply(self, source: &str) -> Option<String> {
+        let label = |kind: usize| self.labels.get(kind).map_or("", String::as_str);
+        (!self.edits.is_empty()).then(|| replaced(source, &merged(self.edits), label))
+    }
+}
+
 /// The output with labels in the place of these parts, which do not overlap.
-pub(super) fn replaced<'l>(source: &str, edits: &[Edit], label: impl Fn(usize) -> &'l str) -> String {
+fn replaced<'l>(source: &str, edits: &[Edit], label: impl Fn(usize) -> &'l str) -> String {
     let mut redacted = String::with_capacity(source.len());
     let mut rest = 0;
     for Edit { start, end, kind, quote } in edits {
@@ -84,7 +130,7 @@ pub(super) fn replaced<'l>(source: &str, edits: &[Edit], label: impl Fn(usize) -
 }
 
 /// In order, and what overlaps as one.
-pub(super) fn merged(mut edits: Vec<Edit>) -> Vec<Edit> {
+fn merged(mut edits: Vec<Edit>) -> Vec<Edit> {
     edits.sort_by_key(|edit| (edit.start, edit.end));
     let mut merged: Vec<Edit> = Vec::with_capacity(edits.len());
     for edit in edits {
@@ -99,70 +145,101 @@ pub(super) fn merged(mut edits: Vec<Edit>) -> Vec<Edit> {
     merged
 }
 
-/// Parts of a text that is JSON, cut to its strings, so that it stays JSON.
-fn aligned(
+/// Parts of a text that is JSON, as parts of its strings. What is in none of them is a number.
+fn hand_down(
     view: &View<'_>,
     index: usize,
     strings: &Range<usize>,
     edits: &[Edit],
+    waiting: &mut BTreeMap<usize, Vec<Edit>>,
     deadline: &Deadline<'_>,
-) -> Result<Vec<Edit>, TimedOut> {
+) -> Result<(), TimedOut> {
     let text = view.text(index);
-    let mut tokens = strings.clone().filter_map(|string| view.origin(string).map(|(_, raw)| raw)).peekable();
-    let mut aligned: Vec<Edit> = Vec::with_capacity(edits.len());
-    for edit in edits {
-        let mut touched = false;
-        while let Some((from, to)) = tokens.peek().copied().filter(|(from, _)| *from < edit.end) {
-            deadline.spend(8)?;
-            if to > edit.start {
-                touched = true;
-                let start = after_escape(text, from, edit.start.max(from));
-                let end = to.min(after_escape(text, from, edit.end.min(to)));
-                if start < end {
-                    aligned.push(Edit { start, end, ..edit.clone() });
-                }
+    let mut touched = vec![false; edits.len()];
+    let mut first = 0;
+    for string in strings.clone() {
+        let Some((_, (from, to))) = view.origin(string) else { continue };
+        deadline.spend(8)?;
+        // Those that end before this string touch none of the later ones.
+        while edits.get(first).is_some_and(|edit| edit.end <= from) {
+            first += 1;
+        }
+        let mut cursor = Cursor::default();
+        let raw = text.get(from..to).unwrap_or_default();
+        for (edit, touched) in
+            edits.iter().zip(&mut touched).skip(first).take_while(|(edit, _)| edit.start < to)
+        {
+            *touched = true;
+            let start = cursor.meant(raw, edit.start.saturating_sub(from), deadline)?;
+            let end = cursor.meant(raw, edit.end.min(to) - from, deadline)?;
+            if start < end {
+                waiting.entry(string).or_default().push(Edit { start, end, ..edit.clone() });
             }
-            if to > edit.end {
+        }
+    }
+    for (edit, _) in edits.iter().zip(touched).filter(|(_, touched)| !touched) {
+        let is_number = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.' | b'e' | b'E');
+        let bytes = text.as_bytes();
+        let head = bytes.get(..edit.start).unwrap_or_default().iter().rev();
+        let tail = bytes.get(edit.end..).unwrap_or_default().iter();
+        let start = edit.start - head.take_while(|byte| is_number(byte)).count();
+        let end = edit.end + tail.take_while(|byte| is_number(byte)).count();
+        deadline.spend(end - start)?;
+        let number = Edit { start, end, kind: edit.kind, quote: "\"".to_owned() };
+        waiting.entry(index).or_default().push(number);
+    }
+    Ok(())
+}
+
+/// A place in a string as it is written, and in what it means.
+#[derive(Clone, Copy, Debug, Default)]
+struct Cursor {
+    written: usize,
+    meant: usize,
+}
+
+impl Cursor {
+    /// Goes on over one stretch without escapes that ends where wanted, or one escape. False at the end.
+    fn step(&mut self, raw: &str, most: usize, deadline: &Deadline<'_>) -> Result<bool, TimedOut> {
+        let rest = raw.get(self.written..).unwrap_or_default();
+        let most = (most..=rest.len()).find(|end| rest.is_char_boundary(*end)).unwrap_or(rest.len());
+        let near = rest.get(..most).unwrap_or_default();
+        let plain = near.find('\\').unwrap_or(near.len());
+        let (written, meant) = if plain > 0 { (plain, plain) } else { step(rest) };
+        deadline.spend(written)?;
+        if rest.is_empty() {
+            return Ok(false);
+        }
+        (self.written, self.meant) = (self.written + written, self.meant + meant);
+        Ok(true)
+    }
+
+    /// What a written place means. One within an escape is the place after it.
+    fn meant(&mut self, raw: &str, written: usize, deadline: &Deadline<'_>) -> Result<usize, TimedOut> {
+        while self.written < written && self.step(raw, written - self.written, deadline)? {}
+        Ok(self.meant)
+    }
+
+    /// Where a place is written. One within a character is the place before it, or after it.
+    fn written(
+        &mut self,
+        raw: &str,
+        meant: usize,
+        after: bool,
+        deadline: &Deadline<'_>,
+    ) -> Result<usize, TimedOut> {
+        while self.meant < meant {
+            let before = *self;
+            if !self.step(raw, meant - self.meant, deadline)? {
                 break;
             }
-            tokens.next();
+            if self.meant > meant && !after {
+                *self = before;
+                break;
+            }
         }
-        if !touched {
-            let is_number =
-                |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.' | b'e' | b'E');
-            let bytes = text.as_bytes();
-            let head = bytes.get(..edit.start).unwrap_or_default().iter().rev();
-            let tail = bytes.get(edit.end..).unwrap_or_default().iter();
-            let start = edit.start - head.take_while(|byte| is_number(byte)).count();
-            let end = edit.end + tail.take_while(|byte| is_number(byte)).count();
-            deadline.spend(end - start)?;
-            aligned.push(Edit { start, end, kind: edit.kind, quote: "\"".to_owned() });
-        }
+        Ok(self.written)
     }
-    Ok(merged(aligned))
-}
-
-/// A place, or if it lies within an escape or a character, the end of that. Nothing before `from` is part of the string.
-fn after_escape(text: &str, from: usize, place: usize) -> usize {
-    let place = (place..text.len()).find(|place| text.is_char_boundary(*place)).unwrap_or(text.len());
-    let string = text.get(from..place).unwrap_or_default();
-    // An escape is at most six bytes long, and the backslash that begins one is not itself escaped.
-    for back in 1..=string.len().min(5) {
-        let at = string.len() - back;
-        if string.as_bytes().get(at) == Some(&b'\\') {
-            let before = string.as_bytes().get(..at).unwrap_or_default();
-            let escaped = before.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1;
-            let begin = from + if escaped { at - 1 } else { at };
-            let (length, _) = single_step(text.get(begin..).unwrap_or_default());
-            return place.max(begin + length);
-        }
-    }
-    place
-}
-
-/// The length of one escape, where a pair of surrogates is two.
-fn single_step(raw: &str) -> (usize, usize) {
-    if raw.starts_with("\\u") { (6, 0) } else { step(raw) }
 }
 
 /// Parts of a decoded text as parts of the text that holds it, in which it stands as `raw` from `offset` on.
@@ -172,27 +249,10 @@ fn carried(
     mut edits: Vec<Edit>,
     deadline: &Deadline<'_>,
 ) -> Result<Vec<Edit>, TimedOut> {
-    let (mut at, mut decoded) = (0, 0);
-    // The raw place of a decoded one: before the character that covers it, or after it.
-    let mut place = |wanted: usize, after: bool| -> Result<usize, TimedOut> {
-        while decoded < wanted {
-            let rest = raw.get(at..).unwrap_or_default();
-            if rest.is_empty() {
-                break;
-            }
-            let plain = rest.find('\\').unwrap_or(rest.len()).min(wanted - decoded);
-            let (length, meant) = if plain > 0 { (plain, plain) } else { step(rest) };
-            deadline.spend(length)?;
-            if decoded + meant > wanted && !after {
-                break;
-            }
-            (at, decoded) = (at + length, decoded + meant);
-        }
-        Ok(offset + at)
-    };
+    let mut cursor = Cursor::default();
     for edit in &mut edits {
-        edit.start = place(edit.start, false)?;
-        edit.end = place(edit.end, true)?;
+        edit.start = offset + cursor.written(raw, edit.start, false, deadline)?;
+        edit.end = offset + cursor.written(raw, edit.end, true, deadline)?;
         edit.quote = edit.quote.replace('\\', "\\\\").replace('"', "\\\"");
     }
     Ok(edits)

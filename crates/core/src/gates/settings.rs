@@ -8,11 +8,14 @@
 //! | `gates.evaluate`, `.cli` | the set of a place, in order | filesystem, pii, content |
 //! | `gates.proxy` | the same for the proxy | these, secrets, and injection with `mode = "observe"` |
 //! | `gate.NAME.kind` | which gate this is | NAME |
-//! | `gate.NAME.mode` | `enforce`, or `observe`: a failure is reported as skipped | `enforce` |
+//! | `gate.NAME.mode` | `enforce`; `observe`: a failure is reported as skipped; `redact` (pii, secrets): what is found is replaced | `enforce` |
 //! | `gate.NAME.strictness` | of this gate | `gates.strictness` |
 //! | `gate.NAME.…` | its options: see the file of each gate | |
 //!
 //! `rtb` in a set stands for the six gates `rtb.*` in its place.
+//!
+//! `redact` is refused for a gate of the set `evaluate`, whose answer echoes nothing: where that set is configured, and where
+//! an engine is built for it.
 //!
 //! Everything that is configured is checked when an engine is built, also gates that are in no set.
 
@@ -128,6 +131,8 @@ pub enum Mode {
     Enforce,
     /// It is only reported.
     Observe,
+    /// What was found is replaced, and the output passes. Only `pii` and `secrets` can.
+    Redact,
 }
 
 /// What a caller decides, over the settings.
@@ -201,6 +206,10 @@ impl<'s> Common<'s> {
             [options.texts("evaluate", SET)?, options.texts("cli", SET)?, options.texts("proxy", SET)?];
         options.finish()?;
         let [evaluate, cli, proxy] = sets;
+        no_redaction(settings, evaluate.as_deref().unwrap_or_default())?;
+        if choice.place == Place::Evaluate && choice.gates.is_none() && evaluate.is_none() {
+            no_redaction(settings, choice.place.default_set())?;
+        }
         let configured = match choice.place {
             Place::Evaluate => evaluate,
             Place::Cli => cli,
@@ -247,6 +256,27 @@ impl<'s> Common<'s> {
     }
 }
 
+/// The kinds of gates that can redact.
+pub(super) const REDACTING: [&str; 2] = ["pii", "secrets"];
+
+/// Refuses gates that redact.
+fn no_redaction(settings: &Settings, names: &[&str]) -> Result<(), SettingsError> {
+    let redacts = |name: &&&str| {
+        let of_table = |key: &str| settings.gate.get(**name)?.get(key)?.as_str();
+        of_table("mode") == Some("redact") && REDACTING.contains(&of_table("kind").unwrap_or(**name))
+    };
+    match names.iter().find(redacts) {
+        None => Ok(()),
+        Some(name) => Err(SettingsError {
+            key: format!("gate.{}.mode", quoted(name)),
+            problem: SettingsProblem::Value {
+                found: Found::quoted("redact"),
+                expected: "\"enforce\" or \"observe\" for a gate of gates.evaluate, which echoes nothing",
+            },
+        }),
+    }
+}
+
 /// What every gate's table may say.
 pub(super) struct Shared {
     pub(super) mode: Mode,
@@ -261,12 +291,16 @@ pub(super) fn shared(
     redacts: bool,
 ) -> Result<Shared, SettingsError> {
     let _ = options.get("kind");
-    let redact = options.get("mode").and_then(Value::as_str) == Some("redact");
-    if redact && redacts {
-        return Err(options.refused("mode", SettingsProblem::NotYet("redact")));
-    }
-    let modes = [("enforce", Mode::Enforce), ("observe", Mode::Observe)];
-    let mode = options.word("mode", "\"enforce\" or \"observe\"", &modes)?;
+    let modes = [("enforce", Mode::Enforce), ("observe", Mode::Observe), ("redact", Mode::Redact)];
+    let mode = if redacts {
+        options.word("mode", "\"enforce\", \"observe\" or \"redact\"", &modes)?
+    } else {
+        options.word(
+            "mode",
+            "\"enforce\" or \"observe\"",
+            modes.split_last().map_or(&[], |(_, others)| others),
+        )?
+    };
     let mode = mode.unwrap_or_else(|| common.default_mode(kind));
     let own = options.word("strictness", STRICTNESS, &STRICTNESSES)?;
     Ok(Shared { mode, strictness: own.unwrap_or(common.strictness) })

@@ -45,7 +45,8 @@ impl Outcome {
 /// Where a gate of the set stands.
 #[derive(Debug)]
 pub(super) enum State {
-    Done(Finding, Duration),
+    /// What it said, what it redacted, and how long it took.
+    Done(Finding, Option<String>, Duration),
     /// The caller has to run it.
     Waiting,
 }
@@ -59,6 +60,7 @@ pub struct Started<'e> {
     /// When it began, and until when it has to be done.
     time: Range<Duration>,
     now: Duration,
+    redacted: Option<String>,
 }
 
 impl<'e> Started<'e> {
@@ -68,8 +70,9 @@ impl<'e> Started<'e> {
         fail_fast: bool,
         time: Range<Duration>,
         now: Duration,
+        redacted: Option<String>,
     ) -> Self {
-        Self { slots, states, fail_fast, time, now }
+        Self { slots, states, fail_fast, time, now, redacted }
     }
 
     /// The names of the gates that are left to run, in the order of the set.
@@ -95,19 +98,20 @@ impl<'e> Started<'e> {
         let late = || (Outcome::TimedOut, now.saturating_sub(self.now));
         let mut gates = Vec::with_capacity(self.slots.len());
         for (slot, state) in self.slots.iter().zip(self.states) {
-            let (finding, took) = match state {
-                State::Done(finding, took) => (finding, took),
+            let (finding, redacted, took) = match state {
+                State::Done(finding, redacted, took) => (finding, redacted, took),
                 State::Waiting => {
                     let (outcome, took) = outcomes.next().unwrap_or_else(late);
-                    (outcome.finding(), took)
+                    (outcome.finding(), None, took)
                 }
             };
             let aborted = failed && self.fail_fast;
             failed |= slot.fails(&finding);
             let finding = if aborted { Finding::Skip(ABORTED.into()) } else { finding };
-            gates.push(slot.result(finding, took.into()));
+            gates.push(slot.result(finding, redacted, took.into()));
         }
         let passed = gates.iter().all(|result| result.passed);
-        Verdict { passed, gates, total: now.saturating_sub(self.time.start).into() }
+        let total = now.saturating_sub(self.time.start).into();
+        Verdict { passed, gates, total, redacted: self.redacted }
     }
 }

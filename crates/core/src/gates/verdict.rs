@@ -18,6 +18,9 @@ pub struct Verdict {
     pub gates: Vec<GateResult>,
     /// How long the whole took.
     pub total: Micros,
+    /// The output with a label in the place of each finding, as JSON text, if a gate redacted something. It is of use only
+    /// where the evaluation passed, and is no part of what is served or kept.
+    pub redacted: Option<String>,
 }
 
 /// The result of one gate.
@@ -99,6 +102,7 @@ mod tests {
             skipped,
         };
         let verdict = Verdict {
+            redacted: Some("never shown".to_owned()),
             passed: true,
             gates: vec![result("pii", None, false), result("latency", Some("no latency_ms provided"), true)],
             total: Duration::from_nanos(1_234_567).into(),

@@ -81,7 +81,7 @@ impl Session {
         record.gates.extend(verdict.gates);
         record.passed = verdict.passed && !call.before.failed;
         (record.counts, record.tool_error) = (true, seen.is_error);
-        let new = match (record.passed, self.policy.observe, None::<String>) {
+        let new = match (record.passed, self.policy.observe, verdict.redacted) {
             (false, true, _) => {
                 record.action = Action::Observed;
                 None
@@ -113,7 +113,7 @@ impl Session {
                 reason: Some("renown:error".to_owned()),
                 skipped: false,
             });
-            return Verdict { passed: false, gates: gates.collect(), total: Micros::default() };
+            return Verdict { passed: false, gates: gates.collect(), total: Micros::default(), redacted: None };
         };
         let context = Context {
             tool: call.tool.as_ref().map(renown_core::ids::ToolName::as_str),

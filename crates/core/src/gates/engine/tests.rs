@@ -213,7 +213,7 @@ fn settings_that_cannot_be_are_refused_with_their_key() {
         (json!({"gate": {"a": {"kind": "b"}}}), &[], format!("gate.a.kind: \"b\" is no gate, expected one of {all}")),
         (json!({"gate": {"a": {"kind": 1}}}), &[], "gate.a.kind: 1, expected the name of a built-in gate".to_owned()),
         (json!({"gate": {"pii": {"emial": true}}}), &[], "gate.pii.emial: unknown option, expected one of kind, mode, strictness, email, us_ssn, us_phone, card, iban, ipv4".to_owned()),
-        (json!({"gate": {"pii": {"mode": "redact"}}}), &[], "gate.pii.mode: redact is not available yet".to_owned()),
+        (json!({"gate": {"pii": {"mode": "redact"}}}), &[], "gate.pii.mode: \"redact\", expected \"enforce\" or \"observe\" for a gate of gates.evaluate, which echoes nothing".to_owned()),
         (json!({"gate": {"content": {"mode": "redact"}}}), &[], "gate.content.mode: \"redact\", expected \"enforce\" or \"observe\"".to_owned()),
         (json!({"gate": {"content": {"phrases": [""]}}}), &[], "gate.content.phrases: [\"\"], expected a list of phrases of 1 to 200 characters".to_owned()),
         (json!({"gate": {"latency": {"max_ms": 0}}}), &[], "gate.latency.max_ms: 0, expected a positive number of milliseconds".to_owned()),
@@ -387,4 +387,22 @@ fn a_guard_that_stops_skips_all_others_wherever_it_stands() {
         rows(&engine.evaluate(&Context::of(&output), &|| Duration::ZERO))[1],
         ("rtb.tmax-guard", true, Some("renown:aborted"), true)
     );
+}
+
+#[test]
+fn what_echoes_nothing_cannot_redact() {
+    let build = |settings: Value, place| {
+        let settings: Settings = serde_json::from_value(settings).unwrap();
+        Engine::new(&settings, &Choice::of(place), &mut |_| Err(String::new())).map(|_| ())
+    };
+    let mask = json!({"mask": {"kind": "secrets", "mode": "redact"}});
+    let named = |set: &str| json!({"gates": {set: ["mask"]}, "gate": mask});
+    for place in [Place::Evaluate, Place::Cli, Place::Proxy] {
+        let error = build(named("evaluate"), place).unwrap_err().to_string();
+        assert!(error.starts_with("gate.mask.mode: \"redact\", expected"), "{error}");
+        assert_eq!(build(named("proxy"), place), Ok(()));
+    }
+    let default = json!({"gate": {"pii": {"mode": "redact"}}});
+    assert_eq!(build(default.clone(), Place::Cli), Ok(()));
+    assert!(build(default, Place::Evaluate).is_err());
 }

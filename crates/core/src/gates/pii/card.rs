@@ -29,37 +29,37 @@ const PRINTED: [&[usize]; 7] =
 const WORDS: [&str; 7] = ["card", "visa", "mastercard", "amex", "credit", "debit", "payment"];
 const NEAR_CHARS: usize = 40;
 
-/// Whether a card number begins with the run of so many digits here.
-pub(super) fn is_at(text: &str, at: usize, length: usize, balanced: bool) -> bool {
+/// Where the card number ends that begins with the run of so many digits here.
+pub(super) fn end_at(text: &str, at: usize, length: usize, balanced: bool) -> Option<usize> {
     let bytes = text.as_bytes();
     let plain_end = at + length;
     let separator = bytes.get(plain_end).copied().filter(|byte| matches!(byte, b' ' | b'-'));
     let separator = separator.filter(|_| bytes.get(plain_end + 1).is_some_and(u8::is_ascii_digit));
     if length > DIGITS_MAX || length < 13 && separator.is_none() || !stands_free_before(text, at) {
-        return false;
+        return None;
     }
     if (13..=DIGITS_MAX).contains(&length) && stands_free_after(text, plain_end) {
         let plain = bytes.get(at..plain_end).is_some_and(fits);
         if plain && (!balanced || is_spoken_of(text, at, plain_end)) {
-            return true;
+            return Some(plain_end);
         }
     }
-    separator.is_some_and(|separator| is_grouped(text, at, separator))
+    grouped_end(text, at, separator?)
 }
 
-/// Whether groups with this separator make a card number.
-fn is_grouped(text: &str, at: usize, separator: u8) -> bool {
+/// Where the longest card number ends that groups with this separator make.
+fn grouped_end(text: &str, at: usize, separator: u8) -> Option<usize> {
     let bytes = text.as_bytes();
     let digit_at = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
     let row_begins = !(before(bytes, at) == Some(separator) && at.checked_sub(2).is_some_and(digit_at));
-    let (mut digits_seen, mut group_count, mut next) = (0, 0, at);
+    let (mut digits_seen, mut group_count, mut next, mut end) = (0, 0, at, None);
     let (mut number, mut groups) = ([0; DIGITS_MAX], [0; DIGITS_MAX]);
     loop {
         let length = digits(bytes, next);
         let (Some(digits), Some(group)) =
             (number.get_mut(digits_seen..digits_seen + length), groups.get_mut(group_count))
         else {
-            return false;
+            return end;
         };
         digits.copy_from_slice(bytes.get(next..next + length).unwrap_or_default());
         *group = length;
@@ -70,10 +70,10 @@ fn is_grouped(text: &str, at: usize, separator: u8) -> bool {
         let printed = separator == b' ' && PRINTED.contains(&groups);
         let number = number.get(..digits_seen).unwrap_or_default();
         if group_count > 1 && (whole || printed) && stands_free_after(text, next) && fits(number) {
-            return true;
+            end = Some(next);
         }
         if !goes_on {
-            return false;
+            return end;
         }
         next += 1;
     }

@@ -30,6 +30,14 @@ pub(super) fn is_at(
     Ok(!is_no_person(local, domain, bytes.get(at + 1 + domain.len())))
 }
 
+/// Where the address begins and ends whose `@` is here.
+pub(super) fn span(bytes: &[u8], at: usize, deadline: &Deadline<'_>) -> Result<(usize, usize), TimedOut> {
+    let start = run_start(bytes, at, deadline, is_local)?;
+    let end = run_end(bytes, at + 1, deadline, is_domain)?;
+    let domain = top_level_end(bytes.get(at + 1..end).unwrap_or_default());
+    Ok((start, at + 1 + domain.map_or(0, <[u8]>::len)))
+}
+
 /// The longest beginning that ends in a dot and two letters or more, and has something before the dot.
 fn top_level_end(domain: &[u8]) -> Option<&[u8]> {
     let letters = |from: usize| {

@@ -94,20 +94,22 @@ const COUNTRIES: [(&[u8; 2], usize); 89] = [
     (b"YE", 30),
 ];
 
-/// Whether the digits here are the check digits of such a number.
-pub(super) fn is_at(bytes: &[u8], at: usize) -> bool {
-    let Some(start) = at.checked_sub(2) else { return false };
-    let Some([first, second]) = bytes.get(start..).and_then(<[u8]>::first_chunk) else { return false };
+/// Where such a number begins and ends whose check digits are here.
+pub(super) fn span_at(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
+    let start = at.checked_sub(2)?;
+    let [first, second] = bytes.get(start..).and_then(<[u8]>::first_chunk)?;
     let country = [first.to_ascii_uppercase(), second.to_ascii_uppercase()];
-    let Some((_, length)) = COUNTRIES.iter().find(|(code, _)| **code == country) else { return false };
+    let (_, length) = COUNTRIES.iter().find(|(code, _)| **code == country)?;
     let inside =
         start.checked_sub(1).and_then(|place| bytes.get(place)).is_some_and(u8::is_ascii_alphanumeric);
     let rest = bytes.get(start..).unwrap_or_default();
-    !inside
-        && [compact(rest, *length), in_fours(rest, *length)]
-            .into_iter()
-            .flatten()
-            .any(|number| is_valid(&number))
+    if inside {
+        return None;
+    }
+    // In fours there is a blank after each but the last.
+    let written = [(compact(rest, *length), *length), (in_fours(rest, *length), length + (length - 1) / 4)];
+    let valid = written.into_iter().find(|(number, _)| number.as_deref().is_some_and(is_valid));
+    valid.map(|(_, bytes)| (start, start + bytes))
 }
 
 fn compact(text: &[u8], length: usize) -> Option<Vec<u8>> {

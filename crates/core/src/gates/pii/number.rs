@@ -36,14 +36,15 @@ pub(super) fn is_ssn(bytes: &[u8], at: usize) -> bool {
     all_digits && issued && begins(bytes, at) && ends(bytes, at + 11)
 }
 
+/// The length of a social security number.
+pub(super) const SSN_BYTES: usize = "123-45-6789".len();
+
 /// Whether the three digits here are the middle of a telephone number.
 ///
 /// From the middle, because it is the only group whose neighbours are both fixed: a separator and four digits after it,
 /// a separator, perhaps a bracket and the area code before it. What the pattern allows before the area code matters
 /// only where that is not the beginning of a word: then it has to be the country's 1.
 pub(super) fn is_phone_middle(bytes: &[u8], at: usize) -> bool {
-    let separates =
-        |byte: Option<&u8>| matches!(byte, Some(b'-' | b'.' | b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c));
     let last = at + 4;
     if !separates(bytes.get(at + 3)) || digits(bytes, last) != 4 || !ends(bytes, last + 4) {
         return false;
@@ -60,16 +61,34 @@ pub(super) fn is_phone_middle(bytes: &[u8], at: usize) -> bool {
     begins(bytes, start) || before(bytes, start) == Some(b'1') && begins(bytes, start - 1)
 }
 
-/// Whether a public address begins with the digits here.
-pub(super) fn is_public_ipv4(bytes: &[u8], at: usize) -> bool {
+fn separates(byte: Option<&u8>) -> bool {
+    matches!(byte, Some(b'-' | b'.' | b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c))
+}
+
+/// Where the telephone number begins and ends whose middle is here, with the country's 1, a bracket and a plus before it.
+pub(super) fn phone_span(bytes: &[u8], at: usize) -> (usize, usize) {
+    let bracket = usize::from(at.checked_sub(2).is_some_and(|place| bytes.get(place) == Some(&b')')));
+    let mut start = at.saturating_sub("212-".len() + bracket);
+    let opens = |start: usize| matches!(before(bytes, start), Some(b'(' | b'+'));
+    start -= usize::from(opens(start));
+    let country = start - usize::from(separates(start.checked_sub(1).and_then(|place| bytes.get(place))));
+    if before(bytes, country) == Some(b'1') && begins(bytes, country - 1) {
+        start = country - 1;
+        start -= usize::from(opens(start));
+    }
+    (start - usize::from(opens(start)), at + "555-0123".len())
+}
+
+/// Where the public address ends that begins with the digits here.
+pub(super) fn public_ipv4_end(bytes: &[u8], at: usize) -> Option<usize> {
     if !begins(bytes, at) || before(bytes, at) == Some(b'.') {
-        return false;
+        return None;
     }
     let (mut octets, mut next) = ([0; 4], at);
     for (place, octet) in octets.iter_mut().enumerate() {
         if place > 0 {
             if bytes.get(next) != Some(&b'.') {
-                return false;
+                return None;
             }
             next += 1;
         }
@@ -79,12 +98,12 @@ pub(super) fn is_public_ipv4(bytes: &[u8], at: usize) -> bool {
         let padded = text.len() > 1 && text.starts_with('0');
         match text.parse() {
             Ok(number) if !padded => *octet = number,
-            _ => return false,
+            _ => return None,
         }
         next = end;
     }
     let goes_on = bytes.get(next) == Some(&b'.') && bytes.get(next + 1).is_some_and(u8::is_ascii_digit);
-    ends(bytes, next) && !goes_on && is_public(octets.into())
+    (ends(bytes, next) && !goes_on && is_public(octets.into())).then_some(next)
 }
 
 /// Whether an address belongs to somebody: not private, shared, local, for documentation, benchmarks or several hosts.
