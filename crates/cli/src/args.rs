@@ -2,6 +2,7 @@
 
 mod help;
 mod operate;
+mod proxy;
 
 use std::path::PathBuf;
 
@@ -17,8 +18,9 @@ use crate::gate;
 use crate::judge::{self, Min};
 use crate::setup::server::{self, ServerUrl};
 
-use help::{GATE_HELP, JUDGE_HELP, KEYS_HELP, SCORE_HELP, SERVE_HELP, SETUP_HELP};
+use help::{GATE_HELP, JUDGE_HELP, KEYS_HELP, PROXY_HELP, SCORE_HELP, SERVE_HELP, SETUP_HELP};
 pub(crate) use operate::*;
+pub(crate) use proxy::*;
 
 /// Tells whether an AI agent's work can be trusted.
 #[derive(Debug, Parser)]
@@ -68,6 +70,14 @@ pub(crate) enum Command {
     /// Run the gates on one output
     #[command(after_long_help = GATE_HELP)]
     Gate(GateArgs),
+
+    /// Stand before an MCP server and gate what its tools give back
+    #[command(after_long_help = PROXY_HELP)]
+    Proxy(ProxyArgs),
+
+    /// Become the server of a proxy
+    #[command(hide = true)]
+    ExecChild(ChildArgs),
 
     /// Point an agent's telemetry at Renown
     #[command(after_long_help = SETUP_HELP)]

@@ -30,6 +30,7 @@ use serde_json::{Map, Value};
 
 use crate::failure::Failure;
 use crate::place;
+use crate::proxy::ProxyTable;
 use crate::settings::{Listen, PerMinute, StoreUrl};
 
 /// What is configured.
@@ -37,6 +38,7 @@ use crate::settings::{Listen, PerMinute, StoreUrl};
 pub(crate) struct Config {
     pub(crate) prices: Prices,
     pub(crate) server: ServerTable,
+    pub(crate) proxy: ProxyTable,
     /// The gates as they are written: they are checked where an engine is built.
     pub(crate) gates: Settings,
     /// The file, to which paths in it are relative; none if there is none.
@@ -150,7 +152,7 @@ impl Config {
         let gates = Settings { gates: file.gates, gate: file.gate };
         let server =
             ServerTable { data: file.data, listen: file.listen, store: file.store, limits: file.limits };
-        Ok(Self { prices: Prices::new(prices), server, gates, path: None })
+        Ok(Self { prices: Prices::new(prices), server, proxy: file.proxy, gates, path: None })
     }
 }
 
@@ -210,6 +212,8 @@ struct File {
     limits: LimitsTable,
     #[serde(default)]
     prices: BTreeMap<String, PriceEntry>,
+    #[serde(default)]
+    proxy: ProxyTable,
     #[serde(default)]
     gates: Map<String, Value>,
     #[serde(default)]

@@ -81,7 +81,7 @@ fn engine(args: &GateArgs) -> Result<Engine, Failure> {
 }
 
 /// A root as it is named, and where its links lead if that is elsewhere.
-fn roots(root: &Path) -> Result<Vec<String>, Failure> {
+pub(crate) fn roots(root: &Path) -> Result<Vec<String>, Failure> {
     let refused = |error: io::Error| Failure::new(format!("--root {}: {error}", root.display()));
     let (named, real) =
         (std::path::absolute(root).map_err(refused)?, fs::canonicalize(root).map_err(refused)?);

@@ -17,6 +17,7 @@ mod keys;
 mod logs;
 mod place;
 mod progress;
+mod proxy;
 mod score;
 mod serve;
 mod settings;
@@ -78,6 +79,8 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Doctor(args) => doctor::run(args, cli.quiet),
         Command::Score(args) => score::run(args, cli.quiet),
         Command::Gate(args) => gate::run(args, cli.quiet),
+        Command::Proxy(args) => proxy::run(args, cli.quiet),
+        Command::ExecChild(args) => proxy::exec(args),
         Command::Setup(args) => setup::run(args, cli.quiet),
         Command::Completions { shell } => {
             let mut script = Vec::new();

@@ -28,6 +28,8 @@ pub type Tell = Box<dyn Fn(&str) + Send + Sync>;
 pub struct Keep {
     log: Mutex<Logged>,
     folder: PathBuf,
+    /// What tells the server from others.
+    identity: String,
     telemetry: Option<Telemetry>,
     verbose: bool,
     tell: Tell,
@@ -40,9 +42,15 @@ struct Logged {
 
 impl Keep {
     /// Keeps things below the data directory. `verbose` also tells each line of the log.
-    pub fn new(folder: PathBuf, telemetry: Option<Telemetry>, verbose: bool, tell: Tell) -> Self {
+    pub fn new(
+        folder: PathBuf,
+        identity: String,
+        telemetry: Option<Telemetry>,
+        verbose: bool,
+        tell: Tell,
+    ) -> Self {
         let log = Mutex::new(Logged { log: Log::new(folder.clone()), broken: false });
-        Self { log, folder, telemetry, verbose, tell }
+        Self { log, folder, identity, telemetry, verbose, tell }
     }
 
     /// Writes what has to be written before a message is released.
@@ -55,7 +63,7 @@ impl Keep {
         }
         if effects.pins_changed {
             let pins = pins.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Err(error) = save_pins(&self.folder, &pins) {
+            if let Err(error) = save_pins(&self.folder, &self.identity, &pins) {
                 (self.tell)(&format!("warning: the pinned tools cannot be kept: {error}"));
             }
         }
@@ -107,9 +115,9 @@ impl Keep {
     }
 }
 
-/// The pinned tools of a server; none yet if there is no file.
-pub fn load_pins(folder: &Path, server: &str) -> io::Result<Pins> {
-    match fs::read_to_string(pins_path(folder, server)) {
+/// The pinned tools of a server; none yet if there is no file. The identity tells it from others, the name is shown.
+pub fn load_pins(folder: &Path, identity: &str, server: &str) -> io::Result<Pins> {
+    match fs::read_to_string(pins_path(folder, identity)) {
         Ok(text) => serde_json::from_str(&text).map_err(io::Error::other),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Pins::new(server.to_owned())),
         Err(error) => Err(error),
@@ -117,8 +125,8 @@ pub fn load_pins(folder: &Path, server: &str) -> io::Result<Pins> {
 }
 
 /// Keeps the pinned tools of a server, whole or not at all.
-pub fn save_pins(folder: &Path, pins: &Pins) -> io::Result<()> {
-    let path = pins_path(folder, &pins.server);
+pub fn save_pins(folder: &Path, identity: &str, pins: &Pins) -> io::Result<()> {
+    let path = pins_path(folder, identity);
     fs::create_dir_all(path.parent().unwrap_or(folder))?;
     // Two proxies of one server may write at once.
     let new = path.with_extension(format!("{}.new", std::process::id()));
@@ -128,8 +136,8 @@ pub fn save_pins(folder: &Path, pins: &Pins) -> io::Result<()> {
     fs::rename(new, path)
 }
 
-fn pins_path(folder: &Path, server: &str) -> PathBuf {
-    let hash = Sha256::digest(server.as_bytes());
+fn pins_path(folder: &Path, identity: &str) -> PathBuf {
+    let hash = Sha256::digest(identity.as_bytes());
     let id = hash.iter().take(8).fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"));
     folder.join("pins").join(format!("{id}.json"))
 }

@@ -220,7 +220,10 @@ fn attend<H>(
 ) -> Option<ExitStatus> {
     use rustix::process::{Signal, kill_process_group};
 
-    let signal = |signal| drop(kill_process_group(group, signal));
+    let signal = |signal| {
+        // One that is gone already needs none.
+        let _ = kill_process_group(group, signal);
+    };
     let (mut status, mut drained) = (None, false);
     // When something is done about a server that does not end, and what.
     let mut next: Option<(Instant, Signal)> = None;

@@ -81,6 +81,25 @@ Examples:
   some-tool | renown gate --as text --strictness balanced
   renown gate --gates pii,content --format json output.json";
 
+pub(super) const PROXY_HELP: &str = r#"In the settings of an MCP client, put the proxy before the server's command:
+  "command": "renown", "args": ["proxy", "--", "npx", "-y", "some-server"]
+
+Results of tools are judged by filesystem, pii, content and secrets; what
+fails is answered with error -32000 in its place. injection only warns.
+[gates] proxy of the configuration names other gates, gate.NAME their options.
+
+The log is proxy/YYYY-MM-DD.jsonl in the data directory. With --server every
+verdict is counted there for the agent; while the server is away they wait on
+disk. Nothing of arguments and results is kept, logged or sent.
+
+Exit code: that of COMMAND, 128 + signal, 127 if it cannot be started.
+
+Examples:
+  renown proxy -- npx -y @modelcontextprotocol/server-filesystem .
+  renown proxy --observe --verbose --pre -- python server.py
+  RENOWN_KEY=rn_pub_… renown proxy --server http://127.0.0.1:7070 -- ./server
+  renown proxy --upstream https://example.com/mcp --listen 127.0.0.1:7080"#;
+
 pub(super) const SETUP_HELP: &str = r"What is changed (only what differs, after asking):
   claude  env in ~/.claude/settings.json or $CLAUDE_CONFIG_DIR, and the
           command /performance in its commands folder

@@ -8,7 +8,7 @@ use renown_core::json::Found;
 use toml::de::{DeTable, DeValue};
 
 /// Every key that is read; `*` stands for any name, and what is below a key that ends in `.**` is read elsewhere.
-const KNOWN: [&str; 12] = [
+const KNOWN: [&str; 23] = [
     "data",
     "listen",
     "store",
@@ -19,6 +19,17 @@ const KNOWN: [&str; 12] = [
     "prices.*.output",
     "prices.*.cache_read",
     "prices.*.cache_creation",
+    "proxy.agent",
+    "proxy.server",
+    "proxy.key",
+    "proxy.observe",
+    "proxy.pre",
+    "proxy.roots",
+    "proxy.pin",
+    "proxy.methods",
+    "proxy.upstream",
+    "proxy.listen",
+    "proxy.verbose",
     "gates.**",
     "gate.**",
 ];

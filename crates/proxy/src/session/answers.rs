@@ -113,7 +113,12 @@ impl Session {
                 reason: Some("renown:error".to_owned()),
                 skipped: false,
             });
-            return Verdict { passed: false, gates: gates.collect(), total: Micros::default(), redacted: None };
+            return Verdict {
+                passed: false,
+                gates: gates.collect(),
+                total: Micros::default(),
+                redacted: None,
+            };
         };
         let context = Context {
             tool: call.tool.as_ref().map(renown_core::ids::ToolName::as_str),

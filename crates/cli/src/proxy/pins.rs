@@ -1,0 +1,50 @@
+//! `renown proxy --accept-pins`: shows how tools have changed, and accepts it.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use renown_proxy::{Pins, save_pins};
+use serde_json::Value;
+
+use crate::failure::{Failure, printable};
+use crate::printed;
+
+/// Accepts every change of a server's tools.
+pub(super) fn accept(mut pins: Pins, folder: &Path, identity: &str) -> Result<ExitCode, Failure> {
+    let changes = pins.accept();
+    let mut text = String::new();
+    for change in &changes {
+        let _ = writeln!(text, "{}", printable(&change.tool));
+        for (name, was, is) in &change.members {
+            let _ = writeln!(text, "  {name}");
+            for (sign, value) in [('-', was), ('+', is)] {
+                for line in value.as_ref().map(lines).unwrap_or_default() {
+                    let _ = writeln!(text, "    {sign} {}", printable(&line));
+                }
+            }
+        }
+    }
+    let counted = match changes.len() {
+        0 if pins.is_empty() => "no tools of this server are known yet".to_owned(),
+        0 => "no tool of this server has changed".to_owned(),
+        1 => "1 change accepted".to_owned(),
+        count => format!("{count} changes accepted"),
+    };
+    if !changes.is_empty() {
+        let refused = |error: io::Error| Failure::new(format!("{}: {error}", folder.display()));
+        save_pins(folder, identity, &pins).map_err(refused)?;
+    }
+    let mut out = io::stdout().lock();
+    printed(writeln!(out, "{text}{counted}").and_then(|()| out.flush()))
+}
+
+/// A value as it is shown: a text in its lines, anything else as indented JSON.
+fn lines(value: &Value) -> Vec<String> {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        other => serde_json::to_string_pretty(other).unwrap_or_default(),
+    };
+    text.lines().map(str::to_owned).collect()
+}

@@ -1,0 +1,234 @@
+//! What `renown proxy` can be told: flags, else the environment, else `[proxy]` of the configuration.
+//!
+//! ```toml
+//! [proxy]
+//! agent = "reviewer-1"
+//! server = "http://127.0.0.1:7070"     # the key is best in RENOWN_KEY
+//! observe = false
+//! pre = false
+//! roots = ["/srv/repo"]
+//! pin = "block"                        # or "warn", "off"
+//! methods = ["resources/read"]
+//! ```
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use renown_core::gates::{Choice, Context, Engine, Part, Place, Settings};
+use renown_core::ids::AgentId;
+use renown_proxy::{Build, Engines, PinMode, Policy};
+use renown_server::keys::KeyText;
+use renown_shipping::Destination;
+use serde::Deserialize;
+use serde_json::value::to_raw_value;
+
+use crate::args::{PinArg, ProxyArgs};
+use crate::config::{Config, data_dir, path_variable};
+use crate::failure::Failure;
+use crate::gate::roots;
+use crate::place::no_data_dir;
+use crate::settings::Listen;
+use crate::setup::server::ServerUrl;
+
+/// `[proxy]` of the configuration.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ProxyTable {
+    agent: Option<AgentId>,
+    server: Option<String>,
+    key: Option<String>,
+    observe: Option<bool>,
+    pre: Option<bool>,
+    #[serde(default)]
+    roots: Vec<PathBuf>,
+    pin: Option<PinArg>,
+    methods: Option<Vec<String>>,
+    upstream: Option<String>,
+    listen: Option<String>,
+    verbose: Option<bool>,
+}
+
+/// Where the server is.
+pub(super) enum Server {
+    Command(Vec<OsString>),
+    Upstream { url: String, listen: Listen },
+}
+
+/// Every setting of the proxy.
+pub(super) struct ProxySettings {
+    pub(super) server: Server,
+    /// What tells this server from others. It may hold secrets and is not shown.
+    pub(super) identity: String,
+    pub(super) policy: Policy,
+    pub(super) destination: Option<Destination>,
+    pub(super) verbose: bool,
+    pre: bool,
+    data: PathBuf,
+    roots: Vec<String>,
+    config: Arc<Config>,
+}
+
+impl ProxySettings {
+    pub(super) fn read(args: &ProxyArgs) -> Result<Self, Failure> {
+        let config = Config::load_for(args.config.as_deref(), args.data.as_deref())?;
+        let file = &config.proxy;
+        let data = args.data.clone().or_else(|| path_variable("RENOWN_DATA"));
+        let data = data.or_else(|| config.server.data.clone()).or_else(data_dir).ok_or_else(no_data_dir)?;
+        let server = server(args, file)?;
+        let identity = identity(&server);
+        let observe = args.observe.or(file.observe).unwrap_or(false);
+        let default_pin = if observe { PinArg::Warn } else { PinArg::Block };
+        let policy = Policy {
+            server: shown(&server),
+            agent: args.agent.clone().or_else(|| file.agent.clone()),
+            observe,
+            pin: PinMode::from(args.pin.or(file.pin).unwrap_or(default_pin)),
+            methods: args.methods.clone().or_else(|| file.methods.clone()).unwrap_or_default(),
+        };
+        let named = args.root.iter().chain(&file.roots).map(PathBuf::as_path);
+        let among_arguments = match &server {
+            Server::Command(command) => {
+                command.iter().skip(1).map(Path::new).filter(|path| path.is_dir()).collect()
+            }
+            Server::Upstream { .. } => Vec::new(),
+        };
+        let all = named.chain(among_arguments).map(roots).collect::<Result<Vec<_>, _>>()?.concat();
+        Ok(Self {
+            identity,
+            policy,
+            destination: destination(args, file)?,
+            verbose: args.verbose.or(file.verbose).unwrap_or(false),
+            pre: args.pre.or(file.pre).unwrap_or(false),
+            data,
+            roots: all,
+            server,
+            config: Arc::new(config),
+        })
+    }
+
+    /// Where the log, the pins and the spool are.
+    pub(super) fn folder(&self) -> PathBuf {
+        self.data.join("proxy")
+    }
+
+    /// The gates; those of the first session are built at once, so that a mistake is told before anything runs.
+    pub(super) fn build(&self) -> Result<Build, Failure> {
+        let (config, own, pre) = (Arc::clone(&self.config), self.roots.clone(), self.pre);
+        let build = move |more: &[String]| -> Result<Engines, Failure> {
+            let roots: Vec<String> = own.iter().chain(more).cloned().collect();
+            let engine = |part| config.engine(&Choice { part, roots: &roots, ..Choice::of(Place::Proxy) });
+            Ok(Engines {
+                after: engine(Part::Output)?,
+                before: if pre { Some(engine(Part::Arguments)?) } else { None },
+                definitions: simple("injection", &Settings::default()),
+            })
+        };
+        build(&[])?;
+        Ok(Arc::new(move |more| build(more).ok()))
+    }
+}
+
+/// One gate for itself.
+fn simple(gate: &str, settings: &Settings) -> Option<Engine> {
+    let gates = [gate.to_owned()];
+    let choice = Choice { gates: Some(&gates), ..Choice::of(Place::Proxy) };
+    Engine::new(settings, &choice, &mut |file| Err(file.to_owned())).ok()
+}
+
+fn server(args: &ProxyArgs, file: &ProxyTable) -> Result<Server, Failure> {
+    if !args.command.is_empty() {
+        return Ok(Server::Command(args.command.clone()));
+    }
+    let listen = |text: &str| text.parse().map_err(|error| Failure::new(format!("proxy.listen: {error}")));
+    let listen = match (args.listen, &file.listen) {
+        (Some(listen), _) => listen,
+        (None, Some(text)) => listen(text)?,
+        (None, None) => Listen(([127, 0, 0, 1], 7080).into()),
+    };
+    let url = args.upstream.clone().or_else(|| file.upstream.clone());
+    let url = url.ok_or_else(|| {
+        Failure::new("no server was given").hint("renown proxy -- COMMAND, or renown proxy --upstream URL")
+    })?;
+    Ok(Server::Upstream { url, listen })
+}
+
+fn destination(args: &ProxyArgs, file: &ProxyTable) -> Result<Option<Destination>, Failure> {
+    let from_file = |text: &String| {
+        text.parse::<ServerUrl>().map_err(|error| Failure::new(format!("proxy.server: {error}")))
+    };
+    let server = match &args.server {
+        Some(server) => Some(server.as_str().to_owned()),
+        None => file.server.as_ref().map(from_file).transpose()?.map(|server| server.as_str().to_owned()),
+    };
+    let Some(server) = server else { return Ok(None) };
+    let variable = std::env::var("RENOWN_KEY").ok().filter(|key| !key.is_empty());
+    let (name, key) = match (&args.key, variable, &file.key) {
+        (Some(key), _, _) => ("--key", key.clone()),
+        (None, Some(key), _) => ("RENOWN_KEY", key),
+        (None, None, Some(key)) => ("proxy.key", key.clone()),
+        (None, None, None) => {
+            let hint = "set RENOWN_KEY to a key of it: `renown keys create` makes one";
+            return Err(Failure::new("no key for the server").hint(hint));
+        }
+    };
+    // A key is never repeated, not even one that is none: it may be a slip of the pen away from one.
+    let key: KeyText =
+        key.trim().parse().map_err(|error| Failure::new(format!("{name}: not a key, {error}")))?;
+    Ok(Some(Destination { server, key: key.reveal().to_owned() }))
+}
+
+/// What tells a server from others.
+fn identity(server: &Server) -> String {
+    match server {
+        Server::Command(command) => {
+            let words: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
+            words.join(" ")
+        }
+        Server::Upstream { url, .. } => url.clone(),
+    }
+}
+
+/// A server as it may be shown: an address without what may be secret in it, a command line without what looks like it.
+fn shown(server: &Server) -> String {
+    let identity = identity(server);
+    let text = match server {
+        Server::Command(_) => identity.as_str(),
+        Server::Upstream { .. } => identity.split(['?', '#']).next().unwrap_or_default(),
+    };
+    let text = match text.split_once("://") {
+        Some((scheme, rest)) if matches!(server, Server::Upstream { .. }) => {
+            let (host, path) = rest.split_once('/').map_or((rest, ""), |(host, path)| (host, path));
+            format!("{scheme}://{}/{path}", host.rsplit('@').next().unwrap_or_default())
+        }
+        _ => text.to_owned(),
+    };
+    without_secrets(&text).unwrap_or_else(|| "(not shown)".to_owned())
+}
+
+fn without_secrets(text: &str) -> Option<String> {
+    let settings = serde_json::json!({"gate": {"secrets": {"mode": "redact"}}});
+    let engine = simple("secrets", &serde_json::from_value(settings).ok()?)?;
+    let output = to_raw_value(text).ok()?;
+    let verdict = engine.evaluate(&Context::of(&output), &|| std::time::Duration::ZERO);
+    match verdict.redacted {
+        Some(redacted) => serde_json::from_str(&redacted).ok(),
+        None => verdict.passed.then(|| text.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_shown_of_a_server_holds_no_secret() {
+        let command = |words: &[&str]| Server::Command(words.iter().map(Into::into).collect());
+        assert_eq!(shown(&command(&["npx", "-y", "server", "/srv"])), "npx -y server /srv");
+        let token = ["ghp", "_", "0a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R"].concat();
+        assert_eq!(shown(&command(&["server", "--token", &token])), "server --token [github]");
+        let upstream =
+            |url: &str| Server::Upstream { url: url.to_owned(), listen: Listen(([127, 0, 0, 1], 1).into()) };
+        assert_eq!(shown(&upstream("https://u:p@host:8/mcp?token=x#y")), "https://host:8/mcp");
+    }
+}
