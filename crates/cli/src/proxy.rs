@@ -15,13 +15,15 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use renown_proxy::{Conversation, Happening, Host, Keep, Session, load_pins};
+use renown_proxy::{Conversation, Happening, Host, HttpProxy, Keep, Session, load_pins};
 use renown_shipping::{Http, Settings, Telemetry};
 use rustix::process::Signal;
+use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::args::ProxyArgs;
 use crate::failure::{self, Failure};
+use crate::settings::Listen;
 pub(crate) use child::exec;
 pub(crate) use settings::ProxyTable;
 use settings::{ProxySettings, Server};
@@ -57,8 +59,42 @@ pub(crate) fn run(args: &ProxyArgs, quiet: bool) -> Result<ExitCode, Failure> {
             let conversation = Conversation::new(session, pins, keep, Machine::new(), client);
             Ok(conversation.run(child::command(command), input, (sender, receiver)).into())
         }
-        Server::Upstream { .. } => Err(Failure::new("--upstream is not available yet")),
+        Server::Upstream { url, listen } => {
+            let proxy = HttpProxy::new(url, policy, build, pins, keep, Machine::new());
+            let proxy = proxy.map_err(|error| Failure::new(format!("--upstream: {error}")))?;
+            serve(proxy, *listen, quiet)
+        }
     }
+}
+
+/// Serves clients of an HTTP server until a signal ends it.
+fn serve(proxy: HttpProxy<Machine>, listen: Listen, quiet: bool) -> Result<ExitCode, Failure> {
+    if !listen.0.ip().is_loopback() {
+        let hint =
+            "whoever reaches it speaks as its clients do: put something that asks who they are before it";
+        return Err(Failure::new(format!("--listen {listen}: not a loopback address")).hint(hint));
+    }
+    let refused = |error: io::Error| Failure::new(format!("--listen {listen}: {error}"));
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    runtime.map_err(refused)?.block_on(async {
+        let listener = TcpListener::bind(listen.0).await.map_err(refused)?;
+        let (mut interrupt, mut terminate) = (
+            signal(SignalKind::interrupt()).map_err(refused)?,
+            signal(SignalKind::terminate()).map_err(refused)?,
+        );
+        if !quiet {
+            let address = listener.local_addr().map_err(refused)?;
+            failure::note(&format!("listening on http://{address}/"));
+        }
+        let end = async {
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+            }
+        };
+        proxy.serve(listener, end).await;
+        Ok(ExitCode::SUCCESS)
+    })
 }
 
 /// What is kept on disk and sent to the server of Renown.

@@ -21,6 +21,7 @@
 //! and errors of a protocol revision that nobody here has heard of pass as they are.
 
 mod framing;
+mod http;
 mod keep;
 mod log;
 mod message;
@@ -30,10 +31,12 @@ mod record;
 mod reply;
 mod seen;
 mod session;
+mod sse;
 #[cfg(unix)]
 mod stdio;
 
 pub use framing::{Frame, Frames, MESSAGE_BYTES_MAX, Oversized};
+pub use http::{HttpProxy, UpstreamError};
 pub use keep::{Keep, Tell, load_pins, save_pins};
 pub use pins::{Change, PinMode, Pins};
 pub use record::{Action, Record};

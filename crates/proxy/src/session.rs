@@ -63,7 +63,7 @@ pub struct Engines {
 }
 
 /// Builds the gates for these directories beside those of the settings.
-pub type Build = Arc<dyn Fn(&[String]) -> Option<Engines> + Send + Sync>;
+pub type Build = Arc<dyn Fn(&[String]) -> Option<Arc<Engines>> + Send + Sync>;
 
 /// What becomes of the bytes of a message.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -105,7 +105,7 @@ pub struct Counts {
 pub struct Session {
     policy: Arc<Policy>,
     build: Build,
-    engines: Engines,
+    engines: Arc<Engines>,
     pins: Arc<Mutex<Pins>>,
     /// Requests of the client.
     pending: Pending,

@@ -43,11 +43,11 @@ fn build(settings: &Value, pre: bool) -> Build {
             Engine::new(&settings, &choice, &mut |file| Err(file.to_owned())).ok()
         };
         let set = ["filesystem", "pii", "content"];
-        Some(Engines {
+        Some(Arc::new(Engines {
             after: engine(Part::Output, &set)?,
             before: if pre { Some(engine(Part::Arguments, &set)?) } else { None },
             definitions: Some(engine(Part::Output, &["injection"])?),
-        })
+        }))
     })
 }
 

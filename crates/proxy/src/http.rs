@@ -1,0 +1,292 @@
+//! A streamable HTTP server, with the proxy before it.
+//!
+//! | what | rule |
+//! |---|---|
+//! | who may ask | the listener is on loopback, `Host` is a loopback name, and so is `Origin` if there is one; others get 403 |
+//! | where it goes | `/` is the address of the server; any other path is that path on the server's host |
+//! | headers | pass, but for those of a connection; `Host` is the server's, `Accept-Encoding` is `identity` |
+//! | a body of JSON | is a message, or a batch; above 64 MiB it is drained and answered |
+//! | a stream of events | leaves event by event, as they arrive; the id of an event stays |
+//! | everything else | passes as it is |
+//!
+//! A result is known by the session (`Mcp-Session-Id`) and its id, on whichever stream it comes. A request without a session has one
+//! of its own, which ends with its reply, unless the reply names one.
+
+mod answer;
+mod sessions;
+mod upstream;
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::combinators::BoxBody;
+use http_body_util::{BodyExt, Full};
+use hyper::body::{Body, Incoming};
+use hyper::header::{CONTENT_TYPE, HOST, HeaderMap, HeaderValue, ORIGIN};
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::TokioIo;
+use tokio::net::TcpListener;
+
+use crate::framing::MESSAGE_BYTES_MAX;
+use crate::keep::Keep;
+use crate::message::Ids;
+use crate::pins::Pins;
+use crate::session::{Build, Effects, Forward, Host, Policy, Session};
+use sessions::{Sessions, Shared};
+use upstream::Upstream;
+pub use upstream::UpstreamError;
+
+/// How long requests may go on after the end was asked for.
+const LAST_REQUESTS: Duration = Duration::from_secs(5);
+
+/// What a reply is made of.
+type ReplyBody = BoxBody<Bytes, hyper::Error>;
+
+/// A proxy before a streamable HTTP server.
+pub struct HttpProxy<H> {
+    upstream: Upstream,
+    policy: Arc<Policy>,
+    build: Build,
+    pins: Arc<Mutex<Pins>>,
+    keep: Keep,
+    host: H,
+    sessions: Sessions,
+}
+
+impl<H: Host + Send + Sync + 'static> HttpProxy<H> {
+    /// A proxy before the server at this address.
+    pub fn new(
+        url: &str,
+        policy: Arc<Policy>,
+        build: Build,
+        pins: Arc<Mutex<Pins>>,
+        keep: Keep,
+        host: H,
+    ) -> Result<Self, UpstreamError> {
+        let upstream = Upstream::new(url)?;
+        Ok(Self { upstream, policy, build, pins, keep, host, sessions: Sessions::default() })
+    }
+
+    /// Serves until the end is asked for.
+    pub async fn serve(self, listener: TcpListener, end: impl Future<Output = ()>) {
+        let proxy = Arc::new(self);
+        let mut open = tokio::task::JoinSet::new();
+        tokio::pin!(end);
+        loop {
+            let stream = tokio::select! {
+                () = &mut end => break,
+                accepted = listener.accept() => match accepted {
+                    Ok((stream, _)) => stream,
+                    // Out of descriptors: those that are open come first.
+                    Err(_) => {
+                        tokio::time::sleep(Duration::from_millis(50)).await;
+                        continue;
+                    }
+                },
+            };
+            let _ = stream.set_nodelay(true);
+            let proxy = Arc::clone(&proxy);
+            open.spawn(async move {
+                let service = service_fn(move |request| {
+                    let proxy = Arc::clone(&proxy);
+                    async move { Ok::<_, Infallible>(proxy.request(request).await) }
+                });
+                let mut http = hyper::server::conn::http1::Builder::new();
+                // A client that goes away is nobody's mistake.
+                let _ = http.half_close(true).serve_connection(TokioIo::new(stream), service).await;
+            });
+            while open.try_join_next().is_some() {}
+        }
+        drop(listener);
+        let _ =
+            tokio::time::timeout(LAST_REQUESTS, async { while open.join_next().await.is_some() {} }).await;
+        open.abort_all();
+        while open.join_next().await.is_some() {}
+        for session in proxy.sessions.drain() {
+            proxy.end(&session);
+        }
+        proxy.keep.close(Duration::from_secs(2));
+    }
+
+    async fn request(self: Arc<Self>, request: Request<Incoming>) -> Response<ReplyBody> {
+        if let Err(why) = local(request.headers()) {
+            return said(StatusCode::FORBIDDEN, why);
+        }
+        let named = request.headers().get(sessions::HEADER).cloned();
+        let Some(session) = self.session(named.as_ref()) else {
+            return said(StatusCode::INTERNAL_SERVER_ERROR, "the gates cannot be built");
+        };
+        let is_message = *request.method() == Method::POST && is_json(request.headers());
+        let ends = *request.method() == Method::DELETE;
+        let (parts, body) = request.into_parts();
+        let (body, answered): (ReplyBody, Vec<Vec<u8>>) = if is_message {
+            let effects = match read(body).await {
+                Ok(Read::Whole(bytes)) => {
+                    let effects = session.lock().from_client(&bytes, &self.host);
+                    Some((effects, bytes))
+                }
+                Ok(Read::TooLarge(ids)) => {
+                    Some((session.lock().oversized_from_client(&ids.finish()), Bytes::new()))
+                }
+                Err(_) => None,
+            };
+            let Some((effects, bytes)) = effects else {
+                return said(StatusCode::BAD_REQUEST, "the body broke off");
+            };
+            self.keep.effects(&effects, &self.pins);
+            let Effects { forward, to_client, .. } = effects;
+            match forward {
+                Forward::AsIs => (full(bytes), to_client),
+                Forward::Changed(new) => (full(new.into()), to_client),
+                Forward::Nothing => return answer::made(&to_client),
+            }
+        } else {
+            (body.boxed(), Vec::new())
+        };
+        let reply = self.upstream.send(parts, body).await;
+        let reply = match reply {
+            Ok(reply) => reply,
+            Err(error) => {
+                if named.is_none() {
+                    self.end(&session);
+                }
+                return said(StatusCode::BAD_GATEWAY, &format!("the server cannot be reached: {error}"));
+            }
+        };
+        let belongs = reply.headers().get(sessions::HEADER).cloned().or(named);
+        match belongs {
+            Some(id) if ends && reply.status().is_success() => {
+                if let Some(ended) = self.sessions.remove(&id) {
+                    self.end(&ended);
+                }
+            }
+            Some(id) => {
+                if let Some(oldest) = self.sessions.insert(id, Arc::clone(&session)) {
+                    self.end(&oldest);
+                }
+            }
+            None => {}
+        }
+        self.answer(reply, session, answered).await
+    }
+
+    /// The session of that id, or a new one.
+    fn session(&self, id: Option<&HeaderValue>) -> Option<Arc<Shared>> {
+        if let Some(known) = id.and_then(|id| self.sessions.get(id)) {
+            return Some(known);
+        }
+        let session =
+            Session::new(Arc::clone(&self.policy), Arc::clone(&self.build), Arc::clone(&self.pins))?;
+        Some(Arc::new(Shared::new(session)))
+    }
+
+    /// Writes down what a session never got an answer to.
+    fn end(&self, session: &Shared) {
+        for record in session.lock().lost(&self.host) {
+            self.keep.record(&record);
+        }
+    }
+}
+
+/// Whether a request comes from this machine, and not from a page that some browser has open.
+fn local(headers: &HeaderMap) -> Result<(), &'static str> {
+    let host = headers.get(HOST).and_then(|host| host.to_str().ok());
+    if !host.is_some_and(is_loopback) {
+        return Err("Host is no name of this machine");
+    }
+    match headers.get(ORIGIN).map(HeaderValue::to_str) {
+        None => Ok(()),
+        Some(Ok(origin)) if origin.split_once("://").is_some_and(|(_, host)| is_loopback(host)) => Ok(()),
+        Some(_) => Err("Origin is not of this machine"),
+    }
+}
+
+/// Whether a host, perhaps with a port, is this machine.
+fn is_loopback(host: &str) -> bool {
+    if let Ok(address) = host.parse::<SocketAddr>() {
+        return address.ip().is_loopback();
+    }
+    let name = host.rsplit_once(':').filter(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()));
+    let name = name.map_or(host, |(name, _)| name).trim_start_matches('[').trim_end_matches(']');
+    name.eq_ignore_ascii_case("localhost")
+        || name.parse::<std::net::IpAddr>().is_ok_and(|ip| ip.is_loopback())
+}
+
+fn media_type(headers: &HeaderMap) -> String {
+    let value = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let media_type = media_type(headers);
+    media_type == "application/json" || media_type.ends_with("+json") || media_type.is_empty()
+}
+
+/// A body that was read.
+enum Read {
+    Whole(Bytes),
+    TooLarge(Ids),
+}
+
+/// Reads a body to its end, and keeps it if it is not too long.
+async fn read<B: Body<Data = Bytes, Error = hyper::Error> + Unpin>(
+    mut body: B,
+) -> Result<Read, hyper::Error> {
+    let (mut bytes, mut drained) = (Vec::new(), None::<Ids>);
+    while let Some(frame) = body.frame().await {
+        let Ok(data) = frame?.into_data() else { continue };
+        match &mut drained {
+            Some(ids) => ids.push(&data),
+            None if bytes.len() + data.len() <= MESSAGE_BYTES_MAX => bytes.extend_from_slice(&data),
+            None => {
+                let ids = drained.insert(Ids::default());
+                ids.push(&std::mem::take(&mut bytes));
+                ids.push(&data);
+            }
+        }
+    }
+    Ok(drained.map_or_else(|| Read::Whole(bytes.into()), Read::TooLarge))
+}
+
+fn full(bytes: Bytes) -> ReplyBody {
+    Full::new(bytes).map_err(|never: Infallible| match never {}).boxed()
+}
+
+/// A reply in our own words.
+fn said(status: StatusCode, what: &str) -> Response<ReplyBody> {
+    let mut reply = Response::new(full(format!("renown: {what}\n").into()));
+    *reply.status_mut() = status;
+    reply.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    reply
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_this_machine_may_ask() {
+        for (host, origin, may) in [
+            (Some("127.0.0.1:7080"), None, true),
+            (Some("localhost"), None, true),
+            (Some("[::1]:7080"), None, true),
+            (Some("LOCALHOST:1"), Some("http://localhost:3000"), true),
+            (Some("127.0.0.1"), Some("http://[::1]:5"), true),
+            (Some("evil.example:7080"), None, false),
+            (Some("localhost.evil.example"), None, false),
+            (None, None, false),
+            (Some("127.0.0.1"), Some("https://evil.example"), false),
+            (Some("127.0.0.1"), Some("null"), false),
+            (Some("127.0.0.1"), Some("http://127.0.0.1.evil.example"), false),
+        ] {
+            let mut headers = HeaderMap::new();
+            host.map(|host| headers.insert(HOST, HeaderValue::from_static(host)));
+            origin.map(|origin| headers.insert(ORIGIN, HeaderValue::from_static(origin)));
+            assert_eq!(local(&headers).is_ok(), may, "{host:?} {origin:?}");
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! The sessions that are open, by the id that the server gave them.
+
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use hyper::header::HeaderValue;
+use lru::LruCache;
+
+use crate::session::Session;
+
+/// The header that names a session.
+pub(super) const HEADER: &str = "mcp-session-id";
+
+/// The most sessions that are held. The one that was used least recently goes first.
+const SESSIONS_MAX: usize = 10_000;
+
+/// A session that several requests use at once.
+pub(super) struct Shared(Mutex<Session>);
+
+impl Shared {
+    pub(super) fn new(session: Session) -> Self {
+        Self(Mutex::new(session))
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, Session> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The sessions that are open.
+pub(super) struct Sessions(Mutex<LruCache<HeaderValue, Arc<Shared>>>);
+
+impl Default for Sessions {
+    fn default() -> Self {
+        let most = NonZeroUsize::new(SESSIONS_MAX).unwrap_or(NonZeroUsize::MIN);
+        Self(Mutex::new(LruCache::new(most)))
+    }
+}
+
+impl Sessions {
+    pub(super) fn get(&self, id: &HeaderValue) -> Option<Arc<Shared>> {
+        self.lock().get(id).cloned()
+    }
+
+    /// Holds a session, and gives the one that had to go for it.
+    pub(super) fn insert(&self, id: HeaderValue, session: Arc<Shared>) -> Option<Arc<Shared>> {
+        let gone = self.lock().push(id.clone(), Arc::clone(&session));
+        gone.filter(|(_, gone)| !Arc::ptr_eq(gone, &session)).map(|(_, gone)| gone)
+    }
+
+    pub(super) fn remove(&self, id: &HeaderValue) -> Option<Arc<Shared>> {
+        self.lock().pop(id)
+    }
+
+    pub(super) fn drain(&self) -> Vec<Arc<Shared>> {
+        let mut held = self.lock();
+        std::iter::from_fn(|| held.pop_lru()).map(|(_, session)| session).collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, LruCache<HeaderValue, Arc<Shared>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
