@@ -1,6 +1,6 @@
 //! Requests that wait for their answer.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use renown_core::gates::GateResult;
@@ -10,6 +10,9 @@ use crate::message::LooseId;
 
 /// The most requests that may wait. One more is answered with an error: a result that nobody knows would pass ungated.
 pub(crate) const PENDING_MAX: usize = 65_536;
+
+/// The most answered calls whose ids are remembered.
+const ANSWERED_MAX: usize = 4096;
 
 /// The most tasks whose tool is remembered.
 const TASKS_MAX: usize = 4096;
@@ -40,6 +43,14 @@ pub(crate) struct Call {
     pub(crate) cancelled: bool,
 }
 
+impl Call {
+    /// A call that is answered once more.
+    pub(crate) fn again(evaluation_id: EvaluationId, id: String, now: Duration) -> Self {
+        let before = Before::default();
+        Self { evaluation_id, id, tool: None, sent_at: now, before, of_task: false, cancelled: false }
+    }
+}
+
 /// What the gates said before the tool ran.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Before {
@@ -54,6 +65,8 @@ pub(crate) struct Before {
 pub(crate) struct Pending {
     waiting: BTreeMap<LooseId, Vec<Asked>>,
     count: usize,
+    /// Ids of gated calls that were answered, the oldest first.
+    answered: VecDeque<LooseId>,
 }
 
 impl Pending {
@@ -75,7 +88,18 @@ impl Pending {
             self.waiting.remove(id);
         }
         self.count -= usize::from(asked.is_some());
+        if let Some(Asked::Call(_)) = asked {
+            if self.answered.len() >= ANSWERED_MAX {
+                self.answered.pop_front();
+            }
+            self.answered.push_back(id.clone());
+        }
         asked
+    }
+
+    /// Whether a gated call with this id was answered already. A second answer has no reader, but who knows.
+    pub(crate) fn was_answered(&self, id: &LooseId) -> bool {
+        self.answered.contains(id)
     }
 
     /// The client no longer wants an answer. One that comes all the same is still gated.

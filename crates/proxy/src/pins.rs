@@ -32,6 +32,9 @@ const PINNED: [&str; 3] = ["name", "description", "inputSchema"];
 pub struct Pins {
     /// The server, as its command line or address.
     pub server: String,
+    /// Whether a list was seen to its end: from then on a further name is new.
+    #[serde(default)]
+    complete: bool,
     tools: BTreeMap<String, Pin>,
 }
 
@@ -75,7 +78,7 @@ pub(crate) enum Sight {
 impl Pins {
     /// The pins of a server of which nothing is known.
     pub fn new(server: String) -> Self {
-        Self { server, tools: BTreeMap::new() }
+        Self { server, complete: false, tools: BTreeMap::new() }
     }
 
     /// Whether nothing is pinned yet.
@@ -83,7 +86,16 @@ impl Pins {
         self.tools.is_empty()
     }
 
-    /// Looks at a definition and remembers it. `known` if tools of this server were pinned before this list.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.complete
+    }
+
+    /// A list was seen to its end. True if that is news.
+    pub(crate) fn complete(&mut self) -> bool {
+        !std::mem::replace(&mut self.complete, true)
+    }
+
+    /// Looks at a definition and remembers it. `known` if a list of this server was seen to its end before.
     pub(crate) fn look(&mut self, definition: Map<String, Value>, known: bool) -> (String, Sight) {
         let name = definition.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
         let sha256 = hash(&definition);

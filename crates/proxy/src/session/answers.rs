@@ -6,7 +6,7 @@ use renown_core::gates::{Context, GateResult, Verdict};
 use renown_core::units::Micros;
 use serde_json::value::RawValue;
 
-use super::{Effects, Host, Session};
+use super::{Effects, Host, Session, made};
 use crate::message::{LooseId, Members, items};
 use crate::pending::{Asked, Call};
 use crate::pins::{PinMode, Sight, definition};
@@ -36,9 +36,21 @@ impl Session {
             return None;
         }
         let ids: Vec<LooseId> = arrived.message.ids().collect();
-        match ids.iter().find_map(|id| self.pending.take(id))? {
-            Asked::Tools => self.tools(arrived.message, host, effects),
-            Asked::Call(call) => self.result(&call, &results, arrived, host, effects),
+        match ids.iter().find_map(|id| self.pending.take(id)) {
+            Some(Asked::Tools) => self.tools(arrived.message, host, effects),
+            Some(Asked::Call(call)) => self.result(&call, &results, arrived, host, effects),
+            None if ids.iter().any(|id| self.pending.was_answered(id)) => {
+                let id = arrived.message.all("id").next().map_or("null", RawValue::get).to_owned();
+                let again = Call::again(made(host), id, host.elapsed());
+                let new = self.result(&again, &results, arrived, host, effects);
+                // It is judged so that nothing passes, and counts for nobody.
+                effects
+                    .records
+                    .iter_mut()
+                    .for_each(|record| record.counts &= record.evaluation_id != again.evaluation_id);
+                new
+            }
+            None => None,
         }
     }
 
@@ -134,7 +146,7 @@ impl Session {
         if self.policy.pin == PinMode::Off {
             return None;
         }
-        let known = !self.pins().is_empty();
+        let known = self.pins().is_complete();
         let mut cut = false;
         let lists: Vec<Option<String>> = message
             .all("result")
@@ -153,6 +165,8 @@ impl Session {
                 Some(format!("{{{}}}", kept.collect::<Option<Vec<_>>>()?.join(",")))
             })
             .collect();
+        let more = message.objects("result").iter().any(|result| !result.texts("nextCursor").is_empty());
+        effects.pins_changed |= !more && self.pins().complete();
         if !cut {
             return None;
         }

@@ -140,8 +140,10 @@ fn a_result_is_forwarded_or_blocked_and_recorded() {
     let effects = talk.server(&result("\"b\"", BAD));
     assert_eq!(error(&effects), ("\"b\"".to_owned(), "blocked by renown, the tool did run: pii".to_owned()));
     assert_eq!(effects.records[0].action, Action::Blocked);
-    let reply = talk.server(&result("\"b\"", BAD));
-    assert_eq!(reply.forward, Forward::AsIs, "nobody waits for a second answer");
+    let again = talk.server(&result("\"b\"", BAD));
+    error(&again);
+    assert!(!again.records[0].counts, "a second answer is judged and counts for nobody");
+    assert_eq!(talk.server(&result("\"c\"", BAD)).forward, Forward::AsIs, "nobody ever asked");
 }
 
 #[test]
@@ -284,7 +286,7 @@ fn roots_of_the_client_are_roots_of_the_gates() {
 }
 
 fn tools(id: &str, tools: &Value) -> String {
-    format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"tools":{tools},"nextCursor":"n"}}}}"#)
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"tools":{tools},"x":"n"}}}}"#)
 }
 
 #[test]
@@ -302,7 +304,7 @@ fn a_tool_that_changed_is_cut_out_and_not_called() {
     let effects = list(&mut talk, &second);
     let Forward::Changed(reply) = &effects.forward else { panic!() };
     let reply: Value = serde_json::from_slice(reply).unwrap();
-    assert_eq!(reply["result"], json!({"tools": [second[1], second[2]], "nextCursor": "n"}));
+    assert_eq!(reply["result"], json!({"tools": [second[1], second[2]], "x": "n"}));
     assert_eq!(effects.warnings.len(), 3, "{:?}", effects.warnings);
     assert!(effects.warnings[0].contains("definition changed: description"));
     assert!(effects.warnings[1].contains("override") && effects.warnings[2].contains("v is new"));
@@ -314,6 +316,17 @@ fn a_tool_that_changed_is_cut_out_and_not_called() {
     assert!(!effects.records[0].counts, "the agent is not to blame");
     list(&mut talk, &first);
     talk.call("6");
+}
+
+#[test]
+fn pages_of_the_first_list_are_not_new() {
+    let mut talk = Talk::new(policy(), false);
+    for (name, cursor, warnings) in [("a", r#""p2""#, 0), ("b", "null", 0), ("c", "null", 1)] {
+        talk.client(r#"{"id":1,"method":"tools/list"}"#);
+        let page = format!(r#"{{"id":1,"result":{{"tools":[{{"name":"{name}"}}],"nextCursor":{cursor}}}}}"#);
+        let effects = talk.server(&page);
+        assert_eq!((effects.warnings.len(), effects.pins_changed), (warnings, true), "{name}");
+    }
 }
 
 #[test]
