@@ -48,6 +48,9 @@ const CARD: u8 = 1 << 3;
 const IBAN: u8 = 1 << 4;
 const IPV4: u8 = 1 << 5;
 
+/// The number of a kind, and where it begins and ends.
+type Span = (usize, (usize, usize));
+
 #[derive(Debug)]
 pub(super) struct Pii {
     /// The kinds that are looked for, one bit each.
@@ -103,12 +106,7 @@ impl Pii {
     }
 
     /// The kinds that are found from one place, and where each begins and ends.
-    fn spans(
-        &self,
-        text: &str,
-        at: usize,
-        deadline: &Deadline<'_>,
-    ) -> Result<Vec<(usize, (usize, usize))>, TimedOut> {
+    fn spans(&self, text: &str, at: usize, deadline: &Deadline<'_>) -> Result<Vec<Span>, TimedOut> {
         let bytes = text.as_bytes();
         if bytes.get(at) == Some(&b'@') {
             let is_email = self.wanted & EMAIL != 0 && email::is_at(bytes, at, self.balanced, deadline)?;

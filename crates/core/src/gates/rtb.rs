@@ -1,4 +1,4 @@
-//! `rtb.*`: bids of a real-time auction, OpenRTB 2.5 and 2.6. The input is the bid request, the output the response.
+//! `rtb.*`: bids of a real-time auction, `OpenRTB` 2.5 and 2.6. The input is the bid request, the output the response.
 //!
 //! | gate | file | looks for |
 //! |---|---|---|
@@ -155,7 +155,9 @@ impl Auction {
         let response = match &self.response {
             Value::Null => return Err(no_bids()),
             Value::Object(response) => response,
-            _ => return Err(fail("response is not an object")),
+            Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
+                return Err(fail("response is not an object"));
+            }
         };
         let mut bids = Vec::new();
         for seat in list(response.get("seatbid")).ok_or_else(|| fail("seatbid is not a list"))? {
@@ -200,13 +202,13 @@ fn no_bids() -> Finding {
 
 fn object(text: &str, deadline: &Deadline<'_>) -> Result<Value, NoTree> {
     let value = tree(text, Some(deadline))?;
-    match &value {
-        Value::String(inner) if inner.trim_start().starts_with('{') => match tree(inner, Some(deadline)) {
-            Ok(inner) => Ok(inner),
-            Err(NoTree::Unreadable) => Ok(value),
-            Err(why) => Err(why),
-        },
-        _ => Ok(value),
+    let Some(inner) = value.as_str().filter(|inner| inner.trim_start().starts_with('{')) else {
+        return Ok(value);
+    };
+    match tree(inner, Some(deadline)) {
+        // It only looked like an object.
+        Err(NoTree::Unreadable) => Ok(value),
+        read => read,
     }
 }
 
@@ -225,7 +227,7 @@ fn categories(value: Option<&Value>) -> Option<Vec<String>> {
     let code = |value: &Value| match value {
         Value::String(code) => Some(code.trim().to_ascii_uppercase()),
         Value::Number(code) => Some(code.to_string()),
-        _ => None,
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
     };
     match value {
         Some(single @ (Value::String(_) | Value::Number(_))) => Some(vec![code(single)?]),

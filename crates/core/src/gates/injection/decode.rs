@@ -182,16 +182,12 @@ fn percent(
             let escaped =
                 after.get(..2).filter(|pair| *first == b'%' && pair.iter().all(u8::is_ascii_hexdigit));
             let escaped = escaped.and_then(|pair| std::str::from_utf8(pair).ok());
-            match escaped.and_then(|pair| u8::from_str_radix(pair, 16).ok()) {
-                Some(byte) => {
-                    decoded.push(byte);
-                    rest = after.get(2..).unwrap_or_default();
-                }
-                None => {
-                    decoded.push(*first);
-                    rest = after;
-                }
-            }
+            let (byte, length) = match escaped.and_then(|pair| u8::from_str_radix(pair, 16).ok()) {
+                Some(byte) => (byte, 2),
+                None => (*first, 0),
+            };
+            decoded.push(byte);
+            rest = after.get(length..).unwrap_or_default();
         }
         // The stretch may begin and end within a character.
         let text = String::from_utf8_lossy(&decoded);

@@ -106,12 +106,10 @@ fn without_comments(text: &str) -> Option<(String, Vec<String>)> {
         shown.push(' ');
         let (comment, after) = after.split_once(CLOSE).unwrap_or((after, ""));
         comments.push(comment.to_owned());
-        match after.split_once(OPEN) {
-            Some(next) => rest = next,
-            None => {
-                shown.push_str(after);
-                return Some((shown, comments));
-            }
-        }
+        let Some(next) = after.split_once(OPEN) else {
+            shown.push_str(after);
+            return Some((shown, comments));
+        };
+        rest = next;
     }
 }

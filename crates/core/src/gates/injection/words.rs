@@ -63,40 +63,18 @@ pub(super) fn each(
     mut sentence: impl FnMut(&[Word]),
 ) -> Result<(), TimedOut> {
     let mut words: Vec<Word> = Vec::with_capacity(SENTENCE_WORDS_MAX);
-    let mut chars = text.char_indices().peekable();
-    let mut buffer = [0_u8; WORD_BYTES_MAX];
-    while let Some((at, char)) = chars.next() {
-        deadline.spend(char.len_utf8())?;
-        if !char.is_alphanumeric() {
-            let ends = match char {
-                '.' | '!' | '?' => chars.peek().is_none_or(|(_, next)| closes(*next)),
-                '\u{3002}' => true,
-                '\n' => chars.peek().is_none_or(|(_, next)| !next.is_lowercase()),
-                _ => false,
-            };
-            if ends && !words.is_empty() {
-                sentence(&words);
-                words.clear();
-            }
-            continue;
+    let mut at = 0;
+    while let Some((char, length)) = next(text, at) {
+        if char.is_alphanumeric() {
+            let (end, bits) = word(text, at);
+            deadline.spend(end - at)?;
+            words.push(bits | around(text, at, end));
+            at = end;
+        } else {
+            deadline.spend(length)?;
+            at += length;
         }
-        let mut length = put(&mut buffer, 0, char);
-        let mut end = at + char.len_utf8();
-        while let Some((place, next)) = chars.peek().copied() {
-            let is_inner = matches!(next, '\'' | '\u{2019}') && letter_after(text, place, next);
-            if !next.is_alphanumeric() && !is_inner {
-                break;
-            }
-            deadline.spend(next.len_utf8())?;
-            chars.next();
-            end = place + next.len_utf8();
-            if !is_inner {
-                length = put(&mut buffer, length, next);
-            }
-        }
-        let bits = buffer.get(..length).map_or(0, meaning) | around(text, at, end);
-        words.push(bits);
-        if words.len() == SENTENCE_WORDS_MAX {
+        if words.len() == SENTENCE_WORDS_MAX || !words.is_empty() && ends(char, next(text, at)) {
             sentence(&words);
             words.clear();
         }
@@ -105,6 +83,43 @@ pub(super) fn each(
         sentence(&words);
     }
     Ok(())
+}
+
+/// The character at a place and its length. Most are ASCII.
+#[inline]
+fn next(text: &str, at: usize) -> Option<(char, usize)> {
+    match text.as_bytes().get(at) {
+        Some(byte) if byte.is_ascii() => Some((char::from(*byte), 1)),
+        _ => text.get(at..)?.chars().next().map(|char| (char, char.len_utf8())),
+    }
+}
+
+/// Whether a sentence ends with this character, before that one.
+#[inline]
+fn ends(char: char, next: Option<(char, usize)>) -> bool {
+    match char {
+        '.' | '!' | '?' => next.is_none_or(|(next, _)| closes(next)),
+        '\n' => next.is_none_or(|(next, _)| !next.is_lowercase()),
+        '\u{3002}' => true,
+        _ => false,
+    }
+}
+
+/// Where the word ends that begins here, and what it means. An apostrophe between letters is part of it.
+fn word(text: &str, start: usize) -> (usize, Word) {
+    let mut buffer = [0_u8; WORD_BYTES_MAX];
+    let (mut length, mut at) = (0, start);
+    while let Some((char, bytes)) = next(text, at) {
+        let is_inner = matches!(char, '\'' | '\u{2019}') && letter_after(text, at, char);
+        if !char.is_alphanumeric() && !is_inner {
+            break;
+        }
+        if !is_inner {
+            length = put(&mut buffer, length, char);
+        }
+        at += bytes;
+    }
+    (at, buffer.get(..length).map_or(0, meaning))
 }
 
 /// Adds a character to the word. One that no known word has makes it too long.

@@ -52,6 +52,10 @@ impl BidSanity {
         Ok(())
     }
 
+    #[expect(
+        clippy::float_arithmetic,
+        reason = "prices are floats, and a billionth part is allowed for that"
+    )]
     fn problem(&self, bid: &Map<String, Value>, floor: Option<f64>) -> Option<String> {
         let price = match bid.get("price") {
             None | Some(Value::Null) => return Some("bid missing price".to_owned()),

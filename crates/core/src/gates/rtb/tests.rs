@@ -36,7 +36,7 @@ fn bids(bids: &Value) -> String {
 }
 
 #[track_caller]
-fn check(kind: &str, options: &Value, request: &Value, bid: Value, expected: &str) {
+fn check(kind: &str, options: &Value, request: &Value, bid: &Value, expected: &str) {
     let message = format!("{request} {bid}");
     let fine = json!({"impid": "1", "price": 1, "adomain": ["acme.com"], "cat": ["IAB1"]});
     let output = bids(&json!([fine, bid]));
@@ -54,10 +54,10 @@ fn impid_match() {
         (json!({"impid": "3"}), "bid impid not present in request"),
         (json!({"impid": 1}), "bid impid is not a string"),
     ] {
-        check("rtb.impid-match", &json!({}), &request, bid, expected);
+        check("rtb.impid-match", &json!({}), &request, &bid, expected);
     }
     for request in [json!({}), json!({"imp": []}), json!({"imp": 7}), json!({"imp": [7, {}]}), json!([])] {
-        check("rtb.impid-match", &json!({}), &request, json!({}), "skipped: no imps in request");
+        check("rtb.impid-match", &json!({}), &request, &json!({}), "skipped: no imps in request");
     }
     let of = |output: &str| judge("rtb.impid-match", &json!({}), Some(&request.to_string()), output);
     assert_eq!(of("{}"), "skipped: no bids in response");
@@ -80,7 +80,7 @@ fn adomain_verify() {
         (json!({}), json!({"a": 1}), "invalid adomain format"),
         (json!({}), json!("foo.com"), "placeholder adomain: foo.com"),
     ] {
-        check("rtb.adomain-verify", &options, &json!({}), json!({ "adomain": adomain }), expected);
+        check("rtb.adomain-verify", &options, &json!({}), &json!({ "adomain": adomain }), expected);
     }
 }
 
@@ -109,7 +109,7 @@ fn bid_sanity() {
         (json!({"enforce_floor": true}), json!({"impid": "1", "price": 0.28}), "bid price below floor"),
         (json!({"enforce_floor": true}), json!({"impid": "1", "price": 0.29}), "pass"),
     ] {
-        check("rtb.bid-sanity", &options, &request, bid, expected);
+        check("rtb.bid-sanity", &options, &request, &bid, expected);
     }
     let euros = json!({"cur": "eur", "seatbid": [{"bid": [{"impid": "2", "price": 51}]}]}).to_string();
     assert_eq!(
@@ -132,7 +132,7 @@ fn audience_safety() {
         (json!({"app": {"cat": ["IAB13-2"], "bundle": "com.acme"}}), "skipped: not child-directed"),
         (json!({"regs": 7, "app": [], "site": {"cat": 1}}), "skipped: not child-directed"),
     ] {
-        check("rtb.audience-safety", &json!({}), &request, bad.clone(), expected);
+        check("rtb.audience-safety", &json!({}), &request, &bad, expected);
     }
     let coppa = json!({"regs": {"coppa": 1}});
     for (options, bid, expected) in [
@@ -152,11 +152,11 @@ fn audience_safety() {
             "child-directed inventory served unsafe category: IAB1",
         ),
     ] {
-        check("rtb.audience-safety", &options, &coppa, bid, expected);
+        check("rtb.audience-safety", &options, &coppa, &bid, expected);
     }
     let app = json!({"app": {"bundle": "com.teen", "cat": ["IAB5"]}});
-    check("rtb.audience-safety", &json!({"extra_bundle_keywords": ["Teen"]}), &app, bad.clone(), served);
-    check("rtb.audience-safety", &json!({"child_categories": ["IAB5"]}), &app, bad, served);
+    check("rtb.audience-safety", &json!({"extra_bundle_keywords": ["Teen"]}), &app, &bad, served);
+    check("rtb.audience-safety", &json!({"child_categories": ["IAB5"]}), &app, &bad, served);
 }
 
 #[test]
@@ -173,14 +173,14 @@ fn bcat_compliance() {
         (json!({}), json!([["IAB25"]]), "bid cat is not a list of categories"),
         (json!({}), json!(null), "pass"),
     ] {
-        check("rtb.bcat-compliance", &options, &request, json!({ "cat": cat }), expected);
+        check("rtb.bcat-compliance", &options, &request, &json!({ "cat": cat }), expected);
     }
     for (request, expected) in [
         (json!({}), "skipped: no bcat in request"),
         (json!({"bcat": []}), "skipped: no bcat in request"),
         (json!({"bcat": {}}), "bcat is not a list of categories"),
     ] {
-        check("rtb.bcat-compliance", &json!({}), &request, json!({}), expected);
+        check("rtb.bcat-compliance", &json!({}), &request, &json!({}), expected);
     }
 }
 

@@ -49,7 +49,11 @@ pub(super) fn has_entropy(value: &[u8], bits: f64) -> bool {
     bits <= 0.0 || entropy(value) >= bits
 }
 
-/// `−Σ p log2 p` over the characters of a value.
+/// Logarithms differ in the last place from machine to machine, and verdicts must not.
+const SLACK: f64 = 1e-9;
+
+/// `−Σ p log2 p` over the characters of a value, and a little more.
+#[expect(clippy::float_arithmetic, reason = "an entropy is a float, and is compared with some room")]
 #[expect(clippy::cast_precision_loss, reason = "no value is longer than what a float counts exactly")]
 fn entropy(value: &[u8]) -> f64 {
     let mut counts = [0_usize; 256];
@@ -63,7 +67,7 @@ fn entropy(value: &[u8]) -> f64 {
         let share = *count as f64 / length;
         share * share.log2()
     });
-    0.0 - parts.sum::<f64>()
+    SLACK - parts.sum::<f64>()
 }
 
 /// Where a private key ends of which the first line was found: a redacted one must not go on after its label.
@@ -114,7 +118,7 @@ mod tests {
         for (value, bits) in
             [("", 0.0), ("aaaa", 0.0), ("abab", 1.0), ("abcd", 2.0), ("abcdefgh", 3.0), ("aabc", 1.5)]
         {
-            assert!((entropy(value.as_bytes()) - bits).abs() < 1e-12, "{value}");
+            assert!((entropy(value.as_bytes()) - bits).abs() < 1e-8, "{value}");
             assert!(has_entropy(value.as_bytes(), bits) && !has_entropy(value.as_bytes(), bits + 0.01));
         }
     }
