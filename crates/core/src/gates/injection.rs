@@ -52,7 +52,7 @@ const BALANCED: i32 = 5;
 const THRESHOLD_MAX: i32 = 20;
 
 /// Words without which a kind cannot be, and the bits that they stand for.
-const ANCHORS: [(&str, u8); 31] = [
+const ANCHORS: [(&str, u8); 30] = [
     ("ignore", VERB),
     ("disregard", VERB),
     ("forget", VERB),
@@ -79,7 +79,6 @@ const ANCHORS: [(&str, u8); 31] = [
     ("inform", CONCEAL),
     ("silently", CONCEAL),
     ("system:", ROLE),
-    ("system :", ROLE),
     ("im_start", ROLE),
     ("[inst]", ROLE),
     ("now", ROLE),

@@ -1,7 +1,7 @@
 //! What base64, hex and percent escapes decode to.
 
 use super::views::normalized;
-use crate::gates::scan::{Deadline, TimedOut, each};
+use crate::gates::scan::{Deadline, TimedOut, each, run_end};
 
 /// Most that is decoded of one string, in bytes.
 pub(super) const DECODED_BYTES_MAX: usize = 64 * 1024;
@@ -67,15 +67,16 @@ fn runs(
         }
         let head = bytes.get(last_end..probe).unwrap_or_default();
         let start = probe - head.iter().rev().take_while(|byte| is_base64(**byte)).count();
-        let rest = bytes.get(probe..).unwrap_or_default();
-        let end = probe + rest.iter().take_while(|byte| is_base64(**byte)).count();
-        deadline.spend(end - start)?;
+        let end = run_end(bytes, probe, deadline, is_base64)?;
+        deadline.spend(probe - start)?;
         if end - start >= BASE64_CHARS_MIN {
             let gap = bytes.get(last_end..start).unwrap_or_default();
             if !gap.iter().all(|byte| byte.is_ascii_whitespace() || *byte == b'=') {
                 take(std::mem::take(&mut joined), left, found);
             }
-            match text.get(start..end).and_then(plain) {
+            // No more than there is room for is decoded; hex needs the most characters for it.
+            let room = (*left - joined.len()).saturating_mul(2).next_multiple_of(4);
+            match text.get(start..end.min(start + room)).and_then(plain) {
                 Some(plain) => joined.push_str(&plain),
                 None => take(std::mem::take(&mut joined), left, found),
             }
@@ -101,7 +102,17 @@ fn plain(run: &str) -> Option<String> {
 }
 
 fn printable(bytes: Vec<u8>) -> Option<String> {
-    let text = String::from_utf8(bytes).ok()?;
+    let text = match String::from_utf8(bytes) {
+        Ok(text) => text,
+        // What was cut may end within a character.
+        Err(error) => {
+            let whole =
+                error.utf8_error().error_len().is_none().then_some(error.utf8_error().valid_up_to())?;
+            let mut bytes = error.into_bytes();
+            bytes.truncate(whole);
+            String::from_utf8(bytes).ok()?
+        }
+    };
     let readable = text.chars().all(|char| !char.is_control() || matches!(char, '\t' | '\n' | '\r'));
     (readable && !text.trim().is_empty()).then_some(text)
 }

@@ -22,7 +22,7 @@ impl<'t> Views<'t> {
         let mut hidden = Vec::new();
         let mut visible = Cow::Borrowed(text);
         if !text.is_ascii() {
-            let (readable, tags) = without_invisible(text);
+            let (readable, tags) = without_invisible(text, deadline)?;
             visible = normalized(text, deadline)?;
             if let Some(readable) = readable {
                 hidden.push(normalized(&readable, deadline)?.into_owned());
@@ -42,43 +42,56 @@ impl<'t> Views<'t> {
     }
 }
 
+/// A text in stretches that end between characters.
+fn parts(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    core::iter::from_fn(move || {
+        let cut = (PART_BYTES.min(rest.len())..=rest.len()).find(|at| rest.is_char_boundary(*at))?;
+        let (part, after) = rest.split_at_checked(cut)?;
+        rest = after;
+        (!part.is_empty()).then_some(part)
+    })
+}
+
 /// A text in NFKC.
 pub(super) fn normalized<'t>(text: &'t str, deadline: &Deadline<'_>) -> Result<Cow<'t, str>, TimedOut> {
-    deadline.spend(text.len())?;
-    if text.is_ascii() || is_nfkc_quick(text.chars()) == IsNormalized::Yes {
-        return Ok(Cow::Borrowed(text));
-    }
-    let mut normal = String::with_capacity(text.len());
-    let mut rest = text;
-    while !rest.is_empty() {
-        let cut = (PART_BYTES.min(rest.len())..=rest.len()).find(|at| rest.is_char_boundary(*at));
-        let (part, after) = rest.split_at_checked(cut.unwrap_or(rest.len())).unwrap_or((rest, ""));
-        deadline.spend(PART_BYTES)?;
-        if part.is_ascii() {
-            normal.push_str(part);
-        } else {
-            normal.extend(part.nfkc());
+    let mut normal: Option<String> = None;
+    let mut done = 0;
+    for part in parts(text) {
+        deadline.spend(part.len())?;
+        let is_normal = part.is_ascii() || is_nfkc_quick(part.chars()) == IsNormalized::Yes;
+        if !is_normal && normal.is_none() {
+            normal = text.get(..done).map(str::to_owned);
         }
-        rest = after;
+        match &mut normal {
+            Some(normal) if is_normal => normal.push_str(part),
+            Some(normal) => normal.extend(part.nfkc()),
+            None => {}
+        }
+        done += part.len();
     }
-    Ok(Cow::Owned(normal))
+    Ok(normal.map_or(Cow::Borrowed(text), Cow::Owned))
 }
 
 /// The text without what cannot be seen, if it has such, and its tag characters as ASCII.
-fn without_invisible(text: &str) -> (Option<String>, String) {
-    let mut tags = String::new();
-    if !text.chars().any(is_invisible) {
-        return (None, tags);
-    }
-    let mut readable = String::with_capacity(text.len());
-    for char in text.chars() {
-        if !is_invisible(char) {
-            readable.push(char);
-        } else if let Some(tag) = tag(char) {
-            tags.push(tag);
+fn without_invisible(text: &str, deadline: &Deadline<'_>) -> Result<(Option<String>, String), TimedOut> {
+    let (mut readable, mut tags) = (String::new(), String::new());
+    for part in parts(text) {
+        deadline.spend(part.len())?;
+        // What cannot be seen is not ASCII.
+        if part.is_ascii() {
+            readable.push_str(part);
+            continue;
+        }
+        for char in part.chars() {
+            if !is_invisible(char) {
+                readable.push(char);
+            } else if let Some(tag) = tag(char) {
+                tags.push(tag);
+            }
         }
     }
-    (Some(readable), tags)
+    Ok(((readable.len() < text.len()).then_some(readable), tags))
 }
 
 /// Zero-width, bidi and tag characters.

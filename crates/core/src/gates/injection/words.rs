@@ -154,7 +154,6 @@ fn around(text: &str, start: usize, end: usize) -> Word {
     let before = |mark: &[u8]| bytes.get(..start).unwrap_or_default().ends_with(mark);
     let is_role = match after.first() {
         Some(b':') => word.eq_ignore_ascii_case(b"system") && !before(b"_") && !before(b"-"),
-        Some(b' ') => word.eq_ignore_ascii_case(b"system") && after.get(1) == Some(&b':'),
         Some(b'_') => begins(after, b"_start|>") && word.eq_ignore_ascii_case(b"im") && before(b"<|"),
         Some(b']') => word.eq_ignore_ascii_case(b"inst") && before(b"["),
         _ => false,
@@ -163,6 +162,7 @@ fn around(text: &str, start: usize, end: usize) -> Word {
         Some(b':') => {
             after.starts_with(b"://") && after.get(3).is_some_and(|byte| !byte.is_ascii_whitespace())
         }
+        Some(b'.') => word.eq_ignore_ascii_case(b"www") && is_host(bytes.get(start..).unwrap_or_default()),
         Some(b'@') => is_host(after.get(1..).unwrap_or_default()),
         _ => false,
     };
