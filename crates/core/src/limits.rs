@@ -70,5 +70,8 @@ pub const GATE_EMBEDDED_TIMES_MAX: usize = 8;
 /// After how many bytes a gate looks at its deadline.
 pub const GATE_STRIDE_BYTES: usize = 64 * 1024;
 
+/// Most findings of a gate that are counted, and most that are redacted: an output with more fails.
+pub const GATE_FINDINGS_MAX: usize = 65_536;
+
 /// Largest budget of an evaluation, in milliseconds.
 pub const GATE_BUDGET_MS_MAX: u32 = 60_000;

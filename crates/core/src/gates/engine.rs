@@ -24,6 +24,7 @@ use super::started::{Started, State};
 use super::text::{Unseen, View};
 use super::verdict::{Finding, GateResult, Verdict, shortened};
 use crate::json::Found;
+use crate::limits::GATE_FINDINGS_MAX;
 use crate::units::Micros;
 
 pub(super) const TIMEOUT: &str = "renown:timeout";
@@ -392,6 +393,9 @@ impl<'a> Subject<'a> {
         label: &dyn Fn(usize) -> String,
         deadline: &Deadline<'_>,
     ) -> Result<Finding, TimedOut> {
+        if found.len() > GATE_FINDINGS_MAX {
+            return Ok(Finding::Fail(format!("more than {GATE_FINDINGS_MAX} findings to redact")));
+        }
         let reason = self.redaction.borrow_mut().add(view, found, label, deadline)?;
         *self.redacted.borrow_mut() = reason;
         Ok(Finding::Pass)

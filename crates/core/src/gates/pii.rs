@@ -30,6 +30,7 @@ use super::scan::{DONE, Deadline, TimedOut, each};
 use super::settings::Strictness;
 use super::text::View;
 use super::verdict::Finding;
+use crate::limits::GATE_FINDINGS_MAX;
 
 /// The kinds in the order in which a reason names them.
 const KINDS: [(&str, bool, &str); 6] = [
@@ -89,7 +90,7 @@ impl Pii {
         KINDS.get(kind).map_or("", |(_, _, name)| *name)
     }
 
-    /// Everything that is found, for redaction.
+    /// Everything that is found, for redaction; one more than can be redacted is enough.
     pub(super) fn matches(&self, view: &View<'_>, deadline: &Deadline<'_>) -> Result<Vec<Match>, TimedOut> {
         let mut matches = Vec::new();
         for (number, piece) in view.texts().enumerate() {
@@ -99,8 +100,11 @@ impl Pii {
                     deadline.spend(end - start)?;
                     matches.push(Match { text: number, start, end, kind });
                 }
-                Ok(at + 1)
+                Ok(if matches.len() > GATE_FINDINGS_MAX { DONE } else { at + 1 })
             })?;
+            if matches.len() > GATE_FINDINGS_MAX {
+                break;
+            }
         }
         Ok(matches)
     }

@@ -10,6 +10,7 @@
 //! | in the text of a JSON string, across quotes of that JSON | by its label in each of the strings it touches |
 //! | a number of the JSON in a string | by its label as a string: `{"card": "[payment card number]"}` |
 //! | that begins or ends within an escape or a character | without the escape at its beginning, with the one at its end |
+//! | that is one of more than 65 536 of its gate | not: the gate fails, `more than 65536 findings to redact` |
 //! | that overlaps others | together with them, by the label of the kind that stands first |
 
 use std::collections::BTreeMap;

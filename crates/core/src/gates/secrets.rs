@@ -9,7 +9,7 @@
 //! `keywords` (without any it runs on every output) and an `entropy` from 0 to 8, 3.0 if it is not given.
 //!
 //! Reason: `secret in output: github (2 findings)`. It names the first rule of the table that found something, extra
-//! ones last, and counts what that rule found; a secret in a string of JSON is seen twice and counts once.
+//! ones last, and counts what that rule found, up to 65 536; a secret in a string of JSON is seen twice and counts once.
 //!
 //! | step | what |
 //! |---|---|
@@ -40,7 +40,7 @@ use super::scan::{Deadline, TimedOut};
 use super::text::View;
 use super::verdict::Finding;
 use crate::json::Found;
-use crate::limits::GATE_STRIDE_BYTES;
+use crate::limits::{GATE_FINDINGS_MAX, GATE_STRIDE_BYTES};
 use rules::{PRIVATE_KEY, RULES, Rule};
 
 /// Most rules that may be added.
@@ -166,6 +166,7 @@ impl Secrets {
 
     pub(super) fn check(&self, view: &View<'_>, deadline: &Deadline<'_>) -> Result<Finding, TimedOut> {
         let mut found = self.matches(view, deadline)?;
+        found.truncate(GATE_FINDINGS_MAX);
         let Some(first) = found.iter().map(|found| found.kind).min() else { return Ok(Finding::Pass) };
         found.retain(|found| found.kind == first);
         let count = edits(view, found, deadline)?.len().max(1);
@@ -179,7 +180,7 @@ impl Secrets {
         self.rules.get(kind).map_or("secret", Sought::name)
     }
 
-    /// Every value that is a secret.
+    /// Every value that is a secret; one more than can be redacted is enough.
     pub(super) fn matches(&self, view: &View<'_>, deadline: &Deadline<'_>) -> Result<Vec<Match>, TimedOut> {
         let (blocks, picked) = self.blocks(view, deadline)?;
         let mut found = Vec::new();
@@ -251,7 +252,7 @@ impl Search<'_, '_> {
         let mut window = GATE_STRIDE_BYTES;
         let grouped = regex.captures_len() > 1;
         self.deadline.spend(to.min(self.bytes.len()).saturating_sub(from))?;
-        while from < to && from < self.bytes.len() {
+        while from < to && from < self.bytes.len() && found.len() <= GATE_FINDINGS_MAX {
             let end = to.saturating_add(window).min(self.bytes.len());
             let text = self.bytes.get(..end).unwrap_or_default();
             let Some(whole) = regex.find_at(text, from) else { break };

@@ -231,7 +231,7 @@ fn twice_the_text_is_at_most_twice_the_work() {
         let of = |bytes: usize| unit.repeat(bytes / unit.len());
         let (one, two) = (strides(&of(1 << 19)), strides(&of(1 << 20)));
         assert!(two <= 2 * one + 4, "{unit}: {one} and {two} strides");
-        assert!(two < 800, "{unit}: {two} strides for 16");
+        assert!(two < 400, "{unit}: {two} strides for 16");
     }
 }
 

@@ -65,12 +65,17 @@ pub(super) fn normalized<'t>(text: &'t str, deadline: &Deadline<'_>) -> Result<C
         }
         match &mut normal {
             Some(normal) if is_normal => normal.push_str(part),
-            Some(normal) => normal.extend(part.nfkc()),
+            Some(normal) => normal.extend(part.chars().map(without_ligature).nfkc()),
             None => {}
         }
         done += part.len();
     }
     Ok(normal.map_or(Cow::Borrowed(text), Cow::Owned))
+}
+
+/// Two ligatures stand for a whole sentence each, without a Latin letter in it: eleven times the text for nothing.
+fn without_ligature(char: char) -> char {
+    if matches!(char, '\u{fdfa}' | '\u{fdfb}') { ' ' } else { char }
 }
 
 /// The text without what cannot be seen, if it has such, and its tag characters as ASCII.

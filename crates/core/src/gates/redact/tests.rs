@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::gates::{Choice, Context, Engine, Place, Settings, Verdict};
+use crate::limits::GATE_FINDINGS_MAX;
 
 fn engine(gates: &[&str]) -> Engine {
     let settings = json!({"gate": {
@@ -174,6 +175,18 @@ fn what_cannot_be_seen_still_fails() {
     assert!(!verdict.passed && verdict.redacted.is_none());
     let text = serde_json::to_string(&judge(&engine(&["pii"]), r#""a@b.org""#)).unwrap();
     assert!(!text.contains("redacted\":") && !text.contains("b.org"), "{text}");
+}
+
+#[test]
+fn more_than_can_be_redacted_fails() {
+    for (gate, unit) in [("pii", "a@b.org ".to_owned()), ("own", "own-1 ".to_owned())] {
+        for (count, passes) in [(GATE_FINDINGS_MAX, true), (GATE_FINDINGS_MAX + 1, false)] {
+            let verdict = judge(&engine(&[gate]), &json!(unit.repeat(count)).to_string());
+            assert_eq!(verdict.redacted.is_some(), passes);
+            let reason = verdict.gates[0].reason.as_deref();
+            assert_eq!(reason == Some("more than 65536 findings to redact"), !passes, "{reason:?}");
+        }
+    }
 }
 
 proptest! {
