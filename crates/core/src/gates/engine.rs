@@ -1,7 +1,8 @@
 //! The engine: a set of gates, built once and asked often.
 
+mod subject;
+
 use core::time::Duration;
-use std::cell::{OnceCell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -14,8 +15,7 @@ use super::injection::Injection;
 use super::latency::Latency;
 use super::options::{Options, SettingsError, SettingsProblem, quoted};
 use super::pii::Pii;
-use super::redact::{Match, Redaction};
-use super::rtb::{self, Auction, Rtb};
+use super::rtb::{self, Rtb};
 use super::scan::{Deadline, TimedOut};
 use super::schema::Schema;
 use super::secrets::Secrets;
@@ -24,8 +24,8 @@ use super::started::{Started, State};
 use super::text::{Unseen, View};
 use super::verdict::{Finding, GateResult, Verdict, shortened};
 use crate::json::Found;
-use crate::limits::GATE_FINDINGS_MAX;
 use crate::units::Micros;
+use subject::Subject;
 
 pub(super) const TIMEOUT: &str = "renown:timeout";
 pub(super) const ERROR: &str = "renown:error";
@@ -200,14 +200,7 @@ impl Engine {
         let began = clock();
         let until = began.saturating_add(self.budget);
         let deadline = Deadline::new(clock, until);
-        let subject = Subject {
-            context,
-            part: self.part,
-            view: OnceCell::new(),
-            auction: OnceCell::new(),
-            redaction: RefCell::default(),
-            redacted: RefCell::default(),
-        };
+        let subject = Subject::new(context, self.part);
         // A guard that finds too little time left stands before all others, wherever it stands.
         let stopped = self.slots.iter().any(|slot| slot.gate.stops(context));
         let (mut states, mut failed) = (Vec::with_capacity(self.slots.len()), false);
@@ -233,10 +226,10 @@ impl Engine {
                 if deadline.is_past(now) { Finding::Fail(TIMEOUT.to_owned()) } else { finding }
             };
             failed |= slot.fails(&finding);
-            let redacted = subject.redacted.take().filter(|_| finding == Finding::Pass);
+            let redacted = subject.take_redacted().filter(|_| finding == Finding::Pass);
             states.push(State::Done(finding, redacted, now.saturating_sub(before)));
         }
-        let redacted = subject.redaction.into_inner().apply(context.output.get());
+        let redacted = subject.into_redacted();
         Started::new(&self.slots, states, self.fail_fast, began..until, now, redacted)
     }
 }
@@ -365,49 +358,6 @@ impl Gate {
             #[cfg(test)]
             Self::Test(_) => true,
         }
-    }
-}
-
-/// One evaluation: the context, and its texts once a gate has asked for them.
-struct Subject<'a> {
-    context: &'a Context<'a>,
-    part: Part,
-    view: OnceCell<Result<View<'a>, Unseen>>,
-    auction: OnceCell<Result<Auction, String>>,
-    redaction: RefCell<Redaction>,
-    /// What the gate redacted that ran last.
-    redacted: RefCell<Option<String>>,
-}
-
-impl<'a> Subject<'a> {
-    fn view(&self, deadline: &Deadline<'_>) -> Result<&View<'a>, Unseen> {
-        let view = self.view.get_or_init(|| View::read(self.context.output.get(), self.part, deadline));
-        view.as_ref().map_err(|unseen| *unseen)
-    }
-
-    /// Keeps what a gate found for the redacted output.
-    fn redact(
-        &self,
-        view: &View<'_>,
-        found: Vec<Match>,
-        label: &dyn Fn(usize) -> String,
-        deadline: &Deadline<'_>,
-    ) -> Result<Finding, TimedOut> {
-        if found.len() > GATE_FINDINGS_MAX {
-            return Ok(Finding::Fail(format!("more than {GATE_FINDINGS_MAX} findings to redact")));
-        }
-        let reason = self.redaction.borrow_mut().add(view, found, label, deadline)?;
-        *self.redacted.borrow_mut() = reason;
-        Ok(Finding::Pass)
-    }
-
-    /// The bid request and response, or why they cannot be read.
-    fn auction(&self, deadline: &Deadline<'_>) -> Result<&Result<Auction, String>, TimedOut> {
-        if let Some(auction) = self.auction.get() {
-            return Ok(auction);
-        }
-        let auction = Auction::read(self.context, deadline)?;
-        Ok(self.auction.get_or_init(|| auction))
     }
 }
 
