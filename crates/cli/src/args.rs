@@ -212,6 +212,10 @@ pub(crate) struct GateArgs {
     /// A directory in which paths are allowed, beside those of the configuration
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, env = "RENOWN_ROOT")]
     pub(crate) root: Vec<PathBuf>,
+
+    /// Print the output itself if it passes, as gates with `mode = "redact"` left it, and the result to standard error
+    #[arg(long)]
+    pub(crate) redacted: bool,
 }
 
 /// How much counts as a finding.

@@ -31,7 +31,7 @@ pub(crate) fn run(args: &GateArgs, quiet: bool) -> Result<ExitCode, Failure> {
     if args.file == Path::new(STDIN) && io::stdin().is_terminal() && !quiet {
         failure::note("reading an output from the terminal, end with Ctrl-D");
     }
-    let output = output(&args.file, args.read_as)?;
+    let (output, is_text) = output(&args.file, args.read_as)?;
     let input = args
         .input
         .as_deref()
@@ -44,18 +44,33 @@ pub(crate) fn run(args: &GateArgs, quiet: bool) -> Result<ExitCode, Failure> {
         ..Context::of(&output)
     };
     let started = Instant::now();
-    let verdict = engine.evaluate(&context, &|| started.elapsed());
+    let mut verdict = engine.evaluate(&context, &|| started.elapsed());
     let passed = verdict.passed;
-    let mut out = io::stdout().lock();
-    let text = match args.format {
-        GateFormatArg::Text => {
-            let colour = out.is_terminal() && std::env::var_os("NO_COLOR").is_none();
-            text(&verdict, colour)
-        }
+    let left = verdict.redacted.take().unwrap_or_else(|| output.get().to_owned());
+    let is_terminal = if args.redacted { io::stderr().is_terminal() } else { io::stdout().is_terminal() };
+    let result = match args.format {
+        GateFormatArg::Text => text(&verdict, is_terminal && std::env::var_os("NO_COLOR").is_none()),
         GateFormatArg::Json => to_json(&identified(verdict)?)?,
     };
-    let code = printed(out.write_all(text.as_bytes()).and_then(|()| out.flush()))?;
+    let mut out = io::stdout().lock();
+    let shown = if args.redacted {
+        // Nobody is there to read it if this fails.
+        let _ = io::stderr().write_all(result.as_bytes());
+        if passed { as_read(left, is_text)? } else { String::new() }
+    } else {
+        result
+    };
+    let code = printed(out.write_all(shown.as_bytes()).and_then(|()| out.flush()))?;
     Ok(if passed { code } else { ExitCode::from(FAILED) })
+}
+
+/// An output as it was read: a text, or a line of JSON.
+fn as_read(json: String, is_text: bool) -> Result<String, Failure> {
+    if is_text {
+        serde_json::from_str(&json).map_err(|error| Failure::new(error.to_string()))
+    } else {
+        Ok(json + "\n")
+    }
 }
 
 /// A latency on the command line.
@@ -95,14 +110,18 @@ pub(crate) fn roots(root: &Path) -> Result<Vec<String>, Failure> {
     roots.into_iter().map(text).collect()
 }
 
-/// The output as JSON text.
-fn output(path: &Path, read_as: Option<ReadAsArg>) -> Result<Box<RawValue>, Failure> {
+/// The output as JSON text, and whether it was read as a text.
+fn output(path: &Path, read_as: Option<ReadAsArg>) -> Result<(Box<RawValue>, bool), Failure> {
     let text = read(path, "the output of an agent")?;
-    let as_text = |text: &str| to_raw_value(text).map_err(|error| Failure::new(error.to_string()));
+    let as_text = |text: &str| match to_raw_value(text) {
+        Ok(json) => Ok((json, true)),
+        Err(error) => Err(Failure::new(error.to_string())),
+    };
+    let as_json = |text: &str| json(path, text).map(|json| (json, false));
     match read_as {
         Some(ReadAsArg::Text) => as_text(&text),
-        Some(ReadAsArg::Json) => json(path, &text),
-        None => json(path, &text).or_else(|_| as_text(&text)),
+        Some(ReadAsArg::Json) => as_json(&text),
+        None => as_json(&text).or_else(|_| as_text(&text)),
     }
 }
 

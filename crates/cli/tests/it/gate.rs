@@ -126,8 +126,8 @@ fn bad_usage_is_named() {
     let path = path.to_str().unwrap();
     for (args, error) in [
         (
-            &["--gates", "secrets"][..],
-            "--gates: \"secrets\" is no gate, expected one of content, filesystem, latency, pii, schema"
+            &["--gates", "secret"][..],
+            "--gates: \"secret\" is no gate, expected one of content, filesystem, injection, latency, pii, schema, secrets, rtb.tmax-guard"
                 .to_owned(),
         ),
         (&["--gates", ""], "--gates: no gates, expected at least one".to_owned()),
@@ -149,5 +149,31 @@ fn bad_usage_is_named() {
         let run = renown(&[&["gate"], args].concat(), "x");
         assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{args:?}");
         assert!(run.stderr.starts_with(&format!("error: {error}")), "{args:?}: {}", run.stderr);
+    }
+}
+
+#[test]
+fn the_redacted_output_goes_on_in_a_pipe() {
+    let config = "gate.pii.mode = \"redact\"\n";
+    let config = dir("redacted", &[("renown.toml", config)]).join("renown.toml");
+    let flags = ["gate", "--redacted", "--gates", "pii,content", "--config", config.to_str().unwrap()];
+    for (output, code, stdout, stderr) in [
+        (
+            "to ada@lovelace.org\n",
+            0,
+            "to [email address]\n",
+            "pass  pii      redacted 1 email address\npass  content\nPASS\n",
+        ),
+        (
+            "{\"a\": \"ada@lovelace.org\"}",
+            0,
+            "{\"a\": \"[email address]\"}\n",
+            "pass  pii      redacted 1 email address\npass  content\nPASS\n",
+        ),
+        ("fine", 0, "fine", "pass  pii\npass  content\nPASS\n"),
+        ("{}", 1, "", "pass  pii\nfail  content  output is empty\nFAIL\n"),
+    ] {
+        let run = renown(&flags, output);
+        assert_eq!((run.code, run.stdout.as_str(), run.stderr.as_str()), (code, stdout, stderr), "{output}");
     }
 }
