@@ -21,7 +21,7 @@
 //! |---|---|---|
 //! | `latency` | `gates/latency.rs` | an agent that took too long |
 //! | `schema` | `gates/schema.rs` | an output or input of another shape than a JSON schema |
-//! | `filesystem` | `gates/filesystem.rs` | paths that climb, and paths of systems and credentials |
+//! | `filesystem` | `gates/filesystem.rs` | commands that destroy, paths that climb, and paths of systems and credentials |
 //! | `pii` | `gates/pii.rs` | numbers and addresses of persons |
 //! | `secrets` | `gates/secrets.rs` | keys, tokens and passwords |
 //! | `injection` | `gates/injection.rs` | text that gives orders to the model which reads it |
@@ -65,6 +65,6 @@ mod verdict;
 
 pub use engine::{Context, Engine, ReadSchema, Tmax};
 pub use options::{SettingsError, SettingsProblem};
-pub use settings::{Choice, Mode, Part, Place, Settings, Strictness};
+pub use settings::{Choice, Links, Mode, Part, Place, Settings, Strictness};
 pub use started::{Outcome, Started};
 pub use verdict::{GateResult, Verdict};

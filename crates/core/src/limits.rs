@@ -73,5 +73,8 @@ pub const GATE_STRIDE_BYTES: usize = 64 * 1024;
 /// Most findings of a gate that are counted, and most that are redacted: an output with more fails.
 pub const GATE_FINDINGS_MAX: usize = 65_536;
 
+/// How deep a gate reads commands within commands.
+pub const SHELL_LEVELS_MAX: usize = 8;
+
 /// Largest budget of an evaluation, in milliseconds.
 pub const GATE_BUDGET_MS_MAX: u32 = 60_000;

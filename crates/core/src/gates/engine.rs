@@ -256,7 +256,7 @@ impl Slot {
         let gate = match kind {
             "latency" => Gate::Latency(Latency::build(&mut options)?),
             "schema" => Gate::Schema(Box::new(Schema::build(&mut options, read_schema)?)),
-            "filesystem" => Gate::Filesystem(Filesystem::build(&mut options, strictness, choice.roots)?),
+            "filesystem" => Gate::Filesystem(Filesystem::build(&mut options, strictness, choice)?),
             "pii" => Gate::Pii(Pii::build(&mut options, strictness)?),
             "secrets" => Gate::Secrets(Secrets::build(&mut options)?),
             "injection" => Gate::Injection(Injection::build(&mut options, strictness)?),

@@ -1,36 +1,43 @@
-//! `filesystem`: paths that climb, and paths of systems and credentials.
+//! `filesystem`: commands that destroy, paths that climb, and paths of systems and credentials.
 //!
 //! | option | is | default |
 //! |---|---|---|
+//! | `destructive` | looks for commands that destroy, see `filesystem/destructive.rs` | true |
 //! | `traversal` | looks for `..` as a component, see `filesystem/traversal.rs` | true |
 //! | `sensitive` | looks for system paths and credentials, see `filesystem/sensitive.rs` | true |
-//! | `windows` | drives, `C:\Windows`, `%USERPROFILE%` and the like count too | true |
-//! | `roots` | absolute directories: a path inside of one passes both checks | none |
+//! | `windows` | drives, `C:\Windows`, `%USERPROFILE%`, `del` and the like count too | true |
+//! | `roots` | absolute directories: a path inside of one passes both checks of paths | none |
 //! | `cwd` | where relative paths begin | the first root |
 //!
-//! Reasons: `path traversal in output`, balanced `path outside roots in output`;
-//! `sensitive path in output: system, credentials`. Where both checks fail, they are joined by `; `.
+//! Reasons: `destructive command in output: <findings>`, or `shell nesting too deep` alone; `path traversal in output`,
+//! balanced `path outside roots in output`; `sensitive path in output: system, credentials`. Where more than one check
+//! fails, they are joined by `; ` in this order.
 //!
-//! Resolution is lexical: no file system is asked, and links are not followed.
-//!
-//! What it ignores: commands. They are not parsed here, so `destructive = true` is refused, and where *balanced* asks
-//! what a command does, only a value under a key that names a path and the target of `>` count.
+//! Commands are parsed, see `filesystem/shell.rs`. Resolution of paths is lexical: this crate asks no file system. Who
+//! can follow links gives a [`super::Links`], and then a path that leads out of every root is in none.
 
+mod destructive;
+mod operands;
 mod paths;
 mod sensitive;
+mod shell;
 mod traversal;
 
 use super::options::{Options, SettingsError, SettingsProblem};
 use super::scan::{Deadline, TimedOut};
-use super::settings::Strictness;
+use super::settings::{Choice, Strictness};
 use super::text::View;
 use super::verdict::Finding;
 use crate::json::Found;
 use paths::{Place, Roots};
+use shell::Trouble;
+
+const TOO_DEEP: &str = "shell nesting too deep";
 
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the settings")]
 #[derive(Debug)]
 pub(super) struct Filesystem {
+    destructive: bool,
     traversal: bool,
     sensitive: bool,
     windows: bool,
@@ -42,12 +49,9 @@ impl Filesystem {
     pub(super) fn build(
         options: &mut Options<'_>,
         strictness: Strictness,
-        more_roots: &[String],
+        choice: &Choice<'_>,
     ) -> Result<Self, SettingsError> {
-        if options.flag("destructive", false)? {
-            let what = "the check of destructive commands";
-            return Err(options.refused("destructive", SettingsProblem::NotYet(what)));
-        }
+        let destructive = options.flag("destructive", true)?;
         let (traversal, sensitive) = (options.flag("traversal", true)?, options.flag("sensitive", true)?);
         let windows = options.flag("windows", true)?;
         let absolute = |options: &Options<'_>, name: &str, text: &str| {
@@ -60,19 +64,28 @@ impl Filesystem {
         for root in options.texts("roots", "a list of absolute paths")?.unwrap_or_default() {
             roots.push(absolute(options, "roots", root)?);
         }
-        for root in more_roots {
+        for root in choice.roots {
             roots.push(absolute(options, "roots", root)?);
         }
         let cwd = options.text("cwd", "an absolute path")?;
         let cwd =
             cwd.map(|cwd| absolute(options, "cwd", cwd)).transpose()?.or_else(|| roots.first().cloned());
         let balanced = strictness == Strictness::Balanced;
-        Ok(Self { traversal, sensitive, windows, balanced, roots: Roots { roots, cwd } })
+        let roots = Roots::new(roots, cwd, choice.links.clone());
+        Ok(Self { destructive, traversal, sensitive, windows, balanced, roots })
     }
 
     pub(super) fn check(&self, view: &View<'_>, deadline: &Deadline<'_>) -> Result<Finding, TimedOut> {
+        let mut destroys = destructive::Findings::default();
         let (mut climbs, mut found) = (false, sensitive::Kinds::default());
         for text in view.texts() {
+            if self.destructive {
+                match self.commands().run(text, &mut destroys, deadline) {
+                    Ok(()) => {}
+                    Err(Trouble::TimedOut) => return Err(TimedOut),
+                    Err(Trouble::TooDeep) => return Ok(Finding::Fail(TOO_DEEP.to_owned())),
+                }
+            }
             if self.traversal && !climbs {
                 climbs = if self.balanced {
                     traversal::leaves_roots(text, &self.roots, self.windows, deadline)?
@@ -90,13 +103,19 @@ impl Filesystem {
                 search.run(&mut found, deadline)?;
             }
         }
+        let name = view.name();
+        let destructive = destroys.names().map(|names| format!("destructive command in {name}: {names}"));
         let traversal = climbs.then(|| {
             let what = if self.balanced { "path outside roots" } else { "path traversal" };
-            format!("{what} in {}", view.name())
+            format!("{what} in {name}")
         });
-        let sensitive = found.names().map(|names| format!("sensitive path in {}: {names}", view.name()));
-        let reasons: Vec<String> = traversal.into_iter().chain(sensitive).collect();
+        let sensitive = found.names().map(|names| format!("sensitive path in {name}: {names}"));
+        let reasons: Vec<String> = destructive.into_iter().chain(traversal).chain(sensitive).collect();
         Ok(if reasons.is_empty() { Finding::Pass } else { Finding::Fail(reasons.join("; ")) })
+    }
+
+    fn commands(&self) -> destructive::Search<'_> {
+        destructive::Search { roots: &self.roots, windows: self.windows, balanced: self.balanced }
     }
 }
 

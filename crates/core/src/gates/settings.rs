@@ -21,6 +21,8 @@
 
 use core::time::Duration;
 use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -150,12 +152,35 @@ pub struct Choice<'c> {
     pub customs: &'c [String],
     /// What is judged.
     pub part: Part,
+    /// Where links lead, for a caller that may look; without it paths are only resolved as texts.
+    pub links: Option<Links>,
+}
+
+/// Tells where a path leads when its links are followed.
+#[derive(Clone)]
+pub struct Links(Arc<dyn Fn(&str) -> Option<String> + Send + Sync>);
+
+impl Links {
+    /// By a function from an absolute path to an absolute path; none if it is not known.
+    pub fn new(follow: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(follow))
+    }
+
+    pub(super) fn follow(&self, path: &str) -> Option<String> {
+        (self.0)(path)
+    }
+}
+
+impl fmt::Debug for Links {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Links")
+    }
 }
 
 impl Choice<'_> {
     /// What the settings say about a place.
     pub fn of(place: Place) -> Self {
-        Self { place, gates: None, strictness: None, roots: &[], customs: &[], part: Part::Output }
+        Self { place, gates: None, strictness: None, roots: &[], customs: &[], part: Part::Output, links: None }
     }
 }
 

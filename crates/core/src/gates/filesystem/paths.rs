@@ -1,6 +1,7 @@
 //! Paths as texts: where one begins and ends, and where it leads.
 
 use crate::gates::scan::{char_at, char_before};
+use crate::gates::settings::Links;
 
 /// A place in a file system, as the names on the way to it. A drive is the first of them, in lower case.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,6 +35,11 @@ impl Place {
         }
     }
 
+    /// The names on the way to it.
+    pub(super) fn names(&self) -> &[String] {
+        &self.0
+    }
+
     fn is_in(&self, root: &Self) -> bool {
         self.0.starts_with(&root.0)
     }
@@ -48,27 +54,59 @@ impl Place {
 /// Directories in which an agent may work.
 #[derive(Debug, Default)]
 pub(super) struct Roots {
-    pub(super) roots: Vec<Place>,
-    pub(super) cwd: Option<Place>,
+    roots: Vec<Place>,
+    /// The roots, and where their links lead.
+    real: Vec<Place>,
+    cwd: Option<Place>,
+    links: Option<Links>,
 }
 
 impl Roots {
+    pub(super) fn new(roots: Vec<Place>, cwd: Option<Place>, links: Option<Links>) -> Self {
+        let mut real = roots.clone();
+        if let Some(links) = &links {
+            real.extend(roots.iter().filter_map(|root| Place::absolute(&links.follow(&root.path())?)));
+        }
+        Self { roots, real, cwd, links }
+    }
+
     pub(super) fn are_none(&self) -> bool {
         self.roots.is_empty()
     }
 
-    /// The roots in which a path lies. One that begins in somebody's home is in none: where that is, is not known.
+    /// Where a path leads, if there are roots and it does not begin in somebody's home: where that is, is not known.
+    fn place(&self, path: &str) -> Option<Place> {
+        if self.are_none() || path.starts_with(['~', '$', '%']) {
+            return None;
+        }
+        Place::absolute(path).or_else(|| {
+            let mut place = self.cwd.clone()?;
+            place.go(path);
+            Some(place)
+        })
+    }
+
+    /// The roots in which a path lies.
     pub(super) fn around(&self, path: &str) -> impl Iterator<Item = &Place> {
-        let place = if self.are_none() || path.starts_with(['~', '$', '%']) {
-            None
-        } else {
-            Place::absolute(path).or_else(|| {
-                let mut place = self.cwd.clone()?;
-                place.go(path);
-                Some(place)
-            })
-        };
+        let place = self.place(path).filter(|place| self.stays(place));
         self.roots.iter().filter(move |root| place.as_ref().is_some_and(|place| place.is_in(root)))
+    }
+
+    /// Whether a place lies in a root when links are followed, as far as that is known. Most places lie in none anyway, and
+    /// of those nobody asks.
+    fn stays(&self, place: &Place) -> bool {
+        let Some(links) = &self.links else { return true };
+        if !self.roots.iter().any(|root| place.is_in(root)) {
+            return false;
+        }
+        let real = links.follow(&place.path()).and_then(|path| Place::absolute(&path));
+        real.is_none_or(|real| self.real.iter().any(|root| real.is_in(root)))
+    }
+
+    /// Whether a path lies below a root and is none itself.
+    pub(super) fn hold(&self, path: &str) -> bool {
+        let names = |path: &str| self.place(path).map(|place| place.names().len());
+        self.around(path).any(|root| names(path).is_some_and(|count| count > root.names().len()))
     }
 
     pub(super) fn contain(&self, path: &str) -> bool {

@@ -5,11 +5,11 @@ use core::time::Duration;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::gates::Part;
+use crate::gates::{Part, Place as At};
 
 fn check(options: &Value, strictness: Strictness, output: &Value) -> Option<String> {
     let mut options = Options::new("gate.filesystem".to_owned(), options.as_object().unwrap());
-    let gate = Filesystem::build(&mut options, strictness, &[]).unwrap();
+    let gate = Filesystem::build(&mut options, strictness, &Choice::of(At::Cli)).unwrap();
     let clock = || Duration::ZERO;
     let deadline = Deadline::new(&clock, Duration::ZERO);
     let output = output.to_string();
@@ -211,13 +211,10 @@ fn bad_options_are_refused() {
         (json!({"roots": "/srv"}), "gate.filesystem.roots: \"/srv\", expected a list of absolute paths"),
         (json!({"cwd": "src"}), "gate.filesystem.cwd: \"src\", expected an absolute path"),
         (json!({"windows": 1}), "gate.filesystem.windows: 1, expected true or false"),
-        (
-            json!({"destructive": true}),
-            "gate.filesystem.destructive: the check of destructive commands is not available yet",
-        ),
+        (json!({"destructive": "no"}), "gate.filesystem.destructive: \"no\", expected true or false"),
     ] {
         let mut options = Options::new("gate.filesystem".to_owned(), options.as_object().unwrap());
-        let error = Filesystem::build(&mut options, Strictness::Strict, &[]).unwrap_err();
+        let error = Filesystem::build(&mut options, Strictness::Strict, &Choice::of(At::Cli)).unwrap_err();
         assert_eq!(error.to_string(), expected);
     }
 }

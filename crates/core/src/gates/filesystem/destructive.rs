@@ -1,0 +1,250 @@
+//! Commands that destroy.
+//!
+//! | finding | command |
+//! |---|---|
+//! | `rm-recursive-force` | rm with `-r`, `-R` or `--recursive`, and `-f` or `--force`; long names may be cut |
+//! | `rm-root` | rm, recursive, on `/ /* ~ $HOME . .. *` or a drive; rm with `--no-preserve-root` |
+//! | `find-delete` | find with `-delete`, with rm by `-exec`, or piped to `xargs rm` |
+//! | `mkfs` | mkfs, mkfs.*, mke2fs, `wipefs -a`, `format X:` |
+//! | `dd-device` | dd with `of=/dev/…`, but null, zero, stdout, stderr, tty, fd |
+//! | `device-write` | shred, tee or `>` on a disk |
+//! | `mode-root` | chmod or chown `-R` on `/` or a directory on which the system stands |
+//! | `fork-bomb` | a function that calls itself twice, see `destructive/bomb.rs` |
+//! | `win-delete` | del or erase with `/s` and `/q` or `/f`; rd or rmdir `/s /q`; Remove-Item or an alias `-Recurse -Force` |
+//!
+//! Drives, `format` and `win-delete` only count with `windows`.
+//!
+//! Strict: a command may begin at any word, also inside of quotes. Balanced: only where a shell begins one, which is at a
+//! line's beginning, perhaps after a prompt, after a separator, and in a substitution; and rm and find pass when
+//! every operand is relative (but not `.`, `..` or `*`), in a root or below `/tmp`. What `xargs` and `find -exec` give to
+//! rm passes if the operands of find do.
+
+mod bomb;
+mod facts;
+mod hint;
+
+use crate::gates::scan::{DONE, Deadline};
+use crate::gates::text::Text;
+
+use super::operands;
+use super::paths::Roots;
+use super::shell::{self, Command, How, Trouble, Word, line_at, name_of};
+use facts::{About, Facts, switches_of};
+use hint::{Hint, each_hint};
+
+/// What was found, a bit each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Findings(u16);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Finding {
+    RmRecursiveForce,
+    RmRoot,
+    FindDelete,
+    Mkfs,
+    DdDevice,
+    DeviceWrite,
+    ModeRoot,
+    ForkBomb,
+    WinDelete,
+}
+
+/// Their names, in the order in which they are reported.
+const NAMES: [(Finding, &str); 9] = [
+    (Finding::RmRecursiveForce, "rm-recursive-force"),
+    (Finding::RmRoot, "rm-root"),
+    (Finding::FindDelete, "find-delete"),
+    (Finding::Mkfs, "mkfs"),
+    (Finding::DdDevice, "dd-device"),
+    (Finding::DeviceWrite, "device-write"),
+    (Finding::ModeRoot, "mode-root"),
+    (Finding::ForkBomb, "fork-bomb"),
+    (Finding::WinDelete, "win-delete"),
+];
+
+impl Findings {
+    fn add(&mut self, finding: Finding, if_so: bool) {
+        self.0 |= u16::from(if_so) << finding as u16;
+    }
+
+    fn has(self, finding: Finding) -> bool {
+        self.0 >> finding as u16 & 1 == 1
+    }
+
+    /// Their names, if there are any.
+    pub(super) fn names(self) -> Option<String> {
+        let names: Vec<&str> =
+            NAMES.iter().filter(|(finding, _)| self.has(*finding)).map(|(_, name)| *name).collect();
+        (!names.is_empty()).then(|| names.join(", "))
+    }
+}
+
+/// Keys whose values are shell text.
+const COMMAND_KEYS: [&str; 3] = ["command", "cmd", "script"];
+
+/// Whether a value is shell text by its key.
+pub(super) fn is_shell(text: Text<'_>) -> bool {
+    text.key.is_some_and(|key| COMMAND_KEYS.iter().any(|name| key.eq_ignore_ascii_case(name)))
+}
+
+/// How texts are searched.
+pub(super) struct Search<'s> {
+    pub(super) roots: &'s Roots,
+    pub(super) windows: bool,
+    pub(super) balanced: bool,
+}
+
+impl Search<'_> {
+    /// Adds what is found in a text.
+    pub(super) fn run(
+        &self,
+        text: Text<'_>,
+        found: &mut Findings,
+        deadline: &Deadline<'_>,
+    ) -> Result<(), Trouble> {
+        let how = How { anywhere: !self.balanced, prose: !is_shell(text), windows: self.windows };
+        let (bytes, mut from, mut trouble) = (text.text.as_bytes(), 0, None);
+        each_hint(bytes, self.windows, deadline, |at, hint| {
+            if hint == Hint::Function {
+                let is_new = !found.has(Finding::ForkBomb);
+                found.add(Finding::ForkBomb, is_new && bomb::is_at(bytes, at, self.balanced));
+                return Ok(at + 1);
+            }
+            let line = line_at(text.text, from, at, how.prose);
+            match shell::read(line.body, how, deadline) {
+                Ok(commands) => self.judge(&commands, found),
+                Err(Trouble::TimedOut) => return Err(crate::gates::scan::TimedOut),
+                Err(Trouble::TooDeep) => {
+                    trouble = Some(Trouble::TooDeep);
+                    return Ok(DONE);
+                }
+            }
+            from = line.end;
+            Ok(line.end)
+        })?;
+        trouble.map_or(Ok(()), Err)
+    }
+
+    fn judge(&self, commands: &[Command], found: &mut Findings) {
+        // What is known of the finds that feed each command.
+        let mut finds: Vec<Option<Facts>> = Vec::with_capacity(commands.len());
+        for command in commands {
+            let fed = command.fed_by.and_then(|by| finds.get(by).copied().flatten());
+            let writes = command.writes.iter().any(|word| operands::is_disk(&word.text));
+            found.add(Finding::DeviceWrite, writes);
+            let own = if self.balanced {
+                self.runs(command, fed, found)
+            } else {
+                self.anywhere(&command.words, fed.is_some(), found)
+            };
+            finds.push(own.or(fed));
+        }
+    }
+
+    fn about(&self) -> About<'_> {
+        About { losses: self.balanced, windows: self.windows, roots: self.roots }
+    }
+
+    /// Strict: every word may be a name. Answers what is known of a find among them.
+    fn anywhere(&self, words: &[Word], fed_by_find: bool, found: &mut Findings) -> Option<Facts> {
+        let (about, mut facts, mut find) = (self.about(), Facts::default(), None);
+        for word in words.iter().rev() {
+            let name = name_of(&word.text);
+            self.command(&word.text, facts, found);
+            found.add(Finding::FindDelete, fed_by_find && name == "xargs" && facts.has(Facts::NEXT_IS_RM));
+            if name == "find" {
+                find = Some(facts);
+                found.add(Finding::FindDelete, facts.has(Facts::EXEC_RM));
+            }
+            facts = about.before(facts, word);
+        }
+        find
+    }
+
+    /// Balanced: what is run when wrappers are opened.
+    fn runs(&self, command: &Command, fed: Option<Facts>, found: &mut Findings) -> Option<Facts> {
+        let about = self.about();
+        let is_loss = |find: Facts| !find.has(Facts::LEADING) || find.has(Facts::LEADING_LOSS);
+        let mut find: Option<(usize, Facts)> = None;
+        for run in &command.runs {
+            let Some((first, rest)) =
+                command.words.get(run.start..run.end).and_then(|argv| argv.split_first())
+            else {
+                continue;
+            };
+            let mut facts = rest.iter().rev().fold(Facts::default(), |facts, word| about.before(facts, word));
+            let name = name_of(&first.text);
+            if name == "find" {
+                find = Some((run.start, facts));
+            }
+            if name == "rm" {
+                let by_find = find.filter(|(start, _)| run.by_find == Some(*start)).map(|(_, find)| find);
+                let by_pipe = fed.filter(|_| run.by_xargs);
+                let giver = by_find.or(by_pipe);
+                found.add(Finding::FindDelete, giver.is_some_and(is_loss));
+                // What comes from elsewhere may be anything.
+                facts.add(Facts::LOSS, giver.map_or(run.by_xargs, is_loss));
+            }
+            self.command(&first.text, facts, found);
+        }
+        find.map(|(_, find)| find)
+    }
+
+    /// One command by its name and what is known of its arguments.
+    fn command(&self, word: &str, facts: Facts, found: &mut Findings) {
+        let passes = self.balanced && !facts.has(Facts::LOSS);
+        let name = name_of(word);
+        match name {
+            "rm" if !passes => {
+                let recursive = facts.has(Facts::RECURSIVE);
+                found.add(Finding::RmRecursiveForce, recursive && facts.has(Facts::FORCE));
+                let on_root = recursive && facts.has(Facts::EVERYTHING);
+                found.add(Finding::RmRoot, on_root || facts.has(Facts::NO_PRESERVE_ROOT));
+            }
+            "find" => {
+                let may = self.balanced && facts.has(Facts::LEADING) && !facts.has(Facts::LEADING_LOSS);
+                found.add(Finding::FindDelete, facts.has(Facts::DELETE) && !may);
+            }
+            "wipefs" => found.add(Finding::Mkfs, facts.has(Facts::ALL)),
+            "mke2fs" | "mkfs" => found.add(Finding::Mkfs, true),
+            "dd" => found.add(Finding::DdDevice, facts.has(Facts::OF_DEVICE)),
+            "shred" | "tee" => found.add(Finding::DeviceWrite, facts.has(Facts::DISK)),
+            "chmod" | "chown" => {
+                let on_root = facts.has(Facts::RECURSIVE_MODE) && facts.has(Facts::SYSTEM_ROOT);
+                found.add(Finding::ModeRoot, on_root);
+            }
+            name => found.add(Finding::Mkfs, name.starts_with("mkfs.")),
+        }
+        if self.windows && !(name == "rm" && passes) {
+            of_windows(word, facts, found);
+        }
+    }
+}
+
+/// The commands of cmd and PowerShell, in any case.
+fn of_windows(word: &str, mut facts: Facts, found: &mut Findings) {
+    // `rd/s/q` needs no blanks.
+    let name = match word.split_once('/') {
+        Some((name, switches)) if is_deleter(name) => {
+            switches_of(&mut facts, switches);
+            name
+        }
+        _ => name_of(word),
+    };
+    let is = |known: &str| name.eq_ignore_ascii_case(known);
+    found.add(Finding::Mkfs, is("format") && facts.has(Facts::FIRST_IS_DRIVE));
+    let quiet = facts.has(Facts::WIN_Q);
+    let files = (is("del") || is("erase")) && (quiet || facts.has(Facts::WIN_F));
+    let folders = (is("rd") || is("rmdir")) && quiet;
+    found.add(Finding::WinDelete, (files || folders) && facts.has(Facts::WIN_S));
+    let forced = facts.has(Facts::PS_RECURSE) && facts.has(Facts::PS_FORCE);
+    let removes = is_deleter(name) || is("Remove-Item") || is("ri") || is("rm");
+    found.add(Finding::WinDelete, removes && forced);
+}
+
+fn is_deleter(name: &str) -> bool {
+    ["del", "erase", "rd", "rmdir"].iter().any(|known| name.eq_ignore_ascii_case(known))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,83 @@
+//! Fork bombs: a function that calls itself twice, piped and in the background, `f(){ f|f& };f`.
+
+use crate::gates::scan::before;
+
+/// Longest name of a function that is looked at, in bytes.
+const NAME_BYTES_MAX: usize = 64;
+
+/// Most blanks between two parts.
+const BLANKS_MAX: usize = 64;
+
+/// Whether a fork bomb stands around `()`; `at` is the place of the `)`. Where `sure` is asked for, a command has to
+/// begin there.
+pub(super) fn is_at(bytes: &[u8], at: usize, sure: bool) -> bool {
+    let Some(head) = at.checked_sub(1).and_then(|open| bytes.get(..open)) else { return false };
+    let head = head.trim_ascii_end();
+    let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"_:.-".contains(byte);
+    let length = head.iter().rev().take(NAME_BYTES_MAX).take_while(|byte| is_name(byte)).count();
+    let start = head.len() - length;
+    let Some(name) = head.get(start..).filter(|name| !name.is_empty()) else { return false };
+    let mut rest = bytes.get(at + 1..).unwrap_or_default();
+    let mut next = |part: &[u8]| {
+        let blanks = rest.iter().take(BLANKS_MAX).take_while(|byte| byte.is_ascii_whitespace()).count();
+        let found = rest.get(blanks..).and_then(|rest| rest.strip_prefix(part));
+        rest = found.unwrap_or_default();
+        found.is_some()
+    };
+    let found = next(b"{") && next(name) && next(b"|") && next(name) && next(b"&");
+    found && (!sure || begins(bytes, start))
+}
+
+/// Whether a shell begins a command at a place.
+fn begins(bytes: &[u8], start: usize) -> bool {
+    let head = bytes.get(..start).unwrap_or_default();
+    let blanks = head.iter().rev().take(BLANKS_MAX).take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    let end = head.len() - blanks;
+    match before(head, end) {
+        None | Some(b'\n' | b';' | b'&' | b'|' | b'(' | b'{' | b'`') => true,
+        // A prompt.
+        Some(b'$' | b'#' | b'%' | b'>') => blanks > 0,
+        // A program given as text.
+        Some(b'\'' | b'"') => {
+            let words = head.get(end.saturating_sub(NAME_BYTES_MAX)..end.saturating_sub(1)).unwrap_or_default();
+            let words = words.trim_ascii_end();
+            let from = words.iter().rposition(u8::is_ascii_whitespace).map_or(0, |blank| blank + 1);
+            let word = words.get(from..).unwrap_or_default();
+            word == b"eval" || (word.starts_with(b"-") && word.ends_with(b"c"))
+        }
+        Some(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(text: &str, sure: bool) -> bool {
+        text.as_bytes()
+            .windows(2)
+            .enumerate()
+            .any(|(at, pair)| pair == b"()" && is_at(text.as_bytes(), at + 1, sure))
+    }
+
+    #[test]
+    fn bombs() {
+        for text in [
+            ":(){ :|:& };:",
+            ":(){:|:&};:",
+            ": () { : | : & } ; :",
+            "bomb() {\n  bomb | bomb &\n}; bomb",
+            "$ :(){ :|:& };:",
+            "bash -c ':(){ :|:& };:'",
+            "x; :(){ :|:& };:",
+        ] {
+            assert!(found(text, false) && found(text, true), "{text}");
+        }
+        for text in ["the bomb :(){ :|:& };: is old", "\":(){ :|:& };:\""] {
+            assert!(found(text, false) && !found(text, true), "{text}");
+        }
+        for text in ["f() { g | f & }", "f() { f; }", "main() {\n}", "()", "x() { x | y & }", ":()"] {
+            assert!(!found(text, false), "{text}");
+        }
+    }
+}

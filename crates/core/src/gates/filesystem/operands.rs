@@ -1,0 +1,162 @@
+//! Operands of commands: everything at once, what may be lost, and devices.
+
+use super::paths::{Place, Roots};
+
+/// Whether an operand is `/`, `~`, `$HOME`, `.`, `..`, `*` or a drive, however it is spelled.
+pub(super) fn is_everything(operand: &str, windows: bool) -> bool {
+    if windows && is_drive(operand) {
+        return true;
+    }
+    let home = ["~", "$HOME", "${HOME}"].iter().find_map(|home| operand.strip_prefix(home));
+    let rest = match home {
+        Some(rest) if rest.is_empty() || rest.starts_with('/') => rest,
+        Some(_) => return false,
+        None => operand,
+    };
+    let is_all = |name: &str| matches!(name, "" | "." | "..") || is_stars(name);
+    !operand.is_empty() && rest.split('/').all(is_all)
+}
+
+fn is_stars(name: &str) -> bool {
+    name.contains('*') && name.chars().all(|char| matches!(char, '*' | '.' | '?'))
+}
+
+/// `C:`, `C:\`, `C:\*` and the like.
+pub(super) fn is_drive(operand: &str) -> bool {
+    match operand.as_bytes() {
+        [letter, b':', rest @ ..] => {
+            letter.is_ascii_alphabetic() && rest.iter().all(|byte| matches!(byte, b'/' | b'\\' | b'*' | b'.' | b' '))
+        }
+        _ => false,
+    }
+}
+
+/// Whether an operand may be lost: a relative path that is not everything, one in a root, or one below `/tmp`. A
+/// variable counts as a relative path, unless it is all that stands between the operand and everything.
+pub(super) fn may_be_lost(operand: &str, roots: &Roots, windows: bool) -> bool {
+    if roots.hold(operand) && !is_everything(operand, windows) {
+        return true;
+    }
+    if operand.starts_with(['~', '%']) || operand.starts_with("$HOME") || operand.starts_with("${HOME}") {
+        return false;
+    }
+    if let Some(place) = Place::absolute(operand) {
+        return matches!(place.names(), [first, _, ..] if first == "tmp");
+    }
+    if operand.is_empty() {
+        return true;
+    }
+    let rest = if operand.starts_with('$') {
+        match operand.split_once('/') {
+            Some((_, rest)) => rest,
+            None => return true,
+        }
+    } else {
+        operand
+    };
+    let climbs = rest.split(['/', '\\']).any(|name| name == "..");
+    !climbs && !is_everything(rest, windows) && !rest.is_empty()
+}
+
+/// What an operand names below `/dev`.
+fn device(operand: &str) -> Option<String> {
+    if !operand.contains("dev") {
+        return None;
+    }
+    let place = Place::absolute(operand)?;
+    let (first, rest) = place.names().split_first()?;
+    (first == "dev" && !rest.is_empty()).then(|| rest.join("/"))
+}
+
+/// Whether an operand is a device that is more than a stream: not `/dev/null` and the like.
+pub(super) fn is_device(operand: &str) -> bool {
+    const STREAMS: [&str; 6] = ["null", "zero", "stdout", "stderr", "tty", "fd"];
+    device(operand).is_some_and(|name| !STREAMS.contains(&name.split('/').next().unwrap_or_default()))
+}
+
+/// Whether an operand is a stream below `/dev`.
+pub(super) fn is_stream(operand: &str) -> bool {
+    device(operand).is_some() && !is_device(operand) || operand == "/dev/stdin"
+}
+
+/// Whether an operand is a disk or a part of one.
+pub(super) fn is_disk(operand: &str) -> bool {
+    const LETTERED: [&str; 4] = ["sd", "hd", "vd", "xvd"];
+    const NUMBERED: [&str; 10] = ["md", "dm-", "loop", "nbd", "sr", "ram", "zd", "pmem", "mtdblock", "mtd"];
+    const NAMED: [&str; 6] = ["nvme", "mmcblk", "disk", "rdisk", "mapper/", "block/"];
+    let Some(name) = device(operand) else { return false };
+    let after = |known: &str| name.strip_prefix(known).and_then(|rest| rest.chars().next());
+    LETTERED.iter().any(|known| after(known).is_some_and(|char| char.is_ascii_alphabetic() || "*?[{$".contains(char)))
+        || NUMBERED.iter().any(|known| after(known).is_some_and(|char| char.is_ascii_digit()))
+        || NAMED.iter().any(|known| after(known).is_some())
+}
+
+/// Whether an operand is `/` or a directory on which the system stands.
+pub(super) fn is_system_root(operand: &str) -> bool {
+    const DIRECTORIES: [&str; 13] = [
+        "bin", "boot", "dev", "etc", "lib", "lib64", "opt", "proc", "root", "sbin", "sys", "usr", "var",
+    ];
+    if !operand.starts_with('/') {
+        return false;
+    }
+    let Some(place) = Place::absolute(operand) else { return false };
+    let names = place.names();
+    let names = names.strip_suffix(&["*".to_owned()]).unwrap_or(names);
+    match names {
+        [] => true,
+        [only] => DIRECTORIES.contains(&only.as_str()),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything() {
+        for operand in
+            ["/", "//", "/*", "/.", "/..", "~", "~/", "~/*", "$HOME", "${HOME}/", ".", "./", "..", "../..", "*", "./*", ".*", "C:", r"c:\", r"C:\*"]
+        {
+            assert!(is_everything(operand, true), "{operand}");
+        }
+        for operand in ["", "/a", "a", "./a", "~a", "~/a", "$HOMER", "$X", "*.o", "a/*", "/etc", "C:a", r"C:\a"] {
+            assert!(!is_everything(operand, true), "{operand}");
+        }
+        assert!(!is_everything("C:", false));
+    }
+
+    #[test]
+    fn what_may_be_lost() {
+        let roots =
+            Roots::new(vec![Place::absolute("/srv/repo").unwrap()], Place::absolute("/srv/repo/sub"), None);
+        for operand in ["build", "./build", "*.o", "a/*", "/tmp/x", "/tmp/*", "/srv/repo/x", "../x", "$DIR", "$DIR/x", "$()/x", "{}", ""] {
+            assert!(may_be_lost(operand, &roots, true), "{operand}");
+        }
+        for operand in
+            [".", "..", "*", "./*", "/", "/tmp", "/tmp/../etc", "/opt", "/srv/repo", "../../x", "~/x", "$HOME/x", "$X/", "$X/*", r"C:\x"]
+        {
+            assert!(!may_be_lost(operand, &roots, true), "{operand}");
+        }
+        assert!(!may_be_lost("../x", &Roots::default(), true));
+    }
+
+    #[test]
+    fn devices() {
+        for operand in ["/dev/sda", "/dev/sdb1", "//dev//nvme0n1", "/dev/disk2", "/dev/mapper/x", "/dev/sd*", "/dev/loop0", "/dev/vda"] {
+            assert!(is_disk(operand) && is_device(operand), "{operand}");
+        }
+        for operand in ["/dev/null", "/dev/tty", "/dev/fd/3", "/dev/zero", "/dev/stdout", "/dev", "dev/sda", "/devx/sda"] {
+            assert!(!is_disk(operand) && !is_device(operand), "{operand}");
+        }
+        for operand in ["/dev/shm", "/dev/ttyS0", "/dev/random", "/dev/loop"] {
+            assert!(!is_disk(operand) && is_device(operand), "{operand}");
+        }
+        for operand in ["/", "/*", "/etc", "/usr/", "/var/*"] {
+            assert!(is_system_root(operand), "{operand}");
+        }
+        for operand in ["/home", "/etc/x", "etc", "./", "/srv"] {
+            assert!(!is_system_root(operand), "{operand}");
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Shell text as commands: what of its grammar is understood.
+//!
+//! | written | read as |
+//! |---|---|
+//! | `'…'`, `"…"`, `$'…'`, `\x`, `\` at a line's end | quotes and escapes, resolved: `r\m`, `'r'm` and `r""m` are `rm` |
+//! | `$IFS`, `${IFS…}` | a blank |
+//! | `#` where a word begins | a comment, to the end of its line |
+//! | newline, `; & && \| \|\| ( ) { }`, `then do else if elif while until !` before a name | the next command begins |
+//! | `{a,b}` | the words `a` and `b` |
+//! | `$(…)`, backticks | commands of their own; in the word around them stands `$()` |
+//! | `<(…)`, `>(…)` | commands of their own |
+//! | `> f`, `>> f`, `>\| f`, `&> f`, `>& f` | `f` is written to |
+//! | `< f`, `<< word`, `2>&1` | nothing |
+//! | `A=b` before a name | nothing |
+//! | wrappers and programs given as text | opened, see `shell/wrappers.rs` |
+//!
+//! Quotes that do not close are no quotes: the text is cut at blanks. Other variables, functions, aliases and arithmetic
+//! are not followed, and every line is read by itself.
+//!
+//! A substitution, a program given as text, `find -exec` and, where commands may begin inside of quotes, a quoted text
+//! are a level each. Past [`SHELL_LEVELS_MAX`] nothing is read: [`Trouble::TooDeep`]. Each level reads a byte at most
+//! twice, so the time is linear in the text.
+
+mod encoded;
+mod lex;
+mod lines;
+mod wrappers;
+
+use crate::gates::scan::{Deadline, TimedOut};
+use crate::limits::SHELL_LEVELS_MAX;
+use lex::{Lexed, Quotes};
+
+pub(super) use lex::{Command, Word};
+pub(super) use lines::line_at;
+pub(super) use wrappers::{is_transparent, name_of};
+
+/// Why a text cannot be read to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Trouble {
+    /// The budget is spent.
+    TimedOut,
+    /// Commands lie in commands too deep.
+    TooDeep,
+}
+
+impl From<TimedOut> for Trouble {
+    fn from(TimedOut: TimedOut) -> Self {
+        Self::TimedOut
+    }
+}
+
+/// How a text is read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct How {
+    /// A command may begin at any word, also inside of quotes.
+    pub(super) anywhere: bool,
+    /// It may be words of a human: an apostrophe is no quote, `->` and `=>` write nowhere.
+    pub(super) prose: bool,
+    /// Paths and programs of Windows are known.
+    pub(super) windows: bool,
+}
+
+/// All commands of a text, those inside of others included. Who feeds a command stands before it.
+pub(super) fn read(text: &str, how: How, deadline: &Deadline<'_>) -> Result<Vec<Command>, Trouble> {
+    let mut commands = Vec::new();
+    let mut texts = vec![(text.to_owned(), 0)];
+    while let Some((text, level)) = texts.pop() {
+        if level > SHELL_LEVELS_MAX {
+            return Err(Trouble::TooDeep);
+        }
+        let from = commands.len();
+        read_level(&text, level, how, deadline, &mut commands)?;
+        let read = commands.get_mut(from..).unwrap_or_default();
+        for command in read {
+            let inner = if how.anywhere {
+                wrappers::texts_anywhere(command, how.windows)
+            } else {
+                wrappers::open(command, level, how.windows)?
+            };
+            texts.extend(inner.into_iter().map(|text| (text, level + 1)));
+        }
+    }
+    Ok(commands)
+}
+
+/// The commands of one text without what its programs hold.
+fn read_level(
+    text: &str,
+    level: usize,
+    how: How,
+    deadline: &Deadline<'_>,
+    commands: &mut Vec<Command>,
+) -> Result<(), Trouble> {
+    let mut lex = |quotes: Quotes| {
+        let from = commands.len();
+        match lex::lex(text, quotes, level, how, deadline, commands)? {
+            Lexed::Whole => Ok::<bool, Trouble>(true),
+            Lexed::Unbalanced => {
+                commands.truncate(from);
+                Ok(false)
+            }
+        }
+    };
+    if !lex(Quotes::Shell)? {
+        lex(Quotes::None)?;
+    } else if how.prose && !how.anywhere && level == 0 && has_apostrophe(text) {
+        // By chance two apostrophes are a pair, and what stands between them looks quoted.
+        lex(Quotes::NoApostrophes)?;
+    }
+    Ok(())
+}
+
+/// Whether a `'` stands between two letters.
+fn has_apostrophe(text: &str) -> bool {
+    text.as_bytes().windows(3).any(|three| {
+        matches!(three, [before, b'\'', after] if before.is_ascii_alphabetic() && after.is_ascii_alphabetic())
+    })
+}
