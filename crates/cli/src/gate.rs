@@ -19,6 +19,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use crate::args::{GateArgs, GateFormatArg, ReadAsArg};
 use crate::config::Config;
 use crate::failure::{self, Failure, printable};
+use crate::links::links;
 use crate::printed;
 use crate::source::{STDIN, Source};
 
@@ -90,6 +91,7 @@ fn engine(args: &GateArgs) -> Result<Engine, Failure> {
         gates: gates.as_deref(),
         strictness: args.strictness.map(Into::into),
         roots: &roots,
+        links: Some(links()),
         ..Choice::of(Place::Cli)
     };
     config.engine(&choice)

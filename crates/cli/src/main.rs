@@ -14,6 +14,7 @@ mod gate;
 mod inputs;
 mod judge;
 mod keys;
+mod links;
 mod logs;
 mod place;
 mod progress;

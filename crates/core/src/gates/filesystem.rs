@@ -22,6 +22,7 @@ mod paths;
 mod sensitive;
 mod shell;
 mod traversal;
+mod words;
 
 use super::options::{Options, SettingsError, SettingsProblem};
 use super::scan::{Deadline, TimedOut};
@@ -86,9 +87,12 @@ impl Filesystem {
                     Err(Trouble::TooDeep) => return Ok(Finding::Fail(TOO_DEEP.to_owned())),
                 }
             }
+            let is_shell = destructive::is_shell(text);
             if self.traversal && !climbs {
+                let (roots, windows) = (&self.roots, self.windows);
                 climbs = if self.balanced {
-                    traversal::leaves_roots(text, &self.roots, self.windows, deadline)?
+                    traversal::leaves_roots(text, roots, windows, deadline)?
+                        || traversal::commands_leave_roots(text.text, is_shell, roots, windows, deadline)?
                 } else {
                     traversal::is_in(text.text, &self.roots, deadline)?
                 };
@@ -96,6 +100,7 @@ impl Filesystem {
             if self.sensitive {
                 let search = sensitive::Search {
                     text: text.text,
+                    is_shell,
                     roots: &self.roots,
                     windows: self.windows,
                     balanced: self.balanced,

@@ -158,7 +158,9 @@ pub struct Choice<'c> {
 
 /// Tells where a path leads when its links are followed.
 #[derive(Clone)]
-pub struct Links(Arc<dyn Fn(&str) -> Option<String> + Send + Sync>);
+pub struct Links(Arc<Follow>);
+
+type Follow = dyn Fn(&str) -> Option<String> + Send + Sync;
 
 impl Links {
     /// By a function from an absolute path to an absolute path; none if it is not known.
@@ -180,7 +182,15 @@ impl fmt::Debug for Links {
 impl Choice<'_> {
     /// What the settings say about a place.
     pub fn of(place: Place) -> Self {
-        Self { place, gates: None, strictness: None, roots: &[], customs: &[], part: Part::Output, links: None }
+        Self {
+            place,
+            gates: None,
+            strictness: None,
+            roots: &[],
+            customs: &[],
+            part: Part::Output,
+            links: None,
+        }
     }
 }
 

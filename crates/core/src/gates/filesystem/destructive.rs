@@ -23,7 +23,7 @@ mod bomb;
 mod facts;
 mod hint;
 
-use crate::gates::scan::{DONE, Deadline};
+use crate::gates::scan::{DONE, Deadline, TimedOut};
 use crate::gates::text::Text;
 
 use super::operands;
@@ -87,6 +87,9 @@ pub(super) fn is_shell(text: Text<'_>) -> bool {
     text.key.is_some_and(|key| COMMAND_KEYS.iter().any(|name| key.eq_ignore_ascii_case(name)))
 }
 
+/// What judging a word costs, in bytes that are only looked at.
+const WORD_COST: usize = 128;
+
 /// How texts are searched.
 pub(super) struct Search<'s> {
     pub(super) roots: &'s Roots,
@@ -103,7 +106,7 @@ impl Search<'_> {
         deadline: &Deadline<'_>,
     ) -> Result<(), Trouble> {
         let how = How { anywhere: !self.balanced, prose: !is_shell(text), windows: self.windows };
-        let (bytes, mut from, mut trouble) = (text.text.as_bytes(), 0, None);
+        let (bytes, mut from, mut too_deep) = (text.text.as_bytes(), 0, false);
         each_hint(bytes, self.windows, deadline, |at, hint| {
             if hint == Hint::Function {
                 let is_new = !found.has(Finding::ForkBomb);
@@ -111,24 +114,32 @@ impl Search<'_> {
                 return Ok(at + 1);
             }
             let line = line_at(text.text, from, at, how.prose);
-            match shell::read(line.body, how, deadline) {
-                Ok(commands) => self.judge(&commands, found),
-                Err(Trouble::TimedOut) => return Err(crate::gates::scan::TimedOut),
+            match shell::read(line.body, how, deadline, &mut |commands| self.judge(commands, found, deadline))
+            {
+                Ok(()) => {
+                    from = line.end;
+                    Ok(line.end)
+                }
+                Err(Trouble::TimedOut) => Err(TimedOut),
                 Err(Trouble::TooDeep) => {
-                    trouble = Some(Trouble::TooDeep);
-                    return Ok(DONE);
+                    too_deep = true;
+                    Ok(DONE)
                 }
             }
-            from = line.end;
-            Ok(line.end)
         })?;
-        trouble.map_or(Ok(()), Err)
+        if too_deep { Err(Trouble::TooDeep) } else { Ok(()) }
     }
 
-    fn judge(&self, commands: &[Command], found: &mut Findings) {
+    fn judge(
+        &self,
+        commands: &[Command<'_>],
+        found: &mut Findings,
+        deadline: &Deadline<'_>,
+    ) -> Result<(), TimedOut> {
         // What is known of the finds that feed each command.
         let mut finds: Vec<Option<Facts>> = Vec::with_capacity(commands.len());
         for command in commands {
+            deadline.spend(WORD_COST * (1 + command.words.len()))?;
             let fed = command.fed_by.and_then(|by| finds.get(by).copied().flatten());
             let writes = command.writes.iter().any(|word| operands::is_disk(&word.text));
             found.add(Finding::DeviceWrite, writes);
@@ -139,6 +150,7 @@ impl Search<'_> {
             };
             finds.push(own.or(fed));
         }
+        Ok(())
     }
 
     fn about(&self) -> About<'_> {
@@ -146,7 +158,7 @@ impl Search<'_> {
     }
 
     /// Strict: every word may be a name. Answers what is known of a find among them.
-    fn anywhere(&self, words: &[Word], fed_by_find: bool, found: &mut Findings) -> Option<Facts> {
+    fn anywhere(&self, words: &[Word<'_>], fed_by_find: bool, found: &mut Findings) -> Option<Facts> {
         let (about, mut facts, mut find) = (self.about(), Facts::default(), None);
         for word in words.iter().rev() {
             let name = name_of(&word.text);
@@ -162,7 +174,7 @@ impl Search<'_> {
     }
 
     /// Balanced: what is run when wrappers are opened.
-    fn runs(&self, command: &Command, fed: Option<Facts>, found: &mut Findings) -> Option<Facts> {
+    fn runs(&self, command: &Command<'_>, fed: Option<Facts>, found: &mut Findings) -> Option<Facts> {
         let about = self.about();
         let is_loss = |find: Facts| !find.has(Facts::LEADING) || find.has(Facts::LEADING_LOSS);
         let mut find: Option<(usize, Facts)> = None;

@@ -25,7 +25,8 @@ fn is_stars(name: &str) -> bool {
 pub(super) fn is_drive(operand: &str) -> bool {
     match operand.as_bytes() {
         [letter, b':', rest @ ..] => {
-            letter.is_ascii_alphabetic() && rest.iter().all(|byte| matches!(byte, b'/' | b'\\' | b'*' | b'.' | b' '))
+            letter.is_ascii_alphabetic()
+                && rest.iter().all(|byte| matches!(byte, b'/' | b'\\' | b'*' | b'.' | b' '))
         }
         _ => false,
     }
@@ -86,16 +87,17 @@ pub(super) fn is_disk(operand: &str) -> bool {
     const NAMED: [&str; 6] = ["nvme", "mmcblk", "disk", "rdisk", "mapper/", "block/"];
     let Some(name) = device(operand) else { return false };
     let after = |known: &str| name.strip_prefix(known).and_then(|rest| rest.chars().next());
-    LETTERED.iter().any(|known| after(known).is_some_and(|char| char.is_ascii_alphabetic() || "*?[{$".contains(char)))
+    LETTERED
+        .iter()
+        .any(|known| after(known).is_some_and(|char| char.is_ascii_alphabetic() || "*?[{$".contains(char)))
         || NUMBERED.iter().any(|known| after(known).is_some_and(|char| char.is_ascii_digit()))
         || NAMED.iter().any(|known| after(known).is_some())
 }
 
 /// Whether an operand is `/` or a directory on which the system stands.
 pub(super) fn is_system_root(operand: &str) -> bool {
-    const DIRECTORIES: [&str; 13] = [
-        "bin", "boot", "dev", "etc", "lib", "lib64", "opt", "proc", "root", "sbin", "sys", "usr", "var",
-    ];
+    const DIRECTORIES: [&str; 13] =
+        ["bin", "boot", "dev", "etc", "lib", "lib64", "opt", "proc", "root", "sbin", "sys", "usr", "var"];
     if !operand.starts_with('/') {
         return false;
     }
@@ -115,12 +117,15 @@ mod tests {
 
     #[test]
     fn everything() {
-        for operand in
-            ["/", "//", "/*", "/.", "/..", "~", "~/", "~/*", "$HOME", "${HOME}/", ".", "./", "..", "../..", "*", "./*", ".*", "C:", r"c:\", r"C:\*"]
-        {
+        for operand in [
+            "/", "//", "/*", "/.", "/..", "~", "~/", "~/*", "$HOME", "${HOME}/", ".", "./", "..", "../..",
+            "*", "./*", ".*", "C:", r"c:\", r"C:\*",
+        ] {
             assert!(is_everything(operand, true), "{operand}");
         }
-        for operand in ["", "/a", "a", "./a", "~a", "~/a", "$HOMER", "$X", "*.o", "a/*", "/etc", "C:a", r"C:\a"] {
+        for operand in
+            ["", "/a", "a", "./a", "~a", "~/a", "$HOMER", "$X", "*.o", "a/*", "/etc", "C:a", r"C:\a"]
+        {
             assert!(!is_everything(operand, true), "{operand}");
         }
         assert!(!is_everything("C:", false));
@@ -130,12 +135,40 @@ mod tests {
     fn what_may_be_lost() {
         let roots =
             Roots::new(vec![Place::absolute("/srv/repo").unwrap()], Place::absolute("/srv/repo/sub"), None);
-        for operand in ["build", "./build", "*.o", "a/*", "/tmp/x", "/tmp/*", "/srv/repo/x", "../x", "$DIR", "$DIR/x", "$()/x", "{}", ""] {
+        for operand in [
+            "build",
+            "./build",
+            "*.o",
+            "a/*",
+            "/tmp/x",
+            "/tmp/*",
+            "/srv/repo/x",
+            "../x",
+            "$DIR",
+            "$DIR/x",
+            "$()/x",
+            "{}",
+            "",
+        ] {
             assert!(may_be_lost(operand, &roots, true), "{operand}");
         }
-        for operand in
-            [".", "..", "*", "./*", "/", "/tmp", "/tmp/../etc", "/opt", "/srv/repo", "../../x", "~/x", "$HOME/x", "$X/", "$X/*", r"C:\x"]
-        {
+        for operand in [
+            ".",
+            "..",
+            "*",
+            "./*",
+            "/",
+            "/tmp",
+            "/tmp/../etc",
+            "/opt",
+            "/srv/repo",
+            "../../x",
+            "~/x",
+            "$HOME/x",
+            "$X/",
+            "$X/*",
+            r"C:\x",
+        ] {
             assert!(!may_be_lost(operand, &roots, true), "{operand}");
         }
         assert!(!may_be_lost("../x", &Roots::default(), true));
@@ -143,10 +176,21 @@ mod tests {
 
     #[test]
     fn devices() {
-        for operand in ["/dev/sda", "/dev/sdb1", "//dev//nvme0n1", "/dev/disk2", "/dev/mapper/x", "/dev/sd*", "/dev/loop0", "/dev/vda"] {
+        for operand in [
+            "/dev/sda",
+            "/dev/sdb1",
+            "//dev//nvme0n1",
+            "/dev/disk2",
+            "/dev/mapper/x",
+            "/dev/sd*",
+            "/dev/loop0",
+            "/dev/vda",
+        ] {
             assert!(is_disk(operand) && is_device(operand), "{operand}");
         }
-        for operand in ["/dev/null", "/dev/tty", "/dev/fd/3", "/dev/zero", "/dev/stdout", "/dev", "dev/sda", "/devx/sda"] {
+        for operand in
+            ["/dev/null", "/dev/tty", "/dev/fd/3", "/dev/zero", "/dev/stdout", "/dev", "dev/sda", "/devx/sda"]
+        {
             assert!(!is_disk(operand) && !is_device(operand), "{operand}");
         }
         for operand in ["/dev/shm", "/dev/ttyS0", "/dev/random", "/dev/loop"] {

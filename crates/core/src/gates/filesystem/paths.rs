@@ -54,7 +54,7 @@ impl Place {
 /// Directories in which an agent may work.
 #[derive(Debug, Default)]
 pub(super) struct Roots {
-    roots: Vec<Place>,
+    named: Vec<Place>,
     /// The roots, and where their links lead.
     real: Vec<Place>,
     cwd: Option<Place>,
@@ -67,11 +67,11 @@ impl Roots {
         if let Some(links) = &links {
             real.extend(roots.iter().filter_map(|root| Place::absolute(&links.follow(&root.path())?)));
         }
-        Self { roots, real, cwd, links }
+        Self { named: roots, real, cwd, links }
     }
 
     pub(super) fn are_none(&self) -> bool {
-        self.roots.is_empty()
+        self.named.is_empty()
     }
 
     /// Where a path leads, if there are roots and it does not begin in somebody's home: where that is, is not known.
@@ -89,14 +89,14 @@ impl Roots {
     /// The roots in which a path lies.
     pub(super) fn around(&self, path: &str) -> impl Iterator<Item = &Place> {
         let place = self.place(path).filter(|place| self.stays(place));
-        self.roots.iter().filter(move |root| place.as_ref().is_some_and(|place| place.is_in(root)))
+        self.named.iter().filter(move |root| place.as_ref().is_some_and(|place| place.is_in(root)))
     }
 
     /// Whether a place lies in a root when links are followed, as far as that is known. Most places lie in none anyway, and
     /// of those nobody asks.
     fn stays(&self, place: &Place) -> bool {
         let Some(links) = &self.links else { return true };
-        if !self.roots.iter().any(|root| place.is_in(root)) {
+        if !self.named.iter().any(|root| place.is_in(root)) {
             return false;
         }
         let real = links.follow(&place.path()).and_then(|path| Place::absolute(&path));

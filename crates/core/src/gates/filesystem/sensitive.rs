@@ -10,10 +10,12 @@
 //! and `#!/usr/bin/env` pass. Slashes may be doubled. A path inside a root passes, one of credentials only if the root
 //! itself lies in them.
 //!
-//! Balanced: credentials anywhere, system only as the target of `>` and `>>`.
+//! Balanced: credentials anywhere, system only as what a command writes to, see `filesystem/words.rs`.
 
 use super::paths::{Roots, begins, is_border, name_ends};
-use crate::gates::scan::{DONE, Deadline, TimedOut, before, each, run_end};
+use super::shell::{self, How, Trouble, line_at};
+use super::words::written;
+use crate::gates::scan::{DONE, Deadline, TimedOut, each, run_end};
 
 /// The kinds that were found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -46,6 +48,8 @@ const CREDENTIALS: [&str; 7] =
 /// One text that is searched.
 pub(super) struct Search<'t> {
     pub(super) text: &'t str,
+    /// Whether the text is a shell's by its key.
+    pub(super) is_shell: bool,
     pub(super) roots: &'t Roots,
     pub(super) windows: bool,
     pub(super) balanced: bool,
@@ -67,6 +71,8 @@ impl Search<'_> {
             let is_first = (byte == b'/') | (byte == b'~') | (byte == b'$') | (byte == b'%');
             (is_first & !is_in_name(before)) | ((byte == b':') & ((before | 0x20) == b'c'))
         };
+        // Up to where lines were already read as commands.
+        let mut read = 0;
         each(bytes, deadline, may_begin, |at| {
             if found.system && found.credentials {
                 return Ok(DONE);
@@ -80,7 +86,10 @@ impl Search<'_> {
             let Some(kind) = kind_of(self.text.get(start..).unwrap_or_default(), self.windows) else {
                 return Ok(at + 1);
             };
-            if kind == Kind::System && self.balanced && !is_written(bytes, start) {
+            if kind == Kind::System && self.balanced {
+                if start >= read && !found.system {
+                    read = self.read_line(read, start, found, deadline)?;
+                }
                 return Ok(at + 1);
             }
             let body = if drive { at + 1 } else { at };
@@ -93,6 +102,30 @@ impl Search<'_> {
             }
             Ok(end)
         })
+    }
+
+    /// Reads a line as commands and looks at what they write to. Answers where the next line begins.
+    fn read_line(
+        &self,
+        from: usize,
+        at: usize,
+        found: &mut Kinds,
+        deadline: &Deadline<'_>,
+    ) -> Result<usize, TimedOut> {
+        let line = line_at(self.text, from, at, !self.is_shell);
+        let how = How { anywhere: false, prose: !self.is_shell, windows: self.windows };
+        let is_system = |path: &str| {
+            kind_of(path, self.windows) == Some(Kind::System) && !self.is_excused(path, Kind::System)
+        };
+        let read = shell::read(line.body, how, deadline, &mut |commands| {
+            found.system |= commands.iter().any(|command| written(command).into_iter().any(is_system));
+            Ok(())
+        });
+        match read {
+            Err(Trouble::TimedOut) => Err(TimedOut),
+            // The check of commands speaks of those that lie too deep.
+            Ok(()) | Err(Trouble::TooDeep) => Ok(line.end),
+        }
     }
 
     /// Whether a path lies in a root, and for credentials whether the root lies in credentials.
@@ -180,12 +213,4 @@ fn is_name(char: char) -> bool {
 fn name(path: &str) -> (&str, &str) {
     let end = path.find(|char| !is_name(char)).unwrap_or(path.len());
     path.split_at_checked(end).unwrap_or((path, ""))
-}
-
-/// Whether `>` stands before a path, with blanks and a quote between them.
-fn is_written(bytes: &[u8], start: usize) -> bool {
-    const FAR_BYTES: usize = 16;
-    let head = bytes.get(start.saturating_sub(FAR_BYTES)..start).unwrap_or_default();
-    let last = head.iter().rposition(|byte| !matches!(byte, b' ' | b'\t' | b'"' | b'\''));
-    last.is_some_and(|at| before(head, at + 1) == Some(b'>'))
 }

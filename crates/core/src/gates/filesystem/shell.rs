@@ -28,11 +28,11 @@ mod wrappers;
 
 use crate::gates::scan::{Deadline, TimedOut};
 use crate::limits::SHELL_LEVELS_MAX;
-use lex::{Lexed, Quotes};
+use lex::{COST, Lexed, Quotes};
 
 pub(super) use lex::{Command, Word};
 pub(super) use lines::line_at;
-pub(super) use wrappers::{is_transparent, name_of};
+pub(super) use wrappers::{is_transparent, is_wrapper, name_of};
 
 /// Why a text cannot be read to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,18 +60,22 @@ pub(super) struct How {
     pub(super) windows: bool,
 }
 
-/// All commands of a text, those inside of others included. Who feeds a command stands before it.
-pub(super) fn read(text: &str, how: How, deadline: &Deadline<'_>) -> Result<Vec<Command>, Trouble> {
-    let mut commands = Vec::new();
+/// Calls `visit` with the commands of a text, and with those of each program that it holds. Who feeds a command stands
+/// before it.
+pub(super) fn read(
+    text: &str,
+    how: How,
+    deadline: &Deadline<'_>,
+    visit: &mut dyn FnMut(&[Command<'_>]) -> Result<(), TimedOut>,
+) -> Result<(), Trouble> {
     let mut texts = vec![(text.to_owned(), 0)];
     while let Some((text, level)) = texts.pop() {
         if level > SHELL_LEVELS_MAX {
             return Err(Trouble::TooDeep);
         }
-        let from = commands.len();
-        read_level(&text, level, how, deadline, &mut commands)?;
-        let read = commands.get_mut(from..).unwrap_or_default();
-        for command in read {
+        let mut commands = read_level(&text, level, how, deadline)?;
+        for command in &mut commands {
+            deadline.spend(COST * command.words.len())?;
             let inner = if how.anywhere {
                 wrappers::texts_anywhere(command, how.windows)
             } else {
@@ -79,35 +83,30 @@ pub(super) fn read(text: &str, how: How, deadline: &Deadline<'_>) -> Result<Vec<
             };
             texts.extend(inner.into_iter().map(|text| (text, level + 1)));
         }
+        visit(&commands)?;
     }
-    Ok(commands)
+    Ok(())
 }
 
 /// The commands of one text without what its programs hold.
-fn read_level(
-    text: &str,
+fn read_level<'t>(
+    text: &'t str,
     level: usize,
     how: How,
     deadline: &Deadline<'_>,
-    commands: &mut Vec<Command>,
-) -> Result<(), Trouble> {
-    let mut lex = |quotes: Quotes| {
-        let from = commands.len();
-        match lex::lex(text, quotes, level, how, deadline, commands)? {
-            Lexed::Whole => Ok::<bool, Trouble>(true),
-            Lexed::Unbalanced => {
-                commands.truncate(from);
-                Ok(false)
-            }
-        }
-    };
-    if !lex(Quotes::Shell)? {
-        lex(Quotes::None)?;
+) -> Result<Vec<Command<'t>>, Trouble> {
+    let mut commands = Vec::new();
+    if lex::lex(text, Quotes::Shell, level, how, deadline, &mut commands)? == Lexed::Unbalanced {
+        commands.clear();
+        lex::lex(text, Quotes::None, level, how, deadline, &mut commands)?;
     } else if how.prose && !how.anywhere && level == 0 && has_apostrophe(text) {
         // By chance two apostrophes are a pair, and what stands between them looks quoted.
-        lex(Quotes::NoApostrophes)?;
+        let from = commands.len();
+        if lex::lex(text, Quotes::NoApostrophes, level, how, deadline, &mut commands)? == Lexed::Unbalanced {
+            commands.truncate(from);
+        }
     }
-    Ok(())
+    Ok(commands)
 }
 
 /// Whether a `'` stands between two letters.

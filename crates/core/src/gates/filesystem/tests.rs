@@ -1,4 +1,4 @@
-//! Hits and near misses of both checks, strict, balanced and with roots.
+//! Hits and near misses of the checks, strict, balanced and with roots. Commands have a table of their own.
 
 use core::time::Duration;
 
@@ -190,7 +190,7 @@ fn balanced_looks_for_what_is_meant() {
         json!({"uri": "https://host/x"}),
         json!({"text": "../x"}),
         json!({"source": "// code\n../x"}),
-        json!("cd .."),
+        json!("see .."),
     ] {
         assert_eq!(of(output.clone()), None, "{output}");
     }
@@ -217,4 +217,163 @@ fn bad_options_are_refused() {
         let error = Filesystem::build(&mut options, Strictness::Strict, &Choice::of(At::Cli)).unwrap_err();
         assert_eq!(error.to_string(), expected);
     }
+}
+
+#[test]
+fn balanced_looks_at_what_commands_write_to() {
+    let of = |output: Value| check(&json!({"destructive": false}), Strictness::Balanced, &output);
+    for text in [
+        "echo x > /etc/hosts",
+        "echo x >> '/etc/hosts'",
+        "$ echo x | sudo tee -a /etc/hosts",
+        "cp x /usr/local/bin",
+        "cp -t /usr/bin x y",
+        "mv x /usr/bin/y",
+        "mv /etc/hosts /tmp/x",
+        "install -m 755 x /usr/local/bin/x",
+        "install -d /var/lib/x",
+        "ln -sf x /usr/bin/y",
+        "touch /var/x",
+        "mkdir -p /etc/x",
+        "rm /etc/x",
+        "rmdir /var/x",
+        "truncate -s 0 /var/log/x",
+        "dd if=x of=/usr/x",
+        "sed -i s/a/b/ /etc/hosts",
+        "sed -i.bak -e s/a/b/ /etc/hosts",
+        "cd x && cp y /etc",
+        "bash -c 'cp y /etc'",
+        "run `cp y /etc` then",
+        r"copy x > C:\Windows\x",
+        r"cp x 'C:\Program Files\x'",
+    ] {
+        assert_eq!(of(json!(text)).as_deref(), SYSTEM, "{text}");
+    }
+    for text in [
+        "see /etc/hosts",
+        "cat /etc/hosts",
+        "cp /etc/hosts .",
+        "ln -s /usr/bin/python3 python",
+        "lrwxrwxrwx 1 root root 9 python -> /usr/bin/python3",
+        "libc.so.6 => /usr/lib/libc.so.6 (0x7f)",
+        "<prefix>/usr</prefix>",
+        "> /etc/hosts is a file",
+        "sed -n /x/p /etc/hosts",
+        "sed s/a/b/ /etc/hosts",
+        "touch -r /etc/hosts x",
+        "dd if=/etc/x of=y",
+        "say cp x /etc",
+        "echo 'cp x /etc'",
+        "a < /etc/x",
+        "tee x < /etc/hosts",
+    ] {
+        assert_eq!(of(json!(text)), None, "{text}");
+    }
+    assert_eq!(of(json!({"command": "x => /etc/y"})).as_deref(), SYSTEM, "in a command it is no arrow");
+}
+
+#[test]
+fn balanced_looks_at_the_paths_of_commands() {
+    let roots = json!({"roots": ["/srv/repo"], "destructive": false, "sensitive": false});
+    let of = |output: Value| check(&roots, Strictness::Balanced, &output);
+    let outside = Some("path outside roots in output");
+    for output in [
+        json!({"command": "cat /opt/x"}),
+        json!({"command": "python3 ../x.py"}),
+        json!({"cmd": "make && ./run --out=/opt/x"}),
+        json!({"script": "set -e\nls ~/x"}),
+        json!({"command": "echo x > /opt/x"}),
+        json!({"command": "bash -c 'cat /opt/x'"}),
+        json!({"command": "cat $HOME/x"}),
+        json!("cat /opt/x"),
+        json!("cd .."),
+        json!("$ python3 /opt/x"),
+        json!("ada@host:~$ less /opt/x"),
+        json!("see `cat /opt/x`"),
+        json!("a && cp x ../../y"),
+        json!(r"cat C:\x"),
+    ] {
+        assert_eq!(of(output.clone()).as_deref(), outside, "{output}");
+        let none = check(&json!({"destructive": false, "sensitive": false}), Strictness::Balanced, &output);
+        assert_eq!(none, None, "no roots, no outside: {output}");
+    }
+    for output in [
+        json!({"command": "cat /srv/repo/x ./y sub/../z"}),
+        json!({"command": "make 2>/dev/null"}),
+        json!({"command": "grep -r /opt/x ."}),
+        json!({"command": "echo /opt/x"}),
+        json!({"command": "sed -n /opt/p x"}),
+        json!({"command": "curl https://host/x"}),
+        json!({"command": "cat \"$X/y\""}),
+        json!("The file is in /opt/x; it's old"),
+        json!("error: /opt/x: not found"),
+        json!("cat: /opt/x: no such file | x"),
+        json!("use `/opt/x`"),
+        json!("head over to it"),
+    ] {
+        assert_eq!(of(output.clone()), None, "{output}");
+    }
+}
+
+#[test]
+fn all_three_checks_are_joined_in_order() {
+    let all = json!(["rm -rf /", "../x", "/etc"]);
+    assert_eq!(
+        check(&json!({}), Strictness::Strict, &all).as_deref(),
+        Some(
+            "destructive command in output: rm-recursive-force, rm-root; path traversal in output; \
+             sensitive path in output: system"
+        )
+    );
+    let deep = json!([format!("{}rm", "$(".repeat(9)), "../x", "/etc"]);
+    for strictness in [Strictness::Strict, Strictness::Balanced] {
+        assert_eq!(check(&json!({}), strictness, &deep).as_deref(), Some("shell nesting too deep"));
+    }
+    assert_eq!(check(&json!({"destructive": false}), Strictness::Strict, &json!("rm -rf /")), None);
+}
+
+#[test]
+fn roots_excuse_what_lies_in_them() {
+    let roots = json!({"roots": ["/srv/repo"]});
+    let of = |text: &str| check(&roots, Strictness::Balanced, &json!({"command": text}));
+    assert_eq!(of("rm -rf /srv/repo/build ../repo/x sub"), None);
+    assert_eq!(of("find /srv/repo/x -delete"), None);
+    let lost = Some("destructive command in output: rm-recursive-force".to_owned());
+    assert_eq!(of("rm -rf /srv/repo"), lost, "a root itself is not in it");
+}
+
+#[test]
+fn links_that_lead_out_of_the_roots_are_outside() {
+    let build = |links: Option<crate::gates::Links>| {
+        let table = json!({"roots": ["/srv/repo"]});
+        let mut options = Options::new("gate.filesystem".to_owned(), table.as_object().unwrap());
+        let choice = Choice { links, ..Choice::of(At::Cli) };
+        Filesystem::build(&mut options, Strictness::Balanced, &choice).unwrap()
+    };
+    // `/srv` leads to `/data`, and in it `out` leads away.
+    let links = crate::gates::Links::new(|path: &str| match path {
+        path if path.starts_with("/srv/repo/unknown") => None,
+        path if path.starts_with("/srv/repo/out") => Some("/opt/x".to_owned()),
+        path => Some(path.replacen("/srv", "/data", 1)),
+    });
+    let check = |gate: &Filesystem, path: &str| {
+        let clock = || Duration::ZERO;
+        let deadline = Deadline::new(&clock, Duration::ZERO);
+        let output = json!({"path": path}).to_string();
+        let view = View::read(&output, Part::Output, &deadline).unwrap();
+        gate.check(&view, &deadline).unwrap() == Finding::Pass
+    };
+    let (lexical, real) = (build(None), build(Some(links)));
+    for (path, expected) in [
+        ("/srv/repo/x", true),
+        ("x", true),
+        ("/srv/repo/unknown/x", true),
+        ("/srv/repo/out/x", false),
+        ("out/../out/x", false),
+        ("/opt/x", false),
+    ] {
+        assert_eq!(check(&real, path), expected, "{path}");
+        assert_eq!(check(&lexical, path), path != "/opt/x", "{path}");
+    }
+    assert!(format!("{real:?}").contains("Links"));
 }

@@ -3,11 +3,15 @@
 //! Strict: `..` with an end of the string, `/`, `\`, white space or a quote on each side, also when it is
 //! percent-encoded up to twice. `a..b` and `...` are none. With roots, a path that leads into one passes.
 //!
-//! Balanced: a value under one of [`PATH_KEYS`] that leads outside every root. Without roots there is no outside.
+//! Balanced: a value under one of [`PATH_KEYS`], or a path among the words of a command, that leads outside every root.
+//! Without roots there is no outside. Words of a human are no commands: a line counts after a prompt, in a substitution, under
+//! a key that names commands, or if it begins with a program that is known to take paths.
 
 use std::borrow::Cow;
 
 use super::paths::{Roots, is_border};
+use super::shell::{self, How, Trouble, line_at};
+use super::words::{paths, takes_paths};
 use crate::gates::scan::{DONE, Deadline, TimedOut, before, char_at, char_before, each, run_end, run_start};
 use crate::gates::text::Text;
 
@@ -106,6 +110,59 @@ fn percent_decoded(text: &str, deadline: &Deadline<'_>) -> Result<String, TimedO
     )?;
     decoded.extend_from_slice(bytes.get(from..).unwrap_or_default());
     Ok(String::from_utf8_lossy(&decoded).into_owned())
+}
+
+/// *Balanced:* whether a command of a text has a path that leads outside every root.
+#[expect(clippy::needless_bitwise_bool, reason = "without branches this is vector code")]
+pub(super) fn commands_leave_roots(
+    text: &str,
+    is_shell: bool,
+    roots: &Roots,
+    windows: bool,
+    deadline: &Deadline<'_>,
+) -> Result<bool, TimedOut> {
+    if roots.are_none() {
+        return Ok(false);
+    }
+    let (bytes, mut from, mut found) = (text.as_bytes(), 0, false);
+    let how = How { anywhere: false, prose: !is_shell, windows };
+    let may_be = |before: u8, byte: u8| {
+        (byte == b'/')
+            | (byte == b'~')
+            | ((byte == b'.') & (before == b'.'))
+            | ((byte == b':') & windows)
+            | ((byte == b'H') & (before == b'$'))
+    };
+    each(bytes, deadline, may_be, |at| {
+        let line = line_at(text, from, at, how.prose);
+        from = line.end;
+        let is_sure = is_shell || line.has_prompt;
+        if !is_sure && !may_be_command(line.body) {
+            return Ok(line.end);
+        }
+        let read = shell::read(line.body, how, deadline, &mut |commands| {
+            found |= commands.iter().any(|command| {
+                paths(command, is_sure || command.is_inside, windows)
+                    .into_iter()
+                    .any(|path| !roots.contain(path))
+            });
+            Ok(())
+        });
+        match read {
+            Err(Trouble::TimedOut) => Err(TimedOut),
+            Ok(()) | Err(Trouble::TooDeep) => Ok(if found { DONE } else { line.end }),
+        }
+    })?;
+    Ok(found)
+}
+
+/// Whether a line of a human may have a command, at a glance.
+fn may_be_command(line: &str) -> bool {
+    let first = line.split_ascii_whitespace().next().unwrap_or_default();
+    shell::is_wrapper(first)
+        || takes_paths(first)
+        || line.contains(['`', ';', '&', '|'])
+        || line.contains("$(")
 }
 
 /// *Balanced:* whether a value is a path that leads outside every root.

@@ -39,7 +39,8 @@ fn begins(bytes: &[u8], start: usize) -> bool {
         Some(b'$' | b'#' | b'%' | b'>') => blanks > 0,
         // A program given as text.
         Some(b'\'' | b'"') => {
-            let words = head.get(end.saturating_sub(NAME_BYTES_MAX)..end.saturating_sub(1)).unwrap_or_default();
+            let words =
+                head.get(end.saturating_sub(NAME_BYTES_MAX)..end.saturating_sub(1)).unwrap_or_default();
             let words = words.trim_ascii_end();
             let from = words.iter().rposition(u8::is_ascii_whitespace).map_or(0, |blank| blank + 1);
             let word = words.get(from..).unwrap_or_default();

@@ -78,8 +78,8 @@ pub(super) struct About<'r> {
 
 impl About<'_> {
     /// What is known when one more word stands before the others.
-    pub(super) fn before(&self, mut facts: Facts, word: &Word) -> Facts {
-        let text = word.text.as_str();
+    pub(super) fn before(&self, mut facts: Facts, word: &Word<'_>) -> Facts {
+        let text = word.text.as_ref();
         if text == "--" {
             facts.0 &= !Facts::OPTIONS;
             return facts;

@@ -40,18 +40,19 @@ pub(super) fn each_hint(
 ) -> Result<(), TimedOut> {
     let may_be = |before: u8, byte: u8| {
         let (first, second) = (before | 0x20, byte | 0x20);
-        let (r, f, dash) = (first == b'r', first == b'f', first == b'-');
-        let (v, h, w, slash) = (first == b'v', first == b'h', first == b'w', first == b'/');
+        let (dash, slash) = (first == b'-', first == b'/');
+        let is_letter =
+            (first == b'r') | (first == b'f') | (first == b'v') | (first == b'h') | (first == b'w');
         let glue = (byte == b'\\') | (byte == b'\'') | (byte == b'"');
-        ((second == b'm') & (r | h))
-            | ((second == b's') & (f | slash))
+        ((second == b'm') & ((first == b'r') | (first == b'h')))
+            | ((second == b's') & ((first == b'f') | slash))
             | (((second == b'd') | (second == b'r') | (second == b'e')) & dash)
-            | ((byte == b'=') & f)
-            | ((byte == b'/') & v)
-            | ((second == b'n') & w)
+            | ((byte == b'=') & (first == b'f'))
+            | ((byte == b'/') & (first == b'v'))
+            | ((second == b'n') & (first == b'w'))
             | ((byte == b')') & (before == b'('))
             | ((byte == b'\'') & (before == b'$'))
-            | (glue & (r | f | dash | v | h | w | slash))
+            | (glue & (is_letter | dash | slash))
     };
     each(bytes, deadline, may_be, |at| match hint_at(bytes, at, windows) {
         Some(hint) => visit(at, hint),
@@ -72,9 +73,7 @@ fn hint_at(bytes: &[u8], at: usize, windows: bool) -> Option<Hint> {
     match pair {
         (b'(', b')') => Some(Hint::Function),
         (b'r', b'm') => is_command(around.is_rm()),
-        (b'f', b's') => {
-            is_command(around.follows(b"k") || around.follows(b"2") || around.follows(b"wipe"))
-        }
+        (b'f', b's') => is_command(around.follows(b"k") || around.follows(b"2") || around.follows(b"wipe")),
         (b'-', b'd') => is_command(around.goes_on(b"elete")),
         (b'f', b'=') => is_command(around.follows(b"o")),
         (b'v', b'/') => is_command(around.follows(b"/de") && !around.goes_on(b"null")),
@@ -129,7 +128,9 @@ impl Around<'_> {
         let alone = !self.left().is_some_and(is_part) && !self.right().is_some_and(is_part);
         let (head, tail) = self.sides();
         let is_format = || {
-            matches(head.iter().rev(), b"fo".iter().rev(), true) && matches(tail.iter(), b"at".iter(), true)
+            matches(head.iter().rev(), b"fo".iter().rev(), true)
+                && matches(tail.iter(), b"at".iter(), true)
+                && names_drive(tail)
         };
         alone || is_format() || self.goes_on(b"dir")
     }
@@ -147,6 +148,18 @@ impl Around<'_> {
     fn goes_on(&self, letters: &[u8]) -> bool {
         matches(self.sides().1.iter(), letters.iter(), false)
     }
+}
+
+/// Whether a letter with a colon stands near, as in `format /q C:`.
+fn names_drive(tail: &[u8]) -> bool {
+    const NEAR_BYTES: usize = 4 * GLUE_BYTES_MAX;
+    let mut letters = tail.iter().take(NEAR_BYTES).filter(|byte| !is_glue(**byte)).copied();
+    let (mut before, mut last) = (b'x', letters.next().unwrap_or(b'x'));
+    letters.any(|byte| {
+        let found = byte == b':' && last.is_ascii_alphabetic() && !is_part(before);
+        (before, last) = (last, byte);
+        found
+    })
 }
 
 /// Whether bytes begin with letters, in either case and with quotes between them; a `whole` name ends with them.
@@ -191,8 +204,18 @@ mod tests {
     #[test]
     fn names_are_found_however_they_are_spelled() {
         let names = [
-            "rm", "mkfs", "mkfs.ext4", "mke2fs", "wipefs", "format", "rmdir", "chmod", "chown", "-delete",
-            "of=", "> /dev/sda",
+            "rm",
+            "mkfs",
+            "mkfs.ext4",
+            "mke2fs",
+            "wipefs",
+            "format C:",
+            "rmdir",
+            "chmod",
+            "chown",
+            "-delete",
+            "of=",
+            "> /dev/sda",
         ];
         for name in names {
             assert!(has_hint(name), "{name}");
@@ -206,7 +229,9 @@ mod tests {
             let all: String = name.chars().flat_map(|char| ['\'', char, '\'']).collect();
             assert!(has_hint(&all), "{all}");
         }
-        for text in ["f\"rm -rf x\"", "$'\\x72m'", "del /s /q", "ri -r -fo x", "powershell -enc abc", "rd/s/q x"] {
+        for text in
+            ["f\"rm -rf x\"", "$'\\x72m'", "del /s /q", "ri -r -fo x", "powershell -enc abc", "rd/s/q x"]
+        {
             assert!(has_hint(text), "{text}");
         }
     }
@@ -220,6 +245,7 @@ mod tests {
             "a well-designed show of known things",
             "src/server.rs and /srv/x",
             "if (x) { \"for\": 'her', }",
+            "let text = format!(\"{}\", x); // the format of std::fmt",
         ] {
             assert!(!has_hint(text), "{text}");
         }

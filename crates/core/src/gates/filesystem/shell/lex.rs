@@ -1,5 +1,9 @@
 //! The lexer: one pass with a stack of its own, a frame for each substitution that is open.
 
+mod quotes;
+
+use std::borrow::Cow;
+
 use crate::gates::scan::{Deadline, before, char_at};
 use crate::limits::SHELL_LEVELS_MAX;
 
@@ -8,8 +12,9 @@ use super::{How, Trouble};
 
 /// A word, its quotes and escapes resolved.
 #[derive(Clone, Debug, Default)]
-pub(in crate::gates::filesystem) struct Word {
-    pub(in crate::gates::filesystem) text: String,
+pub(in crate::gates::filesystem) struct Word<'t> {
+    /// Borrowed where it stands so in what was read, which is almost everywhere.
+    pub(in crate::gates::filesystem) text: Cow<'t, str>,
     /// Where quoted parts lie in the text.
     pub(super) quoted: Vec<(usize, usize)>,
     /// Whether a part of it is quoted or escaped.
@@ -18,11 +23,11 @@ pub(in crate::gates::filesystem) struct Word {
 
 /// A simple command.
 #[derive(Debug, Default)]
-pub(in crate::gates::filesystem) struct Command {
+pub(in crate::gates::filesystem) struct Command<'t> {
     /// Assignments, the name and the arguments.
-    pub(in crate::gates::filesystem) words: Vec<Word>,
+    pub(in crate::gates::filesystem) words: Vec<Word<'t>>,
     /// The files to which it is redirected.
-    pub(in crate::gates::filesystem) writes: Vec<Word>,
+    pub(in crate::gates::filesystem) writes: Vec<Word<'t>>,
     /// The command whose output it reads, as its number among all.
     pub(in crate::gates::filesystem) fed_by: Option<usize>,
     /// Whether it stands where only a shell's commands stand: in a substitution.
@@ -68,12 +73,12 @@ enum Closer {
 
 /// A substitution that is open, or the text itself.
 #[derive(Debug)]
-struct Frame {
+struct Frame<'t> {
     closer: Closer,
     /// Parentheses that are open in it.
     parens: usize,
-    command: Command,
-    word: Option<Word>,
+    command: Command<'t>,
+    word: Option<Word<'t>>,
     target: Option<Target>,
     /// Where double quotes began in the word, if they are open.
     double: Option<usize>,
@@ -83,7 +88,7 @@ struct Frame {
     piped: bool,
 }
 
-impl Frame {
+impl Frame<'_> {
     fn new(closer: Closer) -> Self {
         let command = Command { is_inside: closer != Closer::End, ..Command::default() };
         let (word, target, double, last) = (None, None, None, None);
@@ -98,27 +103,34 @@ struct Lexer<'t, 'o> {
     level: usize,
     how: How,
     /// The frames around the one that is read.
-    outer: Vec<Frame>,
-    frame: Frame,
-    out: &'o mut Vec<Command>,
+    outer: Vec<Frame<'t>>,
+    frame: Frame<'t>,
+    out: &'o mut Vec<Command<'t>>,
     unbalanced: bool,
 }
 
+/// What reading a byte costs, in bytes that are only looked at.
+pub(super) const COST: usize = 16;
+
 /// Adds the commands of a text that lies at a level.
-pub(super) fn lex(
-    text: &str,
+pub(super) fn lex<'t>(
+    text: &'t str,
     quotes: Quotes,
     level: usize,
     how: How,
     deadline: &Deadline<'_>,
-    out: &mut Vec<Command>,
+    out: &mut Vec<Command<'t>>,
 ) -> Result<Lexed, Trouble> {
     let (outer, frame) = (Vec::new(), Frame::new(Closer::End));
     let mut lexer = Lexer { text, at: 0, quotes, level, how, outer, frame, out, unbalanced: false };
     while let Some(byte) = lexer.peek(0) {
         let from = lexer.at;
-        if lexer.frame.double.is_some() { lexer.in_double(byte)? } else { lexer.plain(byte)? }
-        deadline.spend(lexer.at - from)?;
+        if lexer.frame.double.is_some() {
+            lexer.in_double(byte)?;
+        } else {
+            lexer.plain(byte)?;
+        }
+        deadline.spend((lexer.at - from) * COST)?;
     }
     while lexer.close() {}
     lexer.end_command(false);
@@ -134,7 +146,7 @@ impl<'t> Lexer<'t, '_> {
         self.text.get(self.at..).unwrap_or_default()
     }
 
-    fn word(&mut self) -> &mut Word {
+    fn word(&mut self) -> &mut Word<'t> {
         self.frame.word.get_or_insert_default()
     }
 
@@ -214,7 +226,7 @@ impl<'t> Lexer<'t, '_> {
     /// Takes so many bytes as they are.
     fn literal(&mut self, bytes: usize) {
         let part = self.text.get(self.at..self.at + bytes).unwrap_or_default();
-        self.frame.word.get_or_insert_default().text.push_str(part);
+        self.frame.word.get_or_insert_default().text += part;
         self.at += bytes;
     }
 
@@ -226,147 +238,13 @@ impl<'t> Lexer<'t, '_> {
     }
 
     fn is_arrow(&self) -> bool {
-        self.how.prose && !self.how.anywhere && matches!(before(self.text.as_bytes(), self.at), Some(b'-' | b'='))
-    }
-
-    fn is_apostrophe(&self) -> bool {
-        let is_letter = |byte: Option<u8>| byte.is_some_and(|byte| byte.is_ascii_alphabetic());
-        self.quotes == Quotes::NoApostrophes
-            && is_letter(before(self.text.as_bytes(), self.at))
-            && is_letter(self.peek(1))
-    }
-
-    fn single(&mut self) {
-        self.at += 1;
-        let rest = self.rest();
-        let end = rest.find('\'');
-        self.unbalanced |= end.is_none();
-        let length = end.unwrap_or(rest.len());
-        let from = self.word().text.len();
-        self.literal(length);
-        self.at += 1;
-        self.quoted_since(from);
-    }
-
-    /// `$'…'`, with the escapes of C.
-    fn single_of_c(&mut self) {
-        self.at += 2;
-        let from = self.word().text.len();
-        loop {
-            match self.peek(0) {
-                None => {
-                    self.unbalanced = true;
-                    break;
-                }
-                Some(b'\'') => {
-                    self.at += 1;
-                    break;
-                }
-                Some(b'\\') => self.escape_of_c(),
-                Some(_) => self.run(|byte| !matches!(byte, b'\'' | b'\\')),
-            }
-        }
-        self.quoted_since(from);
-    }
-
-    fn escape_of_c(&mut self) {
-        let number = |digits: &str, radix| {
-            u32::from_str_radix(digits, radix).ok().and_then(char::from_u32).unwrap_or('\u{fffd}')
-        };
-        let digits = |text: &str, most: usize, radix| {
-            text.chars().take(most).take_while(|char| char.is_digit(radix)).count()
-        };
-        let rest = self.text.get(self.at + 1..).unwrap_or_default();
-        let (radix, skip, most) = match rest.as_bytes().first() {
-            Some(b'x') => (16, 1, 2),
-            Some(b'u') => (16, 1, 4),
-            Some(b'U') => (16, 1, 8),
-            Some(b'0'..=b'7') => (8, 0, 3),
-            Some(b'n' | b'r' | b't' | b'v' | b'f') => {
-                self.word().text.push(' ');
-                self.at += 2;
-                return;
-            }
-            Some(_) => {
-                self.at += 1;
-                let length = char_at(self.text, self.at).map_or(1, char::len_utf8);
-                self.literal(length);
-                return;
-            }
-            None => {
-                self.at += 1;
-                return;
-            }
-        };
-        let body = rest.get(skip..).unwrap_or_default();
-        let length = digits(body, most, radix);
-        let char = number(body.get(..length).unwrap_or_default(), radix);
-        self.word().text.push(char);
-        self.at += 1 + skip + length;
-    }
-
-    fn quoted_since(&mut self, from: usize) {
-        let word = self.word();
-        word.quoted.push((from, word.text.len()));
-        word.is_quoted = true;
-    }
-
-    fn end_double(&mut self) {
-        if let Some(from) = self.frame.double.take() {
-            self.quoted_since(from);
-        }
-    }
-
-    fn escape(&mut self) {
-        // In a path of Windows it parts names, and escapes nothing.
-        let is_of_windows = self.how.windows
-            && self.frame.word.as_ref().is_some_and(|word| {
-                matches!(word.text.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic())
-                    || word.text.starts_with('%')
-            });
-        match self.peek(1) {
-            Some(b'\n') => self.at += 2,
-            Some(b'\r') if self.peek(2) == Some(b'\n') => self.at += 3,
-            _ if is_of_windows => self.literal(1),
-            // Inside of backticks it is a backtick of a deeper level.
-            Some(b'`') if self.frame.closer == Closer::Backtick => {
-                self.step(2, |lexer| lexer.end_command(false));
-            }
-            Some(_) => {
-                self.at += 1;
-                self.word().is_quoted = true;
-                let length = char_at(self.text, self.at).map_or(1, char::len_utf8);
-                self.literal(length);
-            }
-            None => self.at += 1,
-        }
-    }
-
-    fn dollar(&mut self) -> Result<(), Trouble> {
-        let is_double = self.frame.double.is_some();
-        match self.peek(1) {
-            Some(b'(') => return self.open(2, Closer::Paren),
-            Some(b'\'') if !is_double && self.quotes != Quotes::None => self.single_of_c(),
-            Some(b'"') if !is_double => self.at += 1,
-            _ => {
-                let (length, is_blank) = variable(self.rest());
-                if !is_blank {
-                    self.literal(length);
-                    return Ok(());
-                }
-                self.at += length;
-                // `$IFS$9` is a blank too: there is no ninth argument.
-                if let [b'$', b'0'..=b'9' | b'@' | b'*', ..] = self.rest().as_bytes() {
-                    self.at += 2;
-                }
-                if is_double { self.word().text.push(' ') } else { self.end_word() }
-            }
-        }
-        Ok(())
+        self.how.prose
+            && !self.how.anywhere
+            && matches!(before(self.text.as_bytes(), self.at), Some(b'-' | b'='))
     }
 
     fn backtick(&mut self) -> Result<(), Trouble> {
-        let is_open = |frame: &Frame| frame.closer == Closer::Backtick;
+        let is_open = |frame: &Frame<'_>| frame.closer == Closer::Backtick;
         if !is_open(&self.frame) && !self.outer.iter().any(is_open) {
             return self.open(1, Closer::Backtick);
         }
@@ -390,7 +268,7 @@ impl<'t> Lexer<'t, '_> {
         self.unbalanced |= self.frame.double.is_some();
         let Some(outer) = self.outer.pop() else { return false };
         self.frame = outer;
-        self.word().text.push_str("$()");
+        self.word().text += "$()";
         true
     }
 
@@ -420,7 +298,23 @@ impl<'t> Lexer<'t, '_> {
         }
     }
 
+    /// How long a tag is that begins here, as in `<b>`.
+    fn tag(&self) -> Option<usize> {
+        let rest = self.rest().as_bytes();
+        let is_first = |byte: &u8| byte.is_ascii_alphabetic() || matches!(byte, b'/' | b'!' | b'?');
+        if !self.how.prose || self.how.anywhere || !rest.get(1).is_some_and(is_first) {
+            return None;
+        }
+        let end = rest.iter().skip(1).position(|byte| matches!(byte, b'<' | b'>' | b'\n'))? + 1;
+        (rest.get(end) == Some(&b'>')).then_some(end + 1)
+    }
+
     fn redirect_in(&mut self) {
+        if let Some(length) = self.tag() {
+            self.end_word();
+            self.at += length;
+            return;
+        }
         self.end_number();
         let marks = self.rest().bytes().take_while(|byte| *byte == b'<').count();
         self.at += marks;
@@ -444,7 +338,8 @@ impl<'t> Lexer<'t, '_> {
 
     /// Ends the word before a redirection; a number is that of a file, not a word.
     fn end_number(&mut self) {
-        let is_number = |word: &Word| !word.is_quoted && word.text.bytes().all(|byte| byte.is_ascii_digit());
+        let is_number =
+            |word: &Word<'_>| !word.is_quoted && word.text.bytes().all(|byte| byte.is_ascii_digit());
         if self.frame.word.as_ref().is_some_and(is_number) && !self.how.anywhere {
             self.frame.word = None;
         }
@@ -455,7 +350,7 @@ impl<'t> Lexer<'t, '_> {
         let Some(word) = self.frame.word.take() else { return };
         let command = &mut self.frame.command;
         let is_number =
-            |word: &Word| word.text == "-" || word.text.bytes().all(|byte| byte.is_ascii_digit());
+            |word: &Word<'_>| word.text == "-" || word.text.bytes().all(|byte| byte.is_ascii_digit());
         match self.frame.target.take() {
             None if command.words.is_empty() && !word.is_quoted && is_reserved(&word.text) => {}
             None => command.words.push(word),
@@ -495,25 +390,4 @@ const SPECIAL: &[u8] = b" \t\r\n\x0b\x0c;&|(){}<>'\"`$\\,#";
 /// Words before a command that are no part of it.
 fn is_reserved(word: &str) -> bool {
     matches!(word, "then" | "do" | "else" | "if" | "elif" | "while" | "until" | "!")
-}
-
-/// How long a variable is with which a text begins, and whether it is `$IFS`.
-fn variable(text: &str) -> (usize, bool) {
-    const NAME: &str = "IFS";
-    let is_name = |char: char| char.is_ascii_alphanumeric() || char == '_';
-    let body = text.get(1..).unwrap_or_default();
-    let Some(inside) = body.strip_prefix('{') else {
-        let name = body.find(|char| !is_name(char)).and_then(|end| body.get(..end)).unwrap_or(body);
-        return (1 + name.len(), name == NAME);
-    };
-    let is_simple = |char: char| is_name(char) || ":@#%/*^,!?+=~.-".contains(char);
-    let end = inside.find(|char| !is_simple(char)).unwrap_or(inside.len());
-    match inside.get(..end) {
-        Some(name) if inside.get(end..).is_some_and(|rest| rest.starts_with('}')) => {
-            let is_blank = name.strip_prefix(NAME).is_some_and(|rest| !rest.starts_with(is_name));
-            (2 + end + 1, is_blank)
-        }
-        // What stands in it may be commands.
-        _ => (1, false),
-    }
 }

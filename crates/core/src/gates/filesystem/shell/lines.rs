@@ -17,16 +17,19 @@ pub(in crate::gates::filesystem) struct Line<'t> {
 pub(in crate::gates::filesystem) fn line_at(text: &str, from: usize, at: usize, prose: bool) -> Line<'_> {
     let bytes = text.as_bytes();
     let mut start = at;
-    while let Some(newline) = bytes.get(from..start).and_then(|head| head.iter().rposition(|byte| *byte == b'\n'))
-    {
-        if !goes_on(bytes, from + newline) {
-            start = from + newline + 1;
-            break;
+    loop {
+        let newline = bytes.get(from..start).and_then(|head| head.iter().rposition(|byte| *byte == b'\n'));
+        match newline.map(|place| from + place) {
+            Some(newline) if goes_on(bytes, newline) => start = newline,
+            Some(newline) => {
+                start = newline + 1;
+                break;
+            }
+            None => {
+                start = from;
+                break;
+            }
         }
-        start = from + newline;
-    }
-    if start <= at && !bytes.get(from..start).is_some_and(|head| head.last() == Some(&b'\n')) {
-        start = from;
     }
     let mut end = at;
     loop {
@@ -94,8 +97,7 @@ fn is_destroyer(name: &str) -> bool {
 }
 
 fn of_windows(line: &str) -> Option<&str> {
-    let is_drive =
-        |line: &str| matches!(line.as_bytes(), [letter, b':', b'\\' | b'/', ..] if letter.is_ascii_alphabetic());
+    let is_drive = |line: &str| matches!(line.as_bytes(), [letter, b':', b'\\' | b'/', ..] if letter.is_ascii_alphabetic());
     if !line.starts_with("PS ") && !is_drive(line) {
         return None;
     }

@@ -10,9 +10,9 @@
 
 use crate::limits::SHELL_LEVELS_MAX;
 
+use super::Trouble;
 use super::encoded::decoded;
 use super::lex::{Command, Word};
-use super::Trouble;
 
 /// A range of a command's words that is run: a name and its arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +46,16 @@ const fn wrapper(
 }
 
 const SUDO_LONG: &[&str] = &[
-    "user", "group", "host", "prompt", "close-from", "chdir", "chroot", "role", "type", "other-user",
+    "user",
+    "group",
+    "host",
+    "prompt",
+    "close-from",
+    "chdir",
+    "chroot",
+    "role",
+    "type",
+    "other-user",
     "command-timeout",
 ];
 const XARGS_LONG: &[&str] =
@@ -84,7 +93,7 @@ pub(in crate::gates::filesystem) fn name_of(word: &str) -> &str {
 }
 
 /// Whether a program runs another one.
-pub(super) fn is_wrapper(name: &str) -> bool {
+pub(in crate::gates::filesystem) fn is_wrapper(name: &str) -> bool {
     wrapper_of(name).is_some() || is_program(name)
 }
 
@@ -119,7 +128,7 @@ fn is_program(name: &str) -> bool {
 }
 
 /// Notes what a command runs, and answers the programs that it is given as text.
-pub(super) fn open(command: &mut Command, level: usize, windows: bool) -> Result<Vec<String>, Trouble> {
+pub(super) fn open(command: &mut Command<'_>, level: usize, windows: bool) -> Result<Vec<String>, Trouble> {
     let words = &command.words;
     let mut texts = Vec::new();
     let whole = Run { start: 0, end: words.len(), by_xargs: false, by_find: None };
@@ -148,7 +157,7 @@ pub(super) fn open(command: &mut Command, level: usize, windows: bool) -> Result
 }
 
 /// What is run when all wrappers before it are gone.
-fn unwrapped(words: &[Word], mut run: Run, texts: &mut Vec<String>) -> Option<Run> {
+fn unwrapped(words: &[Word<'_>], mut run: Run, texts: &mut Vec<String>) -> Option<Run> {
     loop {
         let argv = words.get(run.start..run.end)?;
         let assignments = argv.iter().take_while(|word| is_assignment(&word.text)).count();
@@ -162,7 +171,7 @@ fn unwrapped(words: &[Word], mut run: Run, texts: &mut Vec<String>) -> Option<Ru
         let operand = operands_from(rest, wrapper) + wrapper.skips;
         let options = || rest.iter().take(operand);
         // `command -v` only tells where a program lies.
-        if name == "command" && options().any(|word| matches!(word.text.as_str(), "-v" | "-V")) {
+        if name == "command" && options().any(|word| matches!(word.text.as_ref(), "-v" | "-V")) {
             return None;
         }
         if name == "env" {
@@ -174,11 +183,11 @@ fn unwrapped(words: &[Word], mut run: Run, texts: &mut Vec<String>) -> Option<Ru
 }
 
 /// The text of `env -S`.
-fn split_string(options: &[Word]) -> Option<String> {
+fn split_string(options: &[Word<'_>]) -> Option<String> {
     let at = options.iter().position(|word| {
         word.text.starts_with("-S") || word.text.starts_with("--split-string") || !word.text.starts_with('-')
     })?;
-    let joined = options.get(at..)?.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
+    let joined = options.get(at..)?.iter().map(|word| word.text.as_ref()).collect::<Vec<_>>().join(" ");
     let text = joined.strip_prefix("--split-string").or_else(|| joined.strip_prefix("-S"))?;
     Some(text.trim_start_matches('=').to_owned())
 }
@@ -192,10 +201,10 @@ fn is_assignment(word: &str) -> bool {
 }
 
 /// How many words are options.
-fn operands_from(words: &[Word], wrapper: &Wrapper) -> usize {
+fn operands_from(words: &[Word<'_>], wrapper: &Wrapper) -> usize {
     let mut at = 0;
     while let Some(word) = words.get(at) {
-        let text = word.text.as_str();
+        let text = word.text.as_ref();
         if text == "--" {
             return at + 1;
         }
@@ -217,12 +226,12 @@ fn operands_from(words: &[Word], wrapper: &Wrapper) -> usize {
 }
 
 /// The commands of `find`: where each begins and ends.
-fn executed(argv: &[Word]) -> impl Iterator<Item = (usize, usize)> {
+fn executed(argv: &[Word<'_>]) -> impl Iterator<Item = (usize, usize)> {
     let mut at = 0;
     std::iter::from_fn(move || {
-        let is_exec = |word: &Word| matches!(word.text.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir");
+        let is_exec = |word: &Word<'_>| matches!(word.text.as_ref(), "-exec" | "-execdir" | "-ok" | "-okdir");
         let start = at + argv.get(at..)?.iter().position(is_exec)? + 1;
-        let is_end = |word: &Word| matches!(word.text.as_str(), ";" | "+");
+        let is_end = |word: &Word<'_>| matches!(word.text.as_ref(), ";" | "+");
         let length = argv.get(start..)?.iter().position(is_end);
         at = length.map_or(argv.len(), |length| start + length);
         Some((start, at))
@@ -237,14 +246,15 @@ struct Program {
 }
 
 /// The text that a program is given; `argv` begins with its name.
-fn program(argv: &[Word], windows: bool) -> Option<Program> {
+fn program(argv: &[Word<'_>], windows: bool) -> Option<Program> {
     let (first, rest) = argv.split_first()?;
     let name = name_of(&first.text);
     let joined = |from: usize| {
-        let words = rest.get(from..)?.iter().map(|word| word.text.as_str());
+        let words = rest.get(from..)?.iter().map(|word| word.text.as_ref());
         Some(Program { text: words.collect::<Vec<_>>().join(" "), words: from + 1..argv.len() })
     };
-    let one = |at: usize| Some(Program { text: rest.get(at)?.text.clone(), words: at + 1..at + 2 });
+    let one =
+        |at: usize| Some(Program { text: rest.get(at)?.text.clone().into_owned(), words: at + 1..at + 2 });
     match name {
         "eval" => joined(0),
         "watch" => joined(operands_from(rest, &WATCH)),
@@ -255,10 +265,11 @@ fn program(argv: &[Word], windows: bool) -> Option<Program> {
         }
         "su" => {
             let at = rest.iter().position(|word| {
-                let text = word.text.as_str();
-                text.starts_with("--c") || (text.starts_with('-') && !text.starts_with("--") && text.contains('c'))
+                let text = word.text.as_ref();
+                text.starts_with("--c")
+                    || (text.starts_with('-') && !text.starts_with("--") && text.contains('c'))
             })?;
-            let option = rest.get(at)?.text.as_str();
+            let option = rest.get(at)?.text.as_ref();
             let attached = match option.split_once('=') {
                 Some((_, text)) if option.starts_with("--") => Some(text),
                 _ => option.strip_prefix("-c").filter(|text| !text.is_empty()),
@@ -270,13 +281,13 @@ fn program(argv: &[Word], windows: bool) -> Option<Program> {
         }
         name if is_shell(name) => {
             let options = shell_options(rest);
-            let is_c = |word: &Word| {
+            let is_c = |word: &Word<'_>| {
                 word.text.starts_with('-') && !word.text.starts_with("--") && word.text.contains('c')
             };
             if rest.iter().take(options).any(is_c) { one(options) } else { None }
         }
         name if windows && name.eq_ignore_ascii_case("cmd") => {
-            let is_run = |word: &Word| {
+            let is_run = |word: &Word<'_>| {
                 let option = word.text.trim_start_matches('/');
                 option.len() < word.text.len() && matches!(option, "c" | "C" | "k" | "K" | "r" | "R")
             };
@@ -289,12 +300,13 @@ fn program(argv: &[Word], windows: bool) -> Option<Program> {
 }
 
 /// How many words are options of a shell, which may also begin with `+`.
-fn shell_options(words: &[Word]) -> usize {
+fn shell_options(words: &[Word<'_>]) -> usize {
     let mut at = 0;
     loop {
         let from = at;
         at += operands_from(words.get(at..).unwrap_or_default(), &SHELL);
-        at += words.get(at..).unwrap_or_default().iter().take_while(|word| word.text.starts_with('+')).count();
+        at +=
+            words.get(at..).unwrap_or_default().iter().take_while(|word| word.text.starts_with('+')).count();
         let ended = at.checked_sub(1).and_then(|last| words.get(last)).is_some_and(|word| word.text == "--");
         if at == from || ended {
             return at;
@@ -302,7 +314,7 @@ fn shell_options(words: &[Word]) -> usize {
     }
 }
 
-fn powershell(rest: &[Word], joined: impl Fn(usize) -> Option<Program>) -> Option<Program> {
+fn powershell(rest: &[Word<'_>], joined: impl Fn(usize) -> Option<Program>) -> Option<Program> {
     let mut at = 0;
     while let Some(word) = rest.get(at) {
         let Some(option) = word.text.strip_prefix(['-', '/']) else { return joined(at) };
@@ -320,15 +332,19 @@ fn powershell(rest: &[Word], joined: impl Fn(usize) -> Option<Program>) -> Optio
         }
         let takes_value = option == "ep"
             || option == "wd"
-            || ["executionpolicy", "windowstyle", "version", "outputformat", "inputformat"].iter().any(|name| is(name))
-            || ["configurationname", "psconsolefile", "workingdirectory", "settingsfile"].iter().any(|name| is(name));
+            || ["executionpolicy", "windowstyle", "version", "outputformat", "inputformat"]
+                .iter()
+                .any(|name| is(name))
+            || ["configurationname", "psconsolefile", "workingdirectory", "settingsfile"]
+                .iter()
+                .any(|name| is(name));
         at += 1 + usize::from(takes_value);
     }
     None
 }
 
 /// The texts in which commands may begin that begin anywhere: programs given as text, and whatever is quoted.
-pub(super) fn texts_anywhere(command: &Command, windows: bool) -> Vec<String> {
+pub(super) fn texts_anywhere(command: &Command<'_>, windows: bool) -> Vec<String> {
     let words = &command.words;
     let (mut texts, mut claimed, mut asked_to) = (Vec::new(), 0..0, 0);
     for (at, word) in words.iter().enumerate() {
@@ -356,8 +372,9 @@ pub(super) fn texts_anywhere(command: &Command, windows: bool) -> Vec<String> {
 }
 
 /// The quoted parts of a word that are more than a word.
-fn quoted(word: &Word) -> impl Iterator<Item = String> {
+fn quoted(word: &Word<'_>) -> impl Iterator<Item = String> {
     let parts = word.quoted.iter().filter_map(|(start, end)| word.text.get(*start..*end));
-    let is_more = |part: &&str| part.bytes().any(|byte| byte.is_ascii_whitespace() || b"\"'`$;&|".contains(&byte));
+    let is_more =
+        |part: &&str| part.bytes().any(|byte| byte.is_ascii_whitespace() || b"\"'`$;&|".contains(&byte));
     parts.filter(is_more).map(str::to_owned)
 }

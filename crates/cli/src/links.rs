@@ -1,0 +1,67 @@
+//! Where paths lead when their links are followed, for gates that know roots.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use renown_core::gates::Links;
+
+/// Links that lead nowhere and are followed one by one, before a path counts as unknown.
+const LINKS_MAX: usize = 40;
+
+/// Follows links on this machine.
+pub(crate) fn links() -> Links {
+    Links::new(|path| real(Path::new(path))?.into_os_string().into_string().ok())
+}
+
+/// The place of a path, of which the end need not exist yet.
+fn real(path: &Path) -> Option<PathBuf> {
+    let (mut head, mut tail) = (path.to_owned(), Vec::new());
+    let mut links = 0;
+    loop {
+        if let Ok(mut real) = fs::canonicalize(&head) {
+            real.extend(tail.iter().rev());
+            return Some(real);
+        }
+        let parent = head.parent()?.to_owned();
+        // What is written to a link is written to where it leads, also if nothing is there yet.
+        if let Ok(target) = fs::read_link(&head) {
+            links += 1;
+            if links > LINKS_MAX {
+                return None;
+            }
+            head = parent.join(target);
+        } else {
+            tail.push(head.file_name()?.to_owned());
+            head = parent;
+        }
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn links_are_followed_as_far_as_there_is_something() {
+        let dir = std::env::temp_dir().join(format!("renown-links-{}", std::process::id()));
+        fs::create_dir(&dir).unwrap();
+        let root = fs::canonicalize(&dir).unwrap();
+        fs::create_dir(root.join("in")).unwrap();
+        fs::create_dir(root.join("out")).unwrap();
+        symlink(root.join("out"), root.join("in/link")).unwrap();
+        symlink("../out/later", root.join("in/dangling")).unwrap();
+        symlink("loop", root.join("in/loop")).unwrap();
+        for (path, expected) in [
+            ("in/x/y", Some("in/x/y")),
+            ("in/link", Some("out")),
+            ("in/link/x/y", Some("out/x/y")),
+            ("in/dangling", Some("out/later")),
+            ("in/loop", None),
+        ] {
+            assert_eq!(real(&root.join(path)), expected.map(|path| root.join(path)), "{path}");
+        }
+        fs::remove_dir_all(&dir).unwrap();
+    }
+}
