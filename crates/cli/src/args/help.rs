@@ -68,7 +68,8 @@ Examples:
 pub(super) const GATE_HELP: &str = r"Gates, with their options in [gate.NAME] of the configuration:
   latency     the tool took longer than max_ms
   schema      the output, or input, does not fit a JSON schema
-  filesystem  paths that climb, system paths, credentials; roots
+  filesystem  commands that destroy, paths that climb, system paths,
+              credentials; roots
   pii         e-mail, US social security and phone numbers, cards, IBAN
   content     empty outputs, refusals
 

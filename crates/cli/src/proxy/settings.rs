@@ -27,6 +27,7 @@ use crate::args::{PinArg, ProxyArgs};
 use crate::config::{Config, data_dir, path_variable};
 use crate::failure::Failure;
 use crate::gate::roots;
+use crate::links::links;
 use crate::place::no_data_dir;
 use crate::settings::Listen;
 use crate::setup::server::ServerUrl;
@@ -117,7 +118,14 @@ impl ProxySettings {
         let (config, own, pre) = (Arc::clone(&self.config), self.roots.clone(), self.pre);
         let build = move |more: &[String]| -> Result<Engines, Failure> {
             let roots: Vec<String> = own.iter().chain(more).cloned().collect();
-            let engine = |part| config.engine(&Choice { part, roots: &roots, ..Choice::of(Place::Proxy) });
+            let engine = |part| {
+                config.engine(&Choice {
+                    part,
+                    roots: &roots,
+                    links: Some(links()),
+                    ..Choice::of(Place::Proxy)
+                })
+            };
             Ok(Engines {
                 after: engine(Part::Output)?,
                 before: if pre { Some(engine(Part::Arguments)?) } else { None },

@@ -79,14 +79,14 @@ impl Filesystem {
     pub(super) fn check(&self, view: &View<'_>, deadline: &Deadline<'_>) -> Result<Finding, TimedOut> {
         let mut destroys = destructive::Findings::default();
         let (mut climbs, mut found) = (false, sensitive::Kinds::default());
-        for text in view.texts() {
-            if self.destructive {
-                match self.commands().run(text, &mut destroys, deadline) {
-                    Ok(()) => {}
-                    Err(Trouble::TimedOut) => return Err(TimedOut),
-                    Err(Trouble::TooDeep) => return Ok(Finding::Fail(TOO_DEEP.to_owned())),
-                }
+        if self.destructive {
+            match self.commands().run_all(view, &mut destroys, deadline) {
+                Ok(()) => {}
+                Err(Trouble::TimedOut) => return Err(TimedOut),
+                Err(Trouble::TooDeep) => return Ok(Finding::Fail(TOO_DEEP.to_owned())),
             }
+        }
+        for text in view.texts() {
             let is_shell = destructive::is_shell(text);
             if self.traversal && !climbs {
                 let (roots, windows) = (&self.roots, self.windows);

@@ -46,8 +46,6 @@ pub enum SettingsProblem {
     NoGates,
     /// A set names a gate twice.
     Repeated(Found),
-    /// Nothing does this yet.
-    NotYet(&'static str),
     /// The schema cannot be read or is none.
     Schema(String),
     /// There is no such rule.
@@ -75,7 +73,6 @@ impl fmt::Display for SettingsError {
             SettingsProblem::Missing { expected } => write!(f, "missing, expected {expected}"),
             SettingsProblem::NoGates => f.write_str("no gates, expected at least one"),
             SettingsProblem::Repeated(found) => write!(f, "{found} stands there twice"),
-            SettingsProblem::NotYet(what) => write!(f, "{what} is not available yet"),
             SettingsProblem::Schema(what) | SettingsProblem::Regex(what) => f.write_str(what),
             SettingsProblem::UnknownRule { found, known } => {
                 write!(f, "{found} is no rule, expected one of {}", known.join(", "))

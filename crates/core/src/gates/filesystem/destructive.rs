@@ -24,7 +24,7 @@ mod facts;
 mod hint;
 
 use crate::gates::scan::{DONE, Deadline, TimedOut};
-use crate::gates::text::Text;
+use crate::gates::text::{Text, View};
 
 use super::operands;
 use super::paths::Roots;
@@ -98,6 +98,52 @@ pub(super) struct Search<'s> {
 }
 
 impl Search<'_> {
+    /// Adds what is found in an output.
+    pub(super) fn run_all(
+        &self,
+        view: &View<'_>,
+        found: &mut Findings,
+        deadline: &Deadline<'_>,
+    ) -> Result<(), Trouble> {
+        // A list under such a key may be one command, a word each.
+        let (mut list, mut words): (Option<Text<'_>>, String) = (None, String::new());
+        for text in view.texts() {
+            self.run(text, found, deadline)?;
+            let is_next = |first: Text<'_>| match (first.key, text.key) {
+                (Some(key), Some(other)) => std::ptr::eq(key, other),
+                _ => false,
+            };
+            if !list.is_some_and(is_next) {
+                self.run_list(list, &words, found, deadline)?;
+                list = is_shell(text).then_some(text);
+                words.clear();
+            }
+            if list.is_some() {
+                words.push('\'');
+                words.push_str(&text.text.replace('\'', r"'\''"));
+                words.push_str("' ");
+            }
+        }
+        self.run_list(list, &words, found, deadline)
+    }
+
+    /// Adds what is found in a command that was given as a list of words.
+    fn run_list(
+        &self,
+        list: Option<Text<'_>>,
+        words: &str,
+        found: &mut Findings,
+        deadline: &Deadline<'_>,
+    ) -> Result<(), Trouble> {
+        // A single word was already read.
+        match list {
+            Some(first) if words.len() > first.text.len() + 3 => {
+                self.run(Text { text: words, key: first.key }, found, deadline)
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Adds what is found in a text.
     pub(super) fn run(
         &self,
@@ -161,8 +207,10 @@ impl Search<'_> {
     fn anywhere(&self, words: &[Word<'_>], fed_by_find: bool, found: &mut Findings) -> Option<Facts> {
         let (about, mut facts, mut find) = (self.about(), Facts::default(), None);
         for word in words.iter().rev() {
-            let name = name_of(&word.text);
-            self.command(&word.text, facts, found);
+            // In prose a name may stand right after marks of emphasis.
+            let text = word.text.trim_start_matches(['*', '_', '[', '@']);
+            let name = name_of(text);
+            self.command(text, facts, found);
             found.add(Finding::FindDelete, fed_by_find && name == "xargs" && facts.has(Facts::NEXT_IS_RM));
             if name == "find" {
                 find = Some(facts);
@@ -184,7 +232,10 @@ impl Search<'_> {
             else {
                 continue;
             };
-            let mut facts = rest.iter().rev().fold(Facts::default(), |facts, word| about.before(facts, word));
+            // What a find or xargs gives is judged by where it comes from.
+            let is_given = run.by_xargs || run.by_find.is_some();
+            let words = rest.iter().rev().filter(|word| !is_given || !word.text.contains("{}"));
+            let mut facts = words.fold(Facts::default(), |facts, word| about.before(facts, word));
             let name = name_of(&first.text);
             if name == "find" {
                 find = Some((run.start, facts));

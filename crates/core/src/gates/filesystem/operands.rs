@@ -47,6 +47,10 @@ pub(super) fn may_be_lost(operand: &str, roots: &Roots, windows: bool) -> bool {
     if operand.is_empty() {
         return true;
     }
+    // What find and xargs put in its place is not known here; `$PWD` is `.`.
+    if operand.contains("{}") || operand == "$PWD" || operand == "${PWD}" {
+        return false;
+    }
     let rest = if operand.starts_with('$') {
         match operand.split_once('/') {
             Some((_, rest)) => rest,
@@ -147,7 +151,6 @@ mod tests {
             "$DIR",
             "$DIR/x",
             "$()/x",
-            "{}",
             "",
         ] {
             assert!(may_be_lost(operand, &roots, true), "{operand}");

@@ -68,7 +68,10 @@ pub(super) fn read(
     deadline: &Deadline<'_>,
     visit: &mut dyn FnMut(&[Command<'_>]) -> Result<(), TimedOut>,
 ) -> Result<(), Trouble> {
-    let mut texts = vec![(text.to_owned(), 0)];
+    const QUOTES: [char; 5] = ['“', '”', '„', '«', '»'];
+    // Where commands may begin inside of quotes, those of printers are quotes too.
+    let curly = how.anywhere && text.contains(QUOTES);
+    let mut texts = vec![(if curly { text.replace(QUOTES, "\"") } else { text.to_owned() }, 0)];
     while let Some((text, level)) = texts.pop() {
         if level > SHELL_LEVELS_MAX {
             return Err(Trouble::TooDeep);

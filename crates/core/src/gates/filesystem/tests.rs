@@ -333,6 +333,29 @@ fn all_three_checks_are_joined_in_order() {
 }
 
 #[test]
+fn a_list_of_words_is_a_command_too() {
+    let found = Some("destructive command in output: rm-recursive-force, rm-root");
+    for strictness in [Strictness::Strict, Strictness::Balanced] {
+        let of = |output: Value| check(&json!({}), strictness, &output);
+        for output in [
+            json!({"command": ["rm", "-rf", "/"]}),
+            json!({"a": "b", "cmd": ["sudo", "rm", "-rf", "it's", "/"], "c": "d"}),
+            json!({"command": ["bash", "-lc", "rm -rf /"]}),
+            json!({"script": ["set -e", "rm -rf /"]}),
+        ] {
+            assert_eq!(of(output.clone()).as_deref(), found, "{output}");
+        }
+        for output in [
+            json!({"words": ["rm", "-rf", "/"]}),
+            json!([{"command": "rm"}, {"command": "-rf"}, {"command": "/"}]),
+            json!({"command": ["rm", "-f", "x y"]}),
+        ] {
+            assert_eq!(of(output.clone()), None, "{output}");
+        }
+    }
+}
+
+#[test]
 fn roots_excuse_what_lies_in_them() {
     let roots = json!({"roots": ["/srv/repo"]});
     let of = |text: &str| check(&roots, Strictness::Balanced, &json!({"command": text}));

@@ -312,7 +312,8 @@ impl<'t> Lexer<'t, '_> {
     fn redirect_in(&mut self) {
         if let Some(length) = self.tag() {
             self.end_word();
-            self.at += length;
+            self.literal(length);
+            self.end_word();
             return;
         }
         self.end_number();
