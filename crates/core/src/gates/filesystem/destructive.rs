@@ -17,7 +17,7 @@
 //! Strict: a command may begin at any word, also inside of quotes. Balanced: only where a shell begins one, which is at a
 //! line's beginning, perhaps after a prompt, after a separator, and in a substitution; and rm and find pass when
 //! every operand is relative (but not `.`, `..` or `*`), in a root or below `/tmp`. What `xargs` and `find -exec` give to
-//! rm passes if the operands of find do.
+//! rm passes if the operands of find do. mkfs without an operand passes too.
 
 mod bomb;
 mod facts;
@@ -256,6 +256,8 @@ impl Search<'_> {
     /// One command by its name and what is known of its arguments.
     fn command(&self, word: &str, facts: Facts, found: &mut Findings) {
         let passes = self.balanced && !facts.has(Facts::LOSS);
+        // A name alone does nothing: in prose it is only spoken of.
+        let makes = !self.balanced || facts.has(Facts::OPERAND);
         let name = name_of(word);
         match name {
             "rm" if !passes => {
@@ -269,14 +271,14 @@ impl Search<'_> {
                 found.add(Finding::FindDelete, facts.has(Facts::DELETE) && !may);
             }
             "wipefs" => found.add(Finding::Mkfs, facts.has(Facts::ALL)),
-            "mke2fs" | "mkfs" => found.add(Finding::Mkfs, true),
+            "mke2fs" | "mkfs" => found.add(Finding::Mkfs, makes),
             "dd" => found.add(Finding::DdDevice, facts.has(Facts::OF_DEVICE)),
             "shred" | "tee" => found.add(Finding::DeviceWrite, facts.has(Facts::DISK)),
             "chmod" | "chown" => {
                 let on_root = facts.has(Facts::RECURSIVE_MODE) && facts.has(Facts::SYSTEM_ROOT);
                 found.add(Finding::ModeRoot, on_root);
             }
-            name => found.add(Finding::Mkfs, name.starts_with("mkfs.")),
+            name => found.add(Finding::Mkfs, makes && name.starts_with("mkfs.")),
         }
         if self.windows && !(name == "rm" && passes) {
             of_windows(word, facts, found);

@@ -308,7 +308,7 @@ fn balanced_looks_at_the_paths_of_commands() {
         json!("The file is in /opt/x; it's old"),
         json!("error: /opt/x: not found"),
         json!("cat: /opt/x: no such file | x"),
-        json!("use `/opt/x`"),
+        json!("use `/opt/x`, `GET /users` and `f / 2`"),
         json!("head over to it"),
     ] {
         assert_eq!(of(output.clone()), None, "{output}");

@@ -4,8 +4,8 @@
 //! percent-encoded up to twice. `a..b` and `...` are none. With roots, a path that leads into one passes.
 //!
 //! Balanced: a value under one of [`PATH_KEYS`], or a path among the words of a command, that leads outside every root.
-//! Without roots there is no outside. Words of a human are no commands: a line counts after a prompt, in a substitution, under
-//! a key that names commands, or if it begins with a program that is known to take paths.
+//! Without roots there is no outside. Words of a human are no commands: a line counts after a prompt and under a key that
+//! names commands, else only programs that are known to take paths.
 
 use std::borrow::Cow;
 
@@ -141,11 +141,9 @@ pub(super) fn commands_leave_roots(
             return Ok(line.end);
         }
         let read = shell::read(line.body, how, deadline, &mut |commands| {
-            found |= commands.iter().any(|command| {
-                paths(command, is_sure || command.is_inside, windows)
-                    .into_iter()
-                    .any(|path| !roots.contain(path))
-            });
+            found |= commands
+                .iter()
+                .any(|command| paths(command, is_sure, windows).into_iter().any(|path| !roots.contain(path)));
             Ok(())
         });
         match read {

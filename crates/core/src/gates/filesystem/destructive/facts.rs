@@ -52,6 +52,9 @@ impl Facts {
     /// One of them must not be lost.
     pub(super) const LEADING_LOSS: Self = Self(1 << 20);
 
+    /// There is an operand.
+    pub(super) const OPERAND: Self = Self(1 << 21);
+
     pub(super) fn has(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
@@ -97,6 +100,7 @@ impl About<'_> {
 
     fn operand(&self, facts: &mut Facts, text: &str) {
         let loss = self.losses && !operands::may_be_lost(text, self.roots, self.windows);
+        facts.add(Facts::OPERAND, true);
         facts.add(Facts::LOSS, loss);
         // The expression of find begins with such a word.
         if matches!(text, "(" | ")" | "!" | ",") {

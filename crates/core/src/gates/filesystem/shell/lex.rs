@@ -30,8 +30,6 @@ pub(in crate::gates::filesystem) struct Command<'t> {
     pub(in crate::gates::filesystem) writes: Vec<Word<'t>>,
     /// The command whose output it reads, as its number among all.
     pub(in crate::gates::filesystem) fed_by: Option<usize>,
-    /// Whether it stands where only a shell's commands stand: in a substitution.
-    pub(in crate::gates::filesystem) is_inside: bool,
     /// What is run when wrappers are opened; only where commands do not begin anywhere.
     pub(in crate::gates::filesystem) runs: Vec<Run>,
 }
@@ -90,7 +88,7 @@ struct Frame<'t> {
 
 impl Frame<'_> {
     fn new(closer: Closer) -> Self {
-        let command = Command { is_inside: closer != Closer::End, ..Command::default() };
+        let command = Command::default();
         let (word, target, double, last) = (None, None, None, None);
         Self { closer, parens: 0, command, word, target, double, braces: false, last, piped: false }
     }
@@ -376,8 +374,7 @@ impl<'t> Lexer<'t, '_> {
             frame.piped = piped || (frame.piped && before(self.text.as_bytes(), self.at) == Some(b'\n'));
             return;
         }
-        let next = Command { is_inside: frame.command.is_inside, ..Command::default() };
-        let mut command = std::mem::replace(&mut frame.command, next);
+        let mut command = std::mem::take(&mut frame.command);
         command.fed_by = frame.last.filter(|_| frame.piped);
         frame.last = Some(self.out.len());
         frame.piped = piped;

@@ -64,11 +64,13 @@ fn goes_on(bytes: &[u8], newline: usize) -> bool {
 /// Longest prompt, in bytes.
 const PROMPT_BYTES_MAX: usize = 128;
 
-/// What follows the prompt of a shell: `$ `, `# `, `% `, `> `, `user@host:~$ `, `[user@host dir]# `, `PS C:\>`, `C:\>`.
+/// What follows the prompt of a shell: `$ `, `# `, `% `, `> `, `user@host:~$ `, `[user@host dir]# `, `~/src$ `, `PS C:\>`,
+/// `C:\>`.
 fn after_prompt(line: &str) -> &str {
     let mut rest = line.trim_start_matches([' ', '\t']);
     for _ in 0..3 {
-        let next = simple(rest).or_else(|| of_windows(rest)).or_else(|| of_user(rest));
+        let next =
+            simple(rest).or_else(|| of_windows(rest)).or_else(|| of_user(rest)).or_else(|| of_folder(rest));
         match next {
             Some(next) => rest = next.trim_start_matches([' ', '\t']),
             None => break,
@@ -116,6 +118,16 @@ fn of_user(line: &str) -> Option<&str> {
     (begins && !has_odd && head.split(' ').count() <= 4).then(|| line.get(end + 2..)).flatten()
 }
 
+/// `~/src$ `, `/srv# `, `host:~$ `, `bash-5.2$ `.
+fn of_folder(line: &str) -> Option<&str> {
+    let (word, rest) = line.split_once(' ').filter(|(word, _)| word.len() <= PROMPT_BYTES_MAX)?;
+    let folder = word.strip_suffix(['$', '#'])?;
+    let is_folder = folder.starts_with(['~', '/']) || folder.contains(":~") || folder.contains(":/");
+    let is_shell = folder.starts_with("bash-") || folder.starts_with("sh-");
+    let has_odd = folder.contains(['"', '\'', ';', '|', '<', '`', '$', '(']);
+    ((is_folder || is_shell) && !has_odd).then_some(rest)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -137,7 +149,10 @@ mod tests {
             (r"PS C:\> del x", "del x"),
             (r"PS C:\Program Files>del x", "del x"),
             (r"C:\Users\ada>del x", "del x"),
+            ("~/src$ rm x", "rm x"),
+            ("bash-5.2# rm x", "rm x"),
             ("rm x", "rm x"),
+            ("C# rm x", "C# rm x"),
             ("$HOME/x", "$HOME/x"),
             ("write to ada@host, it costs 5 $ or so", "write to ada@host, it costs 5 $ or so"),
         ] {
