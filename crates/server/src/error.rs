@@ -14,6 +14,7 @@ use utoipa::ToSchema;
 /// The machine codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
+#[schema(as = ErrorCode)]
 pub enum Code {
     /// The body is not JSON.
     BadJson,

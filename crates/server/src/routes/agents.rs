@@ -101,6 +101,7 @@ fn cursor_of(text: &str) -> Option<AgentCursor> {
 #[utoipa::path(
     get,
     path = "/v1/agents",
+    operation_id = "list_agents",
     tag = "reputation",
     params(
         ("limit" = Option<u32>, Query, description = "How many at most", minimum = 1, maximum = 100),
@@ -138,6 +139,7 @@ pub(crate) async fn list(
 
 /// An agent that is to be known.
 #[derive(Deserialize, ToSchema)]
+#[schema(as = AddAgentRequest)]
 pub(crate) struct AddRequest {
     #[schema(value_type = AgentName)]
     agent_id: AgentId,
@@ -145,6 +147,7 @@ pub(crate) struct AddRequest {
 
 /// An agent that is known.
 #[derive(Serialize, ToSchema)]
+#[schema(as = AddAgentReply)]
 pub(crate) struct AddReply {
     #[schema(value_type = String)]
     agent_id: AgentId,
@@ -159,6 +162,7 @@ pub(crate) struct AddReply {
 #[utoipa::path(
     post,
     path = "/v1/agents",
+    operation_id = "add_agent",
     tag = "reputation",
     request_body = AddRequest,
     responses(

@@ -18,14 +18,14 @@ static PAGE: LazyLock<String> =
     LazyLock::new(|| page::render(&serde_json::from_slice(&DOCUMENT).unwrap_or_default()));
 
 /// This document
-#[utoipa::path(get, path = "/openapi.json", tag = "operations", security(()),
+#[utoipa::path(get, path = "/openapi.json", operation_id = "openapi", tag = "operations", security(()),
     responses((status = 200, description = "The OpenAPI document", body = serde_json::Value)))]
 pub(crate) async fn document() -> Response {
     json_bytes(StatusCode::OK, DOCUMENT.clone())
 }
 
 /// A page to read it
-#[utoipa::path(get, path = "/docs", tag = "operations", security(()),
+#[utoipa::path(get, path = "/docs", operation_id = "docs", tag = "operations", security(()),
     responses((status = 200, description = "The page", body = String, content_type = "text/html")))]
 pub(crate) async fn page() -> Response {
     Html(PAGE.as_str()).into_response()

@@ -93,6 +93,7 @@ fn cursor_of(text: &str) -> Option<Seq> {
 #[utoipa::path(
     get,
     path = "/v1/events",
+    operation_id = "list_events",
     tag = "evaluations",
     params(
         ("limit" = Option<u32>, Query, description = "How many at most", minimum = 1, maximum = 100),

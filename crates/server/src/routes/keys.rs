@@ -33,6 +33,7 @@ const LABEL_CHARS_MAX: usize = 200;
 
 /// A key that is to be made.
 #[derive(Deserialize, ToSchema)]
+#[schema(as = CreateKeyRequest)]
 pub(crate) struct CreateRequest {
     #[serde(deserialize_with = "kind")]
     #[schema(value_type = Kind)]
@@ -54,6 +55,7 @@ fn kind<'de, D: Deserializer<'de>>(deserializer: D) -> Result<KeyKind, D::Error>
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 #[expect(dead_code, reason = "only its shape is read, for the document")]
+#[schema(as = KeyKind)]
 pub(crate) enum Kind {
     Publishable,
     Secret,
@@ -61,6 +63,7 @@ pub(crate) enum Kind {
 
 /// A new key. It is shown this once.
 #[derive(Clone, Serialize, Deserialize, ToSchema)]
+#[schema(as = CreateKeyReply)]
 pub(crate) struct CreateReply {
     #[schema(value_type = String, format = Uuid)]
     id: Uuid,
@@ -77,6 +80,7 @@ pub(crate) struct CreateReply {
 #[utoipa::path(
     post,
     path = "/v1/keys",
+    operation_id = "create_key",
     tag = "keys",
     request_body = CreateRequest,
     responses((status = 201, description = "The key, shown this once", body = CreateReply), Refused)
@@ -212,6 +216,7 @@ impl KeyReply {
 #[utoipa::path(
     get,
     path = "/v1/keys",
+    operation_id = "list_keys",
     tag = "keys",
     params(
         ("limit" = Option<u32>, Query, description = "How many at most", minimum = 1, maximum = 100),
@@ -249,6 +254,7 @@ pub(crate) async fn list(
 #[utoipa::path(
     delete,
     path = "/v1/keys/{id}",
+    operation_id = "revoke_key",
     tag = "keys",
     params(("id" = String, Path, description = "The id of the key")),
     responses((status = 204, description = "The key is revoked"), Refused)

@@ -77,6 +77,7 @@ pub(crate) struct RecordReply {
 #[utoipa::path(
     get,
     path = "/v1/reputation/{agent_id}",
+    operation_id = "get_reputation",
     tag = "reputation",
     params(("agent_id" = AgentName, Path, description = "The agent, percent-encoded")),
     responses((status = 200, description = "The record", body = RecordReply), Refused)
@@ -133,6 +134,7 @@ pub(crate) struct NextReply {
 #[utoipa::path(
     get,
     path = "/v1/reputation/{agent_id}/explain",
+    operation_id = "explain_reputation",
     tag = "reputation",
     params(("agent_id" = AgentName, Path, description = "The agent, percent-encoded")),
     responses((status = 200, description = "The parts", body = ExplainReply), Refused)
@@ -172,6 +174,7 @@ pub(crate) struct PointReply {
 #[utoipa::path(
     get,
     path = "/v1/reputation/{agent_id}/history",
+    operation_id = "get_reputation_history",
     tag = "reputation",
     params(
         ("agent_id" = AgentName, Path, description = "The agent, percent-encoded"),
