@@ -177,23 +177,10 @@ fn usable(dir: &Path) -> io::Result<()> {
 
 /// Paths of the configuration are relative to its file.
 fn make_absolute(settings: &mut Settings, dir: &Path) -> Result<(), Failure> {
-    let absolute = |value: &mut Value| -> Result<(), Failure> {
-        if let Value::String(path) = value {
-            // A drive is absolute wherever this runs.
-            let is_drive = matches!(path.as_bytes(), [_, b':', b'/' | b'\\', ..]);
-            if !path.trim().is_empty() && !is_drive {
-                let full = std::path::absolute(dir.join(&*path))
-                    .map_err(|error| Failure::new(format!("{path}: {error}")))?;
-                *path = full.to_string_lossy().into_owned();
-            }
-        }
-        Ok(())
-    };
-    for table in settings.gate.values_mut() {
-        if let Some(Value::Array(roots)) = table.get_mut("roots") {
-            roots.iter_mut().try_for_each(absolute)?;
-        }
-        table.get_mut("cwd").map_or(Ok(()), absolute)?;
+    for path in settings.relative_paths() {
+        let full = std::path::absolute(dir.join(&*path))
+            .map_err(|error| Failure::new(format!("{path}: {error}")))?;
+        *path = full.to_string_lossy().into_owned();
     }
     Ok(())
 }

@@ -43,6 +43,23 @@ pub struct Settings {
     pub gate: BTreeMap<String, Map<String, Value>>,
 }
 
+impl Settings {
+    /// The paths among the options, `roots` and `cwd` of each gate, for whoever knows what they are relative to. Blank ones
+    /// are refused later, and a drive is absolute wherever this runs.
+    pub fn relative_paths(&mut self) -> impl Iterator<Item = &mut String> {
+        let is_drive = |path: &str| matches!(path.as_bytes(), [_, b':', b'/' | b'\\', ..]);
+        let options = self.gate.values_mut().flat_map(Map::iter_mut);
+        let values = options.flat_map(|(name, value)| match (name.as_str(), value) {
+            ("roots", Value::Array(roots)) => roots.iter_mut().collect(),
+            ("cwd", cwd) => vec![cwd],
+            _ => Vec::new(),
+        });
+        let texts =
+            values.filter_map(|value| if let Value::String(path) = value { Some(path) } else { None });
+        texts.filter(move |path| !path.trim().is_empty() && !is_drive(path))
+    }
+}
+
 /// Where gates run; each place has its set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
