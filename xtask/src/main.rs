@@ -6,6 +6,7 @@
 //! cargo xtask bench core     what each rule costs, against its target
 //! cargo xtask bench judge    `renown judge` against DuckDB
 //! cargo xtask bench serve    `renown serve` against Redis, PostgreSQL and plain axum
+//! cargo xtask sdk [--check]  the clients of the SDKs, from the OpenAPI document; or whether they are stale
 //! cargo xtask generate DIALECT [--sessions N] [--records N | --bytes N] [--seed S] …
 //!                            a log as an agent writes it, to standard output
 //! ```
@@ -23,6 +24,7 @@ mod load;
 mod process;
 mod python;
 mod renown;
+mod sdk;
 mod shell;
 mod test;
 mod tidy;
@@ -32,7 +34,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 
-const USAGE: &str = "usage: cargo xtask test [PART] | tidy | bench core | bench judge";
+const USAGE: &str = "usage: cargo xtask test [PART] | tidy | sdk [--check] | bench core | bench judge";
 
 fn main() -> ExitCode {
     match run() {
@@ -56,6 +58,8 @@ fn run() -> Result<()> {
         ["bench", "serve", rest @ ..] => bench::serve(rest),
         // A peer of the bench, which starts it itself.
         ["bench", "plain", port, body_bytes] => bench::plain(port, body_bytes),
+        ["sdk"] => sdk::write(),
+        ["sdk", "--check"] => sdk::check(),
         ["generate", rest @ ..] => generate::command(rest),
         _ => bail!(
             "{USAGE} | {} | {}; parts of test: {}",

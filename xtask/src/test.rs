@@ -7,7 +7,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, ensure};
 
 use crate::shell::{cargo, install, output, program, root, run, succeeds, target_dir};
-use crate::{api, differential, durability, fuzz, tidy};
+use crate::{api, differential, durability, fuzz, sdk, tidy};
 
 /// One part of the test command.
 struct Part {
@@ -15,9 +15,10 @@ struct Part {
     run: fn() -> Result<()>,
 }
 
-const PARTS: [Part; 10] = [
+const PARTS: [Part; 11] = [
     Part { name: "fmt", run: || run(cargo().args(["fmt", "--all", "--check"])) },
     Part { name: "tidy", run: tidy::run },
+    Part { name: "sdk", run: sdk::check },
     Part { name: "vectors", run: vectors },
     Part { name: "clippy", run: clippy },
     Part {

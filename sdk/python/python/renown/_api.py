@@ -1,0 +1,1158 @@
+"""The API of a server, made by `cargo xtask sdk` from its OpenAPI document. Do not edit it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncIterator, Iterator
+from typing import Any, Literal, TypedDict
+
+from ._http import AsyncHttp, Http, Request, StreamEvent, path
+
+if sys.version_info >= (3, 11):
+    from typing import NotRequired
+else:
+    from typing_extensions import NotRequired
+
+from typing import TypeAlias
+
+AgentName: TypeAlias = str
+"""What the caller calls an agent: 1 to 200 characters without control characters, not `.` or `..`."""
+
+ErrorCode: TypeAlias = Literal["bad_json", "validation_error", "auth_missing", "auth_format", "auth_invalid", "auth_revoked", "forbidden", "not_found", "method_not_allowed", "timeout", "conflict", "too_large", "unsupported_media_type", "rate_limited", "head_too_large", "internal", "overloaded", "store_unavailable"]
+"""The machine codes."""
+
+KeyKind: TypeAlias = Literal["publishable", "secret"]
+"""What a key may do: send evidence and read scores, or also administer."""
+
+Lifecycle: TypeAlias = Literal["new", "calibrating", "active", "mature"]
+"""How settled a score is: no evaluations, fewer than 50, fewer than 500, 500."""
+
+Moment: TypeAlias = "TimeText | TimeMillis"
+"""A time from 2000 to 2100: RFC 3339, or whole milliseconds after 1970."""
+
+OrgName: TypeAlias = str
+"""The name of an organization."""
+
+TimeMillis: TypeAlias = int
+"""A time as whole milliseconds after 1970."""
+
+TimeText: TypeAlias = str
+"""A time from 2000 to 2100 as RFC 3339."""
+
+
+class AddAgentReply(TypedDict):
+    """An agent that is known."""
+
+    agent_id: str
+    identity_id: str
+    """The identity of the agent, a UUIDv5 of its organization and id."""
+
+
+class AddAgentRequest(TypedDict):
+    """An agent that is to be known."""
+
+    agent_id: AgentName
+
+
+class AgentReply(TypedDict):
+    """An agent as it is listed."""
+
+    agent_id: str
+    identity_id: str
+    """The identity of the agent, a UUIDv5 of its organization and id."""
+    first_seen: str
+    last_seen: str
+    eval_count: int
+    """Evaluations in the window."""
+    score: int
+    lifecycle: Lifecycle
+
+
+class AgentsReply(TypedDict):
+    """A page of agents."""
+
+    agents: list[AgentReply]
+    next_cursor: NotRequired[str | None]
+    """Where the next page begins; null on the last one."""
+
+
+class ComponentReply(TypedDict):
+    """One part of a score."""
+
+    name: str
+    inputs: dict[str, Any]
+    """What the part looked at."""
+    points: float
+    points_max: float
+    points_lost: float
+
+
+class CreateKeyReply(TypedDict):
+    """A new key. It is shown this once."""
+
+    id: str
+    key: str
+    kind: KeyKind
+    org: str
+
+
+class CreateKeyRequest(TypedDict):
+    """A key that is to be made."""
+
+    kind: KeyKind
+    label: NotRequired[str | None]
+    """What its owner calls it."""
+    org: NotRequired[OrgName | None]
+    """Its organization, which is made when it is new; the caller's own if absent."""
+
+
+class ErrorBody(TypedDict):
+    """A refusal as it is sent."""
+
+    error: str
+    """What was found and what is allowed."""
+    code: ErrorCode
+    """For machines."""
+    status: int
+    """The HTTP status."""
+
+
+class EvaluateReply(TypedDict):
+    """The verdict on one output. A failed gate is still 200."""
+
+    evaluation_id: str
+    """The id of this evaluation, as sent or made here."""
+    passed: bool
+    """Whether every gate passed or was skipped."""
+    gates: list[GateReport]
+    """One result a gate, in the configured order."""
+    total_latency_ms: float
+    """How long the gates took."""
+    reputation: ReputationReply
+    """The agent's reputation right after this evaluation."""
+
+
+class EvaluateRequest(TypedDict):
+    """What is to be judged."""
+
+    agent_id: AgentName
+    """Whose output it is."""
+    output: Any
+    """The output, any JSON; it may be null but has to be there. It is never stored, logged or
+    echoed.
+    """
+    evaluation_id: NotRequired[str | None]
+    """The caller's own id of this evaluation: its second arrival returns the first result and
+    counts nothing.
+    """
+    input: NotRequired[Any]
+    """What the tool was given, any JSON. It is never stored, logged or echoed."""
+    latency_ms: NotRequired[float | None]
+    """How long the agent took."""
+    started_at: NotRequired[TimeMillis | None]
+    """When that time began, in milliseconds after 1970."""
+    tmax_ms: NotRequired[int | None]
+    """The time that whoever asked for the output gives for it, in milliseconds, for
+    `rtb.tmax-guard`.
+    """
+    tool: NotRequired[str | None]
+    """The tool that made it."""
+
+
+class EventReply(TypedDict):
+    """One evaluation."""
+
+    id: str
+    agent_id: str
+    passed: bool
+    """Whether every gate passed."""
+    gates: list[GateReport]
+    total_latency_ms: float
+    """How long the gates took."""
+    reputation_score: int
+    """The agent's score right after this evaluation."""
+    created_at: str
+    """When it happened, else when it was accepted."""
+    latency_ms: NotRequired[float | None]
+    """How long the agent took, if that was said."""
+    tool_name: NotRequired[str | None]
+
+
+class EventsReply(TypedDict):
+    """A page of the log."""
+
+    events: list[EventReply]
+    """The last accepted first."""
+    limit: int
+    """The most that the page could hold."""
+    offset: int
+    """How many were stepped over."""
+    count: int
+    """How many the page has."""
+    next_cursor: NotRequired[str | None]
+    """Where the next page begins; null on the last one."""
+
+
+class ExplainReply(TypedDict):
+    """Why a score is what it is."""
+
+    score: int
+    formula_version: str
+    components: list[ComponentReply]
+    """The parts of the formula."""
+    next: NextReply
+
+
+class GateReport(TypedDict):
+    """The result of one gate."""
+
+    name: str
+    """The name of the gate."""
+    passed: bool
+    """Whether it passed; a skipped gate passes."""
+    latency_ms: float
+    """How long it took."""
+    reason: NotRequired[str | None]
+    """Why it failed or was skipped."""
+    skipped: NotRequired[bool | None]
+    """Whether it had nothing to say."""
+
+
+class HealthReply(TypedDict):
+    """The server answers."""
+
+    status: str
+    """Always `ok`."""
+    version: str
+    """The version of the program."""
+
+
+class HistoryReply(TypedDict):
+    """How a score went."""
+
+    points: list[PointReply]
+    """Oldest first; steps without an evaluation are left out."""
+
+
+class IngestEvent(TypedDict):
+    """One verdict."""
+
+    agent_id: AgentName
+    """Whose output it was."""
+    passed: bool
+    """Whether every gate passed."""
+    total_latency_ms: float
+    """How long the gates took."""
+    evaluation_id: NotRequired[str | None]
+    """The id of the evaluation: its second arrival counts nothing."""
+    gates: NotRequired[list[GateReport] | None]
+    """The results of the gates."""
+    latency_ms: NotRequired[float | None]
+    """How long the agent took."""
+    timestamp: NotRequired[Moment | None]
+    """When it happened; when it is accepted, if absent."""
+    tool: NotRequired[str | None]
+    """The tool whose output it was."""
+
+
+class IngestReply(TypedDict):
+    """What became of the verdicts."""
+
+    accepted: int
+    """How many were counted."""
+    duplicates: int
+    """How many had been counted before."""
+    reputation_updates: list[ReputationUpdate]
+    """The reputation of each agent that was named, after all of them."""
+
+
+class IngestRequest(TypedDict):
+    """Verdicts that were made elsewhere."""
+
+    events: list[IngestEvent]
+    """In the order in which they are to be counted."""
+
+
+class KeyReply(TypedDict):
+    """A key as it is listed: never the key itself."""
+
+    id: str
+    kind: KeyKind
+    org: str
+    last_four: str
+    """Its last four characters."""
+    created_at: str
+    label: NotRequired[str | None]
+    last_used_at: NotRequired[str | None]
+    """To the minute."""
+    revoked_at: NotRequired[str | None]
+
+
+class KeysReply(TypedDict):
+    """A page of keys."""
+
+    data: list[KeyReply]
+    """The oldest first."""
+    next_cursor: NotRequired[str | None]
+    """Where the next page begins; null on the last one."""
+
+NextReply = TypedDict("NextReply", {"pass": "int", "fail": "int"})
+"""The score after one more evaluation at the window's average latency."""
+
+
+class PointReply(TypedDict):
+    """One step of a history."""
+
+    at: str
+    """Where the step begins."""
+    score: int
+    """The score after its last evaluation."""
+    evaluations: int
+    """How many evaluations it has."""
+
+
+class ReadyReply(TypedDict):
+    """The store takes writes."""
+
+    status: str
+    """Always `ready`."""
+
+
+class RecordReply(TypedDict):
+    """The reputation of an agent."""
+
+    agent_id: str
+    score: int
+    """0 to 1000."""
+    lifecycle: Lifecycle
+    status: Lifecycle
+    """The same as `lifecycle`."""
+    eval_count: int
+    """Evaluations in the window."""
+    evaluations: int
+    """The same as `eval_count`."""
+    window_size: int
+    """The most evaluations that count."""
+    passed: int
+    """Those that passed."""
+    pass_rate: float
+    """The share that passed, 0 to 1."""
+    avg_latency_ms: float
+    """The average latency of the gates."""
+    streak: int
+    """Passes counted back from the newest."""
+    formula_version: str
+    """The version of the formula."""
+
+
+class ReputationReply(TypedDict):
+    """The short form of a reputation."""
+
+    score: int
+    """0 to 1000."""
+    lifecycle: Lifecycle
+    eval_count: int
+    """Evaluations in the window, at most 500."""
+
+
+class ReputationUpdate(TypedDict):
+    """An agent's reputation after the verdicts."""
+
+    agent_id: str
+    score: int
+    lifecycle: Lifecycle
+    eval_count: int
+
+
+class Client(Http):
+    """Every route of a server; each call waits for its reply."""
+
+    def health(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> HealthReply:
+        """Is it alive?"""
+        reply: HealthReply = self._send(
+            Request("GET", "/health"),
+            timeout,
+        )
+        return reply
+
+    def metrics(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> str:
+        """Figures for Prometheus."""
+        reply: str = self._send(
+            Request("GET", "/metrics", text=True),
+            timeout,
+        )
+        return reply
+
+    def openapi(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> Any:
+        """This document."""
+        reply: Any = self._send(
+            Request("GET", "/openapi.json"),
+            timeout,
+        )
+        return reply
+
+    def ready(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> ReadyReply:
+        """Can it write?
+
+        Writes to the store and waits until that is durable, at most once a second.
+        """
+        reply: ReadyReply = self._send(
+            Request("GET", "/ready"),
+            timeout,
+        )
+        return reply
+
+    def list_agents(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        q: str | None = None,
+        sort: str | None = None,
+        timeout: float | None = None,
+    ) -> AgentsReply:
+        """List agents.
+
+        The last seen first, unless `sort` says otherwise.
+
+        :param limit: How many at most
+        :param cursor: The `next_cursor` of the page before, with the same `sort`
+        :param q: Only those whose id contains this, in any case
+        :param sort: `last_seen` (the default), `score` (the best first) or `agent_id`
+        """
+        reply: AgentsReply = self._send(
+            Request("GET", "/v1/agents", query={"limit": limit, "cursor": cursor, "q": q, "sort": sort}),
+            timeout,
+        )
+        return reply
+
+    def iter_agents(
+        self,
+        *,
+        limit: int | None = None,
+        q: str | None = None,
+        sort: str | None = None,
+        timeout: float | None = None,
+    ) -> Iterator[AgentReply]:
+        """List agents. Page after page is read as they are used.
+
+        The last seen first, unless `sort` says otherwise.
+
+        :param limit: How many at most
+        :param q: Only those whose id contains this, in any case
+        :param sort: `last_seen` (the default), `score` (the best first) or `agent_id`
+        """
+        return self._pages(
+            Request("GET", "/v1/agents", query={"limit": limit, "q": q, "sort": sort}),
+            "agents",
+            timeout,
+        )
+
+    def add_agent(
+        self,
+        *,
+        agent_id: AgentName,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> AddAgentReply:
+        """Make an agent known.
+
+        Before its first evaluation, which would do the same.
+        """
+        reply: AddAgentReply = self._send(
+            Request("POST", "/v1/agents", body={"agent_id": agent_id}, idempotency_key=idempotency_key),
+            timeout,
+        )
+        return reply
+
+    def evaluate(
+        self,
+        *,
+        agent_id: AgentName,
+        output: Any,
+        evaluation_id: str | None = None,
+        input: Any = None,
+        latency_ms: float | None = None,
+        started_at: TimeMillis | None = None,
+        tmax_ms: int | None = None,
+        tool: str | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> EvaluateReply:
+        """Judge an output.
+
+        Runs the configured gates, counts the verdict for the agent, and returns both the verdict
+        and the reputation after it.
+
+        :param agent_id: Whose output it is.
+        :param output: The output, any JSON; it may be null but has to be there. It is never stored,
+        logged or echoed.
+        :param evaluation_id: The caller's own id of this evaluation: its second arrival returns the
+        first result and counts nothing.
+        :param input: What the tool was given, any JSON. It is never stored, logged or echoed.
+        :param latency_ms: How long the agent took.
+        :param started_at: When that time began, in milliseconds after 1970.
+        :param tmax_ms: The time that whoever asked for the output gives for it, in milliseconds,
+        for `rtb.tmax-guard`.
+        :param tool: The tool that made it.
+        """
+        reply: EvaluateReply = self._send(
+            Request("POST", "/v1/evaluate", body={"agent_id": agent_id, "output": output}, optional={"evaluation_id": evaluation_id, "input": input, "latency_ms": latency_ms, "started_at": started_at, "tmax_ms": tmax_ms, "tool": tool}, idempotency_key=idempotency_key),
+            timeout,
+        )
+        return reply
+
+    def list_events(
+        self,
+        *,
+        limit: int | None = None,
+        offset: int | None = None,
+        cursor: str | None = None,
+        agent_id: AgentName | None = None,
+        tool: str | None = None,
+        gate: str | None = None,
+        passed: bool | None = None,
+        from_: TimeText | None = None,
+        to: TimeText | None = None,
+        timeout: float | None = None,
+    ) -> EventsReply:
+        """List evaluations.
+
+        The last accepted first. Filters combine: an evaluation has to fit all of them.
+
+        :param limit: How many at most
+        :param offset: How many to step over
+        :param cursor: The `next_cursor` of the page before
+        :param agent_id: Only of this agent
+        :param tool: Only of this tool
+        :param gate: Only those in which this gate took part
+        :param passed: Only those that passed, or that did not
+        :param from_: Only those that happened at this time or later
+        :param to: Only those that happened at this time or earlier
+        """
+        reply: EventsReply = self._send(
+            Request("GET", "/v1/events", query={"limit": limit, "offset": offset, "cursor": cursor, "agent_id": agent_id, "tool": tool, "gate": gate, "passed": passed, "from": from_, "to": to}),
+            timeout,
+        )
+        return reply
+
+    def iter_events(
+        self,
+        *,
+        limit: int | None = None,
+        agent_id: AgentName | None = None,
+        tool: str | None = None,
+        gate: str | None = None,
+        passed: bool | None = None,
+        from_: TimeText | None = None,
+        to: TimeText | None = None,
+        timeout: float | None = None,
+    ) -> Iterator[EventReply]:
+        """List evaluations. Page after page is read as they are used.
+
+        The last accepted first. Filters combine: an evaluation has to fit all of them.
+
+        :param limit: How many at most
+        :param agent_id: Only of this agent
+        :param tool: Only of this tool
+        :param gate: Only those in which this gate took part
+        :param passed: Only those that passed, or that did not
+        :param from_: Only those that happened at this time or later
+        :param to: Only those that happened at this time or earlier
+        """
+        return self._pages(
+            Request("GET", "/v1/events", query={"limit": limit, "agent_id": agent_id, "tool": tool, "gate": gate, "passed": passed, "from": from_, "to": to}),
+            "events",
+            timeout,
+        )
+
+    def ingest(
+        self,
+        *,
+        events: list[IngestEvent],
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> IngestReply:
+        """Count verdicts.
+
+        Counts verdicts that were made by an SDK, a proxy or another system. All or none: one bad
+        event refuses the batch and is named by its index.
+
+        :param events: In the order in which they are to be counted.
+        """
+        reply: IngestReply = self._send(
+            Request("POST", "/v1/ingest", body={"events": events}, idempotency_key=idempotency_key),
+            timeout,
+        )
+        return reply
+
+    def list_keys(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        org: OrgName | None = None,
+        timeout: float | None = None,
+    ) -> KeysReply:
+        """List keys.
+
+        Of the caller's organization; a secret key of the default organization may name another.
+
+        :param limit: How many at most
+        :param cursor: The `next_cursor` of the page before
+        :param org: The organization
+        """
+        reply: KeysReply = self._send(
+            Request("GET", "/v1/keys", query={"limit": limit, "cursor": cursor, "org": org}),
+            timeout,
+        )
+        return reply
+
+    def iter_keys(
+        self,
+        *,
+        limit: int | None = None,
+        org: OrgName | None = None,
+        timeout: float | None = None,
+    ) -> Iterator[KeyReply]:
+        """List keys. Page after page is read as they are used.
+
+        Of the caller's organization; a secret key of the default organization may name another.
+
+        :param limit: How many at most
+        :param org: The organization
+        """
+        return self._pages(
+            Request("GET", "/v1/keys", query={"limit": limit, "org": org}),
+            "data",
+            timeout,
+        )
+
+    def create_key(
+        self,
+        *,
+        kind: KeyKind,
+        label: str | None = None,
+        org: OrgName | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> CreateKeyReply:
+        """Make a key.
+
+        A secret key of the default organization may name any organization, others only their own.
+
+        :param label: What its owner calls it.
+        :param org: Its organization, which is made when it is new; the caller's own if absent.
+        """
+        reply: CreateKeyReply = self._send(
+            Request("POST", "/v1/keys", body={"kind": kind}, optional={"label": label, "org": org}, idempotency_key=idempotency_key),
+            timeout,
+        )
+        return reply
+
+    def revoke_key(
+        self,
+        id: str,
+        *,
+        timeout: float | None = None,
+    ) -> None:
+        """Revoke a key.
+
+        At once. Of the caller's organization; a secret key of the default organization may revoke
+        any.
+
+        :param id: The id of the key
+        """
+        self._send(Request("DELETE", path("/v1/keys/{id}", id)), timeout)
+
+    def get_reputation(
+        self,
+        agent_id: AgentName,
+        *,
+        timeout: float | None = None,
+    ) -> RecordReply:
+        """Read a reputation.
+
+        An agent that was never seen has a record of zeros.
+
+        :param agent_id: The agent, percent-encoded
+        """
+        reply: RecordReply = self._send(
+            Request("GET", path("/v1/reputation/{agent_id}", agent_id)),
+            timeout,
+        )
+        return reply
+
+    def explain_reputation(
+        self,
+        agent_id: AgentName,
+        *,
+        timeout: float | None = None,
+    ) -> ExplainReply:
+        """Explain a reputation.
+
+        The parts of the score, what went into each, what each contributed, and where the next
+        evaluation would take it.
+
+        :param agent_id: The agent, percent-encoded
+        """
+        reply: ExplainReply = self._send(
+            Request("GET", path("/v1/reputation/{agent_id}/explain", agent_id)),
+            timeout,
+        )
+        return reply
+
+    def get_reputation_history(
+        self,
+        agent_id: AgentName,
+        *,
+        from_: TimeText | None = None,
+        to: TimeText | None = None,
+        points: int | None = None,
+        timeout: float | None = None,
+    ) -> HistoryReply:
+        """Read how a reputation went.
+
+        Equal steps from `from` to `to`, the last score in each. Without them, from its first
+        evaluation until now.
+
+        :param agent_id: The agent, percent-encoded
+        :param from_: Where the first step begins
+        :param to: Where the last step ends
+        :param points: How many steps
+        """
+        reply: HistoryReply = self._send(
+            Request("GET", path("/v1/reputation/{agent_id}/history", agent_id), query={"from": from_, "to": to, "points": points}),
+            timeout,
+        )
+        return reply
+
+    def stream(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> Iterator[StreamEvent]:
+        """Listen to new scores.
+
+        Server-sent events: `score` with `agent_id`, `score`, `lifecycle`, `eval_count` whenever an
+        agent was evaluated; many evaluations of one agent in an instant may be one event. `missed`
+        tells that this listener was too slow for some. The stream ends when the server does, or
+        when the key is revoked.
+        """
+        return self._events(
+            Request("GET", "/v1/stream"),
+            timeout,
+        )
+
+
+class AsyncClient(AsyncHttp):
+    """Every route of a server, for `async` code."""
+
+    async def health(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> HealthReply:
+        """Is it alive?"""
+        reply: HealthReply = await self._send(
+            Request("GET", "/health"),
+            timeout,
+        )
+        return reply
+
+    async def metrics(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> str:
+        """Figures for Prometheus."""
+        reply: str = await self._send(
+            Request("GET", "/metrics", text=True),
+            timeout,
+        )
+        return reply
+
+    async def openapi(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> Any:
+        """This document."""
+        reply: Any = await self._send(
+            Request("GET", "/openapi.json"),
+            timeout,
+        )
+        return reply
+
+    async def ready(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> ReadyReply:
+        """Can it write?
+
+        Writes to the store and waits until that is durable, at most once a second.
+        """
+        reply: ReadyReply = await self._send(
+            Request("GET", "/ready"),
+            timeout,
+        )
+        return reply
+
+    async def list_agents(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        q: str | None = None,
+        sort: str | None = None,
+        timeout: float | None = None,
+    ) -> AgentsReply:
+        """List agents.
+
+        The last seen first, unless `sort` says otherwise.
+
+        :param limit: How many at most
+        :param cursor: The `next_cursor` of the page before, with the same `sort`
+        :param q: Only those whose id contains this, in any case
+        :param sort: `last_seen` (the default), `score` (the best first) or `agent_id`
+        """
+        reply: AgentsReply = await self._send(
+            Request("GET", "/v1/agents", query={"limit": limit, "cursor": cursor, "q": q, "sort": sort}),
+            timeout,
+        )
+        return reply
+
+    def iter_agents(
+        self,
+        *,
+        limit: int | None = None,
+        q: str | None = None,
+        sort: str | None = None,
+        timeout: float | None = None,
+    ) -> AsyncIterator[AgentReply]:
+        """List agents. Page after page is read as they are used.
+
+        The last seen first, unless `sort` says otherwise.
+
+        :param limit: How many at most
+        :param q: Only those whose id contains this, in any case
+        :param sort: `last_seen` (the default), `score` (the best first) or `agent_id`
+        """
+        return self._pages(
+            Request("GET", "/v1/agents", query={"limit": limit, "q": q, "sort": sort}),
+            "agents",
+            timeout,
+        )
+
+    async def add_agent(
+        self,
+        *,
+        agent_id: AgentName,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> AddAgentReply:
+        """Make an agent known.
+
+        Before its first evaluation, which would do the same.
+        """
+        reply: AddAgentReply = await self._send(
+            Request("POST", "/v1/agents", body={"agent_id": agent_id}, idempotency_key=idempotency_key),
+            timeout,
+        )
+        return reply
+
+    async def evaluate(
+        self,
+        *,
+        agent_id: AgentName,
+        output: Any,
+        evaluation_id: str | None = None,
+        input: Any = None,
+        latency_ms: float | None = None,
+        started_at: TimeMillis | None = None,
+        tmax_ms: int | None = None,
+        tool: str | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> EvaluateReply:
+        """Judge an output.
+
+        Runs the configured gates, counts the verdict for the agent, and returns both the verdict
+        and the reputation after it.
+
+        :param agent_id: Whose output it is.
+        :param output: The output, any JSON; it may be null but has to be there. It is never stored,
+        logged or echoed.
+        :param evaluation_id: The caller's own id of this evaluation: its second arrival returns the
+        first result and counts nothing.
+        :param input: What the tool was given, any JSON. It is never stored, logged or echoed.
+        :param latency_ms: How long the agent took.
+        :param started_at: When that time began, in milliseconds after 1970.
+        :param tmax_ms: The time that whoever asked for the output gives for it, in milliseconds,
+        for `rtb.tmax-guard`.
+        :param tool: The tool that made it.
+        """
+        reply: EvaluateReply = await self._send(
+            Request("POST", "/v1/evaluate", body={"agent_id": agent_id, "output": output}, optional={"evaluation_id": evaluation_id, "input": input, "latency_ms": latency_ms, "started_at": started_at, "tmax_ms": tmax_ms, "tool": tool}, idempotency_key=idempotency_key),
+            timeout,
+        )
+        return reply
+
+    async def list_events(
+        self,
+        *,
+        limit: int | None = None,
+        offset: int | None = None,
+        cursor: str | None = None,
+        agent_id: AgentName | None = None,
+        tool: str | None = None,
+        gate: str | None = None,
+        passed: bool | None = None,
+        from_: TimeText | None = None,
+        to: TimeText | None = None,
+        timeout: float | None = None,
+    ) -> EventsReply:
+        """List evaluations.
+
+        The last accepted first. Filters combine: an evaluation has to fit all of them.
+
+        :param limit: How many at most
+        :param offset: How many to step over
+        :param cursor: The `next_cursor` of the page before
+        :param agent_id: Only of this agent
+        :param tool: Only of this tool
+        :param gate: Only those in which this gate took part
+        :param passed: Only those that passed, or that did not
+        :param from_: Only those that happened at this time or later
+        :param to: Only those that happened at this time or earlier
+        """
+        reply: EventsReply = await self._send(
+            Request("GET", "/v1/events", query={"limit": limit, "offset": offset, "cursor": cursor, "agent_id": agent_id, "tool": tool, "gate": gate, "passed": passed, "from": from_, "to": to}),
+            timeout,
+        )
+        return reply
+
+    def iter_events(
+        self,
+        *,
+        limit: int | None = None,
+        agent_id: AgentName | None = None,
+        tool: str | None = None,
+        gate: str | None = None,
+        passed: bool | None = None,
+        from_: TimeText | None = None,
+        to: TimeText | None = None,
+        timeout: float | None = None,
+    ) -> AsyncIterator[EventReply]:
+        """List evaluations. Page after page is read as they are used.
+
+        The last accepted first. Filters combine: an evaluation has to fit all of them.
+
+        :param limit: How many at most
+        :param agent_id: Only of this agent
+        :param tool: Only of this tool
+        :param gate: Only those in which this gate took part
+        :param passed: Only those that passed, or that did not
+        :param from_: Only those that happened at this time or later
+        :param to: Only those that happened at this time or earlier
+        """
+        return self._pages(
+            Request("GET", "/v1/events", query={"limit": limit, "agent_id": agent_id, "tool": tool, "gate": gate, "passed": passed, "from": from_, "to": to}),
+            "events",
+            timeout,
+        )
+
+    async def ingest(
+        self,
+        *,
+        events: list[IngestEvent],
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> IngestReply:
+        """Count verdicts.
+
+        Counts verdicts that were made by an SDK, a proxy or another system. All or none: one bad
+        event refuses the batch and is named by its index.
+
+        :param events: In the order in which they are to be counted.
+        """
+        reply: IngestReply = await self._send(
+            Request("POST", "/v1/ingest", body={"events": events}, idempotency_key=idempotency_key),
+            timeout,
+        )
+        return reply
+
+    async def list_keys(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        org: OrgName | None = None,
+        timeout: float | None = None,
+    ) -> KeysReply:
+        """List keys.
+
+        Of the caller's organization; a secret key of the default organization may name another.
+
+        :param limit: How many at most
+        :param cursor: The `next_cursor` of the page before
+        :param org: The organization
+        """
+        reply: KeysReply = await self._send(
+            Request("GET", "/v1/keys", query={"limit": limit, "cursor": cursor, "org": org}),
+            timeout,
+        )
+        return reply
+
+    def iter_keys(
+        self,
+        *,
+        limit: int | None = None,
+        org: OrgName | None = None,
+        timeout: float | None = None,
+    ) -> AsyncIterator[KeyReply]:
+        """List keys. Page after page is read as they are used.
+
+        Of the caller's organization; a secret key of the default organization may name another.
+
+        :param limit: How many at most
+        :param org: The organization
+        """
+        return self._pages(
+            Request("GET", "/v1/keys", query={"limit": limit, "org": org}),
+            "data",
+            timeout,
+        )
+
+    async def create_key(
+        self,
+        *,
+        kind: KeyKind,
+        label: str | None = None,
+        org: OrgName | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> CreateKeyReply:
+        """Make a key.
+
+        A secret key of the default organization may name any organization, others only their own.
+
+        :param label: What its owner calls it.
+        :param org: Its organization, which is made when it is new; the caller's own if absent.
+        """
+        reply: CreateKeyReply = await self._send(
+            Request("POST", "/v1/keys", body={"kind": kind}, optional={"label": label, "org": org}, idempotency_key=idempotency_key),
+            timeout,
+        )
+        return reply
+
+    async def revoke_key(
+        self,
+        id: str,
+        *,
+        timeout: float | None = None,
+    ) -> None:
+        """Revoke a key.
+
+        At once. Of the caller's organization; a secret key of the default organization may revoke
+        any.
+
+        :param id: The id of the key
+        """
+        await self._send(Request("DELETE", path("/v1/keys/{id}", id)), timeout)
+
+    async def get_reputation(
+        self,
+        agent_id: AgentName,
+        *,
+        timeout: float | None = None,
+    ) -> RecordReply:
+        """Read a reputation.
+
+        An agent that was never seen has a record of zeros.
+
+        :param agent_id: The agent, percent-encoded
+        """
+        reply: RecordReply = await self._send(
+            Request("GET", path("/v1/reputation/{agent_id}", agent_id)),
+            timeout,
+        )
+        return reply
+
+    async def explain_reputation(
+        self,
+        agent_id: AgentName,
+        *,
+        timeout: float | None = None,
+    ) -> ExplainReply:
+        """Explain a reputation.
+
+        The parts of the score, what went into each, what each contributed, and where the next
+        evaluation would take it.
+
+        :param agent_id: The agent, percent-encoded
+        """
+        reply: ExplainReply = await self._send(
+            Request("GET", path("/v1/reputation/{agent_id}/explain", agent_id)),
+            timeout,
+        )
+        return reply
+
+    async def get_reputation_history(
+        self,
+        agent_id: AgentName,
+        *,
+        from_: TimeText | None = None,
+        to: TimeText | None = None,
+        points: int | None = None,
+        timeout: float | None = None,
+    ) -> HistoryReply:
+        """Read how a reputation went.
+
+        Equal steps from `from` to `to`, the last score in each. Without them, from its first
+        evaluation until now.
+
+        :param agent_id: The agent, percent-encoded
+        :param from_: Where the first step begins
+        :param to: Where the last step ends
+        :param points: How many steps
+        """
+        reply: HistoryReply = await self._send(
+            Request("GET", path("/v1/reputation/{agent_id}/history", agent_id), query={"from": from_, "to": to, "points": points}),
+            timeout,
+        )
+        return reply
+
+    def stream(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> AsyncIterator[StreamEvent]:
+        """Listen to new scores.
+
+        Server-sent events: `score` with `agent_id`, `score`, `lifecycle`, `eval_count` whenever an
+        agent was evaluated; many evaluations of one agent in an instant may be one event. `missed`
+        tells that this listener was too slow for some. The stream ends when the server does, or
+        when the key is revoked.
+        """
+        return self._events(
+            Request("GET", "/v1/stream"),
+            timeout,
+        )
