@@ -1,0 +1,178 @@
+//! What an evaluation found, as Python sees it.
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use renown_core::gates::{GateResult as Found, Verdict};
+use renown_core::ids::{AgentId, EvaluationId, ToolName};
+use renown_core::time::Timestamp;
+use renown_core::units::Micros;
+
+/// The result of one gate.
+#[pyclass(frozen, eq, module = "renown", get_all)]
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct GateResult {
+    /// The name by which the gate is configured.
+    name: String,
+    /// Whether it passed; a skipped gate passes.
+    passed: bool,
+    /// How long it took.
+    latency_ms: f64,
+    /// Why it failed or was skipped, in the gate's own words.
+    reason: Option<String>,
+    /// Whether it had nothing to say.
+    skipped: bool,
+}
+
+impl From<&Found> for GateResult {
+    fn from(found: &Found) -> Self {
+        Self {
+            name: (*found.name).to_owned(),
+            passed: found.passed,
+            latency_ms: ms(found.latency),
+            reason: found.reason.clone(),
+            skipped: found.skipped,
+        }
+    }
+}
+
+#[pymethods]
+impl GateResult {
+    /// As the API writes it: what is absent is left out.
+    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let dict = PyDict::new(py);
+        dict.set_item("name", &self.name)?;
+        dict.set_item("passed", self.passed)?;
+        dict.set_item("latency_ms", self.latency_ms)?;
+        if let Some(reason) = &self.reason {
+            dict.set_item("reason", reason)?;
+        }
+        if self.skipped {
+            dict.set_item("skipped", true)?;
+        }
+        Ok(dict)
+    }
+
+    fn __repr__(&self) -> String {
+        let word = match (self.skipped, self.passed) {
+            (true, _) => "skipped",
+            (false, true) => "passed",
+            (false, false) => "failed",
+        };
+        let reason = self.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+        format!("<GateResult {} {word}{reason}>", self.name)
+    }
+}
+
+/// What an evaluation found. It is true when the output passed.
+#[pyclass(frozen, module = "renown", name = "Result")]
+pub(crate) struct Judged {
+    pub(crate) evaluation_id: EvaluationId,
+    pub(crate) agent_id: AgentId,
+    pub(crate) tool: Option<ToolName>,
+    pub(crate) latency: Option<Micros>,
+    pub(crate) timestamp: Timestamp,
+    pub(crate) verdict: Verdict,
+    /// The output, redacted where a gate did so. Never part of what is sent.
+    pub(crate) output: Py<PyAny>,
+}
+
+#[pymethods]
+impl Judged {
+    /// The id of this evaluation.
+    #[getter]
+    fn evaluation_id(&self) -> &str {
+        self.evaluation_id.as_str()
+    }
+
+    /// Whose output it is.
+    #[getter]
+    fn agent_id(&self) -> &str {
+        self.agent_id.as_str()
+    }
+
+    /// The tool that made it.
+    #[getter]
+    fn tool(&self) -> Option<&str> {
+        self.tool.as_ref().map(ToolName::as_str)
+    }
+
+    /// How long the agent took, if that was said.
+    #[getter]
+    fn latency_ms(&self) -> Option<f64> {
+        self.latency.map(ms)
+    }
+
+    /// Whether every gate passed or was skipped.
+    #[getter]
+    fn passed(&self) -> bool {
+        self.verdict.passed
+    }
+
+    /// One result a gate, in the configured order.
+    #[getter]
+    fn gates(&self) -> Vec<GateResult> {
+        self.verdict.gates.iter().map(Into::into).collect()
+    }
+
+    /// The gates that failed.
+    #[getter]
+    fn failed(&self) -> Vec<GateResult> {
+        self.verdict.gates.iter().filter(|gate| !gate.passed).map(Into::into).collect()
+    }
+
+    /// How long the whole took.
+    #[getter]
+    fn total_latency_ms(&self) -> f64 {
+        ms(self.verdict.total)
+    }
+
+    /// When it happened, RFC 3339 in UTC.
+    #[getter]
+    fn timestamp(&self) -> String {
+        self.timestamp.to_string()
+    }
+
+    /// The output, with what gates redacted; the very object that was given if they redacted nothing.
+    #[getter]
+    fn output(&self, py: Python<'_>) -> Py<PyAny> {
+        self.output.clone_ref(py)
+    }
+
+    /// The verdict as an event of `POST /v1/ingest`. It has no part of the output or the input.
+    fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let dict = PyDict::new(py);
+        dict.set_item("evaluation_id", self.evaluation_id())?;
+        dict.set_item("agent_id", self.agent_id())?;
+        if let Some(tool) = self.tool() {
+            dict.set_item("tool", tool)?;
+        }
+        dict.set_item("passed", self.passed())?;
+        let gates = PyList::empty(py);
+        for gate in self.gates() {
+            gates.append(gate.to_dict(py)?)?;
+        }
+        dict.set_item("gates", gates)?;
+        dict.set_item("total_latency_ms", self.total_latency_ms())?;
+        if let Some(latency) = self.latency_ms() {
+            dict.set_item("latency_ms", latency)?;
+        }
+        dict.set_item("timestamp", self.timestamp())?;
+        Ok(dict)
+    }
+
+    fn __bool__(&self) -> bool {
+        self.verdict.passed
+    }
+
+    fn __repr__(&self) -> String {
+        let failed: Vec<&str> =
+            self.verdict.gates.iter().filter(|gate| !gate.passed).map(|gate| &*gate.name).collect();
+        let verdict =
+            if failed.is_empty() { "passed".to_owned() } else { format!("failed {}", failed.join(", ")) };
+        format!("<Result {} {verdict}>", self.evaluation_id)
+    }
+}
+
+fn ms(latency: Micros) -> f64 {
+    f64::from(latency.us()) / 1000.0
+}

@@ -1,0 +1,101 @@
+//! Verdicts on their way to a server: `renown-shipping`, as Python sees it.
+
+use std::mem::ManuallyDrop;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::prelude::*;
+use renown_shipping::{Destination, Event, Http, Notice, Settings, Telemetry as Shipping, Verdict};
+
+use crate::result::Judged;
+
+/// Sends verdicts in the background.
+///
+/// It is never dropped: in a forked child its thread does not exist and its lock may be held for ever, so an end in order
+/// would wait for nobody. The Python side shuts it down where there is a thread to do so.
+#[pyclass(frozen, module = "renown._native")]
+pub(crate) struct Telemetry(ManuallyDrop<Shipping>);
+
+#[pymethods]
+impl Telemetry {
+    #[new]
+    #[pyo3(signature = (server, key, interval_s, batch, buffer, spool))]
+    fn new(
+        server: String,
+        key: String,
+        interval_s: f64,
+        batch: usize,
+        buffer: usize,
+        spool: Option<PathBuf>,
+    ) -> PyResult<Self> {
+        let interval = seconds("interval_s", interval_s)?;
+        let settings = Settings { interval, batch, buffer, spool, ..Settings::default() };
+        let transport = Http::new(&Destination { server, key });
+        let shipping = Shipping::start(Box::new(transport), &settings, tell)
+            .map_err(|error| PyOSError::new_err(format!("no thread for telemetry: {error}")))?;
+        Ok(Self(ManuallyDrop::new(shipping)))
+    }
+
+    /// Takes a verdict and returns at once.
+    fn track(&self, judged: &Judged) {
+        let verdict = Verdict {
+            evaluation_id: &judged.evaluation_id,
+            agent_id: &judged.agent_id,
+            tool: judged.tool.as_ref(),
+            passed: judged.verdict.passed,
+            gates: &judged.verdict.gates,
+            total: judged.verdict.total,
+            latency: judged.latency,
+            timestamp: judged.timestamp,
+        };
+        self.0.track(Event::new(&verdict));
+    }
+
+    /// Waits until what was tracked so far is delivered or given up. False if that takes longer.
+    fn flush(&self, py: Python<'_>, timeout_s: f64) -> PyResult<bool> {
+        let timeout = seconds("timeout_s", timeout_s)?;
+        Ok(py.detach(|| self.0.flush(timeout)))
+    }
+
+    /// Tries once more to deliver what waits, and ends.
+    fn shutdown(&self, py: Python<'_>, timeout_s: f64) -> PyResult<()> {
+        let timeout = seconds("timeout_s", timeout_s)?;
+        py.detach(|| self.0.shutdown(timeout));
+        Ok(())
+    }
+
+    /// Events that were lost for lack of room, or that the server refused and nobody keeps.
+    #[getter]
+    fn dropped(&self) -> u64 {
+        self.0.dropped()
+    }
+
+    /// Events of which it is not known yet that the server has them.
+    #[getter]
+    fn waiting(&self) -> u64 {
+        self.0.waiting()
+    }
+}
+
+fn seconds(name: &str, seconds: f64) -> PyResult<Duration> {
+    let expected = "expected seconds, 0 or more";
+    // A wait beyond a year is for ever, and adding it to the time now must not overflow.
+    let longest = Duration::from_hours(24 * 365);
+    match Duration::try_from_secs_f64(seconds) {
+        Ok(duration) => Ok(duration.min(longest)),
+        Err(_) if seconds == f64::INFINITY => Ok(longest),
+        Err(_) => Err(PyValueError::new_err(format!("{name}: {seconds}, {expected}"))),
+    }
+}
+
+/// To the log of Python, unless the interpreter is about to end.
+#[expect(clippy::needless_pass_by_value, reason = "the signature is the one that a sender wants")]
+fn tell(notice: Notice) {
+    let logged = Python::try_attach(|py| {
+        let logger = py.import("logging")?.call_method1("getLogger", ("renown",))?;
+        logger.call_method1("warning", ("%s", notice.to_string())).map(|_| ())
+    });
+    // There is nobody else to tell.
+    drop(logged);
+}
