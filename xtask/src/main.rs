@@ -28,6 +28,7 @@ mod sdk;
 mod shell;
 mod test;
 mod tidy;
+mod wheel;
 
 use std::env;
 use std::process::ExitCode;

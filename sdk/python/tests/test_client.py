@@ -1,0 +1,212 @@
+"""Does the client have every route, and say clearly what went wrong?"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import threading
+import time
+from typing import Any
+
+import pytest
+from conftest import ROOT, Server
+from fake import LIMITED, OVERLOADED, TAKEN, UNAVAILABLE, Fake
+
+from renown import AsyncClient, Client, Engine, RenownError, StreamEvent
+
+OK = (200, {"status": "ok", "version": "1"}, {})
+EVENT: Any = {"agent_id": "a", "passed": True, "total_latency_ms": 1}
+
+
+def test_every_operation_of_the_document_is_a_method() -> None:
+    document = json.loads((ROOT / "crates/server/openapi.json").read_text())
+    for methods in document["paths"].values():
+        for operation in methods.values():
+            name = operation["operationId"]
+            if name != "docs":
+                assert callable(getattr(Client, name)) and callable(getattr(AsyncClient, name)), name
+
+
+def test_a_tour_of_a_real_server(server: Server) -> None:
+    agent = "a/b c?é"
+    with Client(server.url, server.secret) as client:
+        assert client.health()["status"] == "ok" and client.ready()["status"] == "ready"
+        assert "# TYPE" in client.metrics() and client.openapi()["info"]["title"] == "Renown"
+        verdict = client.evaluate(agent_id=agent, output="bob@corp.io", tool="mail", latency_ms=3)
+        assert not verdict["passed"] and verdict["gates"][1].get("reason") == "email address detected in output"
+        assert client.get_reputation(agent)["eval_count"] == 1
+        assert client.explain_reputation(agent)["next"]["pass"] > 0
+        assert len(client.get_reputation_history(agent, points=10)["points"]) == 1
+        assert client.add_agent(agent_id="new")["agent_id"] == "new"
+        assert [found["agent_id"] for found in client.list_agents(q="NEW")["agents"]] == ["new"]
+        assert client.list_events(passed=True)["count"] == 0
+        key = client.create_key(kind="publishable", label="ci")
+        assert key["id"] in [found["id"] for found in client.iter_keys(limit=1)]
+        client.revoke_key(key["id"])
+        with pytest.raises(RenownError) as raised:
+            Client(server.url, key["key"]).list_agents()
+        assert (raised.value.code, raised.value.status) == ("auth_revoked", 401)
+
+
+def test_verdicts_of_the_engine_can_be_ingested(server: Server) -> None:
+    engine = Engine.default()
+    results: Any = [engine.evaluate(agent_id="a", output=output, tool="t").to_dict() for output in ("x", "bob@corp.io")]
+    with Client(server.url, server.publishable) as client:
+        assert client.ingest(events=results)["accepted"] == 2
+        assert client.ingest(events=results)["duplicates"] == 2
+        assert [event["passed"] for event in client.iter_events(agent_id="a")] == [False, True]
+
+
+def test_pages_are_read_as_they_are_used(server: Server) -> None:
+    with Client(server.url, server.publishable) as client:
+        client.ingest(events=[{**EVENT, "tool": f"t{place}"} for place in range(25)])
+        tools = [event.get("tool_name") for event in client.iter_events(limit=10, agent_id="a")]
+        assert tools == [f"t{place}" for place in reversed(range(25))]
+
+    async def main() -> int:
+        async with AsyncClient(server.url, server.publishable) as client:
+            return len([event async for event in client.iter_events(limit=7)])
+
+    assert asyncio.run(main()) == 25
+
+
+def test_an_idempotency_key_makes_a_repeat_harmless(server: Server) -> None:
+    with Client(server.url, server.publishable) as client:
+        first = client.evaluate(agent_id="a", output="x", idempotency_key="k1")
+        assert client.evaluate(agent_id="a", output="x", idempotency_key="k1") == first
+        with pytest.raises(RenownError) as raised:
+            client.evaluate(agent_id="a", output="y", idempotency_key="k1")
+        assert raised.value.code == "conflict"
+
+
+def test_the_stream_of_scores(server: Server) -> None:
+    found: list[StreamEvent] = []
+    with Client(server.url, server.publishable) as client, Client(server.url, server.publishable) as other:
+        events = client.stream()
+        stop = threading.Event()
+
+        def evaluate() -> None:
+            # Until the listener is there to hear it.
+            while not stop.wait(0.02):
+                other.evaluate(agent_id="a", output="x")
+
+        thread = threading.Thread(target=evaluate)
+        thread.start()
+        for event in events:
+            found.append(event)
+            if len(found) == 2:
+                break
+        stop.set()
+        thread.join()
+        events.close()  # type: ignore[attr-defined]
+    assert found[0].event == "score" and found[0].data["agent_id"] == "a"
+
+    async def main() -> StreamEvent:
+        async with AsyncClient(server.url, server.publishable) as client:
+            async def evaluate() -> None:
+                while True:
+                    await asyncio.sleep(0.02)
+                    await client.evaluate(agent_id="b", output="x")
+
+            talking = asyncio.create_task(evaluate())
+            async for event in client.stream():
+                talking.cancel()
+                return event
+        raise AssertionError("the stream ended")
+
+    assert asyncio.run(main()).data["agent_id"] == "b"
+
+
+def test_a_refusal_is_an_error_with_all_that_is_known(server: Server) -> None:
+    with Client(server.url, server.publishable) as client:
+        with pytest.raises(RenownError, match=r"agent_id.*\(validation_error\)") as raised:
+            client.evaluate(agent_id="", output="x")
+        assert raised.value.status == 400 and len(raised.value.request_id or "") == 36
+        with pytest.raises(RenownError) as raised:
+            client.list_keys()
+        assert raised.value.code == "forbidden"
+    with pytest.raises(RenownError) as raised:
+        list(Client(server.url, "").stream())
+    assert raised.value.code == "auth_missing"
+
+
+def test_the_key_comes_from_the_environment_and_is_never_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RENOWN_KEY", "rn_pub_from_outside")
+    with Fake(OK) as fake, Client(fake.url) as client:
+        client.health()
+        assert fake.requests[0][2]["authorization"] == "Bearer rn_pub_from_outside"
+        assert "rn_pub" not in repr(client)
+
+
+def outcome(way: str, call: Any, url: str, **options: Any) -> Any:
+    """What a call gives or raises, with one of the two clients."""
+
+    def sync() -> Any:
+        with Client(url, "k", **options) as client:
+            return call(client)
+
+    async def main() -> Any:
+        async with AsyncClient(url, "k", **options) as client:
+            return await call(client)
+
+    try:
+        return sync() if way == "sync" else asyncio.run(main())
+    except RenownError as error:
+        return error
+
+
+@pytest.mark.parametrize("way", ["sync", "async"])
+@pytest.mark.parametrize(
+    ("answers", "call", "options", "tries", "code"),
+    [
+        ([OVERLOADED, TAKEN], "ingest", {}, 2, None),
+        ([OVERLOADED], "ingest", {"retries": 1}, 2, "overloaded"),
+        ([UNAVAILABLE, TAKEN], "ingest", {}, 1, "store_unavailable"),
+        ([UNAVAILABLE, TAKEN], "ingest_once", {}, 2, None),
+        ([UNAVAILABLE, OK], "health", {}, 2, None),
+        ([LIMITED, TAKEN], "ingest", {}, 2, None),
+        ([LIMITED], "ingest", {"retry_wait_max": 0.5}, 1, "rate_limited"),
+        ([(500, {"error": "oh", "code": "internal", "status": 500}, {})], "health", {}, 1, "internal"),
+        ([(200, b"<html>", {})], "health", {}, 1, "bad_reply"),
+        ([(502, b"<html>", {})], "health", {}, 1, "bad_reply"),
+    ],
+)
+def test_what_is_tried_again(
+    way: str, answers: Any, call: str, options: Any, tries: int, code: str | None
+) -> None:
+    calls = {
+        "health": lambda client: client.health(),
+        "ingest": lambda client: client.ingest(events=[EVENT]),
+        "ingest_once": lambda client: client.ingest(events=[EVENT], idempotency_key="k"),
+    }
+    with Fake(*answers) as fake:
+        found = outcome(way, calls[call], fake.url, **options)
+        assert len(fake.requests) == tries
+    assert (found.code if isinstance(found, RenownError) else None) == code
+
+
+def test_retry_after_is_obeyed() -> None:
+    with Fake(LIMITED, OK) as fake, Client(fake.url, "k") as client:
+        began = time.monotonic()
+        client.health()
+        assert time.monotonic() - began >= 1
+
+
+@pytest.mark.parametrize("way", ["sync", "async"])
+def test_nobody_there_and_no_answer(way: str) -> None:
+    with Fake(OK) as fake:
+        gone = fake.url
+    found = outcome(way, lambda client: client.health(), gone, retries=0)
+    assert isinstance(found, RenownError) and (found.code, found.status) == ("unreachable", None)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        found = outcome(way, lambda client: client.health(timeout=0.05), url, retries=0)
+        assert isinstance(found, RenownError) and found.code == "timed_out"
+
+
+def test_nan_is_never_sent() -> None:
+    with Fake(OK) as fake, Client(fake.url, "k") as client:
+        with pytest.raises(ValueError):
+            client.evaluate(agent_id="a", output=float("nan"))
+        assert fake.requests == []

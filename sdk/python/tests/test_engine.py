@@ -1,0 +1,242 @@
+"""Does the engine judge as the server does, and take every value that JSON can say?"""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import enum
+import json
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from renown import Engine, GateResult, SettingsError, gate, gates
+
+
+def reasons(engine: Engine, output: Any, **more: Any) -> dict[str, str | None]:
+    result = engine.evaluate(agent_id="a1", output=output, **more)
+    return {found.name: found.reason for found in result.gates}
+
+
+def test_the_default_set_is_that_of_the_api() -> None:
+    engine = Engine.default()
+    assert engine.names == ["filesystem", "pii", "content"]
+    assert (engine.budget_ms, engine.fail_fast) == (50, False)
+    assert reasons(engine, "mail bob@corp.io about ../secrets") == {
+        "filesystem": "path traversal in output",
+        "pii": "email address detected in output",
+        "content": None,
+    }
+
+
+def test_a_result_says_everything_and_no_payload() -> None:
+    output = {"to": "bob@corp.io"}
+    result = Engine.default().evaluate(agent_id="a1", output=output, tool="mail", latency_ms=12.5)
+    assert not result and not result.passed
+    assert (result.agent_id, result.tool, result.latency_ms) == ("a1", "mail", 12.5)
+    assert result.output is output
+    assert [found.name for found in result.failed] == ["pii"]
+    assert isinstance(result.gates[0], GateResult) and result.gates[0].passed
+    assert 0 <= result.total_latency_ms < 1000
+    assert len(result.evaluation_id) == 16 and result.timestamp.endswith("Z")
+    said = result.to_dict()
+    assert list(said) == [
+        "evaluation_id", "agent_id", "tool", "passed", "gates", "total_latency_ms", "latency_ms", "timestamp",
+    ]  # fmt: skip
+    assert said["gates"][1]["reason"] == "email address detected in output"
+    assert "bob" not in json.dumps(said) and "bob" not in repr(result)
+
+
+def test_ids_sort_by_time_and_differ() -> None:
+    engine = Engine.default()
+    ids = [engine.evaluate(agent_id="a", output="x").evaluation_id for _ in range(200)]
+    assert len(set(ids)) == 200
+
+
+@dataclasses.dataclass
+class Report:
+    title: str
+    pages: tuple[int, ...]
+
+
+class Colour(str, enum.Enum):
+    RED = "red"
+
+
+class Model:
+    """What a model of pydantic looks like from outside."""
+
+    def model_dump(self, mode: str) -> dict[str, Any]:
+        return {"mail": "bob@corp.io", "mode": mode}
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "text", 1, 2**80, -(10**4000), 0.5, True, {"a": None}, [1, "two", [3.0]], ("a", "b"), {1: "x", None: 2, True: 3, 1.5: 4},
+        Report("x", (1, 2)), Colour.RED, "half a \ud800 pair", {"half \ud800": "\udfff"}, "\0 é 😀", [[[]], {}, "x"],
+    ],
+)  # fmt: skip
+def test_values_that_json_can_say(output: Any) -> None:
+    assert Engine.default().evaluate(agent_id="a", output=output).passed
+
+
+def test_every_text_is_seen() -> None:
+    engine = Engine([gates.pii()])
+    mail = "bob@corp.io"
+    for output in [mail, [mail], (mail,), {mail: 1}, {"a": {"b": mail}}, Report(mail, ()), Model(), json.dumps([mail])]:
+        assert reasons(engine, output)["pii"] == "email address detected in output", output
+
+
+def test_what_is_no_json_is_refused_by_name() -> None:
+    itself: list[Any] = []
+    itself.append(itself)
+    engine = Engine.default()
+    for output, part in [
+        (float("nan"), "output: NaN is no JSON"),
+        ([float("-inf")], "-inf is no JSON"),
+        (b"bytes", "a value of type bytes is no JSON, expected None, bool"),
+        ({"when": object()}, "a value of type object"),
+        ({(1, 2): 3}, "a key of type tuple"),
+        (Report, "a value of type type"),
+        (itself, "contains itself"),
+    ]:
+        with pytest.raises(ValueError, match=part):
+            engine.evaluate(agent_id="a", output=output)
+    with pytest.raises(ValueError, match="input: NaN"):
+        engine.evaluate(agent_id="a", output="x", input=float("nan"))
+
+
+def test_what_python_raises_on_the_way_is_raised() -> None:
+    class Broken:
+        def model_dump(self, mode: str) -> None:
+            raise KeyError("broken")
+
+    with pytest.raises(KeyError, match="broken"):
+        Engine.default().evaluate(agent_id="a", output=[Broken()])
+
+
+def test_bad_arguments_are_named() -> None:
+    engine = Engine.default()
+    for more, part in [
+        ({"agent_id": ""}, "agent_id: .*expected 1 to 200"),
+        ({"agent_id": "."}, "agent_id: "),
+        ({"tool": "x" * 201}, "tool: "),
+        ({"latency_ms": -1}, "latency_ms: -1, expected milliseconds from 0 to 60000"),
+    ]:
+        with pytest.raises(ValueError, match=part):
+            engine.evaluate(**{"agent_id": "a", "output": "x", **more})
+
+
+def test_options_of_gates() -> None:
+    engine = Engine(
+        [
+            gates.pii(email=False, name="numbers"),
+            gates.pii(mode="observe"),
+            gates.latency(max_ms=100),
+            gates.schema({"type": "object"}, name="shape"),
+            gates.content(phrases=["no can do"]),
+            gates.filesystem(roots=["/srv/repo"], strictness="balanced"),
+        ],
+        budget_ms=1000,
+        strictness="strict",
+    )
+    assert reasons(engine, "bob@corp.io says: No can  do", latency_ms=143) == {
+        "numbers": None,
+        "pii": "observed: email address detected in output",
+        "latency": "latency 143ms exceeds 100ms threshold",
+        "shape": "schema validation failed (1 issue): / type",
+        "content": "refusal phrase in output",
+        "filesystem": None,
+    }
+
+
+def test_settings_that_are_refused_name_the_key() -> None:
+    for make, part in [
+        (lambda: Engine([]), "gates: no gates, expected at least one"),
+        (lambda: Engine([gates.pii(), gates.pii()]), 'gates: "pii" stands there twice'),
+        (lambda: Engine([gates.pii(), gate("pii", lambda _: True)]), "twice"),
+        (lambda: Engine([gates.latency(max_ms=-1)]), "gate.latency.max_ms: -1, expected"),
+        (lambda: Engine([gates.pii()], budget_ms=0), "gates.budget_ms: 0, expected"),
+        (lambda: Engine([gates.BuiltIn("x", "unheard")]), "gate.x.kind: "),
+        (lambda: Engine([lambda _: True]), "expected what `gates.pii"),  # type: ignore[list-item]
+    ]:
+        with pytest.raises(SettingsError, match=part):
+            make()
+
+
+def test_fail_fast() -> None:
+    engine = Engine([gates.pii(), gates.content()], fail_fast=True)
+    assert reasons(engine, "bob@corp.io")["content"] == "renown:aborted"
+
+
+def test_settings_of_a_file(tmp_path: Path) -> None:
+    (tmp_path / "answer.json").write_text('{"type": "string"}')
+    file = tmp_path / "renown.toml"
+    file.write_text(
+        'listen = "127.0.0.1:7070"\n[gates]\nbudget_ms = 100\nevaluate = ["answer", "mine", "filesystem"]\n'
+        '[gate.answer]\nkind = "schema"\nschema = "answer.json"\n[gate.filesystem]\nroots = ["."]\n'
+    )
+    mine, other = gate("mine", lambda _: True), gate("other", lambda _: True)
+    engine = Engine.from_file(file, gates=[mine, other])
+    assert engine.names == ["answer", "mine", "filesystem", "other"] and engine.budget_ms == 100
+    assert engine.evaluate(agent_id="a", output=f"see {tmp_path}/x/../y").passed
+    assert not engine.evaluate(agent_id="a", output=f"see {tmp_path}/../y").passed
+    with pytest.raises(SettingsError, match='renown.toml: gates.evaluate: "mine" is no gate'):
+        Engine.from_file(file)
+    with pytest.raises(SettingsError, match='place: "there", expected'):
+        Engine.from_file(file, "there")  # type: ignore[arg-type]
+    file.write_text("\n[gates\n")
+    with pytest.raises(SettingsError, match="line 2"):
+        Engine.from_file(file)
+    with pytest.raises(OSError, match="none.toml"):
+        Engine.from_file(tmp_path / "none.toml")
+
+
+def test_a_large_output_leaves_other_threads_their_turn() -> None:
+    engine, output = Engine([gates.pii()], budget_ms=60_000), "clean words " * 4_000_000
+    turns, done = 0, threading.Event()
+
+    def count() -> None:
+        nonlocal turns
+        while not done.is_set():
+            turns += 1
+            time.sleep(0)
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    before = turns
+    assert engine.evaluate(agent_id="a", output=output).passed
+    during = turns - before
+    done.set()
+    thread.join()
+    assert during > 10
+
+
+def test_the_event_loop_is_not_held() -> None:
+    engine, output = Engine([gates.pii()], budget_ms=60_000), "clean words " * 4_000_000
+
+    async def main() -> int:
+        turns = 0
+
+        async def count() -> None:
+            nonlocal turns
+            while True:
+                turns += 1
+                await asyncio.sleep(0)
+
+        counting = asyncio.create_task(count())
+        assert (await engine.aevaluate(agent_id="a", output=output)).passed
+        counting.cancel()
+        return turns
+
+    assert asyncio.run(main()) > 10
+
+
+def test_async_errors_are_raised_where_they_are_awaited() -> None:
+    engine = Engine([gate("mine", lambda _: True)])
+    with pytest.raises(ValueError, match="NaN"):
+        asyncio.run(engine.aevaluate(agent_id="a", output=float("nan")))

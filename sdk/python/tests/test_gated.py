@@ -1,0 +1,98 @@
+"""Does the decorator gate what a function returns?"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import time
+from typing import Any
+
+import pytest
+
+from renown import Engine, GateFailed, Result, gated, gates
+
+
+class Tracked:
+    """Telemetry as far as the decorator knows it."""
+
+    def __init__(self) -> None:
+        self.results: list[Result] = []
+
+    def track(self, result: Result) -> None:
+        self.results.append(result)
+
+
+ENGINE = Engine([gates.pii()])
+
+
+def test_a_good_output_is_returned_as_it_is() -> None:
+    output = {"fine": True}
+    tracked: Any = Tracked()
+
+    @gated(ENGINE, agent_id="a1", telemetry=tracked)
+    def search(query: str, *, limit: int = 3) -> dict[str, bool]:
+        """Finds."""
+        time.sleep(0.005)
+        return output
+
+    assert search("x", limit=1) is output
+    (result,) = tracked.results
+    assert (result.agent_id, result.tool) == ("a1", "search")
+    assert 5 <= result.latency_ms < 1000
+    assert search.__doc__ == "Finds." and "limit" in inspect.signature(search).parameters
+
+
+def test_a_bad_output_raises_and_is_tracked() -> None:
+    tracked: Any = Tracked()
+
+    @gated(ENGINE, agent_id="a1", tool="mail", telemetry=tracked)
+    def read() -> str:
+        return "bob@corp.io"
+
+    with pytest.raises(GateFailed, match="pii: email address detected in output") as raised:
+        read()
+    assert raised.value.result is tracked.results[0] and raised.value.result.tool == "mail"
+
+
+def test_other_ways_to_fail() -> None:
+    def read() -> str:
+        return "bob@corp.io"
+
+    assert gated(ENGINE, agent_id="a", on_fail="return")(read)() == "bob@corp.io"
+    assert gated(ENGINE, agent_id="a", on_fail=lambda result: result.failed[0].name)(read)() == "pii"
+
+
+def test_an_async_function() -> None:
+    @gated(ENGINE, agent_id="a1")
+    async def read(address: str) -> str:
+        await asyncio.sleep(0)
+        return address
+
+    assert inspect.iscoroutinefunction(read)
+    assert asyncio.run(read("nobody")) == "nobody"
+    with pytest.raises(GateFailed):
+        asyncio.run(read("bob@corp.io"))
+
+
+def test_what_the_function_raises_is_left_alone() -> None:
+    tracked: Any = Tracked()
+
+    @gated(ENGINE, agent_id="a1", telemetry=tracked)
+    def broken() -> str:
+        raise KeyError("own")
+
+    with pytest.raises(KeyError, match="own"):
+        broken()
+    assert tracked.results == []
+
+
+def test_the_input_of_gates_that_look_at_it() -> None:
+    engine = Engine([gates.schema({"required": ["query"]}, target="input")])
+
+    @gated(engine, agent_id="a1", input=lambda query: {"query": query})
+    def search(query: str) -> str:
+        return query
+
+    assert search("x") == "x"
+    with pytest.raises(GateFailed):
+        gated(engine, agent_id="a1", input=lambda: {})(lambda: "x")()

@@ -1,0 +1,36 @@
+"""Does the quick start of the README print what it shows?"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, Server, clean_environment
+
+READMES = [ROOT / "README.md", ROOT / "sdk/python/README.md"]
+
+
+def blocks(text: str, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+
+
+@pytest.mark.parametrize("readme", READMES, ids=lambda readme: readme.parent.name)
+def test_the_scripts_run(readme: Path, server: Server) -> None:
+    scripts = blocks(readme.read_text(), "python")
+    assert scripts, f"{readme} has no script"
+    for script in scripts:
+        script = script.replace("http://127.0.0.1:7070", server.url)
+        run = subprocess.run(
+            [sys.executable, "-c", script],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            env=clean_environment({"RENOWN_KEY": server.publishable}),
+        )
+        # What a line prints stands behind it, after `# `.
+        shown = re.findall(r"^\s*print\(.*\)  # (.*)$", script, re.MULTILINE)
+        assert run.returncode == 0, run.stderr
+        assert run.stdout.splitlines() == shown

@@ -1,0 +1,184 @@
+"""Do verdicts reach the server, whatever happens to it, to this process and to its children?"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Server, clean_environment
+from fake import LIMITED, OVERLOADED, TAKEN, Fake
+
+from renown import AsyncClient, Client, Engine, Result, Telemetry
+
+ENGINE = Engine.default()
+
+
+def verdict(output: str = "x", agent: str = "a") -> Result:
+    return ENGINE.evaluate(agent_id=agent, output=output, tool="t", latency_ms=5)
+
+
+def sent(fake: Fake) -> list[Any]:
+    return [event for _, path, _, body in fake.requests for event in body["events"] if path == "/v1/ingest"]
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    until = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < until, "it never happened"
+        time.sleep(0.005)
+
+
+def test_a_verdict_arrives_as_it_is(server: Server) -> None:
+    result = verdict("bob@corp.io")
+    with Client(server.url, server.publishable) as client, Telemetry(client, interval_s=1000) as telemetry:
+        telemetry.track(result)
+        assert telemetry.waiting == 1
+        assert telemetry.flush()
+        assert (telemetry.waiting, telemetry.dropped) == (0, 0)
+        (event,) = client.list_events()["events"]
+        assert (event["id"], event["agent_id"], event.get("tool_name")) == (result.evaluation_id, "a", "t")
+        assert not event["passed"] and event["created_at"] == result.timestamp and event.get("latency_ms") == 5
+        telemetry.track(result)
+        assert telemetry.flush()
+        assert client.list_events()["count"] == 1
+
+
+def test_events_hold_no_payload() -> None:
+    with Fake(TAKEN) as fake, Client(fake.url, "the-key") as client, Telemetry(client) as telemetry:
+        telemetry.track(verdict("marker@corp.io"))
+        assert telemetry.flush()
+        assert fake.requests[0][2]["authorization"] == "Bearer the-key"
+        assert "marker" not in str(fake.requests[0][3])
+
+
+def test_a_full_batch_or_the_interval_sends() -> None:
+    with Fake(TAKEN) as fake, Client(fake.url, "k") as client:
+        with Telemetry(client, interval_s=1000, batch=3) as telemetry:
+            for _ in range(3):
+                telemetry.track(verdict())
+            wait_for(lambda: len(sent(fake)) == 3)
+        with Telemetry(client, interval_s=0.05) as telemetry:
+            telemetry.track(verdict())
+            wait_for(lambda: len(sent(fake)) == 4)
+
+
+def test_the_server_may_be_away_and_come_back(
+    start: Callable[..., Server], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    server = start(data=tmp_path / "data")
+    key, address = server.publishable, server.url.removeprefix("http://")
+    server.stop()
+    with Client(server.url, key) as client, Telemetry(client, interval_s=0.05) as telemetry:
+        with caplog.at_level(logging.WARNING, "renown"):
+            for _ in range(5):
+                telemetry.track(verdict())
+            wait_for(lambda: bool(caplog.records))
+        assert not telemetry.flush(0.2) and telemetry.waiting == 5
+        assert "renown" == caplog.records[0].name and key not in caplog.text
+        start(data=tmp_path / "data", listen=address)
+        assert telemetry.flush()
+        assert client.get_reputation("a")["eval_count"] == 5
+
+
+def test_retry_after_of_a_busy_server_is_obeyed() -> None:
+    with Fake(OVERLOADED, LIMITED, TAKEN) as fake, Client(fake.url, "k") as client:
+        with Telemetry(client, interval_s=0.01) as telemetry:
+            began = time.monotonic()
+            telemetry.track(verdict())
+            wait_for(lambda: telemetry.waiting == 0)
+            assert time.monotonic() - began >= 1 and len(fake.requests) == 3
+            assert telemetry.dropped == 0
+
+
+def test_a_full_buffer_drops_the_oldest_and_counts_it(tmp_path: Path) -> None:
+    with Fake(TAKEN) as fake:
+        gone = fake.url
+    with Client(gone, "k") as client:
+        telemetry = Telemetry(client, interval_s=1000, batch=10, buffer=10)
+        for _ in range(25):
+            telemetry.track(verdict())
+        assert telemetry.dropped >= 15
+        telemetry.shutdown(0.1)
+        spooled = Telemetry(client, interval_s=1000, batch=10, buffer=10, spool=tmp_path / "spool")
+        for _ in range(25):
+            spooled.track(verdict())
+        spooled.shutdown(1)
+        assert spooled.dropped == 0
+    with Fake(TAKEN) as fake, Client(fake.url, "k") as client:
+        with Telemetry(client, interval_s=0.05, spool=tmp_path / "spool"):
+            # What the other one left behind is taken over.
+            wait_for(lambda: len(sent(fake)) == 25)
+
+
+def test_shutdown_may_be_repeated_and_nothing_raises_afterwards() -> None:
+    with Fake(TAKEN) as fake, Client(fake.url, "k") as client:
+        telemetry = Telemetry(client, interval_s=1000)
+        telemetry.track(verdict())
+        telemetry.shutdown()
+        telemetry.shutdown()
+        assert len(sent(fake)) == 1
+        telemetry.track(verdict())
+        assert telemetry.dropped == 1
+        telemetry.track("no verdict")  # type: ignore[arg-type]
+
+
+def test_from_async_code() -> None:
+    async def main(url: str) -> None:
+        async with AsyncClient(url, "k") as client, Telemetry(client, interval_s=1000) as telemetry:
+            telemetry.track(await ENGINE.aevaluate(agent_id="a", output="x"))
+            assert await telemetry.aflush()
+
+    with Fake(TAKEN) as fake:
+        asyncio.run(main(fake.url))
+        assert len(sent(fake)) == 1
+
+
+def run_script(script: str, url: str) -> None:
+    head = f"""
+        import os, sys
+        from renown import Client, Engine, Telemetry
+        engine, telemetry = Engine.default(), Telemetry(Client({url!r}, "k"), interval_s=1000)
+        def track(agent):
+            telemetry.track(engine.evaluate(agent_id=agent, output="x"))
+    """
+    text = textwrap.dedent(head) + textwrap.dedent(script)
+    subprocess.run([sys.executable, "-c", text], check=True, timeout=60, env=clean_environment())
+
+
+def test_the_end_of_a_program_sends_what_waits() -> None:
+    for script in ["track('a')", "track('a')\nsys.exit(0)", "track('a')\ntelemetry = None"]:
+        with Fake(TAKEN) as fake:
+            run_script(script, fake.url)
+            assert len(sent(fake)) == 1, script
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_forked_child_sends_its_own() -> None:
+    script = """
+        track("parent")
+        child = os.fork()
+        if child == 0:
+            track("child")
+            assert telemetry.waiting == 1, "what waited stays with the parent"
+            sys.exit(0)
+        assert os.waitpid(child, 0)[1] == 0
+    """
+    with Fake(TAKEN) as fake:
+        run_script(script, fake.url)
+        assert sorted(event["agent_id"] for event in sent(fake)) == ["child", "parent"]
+
+
+def test_settings_that_make_no_sense() -> None:
+    client = Client("http://127.0.0.1:1", "k")
+    for settings, part in [({"batch": 0}, "batch: 0"), ({"buffer": 0}, "buffer: 0"), ({"interval_s": -1}, "interval_s: -1")]:
+        with pytest.raises(ValueError, match=part):
+            Telemetry(client, **settings)  # type: ignore[arg-type]

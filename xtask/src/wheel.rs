@@ -1,0 +1,46 @@
+//! The Python SDK as its users get it: a wheel, installed into an environment of its own, and the tests against that.
+//!
+//! The wheel is built in the debug profile below the target directory; nothing is left in the sources.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+use crate::python;
+use crate::renown::empty;
+use crate::shell::{cargo, program, run, target_dir};
+
+/// Builds the wheel, installs it and runs the tests of `sdk/python`.
+pub(crate) fn test() -> Result<()> {
+    run(cargo().args(["build", "--locked", "--package", "renown"]))?;
+    let target = target_dir()?;
+    let environment = python::environment("python")?;
+    let python = environment.join("bin/python");
+    let wheels = target.join("xtask/wheels");
+    empty(&wheels)?;
+    run(program(environment.join("bin/maturin"))
+        .args(["build", "--quiet", "--locked", "--manifest-path", "sdk/python/Cargo.toml"])
+        // What a wheel for other machines may link to is a question for a release.
+        .args(["--compatibility", "linux", "--interpreter"])
+        .arg(&python)
+        .arg("--out")
+        .arg(&wheels))?;
+    let wheel = only_file(&wheels)?;
+    run(program(&python)
+        .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"])
+        .args(["--no-deps", "--force-reinstall"])
+        .arg(wheel))?;
+    run(program(&python)
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .env("RENOWN_PROGRAM", target.join("debug/renown"))
+        .args(["-m", "pytest", "--quiet", "--no-header", "--config-file", "sdk/python/pyproject.toml"])
+        .arg("--basetemp")
+        .arg(target.join("xtask/pytest"))
+        .arg("sdk/python/tests"))
+}
+
+fn only_file(folder: &Path) -> Result<PathBuf> {
+    let entry = fs::read_dir(folder)?.next().context("maturin made no wheel")??;
+    Ok(entry.path())
+}
