@@ -159,9 +159,9 @@ impl Operation {
 /// The one list in a page.
 fn items(reply: &Reply, types: &[Type]) -> Option<(String, Shape)> {
     let Reply::Json(Shape::Named(name)) = reply else { return None };
-    let mut lists = fields(types, name)?.iter().filter_map(|field| match &field.shape {
-        Shape::List(item) => Some((field.name.clone(), (**item).clone())),
-        _ => None,
+    let mut lists = fields(types, name)?.iter().filter_map(|field| {
+        let Shape::List(item) = &field.shape else { return None };
+        Some((field.name.clone(), (**item).clone()))
     });
     lists.next().filter(|_| lists.next().is_none())
 }
@@ -281,7 +281,14 @@ impl Shape {
         match self {
             Self::Any | Self::Null => true,
             Self::Either(choices) => choices.iter().any(Self::is_nullable),
-            _ => false,
+            Self::Text
+            | Self::Whole
+            | Self::Number
+            | Self::Flag
+            | Self::Words(_)
+            | Self::List(_)
+            | Self::Map(_)
+            | Self::Named(_) => false,
         }
     }
 }

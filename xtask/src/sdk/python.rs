@@ -36,7 +36,7 @@ pub(super) fn client(api: &Api) -> String {
         file += &type_text(found);
     }
     for client in [SYNC, ASYNC] {
-        file += &format!("\n\nclass {}({}):\n    \"\"\"{}\"\"\"\n", client.name, client.base, client.about);
+        file += &client.head();
         for operation in &api.operations {
             file += &client.method(operation);
             file += &client.pages(operation).unwrap_or_default();
@@ -151,6 +151,10 @@ const ASYNC: Flavour = Flavour {
 };
 
 impl Flavour {
+    fn head(&self) -> String {
+        format!("\n\nclass {}({}):\n    \"\"\"{}\"\"\"\n", self.name, self.base, self.about)
+    }
+
     fn method(&self, operation: &Operation) -> String {
         let request = request(operation, &operation.query);
         let (define, reply, body) = match &operation.reply {
