@@ -165,7 +165,8 @@ pub struct Choice<'c> {
     pub strictness: Option<Strictness>,
     /// Absolute directories beside the roots of each `filesystem` gate.
     pub roots: &'c [String],
-    /// Names of gates that the caller runs itself; they stand in the set as the others do.
+    /// Names of gates that the caller runs itself. They stand in the set as the others do, or after it if it does not name
+    /// them.
     pub customs: &'c [String],
     /// What is judged.
     pub part: Part,
@@ -278,7 +279,9 @@ impl<'s> Common<'s> {
         let strictness = choice.strictness.or(strictness);
         let says_rtb = set.contains(&RTB);
         let budget = budget.unwrap_or(if says_rtb { rtb::BUDGET_MS } else { DEFAULT_BUDGET_MS });
-        let set = set.into_iter().flat_map(members).collect();
+        let mut set: Vec<&str> = set.into_iter().flat_map(members).collect();
+        let customs = choice.customs.iter().map(String::as_str);
+        set.extend(customs.filter(|custom| !set.contains(custom)).collect::<Vec<_>>());
         let common = Self {
             budget: Duration::from_millis(budget),
             fail_fast,

@@ -281,6 +281,32 @@ fn finished(engine: &Engine, outcomes: Vec<Outcome>) -> (Vec<String>, Verdict) {
 }
 
 #[test]
+fn gates_of_the_caller_that_no_set_names_stand_after_it() {
+    let customs = ["c1".to_owned(), "c2".to_owned()];
+    for (common, expected) in [
+        (json!({}), vec!["filesystem", "pii", "content", "c1", "c2"]),
+        (json!({"evaluate": ["c2", "pii"]}), vec!["c2", "pii", "c1"]),
+        (json!({"evaluate": ["pii", "c2", "c1"]}), vec!["pii", "c2", "c1"]),
+    ] {
+        let settings: Settings = serde_json::from_value(json!({"gates": common})).unwrap();
+        let choice = Choice { customs: &customs, ..Choice::of(Place::Evaluate) };
+        let engine = Engine::new(&settings, &choice, &mut |file| Err(file.to_owned())).unwrap();
+        assert_eq!(engine.names().collect::<Vec<_>>(), expected);
+    }
+}
+
+#[test]
+fn paths_among_the_options_are_found() {
+    let mut settings: Settings = serde_json::from_value(json!({"gate": {
+        "a": {"kind": "filesystem", "roots": ["x", " ", "/y", "C:/z", 5], "cwd": "w"},
+        "b": {"roots": "no list", "schema": "s.json"},
+        "c": {"cwd": "D:\\v"}}}))
+    .unwrap();
+    // In the order of the names.
+    assert_eq!(settings.relative_paths().collect::<Vec<_>>(), ["w", "x", "/y"]);
+}
+
+#[test]
 fn gates_of_the_caller_stand_in_their_place() {
     let engine = with_customs(&json!({}), &["c1", "fails", "c2", "passes", "c3", "c4", "c5"]);
     let (left, verdict) = finished(
