@@ -65,14 +65,6 @@ impl Engine {
         let tables = settings::read(&text).map_err(refused)?;
         let dir = path.parent().unwrap_or(Path::new(""));
         let choice = Choice { customs: &customs, ..Choice::of(place) };
-        let configured = Self::build(tables.clone(), &choice, dir).map_err(refused)?;
-        let mut names: Vec<String> = configured.names();
-        let more: Vec<String> = customs.iter().filter(|custom| !names.contains(custom)).cloned().collect();
-        if more.is_empty() {
-            return Ok(configured);
-        }
-        names.extend(more);
-        let choice = Choice { gates: Some(&names), ..choice };
         Self::build(tables, &choice, dir).map_err(refused)
     }
 
@@ -129,11 +121,15 @@ impl Engine {
             tmax: tmax.map(|(tmax_ms, started_at_ms)| Tmax { tmax_ms, started_at_ms, now_ms }),
             ..Context::of(&text)
         };
-        let verdict = self.judge(py, &context, began, run)?;
+        let mut verdict = self.judge(py, &context, began, run)?;
         let random =
             getrandom::u64().map_err(|error| PyRuntimeError::new_err(format!("no chance: {error}")))?;
         let evaluation_id = EvaluationId::made(now_ms, random);
-        let output = output.clone().unbind();
+        let output = match verdict.redacted.take() {
+            Some(redacted) => py.import("json")?.call_method1("loads", (redacted,))?,
+            None => output.clone(),
+        };
+        let output = output.unbind();
         Ok(Judged { evaluation_id, agent_id, tool, latency, timestamp, verdict, output })
     }
 }

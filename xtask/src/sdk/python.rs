@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import AsyncIterator, Iterator
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, TypeAlias, TypedDict
 
 from ._http import AsyncHttp, Http, Request, StreamEvent, path
 
@@ -21,8 +21,6 @@ if sys.version_info >= (3, 11):
     from typing import NotRequired
 else:
     from typing_extensions import NotRequired
-
-from typing import TypeAlias
 ";
 
 const KEYWORDS: [&str; 9] = ["as", "class", "def", "from", "global", "in", "import", "is", "pass"];
@@ -284,4 +282,56 @@ fn method_docs(operation: &Operation, query: &[Field]) -> String {
         lines.extend(wrap(&said, indent));
     }
     format!("{}\n{indent}\"\"\"\n", lines.join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn field(name: &str, shape: Shape, required: bool) -> Field {
+        Field { name: name.to_owned(), description: String::new(), shape, required }
+    }
+
+    fn object(fields: Vec<Field>) -> Type {
+        Type {
+            name: "T".to_owned(),
+            description: "About.".to_owned(),
+            definition: Definition::Object(fields),
+        }
+    }
+
+    #[test]
+    fn a_keyword_is_no_field_of_a_class() {
+        let named = |name| object(vec![field(name, Shape::Whole, true), field("b", Shape::Text, false)]);
+        assert_eq!(
+            type_text(&named("a")),
+            "\n\nclass T(TypedDict):\n    \"\"\"About.\"\"\"\n\n    a: int\n    b: NotRequired[str]\n"
+        );
+        assert_eq!(
+            type_text(&named("pass")),
+            "\nT = TypedDict(\"T\", {\"pass\": \"int\", \"b\": \"NotRequired[str]\"})\n\"\"\"About.\"\"\"\n"
+        );
+        assert_eq!((argument("from"), argument("q")), ("from_".to_owned(), "q".to_owned()));
+    }
+
+    #[test]
+    fn annotations() {
+        let either = Shape::Either(vec![Shape::List(Box::new(Shape::Number)), Shape::Null]);
+        for (shape, expected) in [
+            (Shape::Map(Box::new(Shape::Any)), "dict[str, Any]"),
+            (either, "list[float] | None"),
+            (Shape::Words(vec!["a".to_owned(), "b".to_owned()]), "Literal[\"a\", \"b\"]"),
+            (Shape::Named("T".to_owned()), "T"),
+        ] {
+            assert_eq!(annotation(&shape), expected);
+        }
+    }
+
+    #[test]
+    fn nothing_that_is_said_ends_a_docstring_or_escapes() {
+        assert_eq!(docs("`\\d+`", ""), "\"\"\"`\\\\d+`\"\"\"\n");
+        assert_eq!(docs("", ""), "");
+        let long = docs(&"word ".repeat(40), "    ");
+        assert!(long.ends_with("\n    \"\"\"\n") && long.lines().count() > 2, "{long}");
+    }
 }

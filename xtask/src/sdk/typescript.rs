@@ -160,3 +160,29 @@ fn request(operation: &Operation) -> String {
     }
     format!("{{ {} }}", parts.join(", "))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn annotations() {
+        for (shape, expected) in [
+            (Shape::Map(Box::new(Shape::Any)), "Record<string, unknown>"),
+            (Shape::Either(vec![Shape::Whole, Shape::Null]), "number | null"),
+            (
+                Shape::List(Box::new(Shape::Words(vec!["a".to_owned(), "b".to_owned()]))),
+                "Array<\"a\" | \"b\">",
+            ),
+        ] {
+            assert_eq!(annotation(&shape), expected);
+        }
+    }
+
+    #[test]
+    fn nothing_that_is_said_ends_a_comment() {
+        assert_eq!(docs("all of a/*/b", "  "), "  /** all of a/* /b */\n");
+        assert_eq!(docs("one\n\ntwo", ""), "/**\n * one\n *\n * two\n */\n");
+        assert_eq!(docs("", ""), "");
+    }
+}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import AsyncIterator, Iterator
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, TypeAlias, TypedDict
 
 from ._http import AsyncHttp, Http, Request, StreamEvent, path
 
@@ -12,8 +12,6 @@ if sys.version_info >= (3, 11):
     from typing import NotRequired
 else:
     from typing_extensions import NotRequired
-
-from typing import TypeAlias
 
 AgentName: TypeAlias = str
 """What the caller calls an agent: 1 to 200 characters without control characters, not `.` or `..`."""
