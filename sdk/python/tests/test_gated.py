@@ -22,7 +22,7 @@ class Tracked:
         self.results.append(result)
 
 
-ENGINE = Engine([gates.pii()])
+ENGINE = Engine([gates.pii()], budget_ms=5000)
 
 
 def test_a_good_output_is_returned_as_it_is() -> None:
@@ -87,7 +87,7 @@ def test_what_the_function_raises_is_left_alone() -> None:
 
 
 def test_the_input_of_gates_that_look_at_it() -> None:
-    engine = Engine([gates.schema({"required": ["query"]}, target="input")])
+    engine = Engine([gates.schema({"required": ["query"]}, target="input")], budget_ms=5000)
 
     @gated(engine, agent_id="a1", input=lambda query: {"query": query})
     def search(query: str) -> str:
