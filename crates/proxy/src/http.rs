@@ -77,16 +77,14 @@ impl<H: Host + Send + Sync + 'static> HttpProxy<H> {
         let mut open = tokio::task::JoinSet::new();
         tokio::pin!(end);
         loop {
-            let stream = tokio::select! {
+            let accepted = tokio::select! {
                 () = &mut end => break,
-                accepted = listener.accept() => match accepted {
-                    Ok((stream, _)) => stream,
-                    // Out of descriptors: those that are open come first.
-                    Err(_) => {
-                        tokio::time::sleep(Duration::from_millis(50)).await;
-                        continue;
-                    }
-                },
+                accepted = listener.accept() => accepted,
+            };
+            let Ok((stream, _)) = accepted else {
+                // Out of descriptors: those that are open come first.
+                tokio::time::sleep(Duration::from_millis(50)).await;
+                continue;
             };
             let _ = stream.set_nodelay(true);
             let proxy = Arc::clone(&proxy);
@@ -165,7 +163,7 @@ impl<H: Host + Send + Sync + 'static> HttpProxy<H> {
                 }
             }
             Some(id) => {
-                if let Some(oldest) = self.sessions.insert(id, Arc::clone(&session)) {
+                if let Some(oldest) = self.sessions.insert(id, &session) {
                     self.end(&oldest);
                 }
             }

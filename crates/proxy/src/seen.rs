@@ -65,6 +65,7 @@ pub(crate) fn see(results: &[&RawValue], shape: Shape) -> Answer {
 }
 
 /// What was noticed on the way.
+#[expect(clippy::struct_excessive_bools, reason = "each is noticed by itself")]
 #[derive(Default)]
 struct Looked {
     has_result: bool,
@@ -172,12 +173,12 @@ fn object(members: &Members<'_>, mut value: impl FnMut(&str, &RawValue) -> Optio
 
 /// A result in which what the gates saw is replaced by what they left of it.
 pub(crate) fn redacted(result: &RawValue, shape: Shape, seen: &str) -> Option<String> {
-    let (mut result, seen) = (serde_json::from_str(result.get()).ok()?, serde_json::from_str(seen).ok()?);
-    let seen = match seen {
-        // One for each occurrence of a repeated key, of which the last counts.
-        Value::Array(mut all) if matches!(result, Value::Object(_)) => all.pop()?,
-        seen => seen,
-    };
+    let (mut result, mut seen): (Value, Value) =
+        (serde_json::from_str(result.get()).ok()?, serde_json::from_str(seen).ok()?);
+    // One for each occurrence of a repeated key, of which the last counts.
+    if let (Value::Array(all), Value::Object(_)) = (&mut seen, &result) {
+        seen = all.pop()?;
+    }
     replace(&mut result, seen, shape);
     serde_json::to_string(&result).ok()
 }
@@ -314,7 +315,7 @@ mod tests {
                 r#"{"content":[{"type":"text","text":"a"}],"content":[]}"#,
                 false,
             ),
-            (r#"{}"#, Shape::Tool, "{}", true),
+            ("{}", Shape::Tool, "{}", true),
             (r#""text""#, Shape::Tool, r#""text""#, false),
             (r#"{"content":"text"}"#, Shape::Tool, r#"{"content":"text"}"#, false),
             (

@@ -101,7 +101,9 @@ impl Events {
         let mut drained = Drained::default();
         let event = std::mem::take(&mut self.event);
         for line in lines(&event) {
-            line.iter().for_each(|byte| drained.byte(*byte));
+            for byte in line {
+                drained.byte(*byte);
+            }
             if line.ends_with(b"\n") || line.ends_with(b"\r") {
                 drained.line_ends();
             }

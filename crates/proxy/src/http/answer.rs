@@ -43,7 +43,7 @@ impl<H: Host + Send + Sync + 'static> HttpProxy<H> {
         let (mut parts, body) = reply.into_parts();
         if media_type(&parts.headers) == "text/event-stream" {
             parts.headers.remove(CONTENT_LENGTH);
-            return Response::from_parts(parts, self.events(body, session, answered));
+            return Response::from_parts(parts, self.events(body, session, &answered));
         }
         if !is_json(&parts.headers) {
             return Response::from_parts(parts, body.boxed());
@@ -83,7 +83,7 @@ impl<H: Host + Send + Sync + 'static> HttpProxy<H> {
     }
 
     /// A stream of events. What was answered here comes first.
-    fn events(self: Arc<Self>, body: Incoming, session: Arc<Shared>, answered: Vec<Vec<u8>>) -> ReplyBody {
+    fn events(self: Arc<Self>, body: Incoming, session: Arc<Shared>, answered: &[Vec<u8>]) -> ReplyBody {
         let first: Vec<u8> = answered.iter().flat_map(|message| event_of(message)).collect();
         let reading = Reading { proxy: self, body, session, events: Some(Events::default()), ready: first };
         let frames = stream::unfold(reading, |mut reading| async move {
@@ -137,7 +137,9 @@ impl<H: Host + Send + Sync + 'static> Reading<H> {
                         events.push(&data, |event| found.push(event));
                     }
                     self.events = Some(events);
-                    found.into_iter().for_each(|event| self.carry(event));
+                    for event in found {
+                        self.carry(event);
+                    }
                 }
                 ended => {
                     if let Some(event) = events.finish() {

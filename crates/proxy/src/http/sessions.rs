@@ -43,9 +43,9 @@ impl Sessions {
     }
 
     /// Holds a session, and gives the one that had to go for it.
-    pub(super) fn insert(&self, id: HeaderValue, session: Arc<Shared>) -> Option<Arc<Shared>> {
-        let gone = self.lock().push(id.clone(), Arc::clone(&session));
-        gone.filter(|(_, gone)| !Arc::ptr_eq(gone, &session)).map(|(_, gone)| gone)
+    pub(super) fn insert(&self, id: HeaderValue, session: &Arc<Shared>) -> Option<Arc<Shared>> {
+        let gone = self.lock().push(id, Arc::clone(session));
+        gone.filter(|(_, gone)| !Arc::ptr_eq(gone, session)).map(|(_, gone)| gone)
     }
 
     pub(super) fn remove(&self, id: &HeaderValue) -> Option<Arc<Shared>> {

@@ -154,7 +154,7 @@ impl Session {
                 let members = Members::of(result)?;
                 let kept = members.0.iter().map(|(name, value)| {
                     let value = if name == "tools" {
-                        let (kept, some) = self.kept(value, known, host, effects)?;
+                        let (kept, some) = self.kept(value, known, host, effects);
                         cut |= some;
                         kept
                     } else {
@@ -182,8 +182,8 @@ impl Session {
         known: bool,
         host: &dyn Host,
         effects: &mut Effects,
-    ) -> Option<(String, bool)> {
-        let Some(tools) = items(tools) else { return Some((tools.get().to_owned(), false)) };
+    ) -> (String, bool) {
+        let Some(tools) = items(tools) else { return (tools.get().to_owned(), false) };
         let mut kept = Vec::new();
         for tool in &tools {
             let Some(definition) = definition(tool) else {
@@ -211,7 +211,7 @@ impl Session {
                 kept.push(tool.get());
             }
         }
-        Some((format!("[{}]", kept.join(",")), kept.len() < tools.len()))
+        (format!("[{}]", kept.join(",")), kept.len() < tools.len())
     }
 
     /// Warns of a definition that reads like an attack.

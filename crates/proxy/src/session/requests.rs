@@ -34,7 +34,9 @@ impl Session {
         if is("notifications/cancelled") {
             let ids = params.iter().flat_map(|params| params.all("requestId"));
             let ids: Vec<LooseId> = ids.filter_map(|id| LooseId::of(id.get())).collect();
-            ids.iter().for_each(|id| self.pending.cancel(id));
+            for id in &ids {
+                self.pending.cancel(id);
+            }
         }
         if is("tools/list") {
             message.ids().for_each(|id| self.pending.insert(id, Asked::Tools));
@@ -199,16 +201,11 @@ fn path_of(uri: &str) -> Option<String> {
     let mut rest = path.as_bytes();
     while let Some((first, after)) = rest.split_first() {
         let escape = |hex: &[u8]| u8::from_str_radix(std::str::from_utf8(hex).ok()?, 16).ok();
-        match (first, after.split_at_checked(2).and_then(|(hex, after)| Some((escape(hex)?, after)))) {
-            (b'%', Some((byte, after))) => {
-                bytes.push(byte);
-                rest = after;
-            }
-            _ => {
-                bytes.push(*first);
-                rest = after;
-            }
-        }
+        let escaped = after.split_at_checked(2).filter(|_| *first == b'%');
+        let escaped = escaped.and_then(|(hex, after)| Some((escape(hex)?, after)));
+        let (byte, after) = escaped.unwrap_or((*first, after));
+        bytes.push(byte);
+        rest = after;
     }
     String::from_utf8(bytes).ok().filter(|path| path.starts_with('/'))
 }
