@@ -60,6 +60,8 @@ def test_other_ways_to_fail() -> None:
 
     assert gated(ENGINE, agent_id="a", on_fail="return")(read)() == "bob@corp.io"
     assert gated(ENGINE, agent_id="a", on_fail=lambda result: result.failed[0].name)(read)() == "pii"
+    with pytest.raises(ValueError, match="on_fail: 'ignore', expected"):
+        gated(ENGINE, agent_id="a", on_fail="ignore")  # type: ignore[arg-type]
 
 
 def test_an_async_function() -> None:

@@ -45,10 +45,11 @@ def gated(
     :param tool: What the verdict calls it; the name of the function if not given.
     :param input: A function of the same arguments that gives the `input` of the evaluation, for gates that look at it.
     """
+    if not callable(on_fail) and on_fail not in ("raise", "return"):
+        raise ValueError(f'on_fail: {on_fail!r}, expected "raise", "return" or a function')
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         name = tool if tool is not None else function.__name__
-
         given = input if input is not None else lambda *_, **__: None
 
         def settle(result: Result) -> Any:
