@@ -195,7 +195,7 @@ mod tests {
             r#"{"id":1.0,"result":NaN}"#,
             r#"{"id":10e-1,"x":[-Infinity,"NaN \" Infinity"]}"#,
         ] {
-            assert_eq!(ids(line), [one.clone()], "{line}");
+            assert_eq!(ids(line), std::slice::from_ref(&one), "{line}");
         }
         assert_eq!(ids(r#"{"id":1,"id":2}"#), [one, LooseId::of("2").unwrap()]);
         assert_eq!(ids("hello"), []);

@@ -42,9 +42,7 @@ pub(super) fn accept(mut pins: Pins, folder: &Path, identity: &str) -> Result<Ex
 
 /// A value as it is shown: a text in its lines, anything else as indented JSON.
 fn lines(value: &Value) -> Vec<String> {
-    let text = match value {
-        Value::String(text) => text.clone(),
-        other => serde_json::to_string_pretty(other).unwrap_or_default(),
-    };
+    let text = value.as_str().map(str::to_owned);
+    let text = text.unwrap_or_else(|| serde_json::to_string_pretty(value).unwrap_or_default());
     text.lines().map(str::to_owned).collect()
 }
