@@ -109,6 +109,8 @@ pub(crate) fn items(value: &RawValue) -> Option<Vec<&RawValue>> {
     serde_json::from_str(value.get()).ok()
 }
 
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// A line as the most tolerant reader would see it.
 pub(crate) struct Line<'l> {
     pub(crate) text: Cow<'l, str>,
@@ -118,7 +120,8 @@ pub(crate) struct Line<'l> {
 
 impl<'l> Line<'l> {
     pub(crate) fn read(bytes: &'l [u8]) -> Self {
-        let text = String::from_utf8_lossy(bytes);
+        // Some readers take a byte order mark off before they read.
+        let text = String::from_utf8_lossy(bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes));
         Self { is_utf8: matches!(text, Cow::Borrowed(_)), text }
     }
 
@@ -135,6 +138,9 @@ impl<'l> Line<'l> {
                 return None;
             }
             self.text = Cow::Owned(tolerated);
+        }
+        if let Some(whole) = without_half_characters(&self.text) {
+            self.text = Cow::Owned(whole);
         }
         let value: &RawValue = serde_json::from_str(&self.text).ok()?;
         if first == Some(b'{') {
@@ -173,6 +179,35 @@ fn without_odd_numbers(text: &str) -> String {
     clean
 }
 
+/// JSON text in which escapes of half a character (a lone surrogate) are U+FFFD; none if it has none. JavaScript and Python take
+/// them, Rust has no text for them: a key with one would make all of its object unreadable here, and only here.
+fn without_half_characters(json: &str) -> Option<String> {
+    if !(json.contains("\\ud") || json.contains("\\uD")) {
+        return None;
+    }
+    let mut clean = String::with_capacity(json.len());
+    let mut rest = json;
+    while let Some((before, escape)) = rest.find('\\').and_then(|at| rest.split_at_checked(at)) {
+        clean.push_str(before);
+        let (piece, length) = match (unit(escape), escape.get(6..).and_then(unit)) {
+            (Some(0xD800..=0xDBFF), Some(0xDC00..=0xDFFF)) => (None, 12),
+            (Some(0xD800..=0xDFFF), _) => (Some("\\ufffd"), 6),
+            (Some(_), _) => (None, 6),
+            (None, _) => (None, 2),
+        };
+        let Some((head, tail)) = escape.split_at_checked(length) else { break };
+        clean.push_str(piece.unwrap_or(head));
+        rest = tail;
+    }
+    clean.push_str(rest);
+    Some(clean)
+}
+
+/// The UTF-16 unit of an escape with which a text begins.
+fn unit(text: &str) -> Option<u16> {
+    u16::from_str_radix(text.strip_prefix("\\u")?.get(..4)?, 16).ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -201,6 +236,22 @@ mod tests {
         assert_eq!(ids("hello"), []);
         assert_eq!(ids(r#"{"id":1"#), []);
         assert_eq!(ids(r#"{"id":null}"#), []);
+    }
+
+    #[test]
+    fn half_a_character_makes_nothing_unreadable() {
+        for (json, clean) in [
+            (r#"{"a":"\u00e9"}"#, None),
+            (r#"{"\ud800":1}"#, Some(r#"{"\ufffd":1}"#)),
+            (r#"["\uDE00\ud83d\uDE00\ud83d"]"#, Some(r#"["\ufffd\ud83d\uDE00\ufffd"]"#)),
+            (r#"["\\ud800","\\\ud800\n"]"#, Some(r#"["\\ud800","\\\ufffd\n"]"#)),
+            (r#"["\ud800\u0041é"]"#, Some(r#"["\ufffd\u0041é"]"#)),
+        ] {
+            assert_eq!(without_half_characters(json).as_deref(), clean, "{json}");
+        }
+        let one = [LooseId::of("1").unwrap()];
+        assert_eq!(ids(r#"{"\udfff":0,"id":1}"#), one);
+        assert_eq!(ids("\u{feff}{\"id\":1}"), one);
     }
 
     #[test]
