@@ -6,11 +6,11 @@ use bytes::Bytes;
 use futures_util::stream;
 use http_body_util::{BodyExt, StreamBody};
 use hyper::body::{Frame, Incoming};
-use hyper::header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderValue};
+use hyper::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderValue};
 use hyper::{Response, StatusCode};
 
 use super::sessions::Shared;
-use super::{HttpProxy, Read, ReplyBody, full, is_json, media_type, read, said};
+use super::{HttpProxy, Read, ReplyBody, full, read, said};
 use crate::framing::Oversized;
 use crate::session::{Effects, Forward, Host};
 use crate::sse::{Event, Events, data, event_of, with_data};
@@ -41,12 +41,17 @@ impl<H: Host + Send + Sync + 'static> HttpProxy<H> {
         answered: Vec<Vec<u8>>,
     ) -> Response<ReplyBody> {
         let (mut parts, body) = reply.into_parts();
-        if media_type(&parts.headers) == "text/event-stream" {
-            parts.headers.remove(CONTENT_LENGTH);
-            return Response::from_parts(parts, self.events(body, session, &answered));
-        }
-        if !is_json(&parts.headers) {
-            return Response::from_parts(parts, body.boxed());
+        match Kind::of(&parts.headers) {
+            Kind::Events => {
+                parts.headers.remove(CONTENT_LENGTH);
+                return Response::from_parts(parts, self.events(body, session, &answered));
+            }
+            Kind::Other => return Response::from_parts(parts, body.boxed()),
+            Kind::Unclear => {
+                self.end_alone(&session);
+                return said(StatusCode::BAD_GATEWAY, "the server's reply is encoded or of several types");
+            }
+            Kind::Message => {}
         }
         let Ok(read) = read(body).await else {
             self.end_alone(&session);
@@ -92,6 +97,35 @@ impl<H: Host + Send + Sync + 'static> HttpProxy<H> {
         });
         // Only one task reads it.
         StreamBody::new(frames).boxed()
+    }
+}
+
+/// What a reply holds, as its headers say it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Message,
+    Events,
+    /// Nothing that a client of MCP reads.
+    Other,
+    /// A client may read a message where we cannot: it was asked for plain bytes of one type.
+    Unclear,
+}
+
+impl Kind {
+    /// Some clients look for a type anywhere in the header, or join several headers: whatever one of them may see counts.
+    fn of(headers: &HeaderMap) -> Self {
+        let values =
+            |name| headers.get_all(name).iter().map(|value| String::from_utf8_lossy(value.as_bytes()));
+        let types = values(CONTENT_TYPE).collect::<Vec<_>>().join(",").to_ascii_lowercase();
+        let encoded = values(CONTENT_ENCODING).any(|value| !value.trim().eq_ignore_ascii_case("identity"));
+        let is_message = types.is_empty() || types.contains("json");
+        match (types.contains("text/event-stream"), is_message) {
+            (false, false) => Self::Other,
+            (true, true) => Self::Unclear,
+            _ if encoded => Self::Unclear,
+            (true, false) => Self::Events,
+            (false, true) => Self::Message,
+        }
     }
 }
 
@@ -179,5 +213,33 @@ impl<H: Host + Send + Sync + 'static> Reading<H> {
 
     fn oversized(&self, oversized: &Oversized) -> Effects {
         self.session.lock().oversized_from_server(oversized, &self.proxy.host)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reply_that_some_client_could_read_otherwise_is_unclear() {
+        for (types, encoding, kind) in [
+            (&[][..], None, Kind::Message),
+            (&["application/json; charset=utf-8"], None, Kind::Message),
+            (&["Application/JSON-RPC"], Some("identity"), Kind::Message),
+            (&["text/event-stream"], None, Kind::Events),
+            (&["text/html"], Some("gzip"), Kind::Other),
+            (&["application/json"], Some("gzip"), Kind::Unclear),
+            (&["text/event-stream"], Some("br"), Kind::Unclear),
+            (&["text/plain; x=text/event-stream"], None, Kind::Events),
+            (&["text/plain", "application/json"], None, Kind::Message),
+            (&["application/json", "text/event-stream"], None, Kind::Unclear),
+        ] {
+            let mut headers = HeaderMap::new();
+            for value in types {
+                headers.append(CONTENT_TYPE, HeaderValue::from_static(value));
+            }
+            encoding.map(|value| headers.insert(CONTENT_ENCODING, HeaderValue::from_static(value)));
+            assert_eq!(Kind::of(&headers), kind, "{types:?} {encoding:?}");
+        }
     }
 }
