@@ -235,7 +235,10 @@ fn attend<H>(
                 next = Some((Instant::now() + PATIENCE, Signal::KILL));
             }
             Ok(Happening::ClientClosed) => {
-                *talk.server.lock().unwrap_or_else(PoisonError::into_inner) = None;
+                // Whoever is writing to it, perhaps in vain, closes it later. It must not be waited for: signals are passed on here.
+                if let Ok(mut server) = talk.server.try_lock() {
+                    *server = None;
+                }
                 next = next.or(Some((Instant::now() + PATIENCE, Signal::TERM)));
             }
             Ok(Happening::Drained) => drained = true,
