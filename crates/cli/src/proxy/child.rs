@@ -47,7 +47,7 @@ pub(crate) fn exec(args: &ChildArgs) -> Result<ExitCode, Failure> {
         use rustix::process::{Signal, getppid, set_parent_process_death_signal};
 
         let refused = |error| Failure::new(format!("cannot follow the proxy: {error}"));
-        set_parent_process_death_signal(Some(Signal::TERM)).map_err(refused)?;
+        set_parent_process_death_signal(Some(Signal::KILL)).map_err(refused)?;
         let parent = getppid().map(|parent| parent.as_raw_nonzero().get().unsigned_abs());
         if parent != Some(args.parent) {
             return Err(Failure::new("the proxy is gone"));
