@@ -9,6 +9,8 @@ mod settings;
 use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
@@ -41,6 +43,7 @@ pub(crate) fn run(args: &ProxyArgs, quiet: bool) -> Result<ExitCode, Failure> {
     if args.accept_pins {
         return pins::accept(pins, &folder, &settings.identity);
     }
+    keep_to_owner(&folder);
     let pins = Arc::new(Mutex::new(pins));
     let policy = Arc::new(settings.policy.clone());
     let build = settings.build()?;
@@ -67,6 +70,12 @@ pub(crate) fn run(args: &ProxyArgs, quiet: bool) -> Result<ExitCode, Failure> {
     }
 }
 
+/// Makes the folder of everything that is kept, for its owner only. Whoever writes there tells it if that cannot be.
+fn keep_to_owner(folder: &Path) {
+    let mut builder = std::fs::DirBuilder::new();
+    let _ = builder.recursive(true).mode(0o700).create(folder);
+}
+
 /// Serves clients of an HTTP server until a signal ends it.
 fn serve(proxy: HttpProxy<Machine>, listen: Listen, quiet: bool) -> Result<ExitCode, Failure> {
     if !listen.0.ip().is_loopback() {
@@ -82,6 +91,7 @@ fn serve(proxy: HttpProxy<Machine>, listen: Listen, quiet: bool) -> Result<ExitC
             signal(SignalKind::interrupt()).map_err(refused)?,
             signal(SignalKind::terminate()).map_err(refused)?,
         );
+        drop(signal(SignalKind::from_raw(Signal::XFSZ.as_raw())).map_err(refused)?);
         if !quiet {
             let address = listener.local_addr().map_err(refused)?;
             failure::note(&format!("listening on http://{address}/"));
@@ -129,6 +139,8 @@ fn pass_signals(sender: Sender<Happening>) -> Result<(), Failure> {
     let mut interrupt = listen(SignalKind::interrupt())?;
     let mut terminate = listen(SignalKind::terminate())?;
     let mut hangup = listen(SignalKind::hangup())?;
+    // A file that has reached a limit is told by the write that fails too; the signal would end us.
+    drop(listen(SignalKind::from_raw(Signal::XFSZ.as_raw()))?);
     thread::spawn(move || {
         runtime.block_on(async {
             loop {
