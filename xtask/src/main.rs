@@ -21,7 +21,9 @@ mod durability;
 mod fuzz;
 mod generate;
 mod load;
+mod node;
 mod process;
+mod proxy;
 mod python;
 mod renown;
 mod sdk;
@@ -35,7 +37,8 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 
-const USAGE: &str = "usage: cargo xtask test [PART] | tidy | sdk [--check] | bench core | bench judge";
+const USAGE: &str =
+    "usage: cargo xtask test [PART] | tidy | sdk [--check] | bench core | bench judge";
 
 fn main() -> ExitCode {
     match run() {

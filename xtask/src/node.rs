@@ -1,0 +1,33 @@
+//! Tools of the npm registry, each in a folder of its own.
+
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+
+use crate::shell::{install, program, root, run, succeeds, target_dir};
+
+/// A folder with just the packages that `xtask/NAME/package.json` says, and beside them the other files of `xtask/NAME`:
+/// Node looks for packages where a script is.
+pub(crate) fn folder(name: &str) -> Result<PathBuf> {
+    let sources = root().join("xtask").join(name);
+    let folder = target_dir()?.join("xtask").join(name);
+    if !(succeeds(program("node").arg("--version")) && succeeds(program("npm").arg("--version"))) {
+        install(&["nodejs", "npm"])?;
+    }
+    let wanted = fs::read(sources.join("package.json"))?;
+    // Written last, so that an installation that broke off is made anew.
+    let stamp = folder.join("installed.json");
+    if fs::read(&stamp).ok().as_ref() != Some(&wanted) {
+        fs::create_dir_all(&folder)?;
+        fs::write(folder.join("package.json"), &wanted)?;
+        let npm = ["install", "--no-audit", "--no-fund", "--no-package-lock", "--ignore-scripts", "--silent"];
+        run(program("npm").args(npm).current_dir(&folder))?;
+        fs::write(&stamp, wanted)?;
+    }
+    for entry in fs::read_dir(&sources).with_context(|| format!("no {}", sources.display()))? {
+        let entry = entry?;
+        fs::copy(entry.path(), folder.join(entry.file_name()))?;
+    }
+    Ok(folder)
+}
