@@ -37,8 +37,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 
-const USAGE: &str =
-    "usage: cargo xtask test [PART] | tidy | sdk [--check] | bench core | bench judge";
+const USAGE: &str = "usage: cargo xtask test [PART] | tidy | sdk [--check] | bench core | bench judge";
 
 fn main() -> ExitCode {
     match run() {

@@ -87,7 +87,10 @@ impl ProxySettings {
             pin: PinMode::from(args.pin.or(file.pin).unwrap_or(default_pin)),
             methods: args.methods.clone().or_else(|| file.methods.clone()).unwrap_or_default(),
         };
-        let named = args.root.iter().chain(&file.roots).map(PathBuf::as_path);
+        // Paths of the configuration are relative to its file.
+        let beside = config.path.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
+        let of_file: Vec<PathBuf> = file.roots.iter().map(|root| beside.join(root)).collect();
+        let named = args.root.iter().chain(&of_file).map(PathBuf::as_path);
         let among_arguments = match &server {
             Server::Command(command) => {
                 command.iter().skip(1).map(Path::new).filter(|path| path.is_dir()).collect()
