@@ -141,6 +141,7 @@ mod tests {
             "limits = 5\nprices = 3\n",
             "[gates]\nanything = 1\n[gate.pii.deep]\nx = 1\n",
             "gate.\"rtb.bid-sanity\".max_price = 25\n",
+            "[proxy]\npre = true\nroots = []\n",
             "not TOML",
         ] {
             assert_eq!(find(text), None, "{text}");
@@ -162,7 +163,7 @@ mod tests {
             ("[prices.m]\ninput = 1\ncached_read = 3\n", "prices.m.cached_read", Some("prices.m.cache_read")),
             ("cache_read = 1\n", "cache_read", Some("prices.\"MODEL\".cache_read")),
             ("[gats]\nevaluate = []\n", "gats", Some("gates")),
-            ("[proxy]\npre = true\n", "proxy", None),
+            ("[proxy]\nobserv = true\n", "proxy.observ", Some("proxy.observe")),
             ("retention.evaluations = 5\n", "retention", None),
             ("[[webhooks]]\nurl = \"x\"\n", "webhooks", None),
             ("[limits]\nx = 1\n[[limits.y]]\n", "limits.x", None),
@@ -177,7 +178,7 @@ mod tests {
         }
         let said = |text: &str| find(text).unwrap().1;
         assert!(
-            said("x = 1").contains("one of data, listen, store, limits, prices, gates, gate"),
+            said("x = 1").contains("one of data, listen, store, limits, prices, proxy, gates, gate"),
             "{}",
             said("x = 1")
         );
