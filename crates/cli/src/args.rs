@@ -216,6 +216,10 @@ pub(crate) struct GateArgs {
     /// Print the output itself if it passes, as gates with `mode = "redact"` left it, and the result to standard error
     #[arg(long)]
     pub(crate) redacted: bool,
+
+    /// Measure the gates on the labelled outputs in this directory instead: precision and recall of each gate and rule
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with_all = ["file", "redacted"])]
+    pub(crate) report: Option<PathBuf>,
 }
 
 /// How much counts as a finding.

@@ -2,6 +2,8 @@
 //!
 //! The command brings what the engine must not have: the files, the clock, and chance for the id.
 
+mod report;
+
 use std::fs;
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
@@ -28,6 +30,11 @@ const FAILED: u8 = 1;
 
 /// Judges one output.
 pub(crate) fn run(args: &GateArgs, quiet: bool) -> Result<ExitCode, Failure> {
+    if let Some(dir) = &args.report {
+        let report = report::report(args, dir)?;
+        let mut out = io::stdout().lock();
+        return printed(out.write_all(report.as_bytes()).and_then(|()| out.flush()));
+    }
     let engine = engine(args)?;
     if args.file == Path::new(STDIN) && io::stdin().is_terminal() && !quiet {
         failure::note("reading an output from the terminal, end with Ctrl-D");
@@ -86,9 +93,14 @@ fn engine(args: &GateArgs) -> Result<Engine, Failure> {
     // An empty name is the empty list that `--gates ''` means.
     let gates: Option<Vec<String>> =
         args.gates.as_ref().map(|names| names.iter().filter(|name| !name.is_empty()).cloned().collect());
+    engine_of(args, &config, gates.as_deref())
+}
+
+/// The same for gates that are named.
+fn engine_of(args: &GateArgs, config: &Config, gates: Option<&[String]>) -> Result<Engine, Failure> {
     let roots = args.root.iter().map(|root| roots(root)).collect::<Result<Vec<_>, _>>()?.concat();
     let choice = Choice {
-        gates: gates.as_deref(),
+        gates,
         strictness: args.strictness.map(Into::into),
         roots: &roots,
         links: Some(links()),

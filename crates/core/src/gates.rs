@@ -54,6 +54,7 @@ mod options;
 mod pii;
 mod redact;
 mod rtb;
+mod rules;
 mod scan;
 mod schema;
 mod secrets;

@@ -65,13 +65,25 @@ Examples:
   renown score run runs.jsonl
   renown score reputation --explain < evaluations.json"#;
 
-pub(super) const GATE_HELP: &str = r"Gates, with their options in [gate.NAME] of the configuration:
+pub(super) const GATE_HELP: &str = r#"Gates, with their options in [gate.NAME] of the configuration:
   latency     the tool took longer than max_ms
   schema      the output, or input, does not fit a JSON schema
   filesystem  commands that destroy, paths that climb, system paths,
               credentials; roots
   pii         e-mail, US social security and phone numbers, cards, IBAN
   content     empty outputs, refusals
+  secrets     keys, tokens and passwords; disable, extra
+  injection   text that gives orders to a model; threshold
+  rtb.*       bids of an auction that should not be made
+
+--report DIR reads every file of DIR: JSON Lines
+  {"output": …, "gate": "pii.email", "label": "pass|fail"}
+with the name of a gate or GATE.RULE, and the data sets of presidio-research
+(for pii) and NotInject (for injection). It prints what was rightly found (TP),
+wrongly found (FP) and missed (FN). Without --gates, the gates run that the
+labels name. "output_parts", a list of texts to join, may stand for "output",
+so that a file of secrets is none. --format json also names every output that
+was judged wrongly.
 
 Nothing of the output is kept, logged or printed.
 
@@ -80,7 +92,8 @@ Exit codes: 0 passed, 1 failed, 2 bad usage or bad input.
 Examples:
   renown gate output.json
   some-tool | renown gate --as text --strictness balanced
-  renown gate --gates pii,content --format json output.json";
+  renown gate --gates pii,content --format json output.json
+  renown gate --report labelled/ --strictness balanced"#;
 
 pub(super) const PROXY_HELP: &str = r#"In the settings of an MCP client, put the proxy before the server's command:
   "command": "renown", "args": ["proxy", "--", "npx", "-y", "some-server"]

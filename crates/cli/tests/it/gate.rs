@@ -1,5 +1,7 @@
 //! `renown gate`: what is read, what is printed, and the exit code.
 
+mod quality;
+
 use std::fs;
 use std::path::PathBuf;
 

@@ -38,6 +38,9 @@ const PHRASE_CHARS_MAX: usize = 200;
 /// *Balanced:* how far from its beginning a string is searched, in characters.
 const HEAD_CHARS: usize = 300;
 
+/// Its rules, and how reasons call them.
+pub(super) const RULES: [(&str, &str); 2] = [("empty", "output is empty"), ("refusal", "refusal phrase")];
+
 #[derive(Debug)]
 pub(super) struct Content {
     empty: bool,

@@ -69,7 +69,7 @@ impl<'a> Context<'a> {
 
 /// The built-in gates.
 #[derive(Debug)]
-enum Gate {
+pub(super) enum Gate {
     Latency(Latency),
     Schema(Box<Schema>),
     Filesystem(Filesystem),
@@ -108,13 +108,13 @@ const KINDS: [&str; 13] = {
 pub(super) struct Slot {
     name: Arc<str>,
     mode: Mode,
-    gate: Gate,
+    pub(super) gate: Gate,
 }
 
 /// A set of gates.
 #[derive(Debug)]
 pub struct Engine {
-    slots: Vec<Slot>,
+    pub(super) slots: Vec<Slot>,
     budget: Duration,
     fail_fast: bool,
     strictness: Strictness,

@@ -36,6 +36,20 @@ use shell::Trouble;
 const TOO_DEEP: &str = "shell nesting too deep";
 
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the settings")]
+/// Its rules beside those of destructive commands, and how reasons call them.
+const OTHER_RULES: [(&str, &str); 5] = [
+    ("nesting", TOO_DEEP),
+    ("traversal", "path traversal"),
+    ("outside-roots", "path outside roots"),
+    ("system", "system"),
+    ("credentials", "credentials"),
+];
+
+/// All its rules, and how reasons call them.
+pub(super) fn rules() -> impl Iterator<Item = (&'static str, &'static str)> {
+    destructive::names().map(|name| (name, name)).chain(OTHER_RULES)
+}
+
 #[derive(Debug)]
 pub(super) struct Filesystem {
     destructive: bool,

@@ -45,6 +45,7 @@ use super::text::View;
 use super::verdict::Finding;
 use crate::json::Found;
 use crate::limits::GATE_STRIDE_BYTES;
+pub(super) use score::names;
 use score::{HIDDEN, Kinds, Seen};
 
 const STRICT: i32 = 4;

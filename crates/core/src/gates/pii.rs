@@ -33,7 +33,7 @@ use super::verdict::Finding;
 use crate::limits::GATE_FINDINGS_MAX;
 
 /// The kinds in the order in which a reason names them.
-const KINDS: [(&str, bool, &str); 6] = [
+pub(super) const KINDS: [(&str, bool, &str); 6] = [
     ("email", true, "email address"),
     ("us_ssn", true, "us ssn"),
     ("us_phone", true, "us phone number"),

@@ -39,6 +39,7 @@ use adomain_verify::AdomainVerify;
 use audience_safety::AudienceSafety;
 use bcat_compliance::BcatCompliance;
 use bid_sanity::BidSanity;
+pub(super) use tmax_guard::NEARLY_SPENT;
 use tmax_guard::TmaxGuard;
 
 /// What `rtb` in a set stands for.

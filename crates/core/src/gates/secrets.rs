@@ -175,6 +175,11 @@ impl Secrets {
         Ok(Finding::Fail(format!("secret in {}: {name} ({count} {findings})", view.name())))
     }
 
+    /// The names of its rules, in their order.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.rules.iter().map(Sought::name)
+    }
+
     /// The name of a rule by its number.
     pub(super) fn label(&self, kind: usize) -> &str {
         self.rules.get(kind).map_or("secret", Sought::name)

@@ -12,7 +12,7 @@ use crate::limits::GATE_STRIDE_BYTES;
 
 /// A gate that is there for these tests only.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum TestGate {
+pub(in crate::gates) enum TestGate {
     /// Reads a gigabyte.
     Slow,
     Panics,

@@ -62,6 +62,11 @@ const NAMES: [(Finding, &str); 9] = [
     (Finding::WinDelete, "win-delete"),
 ];
 
+/// The names of all of them.
+pub(super) fn names() -> impl Iterator<Item = &'static str> {
+    NAMES.iter().map(|(_, name)| *name)
+}
+
 impl Findings {
     fn add(&mut self, finding: Finding, if_so: bool) {
         self.0 |= u16::from(if_so) << finding as u16;

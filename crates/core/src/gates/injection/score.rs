@@ -20,6 +20,11 @@ pub(super) struct Kinds(u8);
 const KINDS: [(&str, i32); 5] =
     [("override", 3), ("exfiltration", 3), ("concealment", 2), ("role", 2), ("tool", 1)];
 
+/// The names of all kinds.
+pub(in crate::gates) fn names() -> impl Iterator<Item = &'static str> {
+    KINDS.iter().map(|(name, _)| *name)
+}
+
 impl Kinds {
     fn has(self, bit: usize) -> bool {
         self.0 & (1 << bit) != 0

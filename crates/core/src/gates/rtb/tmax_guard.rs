@@ -13,6 +13,9 @@ use crate::gates::options::{Options, SettingsError, SettingsProblem};
 use crate::gates::verdict::Finding;
 use crate::json::Found;
 
+/// What it says when nothing else runs.
+pub(in crate::gates) const NEARLY_SPENT: &str = "tmax budget nearly spent";
+
 const BUFFER_MS: u64 = 15;
 const BUFFER_MS_MAX: u64 = 60_000;
 
@@ -42,7 +45,7 @@ impl TmaxGuard {
     pub(super) fn check(&self, tmax: Option<Tmax>) -> Finding {
         match tmax {
             None => Finding::Skip("no tmax or start time".into()),
-            Some(tmax) if self.stops(tmax) => Finding::Skip("tmax budget nearly spent".into()),
+            Some(tmax) if self.stops(tmax) => Finding::Skip(NEARLY_SPENT.into()),
             Some(_) => Finding::Pass,
         }
     }

@@ -1,0 +1,327 @@
+//! `renown gate --report DIR`: how good the gates are on labelled sets.
+//!
+//! | word | counts outputs where |
+//! |---|---|
+//! | TP | it had to fire and did |
+//! | FP | it must not fire and did |
+//! | FN | it had to fire and did not |
+//! | precision | TP / (TP + FP) |
+//! | recall | TP / (TP + FN) |
+//! | alarms | FP / outputs where it must not fire |
+//!
+//! A line a rule, and one a gate, which is the sum of its rules and of the outputs that name no rule. Shares are cut, not
+//! rounded, so that 1.000 means all. Every gate runs alone and without a deadline: judgement is measured, not speed.
+//! Without `--gates` those run that the sets name.
+
+mod sets;
+
+use core::time::Duration;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use renown_core::gates::{Context, Engine};
+use serde::Serialize;
+
+use crate::args::{GateArgs, GateFormatArg};
+use crate::config::Config;
+use crate::failure::{self, Failure, printable};
+use crate::table::{counted, table};
+use sets::{File, Known, Sample};
+
+/// What is printed.
+#[derive(Debug, Default, Serialize)]
+struct Report {
+    files: Vec<FileRead>,
+    /// Files of another shape.
+    skipped: Vec<String>,
+    gates: Vec<Line>,
+    wrong: Vec<Wrong>,
+    left_out: Vec<LeftOut>,
+}
+
+#[derive(Debug, Serialize)]
+struct FileRead {
+    file: String,
+    shape: &'static str,
+    samples: usize,
+}
+
+/// The figures of a gate or rule.
+#[derive(Debug, Serialize)]
+struct Line {
+    gate: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rule: Option<String>,
+    samples: u64,
+    #[serde(flatten)]
+    counts: Counts,
+    precision: Option<f64>,
+    recall: Option<f64>,
+    alarms: Option<f64>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+struct Counts {
+    tp: u64,
+    fp: u64,
+    r#fn: u64,
+    tn: u64,
+}
+
+/// An output that was judged otherwise than its label says.
+#[derive(Debug, Serialize)]
+struct Wrong {
+    file: String,
+    /// Its line, or its place in the array.
+    number: usize,
+    gate: String,
+    label: &'static str,
+}
+
+/// What was missed because a rule says that it is none.
+#[derive(Debug, Serialize)]
+struct LeftOut {
+    gate: String,
+    samples: u64,
+    why: &'static str,
+}
+
+/// Runs the gates over the sets of a directory, and answers what is to be printed.
+pub(super) fn report(args: &GateArgs, dir: &Path) -> Result<String, Failure> {
+    let mut gates = Gates { args, config: Config::load(args.config.as_deref())?, built: BTreeMap::new() };
+    if args.gates.is_some() {
+        super::engine(args)?;
+    }
+    let (mut report, mut tally) = (Report::default(), Tally::default());
+    for path in files(dir)? {
+        let file = path.display().to_string();
+        if path.is_dir() {
+            report.skipped.push(file);
+            continue;
+        }
+        let text = super::read(&path, "labelled outputs")?;
+        match sets::read(&file, &text).map_err(|what| Failure::new(format!("{file}: {what}")))? {
+            File::Other => report.skipped.push(file),
+            File::Set(shape, samples) => {
+                for sample in &samples {
+                    gates.judge(sample, &file, shape, &mut tally)?;
+                }
+                report.files.push(FileRead { file, shape, samples: samples.len() });
+            }
+        }
+    }
+    for file in &report.skipped {
+        failure::warn(&format!("{file}: of another shape, skipped"));
+    }
+    if tally.counts.is_empty() {
+        return Err(Failure::new(format!("{}: no labelled outputs for these gates", dir.display())).hint(
+            "expected files of lines {\"output\": …, \"gate\": \"pii.email\", \"label\": \"pass|fail\"}",
+        ));
+    }
+    report.gates = tally.lines();
+    report.wrong = tally.wrong;
+    report.left_out =
+        tally.left_out.into_iter().map(|((gate, why), samples)| LeftOut { gate, samples, why }).collect();
+    match args.format {
+        GateFormatArg::Text => Ok(text(&report)),
+        GateFormatArg::Json => {
+            let json = serde_json::to_string_pretty(&report);
+            json.map(|json| json + "\n").map_err(|error| Failure::new(error.to_string()))
+        }
+    }
+}
+
+/// The files of a directory, by name, without hidden ones.
+fn files(dir: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let refused = |error: std::io::Error| {
+        let hint = "--report names a directory with labelled outputs";
+        Failure::new(format!("{}: {error}", dir.display())).hint(hint)
+    };
+    let mut files = Vec::new();
+    for entry in fs::read_dir(dir).map_err(refused)? {
+        let entry = entry.map_err(refused)?;
+        if !entry.file_name().as_encoded_bytes().starts_with(b".") {
+            files.push(entry.path());
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// The gates that were asked about, each in an engine of its own.
+struct Gates<'a> {
+    args: &'a GateArgs,
+    config: Config,
+    /// By what a label says: the gate, the rule, and the engine; none if the gate is not wanted.
+    built: BTreeMap<String, Option<Asked>>,
+}
+
+struct Asked {
+    gate: String,
+    rule: Option<String>,
+    engine: Engine,
+}
+
+impl Gates<'_> {
+    fn judge(&mut self, sample: &Sample, file: &str, shape: &str, tally: &mut Tally) -> Result<(), Failure> {
+        for known in &sample.known {
+            let place = if shape == "renown" { "line" } else { "element" };
+            let place = format!("{file}: {place} {}: gate", sample.number);
+            let Some(asked) = self.asked(&known.what, &place)? else { continue };
+            let context = Context {
+                input: sample.input.as_deref(),
+                latency: sample.latency,
+                tmax: sample.tmax,
+                ..Context::of(&sample.output)
+            };
+            let verdict = asked.engine.evaluate(&context, &|| Duration::ZERO);
+            let fires = |rules: Vec<&str>| asked.rule.as_deref().is_none_or(|rule| rules.contains(&rule));
+            let fired = verdict.gates.iter().filter_map(|gate| asked.engine.found(gate)).any(fires);
+            tally.add(asked, known, fired, file, sample.number);
+        }
+        Ok(())
+    }
+
+    /// What a label asks about. `place` is where it says so.
+    fn asked(&mut self, what: &str, place: &str) -> Result<Option<&Asked>, Failure> {
+        if !self.built.contains_key(what) {
+            let asked = self.build(what, place)?;
+            self.built.insert(what.to_owned(), asked);
+        }
+        Ok(self.built.get(what).and_then(Option::as_ref))
+    }
+
+    fn build(&self, what: &str, place: &str) -> Result<Option<Asked>, Failure> {
+        let whole = self.engine(what);
+        // It was no flag that named the gate.
+        let unknown = |error: &Failure| {
+            Failure::new(format!("{place}: {}", error.to_string().replace("--gates: ", "")))
+        };
+        let (gate, rule, engine) = match (whole, what.rsplit_once('.')) {
+            (Ok(engine), _) => (what, None, engine),
+            (Err(error), None) => return Err(unknown(&error)),
+            (Err(error), Some((gate, rule))) => {
+                let Ok(engine) = self.engine(gate) else { return Err(unknown(&error)) };
+                (gate, Some(rule), engine)
+            }
+        };
+        if let Some(rule) = rule {
+            let known = engine.rules(gate).unwrap_or_default();
+            if !known.contains(&rule) {
+                let known = if known.is_empty() {
+                    format!("{gate} alone")
+                } else {
+                    format!("one of {}", known.join(", "))
+                };
+                return Err(Failure::new(format!(
+                    "{place}: {rule:?} is no rule of {gate}, expected {known}"
+                )));
+            }
+        }
+        let is_wanted = |name: &String| name == gate || (name == "rtb" && gate.starts_with("rtb."));
+        let wanted = self.args.gates.as_ref().is_none_or(|names| names.iter().any(is_wanted));
+        Ok(wanted.then(|| Asked { gate: gate.to_owned(), rule: rule.map(str::to_owned), engine }))
+    }
+
+    fn engine(&self, gate: &str) -> Result<Engine, Failure> {
+        super::engine_of(self.args, &self.config, Some(&[gate.to_owned()]))
+    }
+}
+
+/// What was counted, by gate and rule.
+#[derive(Debug, Default)]
+struct Tally {
+    counts: BTreeMap<(String, Option<String>), Counts>,
+    wrong: Vec<Wrong>,
+    left_out: BTreeMap<(String, &'static str), u64>,
+}
+
+impl Tally {
+    fn add(&mut self, asked: &Asked, known: &Known, fired: bool, file: &str, number: usize) {
+        let whole = (asked.gate.clone(), None);
+        let part = asked.rule.clone().map(|rule| (asked.gate.clone(), Some(rule)));
+        for key in std::iter::once(whole).chain(part) {
+            let counts = self.counts.entry(key).or_default();
+            let count = match (known.fails, fired) {
+                (true, true) => &mut counts.tp,
+                (false, true) => &mut counts.fp,
+                (true, false) => &mut counts.r#fn,
+                (false, false) => &mut counts.tn,
+            };
+            *count += 1;
+        }
+        if fired != known.fails {
+            let label = if known.fails { "fail" } else { "pass" };
+            self.wrong.push(Wrong { file: file.to_owned(), number, gate: known.what.clone(), label });
+            if let Some(why) = known.left_out {
+                *self.left_out.entry((known.what.clone(), why)).or_default() += 1;
+            }
+        }
+    }
+
+    fn lines(&self) -> Vec<Line> {
+        let line = |((gate, rule), counts): (&(String, Option<String>), &Counts)| {
+            let Counts { tp, fp, r#fn, tn } = *counts;
+            Line {
+                gate: gate.clone(),
+                rule: rule.clone(),
+                samples: tp + fp + r#fn + tn,
+                counts: *counts,
+                precision: share(tp, tp + fp),
+                recall: share(tp, tp + r#fn),
+                alarms: share(fp, fp + tn),
+            }
+        };
+        self.counts.iter().map(line).collect()
+    }
+}
+
+/// A share of four digits, cut; none of nothing.
+fn share(part: u64, of: u64) -> Option<f64> {
+    let parts = part.checked_mul(10_000)?.checked_div(of)?;
+    u32::try_from(parts).ok().map(|parts| f64::from(parts) / 10_000.0)
+}
+
+/// A table, and what has to be known to read it.
+fn text(report: &Report) -> String {
+    let head = ["GATE", "SAMPLES", "TP", "FP", "FN", "PRECISION", "RECALL", "ALARMS"];
+    let share = |share: Option<f64>| share.map_or("-".to_owned(), |share| format!("{share:.4}"));
+    let row = |line: &Line| {
+        let Counts { tp, fp, r#fn, .. } = line.counts;
+        let rule = line.rule.as_ref().map(|rule| format!(".{rule}")).unwrap_or_default();
+        [
+            printable(&line.gate) + &printable(&rule),
+            line.samples.to_string(),
+            tp.to_string(),
+            fp.to_string(),
+            r#fn.to_string(),
+            share(line.precision),
+            share(line.recall),
+            share(line.alarms),
+        ]
+    };
+    let mut text = table(head, &report.gates.iter().map(row).collect::<Vec<_>>());
+    for LeftOut { gate, samples, why } in &report.left_out {
+        text += &format!("{gate}: {} missed, {why}\n", counted(*samples, "sample"));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_is_cut() {
+        for (part, of, expected) in [
+            (0, 0, None),
+            (0, 3, Some(0.0)),
+            (2, 3, Some(0.6666)),
+            (99_999, 100_000, Some(0.9999)),
+            (3, 3, Some(1.0)),
+        ] {
+            assert_eq!(share(part, of), expected, "{part}/{of}");
+        }
+    }
+}

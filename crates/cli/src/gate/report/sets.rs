@@ -1,0 +1,268 @@
+//! Labelled sets: files in, outputs with what is known about them out.
+//!
+//! | shape | is | says |
+//! |---|---|---|
+//! | ours | JSON Lines `{"output", "gate", "label"}` | `label` is `fail` if the gate, or the rule of `GATE.RULE`, has to fire, else `pass` |
+//! | presidio | an array of `{"full_text", "spans": [{"entity_type", "entity_value"}]}` | a rule of `pii` has to fire if there is a span of its kind |
+//! | `NotInject` | an array of `{"prompt", "word_list", "category"}` | `injection` may not fire |
+//!
+//! A line of ours may also have `input`, `latency_ms`, and `tmax_ms` with `elapsed_ms`. `output_parts`, a list of texts, stands
+//! for `output` and is joined: a file of secrets in pieces alarms nobody who scans repositories for them.
+//!
+//! A file is ours if its first line is an object with `gate` or `label`, or if it is called `.jsonl` and that line is no JSON
+//! at all. What is broken in such a file is an error with its line; a file of any other shape is none of ours.
+
+use std::collections::BTreeMap;
+
+use renown_core::gates::Tmax;
+use renown_core::units::Micros;
+use serde::Deserialize;
+use serde_json::value::{RawValue, to_raw_value};
+
+/// An output, and what is known about it.
+#[derive(Debug)]
+pub(super) struct Sample {
+    /// Its line, or its place in the array, from 1.
+    pub(super) number: usize,
+    /// `GATE` or `GATE.RULE`; the same gate for all that is known.
+    pub(super) known: Vec<Known>,
+    pub(super) output: Box<RawValue>,
+    pub(super) input: Option<Box<RawValue>>,
+    pub(super) latency: Option<Micros>,
+    pub(super) tmax: Option<Tmax>,
+}
+
+/// What has to be found in an output, or must not be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Known {
+    /// `GATE` or `GATE.RULE`.
+    pub(super) what: String,
+    /// Whether it has to fire.
+    pub(super) fails: bool,
+    /// Why nothing can fire, by the words of the rule, though the label says that it should.
+    pub(super) left_out: Option<&'static str>,
+}
+
+/// What a file is.
+#[derive(Debug)]
+pub(super) enum File {
+    /// A set, the name of its shape, and its samples.
+    Set(&'static str, Vec<Sample>),
+    Other,
+}
+
+/// Entities of presidio and the rules that look for them.
+const ENTITIES: [(&str, &str); 5] = [
+    ("EMAIL_ADDRESS", "pii.email"),
+    ("US_SSN", "pii.us_ssn"),
+    ("PHONE_NUMBER", "pii.us_phone"),
+    ("CREDIT_CARD", "pii.card"),
+    ("IBAN_CODE", "pii.iban"),
+];
+
+/// Fewest digits of a card of which the rule knows.
+const CARD_DIGITS_MIN: usize = 13;
+const SHORT_CARD: &str = "numbers of fewer than 13 digits, which the rule leaves out";
+
+#[derive(Deserialize)]
+struct Presidio {
+    full_text: String,
+    spans: Vec<Span>,
+}
+
+#[derive(Deserialize)]
+struct Span {
+    entity_type: String,
+    entity_value: String,
+}
+
+#[derive(Deserialize)]
+#[expect(dead_code, reason = "what is not read still tells the shape")]
+struct NotInject {
+    prompt: String,
+    word_list: Vec<String>,
+    category: String,
+}
+
+/// Reads a file. An error says the line, or place, and what is wrong.
+pub(super) fn read(name: &str, text: &str) -> Result<File, String> {
+    if let Some(is_presidio) = array(text) {
+        return if is_presidio { presidio(text) } else { not_inject(text) };
+    }
+    let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    let fields = serde_json::from_str::<BTreeMap<String, Box<RawValue>>>(first);
+    let is_named = std::path::Path::new(name).extension().is_some_and(|extension| extension == "jsonl");
+    let ours = match &fields {
+        Ok(fields) => fields.contains_key("gate") || fields.contains_key("label"),
+        Err(error) => is_named && !first.is_empty() && !error.is_data(),
+    };
+    if !ours {
+        return Ok(File::Other);
+    }
+    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    let samples =
+        lines.map(|(at, line)| own(at + 1, line).map_err(|what| format!("line {}: {what}", at + 1)));
+    Ok(File::Set("renown", samples.collect::<Result<_, _>>()?))
+}
+
+/// Whether a text is an array of presidio's, or one of `NotInject`; none if it is neither.
+fn array(text: &str) -> Option<bool> {
+    #[derive(Deserialize)]
+    struct Keys(Vec<BTreeMap<String, serde::de::IgnoredAny>>);
+    if !text.trim_start().starts_with('[') {
+        return None;
+    }
+    let Keys(elements) = serde_json::from_str(text).ok()?;
+    let first = elements.first()?;
+    let has = |names: [&str; 2]| names.iter().all(|name| first.contains_key(*name));
+    match (has(["full_text", "spans"]), has(["prompt", "word_list"])) {
+        (true, _) => Some(true),
+        (false, true) => Some(false),
+        (false, false) => None,
+    }
+}
+
+fn presidio(text: &str) -> Result<File, String> {
+    let elements: Vec<Presidio> = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let known = |spans: &[Span], (entity, what): (&str, &str)| {
+        let of_kind: Vec<&Span> = spans.iter().filter(|span| span.entity_type == entity).collect();
+        let digits = |span: &&Span| span.entity_value.chars().filter(char::is_ascii_digit).count();
+        let is_short = |span: &&Span| what == "pii.card" && digits(span) < CARD_DIGITS_MIN;
+        let fails = !of_kind.is_empty();
+        let left_out = (fails && of_kind.iter().all(is_short)).then_some(SHORT_CARD);
+        Known { what: what.to_owned(), fails, left_out }
+    };
+    let samples = elements.into_iter().enumerate().map(|(at, element)| {
+        let all = ENTITIES.iter().map(|entity| known(&element.spans, *entity)).collect();
+        sample(at + 1, &element.full_text, all)
+    });
+    Ok(File::Set("presidio", samples.collect::<Result<_, _>>()?))
+}
+
+fn not_inject(text: &str) -> Result<File, String> {
+    let elements: Vec<NotInject> = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let samples = elements.into_iter().enumerate().map(|(at, element)| {
+        let known = Known { what: "injection".to_owned(), fails: false, left_out: None };
+        sample(at + 1, &element.prompt, vec![known])
+    });
+    Ok(File::Set("NotInject", samples.collect::<Result<_, _>>()?))
+}
+
+fn sample(number: usize, text: &str, known: Vec<Known>) -> Result<Sample, String> {
+    let output = to_raw_value(text).map_err(|error| error.to_string())?;
+    Ok(Sample { number, known, output, input: None, latency: None, tmax: None })
+}
+
+/// One line of ours.
+fn own(number: usize, line: &str) -> Result<Sample, String> {
+    let mut fields: BTreeMap<String, Box<RawValue>> =
+        serde_json::from_str(line).map_err(|error| format!("expected an object, {error}"))?;
+    let gate: String = field(&mut fields, "gate", "the name of a gate, or GATE.RULE")?
+        .ok_or("gate: missing, expected the name of a gate, or GATE.RULE")?;
+    let expected = "\"pass\" or \"fail\"";
+    let label: Option<String> = field(&mut fields, "label", expected)?;
+    let fails = match label.as_deref() {
+        Some("fail") => true,
+        Some("pass") => false,
+        Some(other) => return Err(format!("label: {other:?}, expected {expected}")),
+        None => return Err(format!("label: missing, expected {expected}")),
+    };
+    let parts: Option<Vec<String>> = field(&mut fields, "output_parts", "a list of texts")?;
+    let output = match (fields.remove("output"), parts) {
+        (Some(output), None) => output,
+        (None, Some(parts)) => to_raw_value(&parts.concat()).map_err(|error| error.to_string())?,
+        (Some(_), Some(_)) => return Err("output_parts: stands beside output, expected one of them".into()),
+        (None, None) => return Err("output: missing, expected any JSON".to_owned()),
+    };
+    let latency: Option<f64> = field(&mut fields, "latency_ms", "a number of milliseconds")?;
+    let latency = latency.map(|ms| Micros::from_ms(ms).map_err(|error| format!("latency_ms: {error}")));
+    let time = "a whole number of milliseconds";
+    let tmax: Option<u64> = field(&mut fields, "tmax_ms", time)?;
+    let elapsed: Option<u64> = field(&mut fields, "elapsed_ms", time)?;
+    let tmax = tmax.zip(elapsed).map(|(tmax_ms, now_ms)| Tmax { tmax_ms, started_at_ms: 0, now_ms });
+    let input = fields.remove("input");
+    if let Some(name) = fields.keys().find(|name| *name != "note") {
+        return Err(format!(
+            "{name}: unknown, expected output, gate, label, output_parts, input, latency_ms, tmax_ms, elapsed_ms or note"
+        ));
+    }
+    let known = vec![Known { what: gate, fails, left_out: None }];
+    Ok(Sample { number, known, output, input, latency: latency.transpose()?, tmax })
+}
+
+fn field<T: for<'de> Deserialize<'de>>(
+    fields: &mut BTreeMap<String, Box<RawValue>>,
+    name: &str,
+    expected: &str,
+) -> Result<Option<T>, String> {
+    let Some(value) = fields.remove(name) else { return Ok(None) };
+    serde_json::from_str(value.get()).map(Some).map_err(|_| format!("{name}: expected {expected}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shape_is_told_by_its_first_element() {
+        let presidio = r#"[{"full_text": "a", "spans": [{"entity_type": "CREDIT_CARD", "entity_value": "5018 0000 0009"}], "masked": "b"}]"#;
+        let benign = r#"[{"prompt": "a", "word_list": ["b"], "category": "c"}]"#;
+        let own = "\n{\"output\": null, \"gate\": \"content\", \"label\": \"fail\"}\n";
+        for (text, shape, count) in [(presidio, "presidio", 5), (benign, "NotInject", 1), (own, "renown", 1)]
+        {
+            let File::Set(found, samples) = read("a.json", text).unwrap() else { panic!("{text}") };
+            assert_eq!((found, samples.len(), samples[0].known.len()), (shape, 1, count), "{text}");
+        }
+        for text in
+            ["", "# words", "[]", "[1]", "[{\"a\": 1}]", "{\"a\": 1}", "{\"text\": 1}\n", "{\n\"gate\": 1}"]
+        {
+            assert!(matches!(read("a.json", text), Ok(File::Other)), "{text}");
+        }
+        assert!(matches!(read("a.jsonl", "{\"text\": 1}"), Ok(File::Other)));
+    }
+
+    #[test]
+    fn a_card_that_the_rule_leaves_out_is_known_as_such() {
+        let text = |value: &str| {
+            format!(
+                r#"[{{"full_text": "", "spans": [{{"entity_type": "CREDIT_CARD", "entity_value": "{value}"}}]}}]"#
+            )
+        };
+        for (value, left_out) in [("501800000009", Some(SHORT_CARD)), ("4111111111111111", None)] {
+            let Ok(File::Set(_, samples)) = read("a", &text(value)) else { panic!("{value}") };
+            let card = samples[0].known.iter().find(|known| known.what == "pii.card").unwrap();
+            assert_eq!((card.fails, card.left_out), (true, left_out));
+        }
+    }
+
+    #[test]
+    fn what_is_broken_is_named() {
+        let good = r#"{"output": "x", "gate": "pii", "label": "pass"}"#;
+        for (line, expected) in [
+            (r#"{"output": "x", "gate": "pii"}"#, "line 2: label: missing, expected \"pass\" or \"fail\""),
+            (
+                r#"{"output": "x", "gate": "pii", "label": "ok"}"#,
+                "line 2: label: \"ok\", expected \"pass\" or \"fail\"",
+            ),
+            (
+                r#"{"output": "x", "gate": 7, "label": "pass"}"#,
+                "line 2: gate: expected the name of a gate, or GATE.RULE",
+            ),
+            (r#"{"gate": "pii", "label": "pass"}"#, "line 2: output: missing, expected any JSON"),
+            (
+                r#"{"output": 1, "output_parts": [], "gate": "pii", "label": "pass"}"#,
+                "line 2: output_parts: stands beside output, expected one of them",
+            ),
+            (r#"{"output": 1, "gate": "pii", "label": "pass", "lable": 1}"#, "line 2: lable: unknown"),
+            (
+                r#"{"output": 1, "gate": "pii", "label": "pass", "latency_ms": -1}"#,
+                "line 2: latency_ms: -1, expected",
+            ),
+            (r#"{"output": 1, "gate"#, "line 2: expected an object, EOF"),
+        ] {
+            let error = read("a", &format!("{good}\n{line}\n")).unwrap_err();
+            assert!(error.starts_with(expected), "{error}");
+        }
+        assert!(read("a.jsonl", "{\"output\"").unwrap_err().starts_with("line 1: expected an object"));
+    }
+}
