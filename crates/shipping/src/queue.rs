@@ -262,8 +262,10 @@ impl Spools {
         Ok(lost)
     }
 
+    /// Gives up the first so many of what was taken from the oldest spool.
     fn settle_adopted(&mut self, batch: &Batch, count: usize) -> io::Result<()> {
-        let Some(oldest) = self.adopted.first_mut() else { return Ok(()) };
+        // While the batch was on its way its spool may have been thrown away for lack of room, and another be the first.
+        let Some(oldest) = self.adopted.first_mut().filter(|spool| spool.holds(batch)) else { return Ok(()) };
         oldest.release(batch, count)?;
         self.remove_empty();
         Ok(())
@@ -281,5 +283,27 @@ impl Spools {
         std::fs::create_dir_all(&self.parent)?;
         let path = self.parent.join("rejected.jsonl");
         OpenOptions::new().create(true).append(true).open(path)?.write_all(line.as_bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_spool_that_had_to_go_settles_nothing_of_another() {
+        let folder = std::env::temp_dir().join(format!("renown-queue-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&folder);
+        for _ in 0..2 {
+            Spool::create(&folder).unwrap().append(&Event::from_spool("{}")).unwrap();
+        }
+        let mut queue = Queue::new(100, 10, Some(Spools::new(folder.clone(), u64::MAX)), true);
+        queue.adopt();
+        let taken = queue.take().unwrap();
+        // For lack of room, while the batch was on its way.
+        assert_eq!(queue.spools.as_mut().unwrap().adopted.remove(0).discard_oldest().unwrap(), 1);
+        queue.settle(&taken, 1);
+        assert_eq!(queue.take().unwrap().events().len(), 1, "that of the other spool still waits");
+        std::fs::remove_dir_all(&folder).unwrap();
     }
 }

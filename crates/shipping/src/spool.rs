@@ -44,6 +44,8 @@ pub struct Batch {
     end: Position,
     /// Lines that were left out.
     pub damaged: u64,
+    /// The folder of the spool that they are in.
+    spool: PathBuf,
 }
 
 impl Batch {
@@ -192,7 +194,7 @@ impl Spool {
 
     /// The oldest events: at most so many, and of at most so many bytes unless one alone has more.
     pub fn first(&self, events_max: usize, bytes_max: usize) -> io::Result<Batch> {
-        let mut batch = Batch { end: self.read, ..Batch::default() };
+        let mut batch = Batch { end: self.read, spool: self.dir.clone(), ..Batch::default() };
         let mut bytes = 0;
         for segment in &self.segments {
             let offset = if segment.number == self.read.segment { self.read.offset } else { 0 };
@@ -226,6 +228,11 @@ impl Spool {
             }
         }
         Ok(batch)
+    }
+
+    /// Whether a batch is of this spool.
+    pub(crate) fn holds(&self, batch: &Batch) -> bool {
+        self.dir == batch.spool
     }
 
     /// Gives up the first so many events of a batch: the server has them.
