@@ -218,6 +218,8 @@ pub(crate) fn event_of(data: &[u8]) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn cut(parts: &[&[u8]], bytes_max: usize) -> Vec<Event> {
@@ -290,6 +292,32 @@ mod tests {
                 (&["5".to_owned()][..], &b"id: e7\n"[..])
             );
             assert_eq!(next, b"data: next\n\n");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_stream_cut_anywhere(
+            pieces in prop::collection::vec(prop::sample::select(vec![
+                "data", ":", " ", "\n", "\r", "\r\n", "\n\n", "id: 7", "event: message", "{\"id\":1,", "\"result\":{}}", "\u{feff}", "é", "x",
+            ]), 0..40),
+            lengths in prop::collection::vec(1..9_usize, 1..6),
+            bytes_max in prop::sample::select(vec![5, 20, 1000]),
+        ) {
+            let stream = pieces.concat().into_bytes();
+            let mut parts = Vec::new();
+            let (mut rest, mut lengths) = (stream.as_slice(), lengths.iter().cycle());
+            while !rest.is_empty() {
+                let (part, after) = rest.split_at(rest.len().min(*lengths.next().unwrap()));
+                parts.push(part);
+                rest = after;
+            }
+            let whole = cut(&[&stream], bytes_max);
+            prop_assert_eq!(&cut(&parts, bytes_max), &whole);
+            if bytes_max > stream.len() {
+                let bytes = whole.into_iter().flat_map(|event| if let Event::Whole(bytes) = event { bytes } else { Vec::new() });
+                prop_assert_eq!(bytes.collect::<Vec<u8>>(), stream);
+            }
         }
     }
 }

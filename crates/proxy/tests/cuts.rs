@@ -1,0 +1,196 @@
+//! Whole conversations, cut anywhere: what is done does not depend on how bytes arrive.
+
+#![expect(clippy::unwrap_used, reason = "a broken test fails loudly")]
+
+use std::cell::Cell;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use proptest::prelude::*;
+use renown_core::gates::{Choice, Engine, Part, Place, Settings};
+use renown_proxy::{Build, Engines, Forward, Frame, Frames, Host, PinMode, Pins, Policy, Session};
+
+/// A clock that stands, and numbers in order.
+#[derive(Default)]
+struct Steady(Cell<u64>);
+
+impl Host for Steady {
+    fn elapsed(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    fn wall_millis(&self) -> u64 {
+        1_700_000_000_000
+    }
+
+    fn random(&self) -> u64 {
+        self.0.set(self.0.get() + 1);
+        self.0.get()
+    }
+}
+
+fn build() -> Build {
+    Arc::new(|roots| {
+        let engine = |part, gates: &[&str]| {
+            let gates: Vec<String> = gates.iter().map(|gate| (*gate).to_owned()).collect();
+            let choice = Choice { part, roots, gates: Some(&gates), ..Choice::of(Place::Proxy) };
+            Engine::new(&Settings::default(), &choice, &mut |file| Err(file.to_owned())).ok()
+        };
+        Some(Arc::new(Engines {
+            after: engine(Part::Output, &["pii", "content"])?,
+            before: Some(engine(Part::Arguments, &["pii"])?),
+            definitions: Some(engine(Part::Output, &["injection"])?),
+        }))
+    })
+}
+
+fn session(build: Build) -> Session {
+    let (server, pin) = ("s".to_owned(), PinMode::Block);
+    let policy = Policy { server, agent: None, observe: false, pin, methods: Vec::new() };
+    Session::new(Arc::new(policy), build, Arc::new(Mutex::new(Pins::new("s".to_owned())))).unwrap()
+}
+
+/// What one side sends before the other has its turn.
+#[derive(Clone, Debug)]
+struct Turn {
+    from_client: bool,
+    bytes: Vec<u8>,
+}
+
+/// What reaches either side, and what is written down.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Outcome {
+    client: Vec<u8>,
+    server: Vec<u8>,
+    told: Vec<String>,
+}
+
+/// Carries a conversation whose turns arrive in pieces of these lengths, again and again. Messages may have so many bytes.
+fn carry(turns: &[Turn], lengths: &[usize], bytes_max: usize, build: &Build) -> Outcome {
+    let (host, mut session, mut outcome) =
+        (Steady::default(), session(Arc::clone(build)), Outcome::default());
+    let (mut client, mut server) = (Frames::new(bytes_max), Frames::new(bytes_max));
+    let mut lengths = lengths.iter().copied().cycle();
+    for Turn { from_client, bytes } in turns {
+        let mut rest = bytes.as_slice();
+        while !rest.is_empty() {
+            let (piece, after) = rest.split_at(lengths.next().unwrap().clamp(1, rest.len()));
+            let frames = if *from_client { &mut client } else { &mut server };
+            frames.push(piece, |frame| look(&mut session, &host, *from_client, &frame, &mut outcome));
+            rest = after;
+        }
+    }
+    for (frames, from_client) in [(client, true), (server, false)] {
+        if let Some(frame) = frames.finish() {
+            look(&mut session, &host, from_client, &frame, &mut outcome);
+        }
+    }
+    let lost = session.lost(&host);
+    outcome.told.extend(lost.iter().map(|record| serde_json::to_string(record).unwrap()));
+    outcome
+}
+
+fn look(session: &mut Session, host: &Steady, from_client: bool, frame: &Frame, outcome: &mut Outcome) {
+    let effects = match (from_client, frame) {
+        (true, Frame::Message(bytes)) => session.from_client(bytes, host),
+        (false, Frame::Message(bytes)) => session.from_server(bytes, host),
+        (true, Frame::TooLarge(message)) => session.oversized_from_client(message),
+        (false, Frame::TooLarge(message)) => session.oversized_from_server(message, host),
+    };
+    outcome.client.extend(effects.to_client.concat());
+    outcome.server.extend(effects.to_server.concat());
+    outcome.told.extend(effects.records.iter().map(|record| serde_json::to_string(record).unwrap()));
+    outcome.told.extend(effects.warnings);
+    let to = if from_client { &mut outcome.server } else { &mut outcome.client };
+    match (effects.forward, frame) {
+        (Forward::AsIs, Frame::Message(bytes)) => to.extend(bytes),
+        (Forward::Changed(bytes), _) => to.extend(bytes),
+        (Forward::Nothing, _) | (Forward::AsIs, Frame::TooLarge(_)) => {}
+    }
+}
+
+/// Lines that mean something together: few ids, so that calls and answers meet.
+fn line() -> impl Strategy<Value = Turn> {
+    let id = prop::sample::select(vec!["1", "2", "\"1\"", "1.0", "\"é\"", "null"]);
+    let text = prop::sample::select(vec!["fine", "a@corporation.org", "日本 \\ud83d\\ude00", "\\ud800", ""]);
+    let end = prop::sample::select(vec!["\n", "\r\n"]);
+    (id, text, end, 0..9_usize, any::<bool>()).prop_map(|(id, text, end, shape, flip)| {
+        let call = format!(
+            r#"{{"id":{id},"method":"tools/call","params":{{"name":"t","arguments":{{"x":"{text}"}}}}}}"#
+        );
+        let result = format!(r#"{{"id":{id},"result":{{"content":[{{"type":"text","text":"{text}"}}]}}}}"#);
+        let tools =
+            format!(r#"{{"id":{id},"method":"tools/list","result":{{"tools":[{{"name":"{text}"}}]}}}}"#);
+        let (from_client, body) = match shape {
+            0 | 1 => (true, call),
+            2 | 3 => (false, result),
+            4 => (true, format!("[{call},{{\"method\":\"n\"}}]")),
+            5 => (false, format!("[{result}, {result}]")),
+            6 => (true, format!(r#"{{"method":"notifications/cancelled","params":{{"requestId":{id}}}}}"#)),
+            7 => (flip, format!("no json {text}")),
+            _ => (flip, tools),
+        };
+        Turn { from_client, bytes: (body + end).into_bytes() }
+    })
+}
+
+fn conversation() -> impl Strategy<Value = Vec<Turn>> {
+    let noise = (any::<bool>(), prop::collection::vec(any::<u8>(), 0..40))
+        .prop_map(|(from_client, bytes)| Turn { from_client, bytes });
+    prop::collection::vec(prop_oneof![12 => line(), 1 => noise], 0..24)
+}
+
+#[test]
+fn how_bytes_arrive_changes_nothing() {
+    let build = build();
+    let lengths = prop::collection::vec(1..50_usize, 1..8);
+    proptest!(ProptestConfig::with_cases(256), |(turns in conversation(), lengths in lengths)| {
+        for bytes_max in [96, 1 << 20] {
+            let whole = carry(&turns, &[usize::MAX], bytes_max, &build);
+            prop_assert_eq!(carry(&turns, &lengths, bytes_max, &build), whole);
+        }
+    });
+}
+
+#[test]
+fn where_nothing_is_said_nothing_changes() {
+    let build = build();
+    proptest!(ProptestConfig::with_cases(256), |(turns in conversation())| {
+        let outcome = carry(&turns, &[7], 1 << 20, &build);
+        if outcome.told.is_empty() {
+            for (from_client, arrived) in [(true, outcome.server), (false, outcome.client)] {
+                let sent = turns.iter().filter(|turn| turn.from_client == from_client);
+                let sent: Vec<u8> = sent.flat_map(|turn| turn.bytes.clone()).collect();
+                prop_assert_eq!(arrived, sent);
+            }
+        }
+    });
+}
+
+#[test]
+fn one_conversation_cut_at_every_byte() {
+    let turn = |from_client, text: &str| Turn { from_client, bytes: text.as_bytes().to_vec() };
+    let turns = [
+        turn(true, "{\"id\":0,\"method\":\"initialize\",\"params\":{\"clientInfo\":{\"name\":\"é\"}}}\r\n"),
+        turn(false, "hello, I am a server\n{\"id\":0,\"result\":{}}\n"),
+        turn(true, "{\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"t\"}}\n"),
+        turn(
+            true,
+            "{\"id\":2,\"method\":\"tools/call\",\"params\":{\"name\":\"t\",\"arguments\":{\"to\":\"a@corporation.org\"}}}\n",
+        ),
+        turn(
+            false,
+            "{\"id\":1,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"b@corporation.org 日本\"}]}}\r\n{\"id\":1,\"cut",
+        ),
+    ];
+    let build = build();
+    let whole = carry(&turns, &[usize::MAX], 1 << 20, &build);
+    assert_eq!(whole.told.len(), 2, "{whole:?}");
+    let client = String::from_utf8(whole.client.clone()).unwrap();
+    assert!(client.contains("pre.pii") && client.ends_with("}}\r\n{\"id\":1,\"cut"), "{client}");
+    assert!(!client.contains("b@corporation"), "{client}");
+    let length = turns.iter().map(|turn| turn.bytes.len()).max().unwrap();
+    for first in 1..length {
+        assert_eq!(carry(&turns, &[first, usize::MAX], 1 << 20, &build), whole, "cut at {first}");
+    }
+}
