@@ -8,6 +8,7 @@ mod gate;
 mod judge;
 mod memory;
 mod operate;
+mod proxy;
 mod readme;
 mod score;
 mod setup;

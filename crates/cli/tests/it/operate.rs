@@ -102,28 +102,29 @@ impl Run {
 }
 
 /// A server that runs.
-struct Server {
+pub(crate) struct Server {
     child: Child,
     /// What it printed before it served.
     greeting: String,
-    url: String,
+    pub(crate) url: String,
     /// What it said since then.
     log: Arc<Mutex<String>>,
     /// The keys of a first start, or those of `renown keys`.
-    publishable: String,
+    pub(crate) publishable: String,
     secret: String,
 }
 
 impl Server {
     /// Starts a server on a data directory.
-    fn start(data: &str) -> Self {
+    pub(crate) fn start(data: &str) -> Self {
         Self::start_with(&["--data", data])
     }
 
-    fn start_with(args: &[&str]) -> Self {
+    pub(crate) fn start_with(args: &[&str]) -> Self {
         let scratch = Scratch::new();
         let printed = scratch.at("stdout");
-        let mut command = command(&["serve", "--listen", "127.0.0.1:0"], &[("RENOWN_LOG", "info")]);
+        // A flag is stronger than a variable.
+        let mut command = command(&["serve"], &[("RENOWN_LOG", "info"), ("RENOWN_LISTEN", "127.0.0.1:0")]);
         command.args(args).stdout(File::create(&printed).unwrap()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
@@ -146,7 +147,13 @@ impl Server {
     }
 
     /// The status, `Retry-After` and body of a reply.
-    fn call(&self, method: &str, path: &str, key: &str, body: &Value) -> (u16, Option<String>, Value) {
+    pub(crate) fn call(
+        &self,
+        method: &str,
+        path: &str,
+        key: &str,
+        body: &Value,
+    ) -> (u16, Option<String>, Value) {
         let agent: ureq::Agent = ureq::Agent::config_builder()
             .http_status_as_error(false)
             .timeout_global(Some(PATIENCE))
@@ -165,7 +172,7 @@ impl Server {
         (reply.status().as_u16(), retry_after, serde_json::from_str(&text).unwrap_or(Value::Null))
     }
 
-    fn get(&self, path: &str) -> Value {
+    pub(crate) fn get(&self, path: &str) -> Value {
         let (status, _, body) = self.call("GET", path, &self.publishable, &Value::Null);
         assert_eq!(status, 200, "{path}: {body}");
         body
@@ -182,7 +189,7 @@ impl Server {
     }
 
     /// Asks it to end, and waits until it has.
-    fn stop(mut self) -> ExitStatus {
+    pub(crate) fn stop(mut self) -> ExitStatus {
         let pid = rustix::process::Pid::from_child(&self.child);
         rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
         self.child.wait().unwrap()

@@ -1,0 +1,222 @@
+//! `renown proxy` as clients and servers meet it: the real program between a test and a server that does what the test says.
+
+#![expect(clippy::indexing_slicing, reason = "what is missing fails the test")]
+
+mod bypass;
+mod life;
+mod limits;
+mod log;
+mod shipping;
+mod transparency;
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+
+use crate::operate::Scratch;
+
+/// Longer than anything here takes.
+const PATIENCE: Duration = Duration::from_mins(1);
+
+/// A client of a proxy that runs.
+struct Proxy {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    lines: Receiver<Vec<u8>>,
+    /// What was said on standard error so far, and who listens to it.
+    said: Arc<Mutex<String>>,
+    listener: Option<JoinHandle<()>>,
+}
+
+/// The server of `server.py` with these arguments.
+fn python(args: &[&str]) -> Vec<String> {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/proxy/server.py");
+    let mut command = vec!["python3".to_owned(), script.to_str().unwrap().to_owned()];
+    command.extend(args.iter().map(|arg| (*arg).to_owned()));
+    command
+}
+
+/// The proxy before a server, with a data directory in a folder; not started yet.
+fn command(scratch: &Scratch, options: &[&str], server: &[String]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_renown"));
+    command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
+    command.args(["proxy", "--data", &scratch.at("data")]).args(options).arg("--").args(server);
+    command
+}
+
+impl Proxy {
+    /// The proxy before `server.py`.
+    fn start(scratch: &Scratch, options: &[&str]) -> Self {
+        Self::spawn(&mut command(scratch, options, &python(&[])))
+    }
+
+    fn spawn(command: &mut Command) -> Self {
+        let streams = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = streams.spawn().unwrap();
+        let mut stdout = BufReader::with_capacity(1 << 20, child.stdout.take().unwrap());
+        let (sender, lines) = channel();
+        thread::spawn(move || {
+            loop {
+                let mut line = Vec::new();
+                if stdout.read_until(b'\n', &mut line).unwrap_or(0) == 0 || sender.send(line).is_err() {
+                    break;
+                }
+            }
+        });
+        let stderr = BufReader::new(child.stderr.take().unwrap());
+        let said = Arc::new(Mutex::new(String::new()));
+        let heard = Arc::clone(&said);
+        let listener = thread::spawn(move || {
+            for line in stderr.lines().map(Result::unwrap) {
+                *heard.lock().unwrap() += &(line + "\n");
+            }
+        });
+        Self { stdin: child.stdin.take(), child, lines, said, listener: Some(listener) }
+    }
+
+    /// What was said on standard error so far.
+    fn said(&self) -> String {
+        self.said.lock().unwrap().clone()
+    }
+
+    /// Sends bytes as they are.
+    fn send(&mut self, bytes: impl AsRef<[u8]>) {
+        let stdin = self.stdin.as_mut().unwrap();
+        stdin.write_all(bytes.as_ref()).unwrap();
+        stdin.flush().unwrap();
+    }
+
+    /// Calls a tool, without waiting for an answer.
+    fn call(&mut self, id: &Value, tool: &str, arguments: &Value) {
+        self.send(request(id, tool, arguments) + "\n");
+    }
+
+    /// The next line, with its end.
+    #[track_caller]
+    fn line(&self) -> Vec<u8> {
+        self.lines.recv_timeout(PATIENCE).unwrap()
+    }
+
+    #[track_caller]
+    fn message(&self) -> Value {
+        let line = self.line();
+        serde_json::from_slice(&line).unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&line)))
+    }
+
+    /// Lets the tool say something, and gives what the client gets.
+    #[track_caller]
+    fn say(&mut self, id: u64, text: &str) -> Value {
+        self.call(&json!(id), "say", &json!({"text": text}));
+        self.message()
+    }
+
+    fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
+    }
+
+    /// Closes the client's end.
+    fn close(&mut self) {
+        self.stdin = None;
+    }
+
+    /// Closes the client's end, and waits. The exit code, whatever still came, and what was said on standard error.
+    #[track_caller]
+    fn end(mut self) -> (i32, Vec<u8>, String) {
+        self.close();
+        let status = self.wait();
+        let mut rest = Vec::new();
+        while let Ok(line) = self.lines.recv_timeout(PATIENCE) {
+            rest.extend(line);
+        }
+        self.listener.take().unwrap().join().unwrap();
+        (status.code().unwrap(), rest, self.said())
+    }
+
+    #[track_caller]
+    fn wait(&mut self) -> ExitStatus {
+        let mut status = None;
+        until(|| {
+            status = self.child.try_wait().unwrap();
+            status.is_some()
+        });
+        status.unwrap()
+    }
+}
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A call of a tool.
+fn request(id: &Value, tool: &str, arguments: &Value) -> String {
+    let params = json!({"name": tool, "arguments": arguments});
+    json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}).to_string()
+}
+
+/// The code and message of an error.
+#[track_caller]
+fn error(message: &Value) -> (i64, &str) {
+    let error = message.get("error").unwrap_or_else(|| panic!("no error: {message}"));
+    (error["code"].as_i64().unwrap(), error["message"].as_str().unwrap())
+}
+
+/// The text of a result.
+#[track_caller]
+fn text(message: &Value) -> &str {
+    message["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("no text: {message}"))
+}
+
+/// The log of a proxy.
+fn logged(scratch: &Scratch) -> Vec<Value> {
+    let Ok(entries) = fs::read_dir(scratch.at("data/proxy")) else { return Vec::new() };
+    let mut files: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
+    files.sort();
+    let text: String = files.iter().map(|path| fs::read_to_string(path).unwrap()).collect();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn actions(scratch: &Scratch) -> Vec<String> {
+    logged(scratch).iter().map(|line| line["action"].as_str().unwrap().to_owned()).collect()
+}
+
+/// Waits until something is true.
+#[track_caller]
+fn until(mut what: impl FnMut() -> bool) {
+    let end = Instant::now() + PATIENCE;
+    while !what() {
+        assert!(Instant::now() < end, "it never came true");
+        pause();
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "only asking tells what another process has done")]
+fn pause() {
+    thread::sleep(Duration::from_millis(10));
+}
+
+/// Bytes for a tool that writes them.
+fn base64(bytes: impl AsRef<[u8]>) -> String {
+    const DIGITS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::new();
+    for chunk in bytes.as_ref().chunks(3) {
+        let number = chunk.iter().fold(0, |number, byte| (number << 8) | usize::from(*byte))
+            << (8 * (3 - chunk.len()));
+        for place in 0..4 {
+            let digit = DIGITS[(number >> (18 - 6 * place)) & 63];
+            text.push(if place <= chunk.len() { char::from(digit) } else { '=' });
+        }
+    }
+    text
+}
