@@ -24,7 +24,7 @@ use serde_json::value::{RawValue, to_raw_value};
 pub(super) struct Sample {
     /// Its line, or its place in the array, from 1.
     pub(super) number: usize,
-    /// `GATE` or `GATE.RULE`; the same gate for all that is known.
+    /// What is known, a line each gate or rule.
     pub(super) known: Vec<Known>,
     pub(super) output: Box<RawValue>,
     pub(super) input: Option<Box<RawValue>>,
