@@ -114,7 +114,7 @@ pub(super) struct Slot {
 /// A set of gates.
 #[derive(Debug)]
 pub struct Engine {
-    pub(super) slots: Vec<Slot>,
+    pub(super) slots: Arc<[Slot]>,
     budget: Duration,
     fail_fast: bool,
     strictness: Strictness,
@@ -164,7 +164,7 @@ impl Engine {
             }
         }
         let Common { budget, fail_fast, strictness, .. } = common;
-        Ok(Self { slots, budget, fail_fast, strictness, part: choice.part })
+        Ok(Self { slots: slots.into(), budget, fail_fast, strictness, part: choice.part })
     }
 
     /// The names of its gates, in the order in which they run.
@@ -196,7 +196,7 @@ impl Engine {
     }
 
     /// Runs the built-in gates, one by one. What is left are the caller's own.
-    pub fn start(&self, context: &Context<'_>, clock: &dyn Fn() -> Duration) -> Started<'_> {
+    pub fn start(&self, context: &Context<'_>, clock: &dyn Fn() -> Duration) -> Started {
         let began = clock();
         let until = began.saturating_add(self.budget);
         let deadline = Deadline::new(clock, until);
@@ -205,7 +205,7 @@ impl Engine {
         let stopped = self.slots.iter().any(|slot| slot.gate.stops(context));
         let (mut states, mut failed) = (Vec::with_capacity(self.slots.len()), false);
         let mut now = began;
-        for slot in &self.slots {
+        for slot in self.slots.iter() {
             let before = now;
             let finding = if stopped {
                 if slot.gate.stops(context) {
@@ -230,7 +230,7 @@ impl Engine {
             states.push(State::Done(finding, redacted, now.saturating_sub(before)));
         }
         let redacted = subject.into_redacted();
-        Started::new(&self.slots, states, self.fail_fast, began..until, now, redacted)
+        Started::new(Arc::clone(&self.slots), states, self.fail_fast, began..until, now, redacted)
     }
 }
 

@@ -6,6 +6,7 @@
 
 use core::ops::Range;
 use core::time::Duration;
+use std::sync::Arc;
 
 use super::engine::{ABORTED, ERROR, Slot, TIMEOUT};
 use super::verdict::{Finding, Verdict};
@@ -51,10 +52,10 @@ pub(super) enum State {
     Waiting,
 }
 
-/// An evaluation between the built-in gates and the caller's own.
+/// An evaluation between the built-in gates and the caller's own. It borrows nothing: a promise takes its time.
 #[derive(Debug)]
-pub struct Started<'e> {
-    slots: &'e [Slot],
+pub struct Started {
+    slots: Arc<[Slot]>,
     states: Vec<State>,
     fail_fast: bool,
     /// When it began, and until when it has to be done.
@@ -63,9 +64,9 @@ pub struct Started<'e> {
     redacted: Option<String>,
 }
 
-impl<'e> Started<'e> {
+impl Started {
     pub(super) fn new(
-        slots: &'e [Slot],
+        slots: Arc<[Slot]>,
         states: Vec<State>,
         fail_fast: bool,
         time: Range<Duration>,
