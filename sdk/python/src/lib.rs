@@ -2,7 +2,7 @@
 //!
 //! | module | is |
 //! |---|---|
-//! | `engine` | the gates of `renown-core`, with the clock and chance that the core must not have |
+//! | `engine` | the gates, of `renown-embed` |
 //! | `json` | Python values as the JSON text that gates see |
 //! | `result` | what an evaluation found |
 //! | `telemetry` | verdicts on their way to a server |

@@ -2,10 +2,10 @@
 
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use renown_core::gates::{GateResult as Found, Verdict};
-use renown_core::ids::{AgentId, EvaluationId, ToolName};
-use renown_core::time::Timestamp;
+use renown_core::gates::GateResult as Found;
+use renown_core::ids::ToolName;
 use renown_core::units::Micros;
+use renown_embed as embed;
 
 /// The result of one gate.
 #[pyclass(frozen, eq, module = "renown", get_all)]
@@ -66,12 +66,7 @@ impl GateResult {
 /// What an evaluation found. It is true when the output passed.
 #[pyclass(frozen, module = "renown", name = "Result")]
 pub(crate) struct Judged {
-    pub(crate) evaluation_id: EvaluationId,
-    pub(crate) agent_id: AgentId,
-    pub(crate) tool: Option<ToolName>,
-    pub(crate) latency: Option<Micros>,
-    pub(crate) timestamp: Timestamp,
-    pub(crate) verdict: Verdict,
+    pub(crate) judged: embed::Judged,
     /// The output, redacted where a gate did so. Never part of what is sent.
     pub(crate) output: Py<PyAny>,
 }
@@ -81,55 +76,55 @@ impl Judged {
     /// The id of this evaluation.
     #[getter]
     fn evaluation_id(&self) -> &str {
-        self.evaluation_id.as_str()
+        self.judged.evaluation_id.as_str()
     }
 
     /// Whose output it is.
     #[getter]
     fn agent_id(&self) -> &str {
-        self.agent_id.as_str()
+        self.judged.agent_id.as_str()
     }
 
     /// The tool that made it.
     #[getter]
     fn tool(&self) -> Option<&str> {
-        self.tool.as_ref().map(ToolName::as_str)
+        self.judged.tool.as_ref().map(ToolName::as_str)
     }
 
     /// How long the agent took, if that was said.
     #[getter]
     fn latency_ms(&self) -> Option<f64> {
-        self.latency.map(ms)
+        self.judged.latency.map(ms)
     }
 
     /// Whether every gate passed or was skipped.
     #[getter]
     fn passed(&self) -> bool {
-        self.verdict.passed
+        self.judged.verdict.passed
     }
 
     /// One result a gate, in the configured order.
     #[getter]
     fn gates(&self) -> Vec<GateResult> {
-        self.verdict.gates.iter().map(Into::into).collect()
+        self.judged.verdict.gates.iter().map(Into::into).collect()
     }
 
     /// The gates that failed.
     #[getter]
     fn failed(&self) -> Vec<GateResult> {
-        self.verdict.gates.iter().filter(|gate| !gate.passed).map(Into::into).collect()
+        self.judged.verdict.gates.iter().filter(|gate| !gate.passed).map(Into::into).collect()
     }
 
     /// How long the whole took.
     #[getter]
     fn total_latency_ms(&self) -> f64 {
-        ms(self.verdict.total)
+        ms(self.judged.verdict.total)
     }
 
     /// When it happened, RFC 3339 in UTC.
     #[getter]
     fn timestamp(&self) -> String {
-        self.timestamp.to_string()
+        self.judged.timestamp.to_string()
     }
 
     /// The output, with what gates redacted; the very object that was given if they redacted nothing.
@@ -161,15 +156,15 @@ impl Judged {
     }
 
     fn __bool__(&self) -> bool {
-        self.verdict.passed
+        self.judged.verdict.passed
     }
 
     fn __repr__(&self) -> String {
         let failed: Vec<&str> =
-            self.verdict.gates.iter().filter(|gate| !gate.passed).map(|gate| &*gate.name).collect();
+            self.judged.verdict.gates.iter().filter(|gate| !gate.passed).map(|gate| &*gate.name).collect();
         let verdict =
             if failed.is_empty() { "passed".to_owned() } else { format!("failed {}", failed.join(", ")) };
-        format!("<Result {} {verdict}>", self.evaluation_id)
+        format!("<Result {} {verdict}>", self.judged.evaluation_id)
     }
 }
 

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
-use renown_shipping::{Destination, Event, Http, Notice, Settings, Telemetry as Shipping, Verdict};
+use renown_embed as embed;
+use renown_shipping::{Destination, Notice, Telemetry as Shipping};
 
 use crate::result::Judged;
 
@@ -30,26 +31,15 @@ impl Telemetry {
         spool: Option<PathBuf>,
     ) -> PyResult<Self> {
         let interval = seconds("interval_s", interval_s)?;
-        let settings = Settings { interval, batch, buffer, spool, ..Settings::default() };
-        let transport = Http::new(&Destination { server, key });
-        let shipping = Shipping::start(Box::new(transport), &settings, tell)
+        let destination = Destination { server, key };
+        let shipping = embed::telemetry(&destination, interval, batch, buffer, spool, tell)
             .map_err(|error| PyOSError::new_err(format!("no thread for telemetry: {error}")))?;
         Ok(Self(ManuallyDrop::new(shipping)))
     }
 
     /// Takes a verdict and returns at once.
     fn track(&self, judged: &Judged) {
-        let verdict = Verdict {
-            evaluation_id: &judged.evaluation_id,
-            agent_id: &judged.agent_id,
-            tool: judged.tool.as_ref(),
-            passed: judged.verdict.passed,
-            gates: &judged.verdict.gates,
-            total: judged.verdict.total,
-            latency: judged.latency,
-            timestamp: judged.timestamp,
-        };
-        self.0.track(Event::new(&verdict));
+        self.0.track(judged.judged.event());
     }
 
     /// Waits until what was tracked so far is delivered or given up. False if that takes longer.
@@ -79,14 +69,7 @@ impl Telemetry {
 }
 
 fn seconds(name: &str, seconds: f64) -> PyResult<Duration> {
-    let expected = "expected seconds, 0 or more";
-    // A wait beyond a year is for ever, and adding it to the time now must not overflow.
-    let longest = Duration::from_hours(24 * 365);
-    match Duration::try_from_secs_f64(seconds) {
-        Ok(duration) => Ok(duration.min(longest)),
-        Err(_) if seconds == f64::INFINITY => Ok(longest),
-        Err(_) => Err(PyValueError::new_err(format!("{name}: {seconds}, {expected}"))),
-    }
+    embed::seconds(seconds).map_err(|error| PyValueError::new_err(format!("{name}: {error}")))
 }
 
 /// To the log of Python, unless the interpreter is about to end.

@@ -1,0 +1,44 @@
+//! Shipping, as an SDK starts it.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use renown_shipping::{Destination, Http, Notice, Settings, Telemetry};
+
+/// Starts to send verdicts to a server in the background.
+pub fn telemetry(
+    destination: &Destination,
+    interval: Duration,
+    batch: usize,
+    buffer: usize,
+    spool: Option<PathBuf>,
+    tell: impl Fn(Notice) + Send + Sync + 'static,
+) -> std::io::Result<Telemetry> {
+    let settings = Settings { interval, batch, buffer, spool, ..Settings::default() };
+    Telemetry::start(Box::new(Http::new(destination)), &settings, tell)
+}
+
+/// So many seconds, or what is wrong with them. What is longer than a year is a year: the wait is for ever either way, and
+/// adding it to the time now must not overflow.
+pub fn seconds(seconds: f64) -> Result<Duration, String> {
+    let longest = Duration::from_hours(24 * 365);
+    match Duration::try_from_secs_f64(seconds) {
+        Ok(duration) => Ok(duration.min(longest)),
+        Err(_) if seconds == f64::INFINITY => Ok(longest),
+        Err(_) => Err(format!("{seconds}, expected seconds, 0 or more")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seconds_have_two_ends() {
+        assert_eq!(seconds(0.0), Ok(Duration::ZERO));
+        assert_eq!(seconds(1.5), Ok(Duration::from_millis(1500)));
+        assert_eq!(seconds(f64::INFINITY), seconds(1e300));
+        assert_eq!(seconds(-0.1).unwrap_err(), "-0.1, expected seconds, 0 or more");
+        assert!(seconds(f64::NAN).is_err() && seconds(f64::NEG_INFINITY).is_err());
+    }
+}
