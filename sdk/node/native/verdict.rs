@@ -1,0 +1,93 @@
+//! What an evaluation found, as JSON text in the spelling of JavaScript.
+
+use renown_core::gates::{GateResult, Verdict};
+use renown_core::ids::{AgentId, EvaluationId, ToolName};
+use renown_core::time::Timestamp;
+use renown_core::units::Micros;
+use renown_embed::Judged;
+use renown_shipping::Event;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+/// A result. What JavaScript hands back is read by the same rules as an event of the API, and has no room for a payload.
+#[derive(Deserialize, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Result {
+    evaluation_id: EvaluationId,
+    passed: bool,
+    gates: Vec<Gate>,
+    total_latency_ms: Micros,
+    timestamp: Timestamp,
+    agent_id: AgentId,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool: Option<ToolName>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    latency_ms: Option<Micros>,
+    /// The output with what gates redacted, which only ever goes to JavaScript.
+    #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
+    redacted: Option<Box<RawValue>>,
+}
+
+#[derive(Deserialize, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Gate {
+    name: String,
+    passed: bool,
+    latency_ms: Micros,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    skipped: bool,
+}
+
+/// The text of what was found.
+pub(crate) fn text(judged: Judged) -> napi::Result<String> {
+    let Judged { evaluation_id, agent_id, tool, latency, timestamp, verdict } = judged;
+    let redacted = verdict.redacted.map(RawValue::from_string).transpose().map_err(crate::failed)?;
+    let result = Result {
+        evaluation_id,
+        passed: verdict.passed,
+        gates: verdict.gates.into_iter().map(Into::into).collect(),
+        total_latency_ms: verdict.total,
+        timestamp,
+        agent_id,
+        tool,
+        latency_ms: latency,
+        redacted,
+    };
+    serde_json::to_string(&result).map_err(crate::failed)
+}
+
+/// The event that tells a server of it.
+pub(crate) fn event(text: &str) -> napi::Result<Event> {
+    let result: Result = serde_json::from_str(text).map_err(crate::refused)?;
+    let verdict = Verdict {
+        passed: result.passed,
+        gates: result.gates.into_iter().map(Into::into).collect(),
+        total: result.total_latency_ms,
+        redacted: None,
+    };
+    let judged = Judged {
+        evaluation_id: result.evaluation_id,
+        agent_id: result.agent_id,
+        tool: result.tool,
+        latency: result.latency_ms,
+        timestamp: result.timestamp,
+        verdict,
+    };
+    Ok(judged.event())
+}
+
+impl From<GateResult> for Gate {
+    fn from(found: GateResult) -> Self {
+        let GateResult { name, passed, latency, reason, skipped } = found;
+        Self { name: (*name).to_owned(), passed, latency_ms: latency, reason, skipped }
+    }
+}
+
+impl From<Gate> for GateResult {
+    fn from(gate: Gate) -> Self {
+        let Gate { name, passed, latency_ms, reason, skipped } = gate;
+        Self { name: name.into(), passed, latency: latency_ms, reason, skipped }
+    }
+}

@@ -1,0 +1,138 @@
+// Gates that are functions of JavaScript. They run together on the event loop, within what is left of the budget; what becomes of
+// an evaluation is decided in Rust from what they said.
+
+import type native from "../native.cjs";
+
+/** What a gate of your own sees. */
+export interface Context {
+  readonly agentId: string;
+  readonly tool: string | undefined;
+  readonly output: unknown;
+  readonly input: unknown;
+  readonly latencyMs: number | undefined;
+  /** When the evaluation has to be done, in milliseconds after 1970. */
+  readonly deadline: number;
+  /** Is aborted when the evaluation is over, so that what still runs can end. */
+  readonly signal: AbortSignal;
+}
+
+/** What a gate of your own says. */
+export type Answer =
+  | boolean
+  | { passed: boolean; reason?: string | undefined; skipped?: boolean | undefined }
+  | { skipped: true; reason?: string | undefined };
+
+/** A function of the context, sync or async. */
+export type Check = (context: Context) => Answer | PromiseLike<Answer>;
+
+/** A gate of your own. */
+export class Custom {
+  constructor(
+    readonly name: string,
+    readonly check: Check,
+  ) {}
+}
+
+/**
+ * A gate of your own: a name and a function of the context. It fails where it throws, answers something else or is not done within
+ * the budget. Nothing can interrupt a function that does not return, so what takes long should be async.
+ */
+export function gate(name: string, check: Check): Custom {
+  return new Custom(name, check);
+}
+
+/** The values of a context that are known before its gates run. */
+export type Known = Omit<Context, "deadline" | "signal">;
+
+/** Runs gates together; who has not answered when `leftMs` are over is late. */
+export function run(checks: readonly Check[], known: Known, leftMs: number): Promise<native.Answer[]> {
+  const began = performance.now();
+  const until = began + leftMs;
+  const life = new Life();
+  const context = life.context(known, Date.now() + leftMs);
+  const answers: Array<native.Answer | undefined> = checks.map(() => undefined);
+  return new Promise((resolve) => {
+    let open = checks.length;
+    let timer: NodeJS.Timeout | undefined;
+    const end = (): void => {
+      clearTimeout(timer);
+      life.end();
+      const seconds = (performance.now() - began) / 1000;
+      resolve(answers.map((answer) => answer ?? { word: "late", seconds }));
+    };
+    const take = (place: number, started: number, value: unknown): void => {
+      const now = performance.now();
+      if (life.over || now > until) return;
+      answers[place] = { ...meaning(value), seconds: (now - started) / 1000 };
+      open -= 1;
+      if (open === 0) end();
+    };
+    checks.forEach((check, place) => {
+      const started = performance.now();
+      // One that came before may have taken all the time.
+      if (started < until) ask(check, context, (value) => take(place, started, value));
+    });
+    const wait = (): void => {
+      if (life.over) return;
+      const left = until - performance.now();
+      if (left <= 0) end();
+      // Timers know whole milliseconds, and may be early by as long as the event loop was busy.
+      else if (left >= 2) timer = setTimeout(wait, Math.floor(left) - 1);
+      else setImmediate(wait);
+    };
+    wait();
+  });
+}
+
+/** Hands on what a gate says, and nothing where it breaks. */
+function ask(check: Check, context: Context, take: (value: unknown) => void): void {
+  try {
+    const said: unknown = check(context);
+    if (typeof (said as PromiseLike<unknown> | null | undefined)?.then !== "function") take(said);
+    else Promise.resolve(said).then(take).catch(() => take(undefined));
+  } catch {
+    take(undefined);
+  }
+}
+
+/** What an answer means; one that makes no sense is `broken`. */
+function meaning(answer: unknown): Omit<native.Answer, "seconds"> {
+  if (answer === true) return { word: "pass" };
+  if (answer === false) return { word: "fail" };
+  if (typeof answer !== "object" || answer === null) return { word: "broken" };
+  const { passed, skipped = false } = answer as Record<string, unknown>;
+  const reason = (answer as Record<string, unknown>)["reason"] ?? undefined;
+  if ((reason !== undefined && typeof reason !== "string") || typeof skipped !== "boolean") return { word: "broken" };
+  if (skipped) return { word: "skip", reason };
+  if (typeof passed !== "boolean") return { word: "broken" };
+  return passed ? { word: "pass" } : { word: "fail", reason };
+}
+
+/** Until an evaluation is over. */
+class Life {
+  over = false;
+  #controller: AbortController | undefined;
+
+  end(): void {
+    this.over = true;
+    this.#controller?.abort();
+  }
+
+  /** Most gates do not look at the signal, so it is made when one does. */
+  #signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.over) this.#controller.abort();
+    return this.#controller.signal;
+  }
+
+  context(known: Known, deadline: number): Context {
+    const signal = (): AbortSignal => this.#signal();
+    return {
+      ...known,
+      deadline,
+      get signal() {
+        return signal();
+      },
+    };
+  }
+}

@@ -1,0 +1,60 @@
+// Gating what a function returns.
+
+import type { Engine, Result } from "./engine.js";
+import type { Telemetry } from "./telemetry.js";
+
+/** An output that did not pass. `result` says why. */
+export class GateFailed extends Error {
+  override readonly name = "GateFailed";
+  readonly result: Result;
+
+  constructor(result: Result) {
+    const failed = result.gates.filter((gate) => !gate.passed).map((gate) => `${gate.name}: ${gate.reason}`);
+    super(`the output did not pass: ${failed.join("; ")}`);
+    this.result = result;
+  }
+}
+
+/** How a function is gated. */
+export interface GatedOptions<Args extends unknown[], Value> {
+  /** Whose output it is. */
+  agentId: string;
+  /** What the verdict calls it; the name of the function if not given. */
+  tool?: string;
+  /** Where verdicts go. */
+  telemetry?: Telemetry;
+  /** A function of the same arguments that gives the `input` of the evaluation, for gates that look at it. */
+  input?: (...args: Args) => unknown;
+  /**
+   * What happens to an output that did not pass: `throw` (the default) throws `GateFailed`; `return` returns it all the same, and
+   * the verdict only goes to `telemetry`; a function gives what is returned instead.
+   */
+  onFail?: "throw" | "return" | ((result: Result) => Value | PromiseLike<Value>);
+}
+
+// Beyond a minute the API does not count.
+const LATENCY_MS_MAX = 60_000;
+
+/**
+ * Gates what a function returns, sync or async, and measures how long it took. Redacted outputs are returned redacted. What the
+ * function itself throws is not looked at.
+ */
+export function gated<This, Args extends unknown[], Value>(
+  engine: Engine,
+  fn: (this: This, ...args: Args) => Value,
+  options: GatedOptions<Args, Awaited<Value>>,
+): (this: This, ...args: Args) => Promise<Awaited<Value>> {
+  const { agentId, telemetry, input, onFail = "throw" } = options;
+  const tool = options.tool ?? (fn.name === "" ? undefined : fn.name);
+  async function gatedFunction(this: This, ...args: Args): Promise<Awaited<Value>> {
+    const began = performance.now();
+    const output = await fn.apply(this, args);
+    const latencyMs = Math.min(performance.now() - began, LATENCY_MS_MAX);
+    const result = await engine.evaluate({ agentId, output, tool, input: input?.(...args), latencyMs });
+    telemetry?.track(result);
+    if (result.passed || onFail === "return") return result.output as Awaited<Value>;
+    if (onFail === "throw") throw new GateFailed(result);
+    return await onFail(result);
+  }
+  return Object.defineProperty(gatedFunction, "name", { value: fn.name });
+}

@@ -1,0 +1,106 @@
+// Verdicts on their way to a server. A thread of Rust does the work, so nothing here waits, and nothing keeps the program running.
+
+import native from "../native.cjs";
+import type { Result } from "./engine.js";
+import type { Http } from "./http.js";
+
+/** How telemetry behaves. */
+export interface TelemetryOptions {
+  /** How long a verdict waits for others; 5 seconds if not given. */
+  intervalS?: number;
+  /** How many go at once, 1 to 100; 100 if not given. */
+  batch?: number;
+  /** How many are held in memory; 10 000 if not given. */
+  buffer?: number;
+  /** A directory for those for which there is no room; without it, the oldest is dropped and counted. */
+  spool?: string;
+  /** Is told what goes wrong, and when that is over; a warning of the process if not given. */
+  onNotice?: (message: string) => void;
+}
+
+// How long the end of a program waits for what is not yet sent.
+const EXIT_S = 5;
+
+// They are held until they are shut down, so that none ends in the garbage collector.
+const running = new Map<Telemetry, native.Telemetry>();
+
+/**
+ * Sends verdicts to a server in the background: every `intervalS` seconds or `batch` verdicts, again and again where the server is
+ * away or busy. At the end of the program what waits is sent; `await shutdown()` is the way to be sure.
+ */
+export class Telemetry {
+  readonly #native: native.Telemetry;
+  readonly #tell: (message: string) => void;
+
+  constructor(client: Http, options: TelemetryOptions = {}) {
+    const { intervalS = 5, batch = 100, buffer = 10_000, spool, onNotice = warn } = options;
+    if (!Number.isInteger(batch) || batch < 1 || batch > 100) throw new RangeError(`batch: ${batch}, expected 1 to 100`);
+    if (!Number.isInteger(buffer) || buffer < 1 || buffer > 0xffff_ffff) {
+      throw new RangeError(`buffer: ${buffer}, expected 1 or more`);
+    }
+    if (!(intervalS >= 0)) throw new RangeError(`intervalS: ${intervalS}, expected seconds, 0 or more`);
+    this.#tell = (message) => {
+      try {
+        onNotice(message);
+      } catch {
+        // Who watches must not be in the way, nor who watches the watcher.
+      }
+    };
+    this.#native = new native.Telemetry({ ...client.destination(), intervalS, batch, buffer, spool }, this.#tell);
+    if (running.size === 0) {
+      process.on("beforeExit", endAll);
+      process.on("exit", endNow);
+    }
+    running.set(this, this.#native);
+  }
+
+  /** Takes a verdict and returns at once. It holds no part of the output or the input. */
+  track(result: Result): void {
+    try {
+      this.#native.track(JSON.stringify(result));
+    } catch (error) {
+      this.#tell(`a verdict was not tracked: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+
+  /** Waits until what was tracked so far is delivered. False if that takes longer. */
+  async flush(timeoutS = 30): Promise<boolean> {
+    return this.#native.flush(timeoutS);
+  }
+
+  /** Tries once more to deliver what waits, and ends. May be repeated. */
+  async shutdown(timeoutS = EXIT_S): Promise<void> {
+    await this.#native.shutdown(timeoutS);
+    ended(this);
+  }
+
+  /** Verdicts that were lost for lack of room, or that the server refused and nobody keeps. */
+  get dropped(): number {
+    return this.#native.dropped;
+  }
+
+  /** Verdicts of which it is not known yet that the server has them. */
+  get waiting(): number {
+    return this.#native.waiting;
+  }
+}
+
+function warn(message: string): void {
+  process.emitWarning(message, "RenownWarning");
+}
+
+/** When there is nothing left to do, the program goes on until all of it is sent. */
+function endAll(): void {
+  for (const telemetry of running.keys()) void telemetry.shutdown();
+}
+
+/** Where the program ends by `process.exit()`, nothing can be awaited any more. */
+function endNow(): void {
+  for (const addon of running.values()) addon.shutdownNow(EXIT_S);
+}
+
+function ended(telemetry: Telemetry): void {
+  if (!running.delete(telemetry) || running.size > 0) return;
+  process.off("beforeExit", endAll);
+  process.off("exit", endNow);
+}
