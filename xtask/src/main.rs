@@ -22,6 +22,8 @@ mod fuzz;
 mod generate;
 mod load;
 mod node;
+mod package;
+mod portability;
 mod process;
 mod proxy;
 mod python;

@@ -1,20 +1,40 @@
 //! Tools of the npm registry, each in a folder of its own.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
 use crate::shell::{install, program, root, run, succeeds, target_dir};
+
+/// Node and npm are there, or are installed.
+pub(crate) fn ready() -> Result<()> {
+    if !(succeeds(program("node").arg("--version")) && succeeds(program("npm").arg("--version"))) {
+        install(&["nodejs", "npm"])?;
+    }
+    Ok(())
+}
+
+/// The test files of a folder. Named one by one: what a folder means to `node --test` differs from version to version.
+pub(crate) fn suites(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.to_string_lossy().ends_with(".test.mjs") {
+            files.push(path);
+        }
+    }
+    files.sort();
+    ensure!(!files.is_empty(), "{} has no tests", folder.display());
+    Ok(files)
+}
 
 /// A folder with just the packages that `xtask/NAME/package.json` says, and beside them the other files of `xtask/NAME`:
 /// Node looks for packages where a script is.
 pub(crate) fn folder(name: &str) -> Result<PathBuf> {
     let sources = root().join("xtask").join(name);
     let folder = target_dir()?.join("xtask").join(name);
-    if !(succeeds(program("node").arg("--version")) && succeeds(program("npm").arg("--version"))) {
-        install(&["nodejs", "npm"])?;
-    }
+    ready()?;
     let wanted = fs::read(sources.join("package.json"))?;
     // Written last, so that an installation that broke off is made anew.
     let stamp = folder.join("installed.json");

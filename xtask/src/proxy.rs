@@ -1,7 +1,5 @@
 //! `renown proxy` between real peers: the official client and the official servers of the npm registry.
 
-use std::fs;
-
 use anyhow::Result;
 
 use crate::node;
@@ -14,17 +12,9 @@ pub(crate) fn test() -> Result<()> {
     let folder = node::folder("proxy")?;
     // Data directories of tests, which are left for whoever looks into a failure.
     empty(&folder.join("scratch"))?;
-    let mut suites = Vec::new();
-    for entry in fs::read_dir(&folder)? {
-        let name = entry?.file_name();
-        if name.to_string_lossy().ends_with(".test.mjs") {
-            suites.push(name);
-        }
-    }
-    suites.sort();
     run(program("node")
         .arg("--test")
-        .args(suites)
+        .args(node::suites(&folder)?)
         .env("RENOWN_PROGRAM", target_dir()?.join("debug/renown"))
         .current_dir(&folder))
 }

@@ -7,7 +7,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, ensure};
 
 use crate::shell::{cargo, install, output, program, root, run, succeeds, target_dir};
-use crate::{api, differential, durability, fuzz, proxy, sdk, tidy, wheel};
+use crate::{api, differential, durability, fuzz, package, portability, proxy, sdk, tidy, wheel};
 
 /// One part of the test command.
 struct Part {
@@ -15,7 +15,7 @@ struct Part {
     run: fn() -> Result<()>,
 }
 
-const PARTS: [Part; 13] = [
+const PARTS: [Part; 15] = [
     Part { name: "fmt", run: || run(cargo().args(["fmt", "--all", "--check"])) },
     Part { name: "tidy", run: tidy::run },
     Part { name: "sdk", run: sdk::check },
@@ -27,7 +27,9 @@ const PARTS: [Part; 13] = [
     },
     Part { name: "api", run: api::check },
     Part { name: "python", run: wheel::test },
+    Part { name: "node", run: package::test },
     Part { name: "proxy", run: proxy::test },
+    Part { name: "portability", run: portability::test },
     Part { name: "durability", run: durability::run },
     Part { name: "differential", run: differential::run },
     Part { name: "fuzz", run: fuzz::run_targets },

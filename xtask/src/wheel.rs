@@ -11,9 +11,21 @@ use crate::python;
 use crate::renown::empty;
 use crate::shell::{cargo, program, run, target_dir};
 
-/// Builds the wheel, installs it and runs the tests of `sdk/python`.
+/// Runs the tests of `sdk/python` against the wheel.
 pub(crate) fn test() -> Result<()> {
     run(cargo().args(["build", "--locked", "--package", "renown"]))?;
+    let target = target_dir()?;
+    run(program(installed()?)
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .env("RENOWN_PROGRAM", target.join("debug/renown"))
+        .args(["-m", "pytest", "--quiet", "--no-header", "--config-file", "sdk/python/pyproject.toml"])
+        .arg("--basetemp")
+        .arg(target.join("xtask/pytest"))
+        .arg("sdk/python/tests"))
+}
+
+/// Builds the wheel and installs it. Gives the Python that has it.
+pub(crate) fn installed() -> Result<PathBuf> {
     let target = target_dir()?;
     let environment = python::environment("python")?;
     let python = environment.join("bin/python");
@@ -31,13 +43,7 @@ pub(crate) fn test() -> Result<()> {
         .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"])
         .args(["--no-deps", "--force-reinstall"])
         .arg(wheel))?;
-    run(program(&python)
-        .env("PYTHONDONTWRITEBYTECODE", "1")
-        .env("RENOWN_PROGRAM", target.join("debug/renown"))
-        .args(["-m", "pytest", "--quiet", "--no-header", "--config-file", "sdk/python/pyproject.toml"])
-        .arg("--basetemp")
-        .arg(target.join("xtask/pytest"))
-        .arg("sdk/python/tests"))
+    Ok(python)
 }
 
 fn only_file(folder: &Path) -> Result<PathBuf> {

@@ -1,0 +1,135 @@
+// Does the client have every route, and say clearly what went wrong?
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { once } from "node:events";
+import { join } from "node:path";
+import test from "node:test";
+import { inspect } from "node:util";
+
+import { Client, RenownError } from "renown";
+
+import { Fake, LIMITED, OVERLOADED, ROOT, Server, TAKEN, UNAVAILABLE } from "./support.mjs";
+
+const OK = [200, { status: "ok", version: "1" }, {}];
+const EVENT = { agent_id: "a", passed: true, total_latency_ms: 1 };
+
+const refused = (code, status) => (error) => error instanceof RenownError && error.code === code && error.status === status;
+
+async function collect(items) {
+  const all = [];
+  for await (const item of items) all.push(item);
+  return all;
+}
+
+test("every operation of the document is a method", () => {
+  const document = JSON.parse(readFileSync(join(ROOT, "crates/server/openapi.json"), "utf8"));
+  const names = Object.values(document.paths).flatMap((methods) => Object.values(methods).map(({ operationId }) => operationId));
+  assert.ok(names.length > 10);
+  for (const name of names.filter((name) => name !== "docs")) {
+    const method = name.replace(/_(.)/g, (_, letter) => letter.toUpperCase());
+    assert.equal(typeof Client.prototype[method], "function", name);
+  }
+});
+
+test("a tour of a real server", async (t) => {
+  const server = await Server.start(t);
+  const client = new Client(server.url, server.secret);
+  const agent = "a/b c?é";
+  assert.equal((await client.health()).status, "ok");
+  assert.equal((await client.ready()).status, "ready");
+  assert.match(await client.metrics(), /# TYPE/);
+  assert.equal((await client.openapi()).info.title, "Renown");
+  const verdict = await client.evaluate({ agent_id: agent, output: "bob@corp.io", tool: "mail", latency_ms: 3 });
+  assert.deepEqual([verdict.passed, verdict.gates[1].reason], [false, "email address detected in output"]);
+  assert.equal((await client.getReputation(agent)).eval_count, 1);
+  assert.ok((await client.explainReputation(agent)).next.pass > 0);
+  assert.equal((await client.getReputationHistory(agent, { points: 10 })).points.length, 1);
+  assert.equal((await client.addAgent({ agent_id: "new" })).agent_id, "new");
+  assert.deepEqual((await client.listAgents({ q: "NEW" })).agents.map(({ agent_id }) => agent_id), ["new"]);
+  assert.equal((await client.listEvents({ passed: true })).count, 0);
+  const key = await client.createKey({ kind: "publishable", label: "ci" });
+  assert.ok((await collect(client.iterKeys({ limit: 1 }))).some(({ id }) => id === key.id));
+  assert.equal(await client.revokeKey(key.id), undefined);
+  await assert.rejects(new Client(server.url, key.key).listAgents(), refused("auth_revoked", 401));
+  await assert.rejects(new Client(server.url, server.publishable).listKeys(), refused("forbidden", 403));
+  await assert.rejects(client.evaluate({ agent_id: "", output: "x" }), (error) => {
+    assert.ok(refused("validation_error", 400)(error) && /agent_id/.test(error.message));
+    return error.requestId.length === 36;
+  });
+  await assert.rejects(collect(new Client(server.url, "").stream()), refused("auth_missing", 401));
+});
+
+test("pages are read as they are used, and keys make repeats harmless", async (t) => {
+  const server = await Server.start(t);
+  const client = new Client(server.url, server.publishable);
+  const tools = Array.from({ length: 25 }, (_, place) => `t${place}`);
+  await client.ingest({ events: tools.map((tool) => ({ ...EVENT, tool })) });
+  const found = await collect(client.iterEvents({ limit: 10, agent_id: "a" }));
+  assert.deepEqual(found.map(({ tool_name }) => tool_name), tools.reverse());
+  const once = { idempotencyKey: "k1" };
+  const first = await client.evaluate({ agent_id: "b", output: "x" }, once);
+  assert.deepEqual(await client.evaluate({ agent_id: "b", output: "x" }, once), first);
+  await assert.rejects(client.evaluate({ agent_id: "b", output: "y" }, once), refused("conflict", 409));
+});
+
+test("the stream of scores", async (t) => {
+  const server = await Server.start(t);
+  const client = new Client(server.url, server.publishable);
+  // Until the listener is there to hear it.
+  const talking = setInterval(() => void client.evaluate({ agent_id: "a", output: "x" }).catch(() => {}), 20);
+  const found = [];
+  for await (const event of client.stream()) {
+    found.push(event);
+    if (found.length === 2) break;
+  }
+  clearInterval(talking);
+  assert.deepEqual([found[0].event, found[0].data.agent_id], ["score", "a"]);
+});
+
+test("what is tried again", async (t) => {
+  const calls = {
+    health: (client) => client.health(),
+    ingest: (client) => client.ingest({ events: [EVENT] }),
+    ingestOnce: (client) => client.ingest({ events: [EVENT] }, { idempotencyKey: "k" }),
+  };
+  const table = [
+    [[OVERLOADED, TAKEN], "ingest", {}, 2, undefined],
+    [[OVERLOADED], "ingest", { retries: 1 }, 2, "overloaded"],
+    [[UNAVAILABLE, TAKEN], "ingest", {}, 1, "store_unavailable"],
+    [[UNAVAILABLE, TAKEN], "ingestOnce", {}, 2, undefined],
+    [[UNAVAILABLE, OK], "health", {}, 2, undefined],
+    [[LIMITED, TAKEN], "ingest", {}, 2, undefined],
+    [[LIMITED], "ingest", { retryWaitMaxMs: 500 }, 1, "rate_limited"],
+    [[[500, { error: "oh", code: "internal", status: 500 }, {}]], "health", {}, 1, "internal"],
+    [[[200, "<html>", {}]], "health", {}, 1, "bad_reply"],
+    [[[502, "<html>", {}]], "health", {}, 1, "bad_reply"],
+  ];
+  for (const [answers, call, options, tries, code] of table) {
+    const fake = await Fake.start(t, ...answers);
+    const found = await calls[call](new Client(fake.url, "k", options)).catch((error) => error);
+    assert.deepEqual([fake.requests.length, found.code], [tries, code], `${call} ${code}`);
+  }
+});
+
+test("nobody there, no answer, and an end by the caller", async (t) => {
+  const gone = new Client("http://127.0.0.1:1", "k", { retries: 0 });
+  await assert.rejects(gone.health(), refused("unreachable", undefined));
+  const silent = createServer(() => {}).listen(0, "127.0.0.1");
+  t.after(() => silent.close());
+  await once(silent, "listening");
+  const waiting = new Client(`http://127.0.0.1:${silent.address().port}`, "k", { retries: 0, timeoutMs: 50 });
+  await assert.rejects(waiting.health(), refused("timed_out", undefined));
+  await assert.rejects(waiting.health({ timeoutMs: 10_000, signal: AbortSignal.abort(new RangeError("mine")) }), RangeError);
+});
+
+test("the key comes from the environment and is never shown", async (t) => {
+  const fake = await Fake.start(t, OK);
+  process.env.RENOWN_KEY = "rn_pub_from_outside";
+  t.after(() => delete process.env.RENOWN_KEY);
+  const client = new Client(fake.url);
+  await client.health();
+  assert.equal(fake.requests[0].headers.authorization, "Bearer rn_pub_from_outside");
+  assert.ok(!inspect(client, { showHidden: true, depth: 9 }).includes("rn_pub") && !JSON.stringify(client).includes("rn_pub"));
+});

@@ -1,0 +1,165 @@
+// Do the gates in process say what they should?
+
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import test from "node:test";
+
+import { Engine, SettingsError, gate, gates } from "renown";
+
+import { temporary } from "./support.mjs";
+
+const engine = Engine.default();
+
+test("a result is a plain object in camel case", async () => {
+  const before = Date.now();
+  const result = await engine.evaluate({ agentId: "a1", output: "Ask bob@corp.io", tool: "search", latencyMs: 12.5 });
+  const { evaluationId, timestamp, totalLatencyMs, gates, ...rest } = result;
+  assert.match(evaluationId, /^[0-9A-Za-z_-]{16}$/);
+  assert.ok(Date.parse(timestamp) >= before - 1 && Date.parse(timestamp) <= Date.now());
+  assert.ok(totalLatencyMs >= 0 && gates.every(({ latencyMs }) => latencyMs <= totalLatencyMs));
+  assert.deepEqual(rest, { passed: false, agentId: "a1", tool: "search", latencyMs: 12.5 });
+  assert.deepEqual(
+    gates.map(({ latencyMs, ...gate }) => gate),
+    [
+      { name: "filesystem", passed: true },
+      { name: "pii", passed: false, reason: "email address detected in output" },
+      { name: "content", passed: true },
+    ],
+  );
+  assert.equal(result.output, "Ask bob@corp.io");
+  assert.ok(!JSON.stringify(result).includes("bob@"), "the output does not travel with a result");
+});
+
+test("values are judged as JSON.stringify writes them", async () => {
+  const emails = [
+    ["a text", "bob@corp.io", false],
+    ["a value", { a: [{ b: "bob@corp.io" }] }, false],
+    ["a key", { "bob@corp.io": 1 }, false],
+    ["a method toJSON", { toJSON: () => "bob@corp.io" }, false],
+    ["half a surrogate pair", "\ud800 fine", true],
+    ["what JSON leaves out", { a: undefined, b: () => "bob@corp.io", c: 1 }, true],
+    ["a date", new Date(0), true],
+  ];
+  for (const [name, output, passed] of emails) {
+    assert.equal((await engine.evaluate({ agentId: "a", output })).passed, passed, name);
+    assert.equal(engine.evaluateSync({ agentId: "a", output }).passed, passed, name);
+  }
+  for (const output of [undefined, null, "", " ", [], {}]) {
+    const { gates } = await engine.evaluate({ agentId: "a", output });
+    assert.equal(gates.at(-1).reason, "output is empty");
+  }
+});
+
+test("what is no JSON is a TypeError", async () => {
+  const loop = {};
+  loop.loop = loop;
+  const refused = [
+    [{ output: 1n }, /^output: no JSON: .*BigInt/],
+    [{ output: loop }, /^output: no JSON: .*circular/],
+    [{ output: () => 1 }, /^output: a function is no JSON/],
+    [{ output: "x", input: { n: 1n } }, /^input: no JSON: .*BigInt/],
+    [{ agentId: "", output: "x" }, /^agentId: /],
+    [{ agentId: 5, output: "x" }, /^agentId: number/],
+    [{ tool: "t".repeat(201), output: "x" }, /^tool: /],
+    [{ tool: 5, output: "x" }, /^tool: number/],
+    [{ latencyMs: -1, output: "x" }, /^latencyMs: /],
+    [{ latencyMs: "5", output: "x" }, /^latencyMs: string/],
+    [{ tmaxMs: 1.5, output: "x" }, /^tmaxMs: 1.5/],
+  ];
+  for (const [evaluation, message] of refused) {
+    const expected = { name: "TypeError", message };
+    await assert.rejects(engine.evaluate({ agentId: "a", ...evaluation }), expected);
+    assert.throws(() => engine.evaluateSync({ agentId: "a", ...evaluation }), expected);
+  }
+});
+
+test("a large output does not hold the event loop", async () => {
+  const output = `${"all is well. ".repeat(200_000)} bob@corp.io`;
+  const patient = new Engine([gates.pii(), gates.secrets(), gates.injection()], { budgetMs: 60_000 });
+  let turns = 0;
+  const timer = setInterval(() => (turns += 1), 1);
+  const result = await patient.evaluate({ agentId: "a", output });
+  clearInterval(timer);
+  assert.equal(result.gates[0].reason, "email address detected in output");
+  assert.ok(turns > 0, "nothing else ran meanwhile");
+  await assert.rejects(engine.evaluate({ agentId: "", output }), TypeError);
+});
+
+test("many evaluations at once", async () => {
+  const small = Array.from({ length: 200 }, (_, index) => ({ agentId: `a${index}`, output: index % 2 ? "x" : "bob@corp.io" }));
+  const large = Array.from({ length: 20 }, (_, index) => ({ agentId: `l${index}`, output: "y".repeat(50_000) }));
+  const results = await Promise.all([...small, ...large].map((evaluation) => new Engine([gates.pii()], { budgetMs: 60_000 }).evaluate(evaluation)));
+  assert.deepEqual(results.map(({ agentId }) => agentId), [...small, ...large].map(({ agentId }) => agentId));
+  assert.equal(new Set(results.map(({ evaluationId }) => evaluationId)).size, 220);
+  assert.equal(results.filter(({ passed }) => !passed).length, 100);
+});
+
+test("a redacting gate passes and gives the output redacted", async () => {
+  const redacting = new Engine([gates.pii({ mode: "redact" })]);
+  const result = await redacting.evaluate({ agentId: "a", output: { to: "bob@corp.io" } });
+  assert.ok(result.passed);
+  assert.deepEqual(result.output, { to: "[email address]" });
+  assert.ok(!("redacted" in result));
+});
+
+test("every kind of gate can be built", async () => {
+  const all = [
+    gates.filesystem({ roots: ["/srv"], cwd: "/srv", windows: false, strictness: "balanced" }),
+    gates.pii({ usSsn: false, usPhone: false, ipv4: true, mode: "observe" }),
+    gates.content({ phrases: ["no can do"] }),
+    gates.latency({ maxMs: 100 }),
+    gates.schema({ type: "object", properties: { maxItems: { type: "number" } } }, { target: "output" }),
+    gates.secrets({ disable: ["jwt"], extra: [{ name: "ours", regex: "ours_[a-z]{8}", keywords: ["ours_"], entropy: 1 }] }),
+    gates.injection({ threshold: 6 }),
+    gates.pii({ name: "again" }),
+    ...gates.rtb(),
+    gates.rtbBidSanity({ name: "sanity", maxFloorMultiple: 10, maxPrice: 25, enforceFloor: true }),
+    gates.rtbAdomainVerify({ name: "adomain", requireAdomain: false, extraPlaceholders: ["x.com"] }),
+    gates.rtbAudienceSafety({ name: "audience", unsafeCategories: ["IAB7"], childCategories: ["IAB13"], extraBundleKeywords: ["toy"] }),
+    gates.rtbBcatCompliance({ name: "bcat", parents: true }),
+  ];
+  const engine = new Engine(all, { budgetMs: 20_000, failFast: false, strictness: "strict" });
+  assert.deepEqual(engine.names, all.map(({ name }) => name));
+  assert.deepEqual([engine.budgetMs, engine.failFast], [20_000, false]);
+  const { gates: found } = await engine.evaluate({ agentId: "a", output: { a: 1 }, latencyMs: 143 });
+  assert.equal(found[3].reason, "latency 143ms exceeds 100ms threshold");
+});
+
+test("tmax and its start reach the guard", async () => {
+  const guarded = new Engine([gates.rtbTmaxGuard(), gates.pii()]);
+  const spent = await guarded.evaluate({ agentId: "a", output: "x", tmaxMs: 100, startedAt: Date.now() - 95 });
+  assert.deepEqual(spent.gates.map(({ reason }) => reason), ["tmax budget nearly spent", "renown:tmax"]);
+  const enough = await guarded.evaluate({ agentId: "a", output: "x", tmaxMs: 60_000, startedAt: Date.now() });
+  assert.deepEqual(enough.gates.map(({ skipped }) => skipped ?? false), [false, false]);
+});
+
+test("what is not allowed is named", () => {
+  const refused = [
+    [() => new Engine([]), /^gates: /],
+    [() => new Engine(["pii"]), /^gates: expected what/],
+    [() => new Engine([gates.pii(), gates.pii()]), /pii/],
+    [() => new Engine([gates.pii({ emial: true })]), /gate\.pii\.emial/],
+    [() => new Engine([gates.latency({ maxMs: -1 })]), /gate\.latency\.max_ms/],
+    [() => new Engine([gates.pii()], { budgetMs: 0 }), /budget_ms/],
+    [() => new Engine([gate("pii", () => true), gates.pii()]), /pii/],
+    [() => Engine.fromFile("x.toml", "server"), /^place: "server"/],
+  ];
+  for (const [build, message] of refused) {
+    assert.throws(build, (error) => error instanceof SettingsError && message.test(error.message));
+  }
+});
+
+test("a file of settings has a set for each place", async (t) => {
+  const folder = temporary(t);
+  const file = join(folder, "renown.toml");
+  writeFileSync(join(folder, "answer.json"), '{"type": "object"}');
+  writeFileSync(file, '[gates]\nproxy = ["pii", "answer"]\nevaluate = ["mine", "content"]\n[gate.answer]\nkind = "schema"\nschema = "answer.json"\n');
+  const proxy = Engine.fromFile(file, "proxy");
+  assert.deepEqual(proxy.names, ["pii", "answer"]);
+  assert.match((await proxy.evaluate({ agentId: "a", output: "x" })).gates[1].reason, /^schema validation failed \(1 issue\)/);
+  const mine = [gate("mine", () => true), gate("other", () => true)];
+  assert.deepEqual(Engine.fromFile(file, "evaluate", { gates: mine }).names, ["mine", "content", "other"]);
+  assert.throws(() => Engine.fromFile(file), SettingsError);
+  assert.throws(() => Engine.fromFile(join(folder, "none.toml")), (error) => !(error instanceof SettingsError) && /none\.toml/.test(error.message));
+});

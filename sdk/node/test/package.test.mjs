@@ -1,0 +1,85 @@
+// Is the package what its users and the README expect?
+
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import test from "node:test";
+
+import { PACKAGE, ROOT, Server, runScript } from "./support.mjs";
+
+// Where the packed package is installed, if `cargo xtask test node` runs this; else here.
+const PROJECT = process.env.RENOWN_PROJECT ?? PACKAGE;
+
+const USE = `
+  const result = renown.Engine.default().evaluateSync({ agentId: "a", output: "bob@corp.io" });
+  console.log(result.passed, Object.keys(renown).sort().join());
+`;
+const NAMES = "Client,Engine,GateFailed,RenownError,SettingsError,Telemetry,gate,gated,gates";
+
+test("as an ES module and by require", async () => {
+  const esm = await runScript(`import * as renown from "renown"; ${USE}`, { cwd: PROJECT });
+  assert.deepEqual([esm.stdout, esm.stderr], [`false ${NAMES}\n`, ""]);
+  const cjs = await runScript(`const renown = require("renown"); ${USE}`, { type: "commonjs", cwd: PROJECT });
+  assert.deepEqual([cjs.stdout, cjs.stderr], [`false ${NAMES}\n`, ""]);
+});
+
+test("both ways in one program", async () => {
+  const script = `
+    import { createRequire } from "node:module";
+    import { Engine } from "renown";
+    const other = createRequire(process.cwd() + "/x.cjs")("renown");
+    const outputs = [Engine, other.Engine].map((Engine) => Engine.default().evaluateSync({ agentId: "a", output: "x" }).passed);
+    console.log(outputs.join());
+  `;
+  assert.equal((await runScript(script, { cwd: PROJECT })).stdout, "true,true\n");
+});
+
+for (const [name, file] of [["README.md", "README.md"], ["sdk/node/README.md", "sdk/node/README.md"]]) {
+  test(`the scripts of ${name} print what they show`, async (t) => {
+    const text = readFileSync(join(ROOT, file), "utf8");
+    const scripts = [...text.matchAll(/^```js\n(.*?)^```/gms)].map(([, script]) => script);
+    assert.ok(scripts.length > 0, `${name} has no script`);
+    const server = await Server.start(t);
+    for (const script of scripts) {
+      const run = await runScript(script.replaceAll("http://127.0.0.1:7070", server.url), {
+        cwd: PROJECT,
+        env: { RENOWN_KEY: server.publishable },
+      });
+      assert.equal(run.code, 0, run.stderr);
+      // What a line prints stands behind it, after `// `.
+      const shown = [...script.matchAll(/console\.log\(.*\);\s+\/\/ (.*)$/gm)].map(([, line]) => line);
+      assert.deepEqual(run.stdout.split("\n").slice(0, -1), shown);
+    }
+  });
+}
+
+/** What the compiler says of a file beside the installed package; its ending says whether it is an ES module. */
+function compile(t, name, text) {
+  const file = join(PROJECT, name);
+  writeFileSync(file, text);
+  t.after(() => rmSync(file));
+  const compiler = join(PACKAGE, "node_modules/typescript/bin/tsc");
+  const options = ["--noEmit", "--strict", "--exactOptionalPropertyTypes", "--target", "es2022", "--module", "nodenext"];
+  const types = ["--types", "node", "--typeRoots", join(PACKAGE, "node_modules/@types"), "--ignoreConfig"];
+  const run = spawnSync(process.execPath, [compiler, ...options, ...types, file], { cwd: PROJECT, encoding: "utf8" });
+  return run.stdout + run.stderr;
+}
+
+test("the package and its users are typed", (t) => {
+  const example = readFileSync(join(PACKAGE, "examples/quick_start.ts"), "utf8");
+  assert.equal(compile(t, "typed.mts", example), "");
+  assert.equal(compile(t, "typed.cts", example), "");
+});
+
+test("mistakes are found", (t) => {
+  const mistakes = [
+    'new renown.Client().evaluate({ agent_id: "a" });',
+    'new renown.Client().getReputation("a").then((found) => found.scor);',
+    'renown.gates.pii({ mode: "redacted" });',
+    'renown.Engine.default().evaluate({ agentId: 1, output: "x" });',
+    'renown.gate("x", () => "yes");',
+  ];
+  const found = compile(t, "mistakes.mts", ['import * as renown from "renown";', ...mistakes].join("\n"));
+  mistakes.forEach((mistake, place) => assert.match(found, new RegExp(`mistakes\\.mts\\(${place + 2},`), `${mistake}\n${found}`));
+});

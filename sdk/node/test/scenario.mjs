@@ -1,0 +1,88 @@
+// Reads the files of `api-scenarios`; its README has the format.
+
+import assert from "node:assert/strict";
+
+const KINDS = {
+  any: () => true,
+  string: (found) => typeof found === "string",
+  number: (found) => typeof found === "number",
+  boolean: (found) => typeof found === "boolean",
+  null: (found) => found === null,
+  array: Array.isArray,
+  object: isObject,
+  time: (found) => /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/.test(found),
+  uuid: (found) => /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(found),
+};
+
+function isObject(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Puts variables into a text: `${name}`. */
+function fill(text, variables) {
+  return text.replace(/\$\{([^}]*)\}/g, (_, name) => {
+    assert.ok(name in variables, `no variable ${name}`);
+    const known = variables[name];
+    return typeof known === "string" ? known : JSON.stringify(known);
+  });
+}
+
+/** The value with what has to be computed in it made: `$text`, `$list`, and variables. */
+export function make(value, variables) {
+  if (typeof value === "string") return fill(value, variables);
+  if (Array.isArray(value)) return value.map((item) => make(item, variables));
+  if (!isObject(value)) return value;
+  if ("$text" in value) return makeText(value.$text, variables);
+  if ("$list" in value) {
+    const [item, count] = value.$list;
+    return Array.from({ length: count }, (_, index) => make(item, { ...variables, index }));
+  }
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, make(item, variables)]));
+}
+
+/** A text, or an array of texts and `[text, times]`. */
+export function makeText(value, variables) {
+  if (typeof value === "string") return fill(value, variables);
+  const piece = (part) => (Array.isArray(part) ? fill(part[0], variables).repeat(part[1]) : fill(part, variables));
+  return value.map(piece).join("");
+}
+
+/** Fails where what was found is not what is expected; nothing is `undefined`. Captures on the way. */
+export function check(place, expected, found, variables) {
+  if (isObject(expected) && Object.keys(expected).some((name) => name.startsWith("$"))) {
+    for (const [name, argument] of Object.entries(expected)) special(place, name, argument, found, variables);
+    return;
+  }
+  const wrong = `${place}: ${JSON.stringify(found)}, expected ${JSON.stringify(expected)}`;
+  assert.ok(found !== undefined, wrong);
+  if (isObject(expected)) {
+    assert.ok(isObject(found), wrong);
+    for (const [name, inside] of Object.entries(expected)) check(`${place}.${name}`, inside, found[name], variables);
+  } else if (Array.isArray(expected)) {
+    assert.ok(Array.isArray(found) && found.length === expected.length, wrong);
+    expected.forEach((inside, index) => check(`${place}[${index}]`, inside, found[index], variables));
+  } else {
+    assert.ok(found === (typeof expected === "string" ? fill(expected, variables) : expected), wrong);
+  }
+}
+
+/** One matcher. */
+function special(place, name, argument, found, variables) {
+  const wrong = `${place}: ${JSON.stringify(found)}, expected ${name} ${JSON.stringify(argument)}`;
+  if (name === "$absent") return assert.ok(found === undefined, wrong);
+  assert.ok(found !== undefined, wrong);
+  const matchers = {
+    $is: () => assert.ok(KINDS[argument](found), wrong),
+    $matches: () => assert.match(typeof found === "string" ? found : JSON.stringify(found), new RegExp(fill(argument, variables), "u"), wrong),
+    $between: () => assert.ok(typeof found === "number" && argument[0] <= found && found <= argument[1], wrong),
+    $length: () => assert.ok(Array.isArray(found) && found.length === argument, wrong),
+    $each: () => found.forEach((item, index) => check(`${place}[${index}]`, argument, item, variables)),
+    $only: () => {
+      assert.ok(isObject(found) && Object.keys(found).every((key) => key in argument), wrong);
+      check(place, argument, found, variables);
+    },
+    $capture: () => (variables[argument] = found),
+  };
+  assert.ok(name in matchers, `${place}: no matcher ${name}`);
+  return matchers[name]();
+}

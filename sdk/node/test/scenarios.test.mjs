@@ -1,0 +1,104 @@
+// Does the server answer the client as the scenarios say?
+
+import assert from "node:assert/strict";
+import { readFileSync, readdirSync } from "node:fs";
+import { request } from "node:http";
+import { join } from "node:path";
+import test from "node:test";
+
+import { Client } from "renown";
+
+import { check, make, makeText } from "./scenario.mjs";
+import { ROOT, Server } from "./support.mjs";
+
+const FOLDER = join(ROOT, "api-scenarios");
+const FILES = readdirSync(FOLDER).filter((name) => name.endsWith(".json"));
+
+/**
+ * What the client calls where `fetch` would mend a request before it is sent (a target that is no tidy path) or would not send it (a
+ * GET with a body, TRACE).
+ */
+const untouched = (base) => (url, { method, headers, body }) => {
+  const { hostname, port } = new URL(base);
+  return new Promise((resolve, reject) => {
+    const options = { hostname, port, method, path: url.slice(base.length), headers: Object.fromEntries(headers) };
+    const sent = request(options, async (reply) => {
+      const pieces = [];
+      for await (const piece of reply) pieces.push(piece);
+      const empty = [204, 304].includes(reply.statusCode);
+      const pairs = Object.entries(reply.headers).map(([name, value]) => [name, String(value)]);
+      resolve(new Response(empty ? null : Buffer.concat(pieces), { status: reply.statusCode, headers: pairs }));
+    });
+    sent.on("error", reject);
+    sent.end(body);
+  });
+};
+
+function client(server, key, target, method, body) {
+  const tidy = target.startsWith("/") && new URL(server.url + target).href === server.url + target;
+  const plain = tidy && method !== "TRACE" && !(body !== undefined && (method === "GET" || method === "HEAD"));
+  return new Client(server.url, key, { retries: 0, ...(plain ? {} : { fetch: untouched(server.url) }) });
+}
+
+async function runStep(server, step, keys, variables) {
+  const { request: wanted, expect: expected } = step;
+  // Blanks at the end of a header mean nothing, and this transport does not send them.
+  const headers = Object.fromEntries(
+    Object.entries(wanted.headers ?? {}).map(([name, value]) => [name, makeText(value, variables).trim()]),
+  );
+  let body;
+  if ("body" in wanted) body = JSON.stringify(make(wanted.body, variables));
+  else if ("raw_body" in wanted) body = makeText(wanted.raw_body, variables);
+  const typed = Object.keys(headers).some((name) => name.toLowerCase() === "content-type");
+  if (body !== undefined && !typed) headers["Content-Type"] = "application/json";
+  const name = wanted.key ?? "publishable";
+  const key = name === "none" ? "" : keys[name];
+  const target = makeText(wanted.path, variables);
+  const { method } = wanted;
+  const reply = await client(server, key, target, method, body).raw(target, { method, headers, ...(body === undefined ? {} : { body }) });
+  const text = await reply.text();
+  assert.equal(reply.status, expected.status, text.slice(0, 500));
+  assert.equal(reply.headers.get("x-request-id")?.length, 36);
+  for (const [header, value] of Object.entries(expected.headers ?? {})) {
+    check(`header ${header}`, value, reply.headers.get(header) ?? undefined, variables);
+  }
+  let found = text;
+  try {
+    found = JSON.parse(text);
+  } catch {
+    // Then it is compared as a text.
+  }
+  if (reply.status >= 400 && method !== "HEAD") {
+    const shape = { error: { $matches: "." }, code: { $is: "string" }, status: reply.status };
+    check("refusal", { $only: shape }, found, variables);
+  }
+  if ("body" in expected) check("body", expected.body, found, variables);
+  if ("same_body_as" in expected) assert.equal(text, variables[expected.same_body_as]);
+  if ("save_body" in expected) variables[expected.save_body] = text;
+}
+
+for (const file of FILES) {
+  test(file, async (t) => {
+    const scenario = JSON.parse(readFileSync(join(FOLDER, file), "utf8"));
+    const server = await Server.start(t, { settings: scenario.settings });
+    const keys = { publishable: server.publishable, secret: server.secret };
+    for (const [name, { kind, org }] of Object.entries(scenario.keys ?? {})) keys[name] = server.createKey(kind, org);
+    const variables = Object.fromEntries(Object.entries(keys).map(([name, key]) => [`key:${name}`, key]));
+    const failures = [];
+    for (const step of scenario.steps) {
+      try {
+        for (let turn = 0; turn < (step.repeat ?? 1); turn += 1) {
+          variables.time = turn;
+          await runStep(server, step, keys, variables);
+          // A key that a step has made can be used by its name.
+          if (typeof variables.key === "string") keys.made = variables.key;
+        }
+      } catch (error) {
+        failures.push(`${step.name}: ${String(error.stack).slice(0, 1000)}`);
+      }
+    }
+    assert.equal(failures.join("\n"), "");
+  });
+}
+
+test("there are scenarios", () => assert.ok(FILES.length > 10));

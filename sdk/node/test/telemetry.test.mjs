@@ -1,0 +1,165 @@
+// Do verdicts reach the server, whatever happens to it and to this process?
+
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import test from "node:test";
+
+import { Client, Engine, Telemetry } from "renown";
+
+import { Fake, LIMITED, OVERLOADED, Server, TAKEN, runScript, temporary, waitFor } from "./support.mjs";
+
+const engine = Engine.default();
+const verdict = (output = "x", agentId = "a") => engine.evaluateSync({ agentId, output, tool: "t", latencyMs: 5 });
+
+test("a verdict arrives as it is", async (t) => {
+  const server = await Server.start(t);
+  const client = new Client(server.url, server.publishable);
+  const telemetry = new Telemetry(client, { intervalS: 1000 });
+  const result = verdict("bob@corp.io");
+  telemetry.track(result);
+  assert.equal(telemetry.waiting, 1);
+  assert.ok(await telemetry.flush());
+  assert.deepEqual([telemetry.waiting, telemetry.dropped], [0, 0]);
+  const { events } = await client.listEvents();
+  const [event] = events;
+  assert.deepEqual([events.length, event.id, event.agent_id, event.tool_name], [1, result.evaluationId, "a", "t"]);
+  assert.deepEqual([event.passed, event.created_at, event.latency_ms], [false, result.timestamp, 5]);
+  // A copy is a result as well, and a repeat is harmless.
+  telemetry.track(JSON.parse(JSON.stringify(result)));
+  assert.ok(await telemetry.flush());
+  assert.equal((await client.listEvents()).count, 1);
+  await telemetry.shutdown();
+});
+
+test("events hold no payload", async (t) => {
+  const fake = await Fake.start(t, TAKEN);
+  const telemetry = new Telemetry(new Client(fake.url, "the-key"));
+  telemetry.track({ ...verdict("marker@corp.io"), output: "marker", input: "marker" });
+  assert.ok(await telemetry.flush());
+  assert.equal(fake.requests[0].headers.authorization, "Bearer the-key");
+  assert.ok(!JSON.stringify(fake.requests).includes("marker"));
+  await telemetry.shutdown();
+});
+
+test("a full batch or the interval sends", async (t) => {
+  const fake = await Fake.start(t, TAKEN);
+  const client = new Client(fake.url, "k");
+  const batched = new Telemetry(client, { intervalS: 1000, batch: 3 });
+  for (let turn = 0; turn < 3; turn += 1) batched.track(verdict());
+  await waitFor(() => fake.events.length === 3);
+  const timed = new Telemetry(client, { intervalS: 0.05 });
+  timed.track(verdict());
+  await waitFor(() => fake.events.length === 4);
+  await Promise.all([batched.shutdown(), timed.shutdown()]);
+});
+
+test("the server may be away and come back", async (t) => {
+  const data = join(temporary(t), "data");
+  const server = await Server.start(t, { data });
+  await server.stop();
+  const notices = [];
+  const client = new Client(server.url, server.publishable);
+  const telemetry = new Telemetry(client, { intervalS: 0.05, onNotice: (message) => notices.push(message) });
+  for (let turn = 0; turn < 5; turn += 1) telemetry.track(verdict());
+  await waitFor(() => notices.length > 0);
+  assert.equal(await telemetry.flush(0.2), false);
+  assert.equal(telemetry.waiting, 5);
+  assert.ok(!notices.join().includes(server.publishable));
+  await Server.start(t, { data, listen: server.url.replace("http://", ""), first: false });
+  assert.ok(await telemetry.flush());
+  assert.equal((await client.getReputation("a")).eval_count, 5);
+  await telemetry.shutdown();
+});
+
+test("Retry-After of a busy server is obeyed", async (t) => {
+  const fake = await Fake.start(t, OVERLOADED, LIMITED, TAKEN);
+  const telemetry = new Telemetry(new Client(fake.url, "k"), { intervalS: 0.01, onNotice: () => {} });
+  const began = Date.now();
+  telemetry.track(verdict());
+  await waitFor(() => telemetry.waiting === 0);
+  assert.ok(Date.now() - began >= 999);
+  assert.deepEqual([fake.requests.length, telemetry.dropped], [3, 0]);
+  await telemetry.shutdown();
+});
+
+test("a full buffer drops the oldest and counts it, or keeps it in the spool", async (t) => {
+  const gone = new Client("http://127.0.0.1:1", "k");
+  const settings = { intervalS: 1000, batch: 10, buffer: 10, onNotice: () => {} };
+  const telemetry = new Telemetry(gone, settings);
+  for (let turn = 0; turn < 25; turn += 1) telemetry.track(verdict());
+  assert.ok(telemetry.dropped >= 15);
+  await telemetry.shutdown(0.1);
+  const spool = join(temporary(t), "spool");
+  const spooled = new Telemetry(gone, { ...settings, spool });
+  for (let turn = 0; turn < 25; turn += 1) spooled.track(verdict());
+  await spooled.shutdown(1);
+  assert.equal(spooled.dropped, 0);
+  const fake = await Fake.start(t, TAKEN);
+  // What the other one left behind is taken over.
+  const next = new Telemetry(new Client(fake.url, "k"), { intervalS: 0.05, spool });
+  await waitFor(() => fake.events.length === 25);
+  await next.shutdown();
+});
+
+test("shutdown may be repeated, and nothing throws afterwards", async (t) => {
+  const fake = await Fake.start(t, TAKEN);
+  const notices = [];
+  const telemetry = new Telemetry(new Client(fake.url, "k"), { intervalS: 1000, onNotice: (message) => notices.push(message) });
+  telemetry.track(verdict());
+  await Promise.all([telemetry.shutdown(), telemetry.shutdown()]);
+  await telemetry.shutdown();
+  assert.equal(fake.events.length, 1);
+  telemetry.track(verdict());
+  assert.equal(telemetry.dropped, 1);
+  for (const nonsense of ["no verdict", undefined, null, {}, { agentId: 1n }]) telemetry.track(nonsense);
+  assert.equal(notices.filter((message) => message.startsWith("a verdict was not tracked")).length, 5);
+});
+
+test("many flushes at once leave room for others", async (t) => {
+  const telemetry = new Telemetry(new Client("http://127.0.0.1:1", "k"), { intervalS: 1000, onNotice: () => {} });
+  telemetry.track(verdict());
+  const flushes = Array.from({ length: 20 }, () => telemetry.flush(1));
+  const began = performance.now();
+  await engine.evaluate({ agentId: "a", output: "x".repeat(50_000) });
+  assert.ok(performance.now() - began < 900, "the pool of Node was taken");
+  assert.deepEqual(new Set(await Promise.all(flushes)), new Set([false]));
+  await telemetry.shutdown(0.1);
+});
+
+test("the end of a program sends what waits", async (t) => {
+  const endings = ["", "process.exit(0);", "process.exitCode = 0;", "setTimeout(() => {}, 20);"];
+  for (const ending of endings) {
+    const fake = await Fake.start(t, TAKEN);
+    const { code, stderr } = await runScript(`
+      import { Client, Engine, Telemetry } from "renown";
+      const telemetry = new Telemetry(new Client(${JSON.stringify(fake.url)}, "k"), { intervalS: 1000 });
+      telemetry.track(Engine.default().evaluateSync({ agentId: "a", output: "x" }));
+      ${ending}
+    `);
+    assert.equal(code, 0, stderr);
+    assert.equal(fake.events.length, 1, ending);
+  }
+});
+
+test("telemetry alone does not keep a program running", async () => {
+  const began = Date.now();
+  const { code, stderr } = await runScript(`
+    import { Client, Telemetry } from "renown";
+    new Telemetry(new Client("http://127.0.0.1:1", "k"), { intervalS: 1000 });
+  `);
+  assert.equal(code, 0, stderr);
+  assert.ok(Date.now() - began < 30_000);
+});
+
+test("settings that make no sense", () => {
+  const client = new Client("http://127.0.0.1:1", "k");
+  for (const [settings, message] of [
+    [{ batch: 0 }, /^batch: 0/],
+    [{ batch: 101 }, /^batch: 101/],
+    [{ buffer: 0 }, /^buffer: 0/],
+    [{ intervalS: -1 }, /^intervalS: -1/],
+    [{ intervalS: NaN }, /^intervalS: NaN/],
+  ]) {
+    assert.throws(() => new Telemetry(client, settings), { name: "RangeError", message });
+  }
+});

@@ -1,0 +1,12 @@
+"""Judges outputs in process, and sends the verdicts: SERVER AGENT OUTPUT…, the key is in RENOWN_KEY."""
+
+import sys
+
+from renown import Client, Engine, Telemetry
+
+server, agent, *outputs = sys.argv[1:]
+engine = Engine.default()
+with Client(server) as client, Telemetry(client) as telemetry:
+    for output in outputs:
+        telemetry.track(engine.evaluate(agent_id=agent, output=output, tool="python"))
+    assert telemetry.flush()
