@@ -63,7 +63,11 @@ fn proxy(renown: &Renown, server: &str, key: &str) -> Result<()> {
     writeln!(input, "{}", json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {}}))?;
     for (id, text) in OUTPUTS.iter().enumerate() {
         let params = json!({"name": "proxy", "arguments": {"text": text}});
-        writeln!(input, "{}", json!({"jsonrpc": "2.0", "id": id + 1, "method": "tools/call", "params": params}))?;
+        writeln!(
+            input,
+            "{}",
+            json!({"jsonrpc": "2.0", "id": id + 1, "method": "tools/call", "params": params})
+        )?;
     }
     drop(input);
     let output = child.wait_with_output()?;
