@@ -35,7 +35,6 @@ use shell::Trouble;
 
 const TOO_DEEP: &str = "shell nesting too deep";
 
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the settings")]
 /// Its rules beside those of destructive commands, and how reasons call them.
 const OTHER_RULES: [(&str, &str); 5] = [
     ("nesting", TOO_DEEP),
@@ -50,6 +49,7 @@ pub(super) fn rules() -> impl Iterator<Item = (&'static str, &'static str)> {
     destructive::names().map(|name| (name, name)).chain(OTHER_RULES)
 }
 
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the settings")]
 #[derive(Debug)]
 pub(super) struct Filesystem {
     destructive: bool,
