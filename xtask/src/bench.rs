@@ -1,5 +1,6 @@
 //! `cargo xtask bench core`: what each rule costs, its target, and how many times faster it is than its peer.
 
+mod gates;
 mod judge;
 mod serve;
 
@@ -9,6 +10,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use serde_json::Value;
 
+pub(crate) use gates::gates;
 pub(crate) use judge::judge;
 pub(crate) use serve::{USAGE as SERVE_USAGE, plain, serve};
 

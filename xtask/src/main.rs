@@ -4,6 +4,7 @@
 //! cargo xtask test [PART]    everything that has to pass, or one part of it
 //! cargo xtask tidy           what lints cannot check
 //! cargo xtask bench core     what each rule costs, against its target
+//! cargo xtask bench gates    what the gates cost, and that no input makes them slow
 //! cargo xtask bench judge    `renown judge` against DuckDB
 //! cargo xtask bench serve    `renown serve` against Redis, PostgreSQL and plain axum
 //! cargo xtask sdk [--check]  the clients of the SDKs, from the OpenAPI document; or whether they are stale
@@ -39,7 +40,8 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 
-const USAGE: &str = "usage: cargo xtask test [PART] | tidy | sdk [--check] | bench core | bench judge";
+const USAGE: &str =
+    "usage: cargo xtask test [PART] | tidy | sdk [--check] | bench core | bench gates | bench judge";
 
 fn main() -> ExitCode {
     match run() {
@@ -59,6 +61,7 @@ fn run() -> Result<()> {
         ["test", part] => test::one(part),
         ["tidy"] => tidy::run(),
         ["bench", "core"] => bench::core(),
+        ["bench", "gates"] => bench::gates(),
         ["bench", "judge"] => bench::judge(),
         ["bench", "serve", rest @ ..] => bench::serve(rest),
         // A peer of the bench, which starts it itself.
