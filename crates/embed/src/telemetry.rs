@@ -24,7 +24,7 @@ pub fn seconds(seconds: f64) -> Result<Duration, String> {
     let longest = Duration::from_hours(24 * 365);
     match Duration::try_from_secs_f64(seconds) {
         Ok(duration) => Ok(duration.min(longest)),
-        Err(_) if seconds == f64::INFINITY => Ok(longest),
+        Err(_) if seconds > 0.0 => Ok(longest),
         Err(_) => Err(format!("{seconds}, expected seconds, 0 or more")),
     }
 }

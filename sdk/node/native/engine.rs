@@ -37,6 +37,7 @@ pub struct Asked {
 }
 
 #[napi]
+#[expect(clippy::needless_pass_by_value, reason = "what Node gives is copied out of it, so it is owned")]
 impl Engine {
     /// The gates of a list by their names, with the tables that a file would have as JSON. Without names, those of
     /// `Engine.default()`. Those in `customs` are run by the caller.

@@ -9,8 +9,8 @@
 //! The TypeScript side (`src`) holds what is better said there: types, gates that are functions of JavaScript, promises, and
 //! everything about HTTP. Values cross as JSON text, which is the fastest way over.
 
-mod engine;
-mod telemetry;
+pub mod engine;
+pub mod telemetry;
 mod verdict;
 
 use napi::{Error, Status};

@@ -39,6 +39,7 @@ pub struct Shipment {
 }
 
 #[napi]
+#[expect(clippy::needless_pass_by_value, reason = "what Node gives is copied out of it, so it is owned")]
 impl Telemetry {
     /// Starts the thread that sends. `tell` is called with what goes wrong, and when that is over.
     #[napi(constructor)]

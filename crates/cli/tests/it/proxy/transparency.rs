@@ -144,7 +144,7 @@ fn a_client_that_stops_reading_can_still_end_it() {
     let scratch = Scratch::new();
     let mut child = stuck(&scratch, "flood");
     // So that it floods already, which nobody reads on.
-    child.stdout.as_mut().unwrap().read_exact(&mut [0; 100_000]).unwrap();
+    child.stdout.as_mut().unwrap().read_exact(&mut vec![0; 100_000]).unwrap();
     kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
     until(|| child.try_wait().unwrap().is_some());
 }
