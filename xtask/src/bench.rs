@@ -2,6 +2,7 @@
 
 mod gates;
 mod judge;
+mod proxy;
 mod serve;
 
 use std::fs;
@@ -12,6 +13,7 @@ use serde_json::Value;
 
 pub(crate) use gates::gates;
 pub(crate) use judge::judge;
+pub(crate) use proxy::{echo, proxy};
 pub(crate) use serve::{USAGE as SERVE_USAGE, plain, serve};
 
 use crate::shell::{cargo, run, target_dir};

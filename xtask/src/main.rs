@@ -6,6 +6,7 @@
 //! cargo xtask bench core     what each rule costs, against its target
 //! cargo xtask bench gates    what the gates cost, and that no input makes them slow
 //! cargo xtask bench judge    `renown judge` against DuckDB
+//! cargo xtask bench proxy    what `renown proxy` adds to a call
 //! cargo xtask bench serve    `renown serve` against Redis, PostgreSQL and plain axum
 //! cargo xtask sdk [--check]  the clients of the SDKs, from the OpenAPI document; or whether they are stale
 //! cargo xtask generate DIALECT [--sessions N] [--records N | --bytes N] [--seed S] …
@@ -41,7 +42,7 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 
 const USAGE: &str =
-    "usage: cargo xtask test [PART] | tidy | sdk [--check] | bench core | bench gates | bench judge";
+    "usage: cargo xtask test [PART] | tidy | sdk [--check] | bench core | gates | judge | proxy";
 
 fn main() -> ExitCode {
     match run() {
@@ -64,7 +65,9 @@ fn run() -> Result<()> {
         ["bench", "gates"] => bench::gates(),
         ["bench", "judge"] => bench::judge(),
         ["bench", "serve", rest @ ..] => bench::serve(rest),
-        // A peer of the bench, which starts it itself.
+        ["bench", "proxy"] => bench::proxy(),
+        // Peers of benches, which start them themselves.
+        ["bench", "echo"] => bench::echo(),
         ["bench", "plain", port, body_bytes] => bench::plain(port, body_bytes),
         ["sdk"] => sdk::write(),
         ["sdk", "--check"] => sdk::check(),
