@@ -1,5 +1,7 @@
 //! Do the gates leave ordinary work alone? 510 outputs of real commands, see `tests/gates/ordinary/README.md`.
 
+#![expect(clippy::unwrap_used, reason = "a test fails loudly")]
+
 use core::time::Duration;
 use std::collections::BTreeMap;
 

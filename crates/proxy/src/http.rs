@@ -185,8 +185,9 @@ impl<H: Host + Send + Sync + 'static> HttpProxy<H> {
         if let Some(known) = id.and_then(|id| self.sessions.get(id)) {
             return Some(known);
         }
-        let session =
-            Session::new(Arc::clone(&self.policy), Arc::clone(&self.build), Arc::clone(&self.pins))?;
+        // One that has an id and is not known began before this process did.
+        let new = if id.is_some() { Session::resumed } else { Session::new };
+        let session = new(Arc::clone(&self.policy), Arc::clone(&self.build), Arc::clone(&self.pins))?;
         Some(Arc::new(Shared::new(session)))
     }
 

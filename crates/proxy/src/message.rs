@@ -95,7 +95,12 @@ impl<'m> Members<'m> {
 
     /// The loose ids of the message.
     pub(crate) fn ids(&self) -> impl Iterator<Item = LooseId> {
-        self.all("id").filter_map(|id| LooseId::of(id.get()))
+        self.written_ids().map(|(id, _)| id)
+    }
+
+    /// The same, each with how it is written.
+    pub(crate) fn written_ids(&self) -> impl Iterator<Item = (LooseId, &'m str)> {
+        self.all("id").filter_map(|id| Some((LooseId::of(id.get())?, id.get())))
     }
 }
 

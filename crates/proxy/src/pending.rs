@@ -22,8 +22,17 @@ const TASKS_MAX: usize = 4096;
 pub(crate) enum Asked {
     /// Something whose result is gated.
     Call(Call),
-    /// `tools/list`.
-    Tools,
+    /// `tools/list`, with the id as the client wrote it.
+    Tools(String),
+}
+
+impl Asked {
+    fn id(&self) -> &str {
+        match self {
+            Self::Call(call) => &call.id,
+            Self::Tools(id) => id,
+        }
+    }
 }
 
 /// A call whose result is gated.
@@ -80,10 +89,11 @@ impl Pending {
         self.waiting.entry(id).or_default().push(asked);
     }
 
-    /// What is answered by this id, the oldest first.
-    pub(crate) fn take(&mut self, id: &LooseId) -> Option<Asked> {
+    /// What is answered by this id: what was asked with the same spelling, else the oldest.
+    pub(crate) fn take(&mut self, id: &LooseId, written: &str) -> Option<Asked> {
         let waiting = self.waiting.get_mut(id)?;
-        let asked = (!waiting.is_empty()).then(|| waiting.remove(0));
+        let at = waiting.iter().position(|asked| asked.id() == written).unwrap_or_default();
+        let asked = (!waiting.is_empty()).then(|| waiting.remove(at));
         if waiting.is_empty() {
             self.waiting.remove(id);
         }

@@ -115,6 +115,8 @@ pub struct Session {
     agent: AgentId,
     warned: BTreeSet<String>,
     counts: Counts,
+    /// Whether it began before us: a result may answer a call that was never seen.
+    resumed: bool,
 }
 
 impl Session {
@@ -133,7 +135,13 @@ impl Session {
             agent,
             warned: BTreeSet::new(),
             counts: Counts::default(),
+            resumed: false,
         })
+    }
+
+    /// The same for one that began before us: what looks like the result of a tool is judged, whoever asked for it.
+    pub fn resumed(policy: Arc<Policy>, build: Build, pins: Arc<Mutex<Pins>>) -> Option<Self> {
+        Some(Self { resumed: true, ..Self::new(policy, build, pins)? })
     }
 
     /// A message of the client.
@@ -176,12 +184,12 @@ impl Session {
             return effects;
         }
         for (loose, id) in message.loose_ids().zip(&message.ids) {
-            match self.pending.take(&loose) {
+            match self.pending.take(&loose, id) {
                 Some(Asked::Call(call)) => {
                     effects.to_client.push(reply::error(&call.id, TOO_LARGE));
                     effects.records.push(self.record(&call, Action::Blocked, host));
                 }
-                Some(Asked::Tools) | None => effects.to_client.push(reply::error(id, TOO_LARGE)),
+                Some(Asked::Tools(_)) | None => effects.to_client.push(reply::error(id, TOO_LARGE)),
             }
         }
         effects

@@ -17,6 +17,7 @@ mod sets;
 
 use core::time::Duration;
 use std::collections::BTreeMap;
+use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -176,8 +177,8 @@ impl Gates<'_> {
                 ..Context::of(&sample.output)
             };
             let verdict = asked.engine.evaluate(&context, &|| Duration::ZERO);
-            let fires = |rules: Vec<&str>| asked.rule.as_deref().is_none_or(|rule| rules.contains(&rule));
-            let fired = verdict.gates.iter().filter_map(|gate| asked.engine.found(gate)).any(fires);
+            let is_asked = |rules: Vec<&str>| asked.rule.as_deref().is_none_or(|rule| rules.contains(&rule));
+            let fired = verdict.gates.iter().filter_map(|gate| asked.engine.found(gate)).any(is_asked);
             tally.add(asked, known, fired, file, sample.number);
         }
         Ok(())
@@ -303,7 +304,7 @@ fn text(report: &Report) -> String {
     };
     let mut text = table(head, &report.gates.iter().map(row).collect::<Vec<_>>());
     for LeftOut { gate, samples, why } in &report.left_out {
-        text += &format!("{gate}: {} missed, {why}\n", counted(*samples, "sample"));
+        let _ = writeln!(text, "{gate}: {} missed, {why}", counted(*samples, "sample"));
     }
     text
 }

@@ -11,6 +11,8 @@
 //! budget cuts short what is slow.
 
 #![expect(
+    clippy::indexing_slicing,
+    clippy::unchecked_time_subtraction,
     clippy::unwrap_used,
     clippy::print_stdout,
     clippy::cast_precision_loss,

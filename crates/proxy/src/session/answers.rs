@@ -35,11 +35,11 @@ impl Session {
         if results.is_empty() && !arrived.message.has("error") {
             return None;
         }
-        let ids: Vec<LooseId> = arrived.message.ids().collect();
-        match ids.iter().find_map(|id| self.pending.take(id)) {
-            Some(Asked::Tools) => self.tools(arrived.message, host, effects),
+        let ids: Vec<(LooseId, &str)> = arrived.message.written_ids().collect();
+        match ids.iter().find_map(|(id, written)| self.pending.take(id, written)) {
+            Some(Asked::Tools(_)) => self.tools(arrived.message, host, effects),
             Some(Asked::Call(call)) => self.result(&call, &results, arrived, host, effects),
-            None if ids.iter().any(|id| self.pending.was_answered(id)) => {
+            None if ids.iter().any(|(id, _)| self.pending.was_answered(id)) || self.resumes(&results) => {
                 let id = arrived.message.all("id").next().map_or("null", RawValue::get).to_owned();
                 let again = Call::again(made(host), id, host.elapsed());
                 let new = self.result(&again, &results, arrived, host, effects);
@@ -52,6 +52,12 @@ impl Session {
             }
             None => None,
         }
+    }
+
+    /// Whether a result may be that of a tool which was called before this session was seen.
+    fn resumes(&self, results: &[&RawValue]) -> bool {
+        let is_of_tool = |members: Members<'_>| members.has("content") || members.has("structuredContent");
+        self.resumed && results.iter().filter_map(|result| Members::of(result)).any(is_of_tool)
     }
 
     /// Judges the result of a call.

@@ -39,7 +39,9 @@ impl Session {
             }
         }
         if is("tools/list") {
-            message.ids().for_each(|id| self.pending.insert(id, Asked::Tools));
+            for (id, written) in message.written_ids() {
+                self.pending.insert(id, Asked::Tools(written.to_owned()));
+            }
         }
         let of_task = is("tasks/result") || is("tasks/get");
         let is_tool = is("tools/call");

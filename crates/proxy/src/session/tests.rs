@@ -285,6 +285,27 @@ fn roots_of_the_client_are_roots_of_the_gates() {
     error(&talk.server(&result("3", "see /usr/bin/a")));
 }
 
+#[test]
+fn a_session_that_began_before_us_is_judged_all_the_same() {
+    let pins = Arc::new(Mutex::new(Pins::new("s".to_owned())));
+    let session = Session::resumed(Arc::new(policy()), build(&json!({}), false), pins).unwrap();
+    let mut talk = Talk { session, host: Steady::default() };
+    let effects = talk.server(&result("9", BAD));
+    error(&effects);
+    assert!(!effects.records[0].counts);
+    let other = r#"{"id":8,"result":{"messages":["ada@lovelace.org"]}}"#;
+    assert_eq!(talk.server(other).forward, Forward::AsIs);
+}
+
+#[test]
+fn ids_that_only_look_alike_are_told_apart_where_both_wait() {
+    let mut talk = Talk::new(policy(), false);
+    talk.client(r#"{"id":"1","method":"tools/list"}"#);
+    talk.call("1");
+    error(&talk.server(&result("1", BAD)));
+    assert_eq!(talk.server(&tools("\"1\"", &json!([]))).forward, Forward::AsIs);
+}
+
 fn tools(id: &str, tools: &Value) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"tools":{tools},"x":"n"}}}}"#)
 }

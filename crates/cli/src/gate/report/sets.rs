@@ -107,12 +107,10 @@ pub(super) fn read(name: &str, text: &str) -> Result<File, String> {
 
 /// Whether a text is an array of presidio's, or one of `NotInject`; none if it is neither.
 fn array(text: &str) -> Option<bool> {
-    #[derive(Deserialize)]
-    struct Keys(Vec<BTreeMap<String, serde::de::IgnoredAny>>);
     if !text.trim_start().starts_with('[') {
         return None;
     }
-    let Keys(elements) = serde_json::from_str(text).ok()?;
+    let elements: Vec<BTreeMap<String, &RawValue>> = serde_json::from_str(text).ok()?;
     let first = elements.first()?;
     let has = |names: [&str; 2]| names.iter().all(|name| first.contains_key(*name));
     match (has(["full_text", "spans"]), has(["prompt", "word_list"])) {
