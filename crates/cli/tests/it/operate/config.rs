@@ -109,7 +109,7 @@ fn mistakes_are_named_by_file_line_and_key_or_by_variable() {
         ),
         ("[retention]\nruns = 3\n", "line 1: unknown key retention, expected one of data, "),
         ("listen\n", "line 1: "),
-        ("[gates]\nevaluate = [\"secrets\"]\n", "gates.evaluate: \"secrets\" is no gate"),
+        ("[gates]\nevaluate = [\"spelling\"]\n", "gates.evaluate: \"spelling\" is no gate"),
     ] {
         fs::write(&path, text).unwrap();
         for mode in [&["--print-config"][..], &["--listen", "127.0.0.1:0"]] {
