@@ -49,6 +49,7 @@ mod content;
 mod engine;
 mod filesystem;
 mod injection;
+mod keywords;
 mod latency;
 mod options;
 mod pii;

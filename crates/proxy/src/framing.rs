@@ -12,9 +12,9 @@ pub const MESSAGE_BYTES_MAX: usize = 64 << 20;
 
 /// A piece of a stream.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Frame {
+pub enum Frame<'f> {
     /// A message with the newline that ends it, if one does.
-    Message(Vec<u8>),
+    Message(&'f [u8]),
     /// The end of a message that is too long. Its bytes are gone.
     TooLarge(Oversized),
 }
@@ -34,9 +34,13 @@ impl Oversized {
     }
 }
 
-/// A stream that is cut into messages.
+/// What is kept of the room that a long message took, in bytes.
+const KEPT_BYTES_MAX: usize = 1 << 20;
+
+/// A stream that is cut into messages. One that comes in one piece is not copied.
 #[derive(Debug)]
 pub struct Frames {
+    /// The message that has not ended yet.
     line: Vec<u8>,
     bytes_max: usize,
     /// The message is too long, and only looked at for its ids.
@@ -56,20 +60,26 @@ impl Frames {
     }
 
     /// Takes bytes as they come, and gives the messages that end in them.
-    pub fn push(&mut self, bytes: &[u8], mut each: impl FnMut(Frame)) {
+    pub fn push(&mut self, bytes: &[u8], mut each: impl FnMut(Frame<'_>)) {
         let mut rest = bytes;
         while let Some(end) = memchr(b'\n', rest) {
             let (line, after) = rest.split_at(end + 1);
-            self.extend(line);
-            each(self.take());
+            if self.line.is_empty() && self.drained.is_none() && line.len() <= self.bytes_max {
+                each(Frame::Message(line));
+            } else {
+                self.extend(line);
+                self.give(&mut each);
+            }
             rest = after;
         }
         self.extend(rest);
     }
 
-    /// What is left when the stream ends.
-    pub fn finish(mut self) -> Option<Frame> {
-        (self.drained.is_some() || !self.line.is_empty()).then(|| self.take())
+    /// Gives what is left when the stream ends.
+    pub fn finish(mut self, mut each: impl FnMut(Frame<'_>)) {
+        if self.drained.is_some() || !self.line.is_empty() {
+            self.give(&mut each);
+        }
     }
 
     fn extend(&mut self, bytes: &[u8]) {
@@ -85,11 +95,13 @@ impl Frames {
         self.drained = Some(ids);
     }
 
-    fn take(&mut self) -> Frame {
+    fn give(&mut self, each: &mut impl FnMut(Frame<'_>)) {
         match self.drained.take() {
-            None => Frame::Message(std::mem::take(&mut self.line)),
-            Some(ids) => Frame::TooLarge(ids.finish()),
+            None => each(Frame::Message(&self.line)),
+            Some(ids) => each(Frame::TooLarge(ids.finish())),
         }
+        self.line.clear();
+        self.line.shrink_to(KEPT_BYTES_MAX);
     }
 }
 
@@ -97,13 +109,20 @@ impl Frames {
 mod tests {
     use super::*;
 
-    fn cut(parts: &[&[u8]], bytes_max: usize) -> Vec<Frame> {
+    /// The messages, or what is known of those that were too long.
+    fn cut(parts: &[&[u8]], bytes_max: usize) -> Vec<Result<Vec<u8>, Oversized>> {
         let mut frames = Frames::new(bytes_max);
         let mut found = Vec::new();
+        let mut add = |frame: Frame<'_>| {
+            found.push(match frame {
+                Frame::Message(bytes) => Ok(bytes.to_vec()),
+                Frame::TooLarge(message) => Err(message),
+            });
+        };
         for part in parts {
-            frames.push(part, |frame| found.push(frame));
+            frames.push(part, &mut add);
         }
-        found.extend(frames.finish());
+        frames.finish(add);
         found
     }
 
@@ -114,7 +133,7 @@ mod tests {
                 .as_bytes();
         let whole = cut(&[stream], 24);
         assert_eq!(whole.len(), 6);
-        assert!(matches!(&whole[4], Frame::TooLarge(found) if found.ids == ["22222222222222222222222222"]));
+        assert!(matches!(&whole[4], Err(found) if found.ids == ["22222222222222222222222222"]));
         for first in 0..=stream.len() {
             for second in first..=stream.len() {
                 let parts = [&stream[..first], &stream[first..second], &stream[second..]];
@@ -125,9 +144,9 @@ mod tests {
 
     #[test]
     fn a_message_has_a_limit() {
-        assert_eq!(cut(&[b"12345\n"], 6), [Frame::Message(b"12345\n".to_vec())]);
+        assert_eq!(cut(&[b"12345\n"], 6), [Ok(b"12345\n".to_vec())]);
         assert_eq!(cut(&[b"123456\n1\n"], 6).len(), 2);
-        assert!(matches!(cut(&[b"123456\n"], 6)[..], [Frame::TooLarge(_)]));
+        assert!(matches!(cut(&[b"123456\n"], 6)[..], [Err(_)]));
         assert_eq!(cut(&[b""], 6), []);
     }
 }

@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use memchr::memmem;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
@@ -68,6 +69,15 @@ impl<'de> Deserialize<'de> for Key<'de> {
     }
 }
 
+impl<'m> IntoIterator for Members<'m> {
+    type Item = (Cow<'m, str>, &'m RawValue);
+    type IntoIter = std::vec::IntoIter<Self::Item>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
 impl<'m> Members<'m> {
     /// The members of a value, if it is an object.
     pub(crate) fn of(value: &'m RawValue) -> Option<Self> {
@@ -109,6 +119,15 @@ pub(crate) fn text(value: &RawValue) -> Option<String> {
     serde_json::from_str(value.get()).ok()
 }
 
+/// Whether a value is a text of blanks.
+pub(crate) fn is_blank(value: &RawValue) -> bool {
+    match value.get().as_bytes() {
+        // Most texts begin with what can be seen.
+        [b'"', first, ..] if first.is_ascii_alphanumeric() => false,
+        _ => text(value).is_some_and(|text| text.trim().is_empty()),
+    }
+}
+
 /// The items of a value, if it is an array.
 pub(crate) fn items(value: &RawValue) -> Option<Vec<&RawValue>> {
     serde_json::from_str(value.get()).ok()
@@ -126,8 +145,11 @@ pub(crate) struct Line<'l> {
 impl<'l> Line<'l> {
     pub(crate) fn read(bytes: &'l [u8]) -> Self {
         // Some readers take a byte order mark off before they read.
-        let text = String::from_utf8_lossy(bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes));
-        Self { is_utf8: matches!(text, Cow::Borrowed(_)), text }
+        let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
+        match str::from_utf8(bytes) {
+            Ok(text) => Self { text: Cow::Borrowed(text), is_utf8: true },
+            Err(_) => Self { text: String::from_utf8_lossy(bytes), is_utf8: false },
+        }
     }
 
     /// The message or messages of the line; none if it is no JSON. What some readers take for numbers is null here.
@@ -147,11 +169,10 @@ impl<'l> Line<'l> {
         if let Some(whole) = without_half_characters(&self.text) {
             self.text = Cow::Owned(whole);
         }
-        let value: &RawValue = serde_json::from_str(&self.text).ok()?;
         if first == Some(b'{') {
-            Members::of(value).map(Messages::One)
+            serde_json::from_str(&self.text).ok().map(Messages::One)
         } else {
-            items(value).map(Messages::Batch)
+            serde_json::from_str(&self.text).ok().map(Messages::Batch)
         }
     }
 }
@@ -187,7 +208,8 @@ fn without_odd_numbers(text: &str) -> String {
 /// JSON text in which escapes of half a character (a lone surrogate) are U+FFFD; none if it has none. JavaScript and Python take
 /// them, Rust has no text for them: a key with one would make all of its object unreadable here, and only here.
 fn without_half_characters(json: &str) -> Option<String> {
-    if !(json.contains("\\ud") || json.contains("\\uD")) {
+    let has = |escape: &[u8]| memmem::find(json.as_bytes(), escape).is_some();
+    if !(has(b"\\ud") || has(b"\\uD")) {
         return None;
     }
     let mut clean = String::with_capacity(json.len());

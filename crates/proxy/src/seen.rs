@@ -9,12 +9,12 @@
 //! Data of images, audio and blobs is left out, with an empty text in its place: it is no text, and may be long. An item counts
 //! as image or audio only if every `type` of it says so. A handle of a task is no result yet.
 
-use std::fmt::Write;
+use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use crate::message::{Members, items, text};
+use crate::message::{Members, is_blank, items};
 
 /// Which method was answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,22 +52,24 @@ const NESTED: [&str; 2] = ["task", "result"];
 
 /// Takes an answer apart. There is more than one result if the key is repeated.
 pub(crate) fn see(results: &[&RawValue], shape: Shape) -> Answer {
-    let mut looked = Looked::default();
-    let seen: Vec<String> = results.iter().map(|result| looked.result(result, shape)).collect();
-    if shape != Shape::Whole && !looked.has_result && looked.is_task {
-        return Answer::Task(looked.task_id);
+    let length: usize = results.iter().map(|result| result.get().len() + 1).sum();
+    let mut looked = Looked { json: String::with_capacity(length + 1), ..Looked::default() };
+    match results {
+        [one] => looked.result(one, shape),
+        several => looked.array(several, |looked, result| looked.result(result, shape)),
     }
-    let json = match seen.as_slice() {
-        [one] => one.clone(),
-        several => format!("[{}]", several.join(",")),
-    };
-    Answer::Result(Seen { json, is_empty: !looked.has_something, is_error: looked.is_error })
+    let Looked { json, has_result, has_something, is_error, is_task, task_id } = looked;
+    if shape != Shape::Whole && !has_result && is_task {
+        return Answer::Task(task_id);
+    }
+    Answer::Result(Seen { json, is_empty: !has_something, is_error })
 }
 
-/// What was noticed on the way.
+/// What the gates see, as far as it is written, and what was noticed on the way.
 #[expect(clippy::struct_excessive_bools, reason = "each is noticed by itself")]
 #[derive(Default)]
 struct Looked {
+    json: String,
     has_result: bool,
     has_something: bool,
     is_error: bool,
@@ -76,51 +78,53 @@ struct Looked {
 }
 
 impl Looked {
-    fn result(&mut self, result: &RawValue, shape: Shape) -> String {
+    fn result(&mut self, result: &RawValue, shape: Shape) {
         let Some(members) = Members::of(result) else {
             // No result is of this shape: whatever it is, it is looked at.
             (self.has_result, self.has_something) = (true, true);
-            return result.get().to_owned();
+            return self.whole(result);
         };
         self.is_error |= members.all("isError").any(|value| value.get() == "true");
         if shape == Shape::Whole {
             self.has_something = true;
-            return object(&members, |name, value| {
-                Some(if name == "contents" { self.content(value) } else { value.get().to_owned() })
+            return self.object(members, |looked, name, value| match name {
+                "contents" => looked.content(value),
+                _ => looked.whole(value),
             });
         }
         let is_handle = members.texts("resultType").iter().any(|kind| kind == "task");
         self.is_task |= is_handle || shape == Shape::Task || members.has("task") || members.has("taskId");
         self.task_id = members.texts("taskId").pop().or(self.task_id.take());
-        object(&members, |name, value| match name {
+        let is_nested = |name: &str, value: &RawValue| NESTED.contains(&name) && value.get().starts_with('{');
+        let seen =
+            members.into_iter().filter(|(name, value)| SEEN.contains(&&**name) || is_nested(name, value));
+        self.object(seen, |looked, name, value| match name {
             "content" => {
-                self.has_result = true;
-                Some(self.content(value))
+                looked.has_result = true;
+                looked.content(value);
             }
-            name if SEEN.contains(&name) => {
-                self.has_result = true;
-                self.has_something |= value.get() != "null";
-                Some(value.get().to_owned())
+            name if is_nested(name, value) => looked.result(value, shape),
+            _ => {
+                looked.has_result = true;
+                looked.has_something |= value.get() != "null";
+                looked.whole(value);
             }
-            name if NESTED.contains(&name) && value.get().starts_with('{') => Some(self.result(value, shape)),
-            _ => None,
-        })
+        });
     }
 
     /// The content without its data.
-    fn content(&mut self, content: &RawValue) -> String {
-        let Some(content) = items(content) else {
-            self.has_something |= content.get() != "null";
-            return content.get().to_owned();
-        };
-        let items: Vec<String> = content.into_iter().map(|item| self.item(item)).collect();
-        format!("[{}]", items.join(","))
+    fn content(&mut self, content: &RawValue) {
+        if let Some(items) = items(content) {
+            return self.array(&items, Self::item);
+        }
+        self.has_something |= content.get() != "null";
+        self.whole(content);
     }
 
-    fn item(&mut self, item: &RawValue) -> String {
+    fn item(&mut self, item: &RawValue) {
         let Some(members) = Members::of(item) else {
             self.has_something = true;
-            return item.get().to_owned();
+            return self.whole(item);
         };
         let kinds = members.texts("type");
         let is_data =
@@ -128,47 +132,54 @@ impl Looked {
         let is_text = !kinds.is_empty() && kinds.iter().all(|kind| kind == "text");
         // A link, or whatever comes later, is something.
         self.has_something |= !is_data && !is_text && !members.has("resource") && !members.has("text");
-        object(&members, |name, value| match name {
-            "data" if is_data => Some(self.left_out(value)),
-            "blob" => Some(self.left_out(value)),
+        self.object(members, |looked, name, value| match name {
+            "data" if is_data => looked.left_out(value),
+            "blob" => looked.left_out(value),
             "text" => {
-                self.has_something |= text(value).is_none_or(|text| !text.trim().is_empty());
-                Some(value.get().to_owned())
+                looked.has_something |= !is_blank(value);
+                looked.whole(value);
             }
-            "resource" => Some(self.resource(value)),
-            _ => Some(value.get().to_owned()),
-        })
-    }
-
-    fn resource(&mut self, resource: &RawValue) -> String {
-        match Members::of(resource) {
-            Some(_) => self.item(resource),
-            None => resource.get().to_owned(),
-        }
+            "resource" if value.get().starts_with('{') => looked.item(value),
+            _ => looked.whole(value),
+        });
     }
 
     /// Data is something, unless it is empty; what is no text is no data either and stays.
-    fn left_out(&mut self, value: &RawValue) -> String {
+    fn left_out(&mut self, value: &RawValue) {
         if !value.get().starts_with('"') {
-            return value.get().to_owned();
+            return self.whole(value);
         }
         self.has_something |= value.get() != "\"\"";
-        "\"\"".to_owned()
+        self.json.push_str("\"\"");
     }
-}
 
-/// An object of the members that are chosen, each with a new value.
-fn object(members: &Members<'_>, mut value: impl FnMut(&str, &RawValue) -> Option<String>) -> String {
-    let mut json = String::from("{");
-    for (name, raw) in &members.0 {
-        if let Some(value) = value(name, raw) {
-            let separator = if json.len() == 1 { "" } else { "," };
-            let name = serde_json::to_string(name).unwrap_or_default();
-            let _ = write!(json, "{separator}{name}:{value}");
-        }
+    fn whole(&mut self, value: &RawValue) {
+        self.json.push_str(value.get());
     }
-    json.push('}');
-    json
+
+    fn array(&mut self, items: &[&RawValue], mut each: impl FnMut(&mut Self, &RawValue)) {
+        self.json.push('[');
+        for (place, item) in items.iter().enumerate() {
+            self.json.push_str(if place == 0 { "" } else { "," });
+            each(self, item);
+        }
+        self.json.push(']');
+    }
+
+    fn object<'m>(
+        &mut self,
+        members: impl IntoIterator<Item = (Cow<'m, str>, &'m RawValue)>,
+        mut each: impl FnMut(&mut Self, &str, &RawValue),
+    ) {
+        self.json.push('{');
+        for (place, (name, value)) in members.into_iter().enumerate() {
+            self.json.push_str(if place == 0 { "" } else { "," });
+            self.json.push_str(&serde_json::to_string(&name).unwrap_or_default());
+            self.json.push(':');
+            each(self, &name, value);
+        }
+        self.json.push('}');
+    }
 }
 
 /// A result in which what the gates saw is replaced by what they left of it.

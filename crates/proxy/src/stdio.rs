@@ -13,6 +13,7 @@
 
 use std::fs::File;
 use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -34,7 +35,11 @@ const LAST_DELIVERY: Duration = Duration::from_secs(2);
 const CANNOT_START: u8 = 127;
 
 /// How much is read at once.
-const READ_BYTES: usize = 64 << 10;
+const READ_BYTES: usize = 128 << 10;
+
+/// How much a pipe holds, where the system allows it: whoever writes a long message need not wait for its reader.
+#[cfg(target_os = "linux")]
+const PIPE_BYTES: usize = 256 << 10;
 
 /// What happens to a conversation.
 #[derive(Debug)]
@@ -86,6 +91,7 @@ impl<H: Host + Send + Sync + 'static> Conversation<H> {
         let (Some(to_server), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
             return CANNOT_START;
         };
+        widen(&[input.as_fd(), self.client().as_fd(), to_server.as_fd(), output.as_fd()]);
         *self.server() = Some(Box::new(to_server));
         let group = rustix::process::Pid::from_child(&child);
         let talk = Arc::new(self);
@@ -133,15 +139,17 @@ impl<H: Host + Send + Sync + 'static> Conversation<H> {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(_) => 0,
             };
-            if length == 0 {
-                return frames.finish().is_none_or(|frame| self.carry(&frame, direction).is_ok());
-            }
             let mut delivered = Ok(());
-            frames.push(buffer.get(..length).unwrap_or_default(), |frame| {
+            let each = |frame: Frame<'_>| {
                 if delivered.is_ok() {
                     delivered = self.carry(&frame, direction);
                 }
-            });
+            };
+            if length == 0 {
+                frames.finish(each);
+                return delivered.is_ok();
+            }
+            frames.push(buffer.get(..length).unwrap_or_default(), each);
             if delivered.is_err() {
                 return false;
             }
@@ -149,7 +157,7 @@ impl<H: Host + Send + Sync + 'static> Conversation<H> {
     }
 
     /// Looks at a message and carries out what follows.
-    fn carry(&self, frame: &Frame, direction: Direction) -> io::Result<()> {
+    fn carry(&self, frame: &Frame<'_>, direction: Direction) -> io::Result<()> {
         let mut session = self.session();
         let effects = match (direction, frame) {
             (Direction::FromClient, Frame::Message(bytes)) => session.from_client(bytes, &self.host),
@@ -169,7 +177,8 @@ impl<H: Host + Send + Sync + 'static> Conversation<H> {
             self.to_server(&with_newline(message))?;
         }
         let bytes = match (&forward, frame) {
-            (Forward::AsIs, Frame::Message(bytes)) | (Forward::Changed(bytes), _) => bytes,
+            (Forward::AsIs, Frame::Message(bytes)) => bytes,
+            (Forward::Changed(bytes), _) => bytes.as_slice(),
             (Forward::AsIs, Frame::TooLarge(_)) | (Forward::Nothing, _) => return Ok(()),
         };
         match direction {
@@ -179,7 +188,7 @@ impl<H: Host + Send + Sync + 'static> Conversation<H> {
     }
 
     fn to_client(&self, bytes: &[u8]) -> io::Result<()> {
-        self.client.lock().unwrap_or_else(PoisonError::into_inner).write_all(bytes)
+        self.client().write_all(bytes)
     }
 
     fn to_server(&self, bytes: &[u8]) -> io::Result<()> {
@@ -188,6 +197,10 @@ impl<H: Host + Send + Sync + 'static> Conversation<H> {
 
     fn session(&self) -> MutexGuard<'_, Session> {
         self.session.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn client(&self) -> MutexGuard<'_, File> {
+        self.client.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn server(&self) -> MutexGuard<'_, Option<Box<dyn Write + Send>>> {
@@ -199,6 +212,16 @@ impl<H: Host + Send + Sync + 'static> Conversation<H> {
 enum Direction {
     FromClient,
     FromServer,
+}
+
+/// Lets pipes hold more. What is no pipe stays as it is, and so does everything where there is no such call.
+fn widen(pipes: &[BorrowedFd<'_>]) {
+    for pipe in pipes {
+        #[cfg(target_os = "linux")]
+        let _ = rustix::pipe::fcntl_setpipe_size(pipe, PIPE_BYTES);
+        #[cfg(not(target_os = "linux"))]
+        let _ = pipe;
+    }
 }
 
 fn with_newline(mut message: Vec<u8>) -> Vec<u8> {

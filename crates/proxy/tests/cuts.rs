@@ -81,16 +81,14 @@ fn carry(turns: &[Turn], lengths: &[usize], bytes_max: usize, build: &Build) -> 
         }
     }
     for (frames, from_client) in [(client, true), (server, false)] {
-        if let Some(frame) = frames.finish() {
-            look(&mut session, &host, from_client, &frame, &mut outcome);
-        }
+        frames.finish(|frame| look(&mut session, &host, from_client, &frame, &mut outcome));
     }
     let lost = session.lost(&host);
     outcome.told.extend(lost.iter().map(|record| serde_json::to_string(record).unwrap()));
     outcome
 }
 
-fn look(session: &mut Session, host: &Steady, from_client: bool, frame: &Frame, outcome: &mut Outcome) {
+fn look(session: &mut Session, host: &Steady, from_client: bool, frame: &Frame<'_>, outcome: &mut Outcome) {
     let effects = match (from_client, frame) {
         (true, Frame::Message(bytes)) => session.from_client(bytes, host),
         (false, Frame::Message(bytes)) => session.from_server(bytes, host),
@@ -103,7 +101,7 @@ fn look(session: &mut Session, host: &Steady, from_client: bool, frame: &Frame, 
     outcome.told.extend(effects.warnings);
     let to = if from_client { &mut outcome.server } else { &mut outcome.client };
     match (effects.forward, frame) {
-        (Forward::AsIs, Frame::Message(bytes)) => to.extend(bytes),
+        (Forward::AsIs, Frame::Message(bytes)) => to.extend(*bytes),
         (Forward::Changed(bytes), _) => to.extend(bytes),
         (Forward::Nothing, _) | (Forward::AsIs, Frame::TooLarge(_)) => {}
     }

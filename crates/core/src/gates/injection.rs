@@ -28,7 +28,7 @@
 //! Nouns count in singular and plural, `don't` as `do not`. A sentence ends at `. ! ?` before a blank or a closing mark,
 //! at a line break unless the next line goes on in lower case, and after 64 words: logs have no full stops.
 //!
-//! One Aho-Corasick pass tells whether a text can reach the threshold at all; most cannot. What is ignored: other
+//! One pass for a few words tells whether a text can reach the threshold at all; most cannot. What is ignored: other
 //! languages, letters of other scripts that look like Latin ones, and orders in other words.
 
 mod decode;
@@ -36,15 +36,13 @@ mod score;
 mod views;
 mod words;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind};
-
+use super::keywords::Keywords;
 use super::options::{Options, SettingsError, SettingsProblem};
 use super::scan::{Deadline, TimedOut};
 use super::settings::Strictness;
 use super::text::View;
 use super::verdict::Finding;
 use crate::json::Found;
-use crate::limits::GATE_STRIDE_BYTES;
 pub(super) use score::names;
 use score::{HIDDEN, Kinds, Seen};
 
@@ -92,13 +90,11 @@ const TARGET: u8 = 1 << 3;
 const CONCEAL: u8 = 1 << 4;
 const ROLE: u8 = 1 << 5;
 const TOOL: u8 = 1 << 6;
-const ALL: u8 = (1 << 7) - 1;
-const ANCHOR_BYTES_MAX: usize = 12;
 
 #[derive(Debug)]
 pub(super) struct Injection {
     threshold: i32,
-    anchors: AhoCorasick,
+    anchors: Keywords,
 }
 
 /// The best that was found so far.
@@ -122,11 +118,8 @@ impl Injection {
                 })?
             }
         };
-        let anchors = AhoCorasick::builder()
-            .ascii_case_insensitive(true)
-            .kind(Some(AhoCorasickKind::DFA))
-            .build(ANCHORS.map(|(word, _)| word))
-            .map_err(|error| options.refused("threshold", SettingsProblem::Regex(error.to_string())))?;
+        let anchors = Keywords::new(&ANCHORS.map(|(word, _)| word))
+            .map_err(|error| options.refused("threshold", SettingsProblem::Regex(error)))?;
         Ok(Self { threshold, anchors })
     }
 
@@ -166,19 +159,10 @@ impl Injection {
 
     /// Whether the words of a text can make up the threshold.
     fn can_reach(&self, text: &str, more: i32, deadline: &Deadline<'_>) -> Result<bool, TimedOut> {
-        let bytes = text.as_bytes();
         let mut found = 0;
-        for start in (0..bytes.len()).step_by(GATE_STRIDE_BYTES) {
-            let end = (start + GATE_STRIDE_BYTES + ANCHOR_BYTES_MAX).min(bytes.len());
-            let block = bytes.get(start..end).unwrap_or_default();
-            deadline.spend(block.len())?;
-            for word in self.anchors.find_iter(block) {
-                found |= ANCHORS.get(word.pattern().as_usize()).map_or(0, |(_, bits)| *bits);
-                if found == ALL {
-                    break;
-                }
-            }
-        }
+        self.anchors.each(text.as_bytes(), deadline, |_, word| {
+            found |= ANCHORS.get(word).map_or(0, |(_, bits)| *bits);
+        })?;
         let has = |bits: u8, points: i32| if found & bits == bits { points } else { 0 };
         let points =
             has(VERB | NOUN, 3) + has(SEND | TARGET, 4) + has(CONCEAL, 2) + has(ROLE, 2) + has(TOOL, 1);

@@ -13,7 +13,7 @@
 //!
 //! | step | what |
 //! |---|---|
-//! | words | one Aho-Corasick pass, in any case, over all texts picks the rules, see `secrets/rules.rs` |
+//! | words | one pass, in any case, over all texts picks the rules, see `secrets/rules.rs` |
 //! | match | the rule's regular expression, on bytes, ASCII only; built when its first word is seen |
 //! | value | the group of the match, if it has one, else the match |
 //! | entropy | Shannon's, in bits a character: 3.0 or what the rule says |
@@ -30,10 +30,10 @@
 mod rules;
 mod values;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex::bytes::{Regex, RegexBuilder};
 use serde_json::{Map, Value};
 
+use super::keywords::Keywords;
 use super::options::{Options, SettingsError, SettingsProblem};
 use super::redact::{Match, edits};
 use super::scan::{Deadline, TimedOut};
@@ -59,11 +59,9 @@ const BEFORE_WORD: usize = 256;
 #[derive(Debug)]
 pub(super) struct Secrets {
     rules: Vec<Sought>,
-    /// None if no rule has a word.
-    words: Option<AhoCorasick>,
+    words: Keywords,
     /// Which rule each word picks.
     picks: Vec<usize>,
-    longest_word: usize,
 }
 
 /// A rule that is looked for.
@@ -154,14 +152,9 @@ impl Secrets {
                 picks.push(number);
             }
         }
-        let longest_word = words.iter().map(|word| word.len()).max().unwrap_or(0);
-        let automaton = AhoCorasick::builder()
-            .ascii_case_insensitive(true)
-            .kind(Some(AhoCorasickKind::DFA))
-            .build(&words)
-            .map_err(|error| options.refused("extra", SettingsProblem::Regex(error.to_string())))?;
-        let words = (!words.is_empty()).then_some(automaton);
-        Ok(Self { rules, words, picks, longest_word })
+        let words =
+            Keywords::new(&words).map_err(|error| options.refused("extra", SettingsProblem::Regex(error)))?;
+        Ok(Self { rules, words, picks })
     }
 
     pub(super) fn check(&self, view: &View<'_>, deadline: &Deadline<'_>) -> Result<Finding, TimedOut> {
@@ -217,26 +210,17 @@ impl Secrets {
 
     /// The blocks that have words, and all rules that are picked.
     fn blocks(&self, view: &View<'_>, deadline: &Deadline<'_>) -> Result<(Vec<Block>, u128), TimedOut> {
-        let (mut blocks, mut all) = (Vec::new(), 0);
-        let Some(words) = &self.words else { return Ok((blocks, all)) };
+        let mut blocks: Vec<Block> = Vec::new();
         for (text, piece) in view.texts().enumerate() {
-            let bytes = piece.text.as_bytes();
-            for start in (0..bytes.len()).step_by(GATE_STRIDE_BYTES) {
-                // A word that begins in the block may end after it.
-                let end = (start + GATE_STRIDE_BYTES + self.longest_word).min(bytes.len());
-                let block = bytes.get(start..end).unwrap_or_default();
-                deadline.spend(block.len())?;
-                let mut picked = 0;
-                for word in words.find_overlapping_iter(block) {
-                    let rule = self.picks.get(word.pattern().as_usize()).copied().unwrap_or_default();
-                    picked |= 1_u128 << rule;
+            self.words.each(piece.text.as_bytes(), deadline, |start, word| {
+                let picked = 1_u128 << self.picks.get(word).copied().unwrap_or_default();
+                match blocks.last_mut().filter(|block| block.text == text && block.start == start) {
+                    Some(block) => block.picked |= picked,
+                    None => blocks.push(Block { text, start, picked }),
                 }
-                all |= picked;
-                if picked != 0 {
-                    blocks.push(Block { text, start, picked });
-                }
-            }
+            })?;
         }
+        let all = blocks.iter().fold(0, |all, block| all | block.picked);
         Ok((blocks, all))
     }
 }

@@ -77,7 +77,7 @@ impl Session {
             }
             (false, _) => Shape::Tool,
         };
-        let seen = match (results, seen::see(results, shape)) {
+        let Seen { json, is_empty, is_error } = match (results, seen::see(results, shape)) {
             // An error of the server passes, and so does the handle of a task. What was judged before is all there is to say.
             ([], _) | (_, Answer::Task(_)) if record.gates.is_empty() && call.of_task => return None,
             ([], _) => {
@@ -94,11 +94,12 @@ impl Session {
             (_, Answer::Result(seen)) => seen,
         };
         let started = host.elapsed();
-        let verdict = self.judge(&seen, call, arrived.is_utf8, host);
+        let output = RawValue::from_string(json).ok().filter(|_| arrived.is_utf8);
+        let verdict = self.judge(output.as_deref(), is_empty, call, host);
         record.total = (call.before.total + host.elapsed().saturating_sub(started)).into();
         record.gates.extend(verdict.gates);
         record.passed = verdict.passed && !call.before.failed;
-        (record.counts, record.tool_error) = (true, seen.is_error);
+        (record.counts, record.tool_error) = (true, is_error);
         let new = match (record.passed, self.policy.observe, verdict.redacted) {
             (false, true, _) => {
                 record.action = Action::Observed;
@@ -119,11 +120,10 @@ impl Session {
         new
     }
 
-    fn judge(&self, seen: &Seen, call: &Call, is_utf8: bool, host: &dyn Host) -> Verdict {
+    /// What the gates say of an output; there is none of what no two readers read alike, and it is not let through.
+    fn judge(&self, output: Option<&RawValue>, is_empty: bool, call: &Call, host: &dyn Host) -> Verdict {
         let engine = &self.engines.after;
-        let output = RawValue::from_string(seen.json.clone()).ok().filter(|_| is_utf8);
         let Some(output) = output else {
-            // What no two readers read alike is not let through.
             let gates = engine.names().map(|name| GateResult {
                 name: name.into(),
                 passed: false,
@@ -141,8 +141,8 @@ impl Session {
         let context = Context {
             tool: call.tool.as_ref().map(renown_core::ids::ToolName::as_str),
             latency: Some(host.elapsed().saturating_sub(call.sent_at).into()),
-            is_empty: Some(seen.is_empty),
-            ..Context::of(&output)
+            is_empty: Some(is_empty),
+            ..Context::of(output)
         };
         engine.evaluate(&context, &|| host.elapsed())
     }

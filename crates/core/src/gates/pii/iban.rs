@@ -99,13 +99,14 @@ pub(super) fn span_at(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
     let start = at.checked_sub(2)?;
     let [first, second] = bytes.get(start..).and_then(<[u8]>::first_chunk)?;
     let country = [first.to_ascii_uppercase(), second.to_ascii_uppercase()];
-    let (_, length) = COUNTRIES.iter().find(|(code, _)| **code == country)?;
     let inside =
         start.checked_sub(1).and_then(|place| bytes.get(place)).is_some_and(u8::is_ascii_alphanumeric);
-    let rest = bytes.get(start..).unwrap_or_default();
-    if inside {
+    if inside || !country.iter().all(u8::is_ascii_uppercase) {
         return None;
     }
+    let place = COUNTRIES.binary_search_by_key(&&country, |(code, _)| code).ok()?;
+    let (_, length) = COUNTRIES.get(place)?;
+    let rest = bytes.get(start..).unwrap_or_default();
     // In fours there is a blank after each but the last.
     let written = [(compact(rest, *length), *length), (in_fours(rest, *length), length + (length - 1) / 4)];
     let valid = written.into_iter().find(|(number, _)| number.as_deref().is_some_and(is_valid));
