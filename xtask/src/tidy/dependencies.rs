@@ -17,6 +17,7 @@ const PURE: [(&str, &[&str]); 2] = [
             "ethnum",
             "jiff",
             "jsonschema",
+            "memchr",
             "regex",
             "serde",
             "serde_json",
