@@ -6,7 +6,7 @@
 //! | where it goes | `/` is the address of the server; any other path is that path on the server's host |
 //! | headers | pass, but for those of a connection; `Host` is the server's, `Accept-Encoding` is `identity` |
 //! | the body of a POST | is a message, or a batch, whatever its type says; above 64 MiB it is drained and answered |
-//! | a reply of JSON | is a message, or a batch |
+//! | a reply of JSON, and any to a message | is a message, or a batch; one that is changed has status 200 |
 //! | a body that is compressed | cannot be looked at: 415 for the client's, 502 for the server's |
 //! | a stream of events | leaves event by event, as they arrive; the id of an event stays |
 //! | everything else | passes as it is |
@@ -19,6 +19,7 @@ mod sessions;
 mod upstream;
 
 use std::convert::Infallible;
+use std::error::Error as _;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -77,6 +78,7 @@ impl<H: Host + Send + Sync + 'static> HttpProxy<H> {
     pub async fn serve(self, listener: TcpListener, end: impl Future<Output = ()>) {
         let proxy = Arc::new(self);
         let mut open = tokio::task::JoinSet::new();
+        let (ending, ended) = tokio::sync::watch::channel(false);
         tokio::pin!(end);
         loop {
             let accepted = tokio::select! {
@@ -89,19 +91,29 @@ impl<H: Host + Send + Sync + 'static> HttpProxy<H> {
                 continue;
             };
             let _ = stream.set_nodelay(true);
-            let proxy = Arc::clone(&proxy);
+            let (proxy, mut ended) = (Arc::clone(&proxy), ended.clone());
             open.spawn(async move {
                 let service = service_fn(move |request| {
                     let proxy = Arc::clone(&proxy);
                     async move { Ok::<_, Infallible>(proxy.request(request).await) }
                 });
                 let mut http = hyper::server::conn::http1::Builder::new();
+                let connection = http.half_close(true).serve_connection(TokioIo::new(stream), service);
+                tokio::pin!(connection);
                 // A client that goes away is nobody's mistake.
-                let _ = http.half_close(true).serve_connection(TokioIo::new(stream), service).await;
+                tokio::select! {
+                    _ = connection.as_mut() => {}
+                    _ = ended.changed() => {
+                        // One that is idle ends at once, the others with their request.
+                        connection.as_mut().graceful_shutdown();
+                        let _ = connection.await;
+                    }
+                }
             });
             while open.try_join_next().is_some() {}
         }
         drop(listener);
+        let _ = ending.send(true);
         let _ =
             tokio::time::timeout(LAST_REQUESTS, async { while open.join_next().await.is_some() {} }).await;
         open.abort_all();
@@ -160,7 +172,7 @@ impl<H: Host + Send + Sync + 'static> HttpProxy<H> {
                 if named.is_none() {
                     self.end(&session);
                 }
-                return said(StatusCode::BAD_GATEWAY, &format!("the server cannot be reached: {error}"));
+                return said(StatusCode::BAD_GATEWAY, &unanswered(&error));
             }
         };
         let belongs = reply.headers().get(sessions::HEADER).cloned().or(named);
@@ -177,7 +189,7 @@ impl<H: Host + Send + Sync + 'static> HttpProxy<H> {
             }
             None => {}
         }
-        self.answer(reply, session, answered).await
+        self.answer(reply, session, answered, is_message).await
     }
 
     /// The session of that id, or a new one.
@@ -185,9 +197,8 @@ impl<H: Host + Send + Sync + 'static> HttpProxy<H> {
         if let Some(known) = id.and_then(|id| self.sessions.get(id)) {
             return Some(known);
         }
-        // One that has an id and is not known began before this process did.
-        let new = if id.is_some() { Session::resumed } else { Session::new };
-        let session = new(Arc::clone(&self.policy), Arc::clone(&self.build), Arc::clone(&self.pins))?;
+        let session =
+            Session::new(Arc::clone(&self.policy), Arc::clone(&self.build), Arc::clone(&self.pins))?;
         Some(Arc::new(Shared::new(session)))
     }
 
@@ -196,6 +207,16 @@ impl<H: Host + Send + Sync + 'static> HttpProxy<H> {
         for record in session.lock().lost(&self.host) {
             self.keep.record(&record);
         }
+    }
+}
+
+/// Why there is no reply.
+fn unanswered(error: &hyper_util::client::legacy::Error) -> String {
+    let cause = error.source().map(|cause| format!(": {cause}")).unwrap_or_default();
+    if error.is_connect() {
+        format!("the server cannot be reached{cause}")
+    } else {
+        format!("the server broke off before it answered{cause}")
     }
 }
 

@@ -36,7 +36,13 @@ pub(crate) fn error(id: &str, message: &str) -> Vec<u8> {
 
 /// The answer to a call that is blocked: which gates failed, and whether the tool ran.
 pub(crate) fn blocked(id: &str, evaluation_id: &EvaluationId, gates: &[GateResult], ran: bool) -> Vec<u8> {
-    let failed: Vec<&str> = gates.iter().filter(|gate| !gate.passed).map(|gate| &*gate.name).collect();
+    // What the engine itself has to say, such as `renown:timeout`, tells more than the gate's name.
+    let name = |gate: &GateResult| match gate.reason.as_deref().filter(|reason| reason.starts_with("renown:"))
+    {
+        Some(reason) => format!("{} ({reason})", gate.name),
+        None => gate.name.to_string(),
+    };
+    let failed: Vec<String> = gates.iter().filter(|gate| !gate.passed).map(name).collect();
     let when = if ran { "by renown, the tool did run" } else { "by renown before the tool ran" };
     let message = format!("blocked {when}: {}", failed.join(", "));
     write(id, &message, Some(Data { evaluation_id, gates }))

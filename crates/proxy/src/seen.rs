@@ -6,13 +6,12 @@
 //! | `tasks/get` | the same of the result that the task carries, once it does |
 //! | other methods that are gated | the whole result |
 //!
-//! Data of images, audio and blobs is left out, with an empty text in its place: it is no text, and may be long. An item counts
-//! as image or audio only if every `type` of it says so. A handle of a task is no result yet.
+//! Data of images and audio and the blob of a resource is left out, with an empty text in its place: it is no text, and may be
+//! long. An item counts as image or audio only if every `type` of it says so. A handle of a task is no result yet.
 
 use std::borrow::Cow;
 
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 
 use crate::message::{Members, is_blank, items};
 
@@ -65,6 +64,36 @@ pub(crate) fn see(results: &[&RawValue], shape: Shape) -> Answer {
     Answer::Result(Seen { json, is_empty: !has_something, is_error })
 }
 
+fn is_nested(name: &str, value: &RawValue) -> bool {
+    NESTED.contains(&name) && value.get().starts_with('{')
+}
+
+/// Whether the gates see a member of the result of a tool.
+fn is_seen(name: &str, value: &RawValue) -> bool {
+    SEEN.contains(&name) || is_nested(name, value)
+}
+
+/// What an item of a content is.
+struct Item {
+    is_data: bool,
+    is_text: bool,
+    in_resource: bool,
+}
+
+impl Item {
+    fn of(members: &Members<'_>, in_resource: bool) -> Self {
+        let kinds = members.texts("type");
+        let is =
+            |names: &[&str]| !kinds.is_empty() && kinds.iter().all(|kind| names.contains(&kind.as_str()));
+        Self { is_data: is(&["image", "audio"]), is_text: is(&["text"]), in_resource }
+    }
+
+    /// Whether a text under this name is data, which no gate reads.
+    fn leaves_out(&self, name: &str) -> bool {
+        (name == "data" && self.is_data) || (name == "blob" && self.in_resource)
+    }
+}
+
 /// What the gates see, as far as it is written, and what was noticed on the way.
 #[expect(clippy::struct_excessive_bools, reason = "each is noticed by itself")]
 #[derive(Default)]
@@ -81,14 +110,15 @@ impl Looked {
     fn result(&mut self, result: &RawValue, shape: Shape) {
         let Some(members) = Members::of(result) else {
             // No result is of this shape: whatever it is, it is looked at.
-            (self.has_result, self.has_something) = (true, true);
+            self.has_result = true;
+            self.has_something |= result.get() != "null";
             return self.whole(result);
         };
         self.is_error |= members.all("isError").any(|value| value.get() == "true");
         if shape == Shape::Whole {
             self.has_something = true;
             return self.object(members, |looked, name, value| match name {
-                "contents" => looked.content(value),
+                "contents" => looked.content(value, true),
                 _ => looked.whole(value),
             });
         }
@@ -101,7 +131,7 @@ impl Looked {
         self.object(seen, |looked, name, value| match name {
             "content" => {
                 looked.has_result = true;
-                looked.content(value);
+                looked.content(value, false);
             }
             name if is_nested(name, value) => looked.result(value, shape),
             _ => {
@@ -113,33 +143,30 @@ impl Looked {
     }
 
     /// The content without its data.
-    fn content(&mut self, content: &RawValue) {
+    fn content(&mut self, content: &RawValue, in_resource: bool) {
         if let Some(items) = items(content) {
-            return self.array(&items, Self::item);
+            return self.array(&items, |looked, item| looked.item(item, in_resource));
         }
         self.has_something |= content.get() != "null";
         self.whole(content);
     }
 
-    fn item(&mut self, item: &RawValue) {
+    fn item(&mut self, item: &RawValue, in_resource: bool) {
         let Some(members) = Members::of(item) else {
             self.has_something = true;
             return self.whole(item);
         };
-        let kinds = members.texts("type");
-        let is_data =
-            !kinds.is_empty() && kinds.iter().all(|kind| matches!(kind.as_str(), "image" | "audio"));
-        let is_text = !kinds.is_empty() && kinds.iter().all(|kind| kind == "text");
+        let kind = Item::of(&members, in_resource);
         // A link, or whatever comes later, is something.
-        self.has_something |= !is_data && !is_text && !members.has("resource") && !members.has("text");
+        self.has_something |=
+            !kind.is_data && !kind.is_text && !members.has("resource") && !members.has("text");
         self.object(members, |looked, name, value| match name {
-            "data" if is_data => looked.left_out(value),
-            "blob" => looked.left_out(value),
+            name if kind.leaves_out(name) => looked.left_out(value),
             "text" => {
                 looked.has_something |= !is_blank(value);
                 looked.whole(value);
             }
-            "resource" if value.get().starts_with('{') => looked.item(value),
+            "resource" if value.get().starts_with('{') => looked.item(value, true),
             _ => looked.whole(value),
         });
     }
@@ -182,63 +209,97 @@ impl Looked {
     }
 }
 
-/// A result in which what the gates saw is replaced by what they left of it.
-pub(crate) fn redacted(result: &RawValue, shape: Shape, seen: &str) -> Option<String> {
-    let (mut result, mut seen): (Value, Value) =
-        (serde_json::from_str(result.get()).ok()?, serde_json::from_str(seen).ok()?);
+/// A result in which what the gates saw is replaced by what they left of it. All else stays as it was written: what was left
+/// out, numbers of any size, the order of members.
+pub(crate) fn redacted(result: &RawValue, shape: Shape, left: &str) -> Option<String> {
+    let left: &RawValue = serde_json::from_str(left).ok()?;
     // One for each occurrence of a repeated key, of which the last counts.
-    if let (Value::Array(all), Value::Object(_)) = (&mut seen, &result) {
-        seen = all.pop()?;
-    }
-    replace(&mut result, seen, shape);
-    serde_json::to_string(&result).ok()
+    let left = match items(left) {
+        Some(all) if result.get().starts_with('{') => all.last().copied()?,
+        _ => left,
+    };
+    let mut json = String::with_capacity(result.get().len());
+    restore(result, left, shape, &mut json)?;
+    Some(json)
 }
 
-fn replace(result: &mut Value, seen: Value, shape: Shape) {
-    let (Value::Object(result), Value::Object(seen)) = (&mut *result, seen.clone()) else {
-        *result = seen;
-        return;
+fn restore(result: &RawValue, left: &RawValue, shape: Shape, json: &mut String) -> Option<()> {
+    let (Some(members), Some(left_members)) = (Members::of(result), Members::of(left)) else {
+        json.push_str(left.get());
+        return Some(());
     };
-    if shape == Shape::Whole {
-        let mut seen = seen;
-        restore_data(result.get("contents"), seen.get_mut("contents"));
-        *result = seen;
-        return;
-    }
-    for (name, mut value) in seen {
-        if NESTED.contains(&name.as_str()) {
-            if let Some(inner) = result.get_mut(&name) {
-                replace(inner, value, shape);
-            }
-        } else {
-            restore_data(result.get(&name), Some(&mut value));
-            result.insert(name, value);
+    let mut left_members = left_members.into_iter();
+    write_object(members, json, |name, value, json| {
+        if shape != Shape::Whole && !is_seen(name, value) {
+            write_member(name, value.get(), json);
+            return Some(());
         }
-    }
+        let (name_left, left) = left_members.next()?;
+        write_member(&name_left, "", json);
+        match name {
+            "contents" if shape == Shape::Whole => restore_content(value, left, true, json),
+            "content" if shape != Shape::Whole => restore_content(value, left, false, json),
+            name if shape != Shape::Whole && is_nested(name, value) => restore(value, left, shape, json),
+            _ => {
+                json.push_str(left.get());
+                Some(())
+            }
+        }
+    })
 }
 
 /// Puts data of images, audio and blobs back where it was left out.
-fn restore_data(content: Option<&Value>, seen: Option<&mut Value>) {
-    let (Some(Value::Array(content)), Some(Value::Array(seen))) = (content, seen) else { return };
-    for (item, seen) in content.iter().zip(seen) {
-        let (Value::Object(item), Value::Object(seen)) = (item, seen) else { continue };
-        restore_item(item, seen);
-        if let (Some(Value::Object(item)), Some(Value::Object(seen))) =
-            (item.get("resource"), seen.get_mut("resource"))
-        {
-            restore_item(item, seen);
-        }
+fn restore_content(content: &RawValue, left: &RawValue, in_resource: bool, json: &mut String) -> Option<()> {
+    let (Some(content), Some(left_items)) = (items(content), items(left)) else {
+        json.push_str(left.get());
+        return Some(());
+    };
+    json.push('[');
+    for (place, (item, left)) in content.into_iter().zip(left_items).enumerate() {
+        json.push_str(if place == 0 { "" } else { "," });
+        restore_item(item, left, in_resource, json)?;
     }
+    json.push(']');
+    Some(())
 }
 
-fn restore_item(item: &Map<String, Value>, seen: &mut Map<String, Value>) {
-    for name in ["data", "blob"] {
-        if let (Some(data), Some(Value::String(left_out))) = (item.get(name), seen.get(name))
-            && left_out.is_empty()
-        {
-            seen.insert(name.to_owned(), data.clone());
+fn restore_item(item: &RawValue, left: &RawValue, in_resource: bool, json: &mut String) -> Option<()> {
+    let (Some(members), Some(left_members)) = (Members::of(item), Members::of(left)) else {
+        json.push_str(left.get());
+        return Some(());
+    };
+    let kind = Item::of(&members, in_resource);
+    let mut left_members = left_members.into_iter();
+    write_object(members, json, |name, value, json| {
+        let (name_left, left) = left_members.next()?;
+        write_member(&name_left, "", json);
+        if name == "resource" && value.get().starts_with('{') {
+            return restore_item(value, left, true, json);
         }
+        let is_left_out = kind.leaves_out(name) && value.get().starts_with('"');
+        json.push_str(if is_left_out { value.get() } else { left.get() });
+        Some(())
+    })
+}
+
+fn write_object(
+    members: Members<'_>,
+    json: &mut String,
+    mut each: impl FnMut(&str, &RawValue, &mut String) -> Option<()>,
+) -> Option<()> {
+    json.push('{');
+    for (place, (name, value)) in members.into_iter().enumerate() {
+        json.push_str(if place == 0 { "" } else { "," });
+        each(&name, value, json)?;
     }
+    json.push('}');
+    Some(())
+}
+
+fn write_member(name: &str, value: &str, json: &mut String) {
+    json.push_str(&serde_json::to_string(name).unwrap_or_default());
+    json.push(':');
+    json.push_str(value);
 }
 
 #[cfg(test)]
@@ -350,6 +411,9 @@ mod tests {
         ] {
             assert_eq!(seen(result, shape), (json.to_owned(), is_empty, false), "{result}");
         }
+        let whole = r#"{"content":[{"type":"text","text":"a","blob":"b"}]}"#;
+        assert_eq!(seen(whole, Shape::Tool), (whole.to_owned(), false, false), "only a resource has a blob");
+        assert_eq!(seen("null", Shape::Tool), ("null".to_owned(), true, false));
         assert!(seen(r#"{"content":[],"isError":true}"#, Shape::Tool).2);
         let twice = see(&[&raw(r#"{"content":[1]}"#), &raw(r#"{"content":[2]}"#)], Shape::Tool);
         assert!(matches!(twice, Answer::Result(seen) if seen.json == r#"[{"content":[1]},{"content":[2]}]"#));
@@ -370,15 +434,17 @@ mod tests {
 
     #[test]
     fn what_is_redacted_is_put_back_with_its_data() {
-        let result = r#"{"content":[{"type":"text","text":"x@y.zz"},{"type":"image","data":"iVBO"},{"type":"resource","resource":{"blob":"AA","uri":"u"}}],"structuredContent":{"x@y.zz":1},"_meta":{"a":1}}"#;
+        let result = r#"{"n":12345678901234567890123,"content":[{"type":"text","text":"x@y.zz","n":1E400},{"type":"image","data":"iVBO"},{"type":"resource","resource":{"blob":"AA","uri":"u"}}],"structuredContent":{"x@y.zz":1},"_meta":{"a":1}}"#;
         let (json, _, _) = seen(result, Shape::Tool);
         let left = json.replace("x@y.zz", "[email address]");
         let new = redacted(&raw(result), Shape::Tool, &left).unwrap();
-        let expected: Value = serde_json::from_str(&result.replace("x@y.zz", "[email address]")).unwrap();
-        assert_eq!(serde_json::from_str::<Value>(&new).unwrap(), expected);
+        assert_eq!(new, result.replace("x@y.zz", "[email address]"));
         let task = r#"{"taskId":"t","result":{"content":[{"type":"text","text":"x@y.zz"}]}}"#;
         let left = seen(task, Shape::Task).0.replace("x@y.zz", "-");
         let new = redacted(&raw(task), Shape::Task, &left).unwrap();
-        assert_eq!(new, r#"{"result":{"content":[{"text":"-","type":"text"}]},"taskId":"t"}"#);
+        assert_eq!(new, task.replace("x@y.zz", "-"));
+        let whole = r#"{"contents":[{"uri":"u","blob":"AA"},{"text":"x@y.zz"}],"n":1E400}"#;
+        let left = seen(whole, Shape::Whole).0.replace("x@y.zz", "-");
+        assert_eq!(redacted(&raw(whole), Shape::Whole, &left).unwrap(), whole.replace("x@y.zz", "-"));
     }
 }

@@ -115,8 +115,6 @@ pub struct Session {
     agent: AgentId,
     warned: BTreeSet<String>,
     counts: Counts,
-    /// Whether it began before us: a result may answer a call that was never seen.
-    resumed: bool,
 }
 
 impl Session {
@@ -135,13 +133,7 @@ impl Session {
             agent,
             warned: BTreeSet::new(),
             counts: Counts::default(),
-            resumed: false,
         })
-    }
-
-    /// The same for one that began before us: what looks like the result of a tool is judged, whoever asked for it.
-    pub fn resumed(policy: Arc<Policy>, build: Build, pins: Arc<Mutex<Pins>>) -> Option<Self> {
-        Some(Self { resumed: true, ..Self::new(policy, build, pins)? })
     }
 
     /// A message of the client.

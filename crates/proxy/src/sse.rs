@@ -1,6 +1,7 @@
 //! Server-sent events, cut on bytes and put together again.
 //!
-//! An event ends with an empty line; lines end with LF, CR or CRLF. What needs no change leaves byte for byte as it came. Where
+//! An event ends with an empty line; lines end with LF, CR or CRLF. An event that ends with CRLF ends with its CR, since nobody knows
+//! whether a LF will follow; that leaves after it, as soon as it is there. What needs no change leaves byte for byte as it came. Where
 //! the data of an event changes, its other lines (`id`, `event`, `retry`, comments) stay, so that resumption works.
 
 use crate::framing::{MESSAGE_BYTES_MAX, Oversized};
@@ -9,7 +10,7 @@ use crate::message::Ids;
 /// A piece of a stream.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Event {
-    /// An event with the empty line that ends it, if one does.
+    /// An event with the empty line that ends it, if one does; or the LF of a CRLF that ended one.
     Whole(Vec<u8>),
     /// An event that was too long to be kept, with the lines of it that are no data.
     TooLarge(Oversized, Vec<u8>),
@@ -68,9 +69,11 @@ impl Events {
             b'\n' if self.after_cr => {
                 // The second half of a line end that is already known.
                 self.after_cr = false;
+                // An event has just ended, and its client waits for this.
+                let ends_event = self.event.is_empty() && self.drained.is_none();
                 self.event.push(byte);
                 self.line = self.event.len();
-                return false;
+                return ends_event;
             }
             b'\n' | b'\r' => true,
             _ => false,
@@ -237,10 +240,10 @@ mod tests {
         for (stream, count) in [
             (
                 "id: 1\ndata: {\"a\":\"é\"}\n\n: ping\n\nevent: message\r\ndata: x\r\n\r\ndata: y\r\rdata: cut",
-                5,
+                6,
             ),
             ("\n\n\ndata: a\n\n", 3),
-            ("data: a\r\n\r\n\r\ndata: b\n\n", 2),
+            ("data: a\r\n\r\n\r\ndata: b\n\n", 3),
             ("", 0),
         ] {
             let stream = stream.as_bytes();
@@ -255,6 +258,19 @@ mod tests {
                     .collect();
                 assert_eq!(bytes, stream);
             }
+        }
+    }
+
+    #[test]
+    fn an_event_leaves_whole_whatever_its_lines_end_with() {
+        for stream in ["data: a\n\n", "data: a\r\n\r\n", "data: a\r\r"] {
+            let (mut events, mut left) = (Events::default(), Vec::new());
+            events.push(stream.as_bytes(), |event| {
+                if let Event::Whole(bytes) = event {
+                    left.extend(bytes);
+                }
+            });
+            assert_eq!(left, stream.as_bytes(), "nothing is held back until the next event");
         }
     }
 

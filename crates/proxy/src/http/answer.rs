@@ -33,12 +33,14 @@ fn batch(messages: &[Vec<u8>]) -> Bytes {
 }
 
 impl<H: Host + Send + Sync + 'static> HttpProxy<H> {
-    /// A reply of the server, judged. `answered` are messages that were answered here, for the same client.
+    /// A reply of the server, judged. `answered` are messages that were answered here, for the same client; `to_message` whether
+    /// a message was sent.
     pub(super) async fn answer(
         self: Arc<Self>,
         reply: Response<Incoming>,
         session: Arc<Shared>,
         answered: Vec<Vec<u8>>,
+        to_message: bool,
     ) -> Response<ReplyBody> {
         let (mut parts, body) = reply.into_parts();
         match Kind::of(&parts.headers) {
@@ -46,6 +48,8 @@ impl<H: Host + Send + Sync + 'static> HttpProxy<H> {
                 parts.headers.remove(CONTENT_LENGTH);
                 return Response::from_parts(parts, self.events(body, session, &answered));
             }
+            // A message that is called something else is one for a client that does not look.
+            Kind::Other if to_message => {}
             Kind::Other => return Response::from_parts(parts, body.boxed()),
             Kind::Unclear => {
                 self.end_alone(&session);
@@ -66,6 +70,7 @@ impl<H: Host + Send + Sync + 'static> HttpProxy<H> {
         self.keep.effects(&effects, &self.pins);
         let Effects { forward, to_client, .. } = effects;
         let mut messages = answered;
+        let is_changed = matches!(forward, Forward::Changed(_));
         let body = match forward {
             Forward::AsIs => bytes,
             Forward::Changed(new) => new.into(),
@@ -76,6 +81,9 @@ impl<H: Host + Send + Sync + 'static> HttpProxy<H> {
         };
         self.end_alone(&session);
         let body = if messages.is_empty() { body } else { together(messages, &body) };
+        if is_changed {
+            parts.status = StatusCode::OK;
+        }
         parts.headers.insert(CONTENT_LENGTH, body.len().into());
         Response::from_parts(parts, full(body))
     }

@@ -2,7 +2,8 @@
 
 use crate::framing::Oversized;
 
-/// An id as it is compared: 1, 1.0, 10e-1 and "1" are one.
+/// An id as it is compared: 1, 1.0, 10e-1, "1" and "0x1" are one, as they are for a client that reads ids as JavaScript's `Number`
+/// does. What is written alike is preferred where several wait, see [`crate::pending`].
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct LooseId(String);
 
@@ -14,18 +15,30 @@ impl LooseId {
             b'-' | b'0'..=b'9' => json.trim().to_owned(),
             _ => return None,
         };
-        Some(Self(number(&text).unwrap_or(text)))
+        Some(Self(number(&text).map_or(text, |number| number.to_string())))
     }
 }
 
-/// A number in one notation. Whole ones keep all their digits, since ids of 64 bits are in use.
-fn number(text: &str) -> Option<String> {
-    let trimmed = text.trim();
-    if let Ok(whole) = trimmed.parse::<i128>() {
-        return Some(whole.to_string());
-    }
-    let number: f64 = trimmed.parse().ok().filter(|number: &f64| number.is_finite())?;
-    Some(number.to_string())
+/// The number that a text is for JavaScript: a blank is 0, and so is -0; numbers are 64-bit floats.
+fn number(text: &str) -> Option<f64> {
+    let text = text.trim();
+    let radix = |prefixes: [&str; 2], radix: u32| {
+        let digits = prefixes.iter().find_map(|prefix| text.strip_prefix(prefix))?;
+        let digit = |char: char| char.to_digit(radix);
+        let number = digits
+            .chars()
+            .try_fold(0.0, |number, char| Some(number * f64::from(radix) + f64::from(digit(char)?)));
+        number.filter(|_| !digits.is_empty())
+    };
+    let number = match text {
+        "" => Some(0.0),
+        _ => radix(["0x", "0X"], 16)
+            .or_else(|| radix(["0o", "0O"], 8))
+            .or_else(|| radix(["0b", "0B"], 2))
+            .or_else(|| text.parse().ok()),
+    };
+    // Adding 0 turns -0 into 0.
+    number.filter(|number| number.is_finite()).map(|number| number + 0.0)
 }
 
 /// The longest key and id that are looked at.
@@ -129,13 +142,22 @@ mod tests {
     #[test]
     fn ids_are_compared_loosely() {
         let same = |a, b| LooseId::of(a) == LooseId::of(b);
-        for id in ["1", "1.0", "\"1\"", "10e-1", " 1 ", "\"1.0\"", "\"\\u0031\""] {
+        for id in
+            ["1", "1.0", "\"1\"", "10e-1", " 1 ", "\"1.0\"", "\"\\u0031\"", "\"0x1\"", "\"0B1\"", "\" +1 \""]
+        {
             assert!(same(id, "1"), "{id}");
         }
         for id in ["2", "\"a\"", "\"1a\"", "-1", "1.5"] {
             assert!(!same(id, "1") && LooseId::of(id).is_some(), "{id}");
         }
-        assert!(!same("9007199254740993", "9007199254740992"));
+        for (id, other) in
+            [("-0.0", "0"), ("\"\"", "0"), ("9007199254740993", "9007199254740992"), ("\"0o17\"", "15")]
+        {
+            assert!(same(id, other), "{id}");
+        }
+        for id in ["\"0x\"", "\"0xg\"", "\"inf\"", "\"1_0\""] {
+            assert!(!same(id, "0") && !same(id, "1") && LooseId::of(id).is_some(), "{id}");
+        }
         for none in ["null", "{}", "[1]", "true", ""] {
             assert_eq!(LooseId::of(none), None, "{none}");
         }

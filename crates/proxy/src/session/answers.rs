@@ -39,7 +39,7 @@ impl Session {
         match ids.iter().find_map(|(id, written)| self.pending.take(id, written)) {
             Some(Asked::Tools(_)) => self.tools(arrived.message, host, effects),
             Some(Asked::Call(call)) => self.result(&call, &results, arrived, host, effects),
-            None if ids.iter().any(|(id, _)| self.pending.was_answered(id)) || self.resumes(&results) => {
+            None if ids.iter().any(|(id, _)| self.pending.was_answered(id)) || is_of_tool(&results) => {
                 let id = arrived.message.all("id").next().map_or("null", RawValue::get).to_owned();
                 let again = Call::again(made(host), id, host.elapsed());
                 let new = self.result(&again, &results, arrived, host, effects);
@@ -52,12 +52,6 @@ impl Session {
             }
             None => None,
         }
-    }
-
-    /// Whether a result may be that of a tool which was called before this session was seen.
-    fn resumes(&self, results: &[&RawValue]) -> bool {
-        let is_of_tool = |members: Members<'_>| members.has("content") || members.has("structuredContent");
-        self.resumed && results.iter().filter_map(|result| Members::of(result)).any(is_of_tool)
     }
 
     /// Judges the result of a call.
@@ -100,8 +94,14 @@ impl Session {
         record.gates.extend(verdict.gates);
         record.passed = verdict.passed && !call.before.failed;
         (record.counts, record.tool_error) = (true, is_error);
-        let new = match (record.passed, self.policy.observe, verdict.redacted) {
-            (false, true, _) => {
+        let left = verdict.redacted.map(|left| {
+            let result = results.last().and_then(|result| seen::redacted(result, shape, &left));
+            // What cannot be put together again does not pass either.
+            record.passed &= result.is_some();
+            result
+        });
+        let new = match (record.passed, self.policy.observe, left) {
+            (false, true, _) | (true, true, Some(_)) => {
                 record.action = Action::Observed;
                 None
             }
@@ -111,10 +111,9 @@ impl Session {
             }
             (true, false, Some(left)) => {
                 record.action = Action::Redacted;
-                let result = results.last().and_then(|result| seen::redacted(result, shape, &left));
-                Some(with_result(arrived.message, &result.unwrap_or_else(|| "{}".to_owned())))
+                Some(with_result(arrived.message, &left.unwrap_or_default()))
             }
-            (true, _, _) => None,
+            (true, _, None) => None,
         };
         effects.records.push(record);
         new
@@ -196,6 +195,15 @@ impl Session {
                 kept.push(tool.get());
                 continue;
             };
+            // Two readers could take two names for it, and each has a pin of its own.
+            if !definition.get("name").is_some_and(serde_json::Value::is_string) {
+                let fate = if self.policy.pin == PinMode::Block { ", it is left out" } else { "" };
+                self.warn(effects, format!("a tool has not one name{fate}"));
+                if self.policy.pin != PinMode::Block {
+                    kept.push(tool.get());
+                }
+                continue;
+            }
             let (name, sight) = self.pins().look(definition, known);
             effects.pins_changed |= sight != Sight::Same;
             match &sight {
@@ -236,6 +244,13 @@ impl Session {
             effects.warnings.push(what);
         }
     }
+}
+
+/// Whether a result looks like that of a tool. Nothing else that a server answers has these members, so it is judged whoever asked
+/// for it: the session may have begun before us, or the server may write an id as only its client reads it.
+fn is_of_tool(results: &[&RawValue]) -> bool {
+    let is_one = |members: Members<'_>| members.has("content") || members.has("structuredContent");
+    results.iter().filter_map(|result| Members::of(result)).any(is_one)
 }
 
 /// A message with another result; everything else of it stays.

@@ -110,7 +110,7 @@ fn what_is_not_gated_passes_as_it_is() {
         r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"clientInfo":{"name":"c"}}}"#,
         r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
         r#"{"method":"prompts/get","id":1,"params":{"name":"ada@lovelace.org"}}"#,
-        r#"{"id":9,"result":{"content":[{"text":"ada@lovelace.org"}]}}"#,
+        r#"{"id":9,"result":{"messages":[{"text":"ada@lovelace.org"}]}}"#,
         "hello ada@lovelace.org",
         "",
         "{broken",
@@ -143,7 +143,6 @@ fn a_result_is_forwarded_or_blocked_and_recorded() {
     let again = talk.server(&result("\"b\"", BAD));
     error(&again);
     assert!(!again.records[0].counts, "a second answer is judged and counts for nobody");
-    assert_eq!(talk.server(&result("\"c\"", BAD)).forward, Forward::AsIs, "nobody ever asked");
 }
 
 #[test]
@@ -286,15 +285,41 @@ fn roots_of_the_client_are_roots_of_the_gates() {
 }
 
 #[test]
-fn a_session_that_began_before_us_is_judged_all_the_same() {
-    let pins = Arc::new(Mutex::new(Pins::new("s".to_owned())));
-    let session = Session::resumed(Arc::new(policy()), build(&json!({}), false), pins).unwrap();
-    let mut talk = Talk { session, host: Steady::default() };
+fn a_result_that_nobody_asked_for_is_judged_all_the_same() {
+    let mut talk = Talk::new(policy(), false);
     let effects = talk.server(&result("9", BAD));
     error(&effects);
     assert!(!effects.records[0].counts);
     let other = r#"{"id":8,"result":{"messages":["ada@lovelace.org"]}}"#;
     assert_eq!(talk.server(other).forward, Forward::AsIs);
+}
+
+#[test]
+fn a_tool_without_one_name_is_cut_out() {
+    let mut talk = Talk::new(policy(), false);
+    talk.client(r#"{"id":1,"method":"tools/list"}"#);
+    let list =
+        r#"{"id":1,"result":{"tools":[{"name":"a"},{"name":"b","name":"a","description":"x"},{"name":7}]}}"#;
+    let effects = talk.server(list);
+    let Forward::Changed(new) = effects.forward else { panic!("{:?}", effects.forward) };
+    assert_eq!(new.trim_ascii(), br#"{"id":1,"result":{"tools":[{"name":"a"}]}}"#);
+    assert_eq!(effects.warnings, ["a tool has not one name, it is left out"]);
+}
+
+#[test]
+fn what_is_redacted_keeps_all_else_as_it_was_written() {
+    let redact = json!({"gate": {"pii": {"mode": "redact"}}});
+    let result = r#"{"id":1,"result":{"structuredContent":{"e":1E400,"b":12345678901234567890123,"a":"x@y.org"},"content":[]}}"#;
+    let mut talk = Talk::with(policy(), &redact, false);
+    talk.call("1");
+    let effects = talk.server(result);
+    let Forward::Changed(new) = effects.forward else { panic!("{:?}", effects.forward) };
+    assert_eq!(String::from_utf8(new).unwrap().trim(), result.replace("x@y.org", "[email address]"));
+    assert_eq!(effects.records[0].action, Action::Redacted);
+    let mut talk = Talk::with(Policy { observe: true, ..policy() }, &redact, false);
+    talk.call("1");
+    let effects = talk.server(result);
+    assert_eq!((effects.forward, effects.records[0].action), (Forward::AsIs, Action::Observed));
 }
 
 #[test]
