@@ -114,7 +114,8 @@ impl<H: Host + Send + Sync + 'static> Conversation<H> {
         }
         let odd = talk.session().counts().not_json;
         if odd > 0 {
-            talk.keep.tell(&format!("{odd} lines were no JSON and passed as they were"));
+            let (lines, were) = if odd == 1 { ("line", "was") } else { ("lines", "were") };
+            talk.keep.tell(&format!("{odd} {lines} {were} no JSON and passed unchanged"));
         }
         talk.keep.close(LAST_DELIVERY);
         status.map_or(CANNOT_START, exit_code)

@@ -13,6 +13,11 @@ use crate::printed;
 
 /// Accepts every change of a server's tools.
 pub(super) fn accept(mut pins: Pins, folder: &Path, identity: &str) -> Result<ExitCode, Failure> {
+    if pins.is_empty() {
+        let hint =
+            "the server is known by its command or address, word for word as the client's settings have it";
+        return Err(Failure::new("no tools of this server are known yet").hint(hint));
+    }
     let changes = pins.accept();
     let mut text = String::new();
     for change in &changes {
@@ -27,7 +32,6 @@ pub(super) fn accept(mut pins: Pins, folder: &Path, identity: &str) -> Result<Ex
         }
     }
     let counted = match changes.len() {
-        0 if pins.is_empty() => "no tools of this server are known yet".to_owned(),
         0 => "no tool of this server has changed".to_owned(),
         1 => "1 change accepted".to_owned(),
         count => format!("{count} changes accepted"),

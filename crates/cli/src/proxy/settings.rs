@@ -17,6 +17,7 @@ use std::sync::Arc;
 
 use renown_core::gates::{Choice, Context, Engine, Part, Place, Settings};
 use renown_core::ids::AgentId;
+use renown_core::json::Found;
 use renown_proxy::{Build, Engines, PinMode, Policy};
 use renown_server::keys::KeyText;
 use renown_shipping::Destination;
@@ -85,7 +86,7 @@ impl ProxySettings {
             agent: args.agent.clone().or_else(|| file.agent.clone()),
             observe,
             pin: PinMode::from(args.pin.or(file.pin).unwrap_or(default_pin)),
-            methods: args.methods.clone().or_else(|| file.methods.clone()).unwrap_or_default(),
+            methods: methods(args, file)?,
         };
         // Paths of the configuration are relative to its file.
         let beside = config.path.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
@@ -167,6 +168,39 @@ fn server(args: &ProxyArgs, file: &ProxyTable) -> Result<Server, Failure> {
     Ok(Server::Upstream { url, listen })
 }
 
+/// Further methods whose results are judged. Those of MCP have a name and a slash; a name without one is a slip.
+fn methods(args: &ProxyArgs, file: &ProxyTable) -> Result<Vec<String>, Failure> {
+    let (name, methods) = match (&args.methods, &file.methods) {
+        (Some(methods), _) => ("--methods", methods.clone()),
+        (None, Some(methods)) => ("proxy.methods", methods.clone()),
+        (None, None) => return Ok(Vec::new()),
+    };
+    let known = [
+        "resources",
+        "prompts",
+        "completion",
+        "tasks",
+        "tools",
+        "sampling",
+        "elicitation",
+        "logging",
+        "roots",
+    ];
+    for method in &methods {
+        let space = method.split_once('/').map(|(space, _)| space);
+        let Some(space) = space.filter(|space| !space.is_empty()) else {
+            let found = Found::quoted(method);
+            return Err(Failure::new(format!("{name}: {found}, expected a method such as resources/read")));
+        };
+        // `resource/read` would judge nothing and say nothing.
+        if let Some(meant) = known.iter().find(|known| known.strip_suffix('s') == Some(space)) {
+            let hint = format!("`{}` is what MCP calls it", method.replacen(space, meant, 1));
+            return Err(Failure::new(format!("{name}: {} is no method", Found::quoted(method))).hint(hint));
+        }
+    }
+    Ok(methods)
+}
+
 fn destination(args: &ProxyArgs, file: &ProxyTable) -> Result<Option<Destination>, Failure> {
     let from_file = |text: &String| {
         text.parse::<ServerUrl>().map_err(|error| Failure::new(format!("proxy.server: {error}")))
@@ -175,7 +209,14 @@ fn destination(args: &ProxyArgs, file: &ProxyTable) -> Result<Option<Destination
         Some(server) => Some(server.as_str().to_owned()),
         None => file.server.as_ref().map(from_file).transpose()?.map(|server| server.as_str().to_owned()),
     };
-    let Some(server) = server else { return Ok(None) };
+    let Some(server) = server else {
+        // A variable may be meant for another program, an argument is not.
+        if args.key.is_some() {
+            let hint = "--server URL says where the verdicts are counted";
+            return Err(Failure::new("--key: a key without a server").hint(hint));
+        }
+        return Ok(None);
+    };
     let variable = std::env::var("RENOWN_KEY").ok().filter(|key| !key.is_empty());
     let (name, key) = match (&args.key, variable, &file.key) {
         (Some(key), _, _) => ("--key", key.clone()),

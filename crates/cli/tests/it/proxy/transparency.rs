@@ -37,7 +37,7 @@ fn a_stream_passes_both_ways_byte_by_byte() {
     }
     let (code, passed, stderr) = proxy.end();
     assert_eq!((code, passed), (0, bytes));
-    assert_eq!(stderr, "10 lines were no JSON and passed as they were\n");
+    assert_eq!(stderr, "10 lines were no JSON and passed unchanged\n");
     assert_eq!(logged(&scratch), [] as [Value; 0]);
 }
 
@@ -80,7 +80,7 @@ fn what_a_server_prints_before_its_first_message_passes_and_is_told_once() {
     assert_eq!(text(&proxy.say(1, "fine")), "fine");
     let (code, rest, stderr) = proxy.end();
     assert_eq!((code, rest.as_slice()), (0, &b""[..]));
-    assert_eq!(stderr, "2 lines were no JSON and passed as they were\n");
+    assert_eq!(stderr, "2 lines were no JSON and passed unchanged\n");
 }
 
 #[test]
