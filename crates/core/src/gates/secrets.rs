@@ -20,6 +20,9 @@
 //! | passes | a value that is made up: `example`, `xxxx`, `${`, six equal characters in a row, eight ascending, … |
 //! | mixed | the value of the last two rules has two of lower case, upper case and digit |
 //!
+//! What has to follow the first line of a private key stands in `secrets/key.rs`; one whose lines are strings of their own
+//! counts once a string.
+//!
 //! Words count for the whole output: the token of a bot may be a value, and `discord` its key. A rule whose match holds
 //! its word looks only at blocks that have it. Expressions run on windows of the text, so that the deadline is looked
 //! at; a match that does not end in its window is looked at again in a larger one. What is ignored: a match whose first
@@ -27,6 +30,7 @@
 //!
 //! Unicode is off because `\w` and case folding of all scripts would cost seconds and hundreds of megabytes.
 
+mod key;
 mod rules;
 mod values;
 
@@ -184,7 +188,7 @@ impl Secrets {
         let mut found = Vec::new();
         let mut search = |rule: usize, text: usize, from: usize, to: usize| {
             let Some(sought) = self.rules.get(rule) else { return Ok(from) };
-            Search { sought, rule, text, bytes: view.text(text).as_bytes(), deadline }
+            Search { sought, rule, view, text, bytes: view.text(text).as_bytes(), deadline }
                 .run(from, to, &mut found)
         };
         for (rule, sought) in self.rules.iter().enumerate() {
@@ -229,6 +233,7 @@ impl Secrets {
 struct Search<'s, 'd> {
     sought: &'s Sought,
     rule: usize,
+    view: &'s View<'s>,
     text: usize,
     bytes: &'s [u8],
     deadline: &'s Deadline<'d>,
@@ -257,14 +262,16 @@ impl Search<'_, '_> {
             let group = || regex.captures_at(text, whole.start())?.iter().skip(1).flatten().next();
             let value = grouped.then(group).flatten().unwrap_or(whole);
             self.deadline.spend(whole.len() + 16)?;
-            if self.sought.accepts(value.as_bytes()) {
-                let end = if self.sought.name() == PRIVATE_KEY {
-                    values::key_end(self.bytes, value.end(), self.deadline)?
-                } else {
-                    value.end()
-                };
-                found.push(Match { text: self.text, start: value.start(), end, kind: self.rule });
+            if !self.sought.accepts(value.as_bytes()) {
+                from = value.end().max(whole.start() + 1);
+                continue;
             }
+            let mut parts = vec![(self.text, value.start(), value.end())];
+            if self.sought.name() == PRIVATE_KEY {
+                parts = key::parts(self.view, self.text, (value.start(), value.end()), self.deadline)?;
+            }
+            let matched = |(text, start, end)| Match { text, start, end, kind: self.rule };
+            found.extend(parts.into_iter().map(matched));
             from = value.end().max(whole.start() + 1);
         }
         Ok(from.max(to))

@@ -129,9 +129,16 @@ impl<'a> View<'a> {
 
     /// All texts: those of the output in its order, then those within strings.
     pub(super) fn texts(&self) -> impl Iterator<Item = Text<'_>> {
-        self.pieces
-            .iter()
-            .map(|piece| Text { text: self.get(piece.span), key: piece.key.map(|key| self.get(key)) })
+        self.texts_from(0)
+    }
+
+    /// The texts from a number on.
+    pub(super) fn texts_from(&self, index: usize) -> impl Iterator<Item = Text<'_>> {
+        self.pieces.get(index..).unwrap_or_default().iter().map(|piece| self.seen(piece))
+    }
+
+    fn seen(&self, piece: &Piece) -> Text<'_> {
+        Text { text: self.get(piece.span), key: piece.key.map(|key| self.get(key)) }
     }
 
     /// The output itself.

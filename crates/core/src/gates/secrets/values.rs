@@ -1,7 +1,5 @@
 //! Whether a value is a secret, or made up to show where one would stand.
 
-use crate::gates::scan::{Deadline, TimedOut, run_end};
-
 /// What stands in for a secret in documentation and templates, in any case.
 const STAND_INS: [&[u8]; 12] = [
     b"example",
@@ -68,22 +66,6 @@ fn entropy(value: &[u8]) -> f64 {
         share * share.log2()
     });
     SLACK - parts.sum::<f64>()
-}
-
-/// Where a private key ends of which the first line was found: a redacted one must not go on after its label.
-pub(super) fn key_end(bytes: &[u8], from: usize, deadline: &Deadline<'_>) -> Result<usize, TimedOut> {
-    // Its lines may be parted by line breaks, or by escapes of them in a text that is itself written as a string.
-    let is_body = |byte: u8| {
-        byte.is_ascii_alphanumeric()
-            || byte.is_ascii_whitespace()
-            || matches!(byte, b'+' | b'/' | b'=' | b'\\')
-    };
-    let end = run_end(bytes, from, deadline, is_body)?;
-    let rest = bytes.get(end..).unwrap_or_default();
-    let Some(after) = rest.strip_prefix(b"-----END ") else { return Ok(end) };
-    let name = after.iter().take_while(|byte| byte.is_ascii_uppercase() || **byte == b' ').count();
-    let closes = after.get(name..).is_some_and(|rest| rest.starts_with(b"-----"));
-    Ok(if closes { end + b"-----END ".len() + name + b"-----".len() } else { end })
 }
 
 #[cfg(test)]

@@ -1,0 +1,154 @@
+//! Keys as they are printed. Their characters are a fixed sequence; none was ever valid.
+
+use core::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::gates::{Choice, Context, Engine, Place, Settings};
+
+const KINDS: [&str; 4] = ["RSA PRIVATE KEY", "PRIVATE KEY", "OPENSSH PRIVATE KEY", "PGP PRIVATE KEY BLOCK"];
+
+/// So many lines of 64 characters and a short one.
+fn body(lines: usize) -> Vec<String> {
+    let mut chars = "aB3xK9mQ7tR2wZ5yH8nJ4pL6cV1dF0gSuE".chars().cycle();
+    let mut line = |length: usize| chars.by_ref().take(length).collect::<String>();
+    let mut body: Vec<String> = (0..lines).map(|_| line(64)).collect();
+    body.push(format!("{}==", line(6)));
+    body
+}
+
+fn key(kind: &str, lines: usize) -> Vec<String> {
+    let mut key = vec![format!("-----BEGIN {kind}-----")];
+    key.extend(body(lines));
+    key.push(format!("-----END {kind}-----"));
+    key
+}
+
+/// The reason of the gate, and what is left of an output.
+fn redacted(output: &Value) -> (Option<String>, String) {
+    let settings: Settings =
+        serde_json::from_value(json!({"gate": {"secrets": {"mode": "redact"}}})).unwrap();
+    let gates = ["secrets".to_owned()];
+    let choice = Choice { gates: Some(&gates), ..Choice::of(Place::Proxy) };
+    let engine = Engine::new(&settings, &choice, &mut |_| Err(String::new())).unwrap();
+    let output = serde_json::value::to_raw_value(output).unwrap();
+    let verdict = engine.evaluate(&Context::of(&output), &|| Duration::ZERO);
+    assert!(verdict.passed);
+    let left = verdict.redacted.unwrap_or_else(|| output.get().to_owned());
+    assert!(serde_json::from_str::<Value>(&left).is_ok(), "{left}");
+    (verdict.gates[0].reason.clone(), left)
+}
+
+/// Nothing of a key is left.
+#[track_caller]
+fn gone(output: &Value, left: &str) {
+    for line in body(3) {
+        let part = &line[..line.len().min(6)];
+        assert!(!left.contains(part), "{part} of {output} in {left}");
+    }
+}
+
+/// What may stand before and after each line.
+fn prefixed(lines: &[String]) -> Vec<String> {
+    let each = |line: &dyn Fn(usize, &str) -> String| {
+        let lines = lines.iter().enumerate().map(|(at, text)| line(at + 1, text));
+        lines.collect::<Vec<_>>().join("\n")
+    };
+    vec![
+        each(&|_, line| line.to_owned()),
+        each(&|_, line| format!("{line}\r")),
+        each(&|at, line| format!("key.pem:{at}:{line}")),
+        each(&|at, line| format!("deploy/secrets/id_rsa.pem:{at}:{line}")),
+        each(&|at, line| format!("{at:>6}\u{2192}{line}")),
+        each(&|at, line| format!("{at:>6}\t{line}")),
+        each(&|_, line| format!("# {line}")),
+        each(&|_, line| format!("//   {line}")),
+        each(&|_, line| format!("> {line}")),
+        each(&|_, line| format!("< {line}")),
+        each(&|_, line| format!("-{line}")),
+        each(&|_, line| format!("+{line}")),
+        each(&|_, line| format!("    \"{line}\\n\" +")),
+        each(&|_, line| format!("  '{line}',")),
+        each(&|_, line| format!("      | {line} |")),
+        lines.join("\\n"),
+        lines.join(" "),
+    ]
+}
+
+#[test]
+fn a_key_goes_whole_whatever_stands_beside_its_lines() {
+    for kind in KINDS {
+        for text in prefixed(&key(kind, 3)) {
+            for text in [format!("see\n{text}\nthere, fine"), text] {
+                let (reason, left) = redacted(&json!(text));
+                assert_eq!(reason.as_deref(), Some("redacted 1 private-key"), "{text}");
+                gone(&json!(text), &left);
+                assert!(!text.ends_with("fine") || left.contains("there, fine"), "{left}");
+                assert!(!left.contains("-----END"), "{left}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_key_that_does_not_end_goes_as_far_as_its_lines_do() {
+    let mut cut = key("RSA PRIVATE KEY", 3);
+    cut.pop();
+    for text in prefixed(&cut) {
+        let whole = format!("{text}\nThat was it: no more.");
+        let (reason, left) = redacted(&json!(whole));
+        assert_eq!(reason.as_deref(), Some("redacted 1 private-key"), "{whole}");
+        gone(&json!(whole), &left);
+        assert!(left.contains("no more."), "{left}");
+    }
+}
+
+#[test]
+fn encrypted_keys_and_those_with_headers_are_keys() {
+    for headers in [
+        vec!["Proc-Type: 4,ENCRYPTED", "DEK-Info: AES-128-CBC,0123456789ABCDEF0123456789ABCDEF", ""],
+        vec!["Version: GnuPG v2", "Comment: a-b", ""],
+    ] {
+        let mut lines = key("RSA PRIVATE KEY", 3);
+        lines.splice(1..1, headers.iter().map(|line| (*line).to_owned()));
+        for text in prefixed(&lines).into_iter().filter(|text| text.contains('\n')) {
+            let (reason, left) = redacted(&json!(text));
+            assert_eq!(reason.as_deref(), Some("redacted 1 private-key"), "{text}");
+            gone(&json!(text), &left);
+        }
+    }
+}
+
+#[test]
+fn lines_that_are_strings_go_one_by_one() {
+    let lines = key("PRIVATE KEY", 3);
+    let objects: Vec<Value> =
+        lines.iter().map(|line| json!({"type": "match", "text": format!("{line}\n"), "n": "1"})).collect();
+    let numbered: Vec<String> =
+        lines.iter().enumerate().map(|(at, line)| format!("{at}\u{2192}{line}")).collect();
+    for output in [json!(lines), json!({"lines": lines, "ok": "yes"}), json!(objects), json!({"l": numbered})] {
+        let (reason, left) = redacted(&output);
+        assert_eq!(reason.as_deref(), Some("redacted 6 private-key"), "{output}");
+        gone(&output, &left);
+        // In the text of JSON it is one key, which touches every string between its lines.
+        let text = json!(output.to_string());
+        let (reason, left) = redacted(&text);
+        assert!(reason.is_some_and(|reason| reason.ends_with("private-key")), "{text}");
+        gone(&text, &left);
+    }
+}
+
+#[test]
+fn what_only_speaks_of_keys_is_none() {
+    let (short, public) = (body(0).remove(0), key("PUBLIC KEY", 3).join("\n"));
+    for text in [
+        "-----BEGIN PRIVATE KEY-----".to_owned(),
+        format!("-----BEGIN PRIVATE KEY-----\n{short}\n-----END PRIVATE KEY-----"),
+        "-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----".to_owned(),
+        format!("-----BEGIN PRIVATE KEY-----\n-\n{public}"),
+        format!("-----BEGIN PRIVATE KEY-----\n# {}\n-----END PRIVATE KEY-----", "x".repeat(64)),
+    ] {
+        assert_eq!(redacted(&json!(text)).0, None, "{text}");
+        assert_eq!(redacted(&json!(text.lines().collect::<Vec<_>>())).0, None, "{text}");
+    }
+}
