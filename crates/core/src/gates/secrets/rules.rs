@@ -49,7 +49,7 @@ impl Rule {
 /// In the order in which a reason names them.
 pub(super) static RULES: [Rule; 45] = [
     Rule::new("aws-key-id", &["AKIA", "ASIA"], r"\b(?:AKIA|ASIA)[A-Z2-7]{16}\b"),
-    Rule::new("google-api", &["AIza"], r"\bAIza[\w-]{35}(?:[^\w-]|$)"),
+    Rule::new("google-api", &["AIza"], r"\b(AIza[\w-]{35})(?:[^\w-]|$)"),
     Rule::new(
         "aws-secret",
         &["aws"],

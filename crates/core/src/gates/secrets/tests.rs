@@ -139,6 +139,31 @@ fn every_rule_has_a_hit_and_a_near_miss() {
     }
 }
 
+/// Where the secrets of a text begin and end.
+fn spans(secrets: &Secrets, output: &Value) -> Vec<String> {
+    let clock = || Duration::ZERO;
+    let deadline = Deadline::new(&clock, Duration::ZERO);
+    let source = output.to_string();
+    let view = View::read(&source, Part::Output, &deadline).unwrap();
+    let found = secrets.matches(&view, &deadline).unwrap();
+    found.iter().map(|found| view.text(found.text)[found.start..found.end].to_owned()).collect()
+}
+
+#[test]
+fn what_follows_a_secret_is_no_part_of_it() {
+    let secrets = build(&json!({})).unwrap();
+    for (name, hit, _) in table() {
+        let alone = spans(&secrets, &json!(hit));
+        assert!(!alone.is_empty(), "{name}");
+        for after in ["\"", "\n", "\"\n", ",", ")", "\nthere."] {
+            // Letters on the next line may be those of a key that goes on.
+            if name != "private-key" || !after.ends_with('.') {
+                assert_eq!(spans(&secrets, &json!(format!("{hit}{after}"))), alone, "{name} before {after:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn what_is_near_a_secret_counts() {
     let secrets = build(&json!({})).unwrap();
