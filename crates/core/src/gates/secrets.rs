@@ -20,8 +20,9 @@
 //! | passes | a value that is made up: `example`, `xxxx`, `${`, six equal characters in a row, eight ascending, … |
 //! | mixed | the value of the last two rules has two of lower case, upper case and digit |
 //!
-//! What has to follow the first line of a private key stands in `secrets/key.rs`; one whose lines are strings of their own
-//! counts once a string.
+//! Three rules need the name of what they find, which in JSON is the key of a member, see `secrets/members.rs`. What has to
+//! follow the first line of a private key stands in `secrets/key.rs`; one whose lines are strings of their own counts once
+//! a string.
 //!
 //! Words count for the whole output: the token of a bot may be a value, and `discord` its key. A rule whose match holds
 //! its word looks only at blocks that have it. Expressions run on windows of the text, so that the deadline is looked
@@ -31,6 +32,7 @@
 //! Unicode is off because `\w` and case folding of all scripts would cost seconds and hundreds of megabytes.
 
 mod key;
+mod members;
 mod rules;
 mod values;
 
@@ -209,6 +211,7 @@ impl Secrets {
                 }
             }
         }
+        self.members(view, deadline, &mut found)?;
         Ok(found)
     }
 

@@ -165,6 +165,41 @@ fn what_follows_a_secret_is_no_part_of_it() {
 }
 
 #[test]
+fn members_of_objects_are_seen_with_their_keys() {
+    let secrets = build(&json!({})).unwrap();
+    let (any, hex) = (of(ANY, 20), of(HEX, 40));
+    let aws = of(ANY, 40);
+    for (key, value, name) in [
+        ("password", &any, "assigned"),
+        ("DB_PASSWD", &any, "assigned"),
+        ("api_key", &any, "assigned"),
+        ("clientSecret", &any, "assigned"),
+        ("aws_secret_access_key", &aws, "aws-secret"),
+        ("AWS Secret", &aws, "aws-secret"),
+        ("private_key_id", &hex, "gcp-account"),
+    ] {
+        let object = json!({"id": "a", key: value, "note": "b"});
+        for output in [object.clone(), json!([object]), json!({key: ["x", value]}), json!(object.to_string())] {
+            assert_eq!(check(&secrets, &output), fails(&format!("{name} (1 finding)")), "{output}");
+            assert!(spans(&secrets, &output).iter().all(|found| found == value), "{output}");
+        }
+    }
+    for (key, value) in [
+        ("passage", &any),
+        ("name", &any),
+        ("token_count", &any),
+        ("password", &of(ANY, 15)),
+        ("password", &format!("{any} {any}")),
+        ("password", &"onlylowercaseletters".to_owned()),
+        ("password_hint", &any),
+        ("aws_region", &aws),
+        ("private_key_id", &of(HEX, 39)),
+    ] {
+        assert_eq!(check(&secrets, &json!({ key: value })), Finding::Pass, "{key}: {value}");
+    }
+}
+
+#[test]
 fn what_is_near_a_secret_counts() {
     let secrets = build(&json!({})).unwrap();
     let token = format!("ghp_{}", of(ANY, 36));
