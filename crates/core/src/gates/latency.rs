@@ -1,6 +1,7 @@
 //! `latency`: an agent that took too long.
 //!
-//! Fails when `latency_ms` > `max_ms`. The latency is what the caller reports about the agent, not what gates cost.
+//! Fails when `latency_ms` > `max_ms`. The latency is what the caller reports about the agent, not what gates cost. It may be
+//! longer than the 60 s that are recorded of a call: a threshold may be, too. It is judged in whole microseconds.
 //!
 //! | option | is | default |
 //! |---|---|---|
@@ -8,8 +9,11 @@
 //!
 //! Reasons: `latency 143ms exceeds 100ms threshold`; skipped: `no latency_ms provided`.
 
+use core::time::Duration;
+
 use super::options::{Options, SettingsError, SettingsProblem};
 use super::verdict::Finding;
+use crate::decimal::Decimal;
 use crate::units::Micros;
 
 #[derive(Debug)]
@@ -27,9 +31,10 @@ impl Latency {
         }
     }
 
-    pub(super) fn check(&self, latency: Option<Micros>) -> Finding {
-        let Some(latency) = latency else { return Finding::Skip("no latency_ms provided".into()) };
-        let latency_ms = latency.ms().to_f64();
+    pub(super) fn check(&self, latency: Option<Micros>, took: Option<Duration>) -> Finding {
+        let us = took.map(|took| took.as_micros()).or_else(|| latency.map(|latency| latency.us().into()));
+        let Some(us) = us else { return Finding::Skip("no latency_ms provided".into()) };
+        let latency_ms = Decimal::<3>::from_units(i128::try_from(us).unwrap_or(i128::MAX)).to_f64();
         if latency_ms > self.max_ms {
             Finding::Fail(format!("latency {latency_ms}ms exceeds {}ms threshold", self.max_ms))
         } else {
@@ -54,7 +59,16 @@ mod tests {
             (100.0, None, Finding::Skip("no latency_ms provided".into())),
         ] {
             let latency = latency_ms.map(|ms| Micros::from_ms(ms).unwrap());
-            assert_eq!(Latency { max_ms }.check(latency), expected, "{latency_ms:?}");
+            assert_eq!(Latency { max_ms }.check(latency, None), expected, "{latency_ms:?}");
+        }
+        for (max_ms, took_us, expected) in [
+            (100_000.0, 100_000_001, fails("latency 100000.001ms exceeds 100000ms threshold")),
+            (100_000.0, 100_000_000, Finding::Pass),
+            (60_000.0, 60_001_000, fails("latency 60001ms exceeds 60000ms threshold")),
+            (1e12, 86_400_000_000, Finding::Pass),
+        ] {
+            let took = Some(Duration::from_micros(took_us));
+            assert_eq!(Latency { max_ms }.check(Some(Micros::MAX), took), expected, "{took_us}");
         }
     }
 }
