@@ -10,14 +10,14 @@
 //! | `ipv4` | a public address | off | `ipv4 address` |
 //!
 //! Balanced: `git@host:`, noreply, `example.*` and `*.test` pass as e-mail, and plain digits are a card only near a word
-//! that speaks of one.
+//! that speaks of one, or under a key that does.
 //!
 //! Reason: `email address, us phone number detected in output`, in the order of this table; where it redacts, `redacted 2
 //! email address, 1 iban`, with `[email address]` in the place of each. A `(` or `+` before a phone number goes with it.
 //!
 //! The patterns are ASCII and written out by hand: one pass over the text stops at digits and `@` only, and from each
-//! looks at a bounded neighbourhood. The tests compare them with the regular expressions above. What is ignored: JSON
-//! numbers, which are no texts, and other scripts' digits.
+//! looks at a bounded neighbourhood. The tests compare them with the regular expressions above. JSON numbers of 13 or more
+//! digits are looked at as texts, since a card may be written as one. What is ignored: shorter ones, and other scripts' digits.
 
 mod card;
 mod email;
@@ -28,7 +28,7 @@ use super::options::{Options, SettingsError};
 use super::redact::Match;
 use super::scan::{DONE, Deadline, TimedOut, each};
 use super::settings::Strictness;
-use super::text::View;
+use super::text::{Text, View};
 use super::verdict::Finding;
 use crate::limits::GATE_FINDINGS_MAX;
 
@@ -70,8 +70,8 @@ impl Pii {
 
     pub(super) fn check(&self, view: &View<'_>, deadline: &Deadline<'_>) -> Result<Finding, TimedOut> {
         let mut found = 0;
-        for text in view.texts() {
-            self.search(text.text, &mut found, deadline)?;
+        for text in view.texts_and_numbers() {
+            self.search(text, &mut found, deadline)?;
             if found == self.wanted {
                 break;
             }
@@ -93,10 +93,10 @@ impl Pii {
     /// Everything that is found, for redaction; one more than can be redacted is enough.
     pub(super) fn matches(&self, view: &View<'_>, deadline: &Deadline<'_>) -> Result<Vec<Match>, TimedOut> {
         let mut matches = Vec::new();
-        for (number, piece) in view.texts().enumerate() {
+        for (number, piece) in view.texts_and_numbers().enumerate() {
             let bytes = piece.text.as_bytes();
             each(bytes, deadline, may_begin, |at| {
-                for (kind, (start, end)) in self.spans(piece.text, at, deadline)? {
+                for (kind, (start, end)) in self.spans(piece, at, deadline)? {
                     deadline.spend(end - start)?;
                     matches.push(Match { text: number, start, end, kind });
                 }
@@ -110,8 +110,8 @@ impl Pii {
     }
 
     /// The kinds that are found from one place, and where each begins and ends.
-    fn spans(&self, text: &str, at: usize, deadline: &Deadline<'_>) -> Result<Vec<Span>, TimedOut> {
-        let bytes = text.as_bytes();
+    fn spans(&self, text: Text<'_>, at: usize, deadline: &Deadline<'_>) -> Result<Vec<Span>, TimedOut> {
+        let bytes = text.text.as_bytes();
         if bytes.get(at) == Some(&b'@') {
             let is_email = self.wanted & EMAIL != 0 && email::is_at(bytes, at, self.balanced, deadline)?;
             let span = if is_email { Some((0, email::span(bytes, at, deadline)?)) } else { None };
@@ -131,8 +131,8 @@ impl Pii {
     }
 
     /// Adds the kinds that a text has.
-    fn search(&self, text: &str, found: &mut u8, deadline: &Deadline<'_>) -> Result<(), TimedOut> {
-        let bytes = text.as_bytes();
+    fn search(&self, text: Text<'_>, found: &mut u8, deadline: &Deadline<'_>) -> Result<(), TimedOut> {
+        let bytes = text.text.as_bytes();
         each(bytes, deadline, may_begin, |at| {
             let sought = self.wanted & !*found;
             if sought == 0 {
@@ -149,8 +149,8 @@ impl Pii {
     }
 
     /// The kinds of number that the run of digits is or begins which starts here.
-    fn number(&self, text: &str, at: usize, sought: u8) -> u8 {
-        let bytes = text.as_bytes();
+    fn number(&self, text: Text<'_>, at: usize, sought: u8) -> u8 {
+        let bytes = text.text.as_bytes();
         let digits = number::digits(bytes, at);
         let mut found = 0;
         if digits == 3 && sought & SSN != 0 && number::is_ssn(bytes, at) {

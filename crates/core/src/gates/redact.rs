@@ -8,7 +8,7 @@
 //! |---|---|
 //! | in a key or string | by its label |
 //! | in the text of a JSON string, across quotes of that JSON | by its label in each of the strings it touches |
-//! | a number of the JSON in a string | by its label as a string: `{"card": "[payment card number]"}` |
+//! | a number, of the output or of the JSON in a string | by its label as a string: `{"card": "[payment card number]"}` |
 //! | that begins or ends within an escape or a character | without the escape at its beginning, with the one at its end |
 //! | that is one of more than 65 536 of its gate | not: the gate fails, `more than 65536 findings to redact` |
 //! | that overlaps others | together with them, by the label of the kind that stands first |
@@ -48,7 +48,13 @@ pub(super) fn edits(
 ) -> Result<Vec<Edit>, TimedOut> {
     let within: BTreeMap<usize, Range<usize>> = view.within().collect();
     let mut waiting: BTreeMap<usize, Vec<Edit>> = BTreeMap::new();
+    let mut of_output = Vec::new();
     for Match { text, start, end, kind } in matches {
+        // A part of a number is none, so the whole of it becomes a string.
+        if let Some((start, end)) = view.number(text) {
+            of_output.push(Edit { start, end, kind, quote: "\"".to_owned() });
+            continue;
+        }
         waiting.entry(text).or_default().push(Edit { start, end, kind, quote: String::new() });
     }
     // A text has a larger number than the one that holds it. First what was found in a text that is JSON is handed down to
@@ -61,7 +67,6 @@ pub(super) fn edits(
             hand_down(view, index, strings, &found, &mut waiting, deadline)?;
         }
     }
-    let mut of_output = Vec::new();
     while let Some((index, found)) = waiting.pop_last() {
         let found = merged(found);
         let Some((holder, raw)) = view.origin(index) else { continue };

@@ -27,6 +27,20 @@ pub(super) struct View<'a> {
     pieces: Vec<Piece>,
     /// The strings that are JSON themselves, and which pieces lie in each.
     within: Vec<(usize, Range<usize>)>,
+    /// Long numbers of the output itself; those within strings are seen in their text.
+    numbers: Vec<Number>,
+}
+
+/// So many digits in a number may be more than an amount.
+const NUMBER_DIGITS_MIN: usize = 13;
+
+/// A number with many digits.
+#[derive(Clone, Copy, Debug)]
+struct Number {
+    /// Where it stands in the output.
+    start: usize,
+    end: usize,
+    key: Option<Span>,
 }
 
 /// Why there is no view of an output.
@@ -94,7 +108,8 @@ pub(super) struct Text<'v> {
 impl<'a> View<'a> {
     /// Reads a JSON text, which is that part of a call.
     pub(super) fn read(source: &'a str, part: Part, deadline: &Deadline<'_>) -> Result<Self, Unseen> {
-        let mut view = Self { part, source, decoded: String::new(), pieces: Vec::new(), within: Vec::new() };
+        let (decoded, pieces) = (String::new(), Vec::new());
+        let mut view = Self { part, source, decoded, pieces, within: Vec::new(), numbers: Vec::new() };
         let mut within = Vec::new();
         Walk::new(source, None, 0, None, deadline).run(&mut view, &mut within)?;
         view.read_within(within, deadline)?;
@@ -130,6 +145,21 @@ impl<'a> View<'a> {
     /// All texts: those of the output in its order, then those within strings.
     pub(super) fn texts(&self) -> impl Iterator<Item = Text<'_>> {
         self.texts_from(0)
+    }
+
+    /// The texts, and after them the numbers of 13 or more digits, in the order of the output.
+    pub(super) fn texts_and_numbers(&self) -> impl Iterator<Item = Text<'_>> {
+        let number = |number: &Number| Text {
+            text: self.source.get(number.start..number.end).unwrap_or_default(),
+            key: number.key.map(|key| self.get(key)),
+        };
+        self.texts().chain(self.numbers.iter().map(number))
+    }
+
+    /// Where a number of the output stands, by its place in [`Self::texts_and_numbers`]; none if that is a text.
+    pub(super) fn number(&self, index: usize) -> Option<(usize, usize)> {
+        let number = self.numbers.get(index.checked_sub(self.pieces.len())?)?;
+        Some((number.start, number.end))
     }
 
     /// The texts from a number on.
@@ -237,6 +267,19 @@ mod tests {
         assert_eq!(keys[1], ("a", Some("path")));
         assert_eq!(keys[3], ("c", Some("b")));
         assert_eq!(keys[7], ("e", Some("path")));
+    }
+
+    #[test]
+    fn long_numbers_are_seen_beside_the_texts() {
+        let clock = || Duration::ZERO;
+        let source = r#"{"a":[1234567890123,-1234567890123.5,123456789012],"b":"{\"c\":1234567890123}"}"#;
+        let view = View::read(source, Part::Output, &Deadline::new(&clock, Duration::ZERO)).unwrap();
+        let numbers: Vec<_> = view.texts_and_numbers().skip(view.texts().count()).collect();
+        let number = |text| Text { text, key: Some("a") };
+        assert_eq!(numbers, [number("1234567890123"), number("-1234567890123.5")]);
+        let (start, end) = view.number(view.texts().count()).unwrap();
+        assert_eq!(&source[start..end], "1234567890123");
+        assert_eq!(view.number(0), None);
     }
 
     #[test]

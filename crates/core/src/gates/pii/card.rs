@@ -18,6 +18,7 @@
 
 use super::number::digits;
 use crate::gates::scan::{before, char_at, char_before};
+use crate::gates::text::Text;
 
 const DIGITS_MAX: usize = 19;
 
@@ -30,7 +31,7 @@ const WORDS: [&str; 7] = ["card", "visa", "mastercard", "amex", "credit", "debit
 const NEAR_CHARS: usize = 40;
 
 /// Where the card number ends that begins with the run of so many digits here.
-pub(super) fn end_at(text: &str, at: usize, length: usize, balanced: bool) -> Option<usize> {
+pub(super) fn end_at(Text { text, key }: Text<'_>, at: usize, length: usize, balanced: bool) -> Option<usize> {
     let bytes = text.as_bytes();
     let plain_end = at + length;
     let separator = bytes.get(plain_end).copied().filter(|byte| matches!(byte, b' ' | b'-'));
@@ -40,7 +41,8 @@ pub(super) fn end_at(text: &str, at: usize, length: usize, balanced: bool) -> Op
     }
     if (13..=DIGITS_MAX).contains(&length) && stands_free_after(text, plain_end) {
         let plain = bytes.get(at..plain_end).is_some_and(fits);
-        if plain && (!balanced || is_spoken_of(text, at, plain_end)) {
+        let is_meant = || key.is_some_and(is_about_cards) || is_spoken_of(text, at, plain_end);
+        if plain && (!balanced || is_meant()) {
             return Some(plain_end);
         }
     }
@@ -131,6 +133,11 @@ fn passes_luhn(number: &[u8]) -> bool {
         }
     };
     number.iter().rev().enumerate().map(value).sum::<u32>().is_multiple_of(10)
+}
+
+/// Whether the end of a key, which stands right before its value, speaks of cards.
+fn is_about_cards(key: &str) -> bool {
+    is_spoken_of(key, key.len(), key.len())
 }
 
 /// Whether a word of cards stands within 40 characters.

@@ -12,7 +12,7 @@ fn found(text: &str, wanted: u8, balanced: bool) -> u8 {
     let clock = || Duration::ZERO;
     let mut found = 0;
     let pii = Pii { wanted, balanced };
-    pii.search(text, &mut found, &Deadline::new(&clock, Duration::ZERO)).unwrap();
+    pii.search(Text { text, key: None }, &mut found, &Deadline::new(&clock, Duration::ZERO)).unwrap();
     found
 }
 
@@ -241,5 +241,32 @@ proptest! {
     fn phone_is_its_expression(text in "[1a +(_-]{0,3}[12]{2,4}[)]?[-. 2(][12]{3}[-. \n][12]{4}[ _a2.-]{0,3}") {
         let phone = expression(r"\b(?:\+?1[-.\s]?)?\(?[2-9]\d{2}\)?[-.\s]\d{3}[-.\s]\d{4}\b");
         prop_assert_eq!(found(&text, PHONE, false) != 0, phone.is_match(text.as_bytes()));
+    }
+}
+
+#[test]
+fn a_card_may_be_a_number_or_stand_under_a_key_that_says_so() {
+    let clock = || Duration::ZERO;
+    let deadline = Deadline::new(&clock, Duration::ZERO);
+    let finding = Finding::Fail("payment card number detected in output".to_owned());
+    for (output, strict, balanced) in [
+        ("4111111111111111", true, false),
+        (r#"{"n":4111111111111111}"#, true, false),
+        (r#"{"card":4111111111111111}"#, true, true),
+        (r#"{"card":"4111111111111111"}"#, true, true),
+        (r#"{"creditCardNumber":["4111111111111111"]}"#, true, true),
+        (r#"{"id":"4111111111111111"}"#, true, false),
+        (r#"{"text":"{\"card\":4111111111111111}"}"#, true, true),
+        (r#"{"card":4111111111111112}"#, false, false),
+        (r#"{"card":-4111111111111111}"#, false, false),
+        (r#"{"card":4111111111111111.5}"#, false, false),
+        (r#"{"card":4111111111111111e2}"#, false, false),
+    ] {
+        let view = View::read(output, Part::Output, &deadline).unwrap();
+        for (is_balanced, fails) in [(false, strict), (true, balanced)] {
+            let pii = Pii { wanted: CARD, balanced: is_balanced };
+            let expected = if fails { finding.clone() } else { Finding::Pass };
+            assert_eq!(pii.check(&view, &deadline), Ok(expected), "{output}, balanced {is_balanced}");
+        }
     }
 }

@@ -43,6 +43,12 @@ fn check(gates: &[&str], output: &str, redacted: Option<&str>, reasons: &[Option
 fn only_what_is_found_is_replaced() {
     for (output, redacted, reason) in [
         ("7", None, None),
+        (r#"{"card":4111111111111112}"#, None, None),
+        (
+            r#"{"card": [ 4111111111111111 ], "a@b.org": 1}"#,
+            Some(r#"{"card": [ "[payment card number]" ], "[email address]": 1}"#),
+            Some("redacted 1 email address, 1 payment card number"),
+        ),
         (r#""fine""#, None, None),
         (
             r#""to a@b.org, or c@d.org""#,

@@ -1,7 +1,7 @@
 //! One pass over a JSON text, without recursion.
 
 use super::string::{special, unescape};
-use super::{Piece, Span, Unseen, View, Within, looks_like_json};
+use super::{NUMBER_DIGITS_MIN, Number, Piece, Span, Unseen, View, Within, looks_like_json};
 use crate::gates::scan::{Deadline, run_end};
 use crate::limits::GATE_DEPTH_MAX;
 
@@ -94,7 +94,7 @@ impl<'t, 'd> Walk<'t, 'd> {
             Some(b't') => self.literal("rue"),
             Some(b'f') => self.literal("alse"),
             Some(b'n') => self.literal("ull"),
-            Some(first @ (b'-' | b'0'..=b'9')) => self.number(first),
+            Some(first @ (b'-' | b'0'..=b'9')) => self.number(first, view),
             _ => Err(Unseen::NotJson),
         }
     }
@@ -165,7 +165,8 @@ impl<'t, 'd> Walk<'t, 'd> {
     }
 
     /// Reads the rest of a number.
-    fn number(&mut self, first: u8) -> Result<bool, Unseen> {
+    fn number(&mut self, first: u8, view: &mut View<'_>) -> Result<bool, Unseen> {
+        let start = self.at - 1;
         let first = if first == b'-' { self.next() } else { Some(first) };
         match first {
             Some(b'0') => {}
@@ -180,6 +181,10 @@ impl<'t, 'd> Walk<'t, 'd> {
             if self.digits()? == 0 {
                 return Err(Unseen::NotJson);
             }
+        }
+        if self.holder.is_none() && self.at - start >= NUMBER_DIGITS_MIN {
+            let key = self.open.last().map_or(self.key, |open| open.key);
+            view.numbers.push(Number { start, end: self.at, key });
         }
         Ok(false)
     }
