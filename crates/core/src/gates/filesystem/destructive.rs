@@ -28,7 +28,7 @@ use crate::gates::text::{Text, View};
 
 use super::operands;
 use super::paths::Roots;
-use super::shell::{self, Command, How, Trouble, Word, line_at, name_of};
+use super::shell::{self, Command, How, Lines, Trouble, Word, name_of};
 use facts::{About, Facts, switches_of};
 use hint::{Hint, each_hint};
 
@@ -156,21 +156,23 @@ impl Search<'_> {
         found: &mut Findings,
         deadline: &Deadline<'_>,
     ) -> Result<(), Trouble> {
-        let how = How { anywhere: !self.balanced, prose: !is_shell(text), windows: self.windows };
-        let (bytes, mut from, mut too_deep) = (text.text.as_bytes(), 0, false);
+        let (bytes, prose, mut too_deep) = (text.text.as_bytes(), !is_shell(text), false);
+        let mut lines = Lines::new(text.text, prose);
         each_hint(bytes, self.windows, deadline, |at, hint| {
             if hint == Hint::Function {
                 let is_new = !found.has(Finding::ForkBomb);
                 found.add(Finding::ForkBomb, is_new && bomb::is_at(bytes, at, self.balanced));
                 return Ok(at + 1);
             }
-            let line = line_at(text.text, from, at, how.prose);
+            let line = lines.at(at, deadline)?;
+            let how = if self.balanced {
+                How::balanced(&line, prose, self.windows)
+            } else {
+                How { anywhere: true, prose, windows: self.windows, comments: false }
+            };
             match shell::read(line.body, how, deadline, &mut |commands| self.judge(commands, found, deadline))
             {
-                Ok(()) => {
-                    from = line.end;
-                    Ok(line.end)
-                }
+                Ok(()) => Ok(line.end),
                 Err(Trouble::TimedOut) => Err(TimedOut),
                 Err(Trouble::TooDeep) => {
                     too_deep = true;

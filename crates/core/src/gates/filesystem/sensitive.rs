@@ -13,7 +13,7 @@
 //! Balanced: credentials anywhere, system only as what a command writes to, see `filesystem/words.rs`.
 
 use super::paths::{Roots, begins, is_border, name_ends};
-use super::shell::{self, How, Trouble, line_at};
+use super::shell::{self, How, Lines, Trouble};
 use super::words::written;
 use crate::gates::scan::{DONE, Deadline, TimedOut, each, run_end};
 
@@ -72,7 +72,7 @@ impl Search<'_> {
             (is_first & !is_in_name(before)) | ((byte == b':') & ((before | 0x20) == b'c'))
         };
         // Up to where lines were already read as commands.
-        let mut read = 0;
+        let (mut read, mut lines) = (0, Lines::new(self.text, !self.is_shell));
         each(bytes, deadline, may_begin, |at| {
             if found.system && found.credentials {
                 return Ok(DONE);
@@ -88,7 +88,7 @@ impl Search<'_> {
             };
             if kind == Kind::System && self.balanced {
                 if start >= read && !found.system {
-                    read = self.read_line(read, start, found, deadline)?;
+                    read = self.read_line(&mut lines, start, found, deadline)?;
                 }
                 return Ok(at + 1);
             }
@@ -107,13 +107,13 @@ impl Search<'_> {
     /// Reads a line as commands and looks at what they write to. Answers where the next line begins.
     fn read_line(
         &self,
-        from: usize,
+        lines: &mut Lines<'_>,
         at: usize,
         found: &mut Kinds,
         deadline: &Deadline<'_>,
     ) -> Result<usize, TimedOut> {
-        let line = line_at(self.text, from, at, !self.is_shell);
-        let how = How { anywhere: false, prose: !self.is_shell, windows: self.windows };
+        let line = lines.at(at, deadline)?;
+        let how = How::balanced(&line, !self.is_shell, self.windows);
         let is_system = |path: &str| {
             kind_of(path, self.windows) == Some(Kind::System) && !self.is_excused(path, Kind::System)
         };

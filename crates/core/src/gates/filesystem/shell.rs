@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `'…'`, `"…"`, `$'…'`, `\x`, `\` at a line's end | quotes and escapes, resolved: `r\m`, `'r'm` and `r""m` are `rm` |
 //! | `$IFS`, `${IFS…}` | a blank |
-//! | `#` where a word begins | a comment, to the end of its line |
+//! | `#` where a word begins, no quote or bracket is open and the rest of the line has pairs of quotes | a comment, to the end of its line; where commands may begin at any word, nothing |
 //! | newline, `; & && \| \|\| ( ) { }`, `then do else if elif while until !` before a name | the next command begins |
 //! | `{a,b}` | the words `a` and `b` |
 //! | `$(…)`, backticks | commands of their own; in the word around them stands `$()` |
@@ -24,6 +24,7 @@
 mod encoded;
 mod lex;
 mod lines;
+mod open_quotes;
 mod wrappers;
 
 use crate::gates::scan::{Deadline, TimedOut};
@@ -31,7 +32,7 @@ use crate::limits::SHELL_LEVELS_MAX;
 use lex::{COST, Lexed, Quotes};
 
 pub(super) use lex::{Command, Word};
-pub(super) use lines::line_at;
+pub(super) use lines::{Line, Lines};
 pub(super) use wrappers::{is_transparent, is_wrapper, name_of};
 
 /// Why a text cannot be read to its end.
@@ -58,6 +59,15 @@ pub(super) struct How {
     pub(super) prose: bool,
     /// Paths and programs of Windows are known.
     pub(super) windows: bool,
+    /// `#` may begin a comment. Else, where a shell begins commands, a quote may be open from a line before.
+    pub(super) comments: bool,
+}
+
+impl How {
+    /// How a line is read in which commands begin only where a shell begins one.
+    pub(super) fn balanced(line: &Line<'_>, prose: bool, windows: bool) -> Self {
+        Self { anywhere: false, prose, windows, comments: line.has_comments }
+    }
 }
 
 /// Calls `visit` with the commands of a text, and with those of each program that it holds. Who feeds a command stands
@@ -76,6 +86,8 @@ pub(super) fn read(
         if level > SHELL_LEVELS_MAX {
             return Err(Trouble::TooDeep);
         }
+        // A text that is given to a program is a whole one.
+        let how = How { comments: how.comments || level > 0 && !how.anywhere, ..how };
         let mut commands = read_level(&text, level, how, deadline)?;
         for command in &mut commands {
             deadline.spend(COST * command.words.len())?;
@@ -102,19 +114,23 @@ fn read_level<'t>(
     if lex::lex(text, Quotes::Shell, level, how, deadline, &mut commands)? == Lexed::Unbalanced {
         commands.clear();
         lex::lex(text, Quotes::None, level, how, deadline, &mut commands)?;
-    } else if how.prose && !how.anywhere && level == 0 && has_apostrophe(text) {
+        return Ok(commands);
+    }
+    if how.prose && !how.anywhere && level == 0 && has_apostrophe(text) {
         // By chance two apostrophes are a pair, and what stands between them looks quoted.
         let from = commands.len();
         if lex::lex(text, Quotes::NoApostrophes, level, how, deadline, &mut commands)? == Lexed::Unbalanced {
             commands.truncate(from);
         }
     }
+    if !how.anywhere && !how.comments {
+        // A quote is open from before, so what looks quoted here is not.
+        lex::lex(text, Quotes::None, level, how, deadline, &mut commands)?;
+    }
     Ok(commands)
 }
 
 /// Whether a `'` stands between two letters.
 fn has_apostrophe(text: &str) -> bool {
-    text.as_bytes().windows(3).any(|three| {
-        matches!(three, [before, b'\'', after] if before.is_ascii_alphabetic() && after.is_ascii_alphabetic())
-    })
+    memchr::memchr_iter(b'\'', text.as_bytes()).any(|at| open_quotes::is_apostrophe(text.as_bytes(), at))
 }

@@ -10,7 +10,7 @@
 use std::borrow::Cow;
 
 use super::paths::{Roots, is_border};
-use super::shell::{self, How, Trouble, line_at};
+use super::shell::{self, How, Lines, Trouble};
 use super::words::{paths, takes_paths};
 use crate::gates::scan::{DONE, Deadline, TimedOut, before, char_at, char_before, each, run_end, run_start};
 use crate::gates::text::Text;
@@ -124,8 +124,7 @@ pub(super) fn commands_leave_roots(
     if roots.are_none() {
         return Ok(false);
     }
-    let (bytes, mut from, mut found) = (text.as_bytes(), 0, false);
-    let how = How { anywhere: false, prose: !is_shell, windows };
+    let (bytes, mut lines, mut found) = (text.as_bytes(), Lines::new(text, !is_shell), false);
     let may_be = |before: u8, byte: u8| {
         (byte == b'/')
             | (byte == b'~')
@@ -134,8 +133,8 @@ pub(super) fn commands_leave_roots(
             | ((byte == b'H') & (before == b'$'))
     };
     each(bytes, deadline, may_be, |at| {
-        let line = line_at(text, from, at, how.prose);
-        from = line.end;
+        let line = lines.at(at, deadline)?;
+        let how = How::balanced(&line, !is_shell, windows);
         let is_sure = is_shell || line.has_prompt;
         if !is_sure && !may_be_command(line.body) {
             return Ok(line.end);

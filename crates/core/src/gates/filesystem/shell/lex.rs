@@ -105,6 +105,8 @@ struct Lexer<'t, 'o> {
     frame: Frame<'t>,
     out: &'o mut Vec<Command<'t>>,
     unbalanced: bool,
+    /// Up to there no `#` begins a comment.
+    no_comment_to: usize,
 }
 
 /// What reading a byte costs, in bytes that are only looked at.
@@ -120,7 +122,8 @@ pub(super) fn lex<'t>(
     out: &mut Vec<Command<'t>>,
 ) -> Result<Lexed, Trouble> {
     let (outer, frame) = (Vec::new(), Frame::new(Closer::End));
-    let mut lexer = Lexer { text, at: 0, quotes, level, how, outer, frame, out, unbalanced: false };
+    let (unbalanced, no_comment_to) = (false, 0);
+    let mut lexer = Lexer { text, at: 0, quotes, level, how, outer, frame, out, unbalanced, no_comment_to };
     while let Some(byte) = lexer.peek(0) {
         let from = lexer.at;
         if lexer.frame.double.is_some() {
@@ -178,9 +181,7 @@ impl<'t> Lexer<'t, '_> {
             b'<' => self.redirect_in(),
             b'>' if self.is_arrow() => self.literal(1),
             b'>' => self.redirect(1),
-            b'#' if self.is_word_start() => {
-                self.at += self.rest().find('\n').unwrap_or(self.rest().len());
-            }
+            b'#' if self.is_word_start() => self.hash(),
             b'\'' | b'"' if self.quotes == Quotes::None => self.at += 1,
             b'\'' if self.is_apostrophe() => self.literal(1),
             b'\'' => self.single(),

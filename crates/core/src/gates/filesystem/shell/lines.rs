@@ -1,6 +1,7 @@
 //! Lines as a shell sees them, and the prompts before them.
 
-use super::wrappers::{is_wrapper, name_of};
+use super::open_quotes::OpenQuotes;
+use crate::gates::scan::{Deadline, TimedOut};
 
 /// A line, with the lines that continue it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,46 +10,67 @@ pub(in crate::gates::filesystem) struct Line<'t> {
     pub(in crate::gates::filesystem) body: &'t str,
     /// Whether a prompt stands before it.
     pub(in crate::gates::filesystem) has_prompt: bool,
+    /// Whether `#` may begin a comment in it: if there is one, no quote is open from a line before.
+    pub(in crate::gates::filesystem) has_comments: bool,
     /// Where the next line begins in the text.
     pub(in crate::gates::filesystem) end: usize,
 }
 
-/// The line in which a place lies; before `from` no line begins. Prompts are only looked for in prose.
-pub(in crate::gates::filesystem) fn line_at(text: &str, from: usize, at: usize, prose: bool) -> Line<'_> {
-    let bytes = text.as_bytes();
+/// The lines of a text, in their order.
+#[derive(Debug)]
+pub(in crate::gates::filesystem) struct Lines<'t> {
+    text: &'t str,
+    /// Prompts are only looked for in prose.
+    prose: bool,
+    /// Before that no line begins.
+    from: usize,
+    open: OpenQuotes,
+}
+
+impl<'t> Lines<'t> {
+    pub(in crate::gates::filesystem) fn new(text: &'t str, prose: bool) -> Self {
+        Self { text, prose, from: 0, open: OpenQuotes::default() }
+    }
+
+    /// The line in which a place lies. Lines are asked for in their order.
+    pub(in crate::gates::filesystem) fn at(
+        &mut self,
+        at: usize,
+        deadline: &Deadline<'_>,
+    ) -> Result<Line<'t>, TimedOut> {
+        let bytes = self.text.as_bytes();
+        let start = start_of(bytes, self.from, at);
+        let end = end_of(bytes, at);
+        let line = self.text.get(start..end).unwrap_or_default();
+        let body = if self.prose { after_prompt(line) } else { line };
+        let has_comments = !line.contains('#') || !self.open.at(bytes, start, deadline)?;
+        self.from = end;
+        Ok(Line { body, has_prompt: body.len() < line.trim_start().len(), has_comments, end })
+    }
+}
+
+fn start_of(bytes: &[u8], from: usize, at: usize) -> usize {
     let mut start = at;
     loop {
         let newline = bytes.get(from..start).and_then(|head| head.iter().rposition(|byte| *byte == b'\n'));
         match newline.map(|place| from + place) {
             Some(newline) if goes_on(bytes, newline) => start = newline,
-            Some(newline) => {
-                start = newline + 1;
-                break;
-            }
-            None => {
-                start = from;
-                break;
-            }
+            Some(newline) => return newline + 1,
+            None => return from,
         }
     }
+}
+
+fn end_of(bytes: &[u8], at: usize) -> usize {
     let mut end = at;
     loop {
         let newline = bytes.get(end..).and_then(|tail| tail.iter().position(|byte| *byte == b'\n'));
         match newline.map(|place| end + place) {
             Some(newline) if goes_on(bytes, newline) => end = newline + 1,
-            Some(newline) => {
-                end = newline + 1;
-                break;
-            }
-            None => {
-                end = bytes.len();
-                break;
-            }
+            Some(newline) => return newline + 1,
+            None => return bytes.len(),
         }
     }
-    let line = text.get(start..end).unwrap_or_default();
-    let body = if prose { after_prompt(line) } else { line };
-    Line { body, has_prompt: body.len() < line.trim_start().len(), end }
 }
 
 /// Whether the line that ends with this newline goes on: after a `\` that is not escaped itself, and after a pipe.
@@ -64,8 +86,8 @@ fn goes_on(bytes: &[u8], newline: usize) -> bool {
 /// Longest prompt, in bytes.
 const PROMPT_BYTES_MAX: usize = 128;
 
-/// What follows the prompt of a shell: `$ `, `# `, `% `, `> `, `user@host:~$ `, `[user@host dir]# `, `~/src$ `, `PS C:\>`,
-/// `C:\>`.
+/// What follows the prompt of a shell: `$ `, `% `, `> `, `user@host:~$ `, `[user@host dir]# `, `~/src$ `, `PS C:\>`, `C:\>`.
+/// A `# ` alone is a comment.
 fn after_prompt(line: &str) -> &str {
     let mut rest = line.trim_start_matches([' ', '\t']);
     for _ in 0..3 {
@@ -86,16 +108,7 @@ fn simple(line: &str) -> Option<&str> {
             return Some(rest);
         }
     }
-    // It may as well be a comment, so what follows has to be a command.
-    let rest = line.strip_prefix("# ")?;
-    let word = rest.split_ascii_whitespace().next()?;
-    let name: String = name_of(word).chars().filter(|char| !matches!(char, '\\' | '\'' | '"')).collect();
-    (is_wrapper(&name) || is_destroyer(&name)).then_some(rest)
-}
-
-fn is_destroyer(name: &str) -> bool {
-    const NAMES: [&str; 8] = ["rm", "find", "mke2fs", "wipefs", "dd", "shred", "chmod", "chown"];
-    NAMES.contains(&name) || name.starts_with("mkfs")
+    None
 }
 
 fn of_windows(line: &str) -> Option<&str> {
@@ -118,26 +131,37 @@ fn of_user(line: &str) -> Option<&str> {
     (begins && !has_odd && head.split(' ').count() <= 4).then(|| line.get(end + 2..)).flatten()
 }
 
-/// `~/src$ `, `/srv# `, `host:~$ `, `bash-5.2$ `.
+/// `~/src$ `, `/srv# `, `host:~$ `, `[srv]# `, `bash-5.2$ `.
 fn of_folder(line: &str) -> Option<&str> {
     let (word, rest) = line.split_once(' ').filter(|(word, _)| word.len() <= PROMPT_BYTES_MAX)?;
     let folder = word.strip_suffix(['$', '#'])?;
     let is_folder = folder.starts_with(['~', '/']) || folder.contains(":~") || folder.contains(":/");
     let is_shell = folder.starts_with("bash-") || folder.starts_with("sh-");
+    let is_bracket = folder.len() > 2 && folder.starts_with('[') && folder.ends_with(']');
     let has_odd = folder.contains(['"', '\'', ';', '|', '<', '`', '$', '(']);
-    ((is_folder || is_shell) && !has_odd).then_some(rest)
+    ((is_folder || is_shell || is_bracket) && !has_odd).then_some(rest)
 }
 
 #[cfg(test)]
 mod tests {
+    use core::time::Duration;
+
     use super::*;
+
+    fn line_at(text: &str, from: usize, at: usize) -> Line<'_> {
+        let clock = || Duration::ZERO;
+        let deadline = Deadline::new(&clock, Duration::ZERO);
+        Lines { from, ..Lines::new(text, true) }.at(at, &deadline).unwrap()
+    }
 
     #[test]
     fn prompts() {
         for (line, expected) in [
             ("$ rm x", "rm x"),
-            ("  # rm x", "rm x"),
-            ("# sudo rm x", "sudo rm x"),
+            ("  # rm x", "# rm x"),
+            ("\t# sudo rm x", "# sudo rm x"),
+            ("[srv]# rm x", "rm x"),
+            ("host:/srv# rm x", "rm x"),
             ("# a comment", "# a comment"),
             ("> rm x", "rm x"),
             ("> $ rm x", "rm x"),
@@ -172,11 +196,11 @@ mod tests {
             (28, "four |\nfive\n"),
             (33, "six"),
         ] {
-            let line = line_at(text, 0, at, true);
+            let line = line_at(text, 0, at);
             assert_eq!(line.body, expected, "{at}");
             assert!(!line.has_prompt);
         }
-        assert_eq!(line_at(text, 10, 12, true).body, "three\\\\\n", "no line begins earlier");
-        assert_eq!(line_at("", 0, 0, true).body, "");
+        assert_eq!(line_at(text, 10, 12).body, "three\\\\\n", "no line begins earlier");
+        assert_eq!(line_at("", 0, 0).body, "");
     }
 }

@@ -2,14 +2,36 @@
 
 use super::{Closer, Lexer, Quotes};
 use crate::gates::filesystem::shell::Trouble;
-use crate::gates::scan::{before, char_at};
+use crate::gates::filesystem::shell::open_quotes::is_apostrophe;
+use crate::gates::scan::char_at;
 
 impl Lexer<'_, '_> {
     pub(super) fn is_apostrophe(&self) -> bool {
-        let is_letter = |byte: Option<u8>| byte.is_some_and(|byte| byte.is_ascii_alphabetic());
-        self.quotes == Quotes::NoApostrophes
-            && is_letter(before(self.text.as_bytes(), self.at))
-            && is_letter(self.peek(1))
+        self.quotes == Quotes::NoApostrophes && is_apostrophe(self.text.as_bytes(), self.at)
+    }
+
+    /// `#` where a word begins: a comment if it is sure to be one, and else no part of what follows.
+    pub(super) fn hash(&mut self) {
+        let end = self.at + memchr::memchr(b'\n', self.rest().as_bytes()).unwrap_or(self.rest().len());
+        if self.is_comment(end) {
+            self.at = end;
+            return;
+        }
+        // Once a line, since its quotes are counted for that.
+        self.no_comment_to = end;
+        if self.how.anywhere { self.at += 1 } else { self.literal(1) }
+    }
+
+    /// Quotes that are no pairs may close one that was opened before, and then what follows is no comment.
+    fn is_comment(&self, end: usize) -> bool {
+        let is_open = !self.outer.is_empty() || self.frame.parens > 0;
+        if !self.how.comments || is_open || self.at < self.no_comment_to {
+            return false;
+        }
+        let bytes = self.text.as_bytes();
+        let head = bytes.get(..self.at).unwrap_or_default();
+        let start = memchr::memrchr(b'\n', head).map_or(0, |newline| newline + 1);
+        are_pairs(bytes, self.at, end) && (self.quotes != Quotes::None || are_pairs(bytes, start, self.at))
     }
 
     pub(super) fn single(&mut self) {
@@ -140,6 +162,13 @@ impl Lexer<'_, '_> {
         }
         Ok(())
     }
+}
+
+/// Whether there is an even number of each quote between two places; an apostrophe is none.
+fn are_pairs(bytes: &[u8], from: usize, to: usize) -> bool {
+    let part = bytes.get(from..to).unwrap_or_default();
+    let single = memchr::memchr_iter(b'\'', part).filter(|at| !is_apostrophe(bytes, from + at)).count();
+    single.is_multiple_of(2) && memchr::memchr_iter(b'"', part).count().is_multiple_of(2)
 }
 
 /// How long a variable is with which a text begins, and whether it is `$IFS`.
