@@ -6,8 +6,9 @@ Run it at the root of a clone that was built once. Nothing is written or changed
 
 - cut at 4000 characters, at the end of a line; the lines of a test or build log are its last ones
 - this clone, the home, temporary and target directories become /home/dev/..., and the committer of this clone becomes Dev
-- not taken if it has fewer than 80 characters, was already there, or has somebody's e-mail address: the repository keeps no
-  addresses of persons, and such an output is meant to fail
+- who stands in a byline (Author: Name <address>) becomes Dev too: the repository keeps no addresses of persons
+- not taken if it has fewer than 80 characters, was already there, or has somebody's e-mail address elsewhere: such an output
+  is meant to fail
 
 Sources with what the gates look for on purpose (the gates, their tests and documents) are left out. Of each group as many
 outputs are taken as its quota says, evenly from all that its commands gave.
@@ -26,7 +27,10 @@ LEFT_OUT = ["*gate*", "*secrets*", "*proxy*", "*shell*", "*redact*", "sdk", "*.l
 CHARS_MAX = 4000
 CHARS_MIN = 80
 ADDRESS = re.compile(r"[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+\.[A-Za-z]{2,}")
-NOBODY = re.compile(r"noreply|@(?:[\w-]+\.)*example\.|git@|\.test\b")
+DEV = "Dev <dev@project.invalid>"
+NOBODY = re.compile(r"noreply|@(?:[\w-]+\.)*example\.|git@|\.test\b|^dev@project\.invalid$")
+BYLINE = re.compile(r"^(?:[^A-Za-z\n]{0,16}(?:authors?|maintainers?|commit|committer|from|[a-z-]+-by)\"?\s*[:=]|\s*\").*$", re.I | re.M)
+PERSON = re.compile(r"[^\s\"':=<>\[][^\"':=<>\n\[]*<" + ADDRESS.pattern + ">")
 
 
 def run(command, cwd=None):
@@ -40,7 +44,7 @@ def replacements():
     target = os.environ.get("CARGO_TARGET_DIR", os.path.join(os.getcwd(), "target"))
     name, mail = run("git config user.name").strip(), run("git config user.email").strip()
     committers = set(run("git log --format='%an <%ae>%n%cn <%ce>'").split("\n")) | {f"{name} <{mail}>"}
-    pairs = [(one, "Dev <1+dev@users.noreply.github.com>") for one in committers if len(one) > 4]
+    pairs = [(one, DEV) for one in committers if len(one) > 4]
     pairs += [(one.split(" <")[0], "Dev") for one in committers if len(one) > 4]
     return pairs + [(target, "/home/dev/project/target"), (os.getcwd(), "/home/dev/project"), (os.path.expanduser("~"), "/home/dev")]
 
@@ -52,6 +56,7 @@ def clean(text, tail):
     for found, instead in REPLACEMENTS:
         text = text.replace(found, instead)
     text = re.sub(r"/tmp/[\w.-]+", "/home/dev/scratch", text)
+    text = BYLINE.sub(lambda line: PERSON.sub(DEV, line.group()), text)
     if len(text) > CHARS_MAX:
         lines = text.splitlines(keepends=True)
         kept, size = [], 0
@@ -190,6 +195,18 @@ def packages():
         yield (command, command)
 
 
+def bylines():
+    for path in sorted(glob.glob(os.path.expanduser("~/.cargo/registry/src/*/*/Cargo.toml"))):
+        if "authors = [" in open(path, encoding="utf-8", errors="replace").read():
+            name = path.split("/")[-2]
+            yield (f"head -45 vendor/{name}/Cargo.toml", f"head -45 {path}")
+    for path in sorted(glob.glob("/usr/lib/node_modules/npm/node_modules/*/package.json")):
+        name = path.split("/")[-2]
+        yield (f"jq '{{name, version, author}}' node_modules/{name}/package.json", f"jq '{{name, version, author}}' {path}")
+    for skip in range(0, 60, 10):
+        yield (f"git log -n 3 --skip={skip} --format=full", f"git log -n 3 --skip={skip} --format=full")
+
+
 def system():
     yield from ["df -h", "df -i", "free -h", "lscpu", "nproc; cat /proc/meminfo | head -30", "cat /proc/cpuinfo | head -28", "uptime", "date; cal",
                 "cat /etc/os-release", "cat /proc/loadavg /proc/version", "cat /etc/fstab /etc/shells", "locale", "ulimit -a", "getconf -a | head -60",
@@ -219,7 +236,8 @@ def main():
                   (85, [(one, one, None, None) for one in reading()]), (45, [(one, one, None, None) for one in searching()]),
                   (70, [(one, one, None, None) for one in cargo()]), (28, [(one, one, make, scratch) for one, make in broken(scratch)]),
                   (57, [(shown, real, None, None) for shown, real in packages()]), (25, [(one, one, None, None) for one in system()]),
-                  (40, [(one, one, None, None) for one in helps()])]
+                  (40, [(one, one, None, None) for one in helps()]),
+                  (24, [(shown, real, None, None) for shown, real in bylines()])]
         for quota, commands in groups:
             if len(commands) > 3 * quota:
                 commands = taken(3 * quota, commands)

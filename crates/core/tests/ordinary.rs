@@ -1,4 +1,4 @@
-//! Do the gates leave ordinary work alone? 510 outputs of real commands, see `tests/gates/ordinary/README.md`.
+//! Do the gates leave ordinary work alone? 534 outputs of real commands, see `tests/gates/ordinary/README.md`.
 
 #![expect(clippy::unwrap_used, reason = "a test fails loudly")]
 

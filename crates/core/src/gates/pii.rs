@@ -9,7 +9,8 @@
 //! | `iban` | a registered country and its length, mod 97 = 1, see `pii/iban.rs` | on | `iban` |
 //! | `ipv4` | a public address | off | `ipv4 address` |
 //!
-//! Balanced: `git@host:`, noreply, `example.*` and `*.test` pass as e-mail, and plain digits are a card only near a word
+//! Balanced: `git@host:`, noreply, `example.*`, `*.test` and bylines (`Author: Ada <…>`, see `pii/byline.rs`) pass as e-mail,
+//! since `git log` and manifests are what coding agents read all day; and plain digits are a card only near a word
 //! that speaks of one, or under a key that does.
 //!
 //! Reason: `email address, us phone number detected in output`, in the order of this table; where it redacts, `redacted 2
@@ -19,6 +20,7 @@
 //! looks at a bounded neighbourhood. The tests compare them with the regular expressions above. JSON numbers of 13 or more
 //! digits are looked at as texts, since a card may be written as one. What is ignored: shorter ones, and other scripts' digits.
 
+mod byline;
 mod card;
 mod email;
 mod iban;
@@ -113,7 +115,7 @@ impl Pii {
     fn spans(&self, text: Text<'_>, at: usize, deadline: &Deadline<'_>) -> Result<Vec<Span>, TimedOut> {
         let bytes = text.text.as_bytes();
         if bytes.get(at) == Some(&b'@') {
-            let is_email = self.wanted & EMAIL != 0 && email::is_at(bytes, at, self.balanced, deadline)?;
+            let is_email = self.wanted & EMAIL != 0 && email::is_at(text, at, self.balanced, deadline)?;
             let span = if is_email { Some((0, email::span(bytes, at, deadline)?)) } else { None };
             return Ok(span.into_iter().collect());
         }
@@ -139,7 +141,7 @@ impl Pii {
                 return Ok(DONE);
             }
             if bytes.get(at) == Some(&b'@') {
-                let is_email = sought & EMAIL != 0 && email::is_at(bytes, at, self.balanced, deadline)?;
+                let is_email = sought & EMAIL != 0 && email::is_at(text, at, self.balanced, deadline)?;
                 *found |= if is_email { EMAIL } else { 0 };
             } else {
                 *found |= self.number(text, at, sought);

@@ -1,6 +1,8 @@
 //! E-mail addresses: `[a-zA-Z0-9._%+-]+@[a-zA-Z0-9.-]+\.[a-zA-Z]{2,}`.
 
+use super::byline;
 use crate::gates::scan::{Deadline, TimedOut, before, run_end, run_start};
+use crate::gates::text::Text;
 
 fn is_local(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'%' | b'+' | b'-')
@@ -12,11 +14,12 @@ fn is_domain(byte: u8) -> bool {
 
 /// Whether the `@` here is that of an address. Neither side can hold another `@`, so no byte is read for two of them.
 pub(super) fn is_at(
-    bytes: &[u8],
+    text: Text<'_>,
     at: usize,
     balanced: bool,
     deadline: &Deadline<'_>,
 ) -> Result<bool, TimedOut> {
+    let bytes = text.text.as_bytes();
     if !before(bytes, at).is_some_and(is_local) {
         return Ok(false);
     }
@@ -27,7 +30,9 @@ pub(super) fn is_at(
     }
     let start = run_start(bytes, at, deadline, is_local)?;
     let local = bytes.get(start..at).unwrap_or_default();
-    Ok(!is_no_person(local, domain, bytes.get(at + 1 + domain.len())))
+    let end = at + 1 + domain.len();
+    deadline.spend(byline::COST)?;
+    Ok(!is_no_person(local, domain, bytes.get(end)) && !byline::is_at(text, start, end))
 }
 
 /// Where the address begins and ends whose `@` is here.
