@@ -1,9 +1,35 @@
 //! Operands of commands: everything at once, what may be lost, and devices.
 
+use std::borrow::Cow;
+
 use super::paths::{Place, Roots};
 
-/// Whether an operand is `/`, `~`, `$HOME`, `.`, `..`, `*` or a drive, however it is spelled.
+/// Most defaults in defaults that are read.
+const DEFAULTS_MAX: usize = 8;
+
+/// Whether an operand is `/`, `~`, `$HOME`, `.`, `..`, `*` or a drive, however it is spelled. Of `${X:-/}` the default counts.
 pub(super) fn is_everything(operand: &str, windows: bool) -> bool {
+    let mut operand = Cow::Borrowed(operand);
+    for _ in 0..DEFAULTS_MAX {
+        match defaulted(&operand) {
+            Some(default) => operand = Cow::Owned(default),
+            None => break,
+        }
+    }
+    is_plain_everything(&operand, windows)
+}
+
+/// What an operand is if the variable with which it begins has no value: `${X:-/srv}/x` is `/srv/x`.
+fn defaulted(operand: &str) -> Option<String> {
+    let inside = operand.strip_prefix("${")?;
+    let end = inside.find(|char: char| !char.is_ascii_alphanumeric() && char != '_')?;
+    let (_, rest) = inside.split_at_checked(end)?;
+    let rest = rest.strip_prefix(':').unwrap_or(rest);
+    let (default, after) = rest.strip_prefix(['-', '='])?.split_once('}')?;
+    Some(format!("{default}{after}"))
+}
+
+fn is_plain_everything(operand: &str, windows: bool) -> bool {
     if windows && is_drive(operand) {
         return true;
     }
@@ -33,8 +59,23 @@ pub(super) fn is_drive(operand: &str) -> bool {
 }
 
 /// Whether an operand may be lost: a relative path that is not everything, one in a root, or one below `/tmp`. A
-/// variable counts as a relative path, unless it is all that stands between the operand and everything.
+/// variable counts as a relative path, unless it is all that stands between the operand and everything; so does its default.
+/// What a command prints is not known, so a substitution alone does not, nor does a variable of the environment of Windows.
 pub(super) fn may_be_lost(operand: &str, roots: &Roots, windows: bool) -> bool {
+    let mut operand = Cow::Borrowed(operand);
+    for _ in 0..DEFAULTS_MAX {
+        if !may_plainly_be_lost(&operand, roots, windows) {
+            return false;
+        }
+        match defaulted(&operand) {
+            Some(default) => operand = Cow::Owned(default),
+            None => return true,
+        }
+    }
+    false
+}
+
+fn may_plainly_be_lost(operand: &str, roots: &Roots, windows: bool) -> bool {
     if roots.hold(operand) && !is_everything(operand, windows) {
         return true;
     }
@@ -48,11 +89,13 @@ pub(super) fn may_be_lost(operand: &str, roots: &Roots, windows: bool) -> bool {
         return true;
     }
     // What find and xargs put in its place is not known here; `$PWD` is `.`.
-    if operand.contains("{}") || operand == "$PWD" || operand == "${PWD}" {
+    if operand.contains("{}") || matches!(operand, "$PWD" | "${PWD}" | "$()") || is_of_environment(operand) {
         return false;
     }
     let rest = if operand.starts_with('$') {
-        match operand.split_once('/') {
+        // A slash of a default is none of the operand.
+        let after = operand.strip_prefix("${").and_then(|inside| inside.split_once('}'));
+        match after.map_or(operand, |(_, after)| after).split_once('/') {
             Some((_, rest)) => rest,
             None => return true,
         }
@@ -61,6 +104,12 @@ pub(super) fn may_be_lost(operand: &str, roots: &Roots, windows: bool) -> bool {
     };
     let climbs = rest.split(['/', '\\']).any(|name| name == "..");
     !climbs && !is_everything(rest, windows) && !rest.is_empty()
+}
+
+/// `$env:USERPROFILE` and the like, in any case.
+fn is_of_environment(operand: &str) -> bool {
+    const START: &str = "$env:";
+    operand.get(..START.len()).is_some_and(|start| start.eq_ignore_ascii_case(START))
 }
 
 /// What an operand names below `/dev`.
@@ -123,12 +172,12 @@ mod tests {
     fn everything() {
         for operand in [
             "/", "//", "/*", "/.", "/..", "~", "~/", "~/*", "$HOME", "${HOME}/", ".", "./", "..", "../..",
-            "*", "./*", ".*", "C:", r"c:\", r"C:\*",
+            "*", "./*", ".*", "C:", r"c:\", r"C:\*", "${X:-/}", "${X-/}/*", "${X:=~}", "${X:-${Y:-/}}", "${X:-$HOME}/",
         ] {
             assert!(is_everything(operand, true), "{operand}");
         }
         for operand in
-            ["", "/a", "a", "./a", "~a", "~/a", "$HOMER", "$X", "*.o", "a/*", "/etc", "C:a", r"C:\a"]
+            ["", "/a", "a", "./a", "~a", "~/a", "$HOMER", "$X", "*.o", "a/*", "/etc", "C:a", r"C:\a", "${X:-/a}", "${X:?}"]
         {
             assert!(!is_everything(operand, true), "{operand}");
         }
@@ -151,6 +200,9 @@ mod tests {
             "$DIR",
             "$DIR/x",
             "$()/x",
+            "${DIR:-build}",
+            "${DIR:-build}/x",
+            "${DIR:?}/x",
             "",
         ] {
             assert!(may_be_lost(operand, &roots, true), "{operand}");
@@ -170,6 +222,13 @@ mod tests {
             "$HOME/x",
             "$X/",
             "$X/*",
+            "${X:-/}",
+            "${X:-/}/*",
+            "${X:-/opt}/x",
+            "${X:-~/y}",
+            "$()",
+            "$env:USERPROFILE",
+            r"$Env:TEMP\x",
             r"C:\x",
         ] {
             assert!(!may_be_lost(operand, &roots, true), "{operand}");
