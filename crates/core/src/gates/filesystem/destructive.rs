@@ -14,6 +14,8 @@
 //!
 //! Drives, `format` and `win-delete` only count with `windows`.
 //!
+//! A command may also be given as a list of words, see `destructive/vectors.rs`.
+//!
 //! Strict: a command may begin at any word, also inside of quotes. Balanced: only where a shell begins one, which is at a
 //! line's beginning, perhaps after a prompt, after a separator, and in a substitution; and rm and find pass when
 //! every operand is relative (but not `.`, `..` or `*`), in a root or below `/tmp`. What `xargs` and `find -exec` give to
@@ -22,6 +24,7 @@
 mod bomb;
 mod facts;
 mod hint;
+mod vectors;
 
 use crate::gates::scan::{DONE, Deadline, TimedOut};
 use crate::gates::text::{Text, View};
@@ -31,6 +34,7 @@ use super::paths::Roots;
 use super::shell::{self, Command, How, Lines, Trouble, Word, name_of};
 use facts::{About, Facts, switches_of};
 use hint::{Hint, each_hint};
+use vectors::Vectors;
 
 /// What was found, a bit each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -110,43 +114,17 @@ impl Search<'_> {
         found: &mut Findings,
         deadline: &Deadline<'_>,
     ) -> Result<(), Trouble> {
-        // A list under such a key may be one command, a word each.
-        let (mut list, mut words): (Option<Text<'_>>, String) = (None, String::new());
+        let mut vectors = Vectors::default();
         for text in view.texts() {
             self.run(text, found, deadline)?;
-            let is_next = |first: Text<'_>| match (first.key, text.key) {
-                (Some(key), Some(other)) => std::ptr::eq(key, other),
-                _ => false,
-            };
-            if !list.is_some_and(is_next) {
-                self.run_list(list, &words, found, deadline)?;
-                list = is_shell(text).then_some(text);
-                words.clear();
-            }
-            if list.is_some() {
-                words.push('\'');
-                words.push_str(&text.text.replace('\'', r"'\''"));
-                words.push_str("' ");
+            for command in vectors.next(text) {
+                self.run(Text { text: &command, key: Some(COMMAND_KEYS[0]) }, found, deadline)?;
             }
         }
-        self.run_list(list, &words, found, deadline)
-    }
-
-    /// Adds what is found in a command that was given as a list of words.
-    fn run_list(
-        &self,
-        list: Option<Text<'_>>,
-        words: &str,
-        found: &mut Findings,
-        deadline: &Deadline<'_>,
-    ) -> Result<(), Trouble> {
-        // A single word was already read.
-        match list {
-            Some(first) if words.len() > first.text.len() + 3 => {
-                self.run(Text { text: words, key: first.key }, found, deadline)
-            }
-            _ => Ok(()),
+        for command in vectors.finish() {
+            self.run(Text { text: &command, key: Some(COMMAND_KEYS[0]) }, found, deadline)?;
         }
+        Ok(())
     }
 
     /// Adds what is found in a text.

@@ -342,6 +342,10 @@ fn a_list_of_words_is_a_command_too() {
             json!({"a": "b", "cmd": ["sudo", "rm", "-rf", "it's", "/"], "c": "d"}),
             json!({"command": ["bash", "-lc", "rm -rf /"]}),
             json!({"script": ["set -e", "rm -rf /"]}),
+            json!({"command": "rm", "args": ["-rf", "/"]}),
+            json!([{"arguments": ["rm", "-rf", "/"], "cmd": "sudo"}]),
+            json!({"args": ["rm", "-rf", "/"]}),
+            json!(r#"{"name": "sh", "command": "rm", "args": ["-rf", "/"]}"#),
         ] {
             assert_eq!(of(output.clone()).as_deref(), found, "{output}");
         }
@@ -349,6 +353,8 @@ fn a_list_of_words_is_a_command_too() {
             json!({"words": ["rm", "-rf", "/"]}),
             json!([{"command": "rm"}, {"command": "-rf"}, {"command": "/"}]),
             json!({"command": ["rm", "-f", "x y"]}),
+            json!({"command": "ls", "args": ["-rf", "/"]}),
+            json!({"args": ["--rm", "-rf", "/"]}),
         ] {
             assert_eq!(of(output.clone()), None, "{output}");
         }

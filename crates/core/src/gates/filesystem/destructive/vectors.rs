@@ -1,0 +1,166 @@
+//! Commands that are given word by word.
+//!
+//! | in JSON | is the command |
+//! |---|---|
+//! | `"command": ["rm", "-rf", "/"]`, also under `cmd` and `script` | its words |
+//! | `"command": "rm", "args": ["-rf", "/"]`, also under `arguments`, in any order | both, one after the other |
+//! | `"args": ["rm", "-rf", "/"]` without a command near | its words |
+//!
+//! Members of one object are not told from those of the next. So a command and a list belong together if no other of their
+//! kind and no more than 16 other texts stand between them; each is used once, so that the work stays linear.
+
+use super::is_shell;
+use crate::gates::text::Text;
+
+const ARGUMENT_KEYS: [&str; 2] = ["args", "arguments"];
+/// Most texts between a command and its arguments.
+const APART_MAX: usize = 16;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Command,
+    Arguments,
+}
+
+fn kind_of(text: Text<'_>) -> Option<Kind> {
+    let is_arguments = |key: &str| ARGUMENT_KEYS.iter().any(|name| key.eq_ignore_ascii_case(name));
+    if is_shell(text) {
+        return Some(Kind::Command);
+    }
+    text.key.is_some_and(is_arguments).then_some(Kind::Arguments)
+}
+
+/// The texts under one key.
+#[derive(Debug)]
+struct List<'v> {
+    kind: Kind,
+    key: &'v str,
+    /// The only text, as it is.
+    single: Option<&'v str>,
+    /// All of them as words of a shell.
+    words: String,
+}
+
+impl<'v> List<'v> {
+    fn new(kind: Kind, key: &'v str, text: &'v str) -> Self {
+        Self { kind, key, single: Some(text), words: quoted(text) }
+    }
+
+    fn push(&mut self, text: &str) {
+        self.single = None;
+        self.words.push(' ');
+        self.words.push_str(&quoted(text));
+    }
+
+    fn text(&self) -> &str {
+        self.single.unwrap_or(&self.words)
+    }
+}
+
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+/// What was seen of lists that may be commands.
+#[derive(Debug, Default)]
+pub(super) struct Vectors<'v> {
+    open: Option<List<'v>>,
+    /// One that has ended and may belong to the next, and how many texts stand since.
+    waiting: Option<(List<'v>, usize)>,
+}
+
+impl<'v> Vectors<'v> {
+    /// Takes the next text, and answers the commands that have ended.
+    pub(super) fn next(&mut self, text: Text<'v>) -> Vec<String> {
+        if let (Some(list), Some(key)) = (&mut self.open, text.key)
+            && std::ptr::eq(list.key, key)
+        {
+            list.push(text.text);
+            return Vec::new();
+        }
+        let mut ended = self.end();
+        match (kind_of(text), text.key) {
+            (Some(kind), Some(key)) => self.open = Some(List::new(kind, key, text.text)),
+            _ => {
+                if let Some((list, apart)) = &mut self.waiting {
+                    *apart += 1;
+                    if *apart > APART_MAX {
+                        ended.extend(alone(list));
+                        self.waiting = None;
+                    }
+                }
+            }
+        }
+        ended
+    }
+
+    /// Answers the commands that are left.
+    pub(super) fn finish(mut self) -> Vec<String> {
+        let mut ended = self.end();
+        ended.extend(self.waiting.take().and_then(|(list, _)| alone(&list)));
+        ended
+    }
+
+    /// Ends the list that is open.
+    fn end(&mut self) -> Vec<String> {
+        let Some(list) = self.open.take() else { return Vec::new() };
+        match self.waiting.take() {
+            Some((other, _)) if other.kind != list.kind => {
+                let (command, arguments) =
+                    if list.kind == Kind::Command { (&list, &other) } else { (&other, &list) };
+                vec![format!("{} {}", command.text(), arguments.text())]
+            }
+            waiting => {
+                let ended = waiting.and_then(|(other, _)| alone(&other));
+                self.waiting = Some((list, 0));
+                ended.into_iter().collect()
+            }
+        }
+    }
+}
+
+/// The command that a list is by itself. A single text was already read.
+fn alone(list: &List<'_>) -> Option<String> {
+    list.single.is_none().then(|| list.words.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use core::time::Duration;
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::gates::Part;
+    use crate::gates::scan::Deadline;
+    use crate::gates::text::View;
+
+    #[test]
+    fn commands_are_put_together() {
+        let clock = || Duration::ZERO;
+        let deadline = Deadline::new(&clock, Duration::ZERO);
+        let far: Vec<String> = (0..20).map(|number| number.to_string()).collect();
+        for (output, expected) in [
+            (json!({"command": "rm"}), vec![]),
+            (json!({"command": ["rm", "-rf", "it's"]}), vec![r"'rm' '-rf' 'it'\''s'"]),
+            (json!([{"cmd": "rm", "n": 1}, {"args": ["-rf", "/"]}]), vec!["rm '-rf' '/'"]),
+            (json!({"args": ["-rf", "/"], "command": "rm"}), vec!["rm '-rf' '/'"]),
+            (json!({"Command": "sudo rm", "arguments": "-rf /"}), vec!["sudo rm -rf /"]),
+            (json!({"args": ["rm", "-rf", "x"]}), vec!["'rm' '-rf' 'x'"]),
+            (json!({"args": ["rm", "x"], "b": far}), vec!["'rm' 'x'"]),
+            (
+                json!([{"args": ["a", "b"], "cmd": "c"}, {"args": ["d", "e"], "cmd": "f"}]),
+                vec!["c 'a' 'b'", "f 'd' 'e'"],
+            ),
+            (json!([{"cmd": "c", "args": "a"}, {"cmd": "f", "args": "d"}]), vec!["c a", "f d"]),
+            (json!({"arguments": {"path": "x", "mode": "y"}}), vec![]),
+        ] {
+            let source = output.to_string();
+            let view = View::read(&source, Part::Output, &deadline).unwrap();
+            let mut vectors = Vectors::default();
+            let mut found: Vec<String> = view.texts().flat_map(|text| vectors.next(text)).collect();
+            found.extend(vectors.finish());
+            assert_eq!(found, expected, "{output}");
+        }
+    }
+}
