@@ -120,6 +120,24 @@ pub(super) fn is_border(byte: u8) -> bool {
     byte.is_ascii_whitespace() || BORDERS.contains(&byte)
 }
 
+/// Quotes of printers.
+const PRINTED_QUOTES: [char; 8] = ['“', '”', '„', '‘', '’', '‚', '«', '»'];
+
+/// Whether a character is a quote, of whatever shape.
+pub(super) fn is_quote(char: char) -> bool {
+    matches!(char, '"' | '\'' | '`') || PRINTED_QUOTES.contains(&char)
+}
+
+/// The part of a path between quotes of printers that lies around a place in it; what else ends a path is one byte.
+pub(super) fn unquoted(path: &str, at: usize) -> &str {
+    let (head, tail) = path.split_at_checked(at).unwrap_or((path, ""));
+    let start = head.rfind(PRINTED_QUOTES).map_or(0, |quote| {
+        quote + head.get(quote..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8)
+    });
+    let end = tail.find(PRINTED_QUOTES).map_or(path.len(), |quote| head.len() + quote);
+    path.get(start..end).unwrap_or(path)
+}
+
 /// Whether a path may begin here: at the beginning, after a blank, a quote, `= : ( [ { < > , ; |` or `file://`.
 pub(super) fn begins(text: &str, at: usize) -> bool {
     match char_before(text, at) {
@@ -129,8 +147,8 @@ pub(super) fn begins(text: &str, at: usize) -> bool {
             let scheme = at.checked_sub("file://".len()).and_then(|start| text.get(start..at));
             scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case("file://"))
         }
-        None | Some('"' | '\'' | '`' | '=' | '(' | '[' | '{' | '<' | '>' | ',' | ';' | '|') => true,
-        Some(char) => char.is_whitespace(),
+        None | Some('=' | '(' | '[' | '{' | '<' | '>' | ',' | ';' | '|') => true,
+        Some(char) => char.is_whitespace() || is_quote(char),
     }
 }
 

@@ -12,7 +12,7 @@
 //!
 //! Balanced: credentials anywhere, system only as what a command writes to, see `filesystem/words.rs`.
 
-use super::paths::{Roots, begins, is_border, name_ends};
+use super::paths::{Roots, begins, is_border, name_ends, unquoted};
 use super::shell::{self, How, Lines, Trouble};
 use super::words::written;
 use crate::gates::scan::{DONE, Deadline, TimedOut, each, run_end};
@@ -80,7 +80,11 @@ impl Search<'_> {
             // A drive is found by its colon and begins a letter earlier.
             let drive = bytes.get(at) == Some(&b':');
             let start = if drive { at.saturating_sub(1) } else { at };
-            if !begins(self.text, start) {
+            let (start, is_path) = match path_of_url(self.text, at) {
+                Some(path) => (path, true),
+                None => (start, begins(self.text, start)),
+            };
+            if !is_path {
                 return Ok(at + 1);
             }
             let Some(kind) = kind_of(self.text.get(start..).unwrap_or_default(), self.windows) else {
@@ -94,7 +98,8 @@ impl Search<'_> {
             }
             let body = if drive { at + 1 } else { at };
             let end = run_end(bytes, body, deadline, |byte| !is_border(byte))?;
-            if !self.is_excused(self.text.get(start..end).unwrap_or_default(), kind) {
+            let path = unquoted(self.text.get(start..end).unwrap_or_default(), 0);
+            if !self.is_excused(path, kind) {
                 match kind {
                     Kind::System => found.system = true,
                     Kind::Credentials => found.credentials = true,
@@ -136,19 +141,29 @@ impl Search<'_> {
     }
 }
 
+/// Where the path begins of `file://localhost/`, whose first slash stands here.
+fn path_of_url(text: &str, at: usize) -> Option<usize> {
+    const HOST: &str = "//localhost";
+    let path = at + HOST.len();
+    let scheme = at.checked_sub("file:".len()).and_then(|start| text.get(start..at))?;
+    let is_file = || scheme.eq_ignore_ascii_case("file:");
+    let is_host = || text.get(at..path).is_some_and(|host| host.eq_ignore_ascii_case(HOST));
+    (is_file() && is_host() && text.as_bytes().get(path) == Some(&b'/')).then_some(path)
+}
+
 /// What the path is with which a text begins.
 fn kind_of(text: &str, windows: bool) -> Option<Kind> {
     match text.as_bytes() {
         [b'/', ..] => rooted(separated(text)?),
-        [b'~', ..] => credentials(text.trim_start_matches(|char: char| char == '~' || is_name(char))),
+        [b'~', ..] => credentials(text.trim_start_matches(|char: char| char == '~' || is_name(char)), false),
         [b'$', ..] => {
             let rest = text.strip_prefix("$HOME").or_else(|| text.strip_prefix("${HOME}"))?;
-            credentials(rest)
+            credentials(rest, false)
         }
         [b'%', ..] if windows => {
             const PROFILE: &str = "%USERPROFILE%";
             let (profile, rest) = text.split_at_checked(PROFILE.len())?;
-            if profile.eq_ignore_ascii_case(PROFILE) { credentials(rest) } else { None }
+            if profile.eq_ignore_ascii_case(PROFILE) { credentials(rest, true) } else { None }
         }
         [b'c' | b'C', b':', ..] if windows => on_drive(separated(text.get(2..)?)?),
         _ => None,
@@ -169,12 +184,15 @@ fn separated(text: &str) -> Option<&str> {
 }
 
 fn rooted(path: &str) -> Option<Kind> {
-    let (name, rest) = name(path);
-    match name {
+    // These names are ASCII, and what is not ends them; that of a user may be anything.
+    let first = ["etc", "usr", "var", "root", "home", "Users"]
+        .into_iter()
+        .find(|known| path.starts_with(known) && name_ends(path, known.len()))?;
+    let rest = path.get(first.len()..)?;
+    match first {
         "etc" | "usr" | "var" => Some(Kind::System),
-        "root" => credentials(rest),
-        "home" | "Users" => credentials(self::name(separated(rest)?).1),
-        _ => None,
+        "root" => credentials(rest, false),
+        _ => credentials(name(separated(rest)?).1, false),
     }
 }
 
@@ -187,22 +205,29 @@ fn on_drive(path: &str) -> Option<Kind> {
         return Some(Kind::System);
     }
     begins_with("Users")?;
-    credentials(name(separated(path.get("Users".len()..)?)?).1)
+    credentials(name(separated(path.get("Users".len()..)?)?).1, true)
 }
 
-/// Whether credentials stand below a home; `rest` is what follows the home.
-fn credentials(rest: &str) -> Option<Kind> {
+/// Whether credentials stand below a home; `rest` is what follows the home. Windows knows no case.
+fn credentials(rest: &str, of_windows: bool) -> Option<Kind> {
     let path = separated(rest)?;
     let is_one = |known: &&str| {
         let below = match known.split_once('/') {
-            None => path.strip_prefix(*known),
+            None => after(path, known, of_windows),
             Some((first, second)) => {
-                path.strip_prefix(first).and_then(separated).and_then(|rest| rest.strip_prefix(second))
+                let rest = after(path, first, of_windows).and_then(separated);
+                rest.and_then(|rest| after(rest, second, of_windows))
             }
         };
         below.is_some_and(|below| name_ends(below, 0))
     };
     CREDENTIALS.iter().any(is_one).then_some(Kind::Credentials)
+}
+
+/// What follows a name with which a path begins.
+fn after<'t>(path: &'t str, known: &str, of_windows: bool) -> Option<&'t str> {
+    let (found, rest) = path.split_at_checked(known.len())?;
+    (found == known || of_windows && found.eq_ignore_ascii_case(known)).then_some(rest)
 }
 
 fn is_name(char: char) -> bool {

@@ -46,6 +46,9 @@ fn traversal() {
         "%252e%252e%252f",
         "%2e./x",
         "x\u{a0}..",
+        "`../secrets`",
+        "“../x”",
+        "‘..’",
     ] {
         assert_eq!(strict(text).as_deref(), CLIMBS, "{text}");
     }
@@ -62,6 +65,12 @@ fn system_paths() {
     for text in [
         "/etc/passwd",
         "cat /etc",
+        "/etcé",
+        "/etcя",
+        "“/etc”",
+        "«/etc/passwd»",
+        "file://localhost/etc/passwd",
+        "FILE://LocalHost/etc/passwd",
         "'/usr/bin/env'",
         "PATH=/usr/bin:/bin",
         "file:///etc/hosts",
@@ -113,6 +122,11 @@ fn credentials() {
         "~/.config/gcloud/x",
         r"C:\Users\ada\.ssh\id_rsa",
         r"%USERPROFILE%\.aws",
+        r"C:\users\bob\.SSH",
+        r"%UserProfile%\.Config\GCloud",
+        "/home/bob/.sshé",
+        "“~/.ssh”",
+        "file://localhost/home/ada/.ssh",
         "file:///home/ada/.ssh/config",
         "~//.ssh",
     ] {
@@ -122,6 +136,9 @@ fn credentials() {
     }
     for text in [
         "~/.sshd",
+        "~/.SSH",
+        "https://localhost/etc/passwd",
+        "file://localhosts/etc/passwd",
         "~/.ssh-old",
         "/home/.ssh",
         "/home/ada/x/.ssh",
@@ -366,6 +383,9 @@ fn roots_excuse_what_lies_in_them() {
     let roots = json!({"roots": ["/srv/repo"]});
     let of = |text: &str| check(&roots, Strictness::Balanced, &json!({"command": text}));
     assert_eq!(of("rm -rf /srv/repo/build ../repo/x sub"), None);
+    let strict = |text: &str| check(&roots, Strictness::Strict, &json!(text));
+    assert_eq!(strict("“../repo/x” or `../repo/y`"), None);
+    assert_eq!(strict("“../../repo/x”").as_deref(), CLIMBS);
     assert_eq!(of("find /srv/repo/x -delete"), None);
     let lost = Some("destructive command in output: rm-recursive-force".to_owned());
     assert_eq!(of("rm -rf /srv/repo"), lost, "a root itself is not in it");

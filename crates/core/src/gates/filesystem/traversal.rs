@@ -1,6 +1,6 @@
 //! Paths that climb.
 //!
-//! Strict: `..` with an end of the string, `/`, `\`, white space or a quote on each side, also when it is
+//! Strict: `..` with an end of the string, `/`, `\`, white space or a quote (also a backtick, also one of printers) on each side, also when it is
 //! percent-encoded up to twice. `a..b` and `...` are none. With roots, a path that leads into one passes.
 //!
 //! Balanced: a value under one of [`PATH_KEYS`], or a path among the words of a command, that leads outside every root.
@@ -9,7 +9,7 @@
 
 use std::borrow::Cow;
 
-use super::paths::{Roots, is_border};
+use super::paths::{Roots, is_border, is_quote, unquoted};
 use super::shell::{self, How, Lines, Trouble};
 use super::words::{paths, takes_paths};
 use crate::gates::scan::{DONE, Deadline, TimedOut, before, char_at, char_before, each, run_end, run_start};
@@ -72,7 +72,8 @@ fn climbs(text: &str, roots: &Roots, encoded: &mut bool, deadline: &Deadline<'_>
             let drive = start.checked_sub(2).filter(|place| {
                 before(bytes, start) == Some(b':') && bytes.get(*place).is_some_and(u8::is_ascii_alphabetic)
             });
-            let path = text.get(drive.unwrap_or(start)..end).unwrap_or_default();
+            let start = drive.unwrap_or(start);
+            let path = unquoted(text.get(start..end).unwrap_or_default(), at.saturating_sub(start));
             found = !roots.contain(path);
             Ok(if found { DONE } else { end })
         },
@@ -82,7 +83,7 @@ fn climbs(text: &str, roots: &Roots, encoded: &mut bool, deadline: &Deadline<'_>
 
 /// What may stand beside `..`.
 fn is_side(char: Option<char>) -> bool {
-    char.is_none_or(|char| matches!(char, '/' | '\\' | '"' | '\'') || char.is_whitespace())
+    char.is_none_or(|char| matches!(char, '/' | '\\') || is_quote(char) || char.is_whitespace())
 }
 
 /// The byte that is escaped here.
