@@ -25,7 +25,9 @@ pub(super) const COST: usize = 64;
 /// Whether the address there is that of a byline.
 pub(super) fn is_at(Text { text, key }: Text<'_>, start: usize, end: usize) -> bool {
     let bytes = text.as_bytes();
-    let Some(open) = start.checked_sub(1).filter(|open| bytes.get(*open) == Some(&b'<')) else { return false };
+    let Some(open) = start.checked_sub(1).filter(|open| bytes.get(*open) == Some(&b'<')) else {
+        return false;
+    };
     if bytes.get(end) != Some(&b'>') {
         return false;
     }
@@ -40,7 +42,9 @@ pub(super) fn is_at(Text { text, key }: Text<'_>, start: usize, end: usize) -> b
             return false;
         }
         // Of a line that began too far away nothing is known.
-        if (newline.is_some() || from == 0) && after_label(line).is_some_and(|rest| !is_last || has_name(rest)) {
+        if (newline.is_some() || from == 0)
+            && after_label(line).is_some_and(|rest| !is_last || has_name(rest))
+        {
             return true;
         }
         let is_first = newline.is_none() && from == 0;

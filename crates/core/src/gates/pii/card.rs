@@ -31,7 +31,12 @@ const WORDS: [&str; 7] = ["card", "visa", "mastercard", "amex", "credit", "debit
 const NEAR_CHARS: usize = 40;
 
 /// Where the card number ends that begins with the run of so many digits here.
-pub(super) fn end_at(Text { text, key }: Text<'_>, at: usize, length: usize, balanced: bool) -> Option<usize> {
+pub(super) fn end_at(
+    Text { text, key }: Text<'_>,
+    at: usize,
+    length: usize,
+    balanced: bool,
+) -> Option<usize> {
     let bytes = text.as_bytes();
     let plain_end = at + length;
     let separator = bytes.get(plain_end).copied().filter(|byte| matches!(byte, b' ' | b'-'));

@@ -88,12 +88,8 @@ pub(super) static RULES: [Rule; 45] = [
     Rule::new("azure-storage", &["AccountKey="], r"AccountKey=[A-Za-z0-9+/]{86}==").entropy(4.0),
     Rule::new("age", &["AGE-SECRET-KEY-1"], r"AGE-SECRET-KEY-1[02-9AC-HJ-NP-Z]{58}\b"),
     // Its first line only: what has to follow stands in `secrets/key.rs`.
-    Rule::new(
-        PRIVATE_KEY,
-        &["-----BEGIN "],
-        r"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----",
-    )
-    .entropy(0.0),
+    Rule::new(PRIVATE_KEY, &["-----BEGIN "], r"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----")
+        .entropy(0.0),
     Rule::new("jwt", &["eyJ"], r"\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{20,}"),
     Rule::new("pypi", &["pypi-AgE"], r"\bpypi-AgE[\w-]{50,}"),
     Rule::new("npm", &["npm_"], r"\bnpm_[A-Za-z0-9]{36}\b"),

@@ -146,7 +146,8 @@ fn spans(secrets: &Secrets, output: &Value) -> Vec<String> {
     let source = output.to_string();
     let view = View::read(&source, Part::Output, &deadline).unwrap();
     let found = secrets.matches(&view, &deadline).unwrap();
-    found.iter().map(|found| view.text(found.text)[found.start..found.end].to_owned()).collect()
+    let text = |found: &Match| view.text(found.text).get(found.start..found.end).unwrap().to_owned();
+    found.iter().map(text).collect()
 }
 
 #[test]
@@ -158,7 +159,11 @@ fn what_follows_a_secret_is_no_part_of_it() {
         for after in ["\"", "\n", "\"\n", ",", ")", "\nthere."] {
             // Letters on the next line may be those of a key that goes on.
             if name != "private-key" || !after.ends_with('.') {
-                assert_eq!(spans(&secrets, &json!(format!("{hit}{after}"))), alone, "{name} before {after:?}");
+                assert_eq!(
+                    spans(&secrets, &json!(format!("{hit}{after}"))),
+                    alone,
+                    "{name} before {after:?}"
+                );
             }
         }
     }
@@ -179,7 +184,8 @@ fn members_of_objects_are_seen_with_their_keys() {
         ("private_key_id", &hex, "gcp-account"),
     ] {
         let object = json!({"id": "a", key: value, "note": "b"});
-        for output in [object.clone(), json!([object]), json!({key: ["x", value]}), json!(object.to_string())] {
+        for output in [object.clone(), json!([object]), json!({key: ["x", value]}), json!(object.to_string())]
+        {
             assert_eq!(check(&secrets, &output), fails(&format!("{name} (1 finding)")), "{output}");
             assert!(spans(&secrets, &output).iter().all(|found| found == value), "{output}");
         }
