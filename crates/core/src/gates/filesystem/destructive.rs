@@ -31,7 +31,7 @@ use crate::gates::text::{Text, View};
 
 use super::operands;
 use super::paths::Roots;
-use super::shell::{self, Command, How, Lines, Trouble, Word, name_of};
+use super::shell::{self, Command, How, Lines, Trouble, Word, mentions, name_of, takes_text};
 use facts::{About, Facts, switches_of};
 use hint::{Hint, each_hint};
 use vectors::Vectors;
@@ -137,9 +137,13 @@ impl Search<'_> {
         let (bytes, prose, mut too_deep) = (text.text.as_bytes(), !is_shell(text), false);
         let mut lines = Lines::new(text.text, prose);
         each_hint(bytes, self.windows, deadline, |at, hint| {
-            if hint == Hint::Function {
-                let is_new = !found.has(Finding::ForkBomb);
-                found.add(Finding::ForkBomb, is_new && bomb::is_at(bytes, at, self.balanced));
+            let is_bomb = match hint {
+                Hint::Command => None,
+                Hint::Function => Some(bomb::is_at(bytes, at, self.balanced)),
+                Hint::Keyword => Some(bomb::is_after_keyword(bytes, at, self.balanced)),
+            };
+            if let Some(is_bomb) = is_bomb {
+                found.add(Finding::ForkBomb, is_bomb);
                 return Ok(at + 1);
             }
             let line = lines.at(at, deadline)?;
@@ -148,8 +152,9 @@ impl Search<'_> {
             } else {
                 How { anywhere: true, prose, windows: self.windows, comments: false }
             };
-            match shell::read(line.body, how, deadline, &mut |commands| self.judge(commands, found, deadline))
-            {
+            match shell::read_line(&line, how, deadline, &mut |commands| {
+                self.judge(commands, found, deadline)
+            }) {
                 Ok(()) => Ok(line.end),
                 Err(Trouble::TimedOut) => Err(TimedOut),
                 Err(Trouble::TooDeep) => {
@@ -225,7 +230,9 @@ impl Search<'_> {
             if name == "find" {
                 find = Some((run.start, facts));
             }
-            if name == "rm" {
+            // A shell may be given rm as text.
+            let given = || takes_text(name) && rest.iter().any(|word| mentions(&word.text, "rm"));
+            if name == "rm" || is_given && given() {
                 let by_find = find.filter(|(start, _)| run.by_find == Some(*start)).map(|(_, find)| find);
                 let by_pipe = fed.filter(|_| run.by_xargs);
                 let giver = by_find.or(by_pipe);
@@ -266,13 +273,13 @@ impl Search<'_> {
             name => found.add(Finding::Mkfs, makes && name.starts_with("mkfs.")),
         }
         if self.windows && !(name == "rm" && passes) {
-            of_windows(word, facts, found);
+            of_windows(word, facts, self.balanced, found);
         }
     }
 }
 
 /// The commands of cmd and PowerShell, in any case.
-fn of_windows(word: &str, mut facts: Facts, found: &mut Findings) {
+fn of_windows(word: &str, mut facts: Facts, balanced: bool, found: &mut Findings) {
     // `rd/s/q` needs no blanks.
     let name = match word.split_once('/') {
         Some((name, switches)) if is_deleter(name) => {
@@ -282,7 +289,9 @@ fn of_windows(word: &str, mut facts: Facts, found: &mut Findings) {
         _ => name_of(word),
     };
     let is = |known: &str| name.eq_ignore_ascii_case(known);
-    found.add(Finding::Mkfs, is("format") && facts.has(Facts::FIRST_IS_DRIVE));
+    // `format C: drives` is a sentence.
+    let drive = if balanced { Facts::ONLY_DRIVE } else { Facts::FIRST_IS_DRIVE };
+    found.add(Finding::Mkfs, is("format") && facts.has(drive));
     let quiet = facts.has(Facts::WIN_Q);
     let files = (is("del") || is("erase")) && (quiet || facts.has(Facts::WIN_F));
     let folders = (is("rd") || is("rmdir")) && quiet;

@@ -171,14 +171,38 @@ mod tests {
     #[test]
     fn everything() {
         for operand in [
-            "/", "//", "/*", "/.", "/..", "~", "~/", "~/*", "$HOME", "${HOME}/", ".", "./", "..", "../..",
-            "*", "./*", ".*", "C:", r"c:\", r"C:\*", "${X:-/}", "${X-/}/*", "${X:=~}", "${X:-${Y:-/}}", "${X:-$HOME}/",
+            "/",
+            "//",
+            "/*",
+            "/.",
+            "/..",
+            "~",
+            "~/",
+            "~/*",
+            "$HOME",
+            "${HOME}/",
+            ".",
+            "./",
+            "..",
+            "../..",
+            "*",
+            "./*",
+            ".*",
+            "C:",
+            r"c:\",
+            r"C:\*",
+            "${X:-/}",
+            "${X-/}/*",
+            "${X:=~}",
+            "${X:-${Y:-/}}",
+            "${X:-$HOME}/",
         ] {
             assert!(is_everything(operand, true), "{operand}");
         }
-        for operand in
-            ["", "/a", "a", "./a", "~a", "~/a", "$HOMER", "$X", "*.o", "a/*", "/etc", "C:a", r"C:\a", "${X:-/a}", "${X:?}"]
-        {
+        for operand in [
+            "", "/a", "a", "./a", "~a", "~/a", "$HOMER", "$X", "*.o", "a/*", "/etc", "C:a", r"C:\a",
+            "${X:-/a}", "${X:?}",
+        ] {
             assert!(!is_everything(operand, true), "{operand}");
         }
         assert!(!is_everything("C:", false));

@@ -119,11 +119,13 @@ impl Search<'_> {
     ) -> Result<usize, TimedOut> {
         let line = lines.at(at, deadline)?;
         let how = How::balanced(&line, !self.is_shell, self.windows);
+        let is_sure = self.is_shell || line.has_prompt;
         let is_system = |path: &str| {
             kind_of(path, self.windows) == Some(Kind::System) && !self.is_excused(path, Kind::System)
         };
-        let read = shell::read(line.body, how, deadline, &mut |commands| {
-            found.system |= commands.iter().any(|command| written(command).into_iter().any(is_system));
+        let read = shell::read_line(&line, how, deadline, &mut |commands| {
+            found.system |=
+                commands.iter().any(|command| written(command, is_sure).into_iter().any(is_system));
             Ok(())
         });
         match read {

@@ -33,7 +33,7 @@ use lex::{COST, Lexed, Quotes};
 
 pub(super) use lex::{Command, Word};
 pub(super) use lines::{Line, Lines};
-pub(super) use wrappers::{is_transparent, is_wrapper, name_of};
+pub(super) use wrappers::{is_transparent, is_wrapper, mentions, name_of, takes_text};
 
 /// Why a text cannot be read to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +51,7 @@ impl From<TimedOut> for Trouble {
 }
 
 /// How a text is read.
+#[expect(clippy::struct_excessive_bools, reason = "each says something else of a text")]
 #[derive(Clone, Copy, Debug)]
 pub(super) struct How {
     /// A command may begin at any word, also inside of quotes.
@@ -70,9 +71,23 @@ impl How {
     }
 }
 
+/// Calls `visit` with the commands of a line, see [`read`]. Where commands begin only where a shell begins one, those of a table
+/// stand in backticks.
+pub(super) fn read_line(
+    line: &Line<'_>,
+    how: How,
+    deadline: &Deadline<'_>,
+    visit: &mut dyn FnMut(&[Command<'_>]) -> Result<(), TimedOut>,
+) -> Result<(), Trouble> {
+    if how.anywhere || !how.prose || !line.is_table() {
+        return read(line.body, how, deadline, visit);
+    }
+    line.body.split('`').skip(1).step_by(2).try_for_each(|part| read(part, how, deadline, visit))
+}
+
 /// Calls `visit` with the commands of a text, and with those of each program that it holds. Who feeds a command stands
 /// before it.
-pub(super) fn read(
+fn read(
     text: &str,
     how: How,
     deadline: &Deadline<'_>,

@@ -140,7 +140,7 @@ pub(super) fn commands_leave_roots(
         if !is_sure && !may_be_command(line.body) {
             return Ok(line.end);
         }
-        let read = shell::read(line.body, how, deadline, &mut |commands| {
+        let read = shell::read_line(&line, how, deadline, &mut |commands| {
             found |= commands
                 .iter()
                 .any(|command| paths(command, is_sure, windows).into_iter().any(|path| !roots.contain(path)));

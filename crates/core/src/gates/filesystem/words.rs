@@ -7,18 +7,24 @@
 //! | `cp install ln` | the last of several operands, or the directory after `-t`; `install -d` all |
 //! | `dd` | `of=` |
 //! | `sed -i` | the operands after the script |
+//!
+//! `install`, `touch` and others begin sentences too. Without a prompt and a key that names commands, a name with no option and
+//! more than two words after it, of which the first is made of letters only, is none of these programs.
 
 use super::operands::is_stream;
 use super::shell::{Command, Word, name_of};
 
-/// The files that a command writes to.
-pub(super) fn written<'c>(command: &'c Command<'_>) -> Vec<&'c str> {
+/// The files that a command writes to. Where it is not `sure` that it is one, it may be a sentence.
+pub(super) fn written<'c>(command: &'c Command<'_>, sure: bool) -> Vec<&'c str> {
     let mut written: Vec<&str> = command.writes.iter().map(|word| word.text.as_ref()).collect();
     for run in &command.runs {
         let Some((first, rest)) = command.words.get(run.start..run.end).and_then(|argv| argv.split_first())
         else {
             continue;
         };
+        if !sure && is_sentence(rest) {
+            continue;
+        }
         match name_of(&first.text) {
             "tee" | "mkdir" | "rm" | "rmdir" | "mv" => {
                 written.extend(Operands::of(rest, "").chain(targets(rest)));
@@ -45,6 +51,17 @@ pub(super) fn written<'c>(command: &'c Command<'_>) -> Vec<&'c str> {
         }
     }
     written
+}
+
+/// Whether what follows a name are words of a human, as in `install the package into /usr/local`: no option, more than two of
+/// them, and the first is made of letters only.
+fn is_sentence(words: &[Word<'_>]) -> bool {
+    let has_option = words.iter().any(|word| word.text.starts_with('-'));
+    let is_plain = |word: &Word<'_>| {
+        let text = word.text.trim_end_matches([',', '.', ':', ';']);
+        !word.is_quoted() && !text.is_empty() && text.chars().all(char::is_alphabetic)
+    };
+    words.len() > 2 && !has_option && words.first().is_some_and(is_plain)
 }
 
 /// The operands among words, without options and the values of those that take one.

@@ -1,4 +1,4 @@
-//! Fork bombs: a function that calls itself twice, piped and in the background, `f(){ f|f& };f`.
+//! Fork bombs: a function that calls itself twice, piped and in the background, `f(){ f|f& };f` or `function f { f|f& };f`.
 
 use crate::gates::scan::before;
 
@@ -13,19 +13,38 @@ const BLANKS_MAX: usize = 64;
 pub(super) fn is_at(bytes: &[u8], at: usize, sure: bool) -> bool {
     let Some(head) = at.checked_sub(1).and_then(|open| bytes.get(..open)) else { return false };
     let head = head.trim_ascii_end();
-    let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"_:.-".contains(byte);
     let length = head.iter().rev().take(NAME_BYTES_MAX).take_while(|byte| is_name(byte)).count();
     let start = head.len() - length;
     let Some(name) = head.get(start..).filter(|name| !name.is_empty()) else { return false };
-    let mut rest = bytes.get(at + 1..).unwrap_or_default();
+    calls_itself(name, bytes.get(at + 1..).unwrap_or_default()) && (!sure || begins(bytes, start))
+}
+
+/// The same for a function without `()`; `at` is the second letter of the word `function` before its name.
+pub(super) fn is_after_keyword(bytes: &[u8], at: usize, sure: bool) -> bool {
+    let rest = bytes.get(at + "unction".len()..).unwrap_or_default();
+    let blanks = rest.iter().take(BLANKS_MAX).take_while(|byte| byte.is_ascii_whitespace()).count();
+    let rest = rest.get(blanks..).unwrap_or_default();
+    let length = rest.iter().take(NAME_BYTES_MAX).take_while(|byte| is_name(byte)).count();
+    let Some((name, rest)) = rest.split_at_checked(length).filter(|(name, _)| !name.is_empty()) else {
+        return false;
+    };
+    let rest = rest.strip_prefix(b"()").unwrap_or(rest);
+    blanks > 0 && calls_itself(name, rest) && (!sure || begins(bytes, at.saturating_sub(1)))
+}
+
+fn is_name(byte: &u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"_:.-".contains(byte)
+}
+
+/// Whether a body follows in which a function of that name is called twice.
+fn calls_itself(name: &[u8], mut rest: &[u8]) -> bool {
     let mut next = |part: &[u8]| {
         let blanks = rest.iter().take(BLANKS_MAX).take_while(|byte| byte.is_ascii_whitespace()).count();
         let found = rest.get(blanks..).and_then(|rest| rest.strip_prefix(part));
         rest = found.unwrap_or_default();
         found.is_some()
     };
-    let found = next(b"{") && next(name) && next(b"|") && next(name) && next(b"&");
-    found && (!sure || begins(bytes, start))
+    next(b"{") && next(name) && next(b"|") && next(name) && next(b"&")
 }
 
 /// Whether a shell begins a command at a place.
@@ -55,10 +74,11 @@ mod tests {
     use super::*;
 
     fn found(text: &str, sure: bool) -> bool {
-        text.as_bytes()
-            .windows(2)
-            .enumerate()
-            .any(|(at, pair)| pair == b"()" && is_at(text.as_bytes(), at + 1, sure))
+        text.as_bytes().windows(2).enumerate().any(|(at, pair)| match pair {
+            b"()" => is_at(text.as_bytes(), at + 1, sure),
+            b"fu" => is_after_keyword(text.as_bytes(), at + 1, sure),
+            _ => false,
+        })
     }
 
     #[test]
@@ -71,13 +91,26 @@ mod tests {
             "$ :(){ :|:& };:",
             "bash -c ':(){ :|:& };:'",
             "x; :(){ :|:& };:",
+            "function f { f | f & }; f",
+            "function  : {\n :|:&\n};:",
+            "function f() { f|f& }; f",
         ] {
             assert!(found(text, false) && found(text, true), "{text}");
         }
         for text in ["the bomb :(){ :|:& };: is old", "\":(){ :|:& };:\""] {
             assert!(found(text, false) && !found(text, true), "{text}");
         }
-        for text in ["f() { g | f & }", "f() { f; }", "main() {\n}", "()", "x() { x | y & }", ":()"] {
+        for text in [
+            "f() { g | f & }",
+            "f() { f; }",
+            "main() {\n}",
+            "()",
+            "x() { x | y & }",
+            ":()",
+            "function f { g | f & }",
+            "function { f|f& }",
+            "fu",
+        ] {
             assert!(!found(text, false), "{text}");
         }
     }

@@ -5,7 +5,7 @@
 
 use super::super::operands;
 use super::super::paths::Roots;
-use super::super::shell::{Word, is_transparent, name_of};
+use super::super::shell::{Word, is_transparent, mentions, name_of};
 
 /// Facts, a bit each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -45,7 +45,7 @@ impl Facts {
     pub(super) const WIN_F: Self = Self(1 << 16);
     /// The first operand is a drive.
     pub(super) const FIRST_IS_DRIVE: Self = Self(1 << 17);
-    /// The next program is rm, perhaps after options and wrappers.
+    /// The next program is rm, perhaps after options and wrappers, or a text in which rm is run.
     pub(super) const NEXT_IS_RM: Self = Self(1 << 18);
     /// Operands stand before the first option.
     pub(super) const LEADING: Self = Self(1 << 19);
@@ -54,6 +54,10 @@ impl Facts {
 
     /// There is an operand.
     pub(super) const OPERAND: Self = Self(1 << 21);
+    /// There is one that is no switch of cmd.
+    const NO_SWITCH: Self = Self(1 << 22);
+    /// The only one of these is a drive.
+    pub(super) const ONLY_DRIVE: Self = Self(1 << 23);
 
     pub(super) fn has(self, other: Self) -> bool {
         self.0 & other.0 == other.0
@@ -89,7 +93,7 @@ impl About<'_> {
         }
         if !is_transparent(text) {
             facts.remove(Facts::NEXT_IS_RM);
-            facts.add(Facts::NEXT_IS_RM, name_of(text) == "rm");
+            facts.add(Facts::NEXT_IS_RM, name_of(text) == "rm" || mentions(text, "rm"));
         }
         match text.strip_prefix('-') {
             Some(option) if !option.is_empty() => option_of(&mut facts, option),
@@ -122,6 +126,10 @@ impl About<'_> {
         } else {
             facts.remove(Facts::FIRST_IS_DRIVE);
             facts.add(Facts::FIRST_IS_DRIVE, operands::is_drive(text));
+            let is_only = operands::is_drive(text) && !facts.has(Facts::NO_SWITCH);
+            facts.remove(Facts::ONLY_DRIVE);
+            facts.add(Facts::ONLY_DRIVE, is_only);
+            facts.add(Facts::NO_SWITCH, true);
         }
     }
 }

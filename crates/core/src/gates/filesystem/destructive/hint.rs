@@ -12,7 +12,7 @@
 //! | `f=` | `of=` |
 //! | `v/` | `/dev/` |
 //! | `hm`, `wn` | `chmod`, `chown` |
-//! | `()` | a fork bomb |
+//! | `()`, `fu` | a fork bomb, `function` without `()` |
 //! | `/s`, `-r`, `-e` | `del /s`, `Remove-Item -Recurse`, `-EncodedCommand` |
 //! | `$'` | anything, written with escapes |
 
@@ -25,6 +25,8 @@ pub(super) enum Hint {
     Command,
     /// The `()` of a function.
     Function,
+    /// The word `function`.
+    Keyword,
 }
 
 /// Longest run of quotes and backslashes that is stepped over, in bytes. A longer one is worth reading.
@@ -51,6 +53,7 @@ pub(super) fn each_hint(
             | ((byte == b'/') & (first == b'v'))
             | ((second == b'n') & (first == b'w'))
             | ((byte == b')') & (before == b'('))
+            | ((byte == b'u') & (before == b'f'))
             | ((byte == b'\'') & (before == b'$'))
             | (glue & (is_letter | dash | slash))
     };
@@ -72,6 +75,10 @@ fn hint_at(bytes: &[u8], at: usize, windows: bool) -> Option<Hint> {
     let pair = (bytes.get(first)?.to_ascii_lowercase(), bytes.get(around.second)?.to_ascii_lowercase());
     match pair {
         (b'(', b')') => Some(Hint::Function),
+        (b'f', b'u') => {
+            let is_alone = glue == 0 && around.is_option();
+            (is_alone && bytes.get(at..)?.starts_with(b"unction ")).then_some(Hint::Keyword)
+        }
         (b'r', b'm') => is_command(around.is_rm()),
         (b'f', b's') => is_command(around.follows(b"k") || around.follows(b"2") || around.follows(b"wipe")),
         (b'-', b'd') => is_command(around.goes_on(b"elete")),

@@ -21,6 +21,13 @@ pub(in crate::gates::filesystem) struct Word<'t> {
     pub(super) is_quoted: bool,
 }
 
+impl Word<'_> {
+    /// Whether a part of it is quoted or escaped.
+    pub(in crate::gates::filesystem) fn is_quoted(&self) -> bool {
+        self.is_quoted
+    }
+}
+
 /// A simple command.
 #[derive(Debug, Default)]
 pub(in crate::gates::filesystem) struct Command<'t> {

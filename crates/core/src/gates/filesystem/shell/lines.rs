@@ -16,6 +16,15 @@ pub(in crate::gates::filesystem) struct Line<'t> {
     pub(in crate::gates::filesystem) end: usize,
 }
 
+impl Line<'_> {
+    /// Whether it is a row of a table of Markdown, or several: a shell begins no line with `|`.
+    pub(super) fn is_table(&self) -> bool {
+        let is_row = |line: &str| line.len() > 1 && line.starts_with('|') && line.ends_with('|');
+        let mut rows = self.body.lines().map(str::trim).filter(|line| !line.is_empty()).peekable();
+        rows.peek().is_some() && rows.all(is_row)
+    }
+}
+
 /// The lines of a text, in their order.
 #[derive(Debug)]
 pub(in crate::gates::filesystem) struct Lines<'t> {

@@ -19,7 +19,12 @@ impl Default for OpenQuotes {
 
 impl OpenQuotes {
     /// Whether a quote is open at a place in either reading. Places are asked for in their order.
-    pub(super) fn at(&mut self, bytes: &[u8], place: usize, deadline: &Deadline<'_>) -> Result<bool, TimedOut> {
+    pub(super) fn at(
+        &mut self,
+        bytes: &[u8],
+        place: usize,
+        deadline: &Deadline<'_>,
+    ) -> Result<bool, TimedOut> {
         for reading in &mut self.0 {
             deadline.spend(place.saturating_sub(reading.at))?;
             reading.go(bytes.get(..place).unwrap_or(bytes));

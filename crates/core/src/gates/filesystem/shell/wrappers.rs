@@ -105,13 +105,21 @@ pub(in crate::gates::filesystem) fn is_transparent(word: &str) -> bool {
         || word.bytes().all(|byte| byte.is_ascii_digit())
         || is_assignment(word)
         || wrapper_of(name_of(word)).is_some()
+        || takes_text(name_of(word))
+}
+
+/// Whether a text of more than one word has that word where a command may begin.
+pub(in crate::gates::filesystem) fn mentions(text: &str, name: &str) -> bool {
+    let ends = |char: char| char.is_whitespace() || ";&|(){}`\"'".contains(char);
+    text.contains(char::is_whitespace) && text.split(ends).any(|word| name_of(word) == name)
 }
 
 fn wrapper_of(name: &str) -> Option<&'static Wrapper> {
     WRAPPERS.iter().find(|wrapper| wrapper.name == name)
 }
 
-fn is_shell(name: &str) -> bool {
+/// Whether a program is a shell, which `-c` gives a text.
+pub(in crate::gates::filesystem) fn takes_text(name: &str) -> bool {
     matches!(name, "sh" | "bash" | "zsh" | "dash" | "ksh" | "ash")
 }
 
@@ -121,7 +129,7 @@ fn is_powershell(name: &str) -> bool {
 
 /// Whether a program is given others as text.
 fn is_program(name: &str) -> bool {
-    is_shell(name)
+    takes_text(name)
         || is_powershell(name)
         || name.eq_ignore_ascii_case("cmd")
         || matches!(name, "eval" | "su" | "watch" | "ssh")
@@ -184,12 +192,19 @@ fn unwrapped(words: &[Word<'_>], mut run: Run, texts: &mut Vec<String>) -> Optio
 
 /// The text of `env -S`.
 fn split_string(options: &[Word<'_>]) -> Option<String> {
-    let at = options.iter().position(|word| {
-        word.text.starts_with("-S") || word.text.starts_with("--split-string") || !word.text.starts_with('-')
-    })?;
-    let joined = options.get(at..)?.iter().map(|word| word.text.as_ref()).collect::<Vec<_>>().join(" ");
-    let text = joined.strip_prefix("--split-string").or_else(|| joined.strip_prefix("-S"))?;
-    Some(text.trim_start_matches('=').to_owned())
+    let is_it = |text: &str| text.starts_with("-S") || long_split(text).is_some();
+    let at = options.iter().position(|word| is_it(&word.text) || !word.text.starts_with('-'))?;
+    let (first, rest) = options.get(at..)?.split_first()?;
+    let text = long_split(&first.text).or_else(|| first.text.strip_prefix("-S"))?;
+    let words = std::iter::once(text).chain(rest.iter().map(|word| word.text.as_ref()));
+    Some(words.collect::<Vec<_>>().join(" ").trim_start_matches('=').to_owned())
+}
+
+/// What `--split-string=` holds, which may be cut as long names may: `--split`, `--s`.
+fn long_split(word: &str) -> Option<&str> {
+    let name = word.strip_prefix("--s")?;
+    let (name, text) = name.split_once('=').unwrap_or((name, ""));
+    "plit-string".starts_with(name).then_some(text)
 }
 
 fn is_assignment(word: &str) -> bool {
@@ -279,7 +294,7 @@ fn program(argv: &[Word<'_>], windows: bool) -> Option<Program> {
                 None => one(at + 1),
             }
         }
-        name if is_shell(name) => {
+        name if takes_text(name) => {
             let options = shell_options(rest);
             let is_c = |word: &Word<'_>| {
                 word.text.starts_with('-') && !word.text.starts_with("--") && word.text.contains('c')
@@ -351,7 +366,11 @@ pub(super) fn texts_anywhere(command: &Command<'_>, windows: bool) -> Vec<String
         if claimed.contains(&at) {
             continue;
         }
-        texts.extend(quoted(word));
+        // The whole of it, where the option is quoted too.
+        match long_split(&word.text).filter(|text| !text.is_empty()) {
+            Some(text) => texts.push(text.to_owned()),
+            None => texts.extend(quoted(word)),
+        }
         let (name, argv) = (name_of(&word.text), words.get(at..).unwrap_or_default());
         if at < asked_to || !is_program(name) {
             continue;
@@ -363,7 +382,7 @@ pub(super) fn texts_anywhere(command: &Command<'_>, windows: bool) -> Vec<String
                 asked_to = claimed.end;
                 texts.push(program.text);
             }
-            None if is_shell(name) => asked_to = at + 1 + shell_options(argv.get(1..).unwrap_or_default()),
+            None if takes_text(name) => asked_to = at + 1 + shell_options(argv.get(1..).unwrap_or_default()),
             None if name == "su" => asked_to = words.len(),
             None => {}
         }
