@@ -12,12 +12,12 @@
 //!
 //! | a line | looks like one of a key if |
 //! |---|---|
-//! | with base64 | 16 characters of it stand in a row, or it ends in `=` |
+//! | with base64 | 32 characters of it stand in a row (16 on a later line) and are half of it, or it ends in `=` |
 //! | of a header | `Proc-Type:`, `DEK-Info:`, and `Version:`, `Comment:` and the like of PGP |
 //! | empty | it has no letter or digit but those of a prefix such as `key.pem-3-` |
 //!
-//! It ends with its `-----END …-----` if that follows within 32 KiB and before another `-----BEGIN`; else with the last line
-//! that looks like one of a key.
+//! It ends with its `-----END …-----` if that follows within 32 KiB and before another `-----BEGIN`, and a quarter of what stands
+//! between them is base64; else with the last line that looks like one of a key.
 
 use memchr::memmem;
 
@@ -27,12 +27,17 @@ use crate::gates::text::View;
 
 /// Least characters of base64 that are a key.
 const BODY_CHARS: usize = 64;
-/// Least characters of base64 in a row that a line of a key has.
-const RUN_CHARS: usize = 16;
+/// Least characters of base64 in a row that a line of a key has, and one after it.
+const RUN_CHARS: usize = 32;
+const LATER_RUN_CHARS: usize = 16;
+/// Of so many bytes of a line at least one is base64, where it is not known where the key ends.
+const LINE_DENSITY: usize = 2;
 /// How far after its beginning a key may end, in bytes.
 const KEY_BYTES_MAX: usize = 1 << 15;
 /// Most characters on a line that has nothing of a key.
 const EMPTY_LINE_BYTES_MAX: usize = 80;
+/// Of so many bytes up to its end at least one is base64.
+const DENSITY: usize = 4;
 /// How many strings of other keys may stand between two lines.
 const OTHERS_MAX: usize = 8;
 
@@ -56,8 +61,16 @@ pub(super) fn parts(
     let (mut end, mut closed) = (head_end, false);
     match marker(near, deadline)? {
         Marker::End(at, length) => {
-            body.lines(near.get(..at).unwrap_or_default(), true, deadline)?;
-            (end, closed) = (head_end + at + length, true);
+            let inside = near.get(..at).unwrap_or_default();
+            body.lines(inside, true, deadline)?;
+            closed = body.chars * DENSITY >= at;
+            if closed {
+                end += at + length;
+            } else {
+                // It is the end of something else: of what a program says about keys, perhaps.
+                body = Body::default();
+                end += body.lines(inside, false, deadline)?;
+            }
         }
         Marker::Begin(at) => end += body.lines(near.get(..at).unwrap_or_default(), false, deadline)?,
         Marker::None => end += body.lines(near, false, deadline)?,
@@ -134,6 +147,19 @@ impl Body {
         self.chars >= BODY_CHARS && !is_made_up(&self.first)
     }
 
+    /// Takes the base64 of a line, if it has some.
+    fn take(&mut self, line: &[u8], closed: bool) -> bool {
+        let (chars, least) =
+            (self.chars, if closed || self.chars == 0 { RUN_CHARS } else { LATER_RUN_CHARS });
+        let is_long = |run: &&[u8]| run.len() >= least && (closed || run.len() * LINE_DENSITY >= line.len());
+        for run in line.split(|byte| !is_base64(*byte)).filter(is_long) {
+            self.chars += run.len();
+            let missing = BODY_CHARS.saturating_sub(self.first.len());
+            self.first.extend(run.iter().take(missing));
+        }
+        self.chars > chars
+    }
+
     /// Reads lines as long as they look like those of a key, or all if it is known where it closes. Answers where the last
     /// that looks so ends.
     fn lines(&mut self, bytes: &[u8], closed: bool, deadline: &Deadline<'_>) -> Result<usize, TimedOut> {
@@ -141,14 +167,8 @@ impl Body {
         while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
             let (line, length) = first_line(rest);
             deadline.spend(length)?;
-            let run = longest_run(line);
             let is_header = || HEADERS.iter().any(|header| memmem::find(line, header).is_some());
-            if is_header() || self.chars > 0 && ends_padded(line) {
-                end = at + line.len();
-            } else if run.len() >= RUN_CHARS {
-                self.chars += run.len();
-                let missing = BODY_CHARS.saturating_sub(self.first.len());
-                self.first.extend(run.iter().take(missing));
+            if is_header() || self.take(line, closed) || self.chars > 0 && ends_padded(line) {
                 end = at + line.len();
             } else if at > 0 && !closed && !is_empty(line) {
                 break;
@@ -175,10 +195,6 @@ fn first_line(bytes: &[u8]) -> (&[u8], usize) {
 
 fn is_base64(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=')
-}
-
-fn longest_run(line: &[u8]) -> &[u8] {
-    line.split(|byte| !is_base64(*byte)).max_by_key(|run| run.len()).unwrap_or_default()
 }
 
 /// Whether the last letter of a line is the padding of base64.

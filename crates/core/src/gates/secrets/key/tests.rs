@@ -140,6 +140,23 @@ fn lines_that_are_strings_go_one_by_one() {
 }
 
 #[test]
+fn what_stands_between_two_marks_is_no_key_by_that() {
+    let code =
+        "    let certificateAuthority = internationalizationHelper(the, other, things, that, are, long);\n";
+    let between = |start: &str| {
+        format!(
+            "x(\"-----BEGIN PRIVATE KEY-----\"{start}\n{}x(\"-----END PRIVATE KEY-----\")",
+            code.repeat(9)
+        )
+    };
+    assert_eq!(redacted(&json!(between(" - "))).0, None);
+    // 64 bytes without a `-` are a key, yet the rest stays.
+    let (reason, left) = redacted(&json!(between("")));
+    assert_eq!(reason.as_deref(), Some("redacted 1 private-key"));
+    assert!(left.contains("certificateAuthority") && left.contains("-----END"), "{left}");
+}
+
+#[test]
 fn what_only_speaks_of_keys_is_none() {
     let (short, public) = (body(0).remove(0), key("PUBLIC KEY", 3).join("\n"));
     for text in [
