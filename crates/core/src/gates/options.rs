@@ -155,6 +155,11 @@ impl<'s> Options<'s> {
         allowed: impl Fn(f64) -> bool,
     ) -> Result<Option<f64>, SettingsError> {
         let value = self.get(name);
+        // TOML has `inf` and `nan`, which JSON has not: they come as null.
+        if value.is_some_and(Value::is_null) {
+            let found = Found::new("no finite number");
+            return Err(self.refused(name, SettingsProblem::Value { found, expected }));
+        }
         self.read(name, value, expected, |value| value.as_f64().filter(|number| allowed(*number)))
     }
 

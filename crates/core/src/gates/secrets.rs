@@ -281,6 +281,15 @@ impl Search<'_, '_> {
     }
 }
 
+/// What is wrong with an expression, without the drawing of it.
+fn in_a_line(error: &regex::Error) -> String {
+    let text = error.to_string();
+    match text.rsplit_once("\nerror: ") {
+        Some((_, what)) => format!("regex parse error: {what}"),
+        None => text,
+    }
+}
+
 /// Reads one of the rules that were added.
 fn extra_rule(options: &Options<'_>, rule: &Value) -> Result<Sought, SettingsError> {
     let empty = Map::new();
@@ -306,7 +315,7 @@ fn extra_rule(options: &Options<'_>, rule: &Value) -> Result<Sought, SettingsErr
         .size_limit(REGEX_BYTES_MAX)
         .dfa_size_limit(REGEX_BYTES_MAX)
         .build();
-    let regex = built.map_err(|error| fields.refused("regex", SettingsProblem::Regex(error.to_string())))?;
+    let regex = built.map_err(|error| fields.refused("regex", SettingsProblem::Regex(in_a_line(&error))))?;
     if regex.is_match(b"") {
         return Err(refused(&fields, "regex", pattern, expected));
     }
