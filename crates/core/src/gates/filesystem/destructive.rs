@@ -231,8 +231,8 @@ impl Search<'_> {
                 find = Some((run.start, facts));
             }
             // A shell may be given rm as text.
-            let given = || takes_text(name) && rest.iter().any(|word| mentions(&word.text, "rm"));
-            if name == "rm" || is_given && given() {
+            let removes = || takes_text(name) && rest.iter().any(|word| mentions(&word.text, "rm"));
+            if name == "rm" || is_given && removes() {
                 let by_find = find.filter(|(start, _)| run.by_find == Some(*start)).map(|(_, find)| find);
                 let by_pipe = fed.filter(|_| run.by_xargs);
                 let giver = by_find.or(by_pipe);

@@ -13,7 +13,7 @@ const BLANKS_MAX: usize = 64;
 pub(super) fn is_at(bytes: &[u8], at: usize, sure: bool) -> bool {
     let Some(head) = at.checked_sub(1).and_then(|open| bytes.get(..open)) else { return false };
     let head = head.trim_ascii_end();
-    let length = head.iter().rev().take(NAME_BYTES_MAX).take_while(|byte| is_name(byte)).count();
+    let length = head.iter().rev().take(NAME_BYTES_MAX).take_while(|byte| is_name(**byte)).count();
     let start = head.len() - length;
     let Some(name) = head.get(start..).filter(|name| !name.is_empty()) else { return false };
     calls_itself(name, bytes.get(at + 1..).unwrap_or_default()) && (!sure || begins(bytes, start))
@@ -24,7 +24,7 @@ pub(super) fn is_after_keyword(bytes: &[u8], at: usize, sure: bool) -> bool {
     let rest = bytes.get(at + "unction".len()..).unwrap_or_default();
     let blanks = rest.iter().take(BLANKS_MAX).take_while(|byte| byte.is_ascii_whitespace()).count();
     let rest = rest.get(blanks..).unwrap_or_default();
-    let length = rest.iter().take(NAME_BYTES_MAX).take_while(|byte| is_name(byte)).count();
+    let length = rest.iter().take(NAME_BYTES_MAX).take_while(|byte| is_name(**byte)).count();
     let Some((name, rest)) = rest.split_at_checked(length).filter(|(name, _)| !name.is_empty()) else {
         return false;
     };
@@ -32,8 +32,8 @@ pub(super) fn is_after_keyword(bytes: &[u8], at: usize, sure: bool) -> bool {
     blanks > 0 && calls_itself(name, rest) && (!sure || begins(bytes, at.saturating_sub(1)))
 }
 
-fn is_name(byte: &u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"_:.-".contains(byte)
+fn is_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"_:.-".contains(&byte)
 }
 
 /// Whether a body follows in which a function of that name is called twice.
