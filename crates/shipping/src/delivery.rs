@@ -25,7 +25,7 @@ pub(crate) fn deliver(transport: &dyn Transport, events: &[Event]) -> Delivered 
         if part.is_empty() {
             continue;
         }
-        match (transport.post(&body(part)), part) {
+        match (transport.post(&body(part), part.len()), part) {
             (Reply::Accepted, part) => delivered.settled += part.len(),
             (Reply::Refused { why }, [event]) => {
                 delivered.rejected.push((event.clone(), why));
@@ -60,7 +60,7 @@ mod tests {
     struct Shared(std::sync::Mutex<Server>);
 
     impl Transport for Shared {
-        fn post(&self, body: &str) -> Reply {
+        fn post(&self, body: &str, _events: usize) -> Reply {
             let server = self.0.lock().unwrap();
             server.requests.borrow_mut().push(body.to_owned());
             let count = server.requests.borrow().len();

@@ -9,8 +9,8 @@ use ureq::http::{HeaderMap, StatusCode};
 /// How long one request may take.
 const TIME_MAX: Duration = Duration::from_secs(10);
 
-/// How much of a refusal is read and shown.
-const SAID_BYTES_MAX: u64 = 64 * 1024;
+/// How much of a reply is read: one to a full batch names a hundred agents. And how much of a refusal is shown.
+const SAID_BYTES_MAX: u64 = 1 << 20;
 const SAID_CHARS_MAX: usize = 200;
 
 /// A server and the key for it.
@@ -50,8 +50,8 @@ pub enum Reply {
 
 /// Delivers batches.
 pub trait Transport: Send {
-    /// Sends the body of a request to `/v1/ingest` and waits for the reply.
-    fn post(&self, body: &str) -> Reply;
+    /// Sends the body of a request to `/v1/ingest`, which has so many events, and waits for the reply.
+    fn post(&self, body: &str, events: usize) -> Reply;
 }
 
 /// HTTP, or HTTPS where the address says so.
@@ -65,7 +65,11 @@ pub struct Http {
 impl Http {
     /// A transport to a server.
     pub fn new(destination: &Destination) -> Self {
-        let config = ureq::Agent::config_builder().timeout_global(Some(TIME_MAX)).http_status_as_error(false);
+        // Where a redirect leads, somebody else would answer.
+        let config = ureq::Agent::config_builder()
+            .timeout_global(Some(TIME_MAX))
+            .http_status_as_error(false)
+            .max_redirects(0);
         Self {
             agent: config.build().into(),
             url: format!("{}/v1/ingest", destination.server.trim_end_matches('/')),
@@ -75,7 +79,7 @@ impl Http {
 }
 
 impl Transport for Http {
-    fn post(&self, body: &str) -> Reply {
+    fn post(&self, body: &str, events: usize) -> Reply {
         let reply = self
             .agent
             .post(&self.url)
@@ -87,20 +91,35 @@ impl Transport for Http {
             Ok(mut reply) => {
                 let (status, after) = (reply.status(), retry_after(reply.headers()));
                 let text = reply.body_mut().with_config().limit(SAID_BYTES_MAX).read_to_string();
-                meaning(status, &text.unwrap_or_default(), after)
+                meaning(status, &text.unwrap_or_default(), after, events)
             }
         }
     }
 }
 
-/// What a reply means. Only what says that the events themselves are bad gives them up.
-fn meaning(status: StatusCode, text: &str, after: Option<Duration>) -> Reply {
+/// What a reply means. Only a server that counts all the events has them, and only what says that the events themselves are bad
+/// gives them up: whatever else stands in between (a portal, another program on the port) knows nothing about them.
+fn meaning(status: StatusCode, text: &str, after: Option<Duration>, events: usize) -> Reply {
     #[derive(Deserialize)]
     struct Said {
         error: String,
     }
+    #[derive(Deserialize)]
+    struct Counted {
+        accepted: usize,
+        duplicates: usize,
+    }
     if status.is_success() {
-        return Reply::Accepted;
+        let counted = serde_json::from_str(text)
+            .ok()
+            .and_then(|Counted { accepted, duplicates }| accepted.checked_add(duplicates));
+        return match counted {
+            Some(counted) if counted == events => Reply::Accepted,
+            _ => {
+                let why = format!("it answered {} without taking the verdicts", status.as_u16());
+                Reply::Later { why, after }
+            }
+        };
     }
     let said = serde_json::from_str(text).map(|Said { error }| error);
     let why = match &said {
@@ -134,16 +153,35 @@ mod tests {
     fn only_a_refusal_of_the_events_gives_them_up() {
         let error = r#"{"error":"events[3].agent_id: empty text","code":"validation_error","status":400}"#;
         let why = "400: events[3].agent_id: empty text".to_owned();
-        assert_eq!(meaning(StatusCode::BAD_REQUEST, error, None), Reply::Refused { why });
-        assert_eq!(meaning(StatusCode::ACCEPTED, "", None), Reply::Accepted);
+        assert_eq!(meaning(StatusCode::BAD_REQUEST, error, None, 1), Reply::Refused { why });
         let after = Some(Duration::from_secs(3));
-        for status in [401, 403, 404, 408, 409, 429, 500, 502, 503] {
+        for status in [302, 307, 401, 403, 404, 408, 409, 429, 500, 502, 503] {
             let status = StatusCode::from_u16(status).unwrap();
-            let reply = meaning(status, error, after);
+            let reply = meaning(status, error, after, 1);
             assert!(matches!(&reply, Reply::Later { after: found, .. } if *found == after), "{status}");
         }
-        let portal = meaning(StatusCode::BAD_REQUEST, "<html>", None);
+        let portal = meaning(StatusCode::BAD_REQUEST, "<html>", None, 1);
         assert_eq!(portal, Reply::Later { why: "it answered 400".to_owned(), after: None });
+    }
+
+    #[test]
+    fn only_a_server_that_counts_all_events_has_them() {
+        for (text, accepted) in [
+            (r#"{"accepted":2,"duplicates":1,"reputation_updates":[]}"#, true),
+            (r#"{"accepted":0,"duplicates":3}"#, true),
+            (r#"{"accepted":2,"duplicates":0}"#, false),
+            (r#"{"accepted":4,"duplicates":0}"#, false),
+            (r#"{"accepted":3}"#, false),
+            (r#"{"accepted":18446744073709551615,"duplicates":4}"#, false),
+            ("<html>portal</html>", false),
+            ("", false),
+        ] {
+            for status in [StatusCode::OK, StatusCode::ACCEPTED] {
+                let reply = meaning(status, text, None, 3);
+                assert_eq!(reply == Reply::Accepted, accepted, "{text}");
+                assert!(accepted || matches!(reply, Reply::Later { .. }), "{text}");
+            }
+        }
     }
 
     #[test]

@@ -46,8 +46,9 @@ impl Server {
 }
 
 impl Transport for Server {
-    fn post(&self, body: &str) -> Reply {
+    fn post(&self, body: &str, events: usize) -> Reply {
         let body: serde_json::Value = serde_json::from_str(body).unwrap();
+        assert_eq!(body["events"].as_array().unwrap().len(), events);
         let id = |event: &serde_json::Value| event["evaluation_id"].as_str().unwrap().to_owned();
         let mut told = self.0.0.lock().unwrap();
         told.requests.push(body["events"].as_array().unwrap().iter().map(id).collect());
