@@ -79,6 +79,8 @@ struct State {
     hurry: bool,
     failing: bool,
     phase: Phase,
+    /// The attempt of the end has failed.
+    gave_up: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,6 +120,7 @@ impl Telemetry {
             hurry: false,
             failing: false,
             phase: Phase::Open,
+            gave_up: false,
         };
         let shared =
             Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new(), tell: Box::new(tell) });
@@ -252,9 +255,12 @@ impl Shared {
                         state.nothing_waits();
                         continue;
                     };
+                    // One that is on its way when the end begins is not yet the attempt of the end.
+                    let is_last = state.phase == Phase::Closing;
                     drop(state);
                     let delivered = deliver(transport, taken.events());
                     let mut state = self.lock();
+                    state.gave_up |= is_last && delivered.later.is_some();
                     state.apply(&taken, delivered);
                     self.tell(state);
                     self.changed.notify_all();
@@ -273,7 +279,7 @@ impl State {
         let idle = self.waiting() == 0 && !self.queue.has_adopted();
         match self.phase {
             Phase::Closed => return Plan::Stop,
-            Phase::Closing if idle || self.failing => return Plan::Stop,
+            Phase::Closing if idle || self.gave_up => return Plan::Stop,
             Phase::Closing => return Plan::Send,
             Phase::Open => {}
         }

@@ -198,6 +198,33 @@ fn the_end_sends_once_more_and_may_be_repeated() {
 }
 
 #[test]
+fn the_end_tries_once_more_after_a_failure() {
+    let server = Server::default();
+    server.tell(|told| told.always = Some(Reply::Later { why: "429".to_owned(), after: Some(LONG) }));
+    let (telemetry, _) = started(&server, &patient());
+    telemetry.track(event("1"));
+    assert!(!telemetry.flush(Duration::from_millis(50)));
+    server.tell(|told| told.always = None);
+    telemetry.shutdown(LONG);
+    assert_eq!((server.requests(), telemetry.dropped()), (vec![vec!["1".to_owned()]; 2], 0));
+}
+
+#[test]
+fn an_attempt_that_fails_while_the_end_begins_is_not_the_last() {
+    let server = Server::default();
+    server.tell(|told| (told.held, told.replies) = (true, [later()].into()));
+    let (telemetry, _) = started(&server, &Settings { batch: 1, ..patient() });
+    telemetry.track(event("1"));
+    server.until(|told| told.requests.len() == 1);
+    std::thread::scope(|scope| {
+        scope.spawn(|| telemetry.shutdown(LONG));
+        std::thread::sleep(Duration::from_millis(50));
+        server.tell(|told| told.held = false);
+    });
+    assert_eq!((server.requests().len(), telemetry.dropped()), (2, 0));
+}
+
+#[test]
 fn what_the_end_cannot_deliver_is_there_for_the_next_process() {
     let (server, folder) = (Server::default(), Folder::new("next"));
     server.tell(|told| told.always = Some(later()));
