@@ -148,16 +148,18 @@ impl Telemetry {
         self.shared.tell(state);
     }
 
-    /// Waits until what was tracked so far is delivered or given up. False if that takes longer.
+    /// Waits until what was tracked so far is delivered or given up. False if that takes longer. It does not wait for the
+    /// interval, but for a back-off and for what the server asked for; where that lies beyond the timeout, it is false at once.
     pub fn flush(&self, timeout: Duration) -> bool {
         let until = Instant::now() + timeout;
         let mut state = self.shared.lock();
         let goal = state.tracked;
-        (state.hurry, state.not_before) = (true, None);
+        state.hurry = true;
         self.shared.changed.notify_all();
         while state.settled < goal {
             let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() || state.phase == Phase::Closed {
+            let in_vain = state.phase == Phase::Open && state.not_before.is_some_and(|then| then > until);
+            if left.is_zero() || in_vain || state.phase == Phase::Closed {
                 return false;
             }
             state = self.shared.wait(state, left);

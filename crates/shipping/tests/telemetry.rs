@@ -135,13 +135,27 @@ fn a_server_that_is_away_is_told_of_once_and_nothing_is_lost() {
     telemetry.track(event("1"));
     assert!(!telemetry.flush(Duration::from_millis(50)) || server.requests().len() == 3);
     telemetry.track(event("2"));
-    // Each flush is an attempt of its own, whatever the back-off says.
-    while !telemetry.flush(Duration::from_millis(100)) {}
+    assert!(telemetry.flush(LONG), "it waits for the back-off");
     telemetry.shutdown(LONG);
     let notices = notices.lock().unwrap().clone();
     assert_eq!(notices, [Notice::Waiting { why: "503: busy".to_owned() }, Notice::Delivering]);
     assert_eq!(server.requests().last().unwrap().last().unwrap(), "2");
     assert_eq!(telemetry.dropped(), 0);
+}
+
+#[test]
+fn a_flush_does_not_override_what_the_server_asks_for() {
+    let server = Server::default();
+    let after = Some(Duration::from_hours(1));
+    server.tell(|told| told.always = Some(Reply::Later { why: "429".to_owned(), after }));
+    let (telemetry, _) = started(&server, &patient());
+    telemetry.track(event("1"));
+    let began = std::time::Instant::now();
+    for _ in 0..5 {
+        assert!(!telemetry.flush(LONG));
+    }
+    assert_eq!(server.requests().len(), 1);
+    assert!(began.elapsed() < LONG / 2, "there is nothing to wait for");
 }
 
 #[test]
