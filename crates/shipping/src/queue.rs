@@ -22,6 +22,9 @@ pub(crate) struct Queue {
     in_flight: usize,
     spools: Option<Spools>,
     spool_first: bool,
+    /// Events of this process so far, and those of which it is known what became of them.
+    tracked: u64,
+    settled: u64,
     dropped: u64,
     /// What is wrong with the spool was told.
     broken: bool,
@@ -43,11 +46,6 @@ impl Taken {
             Self::Buffered(events) => events,
         }
     }
-
-    /// Whether this process has made them.
-    pub(crate) fn is_own(&self) -> bool {
-        !matches!(self, Self::Adopted(_))
-    }
 }
 
 impl Queue {
@@ -64,43 +62,52 @@ impl Queue {
             in_flight: 0,
             spools,
             spool_first,
+            tracked: 0,
+            settled: 0,
             dropped: 0,
             broken: false,
             notices: Vec::new(),
         }
     }
 
-    /// Takes an event, and says how many were thrown away for it.
-    pub(crate) fn push(&mut self, event: Event) -> u64 {
+    /// Takes an event. Where there is no room for it, the oldest goes.
+    pub(crate) fn push(&mut self, event: Event) {
+        self.tracked += 1;
         if self.spool_first && self.spool(&event) {
-            return 0;
+            return;
         }
         self.buffer.push_back(event);
         if self.buffer.len() <= self.buffer_max {
-            return 0;
+            return;
         }
         // Those that are on their way stay: whether they arrive is about to be known.
-        let Some(oldest) = self.buffer.remove(self.in_flight.min(self.buffer.len() - 1)) else { return 0 };
-        u64::from(!self.spool(&oldest) && self.lose(1))
+        let Some(oldest) = self.buffer.remove(self.in_flight.min(self.buffer.len() - 1)) else { return };
+        if !self.spool(&oldest) {
+            self.lose();
+        }
     }
 
-    /// Counts events that are lost. It is told the first time.
-    fn lose(&mut self, events: u64) -> bool {
+    /// Counts an event that is lost. It is told the first time.
+    fn lose(&mut self) {
         if self.dropped == 0 {
             self.notices.push(Notice::Dropping);
         }
-        self.dropped += events;
-        true
+        self.dropped += 1;
+        self.settled += 1;
     }
 
     /// Writes an event to the spool, if there is one that can be written.
     fn spool(&mut self, event: &Event) -> bool {
         let Some(spools) = &mut self.spools else { return false };
-        let written = spools.append(event);
-        if let Ok(lost @ 1..) = &written {
-            self.notices.push(Notice::SpoolFull { events: *lost });
+        let mut discarded = Discarded::default();
+        let written = spools.append(event, &mut discarded);
+        let events = discarded.own + discarded.adopted;
+        if events > 0 {
+            self.dropped += events;
+            self.settled += discarded.own;
+            self.notices.push(Notice::SpoolFull { events });
         }
-        self.tell_spool(&written.map(|_| ()))
+        self.tell_spool(&written)
     }
 
     /// Tells when the spool breaks, and when it is mended.
@@ -156,7 +163,7 @@ impl Queue {
     pub(crate) fn settle(&mut self, taken: &Taken, count: usize) {
         let released = match (taken, &mut self.spools) {
             (Taken::Buffered(_), _) => {
-                self.buffer.drain(..count.min(self.buffer.len()));
+                self.settled += self.buffer.drain(..count.min(self.buffer.len())).len() as u64;
                 self.in_flight = 0;
                 return;
             }
@@ -166,6 +173,8 @@ impl Queue {
             }
             (Taken::Spooled(batch), Some(Spools { own: Some(own), .. })) => {
                 self.notices.extend((batch.damaged > 0).then_some(Notice::Damaged { lines: batch.damaged }));
+                // What was given up for lack of room meanwhile is settled already.
+                self.settled += own.held(batch, count) as u64;
                 own.release(batch, count)
             }
             (Taken::Adopted(_) | Taken::Spooled(_), _) => Ok(()),
@@ -184,16 +193,35 @@ impl Queue {
         self.notices.push(Notice::Rejected { why, kept });
     }
 
-    /// Puts what is in memory on disk, or gives it up; and lets go of the spool. Says how many were given up.
-    pub(crate) fn park(&mut self) -> u64 {
-        let mut lost = 0;
+    /// Puts what is in memory on disk, or gives it up; and lets go of the spool.
+    pub(crate) fn park(&mut self) {
         for event in std::mem::take(&mut self.buffer) {
-            lost += u64::from(!self.spool(&event) && self.lose(1));
+            if !self.spool(&event) {
+                self.lose();
+            }
         }
         if let Some(own) = self.spools.take().and_then(|spools| spools.own) {
             own.close();
         }
-        lost
+    }
+
+    /// What is counted as waiting is nowhere: it was lost with a spool.
+    pub(crate) fn settle_all(&mut self) {
+        self.settled = self.tracked;
+    }
+
+    /// How many were taken, and of how many it is known what became of them.
+    pub(crate) fn tracked(&self) -> u64 {
+        self.tracked
+    }
+
+    pub(crate) fn settled(&self) -> u64 {
+        self.settled
+    }
+
+    /// Events of this process of which it is not known what became of them.
+    pub(crate) fn waiting(&self) -> u64 {
+        self.tracked.saturating_sub(self.settled)
     }
 
     /// The file that has to be synced.
@@ -235,31 +263,38 @@ pub(crate) struct Spools {
     bytes_max: u64,
 }
 
+/// Events that had to go for lack of room.
+#[derive(Debug, Default)]
+struct Discarded {
+    own: u64,
+    adopted: u64,
+}
+
 impl Spools {
     pub(crate) fn new(parent: PathBuf, bytes_max: u64) -> Self {
         Self { parent, own: None, adopted: Vec::new(), bytes_max }
     }
 
-    /// Writes an event, and says how many of the oldest had to go.
-    fn append(&mut self, event: &Event) -> io::Result<u64> {
+    /// Writes an event, and counts how many of the oldest had to go.
+    fn append(&mut self, event: &Event, discarded: &mut Discarded) -> io::Result<()> {
         let own = match &mut self.own {
             Some(own) => own,
             none => none.insert(Spool::create(&self.parent)?),
         };
         own.append(event)?;
-        let mut lost = 0;
         let bytes = |spools: &Self| {
             let adopted: u64 = spools.adopted.iter().map(Spool::bytes).sum();
             adopted + spools.own.as_ref().map_or(0, Spool::bytes)
         };
         while bytes(self) > self.bytes_max {
-            match self.adopted.first_mut().or(self.own.as_mut()) {
-                Some(oldest) => lost += oldest.discard_oldest()?,
-                None => break,
+            match (self.adopted.first_mut(), &mut self.own) {
+                (Some(oldest), _) => discarded.adopted += oldest.discard_oldest()?,
+                (None, Some(own)) => discarded.own += own.discard_oldest()?,
+                (None, None) => break,
             }
             self.remove_empty();
         }
-        Ok(lost)
+        Ok(())
     }
 
     /// Gives up the first so many of what was taken from the oldest spool.

@@ -12,7 +12,7 @@
 
 use std::collections::VecDeque;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use crate::event::Event;
@@ -63,6 +63,8 @@ impl Batch {
 struct Segment {
     number: u64,
     bytes: u64,
+    /// How many of its events the server does not have. Those of other processes are not counted before they have to be.
+    events: Option<u64>,
 }
 
 /// The spool of one process, or one that was taken over.
@@ -124,7 +126,7 @@ impl Spool {
             let name = entry.file_name();
             let number = name.to_str().and_then(|name| name.strip_suffix(".spool")?.parse().ok());
             if let Some(number) = number {
-                segments.push(Segment { number, bytes: entry.metadata()?.len() });
+                segments.push(Segment { number, bytes: entry.metadata()?.len(), events: None });
             }
         }
         segments.sort_by_key(|segment| segment.number);
@@ -155,7 +157,7 @@ impl Spool {
                 }
                 let number = self.segments.back().map_or(self.read.segment, |last| last.number) + 1;
                 let file = OpenOptions::new().append(true).create_new(true).open(self.path(number))?;
-                self.segments.push_back(Segment { number, bytes: 0 });
+                self.segments.push_back(Segment { number, bytes: 0, events: Some(0) });
                 file
             }
         };
@@ -164,6 +166,7 @@ impl Spool {
         match file.write_all(line.as_bytes()) {
             Ok(()) => {
                 last.bytes = last.bytes.saturating_add(length);
+                last.events = last.events.map(|events| events + 1);
                 self.dirty = true;
                 self.writer = Some(file);
                 Ok(())
@@ -235,8 +238,18 @@ impl Spool {
         self.dir == batch.spool
     }
 
+    /// How many of the first so many events of a batch are still here: others were given up for lack of room meanwhile.
+    pub(crate) fn held(&self, batch: &Batch, count: usize) -> usize {
+        batch.ends.iter().take(count).filter(|end| **end > self.read).count()
+    }
+
     /// Gives up the first so many events of a batch: the server has them.
     pub fn release(&mut self, batch: &Batch, count: usize) -> io::Result<()> {
+        for end in batch.ends.iter().take(count).filter(|end| **end > self.read) {
+            if let Some(segment) = self.segments.iter_mut().find(|segment| segment.number == end.segment) {
+                segment.events = segment.events.map(|events| events.saturating_sub(1));
+            }
+        }
         match batch.position_after(count) {
             Some(position) => self.release_to(position),
             None => Ok(()),
@@ -262,16 +275,13 @@ impl Spool {
     pub fn discard_oldest(&mut self) -> io::Result<u64> {
         let Some(oldest) = self.segments.front() else { return Ok(0) };
         let end = Position { segment: oldest.number, offset: oldest.bytes };
-        let mut lost = 0;
-        loop {
-            let batch = self.first(1024, usize::MAX)?;
-            let within = batch.ends.iter().filter(|position| **position <= end).count();
-            lost += u64::try_from(within).unwrap_or_default();
-            if within < batch.events.len() || batch.events.is_empty() {
-                break;
+        let lost = match oldest.events {
+            Some(events) => events,
+            None => {
+                let offset = if oldest.number == self.read.segment { self.read.offset } else { 0 };
+                lines(&self.path(oldest.number), offset)?
             }
-            self.read = batch.end;
-        }
+        };
         self.release_to(end)?;
         Ok(lost)
     }
@@ -302,6 +312,16 @@ impl Spool {
     fn path(&self, number: u64) -> PathBuf {
         self.dir.join(format!("{number:010}.spool"))
     }
+}
+
+/// The lines of a file from an offset on.
+fn lines(path: &Path, offset: u64) -> io::Result<u64> {
+    let mut file = File::open(path)?;
+    file.seek(SeekFrom::Start(offset))?;
+    let mut text = Vec::new();
+    file.read_to_end(&mut text)?;
+    let ends = text.iter().filter(|byte| **byte == b'\n').count();
+    Ok(u64::try_from(ends).unwrap_or_default())
 }
 
 /// The event of a line, unless it is damaged.

@@ -67,9 +67,6 @@ struct State {
     queue: Queue,
     interval: Duration,
     batch: usize,
-    /// Events of this process so far, and those of which it is known what became of them.
-    tracked: u64,
-    settled: u64,
     /// When the oldest that waits arrived.
     waiting_since: Option<Instant>,
     /// After a failure nothing is sent before this.
@@ -112,8 +109,6 @@ impl Telemetry {
             queue: Queue::new(batch, settings.buffer, spools, settings.spool_first),
             interval: settings.interval,
             batch,
-            tracked: 0,
-            settled: 0,
             waiting_since: None,
             not_before: None,
             backoff: Backoff::default(),
@@ -134,15 +129,13 @@ impl Telemetry {
     /// Takes an event. It does not wait for the network, and after the end the event is given up and counted.
     pub fn track(&self, event: Event) {
         let mut state = self.shared.lock();
-        state.tracked += 1;
-        let lost = state.queue.push(event);
-        state.settled += lost;
+        state.queue.push(event);
         let was_empty = state.waiting_since.is_none();
         state.waiting_since.get_or_insert_with(Instant::now);
         if state.phase == Phase::Closed {
-            state.settled += state.queue.park();
+            state.queue.park();
         }
-        if was_empty || state.waiting() >= state.batch as u64 {
+        if was_empty || state.queue.waiting() >= state.batch as u64 {
             self.shared.changed.notify_all();
         }
         self.shared.tell(state);
@@ -153,10 +146,10 @@ impl Telemetry {
     pub fn flush(&self, timeout: Duration) -> bool {
         let until = Instant::now() + timeout;
         let mut state = self.shared.lock();
-        let goal = state.tracked;
+        let goal = state.queue.tracked();
         state.hurry = true;
         self.shared.changed.notify_all();
-        while state.settled < goal {
+        while state.queue.settled() < goal {
             let left = until.saturating_duration_since(Instant::now());
             let in_vain = state.phase == Phase::Open && state.not_before.is_some_and(|then| then > until);
             if left.is_zero() || in_vain || state.phase == Phase::Closed {
@@ -195,7 +188,7 @@ impl Telemetry {
 
     /// Events of which it is not known yet that the server has them.
     pub fn waiting(&self) -> u64 {
-        self.shared.lock().waiting()
+        self.shared.lock().queue.waiting()
     }
 }
 
@@ -273,12 +266,8 @@ impl Shared {
 }
 
 impl State {
-    fn waiting(&self) -> u64 {
-        self.tracked.saturating_sub(self.settled)
-    }
-
     fn plan(&self, now: Instant) -> Plan {
-        let idle = self.waiting() == 0 && !self.queue.has_adopted();
+        let idle = self.queue.waiting() == 0 && !self.queue.has_adopted();
         match self.phase {
             Phase::Closed => return Plan::Stop,
             Phase::Closing if idle || self.gave_up => return Plan::Stop,
@@ -293,14 +282,14 @@ impl State {
         }
         let since = self.waiting_since.unwrap_or(now);
         let left = (since + self.interval).saturating_duration_since(now);
-        let full = self.waiting() >= self.batch as u64;
+        let full = self.queue.waiting() >= self.batch as u64;
         let due = self.hurry || full || left.is_zero() || self.failing || self.queue.has_adopted();
         if due { Plan::Send } else { Plan::Wait(left) }
     }
 
     /// What is counted as waiting is nowhere: it was lost with a spool.
     fn nothing_waits(&mut self) {
-        self.settled = self.tracked;
+        self.queue.settle_all();
         (self.waiting_since, self.hurry) = (None, false);
     }
 
@@ -312,9 +301,6 @@ impl State {
         self.queue.settle(taken, settled);
         for (event, why) in rejected {
             self.queue.reject(&event, why);
-        }
-        if taken.is_own() {
-            self.settled += settled as u64;
         }
         match later {
             None => {
@@ -333,7 +319,7 @@ impl State {
                 }
             }
         }
-        if self.waiting() == 0 {
+        if self.queue.waiting() == 0 {
             (self.waiting_since, self.hurry) = (None, false);
         } else if settled > 0 {
             self.waiting_since = Some(Instant::now());

@@ -330,6 +330,8 @@ fn a_full_spool_gives_up_the_oldest_and_says_so() {
     for number in 0..count {
         telemetry.track(event(&format!("{number:05}")));
     }
+    let (dropped, waiting) = (telemetry.dropped(), telemetry.waiting());
+    assert_eq!(dropped + waiting, count as u64, "each is counted once");
     telemetry.shutdown(LONG);
     let lost = notices
         .lock()
@@ -341,4 +343,29 @@ fn a_full_spool_gives_up_the_oldest_and_says_so() {
     let lost = usize::try_from(lost.unwrap()).unwrap();
     assert_eq!(first, [event(&format!("{lost:05}"))]);
     assert!(left.bytes() <= 5 << 20 && lost < count);
+    assert_eq!(dropped, lost as u64);
+}
+
+#[test]
+fn what_a_full_spool_gives_up_while_it_is_on_its_way_is_counted_once() {
+    let (server, folder) = (Server::default(), Folder::new("full-on-its-way"));
+    server.tell(|told| told.held = true);
+    let settings =
+        Settings { spool: Some(folder.0.clone()), spool_first: true, spool_bytes_max: 5 << 20, ..patient() };
+    let (telemetry, _) = started(&server, &settings);
+    for number in 0..100 {
+        telemetry.track(event(&format!("{number:05}")));
+    }
+    server.until(|told| told.requests.len() == 1);
+    let count = (6 << 20) / event("00000").json().len();
+    for number in 100..count {
+        telemetry.track(event(&format!("{number:05}")));
+    }
+    let dropped = telemetry.dropped();
+    assert!(dropped > 100);
+    server.tell(|told| told.held = false);
+    telemetry.flush(LONG);
+    let arrived: std::collections::BTreeSet<String> = server.requests().concat().into_iter().collect();
+    assert_eq!(arrived.len() as u64, 100 + count as u64 - dropped, "flush has waited for all that are left");
+    assert_eq!((telemetry.waiting(), telemetry.dropped()), (0, dropped));
 }

@@ -138,3 +138,16 @@ fn the_oldest_segment_can_be_given_up() {
     assert_eq!((spool.discard_oldest().unwrap(), spool.discard_oldest().unwrap()), (5, 2));
     assert_eq!((spool.discard_oldest().unwrap(), spool.is_empty()), (0, true));
 }
+
+#[test]
+fn what_is_given_up_of_a_dead_process_is_counted_from_where_it_was_left() {
+    let folder = Folder::new("counted");
+    let mut spool = filled(&folder.0, 5);
+    let batch = spool.first(2, usize::MAX).unwrap();
+    assert_eq!(spool.held(&batch, 2), 2);
+    spool.release(&batch, 2).unwrap();
+    assert_eq!(spool.held(&batch, 2), 0);
+    drop(spool);
+    let [mut adopted] = <[Spool; 1]>::try_from(Spool::adopt(&folder.0)).unwrap();
+    assert_eq!((adopted.discard_oldest().unwrap(), adopted.is_empty()), (3, true));
+}
