@@ -38,6 +38,13 @@ pub enum Notice {
     },
     /// There is no room in memory and no spool: the oldest events are thrown away from now on.
     Dropping,
+    /// The end came, there is no spool, and the last attempt failed.
+    Undelivered {
+        /// How many are lost.
+        events: u64,
+    },
+    /// Events that come after the end are thrown away.
+    Ended,
 }
 
 impl fmt::Display for Notice {
@@ -58,6 +65,9 @@ impl fmt::Display for Notice {
             }
             Self::Damaged { lines } => write!(f, "{lines} lines of the spool are damaged and left out"),
             Self::Dropping => f.write_str("too many verdicts wait, the oldest are lost"),
+            Self::Undelivered { events: 1 } => f.write_str("1 verdict was not delivered at the end"),
+            Self::Undelivered { events } => write!(f, "{events} verdicts were not delivered at the end"),
+            Self::Ended => f.write_str("verdicts that come after the end are lost"),
         }
     }
 }

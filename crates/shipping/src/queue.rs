@@ -26,9 +26,15 @@ pub(crate) struct Queue {
     tracked: u64,
     settled: u64,
     dropped: u64,
+    /// How often something did not reach the server since somebody has asked.
+    missed: u64,
     /// What is wrong with the spool was told.
     broken: bool,
+    /// Nothing is taken any more.
+    ended: bool,
     notices: Vec<Notice>,
+    /// What is said only once.
+    told: Vec<Notice>,
 }
 
 /// Events that are to be sent, and where they still are.
@@ -65,14 +71,21 @@ impl Queue {
             tracked: 0,
             settled: 0,
             dropped: 0,
+            missed: 0,
             broken: false,
+            ended: false,
             notices: Vec::new(),
+            told: Vec::new(),
         }
     }
 
     /// Takes an event. Where there is no room for it, the oldest goes.
     pub(crate) fn push(&mut self, event: Event) {
         self.tracked += 1;
+        if self.ended {
+            self.lose();
+            return self.tell_once(Notice::Ended);
+        }
         if self.spool_first && self.spool(&event) {
             return;
         }
@@ -84,16 +97,15 @@ impl Queue {
         let Some(oldest) = self.buffer.remove(self.in_flight.min(self.buffer.len() - 1)) else { return };
         if !self.spool(&oldest) {
             self.lose();
+            self.tell_once(Notice::Dropping);
         }
     }
 
-    /// Counts an event that is lost. It is told the first time.
+    /// Counts an event that is lost.
     fn lose(&mut self) {
-        if self.dropped == 0 {
-            self.notices.push(Notice::Dropping);
-        }
         self.dropped += 1;
         self.settled += 1;
+        self.missed += 1;
     }
 
     /// Writes an event to the spool, if there is one that can be written.
@@ -105,6 +117,7 @@ impl Queue {
         if events > 0 {
             self.dropped += events;
             self.settled += discarded.own;
+            self.missed += 1;
             self.notices.push(Notice::SpoolFull { events });
         }
         self.tell_spool(&written)
@@ -190,22 +203,36 @@ impl Queue {
         if !kept {
             self.dropped += 1;
         }
+        self.missed += 1;
         self.notices.push(Notice::Rejected { why, kept });
     }
 
-    /// Puts what is in memory on disk, or gives it up; and lets go of the spool.
-    pub(crate) fn park(&mut self) {
+    /// Puts what is in memory on disk, or gives it up; and lets go of the spool. Nothing is waited for afterwards.
+    pub(crate) fn end(&mut self) {
+        self.missed += self.waiting();
+        let mut events = 0;
         for event in std::mem::take(&mut self.buffer) {
             if !self.spool(&event) {
                 self.lose();
+                events += 1;
             }
+        }
+        if events > 0 {
+            self.notices.push(Notice::Undelivered { events });
         }
         if let Some(own) = self.spools.take().and_then(|spools| spools.own) {
             own.close();
         }
+        self.ended = true;
+        self.settle_all();
     }
 
-    /// What is counted as waiting is nowhere: it was lost with a spool.
+    /// Whether everything has reached the server since this was last asked.
+    pub(crate) fn missed_nothing(&mut self) -> bool {
+        std::mem::take(&mut self.missed) == 0
+    }
+
+    /// Nothing of what is counted as waiting is waited for any longer.
     pub(crate) fn settle_all(&mut self) {
         self.settled = self.tracked;
     }
@@ -246,6 +273,13 @@ impl Queue {
 
     pub(crate) fn tell(&mut self, notice: Notice) {
         self.notices.push(notice);
+    }
+
+    fn tell_once(&mut self, notice: Notice) {
+        if !self.told.contains(&notice) {
+            self.told.push(notice.clone());
+            self.notices.push(notice);
+        }
     }
 
     /// What is to be told, once.

@@ -275,12 +275,11 @@ impl Spool {
     pub fn discard_oldest(&mut self) -> io::Result<u64> {
         let Some(oldest) = self.segments.front() else { return Ok(0) };
         let end = Position { segment: oldest.number, offset: oldest.bytes };
-        let lost = match oldest.events {
-            Some(events) => events,
-            None => {
-                let offset = if oldest.number == self.read.segment { self.read.offset } else { 0 };
-                lines(&self.path(oldest.number), offset)?
-            }
+        let lost = if let Some(events) = oldest.events {
+            events
+        } else {
+            let offset = if oldest.number == self.read.segment { self.read.offset } else { 0 };
+            lines(&self.path(oldest.number), offset)?
         };
         self.release_to(end)?;
         Ok(lost)
@@ -320,8 +319,8 @@ fn lines(path: &Path, offset: u64) -> io::Result<u64> {
     file.seek(SeekFrom::Start(offset))?;
     let mut text = Vec::new();
     file.read_to_end(&mut text)?;
-    let ends = text.iter().filter(|byte| **byte == b'\n').count();
-    Ok(u64::try_from(ends).unwrap_or_default())
+    let parts = text.split(|byte| *byte == b'\n').count();
+    Ok(u64::try_from(parts.saturating_sub(1)).unwrap_or_default())
 }
 
 /// The event of a line, unless it is damaged.

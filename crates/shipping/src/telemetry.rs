@@ -132,17 +132,15 @@ impl Telemetry {
         state.queue.push(event);
         let was_empty = state.waiting_since.is_none();
         state.waiting_since.get_or_insert_with(Instant::now);
-        if state.phase == Phase::Closed {
-            state.queue.park();
-        }
         if was_empty || state.queue.waiting() >= state.batch as u64 {
             self.shared.changed.notify_all();
         }
         self.shared.tell(state);
     }
 
-    /// Waits until what was tracked so far is delivered or given up. False if that takes longer. It does not wait for the
-    /// interval, but for a back-off and for what the server asked for; where that lies beyond the timeout, it is false at once.
+    /// Waits until what was tracked so far is delivered. False if that takes longer, or if something was refused, dropped or
+    /// left to the spool at the end since the last flush. It does not wait for the interval, but for a back-off and for what the
+    /// server asked for; where that lies beyond the timeout, it is false at once.
     pub fn flush(&self, timeout: Duration) -> bool {
         let until = Instant::now() + timeout;
         let mut state = self.shared.lock();
@@ -157,17 +155,23 @@ impl Telemetry {
             }
             state = self.shared.wait(state, left);
         }
-        true
+        state.queue.missed_nothing()
     }
 
-    /// Tries once more to deliver what waits. What cannot be delivered goes to the spool, or is given up. May be repeated.
-    pub fn shutdown(&self, timeout: Duration) {
-        let until = Instant::now() + timeout;
+    /// Begins the end without waiting for it, so that several may end at the same time.
+    pub fn begin_shutdown(&self) {
         let mut state = self.shared.lock();
         if state.phase == Phase::Open {
             state.phase = Phase::Closing;
             self.shared.changed.notify_all();
         }
+    }
+
+    /// Tries once more to deliver what waits. What cannot be delivered goes to the spool, or is given up. May be repeated.
+    pub fn shutdown(&self, timeout: Duration) {
+        let until = Instant::now() + timeout;
+        self.begin_shutdown();
+        let mut state = self.shared.lock();
         while state.phase == Phase::Closing {
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
@@ -186,7 +190,7 @@ impl Telemetry {
         self.shared.lock().queue.dropped()
     }
 
-    /// Events of which it is not known yet that the server has them.
+    /// Events of which it is not known yet that the server has them. After the end nothing waits, whatever is left in the spool.
     pub fn waiting(&self) -> u64 {
         self.shared.lock().queue.waiting()
     }
@@ -329,7 +333,7 @@ impl State {
     fn close(&mut self) {
         if self.phase != Phase::Closed {
             self.phase = Phase::Closed;
-            self.queue.park();
+            self.queue.end();
         }
     }
 }

@@ -171,7 +171,8 @@ fn without_room_the_oldest_goes_and_is_counted() {
     }
     assert_eq!(telemetry.dropped(), 2, "3 and 4: the first two are on their way");
     server.tell(|told| told.held = false);
-    assert!(telemetry.flush(LONG));
+    assert!(!telemetry.flush(LONG), "two did not arrive");
+    assert!(telemetry.flush(LONG), "nothing was lost since");
     assert_eq!(server.requests(), [vec!["1", "2"], vec!["5"]]);
     assert_eq!(*notices.lock().unwrap(), [Notice::Dropping]);
 }
@@ -197,13 +198,15 @@ fn with_a_spool_nothing_goes() {
 #[test]
 fn the_end_sends_once_more_and_may_be_repeated() {
     let server = Server::default();
-    let (telemetry, _) = started(&server, &patient());
+    let (telemetry, notices) = started(&server, &patient());
     telemetry.track(event("1"));
     telemetry.shutdown(LONG);
     telemetry.shutdown(LONG);
     assert_eq!(server.requests(), [["1"]]);
     telemetry.track(event("2"));
-    assert_eq!((telemetry.dropped(), telemetry.flush(Duration::ZERO)), (1, true));
+    assert_eq!((telemetry.dropped(), telemetry.waiting(), telemetry.flush(Duration::ZERO)), (1, 0, false));
+    telemetry.track(event("2"));
+    assert_eq!((telemetry.dropped(), notices.lock().unwrap().as_slice()), (2, &[Notice::Ended][..]));
     drop(telemetry);
     let (telemetry, _) = started(&server, &patient());
     telemetry.track(event("3"));
@@ -248,6 +251,11 @@ fn what_the_end_cannot_deliver_is_there_for_the_next_process() {
     telemetry.track(event("2"));
     telemetry.shutdown(LONG);
     assert_eq!((server.requests().len(), telemetry.dropped()), (1, 0), "one attempt");
+    assert_eq!(
+        (telemetry.waiting(), telemetry.flush(LONG)),
+        (0, false),
+        "they are on disk, not on the server"
+    );
     server.tell(|told| (told.always, told.requests) = (None, Vec::new()));
     let (telemetry, _) = started(&server, &settings);
     server.until(|told| told.requests == [["1", "2"]]);
@@ -255,10 +263,14 @@ fn what_the_end_cannot_deliver_is_there_for_the_next_process() {
     assert_eq!(std::fs::read_dir(&folder.0).unwrap().count(), 0);
     // Without a spool they are gone, and counted.
     server.tell(|told| told.always = Some(later()));
-    let (telemetry, _) = started(&server, &patient());
+    let (telemetry, notices) = started(&server, &patient());
     telemetry.track(event("1"));
+    telemetry.track(event("2"));
     telemetry.shutdown(LONG);
-    assert_eq!(telemetry.dropped(), 1);
+    assert_eq!((telemetry.dropped(), telemetry.waiting()), (2, 0), "each once");
+    let said: Vec<String> = notices.lock().unwrap().iter().map(ToString::to_string).collect();
+    let expected = ["verdicts wait for the server: 503: busy", "2 verdicts were not delivered at the end"];
+    assert_eq!(said, expected);
 }
 
 #[test]
@@ -272,6 +284,22 @@ fn a_network_that_never_answers_does_not_hold_up_the_end() {
     let [left] = <[Spool; 1]>::try_from(Spool::adopt(&folder.0)).unwrap();
     assert_eq!(left.first(9, usize::MAX).unwrap().events, [event("1")]);
     server.tell(|told| told.held = false);
+}
+
+#[test]
+fn several_end_in_the_time_of_one() {
+    let servers: Vec<Server> = (0..4).map(|_| Server::default()).collect();
+    servers.iter().for_each(|server| server.tell(|told| told.held = true));
+    let all: Vec<Telemetry> = servers.iter().map(|server| started(server, &patient()).0).collect();
+    all.iter().for_each(|telemetry| telemetry.track(event("1")));
+    all.iter().for_each(Telemetry::begin_shutdown);
+    // Every one has begun before anybody waits.
+    servers.iter().for_each(|server| server.until(|told| told.requests.len() == 1));
+    servers.iter().for_each(|server| server.tell(|told| told.held = false));
+    for telemetry in &all {
+        telemetry.shutdown(LONG);
+        assert_eq!(telemetry.dropped(), 0);
+    }
 }
 
 #[test]
@@ -298,6 +326,7 @@ fn a_refused_event_is_kept_apart_and_the_others_arrive() {
     let (telemetry, notices) = started(&server, &settings);
     telemetry.track(event("1"));
     telemetry.track(event("2"));
+    assert!(!telemetry.flush(LONG), "one was refused");
     assert!(telemetry.flush(LONG));
     let kept = std::fs::read_to_string(folder.0.join("rejected.jsonl")).unwrap();
     assert_eq!(kept, format!("{{\"reason\":\"400: bad\",\"event\":{}}}\n", event("2").json()));
