@@ -14,8 +14,16 @@ pub fn telemetry(
     spool: Option<PathBuf>,
     tell: impl Fn(Notice) + Send + Sync + 'static,
 ) -> std::io::Result<Telemetry> {
-    let settings = Settings { interval, batch, buffer, spool, ..Settings::default() };
-    Telemetry::start(Box::new(Http::new(destination)), &settings, tell)
+    ship(destination, &Settings { interval, batch, buffer, spool, ..Settings::default() }, tell)
+}
+
+/// The same with everything that can be set.
+pub fn ship(
+    destination: &Destination,
+    settings: &Settings,
+    tell: impl Fn(Notice) + Send + Sync + 'static,
+) -> std::io::Result<Telemetry> {
+    Telemetry::start(Box::new(Http::new(destination)), settings, tell)
 }
 
 /// So many seconds, or what is wrong with them. What is longer than a year is a year: the wait is for ever either way, and

@@ -19,6 +19,9 @@ const SYNC_EVERY: Duration = Duration::from_secs(1);
 /// How often dead processes are looked for.
 const ADOPT_EVERY: Duration = Duration::from_mins(1);
 
+/// How often somebody who waits is asked whether to go on.
+const ASK_EVERY: Duration = Duration::from_millis(100);
+
 /// When, and how much.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -142,6 +145,11 @@ impl Telemetry {
     /// left to the spool at the end since the last flush. It does not wait for the interval, but for a back-off and for what the
     /// server asked for; where that lies beyond the timeout, it is false at once.
     pub fn flush(&self, timeout: Duration) -> bool {
+        self.flush_while(timeout, || true)
+    }
+
+    /// The same for a caller that may change its mind, who is asked every now and then and not in the way of anybody.
+    pub fn flush_while(&self, timeout: Duration, mut go_on: impl FnMut() -> bool) -> bool {
         let until = Instant::now() + timeout;
         let mut state = self.shared.lock();
         let goal = state.queue.tracked();
@@ -153,7 +161,11 @@ impl Telemetry {
             if left.is_zero() || in_vain || state.phase == Phase::Closed {
                 return false;
             }
-            state = self.shared.wait(state, left);
+            drop(self.shared.wait(state, left.min(ASK_EVERY)));
+            if !go_on() {
+                return false;
+            }
+            state = self.shared.lock();
         }
         state.queue.missed_nothing()
     }
