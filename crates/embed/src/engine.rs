@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use renown_core::gates::{self, Choice, Place, Settings};
+use renown_core::limits::{GATE_NAME_CHARS_MAX, GATES_MAX};
 
 use crate::settings;
 
@@ -58,13 +59,16 @@ impl Engine {
 
     fn build(mut tables: Settings, choice: &Choice<'_>, dir: &Path) -> Result<Self, String> {
         settings::make_absolute(&mut tables, dir)?;
+        if let Some(name) = choice.customs.iter().find(|name| is_built_in(&tables, name)) {
+            return Err(format!("gates: {name:?} is a built-in gate, expected another name for your own"));
+        }
         let mut read_schema =
             |name: &str| std::fs::read_to_string(dir.join(name)).map_err(|error| format!("{name}: {error}"));
-        match gates::Engine::new(&tables, choice, &mut read_schema) {
-            Ok(engine) => Ok(Self { engine }),
-            // The core calls a list of the caller by the name that it has on the command line.
-            Err(error) => Err(error.to_string().replacen("--gates", "gates", 1)),
-        }
+        // The core calls a list of the caller by the name that it has on the command line.
+        let engine = gates::Engine::new(&tables, choice, &mut read_schema)
+            .map_err(|error| error.to_string().replacen("--gates", "gates", 1))?;
+        can_be_sent(engine.names())?;
+        Ok(Self { engine })
     }
 
     /// The names of its gates, in the order in which they stand.
@@ -83,9 +87,65 @@ impl Engine {
     }
 }
 
+/// Whether a name means a gate that is there already: one of the file, or one that a list may name without options.
+fn is_built_in(tables: &Settings, name: &str) -> bool {
+    let names = [name.to_owned()];
+    let choice = Choice { gates: Some(&names), ..Choice::of(Place::Evaluate) };
+    let mut no_schema = |_: &str| Err(String::new());
+    // The core knows all kinds; one that cannot be built without options names its option and not the list.
+    let built = gates::Engine::new(&Settings::default(), &choice, &mut no_schema);
+    tables.gate.contains_key(name) || !built.is_err_and(|error| error.to_string().starts_with("--gates"))
+}
+
+/// A server refuses the verdicts of a set with more gates, or with other names.
+fn can_be_sent<'a>(names: impl Iterator<Item = &'a str>) -> Result<(), String> {
+    let mut count = 0;
+    for name in names {
+        count += 1;
+        let length = name.chars().count();
+        if !(1..=GATE_NAME_CHARS_MAX).contains(&length) {
+            return Err(format!("gates: a name of {length} characters, expected 1 to {GATE_NAME_CHARS_MAX}"));
+        }
+    }
+    if count > GATES_MAX {
+        Err(format!("gates: {count} of them, expected at most {GATES_MAX}"))
+    } else {
+        Ok(())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_set_whose_verdicts_no_server_takes_is_refused() {
+        let build =
+            |names: &[String]| Engine::of("{}", Some(names), names).map(|_| ()).map_err(|e| e.to_string());
+        let numbered = |count: usize| (0..count).map(|number| format!("g{number}")).collect::<Vec<_>>();
+        assert_eq!(build(&numbered(50)), Ok(()));
+        assert_eq!(build(&numbered(51)).unwrap_err(), "gates: 51 of them, expected at most 50");
+        assert_eq!(build(&["é".repeat(200)]), Ok(()));
+        let long = build(&["é".repeat(201)]).unwrap_err();
+        assert_eq!(long, "gates: a name of 201 characters, expected 1 to 200");
+        assert!(build(&[String::new()]).is_err());
+    }
+
+    #[test]
+    fn a_gate_of_the_caller_takes_the_place_of_no_other() {
+        for name in ["pii", "schema", "latency", "rtb.tmax-guard"] {
+            let names = [name.to_owned()];
+            let error = Engine::of("{}", Some(&names), &names).unwrap_err().to_string();
+            assert_eq!(
+                error,
+                format!("gates: {name:?} is a built-in gate, expected another name for your own")
+            );
+        }
+        let tables = r#"{"gate":{"mail":{"kind":"pii"}}}"#;
+        let names = ["mail".to_owned()];
+        assert!(Engine::of(tables, Some(&names), &names).is_err());
+        assert!(Engine::of("{}", Some(&names), &names).is_ok());
+    }
 
     #[test]
     fn what_is_not_allowed_is_named() {
