@@ -78,9 +78,16 @@ impl Subject {
         let began = Instant::now();
         let agent_id = AgentId::from_str(agent_id).map_err(FieldError::of("agent_id"))?;
         let tool = tool.map(ToolName::from_str).transpose().map_err(FieldError::of("tool"))?;
-        let latency = latency_ms.map(Micros::from_ms).transpose().map_err(FieldError::of("latency_ms"))?;
+        let latency = latency_ms.map(latency).transpose()?;
         Ok(Self { agent_id, tool, latency, tmax: tmax_ms.zip(started_at), began })
     }
+}
+
+/// What an agent took. The API counts up to a minute, so what took longer is sent as a minute; it is no mistake of the caller.
+fn latency(ms: f64) -> Result<Micros, FieldError> {
+    let longest = f64::from(renown_core::limits::LATENCY_MS_MAX);
+    let counted = if ms.is_finite() { ms.min(longest) } else { ms };
+    Micros::from_ms(counted).map_err(FieldError::of("latency_ms"))
 }
 
 /// What a gate of the caller said, in a word (`pass`, `fail`, `skip`, `late`; any other is nonsense), why, and how many
@@ -205,6 +212,17 @@ mod tests {
         assert_eq!(subject("").unwrap_err().field, "agent_id");
         assert_eq!(Subject::new("a", Some(&"t".repeat(201)), None, None, None).unwrap_err().field, "tool");
         assert_eq!(Subject::new("a", None, Some(-1.0), None, None).unwrap_err().field, "latency_ms");
+    }
+
+    #[test]
+    fn an_agent_may_take_longer_than_is_counted() {
+        for (ms, counted) in [(59_999.0, 59_999_000), (60_000.0, 60_000_000), (130_000.0, 60_000_000)] {
+            let subject = Subject::new("a", None, Some(ms), None, None).unwrap();
+            assert_eq!(subject.latency.map(Micros::us), Some(counted), "{ms}");
+        }
+        for refused in [-0.001, f64::NAN, f64::INFINITY] {
+            assert_eq!(Subject::new("a", None, Some(refused), None, None).unwrap_err().field, "latency_ms");
+        }
     }
 
     #[test]
