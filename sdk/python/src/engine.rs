@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use renown_embed::{self as embed, BuildError, Evaluation, MachineError, Said, Subject};
+use renown_embed::{self as embed, BuildError, Evaluation, FieldError, MachineError, Said, Subject};
 use serde_json::value::RawValue;
 
 use crate::SettingsError;
@@ -40,6 +40,13 @@ impl Engine {
     fn from_file(path: PathBuf, place: &str, customs: Vec<String>) -> PyResult<Self> {
         let engine = embed::Engine::from_file(&path, place, &customs).map_err(not_built)?;
         Ok(Self { engine })
+    }
+
+    /// Raises what `evaluate` would raise for these.
+    #[staticmethod]
+    #[pyo3(signature = (agent_id, tool))]
+    fn check(agent_id: &str, tool: Option<&str>) -> PyResult<()> {
+        Subject::new(agent_id, tool, None, None, None).map(|_| ()).map_err(not_allowed)
     }
 
     /// The names of its gates, in the order in which they run.
@@ -78,8 +85,7 @@ impl Engine {
         started_at: Option<u64>,
         run: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Judged> {
-        let subject = Subject::new(agent_id, tool, latency_ms, tmax_ms, started_at)
-            .map_err(|error| PyValueError::new_err(error.to_string()))?;
+        let subject = Subject::new(agent_id, tool, latency_ms, tmax_ms, started_at).map_err(not_allowed)?;
         let text = json::text("output", output)?;
         let input = input.map(|input| json::text("input", input)).transpose()?;
         let evaluation = self.start(py, subject, &text, input.as_deref()).map_err(machine)?;
@@ -122,6 +128,11 @@ fn not_built(error: BuildError) -> PyErr {
         BuildError::File(_) => PyOSError::new_err(error.to_string()),
         BuildError::Settings(_) => SettingsError::new_err(error.to_string()),
     }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "the signature is the one that `map_err` wants")]
+fn not_allowed(error: FieldError) -> PyErr {
+    PyValueError::new_err(error.to_string())
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "the signature is the one that `map_err` wants")]

@@ -72,7 +72,9 @@ impl<'py> Json<'_, 'py> {
 
     fn dict<S: Serializer>(&self, dict: &Bound<'py, PyDict>, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        for (key, value) in dict {
+        // A copy of its items: what is called on the way, or another thread, may change the dictionary.
+        for item in dict.items() {
+            let (key, value): (Bound<'py, PyAny>, Bound<'py, PyAny>) = self.kept(item.extract())?;
             map.serialize_key(&Key(&self.inside(&key)))?;
             map.serialize_value(&self.inside(&value))?;
         }

@@ -5,6 +5,7 @@
 //! | `engine` | the gates, of `renown-embed` |
 //! | `json` | Python values as the JSON text that gates see |
 //! | `result` | what an evaluation found |
+//! | `restored` | results as text and back, for pickle |
 //! | `telemetry` | verdicts on their way to a server |
 //!
 //! The Python side (`python/renown`) holds what is better said in Python: signatures, gates that are functions of Python, and
@@ -12,6 +13,7 @@
 
 mod engine;
 mod json;
+mod restored;
 mod result;
 mod telemetry;
 

@@ -7,20 +7,22 @@ use renown_core::ids::ToolName;
 use renown_core::units::Micros;
 use renown_embed as embed;
 
+use crate::restored;
+
 /// The result of one gate.
 #[pyclass(frozen, eq, module = "renown", get_all)]
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct GateResult {
     /// The name by which the gate is configured.
-    name: String,
+    pub(crate) name: String,
     /// Whether it passed; a skipped gate passes.
-    passed: bool,
+    pub(crate) passed: bool,
     /// How long it took.
-    latency_ms: f64,
+    pub(crate) latency_ms: f64,
     /// Why it failed or was skipped, in the gate's own words.
-    reason: Option<String>,
+    pub(crate) reason: Option<String>,
     /// Whether it had nothing to say.
-    skipped: bool,
+    pub(crate) skipped: bool,
 }
 
 impl From<&Found> for GateResult {
@@ -50,6 +52,17 @@ impl GateResult {
             dict.set_item("skipped", true)?;
         }
         Ok(dict)
+    }
+
+    /// For pickle.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
+        let gate = restored::Gate::from(self);
+        Ok((py.import("renown._engine")?.getattr("_restored_gate")?, (restored::text(&gate)?,)))
+    }
+
+    #[staticmethod]
+    fn _restored(text: &str) -> PyResult<Self> {
+        restored::gate(text)
     }
 
     fn __repr__(&self) -> String {
@@ -153,6 +166,17 @@ impl Judged {
         }
         dict.set_item("timestamp", self.timestamp())?;
         Ok(dict)
+    }
+
+    /// For pickle: the verdict without its output, which may be anything.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
+        let text = self.judged.event().json().to_owned();
+        Ok((py.import("renown._engine")?.getattr("_restored")?, (text,)))
+    }
+
+    #[staticmethod]
+    fn _restored(py: Python<'_>, text: &str) -> PyResult<Self> {
+        Ok(Self { judged: restored::judged(text)?, output: py.None() })
     }
 
     fn __bool__(&self) -> bool {

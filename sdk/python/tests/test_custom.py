@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import os
 import threading
 import time
@@ -46,7 +47,10 @@ ANSWERS: list[tuple[Any, tuple[bool, str | None, bool]]] = [
     (lambda _: {"passed": True, "reason": "not said"}, (True, None, False)),
     (lambda _: {"passed": False, "reason": "too long"}, (False, "too long", False)),
     (lambda _: {"skipped": True, "reason": "no text"}, (True, "no text", True)),
-    (lambda _: {"passed": False, "skipped": True}, (True, "skipped without a reason", True)),
+    (lambda _: {"passed": True, "skipped": True}, (True, "skipped without a reason", True)),
+    (lambda _: {"passed": False, "skipped": True}, (False, "renown:error", False)),
+    (lambda _: {"passed": "no", "skipped": True}, (False, "renown:error", False)),
+    (lambda _: {"passed": False, "reason": "half \ud800 \U0001f600"}, (False, "half \ufffd \U0001f600", False)),
     (lambda _: {"passed": False, "reason": "é" * 600}, (False, "é" * 499 + "…", False)),
     (raises, (False, "renown:error", False)),
     (leaves, (False, "renown:error", False)),
@@ -63,9 +67,6 @@ ANSWERS: list[tuple[Any, tuple[bool, str | None, bool]]] = [
 @pytest.mark.parametrize("kind", ["plain", "coroutine"])
 def test_answers(way: str, kind: str) -> None:
     for check, expected in ANSWERS:
-        if kind == "coroutine" and check is leaves:
-            # SystemExit ends an event loop, whoever raises it there.
-            continue
         engine = Engine([gate("mine", check if kind == "plain" else asynchronous(check))], budget_ms=2000)
         assert said(judge(engine, way)) == expected
 
@@ -80,6 +81,32 @@ def test_the_context_has_it_all() -> None:
     assert context.output is output
     assert (context.agent_id, context.tool, context.input, context.latency_ms) == ("a1", "t", [1], 7)
     assert before + 0.4 < context.deadline < time.monotonic() + 0.5
+
+
+def test_a_loop_that_a_gate_has_ended_is_replaced() -> None:
+    async def end(_: Context) -> bool:
+        asyncio.get_running_loop().call_soon(leaves, None)
+        await asyncio.sleep(0.01)
+        return True
+
+    engine = Engine([gate("mine", end)], budget_ms=200)
+    assert not judge(engine, "sync").passed
+    for _ in range(3):
+        assert judge(Engine([gate("mine", asynchronous(lambda _: True))], budget_ms=5000), "sync").passed
+
+
+@pytest.mark.parametrize("way", ["sync", "async"])
+@pytest.mark.parametrize("kind", ["plain", "coroutine"])
+def test_gates_see_context_variables(way: str, kind: str) -> None:
+    variable = contextvars.ContextVar("variable", default="unset")
+    variable.set("set")
+
+    def check(_: Context) -> Any:
+        return {"passed": False, "reason": variable.get()}
+
+    engine = Engine([gate("mine", check if kind == "plain" else asynchronous(check)), gate("two", check)], budget_ms=5000)
+    result = judge(engine, way)
+    assert said(result)[1] == said(result, "two")[1] == "set"
 
 
 def test_a_decorator_makes_a_gate_too() -> None:

@@ -7,6 +7,7 @@ what becomes of an evaluation is decided in Rust from what they said.
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import inspect
 import json
 import os
@@ -17,7 +18,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, Literal
 
 from . import _native
-from ._native import Result, SettingsError
+from ._native import GateResult, Result, SettingsError
 from ._workers import shared
 from .gates import Answer, BuiltIn, Context, Custom
 
@@ -115,9 +116,12 @@ class Engine:
     ) -> Result:
         """Judges one output. A failed gate is a result, not an exception.
 
+        Where a gate redacts, `output` of the result is made anew of JSON: a dataclass or a model becomes a dictionary, a tuple a
+        list. Gates of your own get the output itself and run last, so they must not change it: nobody judges it again.
+
         :param output: Anything that JSON can say; a text is the fast case. NaN is refused, also a value of an unknown type.
         :param input: What the tool was given.
-        :param latency_ms: How long the agent took, for the gate `latency`.
+        :param latency_ms: How long the agent took, for the gate `latency`. A server counts at most a minute.
         :param tmax_ms: The time that whoever asked for the output gives for it, and `started_at` when that began, in milliseconds
             after 1970: for the gates of `rtb`.
         """
@@ -194,6 +198,8 @@ class _Run:
         self._customs = customs
         self._values = (agent_id, output, tool, input, latency_ms)
         self._loop = loop
+        # Gates see the context variables of whoever asks, in whatever thread they run.
+        self._context = contextvars.copy_context()
         self._futures: list[Future[Answer]] = []
 
     def __call__(self, names: list[str], left_s: float) -> list[Said]:
@@ -238,11 +244,13 @@ class _Run:
             except BaseException:  # noqa: BLE001 (a gate that raises fails closed)
                 answered(None)
 
+        # Each in a copy of its own: a context cannot be entered twice.
+        context_of_gate = self._context.copy()
         # An async function does nothing yet when it is called, so it needs no thread.
         if inspect.iscoroutinefunction(gate.check):
-            job()
+            context_of_gate.run(job)
         else:
-            shared.gates.submit(job)
+            shared.gates.submit(lambda: context_of_gate.run(job))
 
     def _await(self, answer: Awaitable[Answer], answered: Callable[[Any], None]) -> None:
         coroutine = _awaited(answer)
@@ -256,11 +264,25 @@ class _Run:
         )
 
 
-def _awaited(answer: Awaitable[Answer]) -> Coroutine[Any, Any, Answer]:
-    async def wait() -> Answer:
-        return await answer
+def _awaited(answer: Awaitable[Answer]) -> Coroutine[Any, Any, Answer | None]:
+    async def wait() -> Answer | None:
+        try:
+            return await answer
+        except (asyncio.CancelledError, GeneratorExit):
+            raise
+        except BaseException:  # noqa: BLE001 (a SystemExit would end the event loop, which others need)
+            return None
 
     return wait()
+
+
+def _restored(text: str) -> Result:
+    """A result out of pickle."""
+    return Result._restored(text)
+
+
+def _restored_gate(text: str) -> GateResult:
+    return GateResult._restored(text)
 
 
 def _meaning(answer: Any) -> tuple[str, str | None]:
@@ -274,8 +296,11 @@ def _meaning(answer: Any) -> tuple[str, str | None]:
     reason, skipped, passed = answer.get("reason"), answer.get("skipped", False), answer.get("passed")
     if not (reason is None or isinstance(reason, str)) or not isinstance(skipped, bool):
         return "broken", None
-    if skipped:
+    if reason is not None:
+        # Half a surrogate pair has no UTF-8.
+        reason = reason.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if skipped and passed in (None, True):
         return "skip", reason
-    if not isinstance(passed, bool):
+    if skipped or not isinstance(passed, bool):
         return "broken", None
     return ("pass", None) if passed else ("fail", reason)

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from os import PathLike
 from typing import Any, final
 
+from ._api import GateReport, IngestEvent
+
 class SettingsError(ValueError):
     """Gates or their options that are not allowed."""
 
@@ -26,8 +28,10 @@ class GateResult:
     @property
     def skipped(self) -> bool:
         """Whether it had nothing to say."""
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> GateReport:
         """As the API writes it: what is absent is left out."""
+    @staticmethod
+    def _restored(text: str) -> GateResult: ...
 
 @final
 class Result:
@@ -63,15 +67,19 @@ class Result:
     @property
     def output(self) -> Any:
         """The output, with what gates redacted; the very object that was given if they redacted nothing."""
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> IngestEvent:
         """The verdict as an event of `POST /v1/ingest`. It has no part of the output or the input."""
     def __bool__(self) -> bool: ...
+    @staticmethod
+    def _restored(text: str) -> Result: ...
 
 @final
 class Engine:
     def __init__(self, settings: str, names: list[str] | None, customs: list[str]) -> None: ...
     @staticmethod
     def from_file(path: str | PathLike[str], place: str, customs: list[str]) -> Engine: ...
+    @staticmethod
+    def check(agent_id: str, tool: str | None) -> None: ...
     @property
     def names(self) -> list[str]: ...
     @property
@@ -100,9 +108,11 @@ class Telemetry:
         batch: int,
         buffer: int,
         spool: str | PathLike[str] | None,
+        spool_first: bool,
     ) -> None: ...
     def track(self, judged: Result) -> None: ...
-    def flush(self, timeout_s: float) -> bool: ...
+    def flush(self, timeout_s: float, stopped: Callable[[], bool] | None) -> bool: ...
+    def begin_shutdown(self) -> None: ...
     def shutdown(self, timeout_s: float) -> None: ...
     @property
     def dropped(self) -> int: ...

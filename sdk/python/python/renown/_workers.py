@@ -26,6 +26,7 @@ class Workers:
         # Jobs that nobody has taken yet, threads that will take one, and all threads.
         self._pending = self._waiting = self._count = 0
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._loop_thread: threading.Thread | None = None
 
     def submit(self, job: Callable[[], None]) -> None:
         """Runs a job, which must not raise."""
@@ -52,10 +53,13 @@ class Workers:
     def submit_async(self, coroutine: Coroutine[Any, Any, Any]) -> Future[Any]:
         """Runs a coroutine on an event loop of its own."""
         with self._lock:
-            if self._loop is None:
+            # A task that a gate has left behind can end the loop with SystemExit. The next one gets a new loop.
+            if self._loop is None or self._loop_thread is None or not self._loop_thread.is_alive():
                 self._loop = asyncio.new_event_loop()
-                threading.Thread(target=self._loop.run_forever, name="renown-gates", daemon=True).start()
-        return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+                target = self._loop.run_forever
+                self._loop_thread = threading.Thread(target=target, name="renown-gates", daemon=True)
+                self._loop_thread.start()
+            return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
 
 
 class _Shared:
