@@ -7,7 +7,7 @@ use std::time::Duration;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use renown_embed as embed;
-use renown_shipping::{Destination, Notice, Telemetry as Shipping};
+use renown_shipping::{Destination, Notice, Settings, Telemetry as Shipping};
 
 use crate::result::Judged;
 
@@ -21,7 +21,7 @@ pub(crate) struct Telemetry(ManuallyDrop<Shipping>);
 #[pymethods]
 impl Telemetry {
     #[new]
-    #[pyo3(signature = (server, key, interval_s, batch, buffer, spool))]
+    #[pyo3(signature = (server, key, interval_s, batch, buffer, spool, spool_first))]
     fn new(
         server: String,
         key: String,
@@ -29,10 +29,12 @@ impl Telemetry {
         batch: usize,
         buffer: usize,
         spool: Option<PathBuf>,
+        spool_first: bool,
     ) -> PyResult<Self> {
         let interval = seconds("interval_s", interval_s)?;
         let destination = Destination { server, key };
-        let shipping = embed::telemetry(&destination, interval, batch, buffer, spool, tell)
+        let settings = Settings { interval, batch, buffer, spool, spool_first, ..Settings::default() };
+        let shipping = embed::ship(&destination, &settings, tell)
             .map_err(|error| PyOSError::new_err(format!("no thread for telemetry: {error}")))?;
         Ok(Self(ManuallyDrop::new(shipping)))
     }
@@ -42,10 +44,30 @@ impl Telemetry {
         self.0.track(judged.judged.event());
     }
 
-    /// Waits until what was tracked so far is delivered or given up. False if that takes longer.
-    fn flush(&self, py: Python<'_>, timeout_s: f64) -> PyResult<bool> {
+    /// Waits until what was tracked so far is delivered. False if that takes longer, if something got lost, or if `stopped`
+    /// says so. A signal, such as Ctrl-C, is raised.
+    fn flush(&self, py: Python<'_>, timeout_s: f64, stopped: Option<Py<PyAny>>) -> PyResult<bool> {
         let timeout = seconds("timeout_s", timeout_s)?;
-        Ok(py.detach(|| self.0.flush(timeout)))
+        let mut raised = None;
+        let go_on = || {
+            Python::attach(|py| {
+                let go_on = py.check_signals().and_then(|()| match &stopped {
+                    Some(stopped) => Ok(!stopped.bind(py).call0()?.is_truthy()?),
+                    None => Ok(true),
+                });
+                go_on.unwrap_or_else(|error| {
+                    raised = Some(error);
+                    false
+                })
+            })
+        };
+        let done = py.detach(|| self.0.flush_while(timeout, go_on));
+        raised.map_or(Ok(done), Err)
+    }
+
+    /// Begins the end without waiting for it.
+    fn begin_shutdown(&self, py: Python<'_>) {
+        py.detach(|| self.0.begin_shutdown());
     }
 
     /// Tries once more to deliver what waits, and ends.

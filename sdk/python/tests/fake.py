@@ -10,7 +10,14 @@ from typing import Any
 OVERLOADED = (503, {"error": "too much at once", "code": "overloaded", "status": 503}, {"Retry-After": "0"})
 UNAVAILABLE = (503, {"error": "no disk", "code": "store_unavailable", "status": 503}, {"Retry-After": "0"})
 LIMITED = (429, {"error": "too many", "code": "rate_limited", "status": 429}, {"Retry-After": "1"})
-TAKEN = (202, {"accepted": 1, "duplicates": 0, "reputation_updates": []}, {})
+
+
+def taken(body: Any) -> Any:
+    """As a server answers that has counted all events."""
+    return {"accepted": len(body["events"]), "duplicates": 0, "reputation_updates": []}
+
+
+TAKEN: tuple[int, Any, dict[str, str]] = (202, taken, {})
 
 Answer = tuple[int, Any, dict[str, str]]
 
@@ -29,8 +36,10 @@ class Fake:
             def handle_any(self) -> None:
                 body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
                 headers = {name.lower(): value for name, value in self.headers.items()}
-                fake.requests.append((self.command, self.path, headers, json.loads(body) if body else None))
+                sent = json.loads(body) if body else None
+                fake.requests.append((self.command, self.path, headers, sent))
                 status, reply, more = fake.answers.pop(0) if len(fake.answers) > 1 else fake.answers[0]
+                reply = reply(sent) if callable(reply) else reply
                 content = reply if isinstance(reply, bytes) else json.dumps(reply).encode()
                 self.send_response(status)
                 self.send_header("Content-Length", str(len(content)))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import signal
+import socket
 import subprocess
 import sys
 import textwrap
@@ -179,6 +181,85 @@ def test_a_forked_child_sends_its_own() -> None:
 
 def test_settings_that_make_no_sense() -> None:
     client = Client("http://127.0.0.1:1", "k")
-    for settings, part in [({"batch": 0}, "batch: 0"), ({"buffer": 0}, "buffer: 0"), ({"interval_s": -1}, "interval_s: -1")]:
+    for settings, part in [({"batch": 0}, "batch: 0"), ({"buffer": 0}, "buffer: 0"), ({"interval_s": -1}, "interval_s: -1"), ({"spool_first": True}, "spool_first: True")]:
         with pytest.raises(ValueError, match=part):
             Telemetry(client, **settings)  # type: ignore[arg-type]
+
+
+def test_a_portal_is_no_delivery() -> None:
+    portal = (200, b"<html>portal</html>", {})
+    with Fake(portal) as fake, Client(fake.url, "k") as client:
+        telemetry = Telemetry(client, interval_s=1000)
+        telemetry.track(verdict())
+        assert not telemetry.flush(0.2) and telemetry.waiting == 1
+        telemetry.shutdown(1)
+        assert (telemetry.waiting, telemetry.dropped) == (0, 1)
+
+
+def test_something_that_was_refused_is_not_flushed() -> None:
+    refusal = (400, {"error": "events[0]: no", "code": "validation_error", "status": 400}, {})
+    with Fake(refusal, TAKEN) as fake, Client(fake.url, "k") as client, Telemetry(client) as telemetry:
+        telemetry.track(verdict())
+        assert not telemetry.flush()
+        assert telemetry.flush()
+
+
+def test_ctrl_c_ends_a_flush() -> None:
+    flush = "telemetry.flush(50)"
+    aflush = "import asyncio; asyncio.run(telemetry.aflush(50))"
+    for way in [flush, aflush]:
+        script = f"""
+            import signal, threading, time
+            track("a")
+            threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+            began = time.monotonic()
+            try:
+                {way}
+                sys.exit("it was not interrupted")
+            except KeyboardInterrupt:
+                pass
+            assert time.monotonic() - began < 10
+            os._exit(0)
+        """
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            run_script(script, f"http://127.0.0.1:{silent.getsockname()[1]}")
+
+
+def test_several_end_in_the_time_of_one() -> None:
+    script = """
+        import atexit
+        more = [Telemetry(Client(telemetry._settings[0], "k"), interval_s=1000) for _ in range(3)]
+        for one in [telemetry, *more]:
+            one.track(engine.evaluate(agent_id="a", output="x"))
+    """
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        began = time.monotonic()
+        run_script(script, f"http://127.0.0.1:{silent.getsockname()[1]}")
+        assert time.monotonic() - began < 12
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_child_does_not_hold_what_its_dead_parent_left(tmp_path: Path) -> None:
+    spool = tmp_path / "spool"
+    script = f"""
+        import time
+        from renown import Client, Engine, Telemetry
+        telemetry = Telemetry(Client("http://127.0.0.1:1", "k"), interval_s=1000, spool={str(spool)!r}, spool_first=True)
+        telemetry.track(Engine.default().evaluate(agent_id="left", output="x"))
+        import os
+        child = os.fork()
+        if child == 0:
+            os.close(1)
+            time.sleep(60)
+            os._exit(0)
+        print(child, flush=True)
+        os._exit(0)
+    """
+    run = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script)], stdout=subprocess.PIPE, check=True, timeout=60, env=clean_environment()
+    )
+    try:
+        with Fake(TAKEN) as fake, Client(fake.url, "k") as client, Telemetry(client, spool=spool):
+            wait_for(lambda: [event["agent_id"] for event in sent(fake)] == ["left"])
+    finally:
+        os.kill(int(run.stdout), signal.SIGKILL)
