@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import inspect
+import pickle
 import time
 from typing import Any
 
@@ -98,3 +100,55 @@ def test_the_input_of_gates_that_look_at_it() -> None:
     assert search("x") == "x"
     with pytest.raises(GateFailed):
         gated(engine, agent_id="a1", input=lambda: {})(lambda: "x")()
+
+
+def test_what_can_be_called_can_be_gated() -> None:
+    tracked: Any = Tracked()
+
+    class Reader:
+        def __call__(self) -> str:
+            return "fine"
+
+    class Waiter:
+        async def __call__(self) -> str:
+            await asyncio.sleep(0)
+            return "bob@corp.io"
+
+    def read(address: str) -> str:
+        return address
+
+    with_telemetry = gated(ENGINE, agent_id="a1", telemetry=tracked)
+    assert with_telemetry(functools.partial(read, "nobody"))() == "nobody"
+    assert with_telemetry(Reader())() == "fine"
+    waiter: Any = with_telemetry(Waiter())
+    with pytest.raises(GateFailed):
+        asyncio.run(waiter())
+    assert [result.tool for result in tracked.results] == ["read", "Reader", "Waiter"]
+
+
+def test_an_async_answer_to_a_failure() -> None:
+    async def instead(result: Result) -> str:
+        await asyncio.sleep(0)
+        return f"instead of {result.tool}"
+
+    @gated(ENGINE, agent_id="a1", on_fail=instead)
+    async def read() -> str:
+        return "bob@corp.io"
+
+    assert asyncio.run(read()) == "instead of read"  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="on_fail: an async function"):
+        gated(ENGINE, agent_id="a1", on_fail=instead)(lambda: "x")
+
+
+def test_mistakes_are_found_before_the_function_runs() -> None:
+    with pytest.raises(ValueError, match="agent_id: "):
+        gated(ENGINE, agent_id="")
+    with pytest.raises(ValueError, match="tool: "):
+        gated(ENGINE, agent_id="a", tool="x" * 201)
+
+
+def test_a_failure_can_be_pickled() -> None:
+    with pytest.raises(GateFailed) as raised:
+        gated(ENGINE, agent_id="a1", tool="t")(lambda: "bob@corp.io")()
+    again = pickle.loads(pickle.dumps(raised.value))
+    assert str(again) == str(raised.value) and again.result.to_dict() == raised.value.result.to_dict()
