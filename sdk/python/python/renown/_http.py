@@ -5,7 +5,8 @@ The methods themselves are made from the OpenAPI document, see `_api.py`.
 What is tried again, at most `retries` times: a request that never reached the server; a reply of 429, or of 503 with the code
 `overloaded`, which both say that nothing was done; and, where a repeat is harmless (GET, DELETE, or a POST with an idempotency
 key), also other 503 and connections that broke. `Retry-After` is obeyed up to `retry_wait_max` seconds, beyond that the error is
-raised at once with `retry_after` set.
+raised at once with `retry_after` set. A `timeout` is that of one attempt: with its retries and the waits between them a call may
+take several times as long.
 """
 
 from __future__ import annotations
@@ -53,11 +54,26 @@ class RenownError(Exception):
         self.request_id = request_id
         self.retry_after = retry_after
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _error, (type(self), self.message, self.code, self.status, self.request_id, self.retry_after)
+
     def __str__(self) -> str:
         what = f"{self.message} ({self.code}"
         if self.request_id is not None and self.code == "internal":
             what += f", request {self.request_id}"
         return what + ")"
+
+
+def _error(
+    kind: type[RenownError],
+    message: str,
+    code: str,
+    status: int | None,
+    request_id: str | None,
+    retry_after: float | None,
+) -> RenownError:
+    """An error out of pickle."""
+    return kind(message, code=code, status=status, request_id=request_id, retry_after=retry_after)
 
 
 @dataclass(frozen=True)
@@ -79,7 +95,11 @@ class Request:
 
     def parts(self) -> dict[str, Any]:
         """What httpx wants to know."""
-        headers = {} if self.idempotency_key is None else {"Idempotency-Key": self.idempotency_key}
+        headers = {}
+        if self.idempotency_key is not None:
+            if not (self.idempotency_key.isascii() and self.idempotency_key.isprintable()):
+                raise ValueError(f"idempotency_key: {self.idempotency_key!r}, expected printable ASCII characters")
+            headers["Idempotency-Key"] = self.idempotency_key
         query = {name: _query_value(value) for name, value in (self.query or {}).items() if value is not None}
         parts: dict[str, Any] = {"method": self.method, "url": self.path, "headers": headers, "params": query}
         if self.body is not None:
@@ -135,8 +155,11 @@ class _Policy:
         return wait if wait <= self.wait_max else None
 
 
-def _no_answer(error: httpx.TransportError, base: str) -> tuple[RenownError, bool]:
+def _no_answer(error: httpx.RequestError, base: str) -> tuple[RenownError, bool]:
     """The error to raise, and whether the request may have reached the server."""
+    if not isinstance(error, httpx.TransportError):
+        # A reply in an encoding that it does not have. To ask again would not help.
+        return RenownError(f"{base}: a reply that cannot be read: {error}", code="bad_reply", status=200), True
     if isinstance(error, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout):
         return RenownError(f"{base}: {error or 'no connection'}", code="unreachable"), False
     if isinstance(error, httpx.TimeoutException):
@@ -175,6 +198,14 @@ def _value(request: Request, response: httpx.Response) -> Any:
         raise RenownError(message, code="bad_reply", status=response.status_code) from error
 
 
+def _items(page: Any, field: str) -> list[Any]:
+    items = page.get(field) if isinstance(page, dict) else None
+    if not isinstance(items, list):
+        message = f"a page without {field}: is this a server of Renown?"
+        raise RenownError(message, code="bad_reply", status=200)
+    return items
+
+
 class _Lines:
     """Server-sent events out of lines."""
 
@@ -202,12 +233,31 @@ def _decoded(data: str) -> Any:
         return data
 
 
+def _checked_url(url: str) -> str:
+    expected = "expected something like http://127.0.0.1:7070"
+    try:
+        parts = httpx.URL(url)
+    except httpx.InvalidURL as error:
+        raise ValueError(f"base_url: {url!r}, {expected}: {error}") from None
+    if parts.scheme not in ("http", "https") or not parts.host or not 0 < (parts.port or 80) <= 65535:
+        raise ValueError(f"base_url: {url!r}, {expected}")
+    return url.rstrip("/")
+
+
+def _checked_key(key: str) -> str:
+    key = key.strip()
+    if not all("!" <= letter <= "~" for letter in key):
+        # A key is never shown, not even a wrong one.
+        raise ValueError(f"key: {len(key)} characters, not all of them visible ASCII as those of a key are")
+    return key
+
+
 class _Common:
     """What both kinds of client know."""
 
     def __init__(self, base_url: str, key: str | None, retries: int, retry_wait_max: float) -> None:
-        self.base_url = base_url.rstrip("/")
-        self._key = key if key is not None else os.environ.get("RENOWN_KEY", "")
+        self.base_url = _checked_url(base_url)
+        self._key = _checked_key(key if key is not None else os.environ.get("RENOWN_KEY", ""))
         self._policy = _Policy(retries, retry_wait_max)
 
     def __repr__(self) -> str:
@@ -227,7 +277,7 @@ def _limit(timeout: float | None) -> dict[str, Any]:
 
 
 class Http(_Common):
-    """A connection to a server; `Client` has its methods."""
+    """A connection to a server; `Client` has its methods. `timeout` limits each attempt, in seconds."""
 
     def __init__(
         self,
@@ -260,15 +310,16 @@ class Http(_Common):
         return self._client.send(request)
 
     def _send(self, request: Request, timeout: float | None) -> Any:
-        attempt = 0
+        # What is wrong with the request itself is a mistake of the caller.
+        attempt, parts = 0, request.parts()
         while True:
             reached = True
             try:
-                response = self._client.request(**request.parts(), **_limit(timeout))
+                response = self._client.request(**parts, **_limit(timeout))
                 if response.is_success:
                     return _value(request, response)
                 error = _refusal(response)
-            except httpx.TransportError as failure:
+            except httpx.RequestError as failure:
                 error, reached = _no_answer(failure, self.base_url)
                 error.__cause__ = failure
             wait = self._policy.after(request, error, reached, attempt)
@@ -280,7 +331,7 @@ class Http(_Common):
     def _pages(self, request: Request, field: str, timeout: float | None) -> Iterator[Any]:
         while True:
             page = self._send(request, timeout)
-            yield from page[field]
+            yield from _items(page, field)
             cursor = page.get("next_cursor")
             if cursor is None:
                 return
@@ -288,9 +339,9 @@ class Http(_Common):
 
     def _events(self, request: Request, timeout: float | None) -> Iterator[StreamEvent]:
         limit = httpx.Timeout(timeout or DEFAULT_TIMEOUT_S, read=timeout or STREAM_SILENCE_S)
-        lines = _Lines()
+        lines, parts = _Lines(), request.parts()
         try:
-            with self._client.stream(**request.parts(), timeout=limit) as response:
+            with self._client.stream(**parts, timeout=limit) as response:
                 if not response.is_success:
                     response.read()
                     raise _refusal(response)
@@ -298,12 +349,12 @@ class Http(_Common):
                     event = lines.take(line)
                     if event is not None:
                         yield event
-        except httpx.TransportError as failure:
+        except httpx.RequestError as failure:
             raise _no_answer(failure, self.base_url)[0] from failure
 
 
 class AsyncHttp(_Common):
-    """A connection to a server for `async` code; `AsyncClient` has its methods."""
+    """A connection to a server for `async` code; `AsyncClient` has its methods. `timeout` limits each attempt, in seconds."""
 
     def __init__(
         self,
@@ -336,15 +387,16 @@ class AsyncHttp(_Common):
         return await self._client.send(request)
 
     async def _send(self, request: Request, timeout: float | None) -> Any:
-        attempt = 0
+        # What is wrong with the request itself is a mistake of the caller.
+        attempt, parts = 0, request.parts()
         while True:
             reached = True
             try:
-                response = await self._client.request(**request.parts(), **_limit(timeout))
+                response = await self._client.request(**parts, **_limit(timeout))
                 if response.is_success:
                     return _value(request, response)
                 error = _refusal(response)
-            except httpx.TransportError as failure:
+            except httpx.RequestError as failure:
                 error, reached = _no_answer(failure, self.base_url)
                 error.__cause__ = failure
             wait = self._policy.after(request, error, reached, attempt)
@@ -356,7 +408,7 @@ class AsyncHttp(_Common):
     async def _pages(self, request: Request, field: str, timeout: float | None) -> AsyncIterator[Any]:
         while True:
             page = await self._send(request, timeout)
-            for item in page[field]:
+            for item in _items(page, field):
                 yield item
             cursor = page.get("next_cursor")
             if cursor is None:
@@ -365,9 +417,9 @@ class AsyncHttp(_Common):
 
     async def _events(self, request: Request, timeout: float | None) -> AsyncIterator[StreamEvent]:
         limit = httpx.Timeout(timeout or DEFAULT_TIMEOUT_S, read=timeout or STREAM_SILENCE_S)
-        lines = _Lines()
+        lines, parts = _Lines(), request.parts()
         try:
-            async with self._client.stream(**request.parts(), timeout=limit) as response:
+            async with self._client.stream(**parts, timeout=limit) as response:
                 if not response.is_success:
                     await response.aread()
                     raise _refusal(response)
@@ -375,5 +427,5 @@ class AsyncHttp(_Common):
                     event = lines.take(line)
                     if event is not None:
                         yield event
-        except httpx.TransportError as failure:
+        except httpx.RequestError as failure:
             raise _no_answer(failure, self.base_url)[0] from failure
