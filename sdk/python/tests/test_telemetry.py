@@ -227,7 +227,6 @@ def test_ctrl_c_ends_a_flush() -> None:
 
 def test_several_end_in_the_time_of_one() -> None:
     script = """
-        import atexit
         more = [Telemetry(Client(telemetry._settings[0], "k"), interval_s=1000) for _ in range(3)]
         for one in [telemetry, *more]:
             one.track(engine.evaluate(agent_id="a", output="x"))
