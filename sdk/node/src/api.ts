@@ -414,12 +414,12 @@ export class Client extends Http {
   }
 
   /**
-   * List agents. Page after page is read as they are used.
+   * List agents. Page after page is read as they are used, `pageSize` at a time.
    *
    * The last seen first, unless `sort` says otherwise.
    */
-  iterAgents(query: Omit<ListAgentsQuery, "cursor" | "offset"> = {}, options: CallOptions = {}): AsyncGenerator<AgentReply, void, undefined> {
-    return this.pages({ method: "GET", path: "/v1/agents", query: { ...query } }, "agents", options);
+  iterAgents({ pageSize, ...query }: Omit<ListAgentsQuery, "cursor" | "offset" | "limit"> & { pageSize?: number } = {}, options: CallOptions = {}): AsyncGenerator<AgentReply, void, undefined> {
+    return this.pages({ method: "GET", path: "/v1/agents", query: { ...query, limit: pageSize } }, "agents", options);
   }
 
   /**
@@ -451,12 +451,12 @@ export class Client extends Http {
   }
 
   /**
-   * List evaluations. Page after page is read as they are used.
+   * List evaluations. Page after page is read as they are used, `pageSize` at a time.
    *
    * The last accepted first. Filters combine: an evaluation has to fit all of them.
    */
-  iterEvents(query: Omit<ListEventsQuery, "cursor" | "offset"> = {}, options: CallOptions = {}): AsyncGenerator<EventReply, void, undefined> {
-    return this.pages({ method: "GET", path: "/v1/events", query: { ...query } }, "events", options);
+  iterEvents({ pageSize, ...query }: Omit<ListEventsQuery, "cursor" | "offset" | "limit"> & { pageSize?: number } = {}, options: CallOptions = {}): AsyncGenerator<EventReply, void, undefined> {
+    return this.pages({ method: "GET", path: "/v1/events", query: { ...query, limit: pageSize } }, "events", options);
   }
 
   /**
@@ -479,12 +479,12 @@ export class Client extends Http {
   }
 
   /**
-   * List keys. Page after page is read as they are used.
+   * List keys. Page after page is read as they are used, `pageSize` at a time.
    *
    * Of the caller's organization; a secret key of the default organization may name another.
    */
-  iterKeys(query: Omit<ListKeysQuery, "cursor" | "offset"> = {}, options: CallOptions = {}): AsyncGenerator<KeyReply, void, undefined> {
-    return this.pages({ method: "GET", path: "/v1/keys", query: { ...query } }, "data", options);
+  iterKeys({ pageSize, ...query }: Omit<ListKeysQuery, "cursor" | "offset" | "limit"> & { pageSize?: number } = {}, options: CallOptions = {}): AsyncGenerator<KeyReply, void, undefined> {
+    return this.pages({ method: "GET", path: "/v1/keys", query: { ...query, limit: pageSize } }, "data", options);
   }
 
   /**

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import pickle
 import json
 import socket
 import threading
@@ -42,7 +43,7 @@ def test_a_tour_of_a_real_server(server: Server) -> None:
         assert [found["agent_id"] for found in client.list_agents(q="NEW")["agents"]] == ["new"]
         assert client.list_events(passed=True)["count"] == 0
         key = client.create_key(kind="publishable", label="ci")
-        assert key["id"] in [found["id"] for found in client.iter_keys(limit=1)]
+        assert key["id"] in [found["id"] for found in client.iter_keys(page_size=1)]
         client.revoke_key(key["id"])
         with pytest.raises(RenownError) as raised:
             Client(server.url, key["key"]).list_agents()
@@ -61,12 +62,12 @@ def test_verdicts_of_the_engine_can_be_ingested(server: Server) -> None:
 def test_pages_are_read_as_they_are_used(server: Server) -> None:
     with Client(server.url, server.publishable) as client:
         client.ingest(events=[{**EVENT, "tool": f"t{place}"} for place in range(25)])
-        tools = [event.get("tool_name") for event in client.iter_events(limit=10, agent_id="a")]
+        tools = [event.get("tool_name") for event in client.iter_events(page_size=10, agent_id="a")]
         assert tools == [f"t{place}" for place in reversed(range(25))]
 
     async def main() -> int:
         async with AsyncClient(server.url, server.publishable) as client:
-            return len([event async for event in client.iter_events(limit=7)])
+            return len([event async for event in client.iter_events(page_size=7)])
 
     assert asyncio.run(main()) == 25
 
@@ -203,6 +204,45 @@ def test_nobody_there_and_no_answer(way: str) -> None:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
         found = outcome(way, lambda client: client.health(timeout=0.05), url, retries=0)
         assert isinstance(found, RenownError) and found.code == "timed_out"
+
+
+def test_errors_can_be_pickled() -> None:
+    error = RenownError("no", code="rate_limited", status=429, request_id="r", retry_after=1.5)
+    again = pickle.loads(pickle.dumps(error))
+    assert (type(again), vars(again), str(again)) == (RenownError, vars(error), str(error))
+
+
+@pytest.mark.parametrize("kind", [Client, AsyncClient])
+def test_a_key_or_an_address_that_is_none(kind: Any) -> None:
+    for key in ["hidden\nkey", "hidden key", "hidden\u00e9"]:
+        with pytest.raises(ValueError, match="key: 1?[0-9] characters, not all") as raised:
+            kind("http://127.0.0.1:1", key)
+        assert "hidden" not in str(raised.value)
+    assert kind("http://127.0.0.1:1", " k\n")._key == "k"
+    for url in ["127.0.0.1:7070", "localhost", "ftp://a", "http://", "http://a:99999", "http://a:port", ""]:
+        with pytest.raises(ValueError, match="base_url: .*expected something like http://"):
+            kind(url, "k")
+
+
+@pytest.mark.parametrize("way", ["sync", "async"])
+def test_mistakes_of_the_caller_and_replies_that_are_none(way: str) -> None:
+    with Fake(OK) as fake:
+        for key in ["a\nb", "\u00e9"]:
+            with pytest.raises(ValueError, match="idempotency_key: "):
+                outcome(way, lambda client: client.ingest(events=[EVENT], idempotency_key=key), fake.url)
+        assert fake.requests == []
+    with Fake((200, b"no gzip", {"Content-Encoding": "gzip"})) as fake:
+        found = outcome(way, lambda client: client.health(), fake.url)
+        assert isinstance(found, RenownError) and found.code == "bad_reply" and len(fake.requests) == 1
+
+    async def items(client: Any) -> Any:
+        return [event async for event in client.iter_events()]
+
+    for reply in [{}, {"events": 5}, []]:
+        with Fake((200, reply, {})) as fake:
+            call = items if way == "async" else lambda client: list(client.iter_events())
+            found = outcome(way, call, fake.url)
+            assert isinstance(found, RenownError) and found.code == "bad_reply"
 
 
 def test_nan_is_never_sent() -> None:

@@ -19,6 +19,18 @@ def test_the_package_and_its_users_are_typed() -> None:
     assert mypy(SDK / "python" / "renown", SDK / "examples") == ""
 
 
+def test_a_result_can_be_ingested(tmp_path: Path) -> None:
+    file = tmp_path / "ingest.py"
+    file.write_text(
+        "from renown import Client, Engine\n"
+        'result = Engine.default().evaluate(agent_id="a", output="x")\n'
+        "Client().ingest(events=[result.to_dict()])\n"
+        "for event in Client().iter_events(page_size=5):\n"
+        '    print(event["id"])\n'
+    )
+    assert mypy(file) == ""
+
+
 def test_mistakes_are_found(tmp_path: Path) -> None:
     file = tmp_path / "mistakes.py"
     file.write_text(

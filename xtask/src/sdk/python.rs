@@ -191,8 +191,11 @@ impl Flavour {
         let is_place = |field: &&Field| matches!(field.name.as_str(), "cursor" | "offset");
         let query: Vec<Field> = operation.query.iter().filter(|field| !is_place(field)).cloned().collect();
         let name = operation.name.strip_prefix("list_").unwrap_or(&operation.name);
-        let (request, signature) = (request(operation, &query), signature(operation, &query));
-        let docs = method_docs(operation, &query).replacen(
+        // The iterator yields everything; what the API calls `limit` is how many it reads at a time.
+        let renamed: Vec<Field> = query.iter().cloned().map(page_size).collect();
+        let request = request(operation, &query).replacen("\"limit\": limit", "\"limit\": page_size", 1);
+        let signature = signature(operation, &renamed);
+        let docs = method_docs(operation, &renamed).replacen(
             &sentence(&operation.summary),
             &format!("{} Page after page is read as they are used.", sentence(&operation.summary)),
             1,
@@ -203,6 +206,15 @@ impl Flavour {
             "\n    def iter_{name}({signature}) -> {iterator}[{item}]:\n{docs}        return self._pages(\n            {request},\n            \"{field}\",\n            timeout,\n        )\n"
         ))
     }
+}
+
+/// A field of a query, as an iterator over pages calls it.
+fn page_size(field: Field) -> Field {
+    if field.name != "limit" {
+        return field;
+    }
+    let description = "How many are read at a time; all are given".to_owned();
+    Field { name: "page_size".to_owned(), description, ..field }
 }
 
 fn signature(operation: &Operation, query: &[Field]) -> String {

@@ -125,14 +125,17 @@ fn pages(operation: &Operation) -> Option<String> {
     let name = camel(&format!("iter_{}", operation.name.strip_prefix("list_").unwrap_or(&operation.name)));
     let mut arguments = path_arguments(operation);
     // Where a page begins is what the iterator looks after.
-    arguments.push(format!("query: Omit<{}, \"cursor\" | \"offset\"> = {{}}", query_name(operation)));
+    // It yields everything; what the API calls `limit` is how many it reads at a time.
+    let omitted = "\"cursor\" | \"offset\" | \"limit\"";
+    let query = format!("Omit<{}, {omitted}> & {{ pageSize?: number }}", query_name(operation));
+    arguments.push(format!("{{ pageSize, ...query }}: {query} = {{}}"));
     arguments.push("options: CallOptions = {}".to_owned());
     Some(format!(
         "{}  {name}({}): AsyncGenerator<{}, void, undefined> {{\n    return this.pages({}, \"{field}\", options);\n  }}\n",
-        method_docs(operation, " Page after page is read as they are used."),
+        method_docs(operation, " Page after page is read as they are used, `pageSize` at a time."),
         arguments.join(", "),
         annotation(item),
-        request(operation)
+        request(operation).replacen("{ ...query }", "{ ...query, limit: pageSize }", 1)
     ))
 }
 

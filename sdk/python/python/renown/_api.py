@@ -443,7 +443,7 @@ class Client(Http):
     def iter_agents(
         self,
         *,
-        limit: int | None = None,
+        page_size: int | None = None,
         q: str | None = None,
         sort: str | None = None,
         timeout: float | None = None,
@@ -452,12 +452,12 @@ class Client(Http):
 
         The last seen first, unless `sort` says otherwise.
 
-        :param limit: How many at most
+        :param page_size: How many are read at a time; all are given
         :param q: Only those whose id contains this, in any case
         :param sort: `last_seen` (the default), `score` (the best first) or `agent_id`
         """
         return self._pages(
-            Request("GET", "/v1/agents", query={"limit": limit, "q": q, "sort": sort}),
+            Request("GET", "/v1/agents", query={"limit": page_size, "q": q, "sort": sort}),
             "agents",
             timeout,
         )
@@ -553,7 +553,7 @@ class Client(Http):
     def iter_events(
         self,
         *,
-        limit: int | None = None,
+        page_size: int | None = None,
         agent_id: AgentName | None = None,
         tool: str | None = None,
         gate: str | None = None,
@@ -566,7 +566,7 @@ class Client(Http):
 
         The last accepted first. Filters combine: an evaluation has to fit all of them.
 
-        :param limit: How many at most
+        :param page_size: How many are read at a time; all are given
         :param agent_id: Only of this agent
         :param tool: Only of this tool
         :param gate: Only those in which this gate took part
@@ -575,7 +575,7 @@ class Client(Http):
         :param to: Only those that happened at this time or earlier
         """
         return self._pages(
-            Request("GET", "/v1/events", query={"limit": limit, "agent_id": agent_id, "tool": tool, "gate": gate, "passed": passed, "from": from_, "to": to}),
+            Request("GET", "/v1/events", query={"limit": page_size, "agent_id": agent_id, "tool": tool, "gate": gate, "passed": passed, "from": from_, "to": to}),
             "events",
             timeout,
         )
@@ -625,7 +625,7 @@ class Client(Http):
     def iter_keys(
         self,
         *,
-        limit: int | None = None,
+        page_size: int | None = None,
         org: OrgName | None = None,
         timeout: float | None = None,
     ) -> Iterator[KeyReply]:
@@ -633,11 +633,11 @@ class Client(Http):
 
         Of the caller's organization; a secret key of the default organization may name another.
 
-        :param limit: How many at most
+        :param page_size: How many are read at a time; all are given
         :param org: The organization
         """
         return self._pages(
-            Request("GET", "/v1/keys", query={"limit": limit, "org": org}),
+            Request("GET", "/v1/keys", query={"limit": page_size, "org": org}),
             "data",
             timeout,
         )
@@ -840,7 +840,7 @@ class AsyncClient(AsyncHttp):
     def iter_agents(
         self,
         *,
-        limit: int | None = None,
+        page_size: int | None = None,
         q: str | None = None,
         sort: str | None = None,
         timeout: float | None = None,
@@ -849,12 +849,12 @@ class AsyncClient(AsyncHttp):
 
         The last seen first, unless `sort` says otherwise.
 
-        :param limit: How many at most
+        :param page_size: How many are read at a time; all are given
         :param q: Only those whose id contains this, in any case
         :param sort: `last_seen` (the default), `score` (the best first) or `agent_id`
         """
         return self._pages(
-            Request("GET", "/v1/agents", query={"limit": limit, "q": q, "sort": sort}),
+            Request("GET", "/v1/agents", query={"limit": page_size, "q": q, "sort": sort}),
             "agents",
             timeout,
         )
@@ -950,7 +950,7 @@ class AsyncClient(AsyncHttp):
     def iter_events(
         self,
         *,
-        limit: int | None = None,
+        page_size: int | None = None,
         agent_id: AgentName | None = None,
         tool: str | None = None,
         gate: str | None = None,
@@ -963,7 +963,7 @@ class AsyncClient(AsyncHttp):
 
         The last accepted first. Filters combine: an evaluation has to fit all of them.
 
-        :param limit: How many at most
+        :param page_size: How many are read at a time; all are given
         :param agent_id: Only of this agent
         :param tool: Only of this tool
         :param gate: Only those in which this gate took part
@@ -972,7 +972,7 @@ class AsyncClient(AsyncHttp):
         :param to: Only those that happened at this time or earlier
         """
         return self._pages(
-            Request("GET", "/v1/events", query={"limit": limit, "agent_id": agent_id, "tool": tool, "gate": gate, "passed": passed, "from": from_, "to": to}),
+            Request("GET", "/v1/events", query={"limit": page_size, "agent_id": agent_id, "tool": tool, "gate": gate, "passed": passed, "from": from_, "to": to}),
             "events",
             timeout,
         )
@@ -1022,7 +1022,7 @@ class AsyncClient(AsyncHttp):
     def iter_keys(
         self,
         *,
-        limit: int | None = None,
+        page_size: int | None = None,
         org: OrgName | None = None,
         timeout: float | None = None,
     ) -> AsyncIterator[KeyReply]:
@@ -1030,11 +1030,11 @@ class AsyncClient(AsyncHttp):
 
         Of the caller's organization; a secret key of the default organization may name another.
 
-        :param limit: How many at most
+        :param page_size: How many are read at a time; all are given
         :param org: The organization
         """
         return self._pages(
-            Request("GET", "/v1/keys", query={"limit": limit, "org": org}),
+            Request("GET", "/v1/keys", query={"limit": page_size, "org": org}),
             "data",
             timeout,
         )
