@@ -27,7 +27,10 @@ export interface EngineOptions {
 export interface Evaluation {
   /** Whose output it is. */
   agentId: string;
-  /** Anything that `JSON.stringify` can say; what is not there is null. */
+  /**
+   * What JSON can show: plain objects, arrays, texts, numbers, booleans, null and dates; what is not there is null. Anything else in
+   * it is a `TypeError`, since gates would not see it.
+   */
   output: unknown;
   /** The tool that made it. */
   tool?: string | undefined;

@@ -3,7 +3,9 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import test from "node:test";
+import { runInNewContext } from "node:vm";
 
 import { Engine, SettingsError, gate, gates } from "renown";
 
@@ -31,15 +33,19 @@ test("a result is a plain object in camel case", async () => {
   assert.ok(!JSON.stringify(result).includes("bob@"), "the output does not travel with a result");
 });
 
-test("values are judged as JSON.stringify writes them", async () => {
+test("plain values are judged as JSON.stringify writes them", async () => {
   const emails = [
     ["a text", "bob@corp.io", false],
     ["a value", { a: [{ b: "bob@corp.io" }] }, false],
     ["a key", { "bob@corp.io": 1 }, false],
-    ["a method toJSON", { toJSON: () => "bob@corp.io" }, false],
+    ["without a prototype", Object.assign(Object.create(null), { a: "bob@corp.io" }), false],
+    ["of another realm", runInNewContext('({ a: [{ b: "bob@corp.io" }], on: new Date(0) })'), false],
+    ["a getter", { get a() { return "bob@corp.io"; } }, false],
+    ["a name toJSON", { toJSON: "bob@corp.io" }, false],
     ["half a surrogate pair", "\ud800 fine", true],
-    ["what JSON leaves out", { a: undefined, b: () => "bob@corp.io", c: 1 }, true],
-    ["a date", new Date(0), true],
+    ["undefined", { a: undefined, b: [undefined, , 1], c: NaN }, true],
+    ["a date", [new Date(0), new Date(NaN)], true],
+    ["twice the same", [[1], [1]].fill(["x"]), true],
   ];
   for (const [name, output, passed] of emails) {
     assert.equal((await engine.evaluate({ agentId: "a", output })).passed, passed, name);
@@ -54,11 +60,14 @@ test("values are judged as JSON.stringify writes them", async () => {
 test("what is no JSON is a TypeError", async () => {
   const loop = {};
   loop.loop = loop;
+  let deep = [];
+  for (let turn = 0; turn < 100_000; turn += 1) deep = [deep];
   const refused = [
-    [{ output: 1n }, /^output: no JSON: .*BigInt/],
+    [{ output: 1n }, /^output: a bigint is no JSON/],
     [{ output: loop }, /^output: no JSON: .*circular/],
     [{ output: () => 1 }, /^output: a function is no JSON/],
-    [{ output: "x", input: { n: 1n } }, /^input: no JSON: .*BigInt/],
+    [{ output: "x", input: { n: [1n] } }, /^input\.n\[0\]: a bigint is no JSON/],
+    [{ output: deep }, /^output: too deep/],
     [{ agentId: "", output: "x" }, /^agentId: /],
     [{ agentId: 5, output: "x" }, /^agentId: number/],
     [{ tool: "t".repeat(201), output: "x" }, /^tool: /],
@@ -71,6 +80,44 @@ test("what is no JSON is a TypeError", async () => {
     const expected = { name: "TypeError", message };
     await assert.rejects(engine.evaluate({ agentId: "a", ...evaluation }), expected);
     assert.throws(() => engine.evaluateSync({ agentId: "a", ...evaluation }), expected);
+  }
+});
+
+// Each has an address in it that `JSON.stringify` does not show, or not as whoever gets the output finds it.
+const UNSEEN = [
+  [new Map([["to", "bob@corp.io"]]), /^output: a Map is no JSON/],
+  [{ to: [new Set(["bob@corp.io"])] }, /^output\.to\[0\]: a Set is no JSON/],
+  [{ why: new RangeError("bob@corp.io") }, /^output\.why: a RangeError is no JSON/],
+  [{ to: Promise.resolve("bob@corp.io") }, /^output\.to: a Promise is no JSON/],
+  [new (class Mail { #to = "bob@corp.io"; get to() { return this.#to; } })(), /^output: a Mail is no JSON/],
+  [Buffer.from("bob@corp.io"), /^output: a Buffer is no JSON/],
+  [{ raw: new TextEncoder().encode("bob@corp.io") }, /^output\.raw: an Uint8Array is no JSON/],
+  [new String("bob@corp.io"), /^output: a String is no JSON/],
+  [{ to: "bob@corp.io", toJSON: () => ({}) }, /^output\.toJSON: a function is no JSON/],
+  [Readable.from(["bob@corp.io"]), /^output: a Readable is no JSON/],
+  [new Response("bob@corp.io"), /^output: a Response is no JSON/],
+  [new URL("mailto:bob@corp.io"), /^output: an? URL is no JSON/],
+  [{ a: { to: () => "bob@corp.io" } }, /^output\.a\.to: a function is no JSON/],
+  [{ a: Symbol("bob@corp.io") }, /^output\.a: a symbol is no JSON/],
+  [{ [Symbol("to")]: "bob@corp.io" }, /^output\.Symbol\(to\): JSON shows no symbols/],
+  [Object.defineProperty({ a: 1 }, "to", { value: "bob@corp.io" }), /^output\.to: JSON shows/],
+  [Object.assign([1], { to: "bob@corp.io" }), /^output\.to: JSON shows only the items/],
+  [Object.assign([1], { 4294967295: "bob@corp.io" }), /^output\.4294967295: JSON shows only the items/],
+  [Object.assign([1, 2, 3], { "01": "bob@corp.io" }), /^output\.01: JSON shows only the items/],
+  [Object.assign([], { [Symbol("to")]: "bob@corp.io" }), /^output\.Symbol\(to\): JSON shows only the items/],
+  ["bob@corp.io".match(/o/), /^output\.groups: JSON shows only the items/],
+  [new (class Row extends Array {})("bob@corp.io"), /^output: a Row is no JSON/],
+  [Object.assign(new Date(0), { to: "bob@corp.io" }), /^output: a Date is no JSON/],
+  [new (class Day extends Date { to = "bob@corp.io"; })(0), /^output: a Day is no JSON/],
+  [new (class extends null { constructor() { return Object.create(new.target.prototype); } })(), /^output: a class is no JSON/],
+  [Object.create({ to: "bob@corp.io" }), /^output: an Object is no JSON/],
+];
+
+test("content that gates would not see is refused", async () => {
+  for (const [output, message] of UNSEEN) {
+    const expected = { name: "TypeError", message };
+    await assert.rejects(engine.evaluate({ agentId: "a", output }), expected);
+    assert.throws(() => engine.evaluateSync({ agentId: "a", output }), expected);
   }
 });
 

@@ -56,3 +56,8 @@ test("what the function itself throws is not looked at", async () => {
   await assert.rejects(gated(engine, async () => breaks(), { agentId: "a", telemetry })(), RangeError);
   assert.equal(tracked.length, 0);
 });
+
+test("what gates cannot see is not handed on", async () => {
+  const unseen = gated(engine, () => new Map([["to", "bob@corp.io"]]), { agentId: "a", onFail: "return" });
+  await assert.rejects(unseen(), { name: "TypeError", message: /^output: a Map is no JSON/ });
+});
