@@ -9,6 +9,8 @@
 // Fields of requests and replies are spelt as the API spells them, in snake case. Options and methods of this library are in
 // camel case.
 
+import { checkedKey } from "./check.js";
+
 /** How a client behaves. */
 export interface ClientOptions {
   /** How long a call may take; 30 000 if not given. */
@@ -100,7 +102,7 @@ export class Http {
 
   constructor(baseUrl: string = DEFAULT_SERVER, key: string = process.env["RENOWN_KEY"] ?? "", options: ClientOptions = {}) {
     this.baseUrl = baseUrl.replace(/\/+$/, "");
-    this.#key = key;
+    this.#key = checkedKey(key);
     this.#timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
     this.#retries = options.retries ?? 2;
     this.#retryWaitMaxMs = options.retryWaitMaxMs ?? 10_000;

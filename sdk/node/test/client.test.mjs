@@ -133,3 +133,18 @@ test("the key comes from the environment and is never shown", async (t) => {
   assert.equal(fake.requests[0].headers.authorization, "Bearer rn_pub_from_outside");
   assert.ok(!inspect(client, { showHidden: true, depth: 9 }).includes("rn_pub") && !JSON.stringify(client).includes("rn_pub"));
 });
+
+test("a key is trimmed, and one that no header can hold is refused without being shown", async (t) => {
+  const fake = await Fake.start(t, OK);
+  await new Client(fake.url, " \trn_pub_spaced\r\n").health();
+  assert.equal(fake.requests[0].headers.authorization, "Bearer rn_pub_spaced");
+  for (const key of ["rn_pub_one\nrn_pub_two", "rn_pub a", "rn_pub_é", "rn_pub_\u0000", "rn_pub_\ud800", 5, null]) {
+    assert.throws(() => new Client(fake.url, key), (error) => {
+      assert.ok(error instanceof TypeError && /^key: /.test(error.message) && !inspect(error).includes("rn_pub"), inspect(error));
+      return true;
+    });
+  }
+  process.env.RENOWN_KEY = "rn_pub_one\n\nrn_pub_two";
+  t.after(() => delete process.env.RENOWN_KEY);
+  assert.throws(() => new Client(fake.url), (error) => !inspect(error).includes("rn_pub"));
+});
