@@ -9,7 +9,8 @@
 // Fields of requests and replies are spelt as the API spells them, in snake case. Options and methods of this library are in
 // camel case.
 
-import { checkedKey } from "./check.js";
+import { checkedIdempotencyKey, checkedKey, checkedMs, checkedServer, checkedTimes, onlyKnown } from "./check.js";
+import { jsonText } from "./json.js";
 
 /** How a client behaves. */
 export interface ClientOptions {
@@ -87,8 +88,16 @@ export class RenownError extends Error {
 
 /** The path with its `{parts}` filled in, percent-encoded. */
 export function path(template: string, ...values: string[]): string {
-  const left = [...values];
-  return template.replace(/\{[^}]*\}/g, () => encodeURIComponent(left.shift() ?? ""));
+  const left: unknown[] = [...values];
+  return template.replace(/\{([^}]*)\}/g, (_, name: string) => part(name, left.shift()));
+}
+
+/** `fetch` would take dots for steps in the path, and then ask for something else. */
+function part(name: string, value: unknown): string {
+  if (typeof value !== "string") throw new TypeError(`${name}: ${typeof value}, expected a string`);
+  if (["", ".", ".."].includes(value)) throw new TypeError(`${name}: ${JSON.stringify(value)}, expected a name`);
+  if (/\p{Surrogate}/u.test(value)) throw new TypeError(`${name}: half a surrogate pair, which no text can hold`);
+  return encodeURIComponent(value);
 }
 
 /** A connection to a server; `Client` has its methods. */
@@ -101,12 +110,14 @@ export class Http {
   readonly #fetch: typeof globalThis.fetch;
 
   constructor(baseUrl: string = DEFAULT_SERVER, key: string = process.env["RENOWN_KEY"] ?? "", options: ClientOptions = {}) {
-    this.baseUrl = baseUrl.replace(/\/+$/, "");
+    onlyKnown(options, ["timeoutMs", "retries", "retryWaitMaxMs", "fetch"]);
+    this.baseUrl = checkedServer(baseUrl);
     this.#key = checkedKey(key);
-    this.#timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
-    this.#retries = options.retries ?? 2;
-    this.#retryWaitMaxMs = options.retryWaitMaxMs ?? 10_000;
+    this.#timeoutMs = checkedMs("timeoutMs", options.timeoutMs ?? DEFAULT_TIMEOUT_MS, "some");
+    this.#retries = checkedTimes("retries", options.retries ?? 2);
+    this.#retryWaitMaxMs = checkedMs("retryWaitMaxMs", options.retryWaitMaxMs ?? 10_000);
     this.#fetch = options.fetch ?? globalThis.fetch;
+    if (typeof this.#fetch !== "function") throw new TypeError(`fetch: ${typeof this.#fetch}, expected a function`);
   }
 
   /** The server and the key, for what sends beside this client. */
@@ -123,10 +134,14 @@ export class Http {
   }
 
   protected async send<T>(request: Request, options: PostOptions): Promise<T> {
+    // Outside of the attempts: what the caller got wrong is not the network's fault, and stays wrong.
+    const prepared = this.#prepared(request, options);
+    const timeoutMs = checkedMs("timeoutMs", options.timeoutMs ?? this.#timeoutMs, "some");
     for (let attempt = 0; ; attempt++) {
+      options.signal?.throwIfAborted();
       let error: RenownError;
       try {
-        const response = await this.#call(request, options, AbortSignal.timeout(options.timeoutMs ?? this.#timeoutMs));
+        const response = await this.#call(prepared, AbortSignal.timeout(timeoutMs), options.signal);
         if (response.ok) return (await value(request, response)) as T;
         error = await refusal(response);
       } catch (failure) {
@@ -142,26 +157,34 @@ export class Http {
   protected async *pages<T>(request: Request, field: string, options: CallOptions): AsyncGenerator<T, void, undefined> {
     let next: Request = request;
     for (;;) {
-      const page = await this.send<Record<string, unknown>>(next, options);
-      yield* page[field] as T[];
-      const cursor = page["next_cursor"];
+      const page = await this.send<Record<string, unknown> | null | undefined>(next, options);
+      const items = page?.[field];
+      const cursor = page?.["next_cursor"];
+      const again = typeof cursor === "string" && cursor === (next.query as { cursor?: unknown } | undefined)?.cursor;
+      if (!Array.isArray(items) || again) {
+        throw new RenownError(`a reply that is no page of ${field}: is this a server of Renown?`, { code: "bad_reply" });
+      }
+      yield* items as T[];
       if (typeof cursor !== "string") return;
       next = { ...request, query: { ...request.query, cursor } };
     }
   }
 
   protected async *events(request: Request, options: CallOptions): AsyncGenerator<StreamEvent, void, undefined> {
+    const prepared = this.#prepared(request, options);
+    const silenceMs = checkedMs("timeoutMs", options.timeoutMs ?? STREAM_SILENCE_MS, "some");
+    options.signal?.throwIfAborted();
     const silence = new AbortController();
-    let timer = setTimeout(() => silence.abort(), options.timeoutMs ?? STREAM_SILENCE_MS);
+    let timer = setTimeout(() => silence.abort(), silenceMs);
     try {
-      const response = await this.#call(request, options, silence.signal);
+      const response = await this.#call(prepared, silence.signal, options.signal);
       if (!response.ok) throw await refusal(response);
       if (response.body === null) return;
       const lines = new Lines();
       const decoder = new TextDecoder();
       for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
         clearTimeout(timer);
-        timer = setTimeout(() => silence.abort(), options.timeoutMs ?? STREAM_SILENCE_MS);
+        timer = setTimeout(() => silence.abort(), silenceMs);
         yield* lines.take(decoder.decode(chunk, { stream: true }));
       }
     } catch (failure) {
@@ -173,17 +196,25 @@ export class Http {
     }
   }
 
-  #call(request: Request, options: PostOptions, limit: AbortSignal): Promise<Response> {
+  /** The request with everything but its time limit. */
+  #prepared(request: Request, options: PostOptions): { target: string; init: RequestInit } {
+    onlyKnown(options, ["timeoutMs", "signal", ...(request.method === "POST" ? ["idempotencyKey"] : [])]);
+    const { signal, idempotencyKey } = options;
+    if (signal !== undefined && typeof signal?.addEventListener !== "function") throw new TypeError("signal: expected an AbortSignal");
     const query = new URLSearchParams();
     for (const [name, value] of Object.entries(request.query ?? {})) {
       if (value !== undefined && value !== null) query.set(name, String(value));
     }
     const headers: Record<string, string> = {};
     if (request.body !== undefined) headers["Content-Type"] = "application/json";
-    if (options.idempotencyKey !== undefined) headers["Idempotency-Key"] = options.idempotencyKey;
+    if (idempotencyKey !== undefined) headers["Idempotency-Key"] = checkedIdempotencyKey(idempotencyKey);
     const target = query.size > 0 ? `${request.path}?${query.toString()}` : request.path;
-    const body = request.body === undefined ? null : JSON.stringify(request.body);
-    return this.raw(target, { method: request.method, headers, body, signal: either(limit, options.signal) });
+    const body = request.body === undefined ? null : jsonText("body", request.body);
+    return { target, init: { method: request.method, headers, body } };
+  }
+
+  #call({ target, init }: { target: string; init: RequestInit }, limit: AbortSignal, signal: AbortSignal | undefined): Promise<Response> {
+    return this.raw(target, { ...init, signal: either(limit, signal) });
   }
 
   #noAnswer(failure: unknown): RenownError {
@@ -191,6 +222,11 @@ export class Http {
     const name = failure instanceof Error ? failure.name : "";
     if (name === "TimeoutError" || name === "AbortError") {
       return new RenownError(`${this.baseUrl}: no answer in time`, { code: "timed_out", cause });
+    }
+    // Bytes that do not unpack are an answer, only not one of a server of Renown.
+    const packed = (cause as { code?: unknown } | null | undefined)?.code;
+    if (typeof packed === "string" && packed.startsWith("Z_")) {
+      return new RenownError(`${this.baseUrl}: a reply that cannot be decoded (${packed})`, { code: "bad_reply", cause });
     }
     const what = cause instanceof Error && cause.message !== "" ? cause.message : "no connection";
     return new RenownError(`${this.baseUrl}: ${what}`, { code: "unreachable", cause });
@@ -200,6 +236,7 @@ export class Http {
   #waitAfter(request: Request, options: PostOptions, error: RenownError, attempt: number): number | undefined {
     if (attempt >= this.#retries) return undefined;
     const mayRepeat = request.method !== "POST" || options.idempotencyKey !== undefined;
+    if (error.code === "bad_reply" && error.status === undefined) return undefined;
     const undone = neverSent(error) || error.status === 429 || error.code === "overloaded";
     if (!undone && !(mayRepeat && (error.status === undefined || error.status === 503))) return undefined;
     const wait = error.retryAfterMs ?? Math.min(200 * 2 ** attempt, this.#retryWaitMaxMs) * (0.5 + Math.random() / 2);

@@ -148,3 +148,72 @@ test("a key is trimmed, and one that no header can hold is refused without being
   t.after(() => delete process.env.RENOWN_KEY);
   assert.throws(() => new Client(fake.url), (error) => !inspect(error).includes("rn_pub"));
 });
+
+test("what the caller got wrong is said at once, and nothing is sent", async (t) => {
+  const fake = await Fake.start(t, OK);
+  const client = new Client(fake.url, "k");
+  const loop = { agent_id: "a" };
+  loop.output = loop;
+  const calls = [
+    [() => client.evaluate({ agent_id: "a", output: 1n }), "TypeError", /^body\.output: a bigint/],
+    [() => client.evaluate({ agent_id: "a", output: new Map() }), "TypeError", /^body\.output: a Map/],
+    [() => client.evaluate(loop), "TypeError", /^body: no JSON: .*circular/],
+    [() => client.health({ timeoutMs: -1 }), "RangeError", /^timeoutMs: -1, expected milliseconds, more than 0/],
+    [() => client.health({ timeoutMs: NaN }), "RangeError", /^timeoutMs: NaN/],
+    [() => client.health({ timeoutMs: "5" }), "RangeError", /^timeoutMs: "5"/],
+    [() => client.health({ timeout: 5 }), "TypeError", /^timeout: no such option, expected one of timeoutMs, signal$/],
+    [() => client.health({ signal: "no" }), "TypeError", /^signal: /],
+    [() => client.health(null), "TypeError", /^options: null/],
+    ...["", "a\nb", "é", " a", "a".repeat(201), 5].map((idempotencyKey) => [
+      () => client.ingest({ events: [EVENT] }, { idempotencyKey }), "TypeError", /^idempotencyKey: .*expected 1 to 200/,
+    ]),
+    ...["", ".", "..", "\ud800", undefined].map((id) => [async () => client.getReputation(id), "TypeError", /^agent_id: /]),
+    [() => collect(client.stream({ timeoutMs: 0 })), "RangeError", /^timeoutMs: 0/],
+    [() => collect(client.iterEvents({}, { timeoutMs: -1 })), "RangeError", /^timeoutMs: -1/],
+  ];
+  for (const [call, name, message] of calls) await assert.rejects(call, { name, message });
+  assert.equal(fake.requests.length, 0);
+});
+
+test("a client that cannot work is not made", () => {
+  const made = [
+    ["127.0.0.1:7070", {}, /^baseUrl: .*expected an address/],
+    ["localhost:7070", {}, /^baseUrl: "localhost:7070", expected an address/],
+    ["", {}, /^baseUrl: "" is no URL/],
+    ["ftp://x", {}, /^baseUrl: "ftp/],
+    ["http://x/?a=b", {}, /^baseUrl: .*query/],
+    ["http://me:secret@x", {}, /^baseUrl: with a name or a password/],
+    ["http://me:secret@x:port", {}, /^baseUrl: "…@x:port" is no URL/],
+    [5, {}, /^baseUrl: number/],
+    ["http://x", { timeout: 5 }, /^timeout: no such option/],
+    ["http://x", { timeoutMs: 0 }, /^timeoutMs: 0/],
+    ["http://x", { retries: NaN }, /^retries: NaN/],
+    ["http://x", { retries: -1 }, /^retries: -1/],
+    ["http://x", { retryWaitMaxMs: -1 }, /^retryWaitMaxMs: -1/],
+    ["http://x", { fetch: 5 }, /^fetch: number/],
+  ];
+  for (const [url, options, message] of made) {
+    assert.throws(() => new Client(url, "k", options), (error) => message.test(error.message) && !inspect(error).includes("secret"), url);
+  }
+});
+
+test("limits beyond what timers count are for ever", async (t) => {
+  const fake = await Fake.start(t, OK);
+  const client = new Client(`${fake.url}//`, "k", { timeoutMs: Infinity, retries: Infinity, retryWaitMaxMs: 2 ** 40 });
+  assert.equal((await client.health()).status, "ok");
+  assert.equal((await client.health({ timeoutMs: 2 ** 33 })).status, "ok");
+});
+
+test("a reply that is none of Renown's", async (t) => {
+  const table = [
+    [[200, {}, {}], (client) => collect(client.iterEvents())],
+    [[200, "", {}], (client) => collect(client.iterEvents())],
+    [[200, { events: [], next_cursor: "again" }, {}], (client) => collect(client.iterEvents())],
+    [[200, "no gzip", { "Content-Encoding": "gzip" }], (client) => client.health()],
+  ];
+  for (const [answer, call] of table) {
+    const fake = await Fake.start(t, answer);
+    await assert.rejects(call(new Client(fake.url, "k")), (error) => error instanceof RenownError && error.code === "bad_reply");
+    assert.ok(fake.requests.length <= 2, "it was tried again");
+  }
+});
