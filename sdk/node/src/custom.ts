@@ -2,6 +2,7 @@
 // an evaluation is decided in Rust from what they said.
 
 import type native from "../native.cjs";
+import { brand } from "./brand.js";
 
 /** What a gate of your own sees. */
 export interface Context {
@@ -31,6 +32,10 @@ export class Custom {
     readonly name: string,
     readonly check: Check,
   ) {}
+
+  static {
+    brand(this, "Custom");
+  }
 }
 
 /**
@@ -38,6 +43,8 @@ export class Custom {
  * the budget. Nothing can interrupt a function that does not return, so what takes long should be async.
  */
 export function gate(name: string, check: Check): Custom {
+  if (typeof name !== "string") throw new TypeError(`name: ${typeof name}, expected a string`);
+  if (typeof check !== "function") throw new TypeError(`check: ${typeof check}, expected a function`);
   return new Custom(name, check);
 }
 

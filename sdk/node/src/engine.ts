@@ -1,16 +1,32 @@
 // The engine: a set of gates, built once and asked often. The built-in gates run in Rust, those of JavaScript in `custom.ts`.
 
 import native from "../native.cjs";
+import { brand } from "./brand.js";
+import { onlyKnown } from "./check.js";
 import { Custom, run } from "./custom.js";
-import { BuiltIn } from "./gates.js";
+import { BuiltIn, rtb } from "./gates.js";
 import { jsonText } from "./json.js";
 
 // Above so many characters of JSON an output is judged off the event loop: below, changing threads costs more than the gates.
 const OFF_LOOP_CHARS = 32 * 1024;
 
+// A gate of one's own by such a name would stand in the place of the built-in one.
+const BUILT_IN: readonly string[] = [
+  ...["content", "filesystem", "injection", "latency", "pii", "schema", "secrets"],
+  ...rtb().map(({ kind }) => kind),
+];
+
+const EVALUATION = ["agentId", "output", "tool", "input", "latencyMs", "tmaxMs", "startedAt"];
+
+const HALF_PAIR = /\p{Surrogate}/u;
+
 /** Gates or their options that are not allowed. */
 export class SettingsError extends Error {
   override readonly name = "SettingsError";
+
+  static {
+    brand(this, "SettingsError");
+  }
 }
 
 /** How an engine behaves. */
@@ -99,6 +115,7 @@ export class Engine {
     if (!Array.isArray(gates) || !gates.every((gate) => gate instanceof BuiltIn || gate instanceof Custom)) {
       throw new SettingsError("gates: expected what `gates.pii()` and the like give, or `gate(name, check)`");
     }
+    onlyKnown(options, ["budgetMs", "failFast", "strictness"], settingsError);
     const customs = gates.filter((gate): gate is Custom => gate instanceof Custom);
     const tables = gates.filter((gate): gate is BuiltIn => gate instanceof BuiltIn);
     const { budgetMs: budget_ms, failFast: fail_fast, strictness } = options;
@@ -106,9 +123,9 @@ export class Engine {
       gates: { budget_ms, fail_fast, strictness },
       gate: Object.fromEntries(tables.map((gate) => [gate.name, gate.table])),
     });
-    const names = gates.map((gate) => gate.name);
-    this.#native = built(() => new native.Engine(settings, names, customs.map((gate) => gate.name)));
+    const names = gates.map((gate) => checkedName(gate.name));
     this.#customs = byName(customs);
+    this.#native = built(() => new native.Engine(settings, names, customs.map((gate) => gate.name)));
   }
 
   /** The gates that `POST /v1/evaluate` runs by default: filesystem, pii and content. */
@@ -125,7 +142,11 @@ export class Engine {
     place: "evaluate" | "cli" | "proxy" = "evaluate",
     options: { gates?: readonly Custom[] } = {},
   ): Engine {
+    onlyKnown(options, ["gates"], settingsError);
     const customs = options.gates ?? [];
+    if (!Array.isArray(customs) || !customs.every((gate) => gate instanceof Custom)) {
+      throw new SettingsError("gates: expected a list of `gate(name, check)`");
+    }
     const known = byName(customs);
     if (known.size !== customs.length) throw new SettingsError("gates: two gates of one name");
     return made(new Made(built(() => native.Engine.fromFile(path, place, [...known.keys()])), known));
@@ -167,6 +188,10 @@ export class Engine {
     const asked = prepared(evaluation);
     return result(now(() => this.#native.evaluate(asked)), evaluation.output);
   }
+
+  static {
+    brand(this, "Engine");
+  }
 }
 
 /** What the factories hand to the constructor in place of gates. */
@@ -182,23 +207,41 @@ function made(parts: Made): Engine {
 }
 
 function byName(customs: readonly Custom[]): ReadonlyMap<string, Custom> {
+  for (const { name } of customs) {
+    if (BUILT_IN.includes(checkedName(name))) throw new SettingsError(`gates: "${name}" is the name of a built-in gate`);
+  }
   return new Map(customs.map((gate) => [gate.name, gate]));
 }
 
+/** The addon would replace half a surrogate pair, and then look for a gate of another name. */
+function checkedName(name: unknown): string {
+  if (typeof name === "string" && !HALF_PAIR.test(name)) return name;
+  throw new SettingsError(`gates: ${typeof name === "string" ? JSON.stringify(name) : typeof name}, expected a name`);
+}
+
+function settingsError(message: string): SettingsError {
+  return new SettingsError(message);
+}
+
 function prepared(evaluation: Evaluation): native.Asked {
+  onlyKnown(evaluation, EVALUATION);
   const { agentId, output, tool, input, latencyMs, tmaxMs, startedAt } = evaluation;
-  if (typeof agentId !== "string") throw new TypeError(`agentId: ${typeof agentId}, expected a string`);
-  const asked: native.Asked = { agentId, output: jsonText("output", output) };
-  if (tool != null) asked.tool = typed("tool", "string", tool);
+  const asked: native.Asked = { agentId: checkedText("agentId", agentId), output: jsonText("output", output) };
+  if (tool != null) asked.tool = checkedText("tool", tool);
   if (input != null) asked.input = jsonText("input", input);
-  if (latencyMs != null) asked.latencyMs = typed("latencyMs", "number", latencyMs);
+  if (latencyMs != null) {
+    if (typeof latencyMs !== "number") throw new TypeError(`latencyMs: ${typeof latencyMs}, expected a number`);
+    asked.latencyMs = latencyMs;
+  }
   if (tmaxMs != null) asked.tmaxMs = whole("tmaxMs", tmaxMs);
   if (startedAt != null) asked.startedAt = whole("startedAt", startedAt);
   return asked;
 }
 
-function typed<T>(name: string, type: "string" | "number", value: T): T {
-  if (typeof value !== type) throw new TypeError(`${name}: ${typeof value}, expected a ${type}`);
+/** A text that another language can hold too: who is meant must not change on the way. */
+function checkedText(name: string, value: unknown): string {
+  if (typeof value !== "string") throw new TypeError(`${name}: ${typeof value}, expected a string`);
+  if (HALF_PAIR.test(value)) throw new TypeError(`${name}: half a surrogate pair, expected a text`);
   return value;
 }
 

@@ -1,5 +1,6 @@
 // Gating what a function returns.
 
+import { brand } from "./brand.js";
 import type { Engine, Result } from "./engine.js";
 import type { Telemetry } from "./telemetry.js";
 
@@ -12,6 +13,10 @@ export class GateFailed extends Error {
     const failed = result.gates.filter((gate) => !gate.passed).map((gate) => `${gate.name}: ${gate.reason}`);
     super(`the output did not pass: ${failed.join("; ")}`);
     this.result = result;
+  }
+
+  static {
+    brand(this, "GateFailed");
   }
 }
 

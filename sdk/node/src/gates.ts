@@ -1,5 +1,7 @@
 // The built-in gates, one function each. What is not given has the default of the gate.
 
+import { brand } from "./brand.js";
+
 /** What every built-in gate takes. */
 export interface Common {
   /** Another name, so that a set can have two of a kind. */
@@ -68,6 +70,10 @@ export class BuiltIn {
     /** The table that a file would have for it. */
     readonly table: Record<string, unknown>,
   ) {}
+
+  static {
+    brand(this, "BuiltIn");
+  }
 }
 
 function builtIn(kind: string, { name, ...options }: Common): BuiltIn {

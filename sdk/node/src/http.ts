@@ -9,6 +9,7 @@
 // Fields of requests and replies are spelt as the API spells them, in snake case. Options and methods of this library are in
 // camel case.
 
+import { brand } from "./brand.js";
 import { checkedIdempotencyKey, checkedKey, checkedMs, checkedServer, checkedTimes, onlyKnown } from "./check.js";
 import { jsonText } from "./json.js";
 
@@ -83,6 +84,10 @@ export class RenownError extends Error {
     this.status = refusal.status;
     this.requestId = refusal.requestId;
     this.retryAfterMs = refusal.retryAfterMs;
+  }
+
+  static {
+    brand(this, "RenownError");
   }
 }
 

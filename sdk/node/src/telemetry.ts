@@ -1,6 +1,8 @@
 // Verdicts on their way to a server. A thread of Rust does the work, so nothing here waits, and nothing keeps the program running.
 
 import native from "../native.cjs";
+import { brand } from "./brand.js";
+import { onlyKnown } from "./check.js";
 import type { Result } from "./engine.js";
 import type { Http } from "./http.js";
 
@@ -33,6 +35,7 @@ export class Telemetry {
   readonly #tell: (message: string) => void;
 
   constructor(client: Http, options: TelemetryOptions = {}) {
+    onlyKnown(options, ["intervalS", "batch", "buffer", "spool", "onNotice"]);
     const { intervalS = 5, batch = 100, buffer = 10_000, spool, onNotice = warn } = options;
     if (!Number.isInteger(batch) || batch < 1 || batch > 100) throw new RangeError(`batch: ${batch}, expected 1 to 100`);
     if (!Number.isInteger(buffer) || buffer < 1 || buffer > 0xffff_ffff) {
@@ -82,6 +85,10 @@ export class Telemetry {
   /** Verdicts of which it is not known yet that the server has them. */
   get waiting(): number {
     return this.#native.waiting;
+  }
+
+  static {
+    brand(this, "Telemetry");
   }
 }
 

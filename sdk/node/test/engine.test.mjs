@@ -75,6 +75,9 @@ test("what is no JSON is a TypeError", async () => {
     [{ latencyMs: -1, output: "x" }, /^latencyMs: /],
     [{ latencyMs: "5", output: "x" }, /^latencyMs: string/],
     [{ tmaxMs: 1.5, output: "x" }, /^tmaxMs: 1.5/],
+    [{ agentId: "a\ud800", output: "x" }, /^agentId: half a surrogate pair/],
+    [{ tool: "\udc00t", output: "x" }, /^tool: half a surrogate pair/],
+    [{ latency_ms: 5, output: "x" }, /^latency_ms: no such option/],
   ];
   for (const [evaluation, message] of refused) {
     const expected = { name: "TypeError", message };
@@ -190,11 +193,34 @@ test("what is not allowed is named", () => {
     [() => new Engine([gates.latency({ maxMs: -1 })]), /gate\.latency\.max_ms/],
     [() => new Engine([gates.pii()], { budgetMs: 0 }), /budget_ms/],
     [() => new Engine([gate("pii", () => true), gates.pii()]), /pii/],
+    [() => new Engine([gate("pii", () => true)]), /^gates: "pii" is the name of a built-in gate/],
+    [() => new Engine([gate("rtb.tmax-guard", () => true)]), /built-in/],
+    [() => new Engine([gate("\ud800", () => true)]), /^gates: .*expected a name/],
+    [() => new Engine([gates.pii({ name: 5 })]), /^gates: number, expected a name/],
+    [() => new Engine([gates.pii()], { budget_ms: 5, failfast: true }), /^budget_ms: no such option, expected one of budgetMs, failFast, strictness/],
+    [() => new Engine([gates.pii()], { failfast: true }), /^failfast: no such option/],
+    [() => new Engine([gates.pii()], null), /^options: null/],
     [() => Engine.fromFile("x.toml", "server"), /^place: "server"/],
+    [() => Engine.fromFile("x.toml", "proxy", { gate: [] }), /^gate: no such option/],
+    [() => Engine.fromFile("x.toml", "proxy", { gates: [gates.pii()] }), /^gates: expected a list of `gate/],
+    [() => Engine.fromFile("x.toml", "proxy", { gates: [gate("pii", () => true)] }), /built-in/],
   ];
   for (const [build, message] of refused) {
     assert.throws(build, (error) => error instanceof SettingsError && message.test(error.message));
   }
+});
+
+test("a gate of one's own takes no name of a built-in one", () => {
+  // The core knows them all, and says so where one is wanted that is not there.
+  let known;
+  try {
+    new Engine([gates.pii({ name: "no-such-kind" })].map((gate) => Object.assign(gate, { table: { kind: "none" } })));
+  } catch ({ message }) {
+    known = message.split(/[ ,"]+/).filter((word) => word.startsWith("rtb.") || word in gates);
+  }
+  assert.equal(known.length, 13);
+  for (const name of known) assert.throws(() => new Engine([gate(name, () => true)]), /is the name of a built-in gate/, name);
+  for (const args of [[5, () => true], ["mine"], ["mine", true]]) assert.throws(() => gate(...args), TypeError);
 });
 
 test("a file of settings has a set for each place", async (t) => {

@@ -27,12 +27,25 @@ test("as an ES module and by require", async () => {
 test("both ways in one program", async () => {
   const script = `
     import { createRequire } from "node:module";
-    import { Engine } from "renown";
+    import { Engine, GateFailed, RenownError, SettingsError, gate, gated, gates } from "renown";
     const other = createRequire(process.cwd() + "/x.cjs")("renown");
     const outputs = [Engine, other.Engine].map((Engine) => Engine.default().evaluateSync({ agentId: "a", output: "x" }).passed);
-    console.log(outputs.join());
+    const mixed = new other.Engine([gates.pii(), gate("mine", () => true)], { budgetMs: 5000 });
+    const failed = await gated(mixed, () => "bob@corp.io", { agentId: "a" })().catch((error) => error);
+    const unreachable = await new other.Client("http://127.0.0.1:1", "k", { retries: 0 }).health().catch((error) => error);
+    let refused;
+    try { new other.Engine([]); } catch (error) { refused = error; }
+    class Mine extends RenownError {}
+    console.log(
+      outputs.join(),
+      failed instanceof other.GateFailed && failed instanceof GateFailed && failed instanceof Error,
+      unreachable instanceof RenownError && !(unreachable instanceof Mine) && !(unreachable instanceof GateFailed),
+      refused instanceof SettingsError,
+      mixed instanceof Engine && !({} instanceof Engine) && !(null instanceof Engine),
+    );
   `;
-  assert.equal((await runScript(script, { cwd: PROJECT })).stdout, "true,true\n");
+  const { stdout, stderr } = await runScript(script, { cwd: PROJECT });
+  assert.equal(stdout, "true,true true true true true\n", stderr);
 });
 
 for (const [name, file] of [["README.md", "README.md"], ["sdk/node/README.md", "sdk/node/README.md"]]) {
