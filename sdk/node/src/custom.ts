@@ -110,7 +110,8 @@ function meaning(answer: unknown): Omit<native.Answer, "seconds"> {
   const { passed, skipped = false } = answer as Record<string, unknown>;
   const reason = (answer as Record<string, unknown>)["reason"] ?? undefined;
   if ((reason !== undefined && typeof reason !== "string") || typeof skipped !== "boolean") return { word: "broken" };
-  if (skipped) return { word: "skip", reason };
+  // Skipped counts as passed, so a gate that also says that it failed contradicts itself.
+  if (skipped) return passed === undefined || passed === true ? { word: "skip", reason } : { word: "broken" };
   if (typeof passed !== "boolean") return { word: "broken" };
   return passed ? { word: "pass" } : { word: "fail", reason };
 }
