@@ -8,7 +8,9 @@ import { brand } from "./brand.js";
 export interface Context {
   readonly agentId: string;
   readonly tool: string | undefined;
+  /** A copy of it, as JSON shows it to the built-in gates: what a gate does to it changes nothing that was judged. */
   readonly output: unknown;
+  /** A copy as well. */
   readonly input: unknown;
   readonly latencyMs: number | undefined;
   /** When the evaluation has to be done, in milliseconds after 1970. */
@@ -48,15 +50,24 @@ export function gate(name: string, check: Check): Custom {
   return new Custom(name, check);
 }
 
-/** The values of a context that are known before its gates run. */
-export type Known = Omit<Context, "deadline" | "signal">;
+/** The values of a context that are known before its gates run. The functions give a copy for each. */
+export interface Known extends Pick<Context, "agentId" | "tool" | "latencyMs"> {
+  readonly output: () => unknown;
+  readonly input: () => unknown;
+}
+
+/** Copies of a value whose JSON text is known. */
+export function copies(value: unknown, text: string | undefined): () => unknown {
+  const changeable = typeof value === "object" && value !== null && text !== undefined;
+  return () => (changeable ? JSON.parse(text) : value);
+}
 
 /** Runs gates together; who has not answered when `leftMs` are over is late. */
 export function run(checks: readonly Check[], known: Known, leftMs: number): Promise<native.Answer[]> {
   const began = performance.now();
   const until = began + leftMs;
   const life = new Life();
-  const context = life.context(known, Date.now() + leftMs);
+  const deadline = Date.now() + leftMs;
   const answers: Array<native.Answer | undefined> = checks.map(() => undefined);
   return new Promise((resolve) => {
     let open = checks.length;
@@ -77,7 +88,7 @@ export function run(checks: readonly Check[], known: Known, leftMs: number): Pro
     checks.forEach((check, place) => {
       const started = performance.now();
       // One that came before may have taken all the time.
-      if (started < until) ask(check, context, (value) => take(place, started, value));
+      if (started < until) ask(check, life.context(known, deadline), (value) => take(place, started, value));
     });
     const wait = (): void => {
       if (life.over) return;
@@ -126,21 +137,31 @@ class Life {
     this.#controller?.abort();
   }
 
-  /** Most gates do not look at the signal, so it is made when one does. */
   #signal(): AbortSignal {
     this.#controller ??= new AbortController();
     if (this.over) this.#controller.abort();
     return this.#controller.signal;
   }
 
-  context(known: Known, deadline: number): Context {
-    const signal = (): AbortSignal => this.#signal();
+  /** Most gates look at a part of it only, so the rest is made when one does. */
+  context({ agentId, tool, latencyMs, output, input }: Known, deadline: number): Context {
+    const made = { output: once(output), input: once(input), signal: (): AbortSignal => this.#signal() };
     return {
-      ...known,
-      deadline,
+      ...{ agentId, tool, latencyMs, deadline },
+      get output() {
+        return made.output();
+      },
+      get input() {
+        return made.input();
+      },
       get signal() {
-        return signal();
+        return made.signal();
       },
     };
   }
+}
+
+function once(make: () => unknown): () => unknown {
+  let made: { value: unknown } | undefined;
+  return () => (made ??= { value: make() }).value;
 }

@@ -3,7 +3,7 @@
 import native from "../native.cjs";
 import { brand } from "./brand.js";
 import { onlyKnown } from "./check.js";
-import { Custom, run } from "./custom.js";
+import { Custom, copies, run } from "./custom.js";
 import { BuiltIn, rtb } from "./gates.js";
 import { jsonText } from "./json.js";
 
@@ -177,9 +177,10 @@ export class Engine {
     }
     const started = large ? await later(this.#native.startLater(asked)) : now(() => this.#native.start(asked));
     const checks = started.names.flatMap((name) => this.#customs.get(name)?.check ?? []);
-    const { agentId, tool, output, input, latencyMs } = evaluation;
+    const { agentId, tool, latencyMs } = evaluation;
+    const [output, input] = [copies(evaluation.output, asked.output), copies(evaluation.input, asked.input)];
     const said = checks.length > 0 ? await run(checks, { agentId, tool, output, input, latencyMs }, started.leftMs) : [];
-    return result(started.finish(said), output);
+    return result(started.finish(said), evaluation.output);
   }
 
   /** The same at once, for an engine without gates of its own. */

@@ -68,10 +68,33 @@ test("the context has it all", async () => {
   const engine = new Engine([gate("mine", (context) => Boolean((seen = context)))], { budgetMs: 500 });
   const before = Date.now();
   await engine.evaluate({ agentId: "a1", output, tool: "t", input: [1], latencyMs: 7 });
-  assert.equal(seen.output, output);
+  assert.deepEqual(seen.output, output);
   assert.deepEqual([seen.agentId, seen.tool, seen.input, seen.latencyMs], ["a1", "t", [1], 7]);
   assert.ok(seen.deadline > before + 300 && seen.deadline < Date.now() + 501);
   assert.ok(seen.signal.aborted, "the evaluation is over");
+});
+
+test("a gate cannot change what the others judge, nor what is handed on", async () => {
+  const spoil = ({ output, input }) => {
+    output.to = "bob@corp.io";
+    output.list.push(1);
+    input.length = 0;
+    return output.to === "bob@corp.io";
+  };
+  const seen = [];
+  const look = async ({ output, input }) => {
+    await new Promise(setImmediate);
+    return Boolean(seen.push([output, input]));
+  };
+  const engine = new Engine([gate("first", spoil), gates.pii(), gate("second", look)], { budgetMs: 5000 });
+  const output = { list: [], on: new Date(0) };
+  const result = await engine.evaluate({ agentId: "a", output, input: [1] });
+  assert.ok(result.passed && result.output === output);
+  assert.deepEqual(output, { list: [], on: new Date(0) });
+  assert.deepEqual(seen, [[{ list: [], on: "1970-01-01T00:00:00.000Z" }, [1]]]);
+  const texts = [];
+  await judge([({ output }) => Boolean(texts.push(output))]);
+  assert.deepEqual(texts, ["x"]);
 });
 
 test("results stand in the order of the set", async () => {
