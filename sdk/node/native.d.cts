@@ -29,6 +29,7 @@ declare namespace native {
   class Engine {
     constructor(settings: string, names: string[] | null, customs: string[]);
     static fromFile(path: string, place: string, customs: string[]): Engine;
+    static check(asked: Asked): void;
     readonly names: string[];
     readonly budgetMs: number;
     readonly failFast: boolean;

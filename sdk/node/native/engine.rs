@@ -52,6 +52,12 @@ impl Engine {
         built(embed::Engine::from_file(Path::new(&path), &place, &customs))
     }
 
+    /// Refuses what an evaluation would refuse, but for the output and the input, before there is one.
+    #[napi]
+    pub fn check(asked: Asked) -> Result<()> {
+        subject(&asked).map(drop)
+    }
+
     /// The names of its gates, in the order in which they stand.
     #[napi(getter)]
     pub fn names(&self) -> Vec<String> {
@@ -187,13 +193,17 @@ fn built(engine: core::result::Result<embed::Engine, BuildError>) -> Result<Engi
 }
 
 fn start(engine: &embed::Engine, asked: &Asked) -> Result<embed::Evaluation> {
-    let whole = |number: Option<i64>| number.and_then(|number| u64::try_from(number).ok());
-    let (tmax_ms, started_at) = (whole(asked.tmax_ms), whole(asked.started_at));
-    let subject = Subject::new(&asked.agent_id, asked.tool.as_deref(), asked.latency_ms, tmax_ms, started_at)
-        .map_err(|error| of_field(&error))?;
+    let subject = subject(asked)?;
     let output = json(&asked.output)?;
     let input = asked.input.as_deref().map(json).transpose()?;
     engine.start(subject, output, input).map_err(failed)
+}
+
+fn subject(asked: &Asked) -> Result<Subject> {
+    let whole = |number: Option<i64>| number.and_then(|number| u64::try_from(number).ok());
+    let (tmax_ms, started_at) = (whole(asked.tmax_ms), whole(asked.started_at));
+    Subject::new(&asked.agent_id, asked.tool.as_deref(), asked.latency_ms, tmax_ms, started_at)
+        .map_err(|error| of_field(&error))
 }
 
 fn finish(evaluation: embed::Evaluation) -> Result<String> {

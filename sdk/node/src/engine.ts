@@ -195,6 +195,11 @@ export class Engine {
   }
 }
 
+/** Refuses an agent or a tool that no evaluation would take. */
+export function checkSubject(agentId: string, tool: string | undefined): void {
+  now(() => native.Engine.check(prepared({ agentId, tool, output: null })));
+}
+
 /** What the factories hand to the constructor in place of gates. */
 class Made {
   constructor(

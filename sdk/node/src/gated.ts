@@ -1,7 +1,8 @@
 // Gating what a function returns.
 
 import { brand } from "./brand.js";
-import type { Engine, Result } from "./engine.js";
+import { onlyKnown } from "./check.js";
+import { checkSubject, type Engine, type Result } from "./engine.js";
 import type { Telemetry } from "./telemetry.js";
 
 /** An output that did not pass. `result` says why. */
@@ -49,8 +50,9 @@ export function gated<This, Args extends unknown[], Value>(
   fn: (this: This, ...args: Args) => Value,
   options: GatedOptions<Args, Awaited<Value>>,
 ): (this: This, ...args: Args) => Promise<Awaited<Value>> {
-  const { agentId, telemetry, input, onFail = "throw" } = options;
+  const { agentId, telemetry, input, onFail = "throw" } = checked(engine, fn, options);
   const tool = options.tool ?? (fn.name === "" ? undefined : fn.name);
+  checkSubject(agentId, tool);
   async function gatedFunction(this: This, ...args: Args): Promise<Awaited<Value>> {
     const began = performance.now();
     const output = await fn.apply(this, args);
@@ -62,4 +64,16 @@ export function gated<This, Args extends unknown[], Value>(
     return await onFail(result);
   }
   return Object.defineProperty(gatedFunction, "name", { value: fn.name });
+}
+
+/** What is wrong is said here, and not after the function has done its work. */
+function checked<Options extends object>(engine: Engine, fn: unknown, options: Options): Options {
+  if (typeof engine?.evaluate !== "function") throw new TypeError("engine: expected an Engine");
+  if (typeof fn !== "function") throw new TypeError(`fn: ${typeof fn}, expected a function`);
+  onlyKnown(options, ["agentId", "tool", "telemetry", "input", "onFail"]);
+  const { telemetry, input, onFail = "throw" } = options as Partial<GatedOptions<unknown[], unknown>>;
+  if (telemetry !== undefined && typeof telemetry?.track !== "function") throw new TypeError("telemetry: expected a Telemetry");
+  if (input !== undefined && typeof input !== "function") throw new TypeError(`input: ${typeof input}, expected a function`);
+  if (typeof onFail === "function" || onFail === "throw" || onFail === "return") return options;
+  throw new TypeError(`onFail: ${JSON.stringify(onFail)}, expected "throw", "return" or a function`);
 }

@@ -61,3 +61,22 @@ test("what gates cannot see is not handed on", async () => {
   const unseen = gated(engine, () => new Map([["to", "bob@corp.io"]]), { agentId: "a", onFail: "return" });
   await assert.rejects(unseen(), { name: "TypeError", message: /^output: a Map is no JSON/ });
 });
+
+test("what is wrong is said when a function is gated, not when it has run", () => {
+  const wrong = [
+    [[engine, report, { agentId: "" }], /^agentId: /],
+    [[engine, report, { agentId: "a\u0000" }], /^agentId: /],
+    [[engine, report, { agentId: "\ud800" }], /^agentId: half/],
+    [[engine, report, {}], /^agentId: undefined/],
+    [[engine, report, { agentId: "a", tool: "t".repeat(201) }], /^tool: /],
+    [[engine, { ["f".repeat(201)]: () => 1 }["f".repeat(201)], { agentId: "a" }], /^tool: /],
+    [[engine, report, { agentId: "a", onFail: "raise" }], /^onFail: "raise", expected "throw", "return" or a function/],
+    [[engine, report, { agentId: "a", onfail: "return" }], /^onfail: no such option/],
+    [[engine, report, { agentId: "a", input: {} }], /^input: object/],
+    [[engine, report, { agentId: "a", telemetry: "http://x" }], /^telemetry: /],
+    [[engine, report], /^options: undefined/],
+    [[engine, "report", { agentId: "a" }], /^fn: string/],
+    [[undefined, report, { agentId: "a" }], /^engine: /],
+  ];
+  for (const [args, message] of wrong) assert.throws(() => gated(...args), { name: "TypeError", message });
+});
