@@ -78,7 +78,17 @@ impl Telemetry {
         self.later(env, seconds("timeoutS", timeout_s)?, ended)
     }
 
-    /// The same where nothing can be awaited any more: at the end of the program.
+    /// Begins to end and returns at once, so that several can be waited for together.
+    #[napi]
+    pub fn begin_shutdown(&self, timeout_s: f64) -> Result<()> {
+        let timeout = seconds("timeoutS", timeout_s)?;
+        let shipping = Arc::clone(&self.0);
+        let job = move || shipping.shutdown(timeout);
+        thread::Builder::new().name("renown-shutdown".to_owned()).spawn(job).map_err(failed)?;
+        Ok(())
+    }
+
+    /// The end where nothing can be awaited any more: that of the program.
     #[napi]
     pub fn shutdown_now(&self, timeout_s: f64) -> Result<()> {
         self.0.shutdown(seconds("timeoutS", timeout_s)?);

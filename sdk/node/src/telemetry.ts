@@ -1,5 +1,7 @@
 // Verdicts on their way to a server. A thread of Rust does the work, so nothing here waits, and nothing keeps the program running.
 
+import { writeSync } from "node:fs";
+
 import native from "../native.cjs";
 import { brand } from "./brand.js";
 import { onlyKnown } from "./check.js";
@@ -23,8 +25,16 @@ export interface TelemetryOptions {
 // How long the end of a program waits for what is not yet sent.
 const EXIT_S = 5;
 
+/** What the end of the program needs to know. */
+interface Running {
+  readonly addon: native.Telemetry;
+  /** Whether what is not delivered is kept. */
+  readonly kept: boolean;
+  readonly tell: (message: string) => void;
+}
+
 // They are held until they are shut down, so that none ends in the garbage collector.
-const running = new Map<Telemetry, native.Telemetry>();
+const running = new Map<Telemetry, Running>();
 
 /**
  * Sends verdicts to a server in the background: every `intervalS` seconds or `batch` verdicts, again and again where the server is
@@ -54,7 +64,8 @@ export class Telemetry {
       process.on("beforeExit", endAll);
       process.on("exit", endNow);
     }
-    running.set(this, this.#native);
+    const tell = options.onNotice === undefined ? write : this.#tell;
+    running.set(this, { addon: this.#native, kept: spool !== undefined, tell });
   }
 
   /** Takes a verdict and returns at once. It holds no part of the output or the input. */
@@ -101,9 +112,25 @@ function endAll(): void {
   for (const telemetry of running.keys()) void telemetry.shutdown();
 }
 
-/** Where the program ends by `process.exit()`, nothing can be awaited any more. */
+/** Where the program ends by `process.exit()`, nothing can be awaited any more. All of them have the same time. */
 function endNow(): void {
-  for (const addon of running.values()) addon.shutdownNow(EXIT_S);
+  const until = performance.now() + EXIT_S * 1000;
+  const all = [...running.values()].map((one) => ({ ...one, before: one.addon.dropped }));
+  for (const { addon } of all) addon.beginShutdown(EXIT_S);
+  for (const { addon, kept, tell, before } of all) {
+    addon.shutdownNow(Math.max(0, until - performance.now()) / 1000);
+    const lost = Math.max(addon.dropped - before, kept ? 0 : addon.waiting);
+    if (lost > 0) tell(`${lost} ${lost === 1 ? "verdict was" : "verdicts were"} not delivered when the program ended`);
+  }
+}
+
+/** When the program ends, its warnings are not printed any more. */
+function write(message: string): void {
+  try {
+    writeSync(2, `renown: ${message}\n`);
+  } catch {
+    // Nobody reads it.
+  }
 }
 
 function ended(telemetry: Telemetry): void {

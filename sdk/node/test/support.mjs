@@ -68,9 +68,9 @@ export class Server {
 export const OVERLOADED = [503, { error: "too much at once", code: "overloaded", status: 503 }, { "Retry-After": "0" }];
 export const UNAVAILABLE = [503, { error: "no disk", code: "store_unavailable", status: 503 }, { "Retry-After": "0" }];
 export const LIMITED = [429, { error: "too many", code: "rate_limited", status: 429 }, { "Retry-After": "1" }];
-export const TAKEN = [202, { accepted: 1, duplicates: 0, reputation_updates: [] }, {}];
+export const TAKEN = [202, ({ events }) => ({ accepted: events.length, duplicates: 0, reputation_updates: [] }), {}];
 
-/** Gives its answers in order, the last one again and again. */
+/** Gives its answers in order, the last one again and again. A reply is a text, a value, or a function of the request's body. */
 export class Fake {
   requests = [];
 
@@ -80,11 +80,13 @@ export class Fake {
       const pieces = [];
       request.on("data", (piece) => pieces.push(piece));
       request.on("end", () => {
-        const body = Buffer.concat(pieces).toString();
-        fake.requests.push({ method: request.method, path: request.url, headers: request.headers, body: body === "" ? undefined : JSON.parse(body) });
+        const text = Buffer.concat(pieces).toString();
+        const body = text === "" ? undefined : JSON.parse(text);
+        fake.requests.push({ method: request.method, path: request.url, headers: request.headers, body });
         const [status, reply, headers] = answers.length > 1 ? answers.shift() : answers[0];
         response.writeHead(status, { "X-Request-Id": "the-request", ...headers });
-        response.end(typeof reply === "string" ? reply : JSON.stringify(reply));
+        const said = typeof reply === "function" ? reply(body) : reply;
+        response.end(typeof said === "string" ? said : JSON.stringify(said));
       });
     });
     fake.server.listen(0, "127.0.0.1");

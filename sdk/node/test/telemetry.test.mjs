@@ -1,6 +1,8 @@
 // Do verdicts reach the server, whatever happens to it and to this process?
 
 import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:net";
 import { join } from "node:path";
 import test from "node:test";
 
@@ -138,6 +140,39 @@ test("the end of a program sends what waits", async (t) => {
     `);
     assert.equal(code, 0, stderr);
     assert.equal(fake.events.length, 1, ending);
+  }
+});
+
+test("what process.exit() loses is said, and several have one time limit together", async (t) => {
+  const silent = createServer(() => {}).listen(0, "127.0.0.1");
+  t.after(() => silent.close());
+  await once(silent, "listening");
+  const folder = temporary(t);
+  const script = (count, options, url) => `
+    import { writeSync } from "node:fs";
+    import { Client, Engine, Telemetry } from "renown";
+    const result = Engine.default().evaluateSync({ agentId: "a", output: "x" });
+    for (let turn = 0; turn < ${count}; turn += 1) {
+      const telemetry = new Telemetry(new Client(${JSON.stringify(url)}, "k"), ${options});
+      telemetry.track(result);
+      telemetry.track(result);
+    }
+    process.on("exit", () => {});
+    process.exit(3);
+  `;
+  const lost = "2 verdicts were not delivered when the program ended\n";
+  const gone = "http://127.0.0.1:1";
+  const table = [
+    [1, "{}", gone, "", `renown: ${lost}`],
+    [1, "{ onNotice: (text) => writeSync(1, text + '\\n') }", gone, lost, ""],
+    [1, `{ spool: ${JSON.stringify(join(folder, "spool"))} }`, gone, "", ""],
+    [3, "{}", `http://127.0.0.1:${silent.address().port}`, "", `renown: ${lost}`.repeat(3)],
+  ];
+  for (const [count, options, url, stdout, stderr] of table) {
+    const began = Date.now();
+    const run = await runScript(script(count, options, url));
+    assert.deepEqual([run.code, run.stdout, run.stderr], [3, stdout, stderr], options);
+    assert.ok(Date.now() - began < 9_500, "one after the other");
   }
 });
 
