@@ -88,8 +88,8 @@ export interface Result {
   /** How long the agent took, if that was said. */
   latencyMs?: number;
   /**
-   * The output, with what gates redacted; the very value that was given if they redacted nothing. It is not enumerable: printing,
-   * copying or sending a result does not take it along.
+   * The output: the very value that was given if gates redacted nothing, else a new one of plain JSON, in which dates are texts. It
+   * is not enumerable: printing, copying or sending a result does not take it along.
    */
   readonly output?: unknown;
 }

@@ -42,8 +42,9 @@ export interface GatedOptions<Args extends unknown[], Value> {
 const LATENCY_MS_MAX = 60_000;
 
 /**
- * Gates what a function returns, sync or async, and measures how long it took. Redacted outputs are returned redacted. What the
- * function itself throws is not looked at.
+ * Gates what a function returns, sync or async, and measures how long it took. What passes is returned as it is; what a gate
+ * redacted is returned redacted, as plain JSON, whatever type the function has: a date in it is then a text. What the function
+ * itself throws is not looked at.
  */
 export function gated<This, Args extends unknown[], Value>(
   engine: Engine,

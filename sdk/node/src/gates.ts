@@ -16,7 +16,10 @@ export interface OfTexts extends Common {
   strictness?: "strict" | "balanced";
 }
 
-/** What gates take that can redact: they pass, and `result.output` has a label in the place of each finding. */
+/**
+ * What gates take that can redact: they pass, and `result.output` has a label in the place of each finding. It is then what
+ * `JSON.parse` makes of the redacted text: a date is a text, and what is undefined is missing.
+ */
 export interface Redacting extends Omit<OfTexts, "mode"> {
   mode?: "enforce" | "observe" | "redact";
 }

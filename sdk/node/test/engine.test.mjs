@@ -151,6 +151,12 @@ test("a redacting gate passes and gives the output redacted", async () => {
   assert.ok(result.passed);
   assert.deepEqual(result.output, { to: "[email address]" });
   assert.ok(!("redacted" in result));
+  // It is then plain JSON; what nothing was found in stays as it is.
+  const mail = (to) => Object.assign(Object.create(null), { to, on: new Date(0), cc: undefined });
+  const changed = await redacting.evaluate({ agentId: "a", output: mail("bob@corp.io") });
+  assert.deepEqual(changed.output, { to: "[email address]", on: "1970-01-01T00:00:00.000Z" });
+  const same = mail("nobody");
+  assert.equal((await redacting.evaluate({ agentId: "a", output: same })).output, same);
 });
 
 test("every kind of gate can be built", async () => {
