@@ -15,7 +15,7 @@ import { jsonText } from "./json.js";
 
 /** How a client behaves. */
 export interface ClientOptions {
-  /** How long a call may take; 30 000 if not given. */
+  /** How long each attempt of a call may take, with reading the reply; 30 000 if not given. */
   timeoutMs?: number;
   /** How often a call is tried again; 2 if not given. */
   retries?: number;
@@ -27,9 +27,9 @@ export interface ClientOptions {
 
 /** How one call behaves. */
 export interface CallOptions {
-  /** How long it may take. */
+  /** How long each attempt of it may take; for a stream, how long nothing may come. */
   timeoutMs?: number;
-  /** Ends it early. */
+  /** Ends it early, with all its attempts and waits: `AbortSignal.timeout(5000)` is a limit for the whole call. */
   signal?: AbortSignal;
 }
 

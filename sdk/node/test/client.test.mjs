@@ -124,6 +124,18 @@ test("nobody there, no answer, and an end by the caller", async (t) => {
   await assert.rejects(waiting.health({ timeoutMs: 10_000, signal: AbortSignal.abort(new RangeError("mine")) }), RangeError);
 });
 
+test("a time limit is that of each attempt, a signal that of the call", async (t) => {
+  let tries = 0;
+  const silent = createServer(() => (tries += 1)).listen(0, "127.0.0.1");
+  t.after(() => silent.close());
+  await once(silent, "listening");
+  const client = new Client(`http://127.0.0.1:${silent.address().port}`, "k", { retries: 1, timeoutMs: 300 });
+  const began = performance.now();
+  await assert.rejects(client.health(), refused("timed_out", undefined));
+  assert.ok(tries === 2 && performance.now() - began >= 600, `${tries} tries`);
+  await assert.rejects(client.health({ timeoutMs: 30_000, signal: AbortSignal.timeout(50) }), { name: "TimeoutError" });
+});
+
 test("the key comes from the environment and is never shown", async (t) => {
   const fake = await Fake.start(t, OK);
   process.env.RENOWN_KEY = "rn_pub_from_outside";
