@@ -43,3 +43,9 @@ for (const [folder, config] of [["esm", "tsconfig.json"], ["cjs", "tsconfig.cjs.
 }
 // The package is of ES modules, but for this folder.
 writeFileSync(join(here, "cjs", "package.json"), '{ "type": "commonjs" }\n');
+
+// A package has to have the licences, which in the repository stand at its root.
+for (const licence of ["LICENSE-APACHE", "LICENSE-MIT"]) {
+  const from = join(here, "..", "..", licence);
+  if (existsSync(from)) copyFileSync(from, join(here, licence));
+}

@@ -16,6 +16,9 @@ use crate::shell::{cargo, output, program, root, run, target_dir};
 /// What is not to be copied: made from the sources, by whoever works on them.
 const MADE: [&str; 4] = ["cjs", "esm", "node_modules", "prebuilt"];
 
+/// The licences are those of the repository; a package has to have them too.
+const LICENCES: [&str; 2] = ["LICENSE-APACHE", "LICENSE-MIT"];
+
 /// The package in its own folder, and a project that has it installed.
 pub(crate) struct Installed {
     package: PathBuf,
@@ -105,6 +108,9 @@ fn copy_sources(package: &Path) -> Result<()> {
             fs::create_dir_all(to.parent().context("a file has a folder")?)?;
             fs::copy(from, to)?;
         }
+    }
+    for licence in LICENCES {
+        fs::copy(root().join(licence), package.join(licence))?;
     }
     Ok(())
 }

@@ -3,6 +3,7 @@
 
 import type native from "../native.cjs";
 import { brand } from "./brand.js";
+import type { Signal } from "./platform.js";
 
 /** What a gate of your own sees. */
 export interface Context {
@@ -16,7 +17,7 @@ export interface Context {
   /** When the evaluation has to be done, in milliseconds after 1970. */
   readonly deadline: number;
   /** Is aborted when the evaluation is over, so that what still runs can end. */
-  readonly signal: AbortSignal;
+  readonly signal: Signal;
 }
 
 /** What a gate of your own says. */

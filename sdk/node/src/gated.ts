@@ -38,6 +38,17 @@ export interface GatedOptions<Args extends unknown[], Value> {
   onFail?: "throw" | "return" | ((result: Result) => Value | PromiseLike<Value>);
 }
 
+// `any`, since parameters of a function that are not annotated take their type from here.
+type AnyFunction = (...args: any[]) => unknown;
+
+type Value<Fn extends AnyFunction> = Awaited<ReturnType<Fn>>;
+
+/** The gated function. All of it follows from the function's own type, and nothing from the options. */
+export type Gated<Fn extends AnyFunction> = (
+  this: ThisParameterType<Fn>,
+  ...args: Parameters<Fn>
+) => Promise<Awaited<ReturnType<Fn>>>;
+
 // Beyond a minute the API does not count.
 const LATENCY_MS_MAX = 60_000;
 
@@ -46,21 +57,21 @@ const LATENCY_MS_MAX = 60_000;
  * redacted is returned redacted, as plain JSON, whatever type the function has: a date in it is then a text. What the function
  * itself throws is not looked at.
  */
-export function gated<This, Args extends unknown[], Value>(
+export function gated<Fn extends AnyFunction>(
   engine: Engine,
-  fn: (this: This, ...args: Args) => Value,
-  options: GatedOptions<Args, Awaited<Value>>,
-): (this: This, ...args: Args) => Promise<Awaited<Value>> {
+  fn: Fn,
+  options: GatedOptions<Parameters<Fn>, Awaited<ReturnType<Fn>>>,
+): Gated<Fn> {
   const { agentId, telemetry, input, onFail = "throw" } = checked(engine, fn, options);
   const tool = options.tool ?? (fn.name === "" ? undefined : fn.name);
   checkSubject(agentId, tool);
-  async function gatedFunction(this: This, ...args: Args): Promise<Awaited<Value>> {
+  async function gatedFunction(this: ThisParameterType<Fn>, ...args: Parameters<Fn>): Promise<Value<Fn>> {
     const began = performance.now();
-    const output = await fn.apply(this, args);
+    const output = await fn.apply(this as never, args);
     const latencyMs = Math.min(performance.now() - began, LATENCY_MS_MAX);
     const result = await engine.evaluate({ agentId, output, tool, input: input?.(...args), latencyMs });
     telemetry?.track(result);
-    if (result.passed || onFail === "return") return result.output as Awaited<Value>;
+    if (result.passed || onFail === "return") return result.output as Value<Fn>;
     if (onFail === "throw") throw new GateFailed(result);
     return await onFail(result);
   }

@@ -12,6 +12,7 @@
 import { brand } from "./brand.js";
 import { checkedIdempotencyKey, checkedKey, checkedMs, checkedServer, checkedTimes, onlyKnown } from "./check.js";
 import { jsonText } from "./json.js";
+import type { Fetch, Init, Reply, Signal } from "./platform.js";
 
 /** How a client behaves. */
 export interface ClientOptions {
@@ -22,7 +23,7 @@ export interface ClientOptions {
   /** The longest wait before a call is tried again; 10 000 if not given. */
   retryWaitMaxMs?: number;
   /** In place of the global `fetch`. */
-  fetch?: typeof globalThis.fetch;
+  fetch?: Fetch;
 }
 
 /** How one call behaves. */
@@ -30,7 +31,7 @@ export interface CallOptions {
   /** How long each attempt of it may take; for a stream, how long nothing may come. */
   timeoutMs?: number;
   /** Ends it early, with all its attempts and waits: `AbortSignal.timeout(5000)` is a limit for the whole call. */
-  signal?: AbortSignal;
+  signal?: Signal;
 }
 
 /** How one POST behaves. */
@@ -131,7 +132,7 @@ export class Http {
   }
 
   /** Sends a request as it is, and returns the reply as it is. For what no method is there for. */
-  raw(target: string, init: RequestInit = {}): Promise<Response> {
+  raw(target: string, init: Init = {}): Promise<Reply> {
     const headers = new Headers(init.headers);
     if (this.#key !== "" && !headers.has("Authorization")) headers.set("Authorization", `Bearer ${this.#key}`);
     // A redirect would carry the key elsewhere.

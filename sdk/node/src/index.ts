@@ -10,7 +10,7 @@
 export * from "./api.js";
 export { gate, type Answer, type Check, type Context, type Custom } from "./custom.js";
 export { Engine, SettingsError, type EngineOptions, type Evaluation, type GateResult, type Result } from "./engine.js";
-export { gated, GateFailed, type GatedOptions } from "./gated.js";
+export { gated, GateFailed, type Gated, type GatedOptions } from "./gated.js";
 export * as gates from "./gates.js";
 export { RenownError, type CallOptions, type ClientOptions, type PostOptions, type StreamEvent } from "./http.js";
 export { Telemetry, type TelemetryOptions } from "./telemetry.js";

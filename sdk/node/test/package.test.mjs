@@ -67,15 +67,22 @@ for (const [name, file] of [["README.md", "README.md"], ["sdk/node/README.md", "
   });
 }
 
+test("the package has its licences", { skip: PROJECT === PACKAGE }, () => {
+  for (const licence of ["LICENSE-APACHE", "LICENSE-MIT"]) {
+    assert.deepEqual(readFileSync(join(PROJECT, "node_modules/renown", licence)), readFileSync(join(ROOT, licence)));
+  }
+});
+
+const WITH_NODE = ["--types", "node", "--typeRoots", join(PACKAGE, "node_modules/@types")];
+
 /** What the compiler says of a file beside the installed package; its ending says whether it is an ES module. */
-function compile(t, name, text) {
+function compile(t, name, text, types = WITH_NODE) {
   const file = join(PROJECT, name);
   writeFileSync(file, text);
-  t.after(() => rmSync(file));
+  t.after(() => rmSync(file, { force: true }));
   const compiler = join(PACKAGE, "node_modules/typescript/bin/tsc");
   const options = ["--noEmit", "--strict", "--exactOptionalPropertyTypes", "--target", "es2022", "--module", "nodenext"];
-  const types = ["--types", "node", "--typeRoots", join(PACKAGE, "node_modules/@types"), "--ignoreConfig"];
-  const run = spawnSync(process.execPath, [compiler, ...options, ...types, file], { cwd: PROJECT, encoding: "utf8" });
+  const run = spawnSync(process.execPath, [compiler, ...options, "--ignoreConfig", ...types, file], { cwd: PROJECT, encoding: "utf8" });
   return run.stdout + run.stderr;
 }
 
@@ -85,6 +92,26 @@ test("the package and its users are typed", (t) => {
   assert.equal(compile(t, "typed.cts", example), "");
 });
 
+const GATED = `
+  import { Client, Engine, gate, gated, type Context } from "renown";
+  const engine = new Engine([gate("mine", ({ signal }: Context) => !signal.aborted)]);
+  const options = { agentId: "a" };
+  const plain = gated(engine, (topic: string, n = 1) => topic.repeat(n), options);
+  const withInput = gated(engine, async (topic: string, n?: number) => ({ topic, n }), { ...options, input: (topic) => topic });
+  const withThis = gated(engine, function (this: { x: number }, ...rest: number[]) { return this.x + rest.length; }, { ...options, onFail: () => 5 });
+  export const made: [Promise<string>, Promise<string>, Promise<{ topic: string }>, Promise<number>] = [
+    plain("x"), plain("x", 2), withInput("x"), withThis.call({ x: 1 }, 2, 3),
+  ];
+  export const status: Promise<string> = new Client().health({ timeoutMs: 5 }).then((health) => health.status);
+`;
+
+test("gated functions keep their types, also without those of Node or of browsers", (t) => {
+  const platforms = [WITH_NODE, ["--lib", "es2022,dom", "--types", ""], ["--lib", "es2022", "--types", ""]];
+  for (const types of platforms) {
+    for (const name of ["gated.mts", "gated.cts"]) assert.equal(compile(t, name, GATED, types), "", types.join(" "));
+  }
+});
+
 test("mistakes are found", (t) => {
   const mistakes = [
     'new renown.Client().evaluate({ agent_id: "a" });',
@@ -92,6 +119,8 @@ test("mistakes are found", (t) => {
     'renown.gates.pii({ mode: "redacted" });',
     'renown.Engine.default().evaluate({ agentId: 1, output: "x" });',
     'renown.gate("x", () => "yes");',
+    'renown.gated(renown.Engine.default(), (n: number) => n, { agentId: "a" })("x");',
+    'renown.gated(renown.Engine.default(), () => 1, { agentId: "a", onFail: "raise" });',
   ];
   const found = compile(t, "mistakes.mts", ['import * as renown from "renown";', ...mistakes].join("\n"));
   mistakes.forEach((mistake, place) => assert.match(found, new RegExp(`mistakes\\.mts\\(${place + 2},`), `${mistake}\n${found}`));
