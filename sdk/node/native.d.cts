@@ -24,6 +24,7 @@ declare namespace native {
     batch: number;
     buffer: number;
     spool?: string | undefined;
+    spoolFirst: boolean;
   }
 
   class Engine {

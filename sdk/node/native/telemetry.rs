@@ -10,7 +10,7 @@ use napi::threadsafe_function::ThreadsafeFunctionCallMode;
 use napi::{Env, Result};
 use napi_derive::napi;
 use renown_embed as embed;
-use renown_shipping::{Destination, Notice, Telemetry as Shipping};
+use renown_shipping::{Destination, Http, Notice, Settings, Telemetry as Shipping};
 
 use crate::{failed, refused, verdict};
 
@@ -36,6 +36,8 @@ pub struct Shipment {
     pub buffer: u32,
     /// Where those go for which there is no room.
     pub spool: Option<String>,
+    /// Whether every verdict goes there first.
+    pub spool_first: bool,
 }
 
 #[napi]
@@ -44,7 +46,7 @@ impl Telemetry {
     /// Starts the thread that sends. `tell` is called with what goes wrong, and when that is over.
     #[napi(constructor)]
     pub fn new(shipment: Shipment, tell: Function<'_, String, ()>) -> Result<Self> {
-        let Shipment { server, key, interval_s, batch, buffer, spool } = shipment;
+        let Shipment { server, key, interval_s, batch, buffer, spool, spool_first } = shipment;
         let interval = seconds("intervalS", interval_s)?;
         // A weak one: who only waits to be told something must not keep the program running.
         let tell = tell.build_threadsafe_function().weak::<true>().build()?;
@@ -54,7 +56,9 @@ impl Telemetry {
         };
         let (batch, buffer) = (number(batch), number(buffer));
         let spool = spool.map(PathBuf::from);
-        let shipping = embed::telemetry(&Destination { server, key }, interval, batch, buffer, spool, tell)
+        let settings = Settings { interval, batch, buffer, spool, spool_first, ..Settings::default() };
+        let transport = Box::new(Http::new(&Destination { server, key }));
+        let shipping = Shipping::start(transport, &settings, tell)
             .map_err(|error| failed(format_args!("no thread for telemetry: {error}")))?;
         Ok(Self(Arc::new(shipping)))
     }

@@ -18,6 +18,11 @@ export interface TelemetryOptions {
   buffer?: number;
   /** A directory for those for which there is no room; without it, the oldest is dropped and counted. */
   spool?: string;
+  /**
+   * Whether every verdict is written to `spool` before `track` returns, so that it outlives a crash or SIGTERM of the program: the
+   * next one with the same `spool` sends it. False if not given; then only what has no room or is left at the end is written.
+   */
+  spoolFirst?: boolean;
   /** Is told what goes wrong, and when that is over; a warning of the process if not given. */
   onNotice?: (message: string) => void;
 }
@@ -45,13 +50,18 @@ export class Telemetry {
   readonly #tell: (message: string) => void;
 
   constructor(client: Http, options: TelemetryOptions = {}) {
-    onlyKnown(options, ["intervalS", "batch", "buffer", "spool", "onNotice"]);
-    const { intervalS = 5, batch = 100, buffer = 10_000, spool, onNotice = warn } = options;
+    onlyKnown(options, ["intervalS", "batch", "buffer", "spool", "spoolFirst", "onNotice"]);
+    const { intervalS = 5, batch = 100, buffer = 10_000, spool, spoolFirst = false, onNotice = warn } = options;
     if (!Number.isInteger(batch) || batch < 1 || batch > 100) throw new RangeError(`batch: ${batch}, expected 1 to 100`);
     if (!Number.isInteger(buffer) || buffer < 1 || buffer > 0xffff_ffff) {
       throw new RangeError(`buffer: ${buffer}, expected 1 or more`);
     }
     if (!(intervalS >= 0)) throw new RangeError(`intervalS: ${intervalS}, expected seconds, 0 or more`);
+    if (spool !== undefined && (typeof spool !== "string" || spool === "")) throw new TypeError("spool: expected a directory");
+    if (typeof spoolFirst !== "boolean" || (spoolFirst && spool === undefined)) {
+      throw new TypeError(`spoolFirst: ${String(spoolFirst)}, expected true or false, and true only with a spool`);
+    }
+    if (typeof onNotice !== "function") throw new TypeError(`onNotice: ${typeof onNotice}, expected a function`);
     this.#tell = (message) => {
       try {
         onNotice(message);
@@ -59,7 +69,7 @@ export class Telemetry {
         // Who watches must not be in the way, nor who watches the watcher.
       }
     };
-    this.#native = new native.Telemetry({ ...client.destination(), intervalS, batch, buffer, spool }, this.#tell);
+    this.#native = new native.Telemetry({ ...client.destination(), intervalS, batch, buffer, spool, spoolFirst }, this.#tell);
     if (running.size === 0) {
       process.on("beforeExit", endAll);
       process.on("exit", endNow);

@@ -103,6 +103,24 @@ test("a full buffer drops the oldest and counts it, or keeps it in the spool", a
   await next.shutdown();
 });
 
+test("what is spooled first outlives a program that is killed", async (t) => {
+  for (const signal of ["SIGKILL", "SIGTERM"]) {
+    const spool = join(temporary(t), "spool");
+    const run = await runScript(`
+      import { Client, Engine, Telemetry } from "renown";
+      const telemetry = new Telemetry(new Client("http://127.0.0.1:1", "k"), { intervalS: 1000, spool: ${JSON.stringify(spool)}, spoolFirst: true });
+      for (let turn = 0; turn < 3; turn += 1) telemetry.track(Engine.default().evaluateSync({ agentId: "a", output: "x" }));
+      process.kill(process.pid, "${signal}");
+      setInterval(() => {}, 1000);
+    `);
+    assert.equal(run.signal, signal, run.stderr);
+    const fake = await Fake.start(t, TAKEN);
+    const next = new Telemetry(new Client(fake.url, "k"), { intervalS: 0.05, spool });
+    await waitFor(() => fake.events.length === 3);
+    await next.shutdown();
+  }
+});
+
 test("shutdown may be repeated, and nothing throws afterwards", async (t) => {
   const fake = await Fake.start(t, TAKEN);
   const notices = [];
@@ -196,5 +214,14 @@ test("settings that make no sense", () => {
     [{ intervalS: NaN }, /^intervalS: NaN/],
   ]) {
     assert.throws(() => new Telemetry(client, settings), { name: "RangeError", message });
+  }
+  for (const [settings, message] of [
+    [{ interval: 5 }, /^interval: no such option/],
+    [{ spool: 5 }, /^spool: expected a directory/],
+    [{ spoolFirst: true }, /^spoolFirst: true, expected .* only with a spool/],
+    [{ spoolFirst: "no", spool: "x" }, /^spoolFirst: no/],
+    [{ onNotice: "stderr" }, /^onNotice: string/],
+  ]) {
+    assert.throws(() => new Telemetry(client, settings), { name: "TypeError", message });
   }
 });
