@@ -119,7 +119,7 @@ export class Engine {
     const customs = gates.filter((gate): gate is Custom => gate instanceof Custom);
     const tables = gates.filter((gate): gate is BuiltIn => gate instanceof BuiltIn);
     const { budgetMs: budget_ms, failFast: fail_fast, strictness } = options;
-    const settings = jsonText("gates", {
+    const settings = settingsText({
       gates: { budget_ms, fail_fast, strictness },
       gate: Object.fromEntries(tables.map((gate) => [gate.name, gate.table])),
     });
@@ -223,6 +223,15 @@ function byName(customs: readonly Custom[]): ReadonlyMap<string, Custom> {
 function checkedName(name: unknown): string {
   if (typeof name === "string" && !HALF_PAIR.test(name)) return name;
   throw new SettingsError(`gates: ${typeof name === "string" ? JSON.stringify(name) : typeof name}, expected a name`);
+}
+
+/** The options of gates are plain values too. */
+function settingsText(settings: object): string {
+  try {
+    return jsonText("settings", settings);
+  } catch (cause) {
+    throw new SettingsError((cause as Error).message, { cause });
+  }
 }
 
 function settingsError(message: string): SettingsError {

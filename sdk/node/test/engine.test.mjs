@@ -197,6 +197,7 @@ test("what is not allowed is named", () => {
     [() => new Engine([gates.pii(), gates.pii()]), /pii/],
     [() => new Engine([gates.pii({ emial: true })]), /gate\.pii\.emial/],
     [() => new Engine([gates.latency({ maxMs: -1 })]), /gate\.latency\.max_ms/],
+    [() => new Engine([gates.secrets({ extra: [{ name: "ours", regex: /x/ }] })]), /^settings\.gate\.secrets\.extra\[0\]\.regex: a RegExp is no JSON/],
     [() => new Engine([gates.pii()], { budgetMs: 0 }), /budget_ms/],
     [() => new Engine([gate("pii", () => true), gates.pii()]), /pii/],
     [() => new Engine([gate("pii", () => true)]), /^gates: "pii" is the name of a built-in gate/],
