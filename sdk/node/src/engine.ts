@@ -52,7 +52,7 @@ export interface Evaluation {
   tool?: string | undefined;
   /** What the tool was given. */
   input?: unknown;
-  /** How long the agent took, for the gate `latency`. */
+  /** How long the agent took, for the gate `latency`. It may be longer than the minute that a server counts. */
   latencyMs?: number | undefined;
   /** The time that whoever asked for the output gives for it, for the gates of `rtb`. */
   tmaxMs?: number | undefined;
@@ -85,7 +85,7 @@ export interface Result {
   timestamp: string;
   agentId: string;
   tool?: string;
-  /** How long the agent took, if that was said. */
+  /** How long the agent took, if that was said; a minute if it was longer, since a server does not count beyond. */
   latencyMs?: number;
   /**
    * The output: the very value that was given if gates redacted nothing, else a new one of plain JSON, in which dates are texts. It

@@ -49,9 +49,6 @@ export type Gated<Fn extends AnyFunction> = (
   ...args: Parameters<Fn>
 ) => Promise<Awaited<ReturnType<Fn>>>;
 
-// Beyond a minute the API does not count.
-const LATENCY_MS_MAX = 60_000;
-
 /**
  * Gates what a function returns, sync or async, and measures how long it took. What passes is returned as it is; what a gate
  * redacted is returned redacted, as plain JSON, whatever type the function has: a date in it is then a text. What the function
@@ -68,7 +65,7 @@ export function gated<Fn extends AnyFunction>(
   async function gatedFunction(this: ThisParameterType<Fn>, ...args: Parameters<Fn>): Promise<Value<Fn>> {
     const began = performance.now();
     const output = await fn.apply(this as never, args);
-    const latencyMs = Math.min(performance.now() - began, LATENCY_MS_MAX);
+    const latencyMs = performance.now() - began;
     const result = await engine.evaluate({ agentId, output, tool, input: input?.(...args), latencyMs });
     telemetry?.track(result);
     if (result.passed || onFail === "return") return result.output as Value<Fn>;

@@ -182,6 +182,14 @@ test("every kind of gate can be built", async () => {
   assert.equal(found[3].reason, "latency 143ms exceeds 100ms threshold");
 });
 
+test("an agent may take longer than a minute", async () => {
+  const quick = new Engine([gates.latency({ maxMs: 2000 })]);
+  const result = await quick.evaluate({ agentId: "a", output: "x", latencyMs: 130_000 });
+  assert.match(result.gates[0].reason, /^latency \d+ms exceeds 2000ms threshold/);
+  assert.deepEqual([result.passed, result.latencyMs], [false, 60_000]);
+  for (const latencyMs of [-1, NaN, Infinity]) await assert.rejects(quick.evaluate({ agentId: "a", output: "x", latencyMs }), TypeError);
+});
+
 test("tmax and its start reach the guard", async () => {
   const guarded = new Engine([gates.rtbTmaxGuard(), gates.pii()]);
   const spent = await guarded.evaluate({ agentId: "a", output: "x", tmaxMs: 100, startedAt: Date.now() - 95 });

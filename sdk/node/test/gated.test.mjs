@@ -44,6 +44,14 @@ test("what happens instead can be said", async () => {
   await assert.rejects(gated(engine, report, { ...options, onFail: () => { throw new RangeError("mine"); } })("wasps"), RangeError);
 });
 
+test("a function may take longer than a minute, and is judged by it", async (t) => {
+  const quick = new Engine([gates.latency({ maxMs: 2000 })]);
+  let now = 0;
+  t.mock.method(performance, "now", () => now);
+  const slow = gated(quick, () => { now += 130_000; return "x"; }, { agentId: "a" });
+  await assert.rejects(slow(), (error) => error instanceof GateFailed && error.result.latencyMs === 60_000);
+});
+
 test("redacted outputs are returned redacted", async () => {
   const redacting = new Engine([gates.pii({ mode: "redact" })]);
   assert.equal(await gated(redacting, report, { agentId: "a" })("bees", "bob@corp.io"), "bees: [email address]");
