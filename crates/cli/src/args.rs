@@ -5,6 +5,7 @@ mod operate;
 mod proxy;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
@@ -12,7 +13,6 @@ use renown_core::gates::Strictness;
 use renown_core::ids::AgentId;
 use renown_core::kind::Kind;
 use renown_core::time::Timestamp;
-use renown_core::units::Micros;
 
 use crate::gate;
 use crate::judge::{self, Min};
@@ -199,7 +199,7 @@ pub(crate) struct GateArgs {
 
     /// How long the tool took, in milliseconds
     #[arg(long, value_name = "N", value_parser = gate::latency, allow_negative_numbers = true, env = "RENOWN_LATENCY_MS")]
-    pub(crate) latency_ms: Option<Micros>,
+    pub(crate) latency_ms: Option<Duration>,
 
     /// What the tool was given: a file with JSON
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, env = "RENOWN_INPUT")]

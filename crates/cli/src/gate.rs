@@ -8,13 +8,13 @@ use std::fs;
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use renown_core::gates::{Choice, Context, Engine, GateResult, Place, Verdict};
 use renown_core::ids::EvaluationId;
 use renown_core::limits::INPUT_BYTES_MAX;
 use renown_core::time::Timestamp;
-use renown_core::units::Micros;
+use renown_core::units::duration_of_ms;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
@@ -82,9 +82,9 @@ fn as_read(json: String, is_text: bool) -> Result<String, Failure> {
 }
 
 /// A latency on the command line.
-pub(crate) fn latency(text: &str) -> Result<Micros, String> {
-    let ms: f64 = text.parse().map_err(|_| "expected a number of milliseconds".to_owned())?;
-    Micros::from_ms(ms).map_err(|error| error.to_string())
+pub(crate) fn latency(text: &str) -> Result<Duration, String> {
+    let expected = "expected a number of milliseconds, 0 or more";
+    text.parse().ok().and_then(duration_of_ms).ok_or_else(|| expected.to_owned())
 }
 
 /// The gates that the arguments and the configuration ask for.
@@ -203,6 +203,8 @@ fn text(verdict: &Verdict, colour: bool) -> String {
 
 #[cfg(test)]
 mod tests {
+    use renown_core::units::Micros;
+
     use super::*;
 
     #[test]

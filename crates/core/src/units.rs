@@ -120,6 +120,26 @@ impl From<Duration> for Micros {
     }
 }
 
+impl From<Micros> for Duration {
+    fn from(micros: Micros) -> Self {
+        Self::from_micros(micros.us().into())
+    }
+}
+
+/// A time of so many milliseconds, however long, in whole microseconds; none if it is negative or no number.
+#[expect(
+    clippy::float_arithmetic,
+    reason = "milliseconds are sent as floats; the rounding is that of Micros"
+)]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a float is never above the largest integer here"
+)]
+pub fn duration_of_ms(ms: f64) -> Option<Duration> {
+    (ms.is_finite() && ms >= 0.0).then(|| Duration::from_micros((ms * 1000.0 + 0.5).floor() as u64))
+}
+
 impl fmt::Display for MicrosError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}, expected {}", self.0, Micros::EXPECTED)

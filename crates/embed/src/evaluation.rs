@@ -7,7 +7,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use renown_core::gates::{Context, Outcome, Started, Tmax, Verdict};
 use renown_core::ids::{AgentId, EvaluationId, ToolName};
 use renown_core::time::Timestamp;
-use renown_core::units::Micros;
+use renown_core::units::{Micros, duration_of_ms};
 use renown_shipping::Event;
 use serde_json::value::RawValue;
 
@@ -18,7 +18,7 @@ use crate::Engine;
 pub struct Subject {
     agent_id: AgentId,
     tool: Option<ToolName>,
-    latency: Option<Micros>,
+    latency: Option<Duration>,
     tmax: Option<(u64, u64)>,
     began: Instant,
 }
@@ -78,16 +78,11 @@ impl Subject {
         let began = Instant::now();
         let agent_id = AgentId::from_str(agent_id).map_err(FieldError::of("agent_id"))?;
         let tool = tool.map(ToolName::from_str).transpose().map_err(FieldError::of("tool"))?;
-        let latency = latency_ms.map(latency).transpose()?;
+        let refused =
+            |ms: f64| FieldError::of("latency_ms")(format!("{ms}, expected milliseconds, 0 or more"));
+        let latency = latency_ms.map(|ms| duration_of_ms(ms).ok_or_else(|| refused(ms))).transpose()?;
         Ok(Self { agent_id, tool, latency, tmax: tmax_ms.zip(started_at), began })
     }
-}
-
-/// What an agent took. The API counts up to a minute, so what took longer is sent as a minute; it is no mistake of the caller.
-fn latency(ms: f64) -> Result<Micros, FieldError> {
-    let longest = f64::from(renown_core::limits::LATENCY_MS_MAX);
-    let counted = if ms.is_finite() { ms.min(longest) } else { ms };
-    Micros::from_ms(counted).map_err(FieldError::of("latency_ms"))
 }
 
 /// What a gate of the caller said, in a word (`pass`, `fail`, `skip`, `late`; any other is nonsense), why, and how many
@@ -143,6 +138,8 @@ impl Evaluation {
         let random = getrandom::u64().map_err(|error| MachineError::Chance(error.to_string()))?;
         let Subject { agent_id, tool, latency, .. } = self.subject;
         let evaluation_id = EvaluationId::made(self.now_ms, random);
+        // The API counts up to a minute, so what took longer is sent as a minute.
+        let latency = latency.map(Micros::from);
         Ok(Judged { evaluation_id, agent_id, tool, latency, timestamp: self.timestamp, verdict })
     }
 }
@@ -216,9 +213,20 @@ mod tests {
 
     #[test]
     fn an_agent_may_take_longer_than_is_counted() {
-        for (ms, counted) in [(59_999.0, 59_999_000), (60_000.0, 60_000_000), (130_000.0, 60_000_000)] {
+        let engine =
+            Engine::of(r#"{"gate":{"latency":{"max_ms":61000}}}"#, Some(&["latency".to_owned()]), &[])
+                .unwrap();
+        let output = RawValue::from_string("1".to_owned()).unwrap();
+        for (ms, passes, counted) in
+            [(59_999.0, true, 59_999_000), (61_000.0, true, 60_000_000), (130_000.0, false, 60_000_000)]
+        {
             let subject = Subject::new("a", None, Some(ms), None, None).unwrap();
-            assert_eq!(subject.latency.map(Micros::us), Some(counted), "{ms}");
+            let judged = engine.start(subject, &output, None).unwrap().finish(Vec::new()).unwrap();
+            assert_eq!(
+                (judged.verdict.passed, judged.latency.map(Micros::us)),
+                (passes, Some(counted)),
+                "{ms}"
+            );
         }
         for refused in [-0.001, f64::NAN, f64::INFINITY] {
             assert_eq!(Subject::new("a", None, Some(refused), None, None).unwrap_err().field, "latency_ms");

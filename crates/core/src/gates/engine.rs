@@ -42,9 +42,7 @@ pub struct Context<'a> {
     /// What the tool was given, as JSON text.
     pub input: Option<&'a RawValue>,
     /// How long the tool took.
-    pub latency: Option<Micros>,
-    /// The same where it may be more than a [`Micros`] holds; then it is what the `latency` gate judges.
-    pub took: Option<Duration>,
+    pub latency: Option<Duration>,
     /// Whether the output is empty, for a caller that sees more of it than the gates do; else they look for themselves.
     pub is_empty: Option<bool>,
     /// Until when the output is of use, for `rtb.tmax-guard`.
@@ -65,7 +63,7 @@ pub struct Tmax {
 impl<'a> Context<'a> {
     /// An output of which nothing else is known.
     pub fn of(output: &'a RawValue) -> Self {
-        Self { output, tool: None, input: None, latency: None, took: None, is_empty: None, tmax: None }
+        Self { output, tool: None, input: None, latency: None, is_empty: None, tmax: None }
     }
 }
 
@@ -314,7 +312,7 @@ impl Gate {
             Err(unseen) => Ok(Finding::Fail(unseen.reason(subject.part))),
         };
         match self {
-            Self::Latency(gate) => Ok(gate.check(context.latency, context.took)),
+            Self::Latency(gate) => Ok(gate.check(context.latency)),
             Self::Schema(gate) => Ok(gate.check(context, subject.part)),
             Self::Filesystem(gate) => of_texts(&|view| gate.check(view, deadline)),
             Self::Pii(gate) if mode == Mode::Redact => of_texts(&|view| {

@@ -14,7 +14,6 @@ use core::time::Duration;
 use super::options::{Options, SettingsError, SettingsProblem};
 use super::verdict::Finding;
 use crate::decimal::Decimal;
-use crate::units::Micros;
 
 #[derive(Debug)]
 pub(super) struct Latency {
@@ -31,10 +30,10 @@ impl Latency {
         }
     }
 
-    pub(super) fn check(&self, latency: Option<Micros>, took: Option<Duration>) -> Finding {
-        let us = took.map(|took| took.as_micros()).or_else(|| latency.map(|latency| latency.us().into()));
-        let Some(us) = us else { return Finding::Skip("no latency_ms provided".into()) };
-        let latency_ms = Decimal::<3>::from_units(i128::try_from(us).unwrap_or(i128::MAX)).to_f64();
+    pub(super) fn check(&self, latency: Option<Duration>) -> Finding {
+        let Some(latency) = latency else { return Finding::Skip("no latency_ms provided".into()) };
+        let us = i128::try_from(latency.as_micros()).unwrap_or(i128::MAX);
+        let latency_ms = Decimal::<3>::from_units(us).to_f64();
         if latency_ms > self.max_ms {
             Finding::Fail(format!("latency {latency_ms}ms exceeds {}ms threshold", self.max_ms))
         } else {
@@ -46,6 +45,7 @@ impl Latency {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::units::duration_of_ms;
 
     #[test]
     fn only_more_than_the_threshold_fails() {
@@ -58,8 +58,8 @@ mod tests {
             (0.5, Some(0.5), Finding::Pass),
             (100.0, None, Finding::Skip("no latency_ms provided".into())),
         ] {
-            let latency = latency_ms.map(|ms| Micros::from_ms(ms).unwrap());
-            assert_eq!(Latency { max_ms }.check(latency, None), expected, "{latency_ms:?}");
+            let latency = latency_ms.map(|ms| duration_of_ms(ms).unwrap());
+            assert_eq!(Latency { max_ms }.check(latency), expected, "{latency_ms:?}");
         }
         for (max_ms, took_us, expected) in [
             (100_000.0, 100_000_001, fails("latency 100000.001ms exceeds 100000ms threshold")),
@@ -67,8 +67,8 @@ mod tests {
             (60_000.0, 60_001_000, fails("latency 60001ms exceeds 60000ms threshold")),
             (1e12, 86_400_000_000, Finding::Pass),
         ] {
-            let took = Some(Duration::from_micros(took_us));
-            assert_eq!(Latency { max_ms }.check(Some(Micros::MAX), took), expected, "{took_us}");
+            let latency = Some(Duration::from_micros(took_us));
+            assert_eq!(Latency { max_ms }.check(latency), expected, "{took_us}");
         }
     }
 }

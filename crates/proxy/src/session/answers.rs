@@ -139,7 +139,7 @@ impl Session {
         };
         let context = Context {
             tool: call.tool.as_ref().map(renown_core::ids::ToolName::as_str),
-            latency: Some(host.elapsed().saturating_sub(call.sent_at).into()),
+            latency: Some(host.elapsed().saturating_sub(call.sent_at)),
             is_empty: Some(is_empty),
             ..Context::of(output)
         };

@@ -1,6 +1,7 @@
 //! `POST /v1/evaluate`: runs the gates on one output, counts the verdict, answers with it and the agent's reputation.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::{Extension, State};
@@ -154,7 +155,7 @@ pub(crate) async fn evaluate(
     let context = Context {
         tool: request.tool.as_ref().map(ToolName::as_str),
         input: request.input,
-        latency: request.latency_ms,
+        latency: request.latency_ms.map(Duration::from),
         tmax,
         ..Context::of(request.output)
     };

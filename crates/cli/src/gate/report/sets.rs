@@ -13,9 +13,10 @@
 //! at all. What is broken in such a file is an error with its line; a file of any other shape is none of ours.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use renown_core::gates::Tmax;
-use renown_core::units::Micros;
+use renown_core::units::duration_of_ms;
 use serde::Deserialize;
 use serde_json::value::{RawValue, to_raw_value};
 
@@ -28,7 +29,7 @@ pub(super) struct Sample {
     pub(super) known: Vec<Known>,
     pub(super) output: Box<RawValue>,
     pub(super) input: Option<Box<RawValue>>,
-    pub(super) latency: Option<Micros>,
+    pub(super) latency: Option<Duration>,
     pub(super) tmax: Option<Tmax>,
 }
 
@@ -173,7 +174,8 @@ fn own(number: usize, line: &str) -> Result<Sample, String> {
         (None, None) => return Err("output: missing, expected any JSON".to_owned()),
     };
     let latency: Option<f64> = field(&mut fields, "latency_ms", "a number of milliseconds")?;
-    let latency = latency.map(|ms| Micros::from_ms(ms).map_err(|error| format!("latency_ms: {error}")));
+    let refused = |ms: f64| format!("latency_ms: {ms}, expected milliseconds, 0 or more");
+    let latency = latency.map(|ms| duration_of_ms(ms).ok_or_else(|| refused(ms)));
     let time = "a whole number of milliseconds";
     let tmax: Option<u64> = field(&mut fields, "tmax_ms", time)?;
     let elapsed: Option<u64> = field(&mut fields, "elapsed_ms", time)?;

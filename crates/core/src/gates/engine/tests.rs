@@ -207,7 +207,7 @@ fn what_cannot_be_seen_fails_text_gates_only() {
         ]
     );
     let output = RawValue::from_string("1".to_owned()).unwrap();
-    let context = Context { latency: Micros::from_us(1001), ..Context::of(&output) };
+    let context = Context { latency: Some(Duration::from_micros(1001)), ..Context::of(&output) };
     let verdict = engine.evaluate(&context, &|| Duration::ZERO);
     assert_eq!(verdict.gates[0].reason.as_deref(), Some("latency 1.001ms exceeds 1ms threshold"));
 }
