@@ -246,11 +246,16 @@ def test_a_child_does_not_hold_what_its_dead_parent_left(tmp_path: Path) -> None
         telemetry = Telemetry(Client("http://127.0.0.1:1", "k"), interval_s=1000, spool={str(spool)!r}, spool_first=True)
         telemetry.track(Engine.default().evaluate(agent_id="left", output="x"))
         import os
+        ready, tell = os.pipe()
         child = os.fork()
         if child == 0:
             os.close(1)
+            # Else it might take over itself what its parent leaves.
+            telemetry.shutdown()
+            os.write(tell, b"x")
             time.sleep(60)
             os._exit(0)
+        os.read(ready, 1)
         print(child, flush=True)
         os._exit(0)
     """
