@@ -46,8 +46,8 @@ impl Telemetry {
 
     /// Waits until what was tracked so far is delivered. False if that takes longer, if something got lost, or if `stopped`
     /// says so. A signal, such as Ctrl-C, is raised.
-    fn flush(&self, py: Python<'_>, timeout_s: f64, stopped: Option<&Bound<'_, PyAny>>) -> PyResult<bool> {
-        let stopped = stopped.map(|stopped| stopped.clone().unbind());
+    #[expect(clippy::needless_pass_by_value, reason = "PyO3 gives no reference that outlives the lock")]
+    fn flush(&self, py: Python<'_>, timeout_s: f64, stopped: Option<Py<PyAny>>) -> PyResult<bool> {
         let timeout = seconds("timeout_s", timeout_s)?;
         let mut raised = None;
         let go_on = || {
