@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import re
 import subprocess
 import sys
@@ -34,3 +35,8 @@ def test_the_scripts_run(readme: Path, server: Server) -> None:
         shown = re.findall(r"^\s*print\(.*\)  # (.*)$", script, re.MULTILINE)
         assert run.returncode == 0, run.stderr
         assert run.stdout.splitlines() == shown
+
+
+def test_the_wheel_has_its_licences() -> None:
+    names = {file.name for file in importlib.metadata.files("renown") or []}
+    assert {"LICENSE-MIT", "LICENSE-APACHE"} <= names
