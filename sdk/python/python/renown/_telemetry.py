@@ -163,9 +163,12 @@ def _let_go(spools: Iterable[str]) -> None:
             locks.add((found.st_dev, found.st_ino))
         except OSError:
             continue
-    if not locks:
+    try:
+        names = os.listdir("/dev/fd") if locks else []
+    except OSError:
+        # Not mounted here. The child has to get its own telemetry all the same.
         return
-    for name in os.listdir("/dev/fd"):
+    for name in names:
         try:
             found = os.fstat(int(name))
             if (found.st_dev, found.st_ino) in locks:
