@@ -50,7 +50,7 @@ test("a tour of a real server", async (t) => {
   assert.deepEqual((await client.listAgents({ q: "NEW" })).agents.map(({ agent_id }) => agent_id), ["new"]);
   assert.equal((await client.listEvents({ passed: true })).count, 0);
   const key = await client.createKey({ kind: "publishable", label: "ci" });
-  assert.ok((await collect(client.iterKeys({ limit: 1 }))).some(({ id }) => id === key.id));
+  assert.ok((await collect(client.iterKeys({ pageSize: 1 }))).some(({ id }) => id === key.id));
   assert.equal(await client.revokeKey(key.id), undefined);
   await assert.rejects(new Client(server.url, key.key).listAgents(), refused("auth_revoked", 401));
   await assert.rejects(new Client(server.url, server.publishable).listKeys(), refused("forbidden", 403));
@@ -66,7 +66,7 @@ test("pages are read as they are used, and keys make repeats harmless", async (t
   const client = new Client(server.url, server.publishable);
   const tools = Array.from({ length: 25 }, (_, place) => `t${place}`);
   await client.ingest({ events: tools.map((tool) => ({ ...EVENT, tool })) });
-  const found = await collect(client.iterEvents({ limit: 10, agent_id: "a" }));
+  const found = await collect(client.iterEvents({ pageSize: 10, agent_id: "a" }));
   assert.deepEqual(found.map(({ tool_name }) => tool_name), tools.reverse());
   const once = { idempotencyKey: "k1" };
   const first = await client.evaluate({ agent_id: "b", output: "x" }, once);

@@ -185,15 +185,17 @@ impl Fake {
                 let mut heard = kept.lock().unwrap();
                 let number = heard.times.len();
                 heard.times.push(Instant::now());
+                let mut text = "{\"error\":\"none\",\"code\":\"none\"}".to_owned();
                 let (status, headers) = refuse(number, &body).unwrap_or_else(|| {
                     let body: Value = serde_json::from_str(&body).unwrap();
-                    for event in body["events"].as_array().unwrap() {
+                    let events = body["events"].as_array().unwrap();
+                    for event in events {
                         heard.accepted.insert(event["evaluation_id"].as_str().unwrap().to_owned());
                     }
+                    text = format!("{{\"accepted\":{},\"duplicates\":0}}", events.len());
                     ("200 OK", "")
                 });
                 drop(heard);
-                let text = "{\"error\":\"none\",\"code\":\"none\"}";
                 let start = format!(
                     "HTTP/1.1 {status}\r\n{headers}Content-Type: application/json\r\nConnection: close\r\n"
                 );
