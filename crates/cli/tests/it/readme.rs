@@ -103,7 +103,7 @@ fn every_configuration_is_one() {
     let text = std::fs::read_to_string(root().join("README.md")).unwrap();
     let scratch = Scratch::new();
     let blocks = blocks(&text, "toml");
-    assert_eq!(blocks.len(), 2, "of the server, and prices");
+    assert_eq!(blocks.len(), 3, "of the server, of prices, and of a gate that redacts");
     for block in blocks {
         let file = scratch.write("renown.toml", &block);
         let run = renown(&["serve", "--print-config", "--config", &file], "");

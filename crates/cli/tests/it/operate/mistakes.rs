@@ -159,7 +159,7 @@ fn what_a_gate_is_told() {
     let scratch = Scratch::new();
     let (output, missing) = (scratch.write("output", "all is well"), scratch.at("missing.json"));
     let latency = ["gate", "--latency-ms", "-5", output.as_str()];
-    said(&latency, "'--latency-ms <N>': -5, expected milliseconds from 0", "");
+    said(&latency, "'--latency-ms <N>': expected a number of milliseconds, 0 or more", "");
     let input = ["gate", "--input", &missing, &output];
     said(&input, "missing.json: No such file", "what the tool was given, as JSON");
     let unset = ["gate", "--gates", "latency", output.as_str()];

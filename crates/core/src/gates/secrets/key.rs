@@ -38,6 +38,8 @@ const KEY_BYTES_MAX: usize = 1 << 15;
 const EMPTY_LINE_BYTES_MAX: usize = 80;
 /// Of so many bytes up to its end at least one is base64.
 const DENSITY: usize = 4;
+/// So many of the first characters of a key are no `A`.
+const OTHER_CHARS_MIN: usize = 16;
 /// How many strings of other keys may stand between two lines.
 const OTHERS_MAX: usize = 8;
 
@@ -76,7 +78,7 @@ pub(super) fn parts(
         Marker::None => end += body.lines(near, false, deadline)?,
     }
     let plain = near.get(..BODY_CHARS).filter(|plain| !plain.contains(&b'-'));
-    let is_plain = plain.is_some_and(|plain| !is_made_up(plain));
+    let is_plain = plain.is_some_and(|plain| !is_stand_in(plain));
     if is_plain && !closed {
         end = end.max(run_of_body(bytes, head_end + BODY_CHARS, deadline)?);
     }
@@ -134,6 +136,13 @@ fn strings(
     Ok(())
 }
 
+/// Whether the first characters of a key only show where one would stand. A row of `A` is zeros, of which the lengths at the
+/// beginning of every key of OpenSSH are full, so those do not count.
+fn is_stand_in(first: &[u8]) -> bool {
+    let others: Vec<u8> = first.iter().copied().filter(|byte| *byte != b'A').collect();
+    others.len() < OTHER_CHARS_MIN || is_made_up(&others)
+}
+
 /// What was read of a key.
 #[derive(Default)]
 struct Body {
@@ -144,7 +153,7 @@ struct Body {
 
 impl Body {
     fn is_key(&self) -> bool {
-        self.chars >= BODY_CHARS && !is_made_up(&self.first)
+        self.chars >= BODY_CHARS && !is_stand_in(&self.first)
     }
 
     /// Takes the base64 of a line, if it has some.

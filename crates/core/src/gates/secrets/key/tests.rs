@@ -120,6 +120,19 @@ fn encrypted_keys_and_those_with_headers_are_keys() {
 }
 
 #[test]
+fn a_key_of_openssh_begins_with_zeros() {
+    // What stands at the beginning of each that has no passphrase: a magic word, `none` twice, and lengths.
+    let head = "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAAMwAAAAtzc2gtZW";
+    let mut lines = key("OPENSSH PRIVATE KEY", 3);
+    lines.insert(1, head.to_owned());
+    for text in prefixed(&lines).into_iter().filter(|text| text.contains('\n')) {
+        let (reason, left) = redacted(&json!(text));
+        assert_eq!(reason.as_deref(), Some("redacted 1 private-key"), "{text}");
+        gone(&json!(text), &left);
+    }
+}
+
+#[test]
 fn lines_that_are_strings_go_one_by_one() {
     let lines = key("PRIVATE KEY", 3);
     let objects: Vec<Value> =
@@ -165,6 +178,7 @@ fn what_only_speaks_of_keys_is_none() {
         "-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----".to_owned(),
         format!("-----BEGIN PRIVATE KEY-----\n-\n{public}"),
         format!("-----BEGIN PRIVATE KEY-----\n# {}\n-----END PRIVATE KEY-----", "x".repeat(64)),
+        format!("-----BEGIN PRIVATE KEY-----\n{}\n-----END PRIVATE KEY-----", "A".repeat(64)),
     ] {
         assert_eq!(redacted(&json!(text)).0, None, "{text}");
         assert_eq!(redacted(&json!(text.lines().collect::<Vec<_>>())).0, None, "{text}");
