@@ -51,7 +51,7 @@ declare namespace native {
     track(text: string): void;
     flush(timeoutS: number): Promise<boolean>;
     shutdown(timeoutS: number): Promise<boolean>;
-    beginShutdown(timeoutS: number): void;
+    beginShutdown(): void;
     shutdownNow(timeoutS: number): void;
     readonly dropped: number;
     readonly waiting: number;

@@ -15,4 +15,4 @@ mod telemetry;
 
 pub use engine::{BuildError, Engine};
 pub use evaluation::{Evaluation, FieldError, Judged, MachineError, Said, Subject};
-pub use telemetry::{seconds, ship, telemetry};
+pub use telemetry::{seconds, ship};

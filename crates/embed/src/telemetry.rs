@@ -1,23 +1,10 @@
 //! Shipping, as an SDK starts it.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use renown_shipping::{Destination, Http, Notice, Settings, Telemetry};
 
 /// Starts to send verdicts to a server in the background.
-pub fn telemetry(
-    destination: &Destination,
-    interval: Duration,
-    batch: usize,
-    buffer: usize,
-    spool: Option<PathBuf>,
-    tell: impl Fn(Notice) + Send + Sync + 'static,
-) -> std::io::Result<Telemetry> {
-    ship(destination, &Settings { interval, batch, buffer, spool, ..Settings::default() }, tell)
-}
-
-/// The same with everything that can be set.
 pub fn ship(
     destination: &Destination,
     settings: &Settings,

@@ -10,7 +10,7 @@ use napi::threadsafe_function::ThreadsafeFunctionCallMode;
 use napi::{Env, Result};
 use napi_derive::napi;
 use renown_embed as embed;
-use renown_shipping::{Destination, Http, Notice, Settings, Telemetry as Shipping};
+use renown_shipping::{Destination, Notice, Settings, Telemetry as Shipping};
 
 use crate::{failed, refused, verdict};
 
@@ -57,8 +57,7 @@ impl Telemetry {
         let (batch, buffer) = (number(batch), number(buffer));
         let spool = spool.map(PathBuf::from);
         let settings = Settings { interval, batch, buffer, spool, spool_first, ..Settings::default() };
-        let transport = Box::new(Http::new(&Destination { server, key }));
-        let shipping = Shipping::start(transport, &settings, tell)
+        let shipping = embed::ship(&Destination { server, key }, &settings, tell)
             .map_err(|error| failed(format_args!("no thread for telemetry: {error}")))?;
         Ok(Self(Arc::new(shipping)))
     }
@@ -84,12 +83,8 @@ impl Telemetry {
 
     /// Begins to end and returns at once, so that several can be waited for together.
     #[napi]
-    pub fn begin_shutdown(&self, timeout_s: f64) -> Result<()> {
-        let timeout = seconds("timeoutS", timeout_s)?;
-        let shipping = Arc::clone(&self.0);
-        let job = move || shipping.shutdown(timeout);
-        thread::Builder::new().name("renown-shutdown".to_owned()).spawn(job).map_err(failed)?;
-        Ok(())
+    pub fn begin_shutdown(&self) {
+        self.0.begin_shutdown();
     }
 
     /// The end where nothing can be awaited any more: that of the program.

@@ -126,7 +126,7 @@ function endAll(): void {
 function endNow(): void {
   const until = performance.now() + EXIT_S * 1000;
   const all = [...running.values()].map((one) => ({ ...one, before: one.addon.dropped }));
-  for (const { addon } of all) addon.beginShutdown(EXIT_S);
+  for (const { addon } of all) addon.beginShutdown();
   for (const { addon, kept, tell, before } of all) {
     addon.shutdownNow(Math.max(0, until - performance.now()) / 1000);
     const lost = Math.max(addon.dropped - before, kept ? 0 : addon.waiting);

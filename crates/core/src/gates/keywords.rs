@@ -2,7 +2,7 @@
 //!
 //! A block of the text is put into lower case and searched by vector instructions, 16 or 32 places at a time. Short blocks,
 //! machines without such instructions and sets that are too large for them have an automaton, which is three times slower.
-//! Both find the same: every word that begins in the block, also where words overlap.
+//! Both find every word that begins in the block, also where words overlap, and perhaps one that begins just after it.
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, Span, packed};
 use memchr::memmem;
