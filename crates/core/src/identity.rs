@@ -28,6 +28,8 @@ mod fraction;
 mod input;
 mod sums;
 
+use core::ops::Range;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
@@ -37,9 +39,10 @@ use crate::explain::{Component, Explanation, Inputs};
 use crate::ids::{AgentId, IdentityId, OrgId};
 use crate::time::{NANOS_PER_DAY, Timestamp};
 use fraction::Fraction;
-use sums::{CategorySums, Sums};
+use sums::CategorySums;
 
 pub use input::{Event, Input, Reference, ScoreDelta};
+pub use sums::{Part, Sums};
 
 /// The version of this formula.
 pub const FORMULA_VERSION: &str = "1";
@@ -67,6 +70,9 @@ pub enum Category {
 }
 
 impl Category {
+    /// All of them, in the order of the formula.
+    pub const ALL: [Self; 3] = [Self::TaskQuality, Self::Economic, Self::IdentityHygiene];
+
     /// Its weight in hundredths.
     fn weight(self) -> i32 {
         match self {
@@ -76,7 +82,8 @@ impl Category {
         }
     }
 
-    fn name(self) -> &'static str {
+    /// Its name.
+    pub fn name(self) -> &'static str {
         match self {
             Self::TaskQuality => "task_quality",
             Self::Economic => "economic",
@@ -102,9 +109,21 @@ impl Windows {
         {
             let age_then_ns = age_ns - days * NANOS_PER_DAY;
             if (0..WINDOW_DAYS * NANOS_PER_DAY).contains(&age_then_ns) {
-                sums.add(category, delta);
+                sums.add(category, Part::of(delta));
             }
         }
+    }
+
+    /// The windows from whoever can add events up: `sums` is asked for those with a timestamp in a range of nanoseconds.
+    pub fn gather<E>(
+        as_of: Timestamp,
+        mut sums: impl FnMut(Range<i64>) -> Result<Sums, E>,
+    ) -> Result<Self, E> {
+        let mut window = |days: i64| {
+            let last = as_of.nanos() - days * NANOS_PER_DAY;
+            sums(last - WINDOW_DAYS * NANOS_PER_DAY + 1..last + 1)
+        };
+        Ok(Self { now: window(0)?, week_ago: window(WEEK_DAYS)?, month_ago: window(MONTH_DAYS)? })
     }
 
     /// The formula: the overall scores as exact fractions.

@@ -16,6 +16,7 @@
 //! of a URL, because clients resolve them away.
 
 mod evaluation;
+mod run;
 
 use std::fmt;
 use std::str::FromStr;
@@ -128,12 +129,7 @@ text_id! {
 text_id! {
     /// The name of an organization.
     OrgId, "1 to 64 characters of a-z, 0-9 and -",
-    |text| {
-        if let Some(found) = text.chars().find(|c| !matches!(c, 'a'..='z' | '0'..='9' | '-')) {
-            return Err(IdProblem::Character(found));
-        }
-        length(text.len(), limits::ORG_ID_CHARS_MAX)
-    }
+    |text| plain_name(text, limits::ORG_ID_CHARS_MAX)
 }
 
 text_id! {
@@ -152,6 +148,24 @@ text_id! {
     /// A finished run.
     RunId, "1 to 200 characters without control characters, not `.` or `..`",
     |text| path_segment(text, limits::RUN_ID_CHARS_MAX)
+}
+
+text_id! {
+    /// Where runs are compared with each other: a project, a repository, a team.
+    Workspace, "1 to 200 characters without control characters, not `.` or `..`",
+    |text| path_segment(text, limits::WORKSPACE_CHARS_MAX)
+}
+
+text_id! {
+    /// The task that agents compete on.
+    SpecId, "1 to 200 characters without control characters, not `.` or `..`",
+    |text| path_segment(text, limits::SPEC_ID_CHARS_MAX)
+}
+
+text_id! {
+    /// The name under which an agent is shown to everybody.
+    Slug, "1 to 64 characters of a-z, 0-9 and -",
+    |text| plain_name(text, limits::SLUG_CHARS_MAX)
 }
 
 text_id! {
@@ -184,6 +198,14 @@ fn length(found: usize, max: usize) -> Result<(), IdProblem> {
         _ if found > max => Err(IdProblem::TooLong),
         _ => Ok(()),
     }
+}
+
+/// A name of a-z, 0-9 and -.
+fn plain_name(text: &str, chars_max: usize) -> Result<(), IdProblem> {
+    if let Some(found) = text.chars().find(|c| !matches!(c, 'a'..='z' | '0'..='9' | '-')) {
+        return Err(IdProblem::Character(found));
+    }
+    length(text.len(), chars_max)
 }
 
 /// An id that clients put into the path of a URL.

@@ -15,6 +15,30 @@ pub const TRACE_ID_BYTES_MAX: usize = 512;
 /// Longest run id, in Unicode characters.
 pub const RUN_ID_CHARS_MAX: usize = 200;
 
+/// Longest name of a workspace, in Unicode characters.
+pub const WORKSPACE_CHARS_MAX: usize = 200;
+
+/// Longest id of a spec, in Unicode characters.
+pub const SPEC_ID_CHARS_MAX: usize = 200;
+
+/// Longest branch of a run, in Unicode characters.
+pub const BRANCH_CHARS_MAX: usize = 500;
+
+/// Longest address of a pull request, in Unicode characters.
+pub const PULL_REQUEST_CHARS_MAX: usize = 2000;
+
+/// Most that a run may bring along as attributes, in bytes of JSON.
+pub const RUN_ATTRIBUTES_BYTES_MAX: usize = 64 * 1024;
+
+/// Longest name under which an agent is shown to everybody, in characters of `[a-z0-9-]`.
+pub const SLUG_CHARS_MAX: usize = 64;
+
+/// Most reputation events in one batch.
+pub const REPUTATION_EVENTS_MAX: usize = 1000;
+
+/// How long reputation events are kept, and how old one may be that is sent: three years.
+pub const REPUTATION_EVENT_DAYS_MAX: i64 = 1096;
+
 /// Longest evaluation id, in characters of `[A-Za-z0-9_-]`.
 pub const EVALUATION_ID_CHARS_MAX: usize = 64;
 

@@ -29,8 +29,11 @@
 //! the baseline of later ones.
 
 mod baseline;
+mod competition;
 mod input;
 mod resources;
+mod submission;
+mod tier;
 
 use serde::Serialize;
 use serde_json::Value;
@@ -40,8 +43,11 @@ use crate::explain::{Component, Explanation, Inputs};
 use crate::units::Whole;
 
 pub use baseline::{Baseline, BaselineShown};
+pub use competition::{Contender, ranking};
 pub use input::{Input, Warning};
 pub use resources::Resources;
+pub use submission::{DEFAULT_WORKSPACE, Submission};
+pub use tier::Tier;
 
 /// The version of this formula.
 pub const FORMULA_VERSION: &str = "2";
@@ -75,7 +81,11 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    fn name(self) -> &'static str {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Completed, Self::Blocked, Self::Failed];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
         match self {
             Self::Completed => "completed",
             Self::Blocked => "blocked",
@@ -105,6 +115,11 @@ pub struct Stages {
 }
 
 impl Stages {
+    /// The stages of a JSON array, or why they are none.
+    pub fn of_json(text: &str) -> Result<Self, String> {
+        input::read_stages(text)
+    }
+
     /// Takes one stage that was tried `attempts` times.
     pub fn add(&mut self, passed: bool, attempts: u64) {
         self.executed += 1;
@@ -274,33 +289,6 @@ pub struct Scorecard {
     pub baseline: BaselineShown,
 }
 
-/// The name of a range of scores.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub enum Tier {
-    /// No score: an agent or spec without a scored run, or a run whose scoring failed inside.
-    Unranked,
-    /// 0 to 39.
-    Bronze,
-    /// 40 to 69.
-    Silver,
-    /// 70 to 89.
-    Gold,
-    /// 90 to 100.
-    Elite,
-}
-
-impl Tier {
-    /// The tier of a score.
-    pub fn of(score: u8) -> Self {
-        match score {
-            0..40 => Self::Bronze,
-            40..70 => Self::Silver,
-            70..90 => Self::Gold,
-            90.. => Self::Elite,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -327,22 +315,6 @@ mod tests {
                 ..report(Outcome::Failed).breakdown(Baseline::default())
             };
             assert_eq!(breakdown.score(), score, "{breakdown:?}");
-        }
-    }
-
-    #[test]
-    fn tiers_change_at_40_70_and_90() {
-        for (score, tier) in [
-            (0, Tier::Bronze),
-            (39, Tier::Bronze),
-            (40, Tier::Silver),
-            (69, Tier::Silver),
-            (70, Tier::Gold),
-            (89, Tier::Gold),
-            (90, Tier::Elite),
-            (100, Tier::Elite),
-        ] {
-            assert_eq!(Tier::of(score), tier, "{score}");
         }
     }
 

@@ -77,6 +77,15 @@ impl Timestamp {
         self.0 / NANOS_PER_MILLI
     }
 
+    /// The month that it lies in: twelve times the year and the months before it, in UTC.
+    pub fn month(self) -> i64 {
+        let since_1970 = jiff::SignedDuration::from_nanos(self.0);
+        let civil = jiff::Timestamp::from_duration(since_1970)
+            .map(|time| jiff::tz::Offset::UTC.to_datetime(time))
+            .unwrap_or_default();
+        i64::from(civil.year()) * 12 + i64::from(civil.month()) - 1
+    }
+
     /// Nanoseconds after 1970.
     pub fn nanos(self) -> i64 {
         self.0

@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde::de::Error;
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use uuid::Uuid;
 
 use super::{Category, Standing, Windows};
+use crate::decimal::Decimal;
 use crate::explain::Explanation;
-use crate::ids::{EventType, IdentityId, deserialize_uuid};
+use crate::ids::{AgentId, EventType, IdentityId, deserialize_uuid};
 use crate::json::{Object, number, or_default};
 use crate::limits;
 use crate::time::Timestamp;
@@ -28,9 +29,23 @@ impl ScoreDelta {
         (delta.abs() <= limits::SCORE_DELTA_ABS_MAX).then(|| Self((delta * 1_000_000.0).round() as i64))
     }
 
+    /// So many millionths; none beyond the bound.
+    pub fn from_millionths(millionths: i64) -> Option<Self> {
+        (millionths.unsigned_abs() <= MILLIONTHS_MAX).then_some(Self(millionths))
+    }
+
     /// Millionths.
     pub fn millionths(self) -> i64 {
         self.0
+    }
+}
+
+/// [`limits::SCORE_DELTA_ABS_MAX`] in millionths.
+const MILLIONTHS_MAX: u64 = 1_000_000_000_000;
+
+impl Serialize for ScoreDelta {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Decimal::<6>::from_units(i128::from(self.0)).serialize(serializer)
     }
 }
 
@@ -52,6 +67,8 @@ pub struct Event {
     pub timestamp: Timestamp,
     /// The identity it is about, where it is said.
     pub identity_id: Option<IdentityId>,
+    /// The agent it is about, in the place of its identity.
+    pub agent_id: Option<AgentId>,
     /// What it is about.
     pub category: Category,
     /// The name of its kind.
@@ -80,7 +97,7 @@ fn full_or<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Unit, D::Error>
 }
 
 /// What an event may refer to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reference {
     /// A scored session.
@@ -93,6 +110,18 @@ pub enum Reference {
     #[default]
     #[serde(rename = "")]
     Nothing,
+}
+
+impl Reference {
+    /// Its name, empty for none.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Session => "session",
+            Self::Transaction => "transaction",
+            Self::Attestation => "attestation",
+            Self::Nothing => "",
+        }
+    }
 }
 
 /// The events of one identity, and the time as of which they are scored.

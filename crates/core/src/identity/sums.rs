@@ -19,12 +19,12 @@ pub(super) struct CategorySums {
 }
 
 impl CategorySums {
-    pub(super) fn add(&mut self, delta: ScoreDelta) {
-        let Some(count) = self.count.checked_add(1) else { return };
+    fn add(&mut self, part: Part) {
+        let Some(count) = self.count.checked_add(part.count) else { return };
         self.count = count;
-        self.positive += u32::from(delta.millionths() > 0);
-        self.negative += u32::from(delta.millionths() < 0);
-        self.delta += i128::from(delta.millionths());
+        self.positive = self.positive.saturating_add(part.positive);
+        self.negative = self.negative.saturating_add(part.negative);
+        self.delta += i128::from(part.units) * i128::from(MILLION) + i128::from(part.millionths);
     }
 
     /// The mean in millionths; 0 with no events.
@@ -33,21 +33,53 @@ impl CategorySums {
     }
 }
 
+/// What some events of one category add up to, as a store keeps it: whole numbers that can be added up in 64 bits, whatever
+/// their order. The sum of the deltas is `units + millionths / 10^6`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Part {
+    /// How many events.
+    pub count: u32,
+    /// Those above 0.
+    pub positive: u32,
+    /// Those below 0.
+    pub negative: u32,
+    /// The sum of the whole parts of their deltas.
+    pub units: i64,
+    /// The sum of what is left of them.
+    pub millionths: i64,
+}
+
+impl Part {
+    /// One event.
+    pub fn of(delta: ScoreDelta) -> Self {
+        let millionths = delta.millionths();
+        Self {
+            count: 1,
+            positive: u32::from(millionths > 0),
+            negative: u32::from(millionths < 0),
+            units: millionths / MILLION,
+            millionths: millionths % MILLION,
+        }
+    }
+}
+
+const MILLION: i64 = 1_000_000;
+
 /// What all events of one window add up to. Sums of parts of a window add up to those of the window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Sums {
+pub struct Sums {
     pub(super) task_quality: CategorySums,
     pub(super) economic: CategorySums,
     pub(super) identity_hygiene: CategorySums,
 }
 
 impl Sums {
-    /// Takes one more event.
-    pub(super) fn add(&mut self, category: Category, delta: ScoreDelta) {
+    /// Takes some more events of a category.
+    pub fn add(&mut self, category: Category, part: Part) {
         match category {
-            Category::TaskQuality => self.task_quality.add(delta),
-            Category::Economic => self.economic.add(delta),
-            Category::IdentityHygiene => self.identity_hygiene.add(delta),
+            Category::TaskQuality => self.task_quality.add(part),
+            Category::Economic => self.economic.add(part),
+            Category::IdentityHygiene => self.identity_hygiene.add(part),
         }
     }
 

@@ -10,8 +10,8 @@ use crate::units::Whole;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Baseline {
     runs: usize,
-    /// Twice the median, so that the mean of two middle runs stays whole.
-    p50_doubled_ms: u128,
+    /// The two runs in the middle, whose mean is the median; one twice where their number is odd.
+    middle_ms: [Whole; 2],
 }
 
 impl Baseline {
@@ -21,19 +21,35 @@ impl Baseline {
             wall_ms.last_chunk::<BASELINE_RUNS>().map_or(wall_ms, <[Whole; BASELINE_RUNS]>::as_slice);
         let mut sorted = latest.to_vec();
         sorted.sort_unstable();
-        let at = |index: usize| sorted.get(index).map_or(0, |wall_ms| u128::from(wall_ms.get()));
+        let at = |index: usize| sorted.get(index).copied().unwrap_or_default();
         let middle = sorted.len() / 2;
         let low = if sorted.len().is_multiple_of(2) { middle.saturating_sub(1) } else { middle };
-        Self { runs: sorted.len(), p50_doubled_ms: at(low) + at(middle) }
+        Self { runs: sorted.len(), middle_ms: [at(low), at(middle)] }
     }
 
-    /// Twice the median; 0 without a run.
+    /// The baseline of so many runs with these two in the middle, as a store keeps it.
+    pub fn from_middle(runs: usize, middle_ms: [Whole; 2]) -> Self {
+        Self { runs, middle_ms }
+    }
+
+    /// How many runs it was made of.
+    pub fn runs(self) -> usize {
+        self.runs
+    }
+
+    /// The two runs in the middle.
+    pub fn middle_ms(self) -> [Whole; 2] {
+        self.middle_ms
+    }
+
+    /// Twice the median, so that the mean of two runs stays whole; 0 without a run.
     pub(super) fn p50_doubled_ms(self) -> u128 {
-        self.p50_doubled_ms
+        self.middle_ms.iter().map(|wall_ms| u128::from(wall_ms.get())).sum()
     }
 
-    pub(super) fn shown(self) -> BaselineShown {
-        let p50_ms = (self.runs > 0).then(|| Decimal::from_units(5 * self.p50_doubled_ms.cast_signed()));
+    /// The baseline as it is shown.
+    pub fn shown(self) -> BaselineShown {
+        let p50_ms = (self.runs > 0).then(|| Decimal::from_units(5 * self.p50_doubled_ms().cast_signed()));
         BaselineShown { p50_ms, runs: self.runs }
     }
 }

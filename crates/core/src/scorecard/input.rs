@@ -60,29 +60,17 @@ impl<'de> Deserialize<'de> for Input {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let fields = Fields::read(deserializer, &FIELDS)?;
         let outcome = outcome(&fields).map_err(serde::de::Error::custom)?;
-        let mut reader = Reader { warnings: Vec::new() };
+        let mut reader = Reader::default();
         let stages = reader.read(&fields, "stages", read_stages);
         let wall_ms = reader.whole(&fields, "wall_ms");
         let baseline = reader.read(&fields, "baseline_wall_ms", read_baseline).unwrap_or_default();
-        let mut resources = Resources::default();
-        if let Some(parts) = reader.read(&fields, "resources", read_resources) {
-            let [peak, limit, periods, throttled_periods, throttled_ms] =
-                RESOURCE_FIELDS.map(|field| reader.whole(&parts, field));
-            resources = Resources {
-                memory_peak_bytes: peak,
-                memory_limit_bytes: limit,
-                cpu_periods: periods,
-                cpu_throttled_periods: throttled_periods,
-                cpu_throttled_ms: throttled_ms,
-            };
-        }
-        let report = Report { outcome, stages, wall_ms, resources };
+        let report = Report { outcome, stages, wall_ms, resources: reader.resources(&fields) };
         Ok(Self { report, baseline, warnings: reader.warnings })
     }
 }
 
 /// The one field that is not optional.
-fn outcome(fields: &Fields<'_>) -> Result<Outcome, String> {
+pub(super) fn outcome(fields: &Fields<'_>) -> Result<Outcome, String> {
     const ALLOWED: &str = "expected completed, blocked or failed";
     match fields.get("outcome") {
         Given::Absent => Err(format!("outcome: missing, {ALLOWED}")),
@@ -94,12 +82,13 @@ fn outcome(fields: &Fields<'_>) -> Result<Outcome, String> {
 }
 
 /// Reads optional parts: what cannot be read becomes a warning.
-struct Reader {
-    warnings: Vec<Warning>,
+#[derive(Default)]
+pub(super) struct Reader {
+    pub(super) warnings: Vec<Warning>,
 }
 
 impl Reader {
-    fn read<'a, T>(
+    pub(super) fn read<'a, T>(
         &mut self,
         fields: &Fields<'a>,
         field: &'static str,
@@ -117,8 +106,21 @@ impl Reader {
         None
     }
 
-    fn whole(&mut self, fields: &Fields<'_>, field: &'static str) -> Option<Whole> {
+    pub(super) fn whole(&mut self, fields: &Fields<'_>, field: &'static str) -> Option<Whole> {
         self.read(fields, field, |text| text.parse::<Whole>().map_err(|error| error.to_string()))
+    }
+
+    pub(super) fn resources(&mut self, fields: &Fields<'_>) -> Resources {
+        let Some(parts) = self.read(fields, "resources", read_resources) else { return Resources::default() };
+        let [memory_peak_bytes, memory_limit_bytes, cpu_periods, cpu_throttled_periods, cpu_throttled_ms] =
+            RESOURCE_FIELDS.map(|field| self.whole(&parts, field));
+        Resources {
+            memory_peak_bytes,
+            memory_limit_bytes,
+            cpu_periods,
+            cpu_throttled_periods,
+            cpu_throttled_ms,
+        }
     }
 }
 
@@ -160,7 +162,7 @@ impl<'de> Deserialize<'de> for Attempts {
     }
 }
 
-fn read_stages(text: &str) -> Result<Stages, String> {
+pub(super) fn read_stages(text: &str) -> Result<Stages, String> {
     let stages: Vec<Object<Stage<'_>>> = read_array(text)?;
     let mut counted = Stages::default();
     for Object(stage) in stages {

@@ -1,0 +1,246 @@
+//! A run as a platform submits it: what is scored, and who did it where.
+//!
+//! Only `agent_id` and `outcome` can refuse a run. Everything else that is impossible counts as absent and is named in the
+//! warnings, as in the report itself: a run that happened is evidence, however badly it is described.
+
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+
+use super::input::{self, Reader, read_stages};
+use super::{Report, Warning};
+use crate::ids::{AgentId, RunId, SpecId, Workspace};
+use crate::json::{Fields, Found, Given};
+use crate::limits;
+use crate::time::Timestamp;
+
+/// The workspace of runs that name none.
+pub const DEFAULT_WORKSPACE: &str = "default";
+
+/// A run as it is submitted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Submission {
+    /// Who did it.
+    pub agent: AgentId,
+    /// What the platform calls it.
+    pub run: Option<RunId>,
+    /// With which runs it is compared; none is the default workspace.
+    pub workspace: Option<Workspace>,
+    /// The task that it was an attempt at.
+    pub spec: Option<SpecId>,
+    /// What it reported about itself.
+    pub report: Report,
+    /// Its stages as JSON, if they count.
+    pub stages: Option<String>,
+    /// When it began.
+    pub started_at: Option<Timestamp>,
+    /// When it ended.
+    pub finished_at: Option<Timestamp>,
+    /// The branch with its work.
+    pub branch: Option<String>,
+    /// The address of the pull request with its work.
+    pub pull_request: Option<String>,
+    /// Whatever else the platform wants to keep with it, as a JSON object.
+    pub attributes: Option<String>,
+    /// What was impossible.
+    pub warnings: Vec<Warning>,
+}
+
+const FIELDS: [&str; 13] = [
+    "agent_id",
+    "outcome",
+    "run_id",
+    "workspace",
+    "spec_id",
+    "stages",
+    "wall_ms",
+    "resources",
+    "started_at",
+    "finished_at",
+    "branch",
+    "pull_request",
+    "attributes",
+];
+
+impl<'de> Deserialize<'de> for Submission {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let fields = Fields::read(deserializer, &FIELDS)?;
+        let agent = agent(&fields).map_err(serde::de::Error::custom)?;
+        let outcome = input::outcome(&fields).map_err(serde::de::Error::custom)?;
+        let mut reader = Reader::default();
+        let run = reader.read(&fields, "run_id", id);
+        let workspace = reader.read(&fields, "workspace", id);
+        let spec = reader.read(&fields, "spec_id", id);
+        let stages = reader.read(&fields, "stages", |text| Ok((read_stages(text)?, text.to_owned())));
+        let wall_ms = reader.whole(&fields, "wall_ms");
+        let resources = reader.resources(&fields);
+        let started_at = reader.read(&fields, "started_at", time);
+        let finished_at = reader.read(&fields, "finished_at", time);
+        let branch = reader.read(&fields, "branch", |text| short(text, limits::BRANCH_CHARS_MAX));
+        let pull_request = reader.read(&fields, "pull_request", address);
+        let attributes = reader.read(&fields, "attributes", object);
+        let (counted, stages) = stages.unzip();
+        let report = Report { outcome, stages: counted, wall_ms, resources };
+        let warnings = reader.warnings;
+        Ok(Self {
+            agent,
+            run,
+            workspace,
+            spec,
+            report,
+            stages,
+            started_at,
+            finished_at,
+            branch,
+            pull_request,
+            attributes,
+            warnings,
+        })
+    }
+}
+
+fn agent(fields: &Fields<'_>) -> Result<AgentId, String> {
+    match fields.get("agent_id") {
+        Given::Absent => Err("agent_id: missing, expected the name of an agent".to_owned()),
+        Given::Repeated => Err("agent_id: given more than once, expected it once".to_owned()),
+        Given::Once(text) => text_of(text)
+            .and_then(|agent| agent.parse().map_err(|error: crate::ids::IdError| error.to_string()))
+            .map_err(|problem| format!("agent_id: {problem}")),
+    }
+}
+
+/// The text of a JSON string.
+fn text_of(json: &str) -> Result<String, String> {
+    serde_json::from_str(json).map_err(|_| format!("{} is not a text", Found::new(json)))
+}
+
+fn id<T: core::str::FromStr<Err = crate::ids::IdError>>(json: &str) -> Result<T, String> {
+    text_of(json)?.parse().map_err(|error: crate::ids::IdError| error.to_string())
+}
+
+fn time(json: &str) -> Result<Timestamp, String> {
+    serde_json::from_str(json).map_err(|_| {
+        format!("{} is not an RFC 3339 time or whole milliseconds, from 2000 to 2100", Found::new(json))
+    })
+}
+
+/// A text of a line, of at most so many characters.
+fn short(json: &str, chars_max: usize) -> Result<String, String> {
+    let text = text_of(json)?;
+    if text.is_empty() || text.chars().count() > chars_max || text.chars().any(char::is_control) {
+        let found = Found::new(json);
+        return Err(format!(
+            "{found} is not a text of 1 to {chars_max} characters without control characters"
+        ));
+    }
+    Ok(text)
+}
+
+/// An address that a browser can be sent to.
+fn address(json: &str) -> Result<String, String> {
+    let text = short(json, limits::PULL_REQUEST_CHARS_MAX)?;
+    let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+    if host.is_none_or(|host| host.is_empty() || host.starts_with('/')) || text.contains(char::is_whitespace)
+    {
+        return Err(format!("{} is not an http or https URL", Found::new(json)));
+    }
+    Ok(text)
+}
+
+/// A JSON object that is not too large.
+fn object(json: &str) -> Result<String, String> {
+    if !json.starts_with('{') {
+        return Err(format!("{} is not an object", Found::new(json)));
+    }
+    if json.len() > limits::RUN_ATTRIBUTES_BYTES_MAX {
+        let (found, max) = (json.len(), limits::RUN_ATTRIBUTES_BYTES_MAX);
+        return Err(format!("{found} bytes, expected at most {max}"));
+    }
+    serde_json::from_str::<&RawValue>(json).map(|raw| raw.get().to_owned()).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::parse;
+
+    fn submission(more: &str) -> Submission {
+        parse(format!(r#"{{"agent_id":"a","outcome":"completed"{more}}}"#).as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn only_the_agent_and_the_outcome_can_refuse_a_run() {
+        for (run, refusal) in [
+            (r#"{"outcome":"failed"}"#, "agent_id: missing, expected the name of an agent"),
+            (r#"{"outcome":"failed","agent_id":7}"#, "agent_id: 7 is not a text"),
+            (
+                r#"{"outcome":"failed","agent_id":""}"#,
+                "agent_id: empty text, expected 1 to 200 characters without control characters, not `.` or `..`",
+            ),
+            (
+                r#"{"outcome":"failed","agent_id":"a","agent_id":"b"}"#,
+                "agent_id: given more than once, expected it once",
+            ),
+            (r#"{"agent_id":"a"}"#, "outcome: missing, expected completed, blocked or failed"),
+        ] {
+            assert_eq!(parse::<Submission>(run.as_bytes()).unwrap_err().to_string(), refusal);
+        }
+    }
+
+    #[test]
+    fn what_is_impossible_is_absent_and_named() {
+        for (field, warning) in [
+            (r#""run_id":7"#, "run_id: 7 is not a text"),
+            (
+                r#""run_id":"..""#,
+                "run_id: \"..\", expected 1 to 200 characters without control characters, not `.` or `..`",
+            ),
+            (
+                r#""workspace":"""#,
+                "workspace: empty text, expected 1 to 200 characters without control characters, not `.` or `..`",
+            ),
+            (r#""spec_id":[]"#, "spec_id: [] is not a text"),
+            (r#""wall_ms":-5"#, "wall_ms: -5 is negative"),
+            (
+                r#""started_at":"yesterday""#,
+                "started_at: \"yesterday\" is not an RFC 3339 time or whole milliseconds, from 2000 to 2100",
+            ),
+            (
+                r#""finished_at":"1970-01-01T00:00:00Z""#,
+                "finished_at: \"1970-01-01T00:00:00Z\" is not an RFC 3339 time or whole milliseconds, from 2000 to 2100",
+            ),
+            (
+                r#""branch":"a\nb""#,
+                "branch: \"a\\nb\" is not a text of 1 to 500 characters without control characters",
+            ),
+            (
+                r#""pull_request":"javascript:alert(1)""#,
+                "pull_request: \"javascript:alert(1)\" is not an http or https URL",
+            ),
+            (r#""pull_request":"https:///x""#, "pull_request: \"https:///x\" is not an http or https URL"),
+            (r#""attributes":[1]"#, "attributes: [1] is not an object"),
+            (r#""workspace":"a","workspace":"b""#, "workspace: given more than once"),
+        ] {
+            let found = submission(&format!(",{field}"));
+            let warnings: Vec<String> = found.warnings.iter().map(ToString::to_string).collect();
+            assert_eq!(warnings, [warning]);
+            assert_eq!(Submission { warnings: Vec::new(), ..found }, submission(""), "{field}");
+        }
+        let long = format!(r#","attributes":{{"a":"{}"}}"#, "x".repeat(limits::RUN_ATTRIBUTES_BYTES_MAX));
+        assert_eq!(submission(&long).attributes, None);
+    }
+
+    #[test]
+    fn everything_that_is_said_is_read() {
+        let found = submission(
+            r#","run_id":"r1","workspace":"w","spec_id":"s","stages":[{"name":"lint","passed":true}],"wall_ms":5,
+            "started_at":"2026-11-15T12:00:00Z","finished_at":1794744005000,"branch":"feat/x",
+            "pull_request":"https://example.com/pull/1","attributes":{"model":"m"},"colour":"red""#,
+        );
+        assert_eq!(found.warnings, []);
+        assert_eq!(found.run.as_ref().map(RunId::as_str), Some("r1"));
+        assert_eq!(found.stages.as_deref(), Some(r#"[{"name":"lint","passed":true}]"#));
+        assert_eq!(found.finished_at.unwrap().nanos() - found.started_at.unwrap().nanos(), 5_000_000_000);
+        assert_eq!(found.attributes.as_deref(), Some(r#"{"model":"m"}"#));
+        assert_eq!(found.branch.as_deref(), Some("feat/x"));
+    }
+}
