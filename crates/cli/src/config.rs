@@ -31,7 +31,7 @@ use serde_json::{Map, Value};
 use crate::failure::Failure;
 use crate::place;
 use crate::proxy::ProxyTable;
-use crate::settings::{Listen, PerMinute, StoreUrl};
+use crate::settings::{Days, Listen, PerMinute, StoreUrl};
 
 /// What is configured.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -52,6 +52,7 @@ pub(crate) struct ServerTable {
     pub(crate) listen: Option<Listen>,
     pub(crate) store: Option<StoreUrl>,
     pub(crate) limits: LimitsTable,
+    pub(crate) retention: RetentionTable,
 }
 
 /// `[limits]`.
@@ -60,6 +61,14 @@ pub(crate) struct ServerTable {
 pub(crate) struct LimitsTable {
     pub(crate) requests_per_minute: Option<PerMinute>,
     pub(crate) ingest_per_minute: Option<PerMinute>,
+}
+
+/// `[retention]`, in days.
+#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RetentionTable {
+    pub(crate) evaluations: Option<Days>,
+    pub(crate) runs: Option<Days>,
 }
 
 fn from_text<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
@@ -150,8 +159,13 @@ impl Config {
             (pattern, price)
         });
         let gates = Settings { gates: file.gates, gate: file.gate };
-        let server =
-            ServerTable { data: file.data, listen: file.listen, store: file.store, limits: file.limits };
+        let server = ServerTable {
+            data: file.data,
+            listen: file.listen,
+            store: file.store,
+            limits: file.limits,
+            retention: file.retention,
+        };
         Ok(Self { prices: Prices::new(prices), server, proxy: file.proxy, gates, path: None })
     }
 }
@@ -197,6 +211,8 @@ struct File {
     store: Option<StoreUrl>,
     #[serde(default)]
     limits: LimitsTable,
+    #[serde(default)]
+    retention: RetentionTable,
     #[serde(default)]
     prices: BTreeMap<String, PriceEntry>,
     #[serde(default)]

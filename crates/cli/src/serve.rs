@@ -11,7 +11,7 @@ use std::sync::Arc;
 use renown_server::keys::KeyText;
 use renown_server::{Api, Limits, Settings, serve};
 use renown_store::sqlite::system_clock;
-use renown_store::{ApiKey, KeyKind, Store, StoreError};
+use renown_store::{ApiKey, KeyKind, Retention, Store, StoreError};
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::filter::{LevelFilter, Targets};
@@ -83,6 +83,11 @@ async fn start(
         requests_per_minute: settings.requests_per_minute.value.0,
         ingest_per_minute: settings.ingest_per_minute.value.0,
         limits: Limits::default(),
+        retention: Retention {
+            evaluations_days: settings.evaluations_days.value.limit(),
+            runs_days: settings.runs_days.value.limit(),
+            ..Retention::default()
+        },
     };
     let api =
         Api::new(Arc::clone(&store), limits, system_clock()).await.map_err(|error| place::failure(&error))?;

@@ -109,6 +109,31 @@ impl<'de> Deserialize<'de> for PerMinute {
     }
 }
 
+/// For how many days something is kept; 0 is for ever.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Days(pub(crate) u32);
+
+impl Days {
+    /// The days, if there is an end.
+    pub(crate) fn limit(self) -> Option<u32> {
+        Some(self.0).filter(|days| *days > 0)
+    }
+}
+
+impl FromStr for Days {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        text.parse().map(Self).map_err(|_| format!("{text}, expected a whole number of days, 0 for ever"))
+    }
+}
+
+impl<'de> Deserialize<'de> for Days {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        i64::deserialize(deserializer)?.to_string().parse().map_err(D::Error::custom)
+    }
+}
+
 /// Where a store is: `sqlite:` in the data directory, or `sqlite:PATH`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct StoreUrl(Option<PathBuf>);

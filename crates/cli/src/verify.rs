@@ -7,7 +7,7 @@ use renown_store::sqlite::Reader;
 
 use crate::args::VerifyArgs;
 use crate::failure::{self, Failure};
-use crate::place;
+use crate::place::{self, wait};
 use crate::printed;
 use crate::progress::Work;
 use crate::table::counted;
@@ -17,6 +17,13 @@ pub(crate) const DIFFERENT: u8 = 1;
 
 pub(crate) fn run(args: &VerifyArgs, quiet: bool) -> Result<ExitCode, Failure> {
     let place = args.place.resolve()?;
+    if args.repair {
+        let store = place.write("renown verify --repair")?;
+        let repaired = wait(store.repair())?.map_err(|error| place::failure(&error))?;
+        let (runs, agents) = (counted(repaired.runs, "run"), counted(repaired.agents, "agent"));
+        let identities = if repaired.identities { ", and the sums of identities" } else { "" };
+        failure::note(&format!("made again: {runs}, {agents}{identities}"));
+    }
     match check(&place.read()?, quiet)? {
         Ok(said) => printed(writeln!(io::stdout().lock(), "{said}")),
         Err(difference) => {
@@ -36,11 +43,21 @@ pub(crate) fn check(store: &Reader, quiet: bool) -> Result<Result<String, String
         other => other.map_err(|error| place::failure(&error))?,
     };
     Ok(match verdict {
-        Ok(verified) => Ok(format!(
-            "verified {} of {}: every stored score is what the evidence gives",
-            counted(verified.evaluations, "evaluation"),
-            counted(verified.agents, "agent")
-        )),
+        Ok(verified) => {
+            let unscored = match verified.unscored {
+                0 => String::new(),
+                count => {
+                    format!("; {} without a score, which --repair gives them", counted(count, "run"))
+                }
+            };
+            Ok(format!(
+                "verified {} of {}, {} and {}: every stored score is what the evidence gives{unscored}",
+                counted(verified.evaluations, "evaluation"),
+                counted(verified.agents, "agent"),
+                counted(verified.runs, "run"),
+                counted(verified.events, "reputation event")
+            ))
+        }
         Err(difference) => Err(difference.to_string()),
     })
 }

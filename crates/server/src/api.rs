@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use renown_core::gates::Engine;
-use renown_core::ids::EvaluationId;
+use renown_core::ids::{EvaluationId, RunId};
 use renown_core::time::Timestamp;
-use renown_store::{Clock, EventId, Store, StoreError};
+use renown_store::{Clock, EventId, Retention, Store, StoreError};
 use uuid::Uuid;
 
 use crate::feed::Feed;
@@ -30,6 +30,8 @@ pub struct Settings {
     pub ingest_per_minute: u64,
     /// What clients are allowed.
     pub limits: Limits,
+    /// How long evidence is kept.
+    pub retention: Retention,
 }
 
 /// The state of a server.
@@ -41,6 +43,9 @@ pub struct Api {
     pub(crate) requests: Option<RateLimit>,
     pub(crate) ingests: Option<RateLimit>,
     pub(crate) limits: Limits,
+    pub(crate) retention: Retention,
+    /// Something was erased, and there is something to tend to.
+    pub(crate) erased: tokio::sync::Notify,
     pub(crate) in_flight: InFlight,
     pub(crate) feed: Feed,
     pub(crate) measures: Measures,
@@ -67,6 +72,8 @@ impl Api {
             requests: RateLimit::new(settings.requests_per_minute),
             ingests: RateLimit::new(settings.ingest_per_minute),
             limits: settings.limits,
+            retention: settings.retention,
+            erased: tokio::sync::Notify::new(),
             in_flight: InFlight::default(),
             feed: Feed::new(),
             measures: Measures::new(),
@@ -98,6 +105,12 @@ impl Api {
         )
     }
 
+    /// A new id of a run.
+    pub(crate) fn run_id(&self) -> RunId {
+        let random = u128::from(self.sequence.next()) << 64 | u128::from(self.sequence.next());
+        RunId::made(self.millis(), random)
+    }
+
     /// A new id of a request, a UUIDv7.
     pub(crate) fn request_id(&self) -> Uuid {
         let mut random = [0; 10];
@@ -115,6 +128,17 @@ impl Api {
                 let answer = self.store.ready().await.map_err(|error| error.to_string());
                 *ready = Some((Instant::now(), answer.clone()));
                 answer
+            }
+        }
+    }
+
+    /// Deletes what is to be forgotten, until there is nothing left of it.
+    pub(crate) async fn tend(&self) {
+        loop {
+            match self.store.tend(self.retention).await {
+                Ok(true) => {}
+                Ok(false) => return,
+                Err(error) => return tracing::warn!(%error, "could not delete what is to be forgotten"),
             }
         }
     }

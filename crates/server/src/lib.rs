@@ -34,6 +34,11 @@ mod routes;
 mod serve;
 mod wire;
 
+/// What the API says of runs, for whoever reads a store without it.
+pub mod runs {
+    pub use crate::routes::runs::{digest, shown};
+}
+
 pub use api::{Api, Settings};
 pub use routes::openapi;
 pub use serve::{Limits, serve};

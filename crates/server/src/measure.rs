@@ -26,6 +26,8 @@ pub(crate) struct Measures {
     passed: Counter,
     failed: Counter,
     duplicates: Counter,
+    runs: Counter,
+    reputation_events: Counter,
 }
 
 impl Measures {
@@ -33,7 +35,7 @@ impl Measures {
         // The buckets are not empty, which is all that could be wrong with them.
         let builder = PrometheusBuilder::new().set_buckets(&SECONDS).unwrap_or_default();
         let recorder = builder.build_recorder();
-        let (passed, failed, duplicates) = with_local_recorder(&recorder, || {
+        let (passed, failed, duplicates, runs, reputation_events) = with_local_recorder(&recorder, || {
             describe_counter!("renown_requests_total", "requests by route, method and status");
             describe_histogram!(
                 "renown_request_seconds",
@@ -41,16 +43,20 @@ impl Measures {
             );
             describe_counter!("renown_evaluations_total", "evaluations counted, by verdict");
             describe_counter!("renown_duplicates_total", "evaluations that had been counted before");
+            describe_counter!("renown_runs_total", "runs scored");
+            describe_counter!("renown_reputation_events_total", "reputation events counted");
             describe_gauge!("renown_connections", "open connections");
             describe_gauge!("renown_uptime_seconds", "time since the start");
             (
                 counter!("renown_evaluations_total", "passed" => "true"),
                 counter!("renown_evaluations_total", "passed" => "false"),
                 counter!("renown_duplicates_total"),
+                counter!("renown_runs_total"),
+                counter!("renown_reputation_events_total"),
             )
         });
         let (handle, started, requests) = (recorder.handle(), Instant::now(), Mutex::default());
-        Self { recorder, handle, started, requests, passed, failed, duplicates }
+        Self { recorder, handle, started, requests, passed, failed, duplicates, runs, reputation_events }
     }
 
     /// Counts a request by the names of its method and route, which are ours.
@@ -81,6 +87,16 @@ impl Measures {
     }
 
     /// Counts a connection in or out.
+    /// Counts a run that was scored.
+    pub(crate) fn run(&self) {
+        self.runs.increment(1);
+    }
+
+    /// Counts reputation events.
+    pub(crate) fn reputation_events(&self, accepted: usize) {
+        self.reputation_events.increment(accepted as u64);
+    }
+
     pub(crate) fn connection(&self, opened: bool) {
         with_local_recorder(&self.recorder, || {
             let open = metrics::gauge!("renown_connections");
@@ -104,11 +120,14 @@ impl Measures {
 
 /// The route of a path: a name of ours, so that nobody can make up labels.
 pub(crate) fn route(path: &str) -> &'static str {
-    const EXACT: [&str; 11] = [
+    const EXACT: [&str; 14] = [
         "/v1/evaluate",
         "/v1/ingest",
         "/v1/events",
         "/v1/agents",
+        "/v1/runs",
+        "/v1/reputation-events",
+        "/v1/settings",
         "/v1/keys",
         "/v1/stream",
         "/health",
@@ -120,12 +139,19 @@ pub(crate) fn route(path: &str) -> &'static str {
     if let Some(exact) = EXACT.into_iter().find(|exact| *exact == path) {
         return exact;
     }
-    match path.strip_prefix("/v1/reputation/").and_then(|rest| rest.split_once('/')) {
-        Some((_, "explain")) => "/v1/reputation/{agent_id}/explain",
-        Some((_, "history")) => "/v1/reputation/{agent_id}/history",
-        None if path.starts_with("/v1/reputation/") => "/v1/reputation/{agent_id}",
-        None if path.starts_with("/v1/keys/") => "/v1/keys/{id}",
-        Some(_) | None => "other",
+    let mut parts = path.strip_prefix("/v1/").unwrap_or_default().split('/');
+    match (parts.next(), parts.next(), parts.next(), parts.next()) {
+        (Some("reputation"), Some(_), None, None) => "/v1/reputation/{agent_id}",
+        (Some("reputation"), Some(_), Some("explain"), None) => "/v1/reputation/{agent_id}/explain",
+        (Some("reputation"), Some(_), Some("history"), None) => "/v1/reputation/{agent_id}/history",
+        (Some("agents"), Some(_), None, None) => "/v1/agents/{agent_id}",
+        (Some("runs"), Some(_), None, None) => "/v1/runs/{run_id}",
+        (Some("runs"), Some(_), Some("score"), None) => "/v1/runs/{run_id}/score",
+        (Some("specs"), Some(_), Some("competition"), None) => "/v1/specs/{spec_id}/competition",
+        (Some("identities"), Some(_), Some("reputation"), None) => "/v1/identities/{identity_id}/reputation",
+        (Some("identities"), Some(_), Some("events"), None) => "/v1/identities/{identity_id}/events",
+        (Some("keys"), Some(_), None, None) => "/v1/keys/{id}",
+        _ => "other",
     }
 }
 
@@ -154,6 +180,11 @@ mod tests {
             ("/v1/reputation/a/history", "/v1/reputation/{agent_id}/history"),
             ("/v1/reputation/a/b", "other"),
             ("/v1/keys/1", "/v1/keys/{id}"),
+            ("/v1/runs/r", "/v1/runs/{run_id}"),
+            ("/v1/runs/r/score", "/v1/runs/{run_id}/score"),
+            ("/v1/runs/r/score/x", "other"),
+            ("/v1/specs/s/competition", "/v1/specs/{spec_id}/competition"),
+            ("/v1/identities/i/events", "/v1/identities/{identity_id}/events"),
             ("/", "other"),
         ] {
             assert_eq!(route(path), expected);

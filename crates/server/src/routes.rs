@@ -4,11 +4,16 @@ pub(crate) mod agents;
 pub(crate) mod docs;
 pub(crate) mod evaluate;
 pub(crate) mod events;
+pub(crate) mod identities;
 pub(crate) mod ingest;
 pub(crate) mod keys;
 pub(crate) mod operations;
+pub(crate) mod paths;
 pub(crate) mod reputation;
+pub(crate) mod runs;
+pub(crate) mod settings;
 pub(crate) mod shapes;
+pub(crate) mod standing;
 pub(crate) mod stream;
 
 use std::sync::Arc;
@@ -85,6 +90,8 @@ pub(crate) enum Refused {
     tags(
         (name = "evaluations", description = "Verdicts on outputs, and the log of them"),
         (name = "reputation", description = "What the verdicts say about an agent"),
+        (name = "runs", description = "Scorecards of finished runs, and who did best"),
+        (name = "identities", description = "Reputation over time"),
         (name = "keys", description = "API keys; they take a secret key"),
         (name = "operations", description = "For whoever runs the server"),
     )
@@ -113,6 +120,15 @@ fn described() -> OpenApiRouter<Arc<Api>> {
         .routes(routes!(reputation::explain))
         .routes(routes!(reputation::history))
         .routes(routes!(agents::list, agents::add))
+        .routes(routes!(standing::standing, standing::publish, standing::erase))
+        .routes(routes!(runs::submit, runs::list))
+        .routes(routes!(runs::run))
+        .routes(routes!(runs::score))
+        .routes(routes!(runs::competition::ranking))
+        .routes(routes!(identities::add))
+        .routes(routes!(identities::reputation))
+        .routes(routes!(identities::events))
+        .routes(routes!(settings::read, settings::change))
         .routes(routes!(keys::list, keys::create))
         .routes(routes!(keys::revoke))
         .routes(routes!(stream::stream))

@@ -37,6 +37,9 @@ const STREAMS_MAX: u32 = 200;
 /// How often what runs beside the requests is done.
 const UPKEEP_EVERY: Duration = Duration::from_secs(5);
 
+/// How often old evidence is looked for.
+const TEND_EVERY: Duration = Duration::from_mins(1);
+
 /// How often the last use of keys is written down: every so many upkeeps.
 const NOTE_KEYS_EVERY: u64 = 12;
 
@@ -73,7 +76,7 @@ pub async fn serve(api: Arc<Api>, listener: TcpListener, end: impl Future<Output
     let router = routes::router(&api);
     let connections = Arc::new(Semaphore::new(limits.connections_max));
     let graceful = GracefulShutdown::new();
-    let upkeep = tokio::spawn(keep_up(Arc::clone(&api)));
+    let upkeep = [tokio::spawn(keep_up(Arc::clone(&api))), tokio::spawn(tend(Arc::clone(&api)))];
     tokio::pin!(end);
     loop {
         let (stream, permit) = tokio::select! {
@@ -93,7 +96,7 @@ pub async fn serve(api: Arc<Api>, listener: TcpListener, end: impl Future<Output
     if tokio::time::timeout(limits.shutdown_time_max, graceful.shutdown()).await.is_err() {
         tracing::warn!("some connections were still open and are cut");
     }
-    upkeep.abort();
+    upkeep.iter().for_each(tokio::task::JoinHandle::abort);
     api.note_used_keys().await;
 }
 
@@ -158,6 +161,15 @@ async fn accept(
                 tokio::time::sleep(Duration::from_millis(100)).await;
             }
         }
+    }
+}
+
+/// Deletes what is to be forgotten: at the start what a process before has left, then whenever something is erased, and once in
+/// a while what has grown too old.
+async fn tend(api: Arc<Api>) {
+    loop {
+        api.tend().await;
+        let _ = tokio::time::timeout(TEND_EVERY, api.erased.notified()).await;
     }
 }
 

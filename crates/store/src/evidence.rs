@@ -7,6 +7,8 @@ use renown_core::reputation::{Evaluation, Standing, Tally};
 use renown_core::time::Timestamp;
 use renown_core::units::Micros;
 
+use crate::admin::LatencySource;
+
 /// Where an evaluation stands in the log of its organization. A later one has a greater number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Seq(pub i64);
@@ -45,8 +47,6 @@ pub struct NewEvaluation {
     pub gate_latency: Micros,
     /// How long the agent took, if the caller said so.
     pub agent_latency: Option<Micros>,
-    /// The latency that counts: one of the two, as the organization has chosen.
-    pub latency: Micros,
     /// The tool whose output it was.
     pub tool: Option<ToolName>,
     /// The results of the gates as a JSON array.
@@ -56,9 +56,13 @@ pub struct NewEvaluation {
 }
 
 impl NewEvaluation {
-    /// What the window keeps of it.
-    pub fn evaluation(&self) -> Evaluation {
-        Evaluation { passed: self.passed, latency: self.latency }
+    /// What the window keeps of it: the latency that the organization has chosen, that of the gates where the other is not known.
+    pub fn evaluation(&self, source: LatencySource) -> Evaluation {
+        let latency = match source {
+            LatencySource::Gate => self.gate_latency,
+            LatencySource::Agent => self.agent_latency.unwrap_or(self.gate_latency),
+        };
+        Evaluation { passed: self.passed, latency }
     }
 }
 

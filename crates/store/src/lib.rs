@@ -23,12 +23,15 @@
 //!
 //! What is deliberately absent: HTTP, formulas, and the payloads (`input`, `output`) of evaluations.
 
+mod admin;
 mod error;
 mod evidence;
 pub mod history;
+mod identities;
 mod keys;
 pub mod memory;
 mod query;
+mod runs;
 pub mod sqlite;
 
 use std::future::Future;
@@ -39,11 +42,16 @@ use renown_core::ids::{AgentId, OrgId};
 use renown_core::reputation::{Tally, Window};
 use renown_core::time::Timestamp;
 
+pub use admin::{AdminStore, LatencySource, OrgSettings, Publication, Published, Retention, Tombstone};
 pub use error::StoreError;
 pub use evidence::{Event, EventId, MakeReply, NewEvaluation, Once, Outcome, Salt, SavedReply, Seq};
 pub use history::{Point, Steps};
+pub use identities::{
+    EventCursor, IdentityStore, NewReputationEvent, Recorded, ReputationEvent, ReputationEvents,
+};
 pub use keys::{ApiKey, KeyHash, KeyId, KeyKind, NewKey};
 pub use query::{AgentCursor, AgentQuery, AgentSort, AgentSummary, Agents, EventQuery, Events};
+pub use runs::{NewRun, Run, RunQuery, RunStore, Runs, Scored, Submitted};
 
 /// The organization that is there from the first start.
 pub const DEFAULT_ORG: &str = "default";
@@ -57,8 +65,8 @@ pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 /// What a store will answer.
 pub type Reply<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
 
-/// The evidence log of many organizations.
-pub trait Store: Send + Sync + 'static {
+/// The evidence log of many organizations: evaluations, agents and keys here, the rest in the traits that it names.
+pub trait Store: RunStore + IdentityStore + AdminStore {
     /// Counts evaluations, all or none, in this order. The organization has to exist.
     fn append<'a>(
         &'a self,

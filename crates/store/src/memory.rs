@@ -1,17 +1,25 @@
 //! The store in the plainest way there is: a list. It is the reference of the conformance suite, not a product: nothing is
 //! durable, everything is scanned.
 
+mod admin;
+mod identities;
+mod runs;
+
+use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use renown_core::ids::{AgentId, OrgId};
 use renown_core::reputation::{Tally, Window};
 use renown_core::time::Timestamp;
 
+use crate::admin::{OrgSettings, Publication, Tombstone};
 use crate::error::StoreError;
 use crate::evidence::{Event, NewEvaluation, Once, Outcome, SavedReply, Seq};
 use crate::history::{Gathering, Point, Steps};
+use crate::identities::ReputationEvent;
 use crate::keys::{ApiKey, KeyId, NewKey};
 use crate::query::{AgentQuery, AgentSummary, Agents, EventPage, EventQuery, Events};
+use crate::runs::Run;
 use crate::{Clock, DEFAULT_ORG, REPLIES_KEPT_MS, Reply, Store};
 
 /// Everything that was accepted, in order.
@@ -27,6 +35,13 @@ struct Held {
     agents: Vec<(OrgId, AgentId, Timestamp)>,
     replies: Vec<(OrgId, String, Timestamp, SavedReply)>,
     keys: Vec<ApiKey>,
+    runs: Vec<(OrgId, Run)>,
+    reputation_events: Vec<(OrgId, ReputationEvent)>,
+    settings: HashMap<OrgId, OrgSettings>,
+    publications: HashMap<(OrgId, AgentId), Publication>,
+    tombstones: Vec<(OrgId, Tombstone)>,
+    /// How many of each were ever there: a place is never given twice.
+    places: i64,
     latest: Option<Timestamp>,
 }
 
@@ -77,21 +92,23 @@ impl Held {
             return Outcome::Repeated { first: Box::new(first.clone()), tally };
         }
         self.add_agent(org, &new.agent, now);
+        let source = self.settings.get(org).copied().unwrap_or_default().latency_source;
+        let evaluation = new.evaluation(source);
         let mut window = self.window(org, &new.agent);
-        window.push(new.evaluation());
+        window.push(evaluation);
         let tally = window.tally();
-        let created_at = new.timestamp.unwrap_or(now);
+        let (created_at, seq) = (new.timestamp.unwrap_or(now), self.next_place());
         self.events.push((
             org.clone(),
             Event {
-                seq: Seq(i64::try_from(self.events.len()).unwrap_or(i64::MAX)),
+                seq,
                 id: new.id.get().clone(),
                 agent: new.agent.clone(),
                 tool: new.tool.clone(),
                 passed: new.passed,
                 gate_latency: new.gate_latency,
                 agent_latency: new.agent_latency,
-                latency: new.latency,
+                latency: evaluation.latency,
                 gates: new.gates.to_string(),
                 standing: tally.standing(),
                 created_at: whole_millis(created_at),
@@ -100,6 +117,11 @@ impl Held {
             },
         ));
         Outcome::Counted { tally }
+    }
+
+    fn next_place(&mut self) -> Seq {
+        self.places += 1;
+        Seq(self.places)
     }
 
     fn add_agent(&mut self, org: &OrgId, agent: &AgentId, now: Timestamp) -> bool {
@@ -115,10 +137,16 @@ impl Held {
         let summary = |(_, agent, first_seen): &(OrgId, AgentId, Timestamp)| AgentSummary {
             agent: agent.clone(),
             first_seen: *first_seen,
-            last_seen: self.of_agent(org, agent).next_back().map_or(*first_seen, |event| event.accepted_at),
+            last_seen: self.last_seen(org, agent).unwrap_or(*first_seen),
             tally: self.window(org, agent).tally(),
         };
         of_org.map(summary).collect()
+    }
+
+    fn last_seen(&self, org: &OrgId, agent: &AgentId) -> Option<Timestamp> {
+        let evaluated = self.of_agent(org, agent).next_back().map(|event| event.accepted_at);
+        let ran = self.runs.iter().rev().find(|(o, run)| o == org && run.agent == *agent);
+        evaluated.max(ran.map(|(_, run)| run.accepted_at))
     }
 
     fn keep<T: ?Sized>(&mut self, once: Option<Once<T>>, outcome: &T, now: Timestamp) {

@@ -5,33 +5,40 @@
 //! | `schema` | the tables, their version and upgrades |
 //! | `writer` | the thread that commits everything waiting as one transaction, and the checkpoints beside it |
 //! | `log` | what a transaction does |
-//! | `readers`, `rows` | the pool of reading threads, and what they read |
+//! | `reader` | a data directory, read beside whoever writes to it |
+//! | `readers`, `rows` | the pool of reading threads, and what they read of evaluations and keys |
+//! | `runs`, `identities`, `admin` | the same for runs, reputation events, and what an organization decides |
 //! | `agents` | the rows of agents, which follow the log about a second behind |
 //! | `standings` | what they do not hold yet, and the sums of hot agents, in memory |
 //! | `backup`, `verify` | a consistent copy, and every score made again |
 //! | `lock` | one process per data directory |
 
+mod admin;
 mod agents;
 mod backup;
+mod export;
+mod identities;
 mod lock;
 mod log;
 mod orgs;
+mod reader;
 mod readers;
 mod rows;
+mod runs;
 mod salts;
 mod schema;
 mod standings;
 mod verify;
 mod writer;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use renown_core::ids::{AgentId, OrgId};
 use renown_core::reputation::{Tally, Window};
 use renown_core::time::Timestamp;
-use rusqlite::{Connection, Transaction};
+use rusqlite::Transaction;
 
 use self::agents::AgentState;
 use self::lock::DirectoryLock;
@@ -47,6 +54,9 @@ use crate::query::{AgentQuery, AgentSummary, Agents, EventQuery, Events};
 use crate::{Clock, REPLIES_KEPT_MS, Reply, Store};
 
 pub use backup::Progress;
+pub use export::{Each, Evidence};
+pub use log::Repaired;
+pub use reader::Reader;
 pub use verify::{Difference, Verdict, Verified};
 
 /// The name of the database in its data directory.
@@ -99,7 +109,26 @@ impl Sqlite {
     }
 }
 
+/// Writes a database anew, without the room that deleted rows left: what was deleted is overwritten when it is, but pages that were
+/// put together anew may keep bytes of it between their rows until then. Nobody else may have it open.
+pub fn compact(path: &Path, purpose: &str) -> Result<(), StoreError> {
+    let _lock = DirectoryLock::take(directory(path), purpose)?;
+    let connection = writer::connect(path)?;
+    connection.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)")?;
+    Ok(())
+}
+
 impl Sqlite {
+    /// Makes again what is kept beside the evidence, where it is missing or wrong. Before anybody reads: what is in memory is not
+    /// made again.
+    pub fn repair(&self) -> Reply<'_, Repaired> {
+        #[expect(
+            clippy::redundant_closure_for_method_calls,
+            reason = "its path is not general enough in lifetimes"
+        )]
+        self.writer.send(1, |log| log.repair())
+    }
+
     /// Reads something of one agent, which is given as it stands when this is asked.
     fn read_agent<'a, T: Send + 'static>(
         &'a self,
@@ -119,7 +148,8 @@ impl Sqlite {
         self.readers.run(move |moment, patience| {
             let known = match latest {
                 None => agents::find(moment, org, &key.1)?,
-                latest => latest,
+                // It may have been erased meanwhile.
+                Some(latest) => agents::exists(moment, latest)?.then_some(latest),
             };
             read(moment, known, patience)
         })
@@ -144,114 +174,6 @@ fn foreign(error: StoreError, path: &Path) -> StoreError {
         return StoreError::Foreign(path.to_owned());
     }
     error
-}
-
-/// A connection that cannot write, and the version that it found. A database with a write-ahead log wants files beside it
-/// even to be read. Where they cannot be made, and nobody has left a log behind, the file alone is all there is.
-fn look(path: &Path) -> Result<(Connection, i64), StoreError> {
-    let looked = |connection: Result<Connection, StoreError>| {
-        let connection = connection.map_err(|error| foreign(error, path))?;
-        let version = schema::check(&connection, path, schema::VERSION)?;
-        Ok((connection, version))
-    };
-    match looked(readers::connect(path)) {
-        Err(StoreError::Sqlite(error))
-            if error.sqlite_error_code() == Some(rusqlite::ErrorCode::CannotOpen) =>
-        {
-            match readers::connect_alone(path) {
-                Some(connection) => looked(connection),
-                None => Err(error.into()),
-            }
-        }
-        other => other,
-    }
-}
-
-/// A data directory, read beside whoever writes to it.
-pub struct Reader {
-    connection: Connection,
-    orgs: Orgs,
-    path: PathBuf,
-}
-
-impl Reader {
-    /// Opens the database of a data directory, which has to be there.
-    pub fn open(dir: &Path) -> Result<Self, StoreError> {
-        Self::open_file(&dir.join(FILE))
-    }
-
-    /// Opens a database file, which has to be there.
-    pub fn open_file(path: &Path) -> Result<Self, StoreError> {
-        if !path.exists() {
-            return Err(StoreError::Missing(path.to_owned()));
-        }
-        let (connection, version) = look(path)?;
-        match version {
-            0 => return Err(StoreError::Missing(path.to_owned())),
-            schema::VERSION => {}
-            found => return Err(StoreError::Older { found, known: schema::VERSION }),
-        }
-        let orgs = Orgs::load(&connection)?;
-        Ok(Self { connection, orgs, path: path.to_owned() })
-    }
-
-    /// The agents of an organization.
-    pub fn agents(&self, org: &OrgId, query: &AgentQuery) -> Result<Agents, StoreError> {
-        let (moment, org) = (self.connection.unchecked_transaction()?, self.orgs.get(org)?);
-        agents::page(&moment, org, query, agents::behind(&moment, org)?, &Patience::ENDLESS)
-    }
-
-    /// One agent, if it was ever seen.
-    pub fn agent(&self, org: &OrgId, agent: &AgentId) -> Result<Option<AgentSummary>, StoreError> {
-        let moment = self.connection.unchecked_transaction()?;
-        Ok(agents::summary(agent, agents::find_in_log(&moment, self.orgs.get(org)?, agent)?))
-    }
-
-    /// Evaluations, the last accepted first.
-    pub fn events(&self, org: &OrgId, query: EventQuery) -> Result<Events, StoreError> {
-        let (moment, org) = (self.connection.unchecked_transaction()?, self.orgs.get(org)?);
-        match query.agent.clone() {
-            Some(agent) => {
-                let agent = agents::find_in_log(&moment, org, &agent)?;
-                rows::events_of_agent(&moment, agent, query, &Patience::ENDLESS)
-            }
-            None => rows::events_of_org(&moment, org, query, &Patience::ENDLESS),
-        }
-    }
-
-    /// Every key.
-    pub fn keys(&self) -> Result<Vec<ApiKey>, StoreError> {
-        rows::keys(&self.connection)
-    }
-
-    /// Replays all evidence and compares.
-    pub fn verify(&self, report: &mut dyn FnMut(u64, u64)) -> Result<Verdict, StoreError> {
-        verify::run(&self.connection, report)
-    }
-
-    /// Copies the database to a new file; what is there is never overwritten.
-    pub fn backup(&self, to: &Path, report: &mut dyn FnMut(Progress)) -> Result<(), StoreError> {
-        backup::copy(&self.connection, to, report)
-    }
-
-    /// Copies the database to the place of a store that is not there yet, and holds its directory meanwhile. What a store
-    /// left beside its file would be taken for a part of the copy, so there must be nothing of one.
-    pub fn restore(&self, to: &Path, report: &mut dyn FnMut(Progress)) -> Result<(), StoreError> {
-        let _lock = DirectoryLock::take(directory(to), "renown restore")?;
-        for suffix in ["", "-wal", "-shm"] {
-            let mut part = to.as_os_str().to_owned();
-            part.push(suffix);
-            backup::is_free(Path::new(&part))?;
-        }
-        backup::copy(&self.connection, to, report)
-    }
-
-    /// The version of its schema, and its size in bytes.
-    pub fn describe(&self) -> Result<(i64, u64), StoreError> {
-        let size =
-            std::fs::metadata(&self.path).map_err(StoreError::io(format!("{}", self.path.display())))?;
-        Ok((schema::VERSION, size.len()))
-    }
 }
 
 /// What cannot be asked because there is no such organization, or the answer.

@@ -8,13 +8,16 @@ use renown_core::json::Found;
 use toml::de::{DeTable, DeValue};
 
 /// Every key that is read; `*` stands for any name, and what is below a key that ends in `.**` is read elsewhere.
-const KNOWN: [&str; 23] = [
+const KNOWN: [&str; 26] = [
     "data",
     "listen",
     "store",
     "limits",
     "limits.requests_per_minute",
     "limits.ingest_per_minute",
+    "retention",
+    "retention.evaluations",
+    "retention.runs",
     "prices.*.input",
     "prices.*.output",
     "prices.*.cache_read",
@@ -164,7 +167,7 @@ mod tests {
             ("cache_read = 1\n", "cache_read", Some("prices.\"MODEL\".cache_read")),
             ("[gats]\nevaluate = []\n", "gats", Some("gates")),
             ("[proxy]\nobserv = true\n", "proxy.observ", Some("proxy.observe")),
-            ("retention.evaluations = 5\n", "retention", None),
+            ("retention.evaluation = 5\n", "retention.evaluation", Some("retention.evaluations")),
             ("[[webhooks]]\nurl = \"x\"\n", "webhooks", None),
             ("[limits]\nx = 1\n[[limits.y]]\n", "limits.x", None),
             ("\"\" = 1\n", "", None),
@@ -178,7 +181,8 @@ mod tests {
         }
         let said = |text: &str| find(text).unwrap().1;
         assert!(
-            said("x = 1").contains("one of data, listen, store, limits, prices, proxy, gates, gate"),
+            said("x = 1")
+                .contains("one of data, listen, store, limits, retention, prices, proxy, gates, gate"),
             "{}",
             said("x = 1")
         );

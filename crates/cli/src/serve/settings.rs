@@ -7,6 +7,10 @@
 //! [limits]                       # per organization; 0 is no limit
 //! requests_per_minute = 0
 //! ingest_per_minute = 0
+//!
+//! [retention]                    # in days; 0 is for ever. No score changes with it
+//! evaluations = 0
+//! runs = 0
 //! ```
 
 mod print;
@@ -20,7 +24,7 @@ use crate::args::ServeArgs;
 use crate::config::Config;
 use crate::failure::Failure;
 use crate::place::{Directory, Place};
-use crate::settings::{Listen, PerMinute, Setting, StoreUrl};
+use crate::settings::{Days, Listen, PerMinute, Setting, StoreUrl};
 
 /// Every setting of the server.
 pub(crate) struct ServeSettings {
@@ -29,6 +33,8 @@ pub(crate) struct ServeSettings {
     pub(crate) store: Setting<StoreUrl>,
     pub(crate) requests_per_minute: Setting<PerMinute>,
     pub(crate) ingest_per_minute: Setting<PerMinute>,
+    pub(crate) evaluations_days: Setting<Days>,
+    pub(crate) runs_days: Setting<Days>,
     config: Config,
 }
 
@@ -36,6 +42,7 @@ impl ServeSettings {
     pub(crate) fn read(args: &ServeArgs) -> Result<Self, Failure> {
         let config = Config::load_for(args.config.as_deref(), args.place.data.as_deref())?;
         let file = &config.server;
+        let days = |name, file| Setting::pick(name, None, file, || Days(0));
         let limit = |name, file| Setting::pick(name, None, file, || PerMinute(0));
         let local = || Listen(SocketAddr::from(([127, 0, 0, 1], 7070)));
         Ok(Self {
@@ -44,6 +51,8 @@ impl ServeSettings {
             store: args.place.store(&config)?,
             requests_per_minute: limit("limits.requests_per_minute", file.limits.requests_per_minute)?,
             ingest_per_minute: limit("limits.ingest_per_minute", file.limits.ingest_per_minute)?,
+            evaluations_days: days("retention.evaluations", file.retention.evaluations)?,
+            runs_days: days("retention.runs", file.retention.runs)?,
             config,
         })
     }

@@ -174,7 +174,6 @@ pub(crate) async fn evaluate(
         passed: verdict.passed,
         gate_latency: verdict.total,
         agent_latency: request.latency_ms,
-        latency: verdict.total,
         tool: request.tool,
         gates,
         timestamp: None,

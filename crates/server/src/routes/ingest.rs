@@ -205,7 +205,6 @@ fn check(api: &Api, events: Vec<Object<IngestEvent<'_>>>) -> Result<Vec<NewEvalu
             passed: event.passed,
             gate_latency: event.total_latency_ms,
             agent_latency: event.latency_ms,
-            latency: event.total_latency_ms,
             tool: event.tool,
             gates: serde_json::to_string(&gates).unwrap_or_default().into(),
             timestamp: event.timestamp,

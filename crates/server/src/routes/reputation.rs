@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Extension, Path, State};
+use axum::extract::{Extension, State};
 use axum::response::Response;
 use hyper::{StatusCode, Uri};
 use renown_core::ids::AgentId;
@@ -15,6 +15,7 @@ use utoipa::ToSchema;
 
 use super::Refused;
 use super::evaluate::Lifecycle;
+use super::paths::{Segment, segment};
 use super::shapes::{AgentName, TimeText};
 use crate::api::Api;
 use crate::error::{ApiError, json};
@@ -24,20 +25,16 @@ use crate::query::Query;
 const POINTS_MAX: usize = 1000;
 const POINTS_DEFAULT: usize = 100;
 
-/// An agent named in a path, percent-decoded.
-pub(crate) type AgentPath = Result<Path<String>, axum::extract::rejection::PathRejection>;
-
 /// The agent that a path names.
-pub(crate) fn agent_of(path: AgentPath) -> Result<AgentId, ApiError> {
-    let Path(text) = path.map_err(|_| ApiError::invalid("agent_id: not UTF-8 when percent-decoded"))?;
-    text.parse().map_err(|error| ApiError::invalid(format!("agent_id: {error}")))
+pub(crate) fn agent_of(path: Segment) -> Result<AgentId, ApiError> {
+    segment(path, "agent_id")
 }
 
 #[derive(Serialize)]
-struct Served<'a> {
-    agent_id: &'a AgentId,
+pub(crate) struct Served<'a> {
+    pub(crate) agent_id: &'a AgentId,
     #[serde(flatten)]
-    record: Record,
+    pub(crate) record: Record,
 }
 
 /// The reputation of an agent.
@@ -85,7 +82,7 @@ pub(crate) struct RecordReply {
 pub(crate) async fn reputation(
     State(api): State<Arc<Api>>,
     Extension(caller): Extension<Arc<Caller>>,
-    path: AgentPath,
+    path: Segment,
 ) -> Result<Response, ApiError> {
     read(&api, &caller, &agent_of(path)?).await
 }
@@ -142,7 +139,7 @@ pub(crate) struct NextReply {
 pub(crate) async fn explain(
     State(api): State<Arc<Api>>,
     Extension(caller): Extension<Arc<Caller>>,
-    path: AgentPath,
+    path: Segment,
 ) -> Result<Response, ApiError> {
     let window = api.store.window(&caller.org, &agent_of(path)?).await?;
     Ok(json(StatusCode::OK, &window.explain()))
@@ -187,7 +184,7 @@ pub(crate) struct PointReply {
 pub(crate) async fn history(
     State(api): State<Arc<Api>>,
     Extension(caller): Extension<Arc<Caller>>,
-    path: AgentPath,
+    path: Segment,
     uri: Uri,
 ) -> Result<Response, ApiError> {
     let (agent, query) = (agent_of(path)?, Query::of(&uri));

@@ -1,12 +1,15 @@
 //! A store whose writes can be held up, so that a test can look at the time in between.
 
-use renown_core::ids::{AgentId, OrgId};
+use renown_core::identity::Windows;
+use renown_core::ids::{AgentId, IdentityId, OrgId, RunId, SpecId};
 use renown_core::reputation::{Tally, Window};
 use renown_core::time::Timestamp;
 use renown_store::memory::Memory;
 use renown_store::{
-    AgentQuery, AgentSummary, Agents, ApiKey, Clock, EventQuery, Events, KeyId, NewEvaluation, NewKey, Once,
-    Outcome, Point, Reply, SavedReply, Steps, Store,
+    AdminStore, AgentQuery, AgentSummary, Agents, ApiKey, Clock, EventCursor, EventQuery, Events,
+    IdentityStore, KeyId, NewEvaluation, NewKey, NewReputationEvent, NewRun, Once, OrgSettings, Outcome,
+    Point, Publication, Published, Recorded, Reply, ReputationEvents, Retention, Run, RunQuery, RunStore,
+    Runs, SavedReply, Steps, Store, Submitted, Tombstone,
 };
 use tokio::sync::{Notify, watch};
 
@@ -138,5 +141,93 @@ impl Store for Gated {
 
     fn ready(&self) -> Reply<'_, ()> {
         self.memory.ready()
+    }
+}
+
+impl RunStore for Gated {
+    fn add_run<'a>(
+        &'a self,
+        org: &OrgId,
+        run: NewRun,
+        once: Option<Once<Submitted>>,
+    ) -> Reply<'a, Submitted> {
+        let org = org.clone();
+        self.write(move || self.memory.add_run(&org, run, once))
+    }
+
+    fn run<'a>(&'a self, org: &OrgId, id: &RunId) -> Reply<'a, Option<Run>> {
+        self.memory.run(org, id)
+    }
+
+    fn runs<'a>(&'a self, org: &OrgId, query: RunQuery) -> Reply<'a, Runs> {
+        self.memory.runs(org, query)
+    }
+
+    fn competition<'a>(&'a self, org: &OrgId, spec: &SpecId) -> Reply<'a, Vec<Run>> {
+        self.memory.competition(org, spec)
+    }
+}
+
+impl IdentityStore for Gated {
+    fn add_reputation_events<'a>(
+        &'a self,
+        org: &OrgId,
+        events: Vec<NewReputationEvent>,
+        once: Option<Once<Recorded>>,
+    ) -> Reply<'a, Recorded> {
+        let org = org.clone();
+        self.write(move || self.memory.add_reputation_events(&org, events, once))
+    }
+
+    fn identity_windows<'a>(
+        &'a self,
+        org: &OrgId,
+        identity: IdentityId,
+        as_of: Timestamp,
+    ) -> Reply<'a, Windows> {
+        self.memory.identity_windows(org, identity, as_of)
+    }
+
+    fn reputation_events<'a>(
+        &'a self,
+        org: &OrgId,
+        identity: IdentityId,
+        after: Option<EventCursor>,
+        limit: usize,
+    ) -> Reply<'a, ReputationEvents> {
+        self.memory.reputation_events(org, identity, after, limit)
+    }
+}
+
+impl AdminStore for Gated {
+    fn settings<'a>(&'a self, org: &OrgId) -> Reply<'a, OrgSettings> {
+        self.memory.settings(org)
+    }
+
+    fn set_settings<'a>(&'a self, org: &OrgId, settings: OrgSettings) -> Reply<'a, ()> {
+        let org = org.clone();
+        self.write(move || self.memory.set_settings(&org, settings))
+    }
+
+    fn publication<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Option<Publication>> {
+        self.memory.publication(org, agent)
+    }
+
+    fn publish<'a>(&'a self, org: &OrgId, agent: &AgentId, publication: Publication) -> Reply<'a, Published> {
+        let (org, agent) = (org.clone(), agent.clone());
+        self.write(move || self.memory.publish(&org, &agent, publication))
+    }
+
+    fn erase<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, bool> {
+        let (org, agent) = (org.clone(), agent.clone());
+        self.write(move || self.memory.erase(&org, &agent))
+    }
+
+    fn tombstones<'a>(&'a self, org: &OrgId) -> Reply<'a, Vec<Tombstone>> {
+        self.memory.tombstones(org)
+    }
+
+    fn tend(&self, retention: Retention) -> Reply<'_, bool> {
+        self.memory.tend(retention)
     }
 }

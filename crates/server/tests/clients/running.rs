@@ -7,7 +7,7 @@ use renown_core::gates::{Choice, Engine, Place};
 use renown_server::keys::KeyText;
 use renown_server::{Api, Limits, Settings, serve};
 use renown_store::sqlite::system_clock;
-use renown_store::{Clock, DEFAULT_ORG, KeyKind, Store};
+use renown_store::{Clock, DEFAULT_ORG, KeyKind, Retention, Store};
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -34,7 +34,13 @@ pub(crate) async fn start(limits: Limits, clock: Clock) -> Running {
     let mut no_schemas = |_: &str| Err(String::new());
     let engine =
         Engine::new(&renown_core::gates::Settings::default(), &Choice::of(Place::Evaluate), &mut no_schemas);
-    let settings = Settings { engine: engine.unwrap(), requests_per_minute: 0, ingest_per_minute: 0, limits };
+    let settings = Settings {
+        engine: engine.unwrap(),
+        requests_per_minute: 0,
+        ingest_per_minute: 0,
+        limits,
+        retention: Retention::default(),
+    };
     let api = Api::new(Arc::clone(&store) as Arc<dyn Store>, settings, clock).await.unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();

@@ -25,7 +25,7 @@ use crate::query::{AgentQuery, AgentSort, AgentSummary, Agents};
 /// An agent as the log leaves it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct AgentState {
-    /// Its number.
+    /// Its number, which no other agent ever has.
     pub(super) agent: i64,
     pub(super) first_seen: Timestamp,
     pub(super) last_seen: Timestamp,
@@ -86,6 +86,11 @@ pub(super) fn find(
     rows.next()?.map(state).transpose()
 }
 
+/// Whether an agent is still there.
+pub(super) fn exists(connection: &Connection, state: AgentState) -> Result<bool, StoreError> {
+    Ok(connection.prepare_cached("SELECT 1 FROM agents WHERE agent = ?1")?.exists([state.agent])?)
+}
+
 /// The agent as a list shows it.
 pub(super) fn summary(agent: &AgentId, state: Option<AgentState>) -> Option<AgentSummary> {
     state.map(|state| state.summary(agent.clone()))
@@ -100,7 +105,7 @@ pub(super) fn left_behind(
     let (Seq(first), Seq(end)) = org.places();
     // One lower bound: of two, one would be looked up and the other compared with every evaluation from there.
     let mut select = connection.prepare_cached(
-        "SELECT a.name, a.agent, a.first_seen, e.accepted_at, e.seq FROM \
+        "SELECT a.name, a.agent, a.first_seen, max(a.last_seen, e.accepted_at), e.seq FROM \
          (SELECT max(seq) AS last FROM evaluations \
          WHERE seq > max((SELECT settled FROM orgs WHERE org = ?1), ?2 - 1) AND seq < ?3 \
          AND (?4 IS NULL OR agent = (SELECT agent FROM agents WHERE org = ?1 AND name = ?4)) GROUP BY agent) \

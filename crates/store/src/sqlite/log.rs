@@ -1,14 +1,19 @@
-//! What the writer does inside a transaction: counts evaluations, adds agents and keys, keeps replies, settles the rows of
-//! agents.
+//! What the writer does inside a transaction: counts evaluations and events, scores runs, adds agents and keys, keeps replies,
+//! settles the rows of agents, and forgets.
 //!
 //! The agents that were lately written are held in memory, with a bound: their sums, and for those whose window is full the
 //! window, rebuilt from the log. They run ahead of the file until the commit; if that fails, every one that was touched is
 //! forgotten. Until then none is let go, since only they know what the transaction has done.
 
+mod admin;
+mod identities;
 mod keys;
+mod repair;
+mod runs;
 mod settle;
+mod tend;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use lru::LruCache;
@@ -17,13 +22,15 @@ use renown_core::reputation::{Tally, WINDOW_SIZE, Window};
 use renown_core::time::Timestamp;
 use rusqlite::{Connection, Statement, params};
 
+pub use self::repair::Repaired;
 pub(super) use self::settle::SETTLE_EVERY;
 use super::agents::{self, AgentState};
 use super::orgs::{OrgKey, Orgs};
 use super::rows;
 use super::salts::Salts;
-use super::schema::{MINUTE_MS, SEQ_BITS};
+use super::schema::MINUTE_MS;
 use super::standings::{AgentKey, Standings};
+use crate::admin::LatencySource;
 use crate::error::StoreError;
 use crate::evidence::{EventId, NewEvaluation, Once, Outcome, Seq};
 use crate::{Clock, REPLIES_KEPT_MS};
@@ -73,6 +80,13 @@ pub(super) struct Log<'c> {
     settled_at: Timestamp,
     cannot_settle: Option<Arc<StoreError>>,
     new_orgs: Vec<(OrgId, OrgKey)>,
+    /// Whose latency counts in the organizations that were asked for.
+    latency_sources: HashMap<OrgKey, LatencySource>,
+    /// The agents that the open transaction has erased.
+    erased: HashSet<AgentKey>,
+    /// An agent is gone, and the write-ahead log may still have pages of it.
+    holds_erased_pages: bool,
+    sweep: tend::Sweep,
     begin: Statement<'c>,
     commit: Statement<'c>,
     insert_evaluation: Statement<'c>,
@@ -85,22 +99,12 @@ impl<'c> Log<'c> {
         standings: Arc<Standings>,
         clock: Clock,
     ) -> Result<Self, StoreError> {
-        // An organization's last evaluation is its latest, and the agent of the highest number was named last.
-        let latest: Option<i64> = connection.query_row(
-            "SELECT max(latest) FROM (SELECT max(created_at) AS latest FROM orgs \
-             UNION ALL SELECT max(created_at) FROM keys UNION ALL SELECT max(created_at) FROM replies \
-             UNION ALL SELECT first_seen FROM agents WHERE agent = (SELECT max(agent) FROM agents) \
-             UNION ALL SELECT (SELECT accepted_at FROM evaluations WHERE seq = \
-             (SELECT max(seq) FROM evaluations WHERE seq < (o.org + 1) << ?1)) FROM orgs o)",
-            [SEQ_BITS],
-            |row| row.get(0),
-        )?;
         Ok(Self {
             connection,
             orgs,
             standings,
             clock,
-            latest: latest.and_then(|at| Timestamp::from_millis(at).ok()).unwrap_or(Timestamp::MIN),
+            latest: rows::latest(connection)?,
             salts: Salts::default(),
             next_seq: HashMap::new(),
             agents: LruCache::unbounded(),
@@ -109,6 +113,10 @@ impl<'c> Log<'c> {
             settled_at: Timestamp::MIN,
             cannot_settle: None,
             new_orgs: Vec::new(),
+            latency_sources: HashMap::new(),
+            erased: HashSet::new(),
+            holds_erased_pages: false,
+            sweep: tend::Sweep::default(),
             begin: connection.prepare("BEGIN IMMEDIATE")?,
             commit: connection.prepare("COMMIT")?,
             insert_evaluation: connection.prepare(
@@ -146,6 +154,9 @@ impl<'c> Log<'c> {
         for (name, key) in self.new_orgs.drain(..) {
             self.orgs.add(name, key);
         }
+        for key in self.erased.drain() {
+            self.behind_count -= usize::from(self.standings.forget(&key));
+        }
         for key in self.touched.drain(..) {
             if let Some(agent) = self.agents.peek_mut(&key) {
                 agent.touched = false;
@@ -170,6 +181,10 @@ impl<'c> Log<'c> {
         }
         self.new_orgs.clear();
         self.next_seq.clear();
+        self.latency_sources.clear();
+        self.erased.clear();
+        self.holds_erased_pages = false;
+        self.sweep = tend::Sweep::default();
         for key in self.touched.drain(..) {
             self.agents.pop(&key);
         }
@@ -234,7 +249,7 @@ impl<'c> Log<'c> {
         let seq = self.next_seq(org)?;
         let salt =
             self.salts.take().map_err(|error| StoreError::Damaged(format!("no random bytes: {error}")))?;
-        let accepted_at = self.latest;
+        let (accepted_at, evaluation) = (self.latest, new.evaluation(self.latency_source(org)?));
         let Some(agent) = self.agents.get_mut(key) else { return Err(StoreError::Closed) };
         // Before anything can fail, so that a roll-back forgets an agent whose row it takes back.
         if !agent.touched {
@@ -244,8 +259,8 @@ impl<'c> Log<'c> {
         // Only for an agent that this batch has made: the others were recalled.
         agent.expect(1, self.connection)?;
         let tally = match &agent.window {
-            Some(window) => Some(window.tally_after(new.evaluation())),
-            None => agent.state.tally.with(new.evaluation()),
+            Some(window) => Some(window.tally_after(evaluation)),
+            None => agent.state.tally.with(evaluation),
         };
         let tally = tally.ok_or_else(|| StoreError::Damaged("a full window is not held".to_owned()))?;
         let standing = tally.standing();
@@ -256,7 +271,7 @@ impl<'c> Log<'c> {
             agent.state.last_seq,
             new.id.get().as_str(),
             new.passed,
-            new.latency.us(),
+            evaluation.latency.us(),
             new.gate_latency.us(),
             new.agent_latency.map(renown_core::units::Micros::us),
             new.tool.as_ref().map(renown_core::ids::ToolName::as_str),
@@ -268,7 +283,7 @@ impl<'c> Log<'c> {
             salt,
         ])?;
         if let Some(window) = &mut agent.window {
-            window.push(new.evaluation());
+            window.push(evaluation);
         }
         agent.state = AgentState { last_seq: Some(seq.0), last_seen: accepted_at, tally, ..agent.state };
         self.next_seq.insert(org, seq.0 + 1);
@@ -280,8 +295,9 @@ impl<'c> Log<'c> {
         if let Some(&next) = self.next_seq.get(&org) {
             return Ok(Seq(next));
         }
-        let (first, _) = org.places();
-        Ok(rows::last_place(self.connection, org)?.map_or(first, |last| Seq(last + 1)))
+        let ((Seq(first), _), top) = (org.places(), rows::top(self.connection, org)?);
+        let last = rows::last_place(self.connection, org)?.unwrap_or(first - 1);
+        Ok(Seq(last.max(top) + 1))
     }
 
     /// Takes up an agent that is known and not held, and its window if so many evaluations may be too many for it.
@@ -298,7 +314,7 @@ impl<'c> Log<'c> {
 
     /// What is known of an agent that is not held.
     fn known(&self, key: &AgentKey) -> Result<Option<AgentState>, StoreError> {
-        match self.standings.latest(key) {
+        match self.standings.latest(key).filter(|_| !self.erased.contains(key)) {
             None => agents::find(self.connection, key.0, &key.1),
             latest => Ok(latest),
         }
@@ -308,10 +324,10 @@ impl<'c> Log<'c> {
     fn insert_agent(&mut self, key: &AgentKey) -> Result<(), StoreError> {
         let now = self.latest;
         let mut insert = self.connection.prepare_cached(
-            "INSERT INTO agents (org, name, first_seen, last_seen, seen_minute) VALUES (?1, ?2, ?3, ?3, ?4)",
+            "INSERT INTO agents (agent, org, name, first_seen, last_seen, seen_minute) VALUES (?1, ?2, ?3, ?4, ?4, ?5)",
         )?;
-        insert.execute(params![key.0, key.1.as_str(), now.millis(), now.millis() / MINUTE_MS])?;
-        let agent = self.connection.last_insert_rowid();
+        let agent = self.next_agent()?;
+        insert.execute(params![agent, key.0, key.1.as_str(), now.millis(), now.millis() / MINUTE_MS])?;
         let state =
             AgentState { agent, first_seen: now, last_seen: now, last_seq: None, tally: Tally::default() };
         self.agents.push(key.clone(), Agent { state, window: None, touched: true });

@@ -10,6 +10,8 @@ use uuid::Uuid;
 use super::agents::AgentState;
 use super::orgs::OrgKey;
 use super::readers::Patience;
+use super::schema::SEQ_BITS;
+use crate::admin::{LatencySource, OrgSettings, Tombstone};
 use crate::error::StoreError;
 use crate::evidence::{Event, SavedReply, Seq};
 use crate::history::{Gathering, Point, Steps};
@@ -20,12 +22,17 @@ use crate::query::{EventPage, EventQuery, Events};
 const SPAN_MAX: i64 = 20_000;
 
 /// A value that was never written like this.
-fn damaged<E: std::fmt::Display>(what: &'static str) -> impl FnOnce(E) -> StoreError {
+pub(super) fn damaged<E: std::fmt::Display>(what: &'static str) -> impl FnOnce(E) -> StoreError {
     move |error| StoreError::Damaged(format!("{what}: {error}"))
 }
 
 pub(super) fn time(millis: i64) -> Result<Timestamp, StoreError> {
     Timestamp::from_millis(millis).map_err(damaged("a time"))
+}
+
+/// A time of which every nanosecond counts.
+pub(super) fn nanos(nanos: i64) -> Result<Timestamp, StoreError> {
+    Timestamp::from_nanos(nanos).map_err(damaged("a time"))
 }
 
 fn latency(us: u32) -> Result<Micros, StoreError> {
@@ -41,11 +48,11 @@ pub(super) fn text<T: std::str::FromStr<Err: std::fmt::Display>>(
 }
 
 /// The columns of an [`Event`], in the order in which [`event`] reads them.
-const EVENT: &str = "SELECT e.seq, e.evaluation_id, a.name, e.tool, e.passed, e.gate_us, e.agent_us, e.latency_us, e.gates, \
+pub(super) const EVENT: &str = "SELECT e.seq, e.evaluation_id, a.name, e.tool, e.passed, e.gate_us, e.agent_us, e.latency_us, e.gates, \
      e.score, e.evaluations, e.created_at, e.accepted_at, e.salt, e.previous \
      FROM evaluations e JOIN agents a ON a.agent = e.agent";
 
-fn event(row: &Row<'_>) -> Result<Event, StoreError> {
+pub(super) fn event(row: &Row<'_>) -> Result<Event, StoreError> {
     let tool: Option<String> = row.get(3)?;
     let agent_us: Option<u32> = row.get(6)?;
     Ok(Event {
@@ -82,8 +89,9 @@ pub(super) fn last_place(connection: &Connection, org: OrgKey) -> Result<Option<
 }
 
 /// An agent's evaluations from `last` backwards, until `take` wants no more. A chain that leads nowhere, or not back, is
-/// damage: an end of it would pass for the whole, and a circle would never end.
+/// damage: an end of it would pass for the whole, and a circle would never end. It may end where evaluations were pruned.
 fn walk(
+    connection: &Connection,
     select: &mut CachedStatement<'_>,
     last: Option<i64>,
     mut take: impl FnMut(i64, &Row<'_>) -> Result<bool, StoreError>,
@@ -92,7 +100,9 @@ fn walk(
     while let Some(seq) = next {
         let mut rows = select.query([seq])?;
         let broken = || StoreError::Damaged(format!("the chain of evaluations at {seq}"));
-        let row = rows.next()?.ok_or_else(broken)?;
+        let Some(row) = rows.next()? else {
+            return if seq <= pruned(connection, OrgKey::of(Seq(seq)))? { Ok(()) } else { Err(broken()) };
+        };
         next = row.get("previous")?;
         if next.is_some_and(|next| next >= seq) {
             return Err(broken());
@@ -104,6 +114,48 @@ fn walk(
     Ok(())
 }
 
+/// Up to which place evaluations of an organization may be missing because of their age.
+pub(super) fn pruned(connection: &Connection, org: OrgKey) -> Result<i64, StoreError> {
+    mark(connection, org, "pruned")
+}
+
+/// The highest place of an organization that was ever taken, as far as evaluations were deleted.
+pub(super) fn top(connection: &Connection, org: OrgKey) -> Result<i64, StoreError> {
+    mark(connection, org, "top")
+}
+
+fn mark(connection: &Connection, org: OrgKey, name: &str) -> Result<i64, StoreError> {
+    let mut select = connection.prepare_cached(&format!("SELECT {name} FROM orgs WHERE org = ?1"))?;
+    Ok(select.query_row([org], |row| row.get(0)).optional()?.unwrap_or(-1))
+}
+
+/// The settings of an organization.
+pub(super) fn settings(connection: &Connection, org: OrgKey) -> Result<OrgSettings, StoreError> {
+    let mut select = connection.prepare_cached("SELECT latency_source FROM orgs WHERE org = ?1")?;
+    let name: String = select.query_row([org], |row| row.get(0))?;
+    let latency_source = LatencySource::named(&name);
+    let damage = || StoreError::Damaged(format!("a source of latency: {name:?}"));
+    Ok(OrgSettings { latency_source: latency_source.ok_or_else(damage)? })
+}
+
+/// What was erased in an organization, the latest first.
+pub(super) fn tombstones(connection: &Connection, org: OrgKey) -> Result<Vec<Tombstone>, StoreError> {
+    let mut select = connection.prepare_cached(
+        "SELECT digest, asked_at, erased, done_at FROM tombstones WHERE org = ?1 ORDER BY tombstone DESC",
+    )?;
+    let mut rows = select.query([org])?;
+    let mut tombstones = Vec::new();
+    while let Some(row) = rows.next()? {
+        tombstones.push(Tombstone {
+            digest: row.get(0)?,
+            asked_at: time(row.get(1)?)?,
+            erased: row.get(2)?,
+            done_at: row.get::<_, Option<i64>>(3)?.map(time).transpose()?,
+        });
+    }
+    Ok(tombstones)
+}
+
 /// The last evaluations of an agent from `last` backwards, at most a window of them, and only those after `until`.
 pub(super) fn newest_first(
     connection: &Connection,
@@ -113,7 +165,7 @@ pub(super) fn newest_first(
     let mut newest_first = Vec::new();
     let mut select =
         connection.prepare_cached("SELECT previous, passed, latency_us FROM evaluations WHERE seq = ?1")?;
-    walk(&mut select, last, |_, row| {
+    walk(connection, &mut select, last, |_, row| {
         newest_first.push(Evaluation { passed: row.get(1)?, latency: latency(row.get(2)?)? });
         let before: Option<i64> = row.get(0)?;
         Ok(newest_first.len() < WINDOW_SIZE && before > until)
@@ -147,7 +199,7 @@ pub(super) fn events_of_agent(
         None => None,
     };
     let mut select = connection.prepare_cached(&format!("{EVENT} WHERE e.seq = ?1"))?;
-    walk(&mut select, resumed.unwrap_or(last_seq), |_, row| {
+    walk(connection, &mut select, resumed.unwrap_or(last_seq), |_, row| {
         patience.check()?;
         Ok(page.take(event(row)?))
     })?;
@@ -211,7 +263,7 @@ pub(super) fn history(
     let mut gathering = Gathering::new(steps);
     let mut select =
         connection.prepare_cached("SELECT previous, created_at, score FROM evaluations WHERE seq = ?1")?;
-    walk(&mut select, last, |seq, row| {
+    walk(connection, &mut select, last, |seq, row| {
         patience.check()?;
         gathering.take(time(row.get(1)?)?, Seq(seq), row.get(2)?);
         Ok(true)
@@ -228,7 +280,7 @@ pub(super) fn earliest(
     let mut earliest: Option<Timestamp> = None;
     let mut select =
         connection.prepare_cached("SELECT previous, created_at FROM evaluations WHERE seq = ?1")?;
-    walk(&mut select, last, |_, row| {
+    walk(connection, &mut select, last, |_, row| {
         patience.check()?;
         let at = time(row.get(1)?)?;
         earliest = Some(earliest.map_or(at, |earliest| earliest.min(at)));
@@ -279,4 +331,22 @@ pub(super) fn keys(connection: &Connection) -> Result<Vec<ApiKey>, StoreError> {
         });
     }
     Ok(keys)
+}
+
+/// The latest time that was given to anything: times never go backwards.
+pub(super) fn latest(connection: &Connection) -> Result<Timestamp, StoreError> {
+    // An organization's last evaluation is its latest, and the agent of the highest number was named last.
+    let latest: Option<i64> = connection.query_row(
+        "SELECT max(latest) FROM (SELECT max(created_at) AS latest FROM orgs \
+         UNION ALL SELECT max(created_at) FROM keys UNION ALL SELECT max(created_at) FROM replies \
+         UNION ALL SELECT first_seen FROM agents WHERE agent = (SELECT max(agent) FROM agents) \
+         UNION ALL SELECT accepted_at FROM agent_run_scores WHERE run = (SELECT max(run) FROM agent_run_scores) \
+         UNION ALL SELECT accepted_at FROM reputation_events WHERE event = (SELECT max(event) FROM reputation_events) \
+         UNION ALL SELECT max(asked_at) FROM tombstones \
+         UNION ALL SELECT (SELECT accepted_at FROM evaluations WHERE seq = \
+         (SELECT max(seq) FROM evaluations WHERE seq < (o.org + 1) << ?1)) FROM orgs o)",
+        [SEQ_BITS],
+        |row| row.get(0),
+    )?;
+    Ok(latest.and_then(|at| Timestamp::from_millis(at).ok()).unwrap_or(Timestamp::MIN))
 }

@@ -8,6 +8,12 @@
 //!   its own with almost every evaluation; the chain costs nothing to write and a look-up a step to read.
 //! - Agents are listed by when they were last seen. An index over that time would move with every evaluation; the one over its
 //!   minute moves once a minute, and the agents of one minute are sorted when they are asked for.
+//! - Of runs and reputation events the exact time decides, so theirs are nanoseconds; all others are milliseconds.
+//! - The baseline of a run is a range of `runs_by_finish`: the latest 20 of its workspace that ended before it.
+//! - `identity_sums` holds the sums of the reputation events of each minute, hour and day, so that any span of time is a few hundred rows,
+//!   however many events there are. `month` is the partition of an event, by which old ones are found.
+//! - `orgs.pruned` is the place up to which evaluations may be missing because of their age: a chain may end there. `orgs.top` is the
+//!   highest place that was ever taken, so that none is given again after its evaluation was erased.
 //! - `agents` holds what can be made again from the evaluations: the sums of the window. `renown verify` does so. Up to
 //!   which place of its organization's log a row is current is in `orgs.settled`.
 
@@ -104,11 +110,119 @@ UPDATE orgs SET settled = coalesce(
     (SELECT max(seq) FROM evaluations e WHERE e.seq >= orgs.org << 40 AND e.seq < (orgs.org + 1) << 40), -1);
 ";
 
+/// Runs, reputation events, settings, and what is forgotten.
+const THIRD: &str = "
+ALTER TABLE orgs ADD COLUMN latency_source TEXT NOT NULL DEFAULT 'gate';
+ALTER TABLE orgs ADD COLUMN pruned INTEGER NOT NULL DEFAULT -1;
+ALTER TABLE orgs ADD COLUMN top INTEGER NOT NULL DEFAULT -1;
+
+ALTER TABLE agents ADD COLUMN public INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE agents ADD COLUMN slug TEXT;
+CREATE UNIQUE INDEX agents_by_slug ON agents (slug) WHERE slug IS NOT NULL;
+
+CREATE TABLE agent_run_scores (
+    run                   INTEGER PRIMARY KEY AUTOINCREMENT,
+    org                   INTEGER NOT NULL,
+    agent                 INTEGER NOT NULL,
+    run_id                TEXT NOT NULL,
+    workspace             TEXT NOT NULL,
+    spec_id               TEXT,
+    outcome               TEXT NOT NULL,
+    stages                TEXT,
+    wall_ms               INTEGER,
+    memory_peak_bytes     INTEGER,
+    memory_limit_bytes    INTEGER,
+    cpu_periods           INTEGER,
+    cpu_throttled_periods INTEGER,
+    cpu_throttled_ms      INTEGER,
+    started_ns            INTEGER,
+    finished_ns           INTEGER NOT NULL,
+    branch                TEXT,
+    pull_request          TEXT,
+    attributes            TEXT,
+    warnings              TEXT NOT NULL,
+    accepted_at           INTEGER NOT NULL,
+    digest                BLOB NOT NULL,
+    salt                  BLOB NOT NULL,
+    baseline_runs         INTEGER NOT NULL,
+    baseline_low_ms       INTEGER NOT NULL,
+    baseline_high_ms      INTEGER NOT NULL,
+    score                 INTEGER,
+    completion            INTEGER,
+    error_rate            INTEGER,
+    latency               INTEGER,
+    resource_efficiency   INTEGER,
+    defaulted             TEXT,
+    formula_version       TEXT
+) STRICT;
+CREATE UNIQUE INDEX runs_by_id ON agent_run_scores (org, run_id);
+CREATE INDEX runs_by_org ON agent_run_scores (org);
+CREATE INDEX runs_by_agent ON agent_run_scores (agent);
+CREATE INDEX runs_by_spec ON agent_run_scores (org, spec_id) WHERE spec_id IS NOT NULL;
+CREATE INDEX runs_by_finish ON agent_run_scores (org, workspace, finished_ns)
+    WHERE outcome = 'completed' AND wall_ms IS NOT NULL;
+
+CREATE TABLE identities (
+    identity INTEGER PRIMARY KEY AUTOINCREMENT,
+    org      INTEGER NOT NULL,
+    id       BLOB NOT NULL,
+    UNIQUE (org, id)
+) STRICT;
+
+CREATE TABLE reputation_events (
+    event          INTEGER PRIMARY KEY AUTOINCREMENT,
+    org            INTEGER NOT NULL,
+    identity       INTEGER NOT NULL,
+    event_id       BLOB NOT NULL,
+    month          INTEGER NOT NULL,
+    at_ns          INTEGER NOT NULL,
+    category       TEXT NOT NULL,
+    event_type     TEXT NOT NULL,
+    delta          INTEGER NOT NULL,
+    confidence     REAL NOT NULL,
+    reference_type TEXT NOT NULL,
+    reference_id   TEXT,
+    attributes     TEXT NOT NULL,
+    accepted_at    INTEGER NOT NULL,
+    salt           BLOB NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX reputation_events_by_id ON reputation_events (org, event_id);
+CREATE INDEX reputation_events_by_time ON reputation_events (identity, at_ns);
+CREATE INDEX reputation_events_by_month ON reputation_events (month, at_ns);
+
+CREATE TABLE identity_sums (
+    identity   INTEGER NOT NULL,
+    level      INTEGER NOT NULL,
+    start      INTEGER NOT NULL,
+    category   TEXT NOT NULL,
+    count      INTEGER NOT NULL,
+    positive   INTEGER NOT NULL,
+    negative   INTEGER NOT NULL,
+    units      INTEGER NOT NULL,
+    millionths INTEGER NOT NULL,
+    PRIMARY KEY (identity, level, start, category)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE tombstones (
+    tombstone INTEGER PRIMARY KEY,
+    org       INTEGER NOT NULL,
+    digest    BLOB NOT NULL,
+    asked_at  INTEGER NOT NULL,
+    erased    INTEGER NOT NULL DEFAULT 0,
+    done_at   INTEGER,
+    agent     INTEGER,
+    last_seq  INTEGER,
+    identity  INTEGER
+) STRICT;
+CREATE INDEX tombstones_by_agent ON tombstones (agent);
+CREATE INDEX tombstones_open ON tombstones (tombstone) WHERE done_at IS NULL;
+";
+
 /// The version that this release writes.
-pub(super) const VERSION: i64 = 2;
+pub(super) const VERSION: i64 = 3;
 
 /// Step `n` of this list makes version `n + 1` of version `n`; the first makes version 1 of an empty file.
-pub(super) const STEPS: [&str; 2] = [FIRST, SECOND];
+pub(super) const STEPS: [&str; 3] = [FIRST, SECOND, THIRD];
 
 /// Brings the database at a path to the version of the last step.
 pub(super) fn upgrade(connection: &mut Connection, path: &Path, steps: &[&str]) -> Result<(), StoreError> {

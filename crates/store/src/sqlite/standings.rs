@@ -109,6 +109,14 @@ impl Standings {
         shard.behind.insert(key, state).is_none()
     }
 
+    /// Forgets an agent that is erased; whether its row was behind.
+    pub(super) fn forget(&self, key: &AgentKey) -> bool {
+        let Some(mut shard) = self.shard(key) else { return false };
+        shard.publications = shard.publications.wrapping_add(1);
+        shard.tallies.pop(key);
+        shard.behind.remove(key).is_some()
+    }
+
     /// Notes that the rows of these agents, all that were behind, are current.
     pub(super) fn settle(&self, settled: Vec<(AgentKey, AgentState)>) {
         for (key, state) in settled {

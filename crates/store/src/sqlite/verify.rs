@@ -3,12 +3,19 @@
 //! The log is read once, in the order of acceptance. What the store keeps beside the evidence has to be what the rules make
 //! of it: the organization of each evaluation, times of acceptance that do not go backwards, the score and the count after
 //! each, the chain of each agent's evaluations, and the sums, the score, the last place and the last time beside each agent,
-//! up to the place of the log to which those are settled.
+//! up to the place of the log to which those are settled. Where the oldest evaluations of an agent were pruned, its scores are
+//! compared from the first whole window on.
+//!
+//! A run has to have the score that its report gives against the baseline that is kept with it, and the sums of each identity's
+//! minutes, hours and days those of its events.
+
+mod identities;
+mod runs;
 
 use std::collections::HashMap;
 use std::fmt;
 
-use renown_core::reputation::{Evaluation, Tally, Window};
+use renown_core::reputation::{Evaluation, Tally, WINDOW_SIZE, Window};
 use renown_core::units::Micros;
 use rusqlite::{Connection, OptionalExtension, Row};
 
@@ -26,6 +33,12 @@ pub struct Verified {
     pub evaluations: u64,
     /// Agents whose sums were compared.
     pub agents: u64,
+    /// Runs that were scored again.
+    pub runs: u64,
+    /// Runs whose scoring failed inside, so that they have no score to compare.
+    pub unscored: u64,
+    /// Reputation events that were added up again.
+    pub events: u64,
 }
 
 /// Something kept that is not what the evidence gives.
@@ -37,6 +50,8 @@ pub struct Difference {
     pub agent: Option<String>,
     /// The evaluation, if it is about one.
     pub evaluation: Option<String>,
+    /// The run, if it is about one.
+    pub run: Option<String>,
     /// What is compared.
     pub what: &'static str,
     /// What is kept.
@@ -47,13 +62,16 @@ pub struct Difference {
 
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { org, agent, evaluation, what, kept, fresh } = self;
+        let Self { org, agent, evaluation, run, what, kept, fresh } = self;
         match agent {
             Some(agent) => write!(f, "agent {agent:?} of {org}")?,
             None => write!(f, "organization {org}")?,
         }
         if let Some(evaluation) = evaluation {
             write!(f, ", evaluation {evaluation}")?;
+        }
+        if let Some(run) = run {
+            write!(f, ", run {run:?}")?;
         }
         write!(f, ": {what} is kept as {kept}, the evidence gives {fresh}")
     }
@@ -67,7 +85,15 @@ struct Replayed {
     org: Option<OrgKey>,
     window: Window,
     last_seq: Option<i64>,
+    /// Its first evaluations are gone.
+    is_cut: bool,
     settled: Settled,
+}
+
+/// Up to which places of an organization the rows of agents are settled, and evaluations may be missing.
+struct Marks {
+    settled: i64,
+    pruned: i64,
 }
 
 /// What the row of an agent has to hold.
@@ -91,21 +117,22 @@ pub(super) fn run(connection: &Connection, report: &mut dyn FnMut(u64, u64)) -> 
          FROM evaluations ORDER BY seq",
     )?;
     let mut rows = select.query([])?;
-    let (mut org, mut settled) = (None, i64::MAX);
+    let (mut org, mut marks) = (None, Marks { settled: i64::MAX, pruned: -1 });
     while let Some(row) = rows.next()? {
         let agent: i64 = row.get(1)?;
         let (kept_org, accepted_at): (OrgKey, i64) = (row.get(9)?, row.get(10)?);
         let fresh_org = OrgKey::of(Seq(row.get(0)?));
         if org.replace(fresh_org) != Some(fresh_org) {
             latest = i64::MIN;
-            settled = settled_of(&moment, fresh_org)?;
+            marks =
+                Marks { settled: settled_of(&moment, fresh_org)?, pruned: rows::pruned(&moment, fresh_org)? };
         }
         latest = latest.max(accepted_at);
         let found = differs("the organization", &kept_org, &fresh_org)
             .or_else(|| differs("the time of acceptance", &accepted_at, &latest));
         let found = match found {
             Some(found) => Some(found),
-            None => replay(agents.entry(agent).or_default(), row, settled)?,
+            None => replay(agents.entry(agent).or_default(), row, &marks)?,
         };
         if let Some(found) = found {
             return Ok(Err(name(&moment, agent, Some(row.get(0)?), found)));
@@ -115,10 +142,17 @@ pub(super) fn run(connection: &Connection, report: &mut dyn FnMut(u64, u64)) -> 
             report(verified.evaluations, total);
         }
     }
-    let verdict = match compare_agents(&moment, &mut agents, &mut verified)? {
-        None => compare_marks(&moment)?,
-        found => found,
-    };
+    let mut verdict = compare_agents(&moment, &mut agents, &mut verified)?;
+    for compare in [
+        &mut (|_: &mut Verified| compare_marks(&moment)) as &mut dyn FnMut(&mut Verified) -> _,
+        &mut |verified| runs::compare(&moment, verified),
+        &mut |verified| identities::compare(&moment, verified),
+    ] {
+        verdict = match verdict {
+            None => compare(&mut verified)?,
+            found => found,
+        };
+    }
     report(verified.evaluations, total);
     Ok(match verdict {
         Some(difference) => Err(difference),
@@ -134,7 +168,7 @@ fn differs<T: PartialEq + fmt::Debug>(what: &'static str, kept: &T, fresh: &T) -
 
 /// Counts one evaluation and compares what is kept with it. Everything is read as the widest integer, so that a value that
 /// was never written is a difference with a name like any other.
-fn replay(replayed: &mut Replayed, row: &Row<'_>, settled: i64) -> Result<Option<Found>, StoreError> {
+fn replay(replayed: &mut Replayed, row: &Row<'_>, marks: &Marks) -> Result<Option<Found>, StoreError> {
     let (us, gate_us, agent_us): (i64, i64, Option<i64>) = (row.get(4)?, row.get(7)?, row.get(8)?);
     let latency = u32::try_from(us).ok().and_then(Micros::from_us);
     let Some(latency) = latency.filter(|_| us == gate_us || Some(us) == agent_us) else {
@@ -143,16 +177,31 @@ fn replay(replayed: &mut Replayed, row: &Row<'_>, settled: i64) -> Result<Option
     };
     replayed.window.push(Evaluation { passed: row.get(3)?, latency });
     let (seq, tally) = (row.get(0)?, replayed.window.tally());
+    let previous: Option<i64> = row.get(2)?;
+    if replayed.last_seq.is_none() && previous.is_some_and(|previous| previous <= marks.pruned) {
+        replayed.is_cut = true;
+        replayed.last_seq = previous;
+    }
+    let is_whole = !replayed.is_cut || tally.evaluations() == WINDOW_SIZE as u64;
     let standing = tally.standing();
     replayed.org = Some(OrgKey::of(Seq(seq)));
-    let found = differs("the evaluation before", &row.get(2)?, &replayed.last_seq)
-        .or(differs("the score after it", &row.get(5)?, &i64::from(standing.score)))
-        .or(differs("the number of evaluations after it", &row.get(6)?, &whole(standing.eval_count)));
+    let found = differs("the evaluation before", &previous, &replayed.last_seq);
+    let scored = differs("the score after it", &row.get(5)?, &i64::from(standing.score)).or(differs(
+        "the number of evaluations after it",
+        &row.get(6)?,
+        &whole(standing.eval_count),
+    ));
+    let found = found.or(scored.filter(|_| is_whole));
     replayed.last_seq = Some(seq);
-    if seq <= settled {
+    if seq <= marks.settled {
         replayed.settled = Settled { tally, last_seq: Some(seq), last_accepted: Some(row.get(10)?) };
     }
     Ok(found)
+}
+
+/// Whether the sums of any identity are not those of its events.
+pub(super) fn identities_differ(connection: &Connection) -> Result<bool, StoreError> {
+    Ok(identities::compare(connection, &mut Verified::default())?.is_some())
 }
 
 /// Up to which place the rows of an organization's agents hold its log.
@@ -182,8 +231,9 @@ fn compare_agents(
         let org: OrgKey = row.get(10)?;
         let fresh = [tally.evaluations(), tally.passed(), tally.streak(), tally.latency_us()].map(whole);
         let kept = [row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?];
-        // An agent that was only named was last seen then.
-        let last_seen = last_accepted.map_or_else(|| row.get(8), Ok)?;
+        // An agent that was only named was last seen then. A run is seen at once.
+        let last_seen: i64 = last_accepted.map_or_else(|| row.get(8), Ok)?;
+        let last_seen = last_seen.max(runs::last_seen(connection, agent)?.unwrap_or(last_seen));
         let found = differs("the organization", &org, &replayed.org.unwrap_or(org))
             .or(differs("the last evaluation", &row.get(1)?, &last_seq))
             .or(differs("the sums of the window", &kept, &fresh))
@@ -195,7 +245,13 @@ fn compare_agents(
         }
         verified.agents += 1;
     }
-    // What is left belongs to nobody.
+    // What is left belongs to nobody, unless it is being erased.
+    let mut buried = connection.prepare("SELECT 1 FROM tombstones WHERE agent = ?1 AND done_at IS NULL")?;
+    for agent in agents.keys().copied().collect::<Vec<_>>() {
+        if buried.exists([agent])? {
+            agents.remove(&agent);
+        }
+    }
     let orphan = agents.keys().min();
     Ok(orphan.map(|&agent| name(connection, agent, None, ("the agent", "missing".into(), "there".into()))))
 }
@@ -209,11 +265,12 @@ fn compare_marks(connection: &Connection) -> Result<Option<Box<Difference>>, Sto
         let (Seq(first), _) = org.places();
         let last = rows::last_place(connection, org)?;
         let (settled, last): (i64, i64) = (row.get(2)?, last.unwrap_or(first - 1));
+        let last = last.max(rows::top(connection, org)?);
         if let Some((what, kept, fresh)) =
             differs("the place of what is settled", &settled, &settled.min(last))
         {
-            let (org, agent, evaluation) = (row.get(1)?, None, None);
-            return Ok(Some(Box::new(Difference { org, agent, evaluation, what, kept, fresh })));
+            let (org, agent, evaluation, run) = (row.get(1)?, None, None, None);
+            return Ok(Some(Box::new(Difference { org, agent, evaluation, run, what, kept, fresh })));
         }
     }
     Ok(None)
@@ -232,6 +289,7 @@ fn name(
         org: text("SELECT o.name FROM agents a JOIN orgs o ON o.org = a.org WHERE a.agent = ?1", agent),
         agent: Some(text("SELECT name FROM agents WHERE agent = ?1", agent)),
         evaluation: seq.map(|seq| text("SELECT evaluation_id FROM evaluations WHERE seq = ?1", seq)),
+        run: None,
         what,
         kept,
         fresh,

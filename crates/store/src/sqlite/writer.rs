@@ -28,6 +28,9 @@ use crate::{Clock, Reply};
 /// How many writes may wait. Past it they are refused.
 const QUEUE_MAX: usize = 4096;
 
+/// How long a connection waits for another one.
+pub(super) const BUSY_TIME_MAX: Duration = Duration::from_secs(5);
+
 /// How often the write-ahead log is moved into the database while there are writes. Often, so that the disk is never long
 /// busy with it while a commit waits.
 const CHECKPOINT_EVERY: Duration = Duration::from_millis(100);
@@ -178,7 +181,7 @@ fn begin(log: &mut Log<'_>) -> Result<(), StoreError> {
 
 fn serve(log: &mut Log<'_>, writes: &Receiver<Box<dyn Work>>, between: impl Fn()) {
     loop {
-        let first = if log.is_settled() {
+        let first = if log.is_settled() && !log.is_to_begin_anew() {
             writes.recv().map_err(RecvTimeoutError::from)
         } else {
             writes.recv_timeout(SETTLE_EVERY)
@@ -190,6 +193,9 @@ fn serve(log: &mut Log<'_>, writes: &Receiver<Box<dyn Work>>, between: impl Fn()
         }
         if log.wants_settling() {
             keep_house(log);
+        }
+        if log.is_to_begin_anew() {
+            log.begin_new_log();
         }
         between();
     }
@@ -305,7 +311,7 @@ fn passive(connection: &Connection) -> rusqlite::Result<(i64, i64)> {
 /// Sets a connection up for writing, durable with every commit.
 pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
     let connection = Connection::open(path)?;
-    connection.busy_timeout(Duration::from_secs(5))?;
+    connection.busy_timeout(BUSY_TIME_MAX)?;
     plan_once(&connection)?;
     connection.pragma_update(None, "journal_mode", "wal")?;
     connection.pragma_update(None, "synchronous", synchronous())?;

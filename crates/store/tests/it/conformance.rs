@@ -87,7 +87,7 @@ fn the_store_on_sqlite_keeps_the_promises() {
 
 #[test]
 fn the_store_in_memory_walks_like_itself() {
-    walk::walk::<Memory>(1, 1000);
+    walk::walk::<Memory>(1, 1300);
 }
 
 #[test]

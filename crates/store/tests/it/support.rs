@@ -1,15 +1,20 @@
 //! What the tests share: a directory that goes away, a clock that can be turned, evaluations in few words.
 
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 
-use renown_core::ids::OrgId;
+use renown_core::identity::{Category, Event, Reference, ScoreDelta, identity_of};
+use renown_core::ids::{AgentId, OrgId};
 use renown_core::time::Timestamp;
-use renown_core::units::Micros;
+use renown_core::units::{Micros, Unit};
 use renown_store::sqlite::{FILE, Reader, Sqlite, Verdict};
-use renown_store::{Clock, EventId, EventQuery, NewEvaluation, NewKey, Once, Store};
+use renown_store::{
+    Clock, EventId, EventQuery, NewEvaluation, NewKey, NewReputationEvent, NewRun, Once, Store,
+};
+use uuid::Uuid;
 
 /// A new and empty directory that is removed when the test ends, whether it passes or not.
 pub(crate) struct Scratch(PathBuf);
@@ -98,7 +103,6 @@ pub(crate) fn evaluation(agent: &str, id: &str) -> NewEvaluation {
         passed: true,
         gate_latency: Micros::from_us(0).unwrap(),
         agent_latency: None,
-        latency: Micros::from_us(0).unwrap(),
         tool: None,
         gates: "[]".into(),
         timestamp: None,
@@ -110,10 +114,35 @@ pub(crate) fn evaluations(agent: &str, ids: &str, count: usize) -> Vec<NewEvalua
     (0..count).map(|number| evaluation(agent, &format!("{ids}-{number}"))).collect()
 }
 
+/// A run as it is sent.
+pub(crate) fn run(id: &str, text: &str) -> NewRun {
+    let submission = renown_core::json::parse(text.as_bytes()).unwrap();
+    NewRun { id: id.parse().unwrap(), submission, digest: [1; 32] }
+}
+
+/// A reputation event of an agent of the default organization. The number makes it another one.
+pub(crate) fn event(agent: &str, number: i64, after_noon_ms: i64) -> NewReputationEvent {
+    let agent: AgentId = agent.parse().unwrap();
+    let event = Event {
+        event_id: Uuid::from_u128(number.unsigned_abs().into()),
+        timestamp: at(after_noon_ms),
+        identity_id: None,
+        agent_id: None,
+        category: Category::Economic,
+        event_type: format!("type-{agent}").parse().unwrap(),
+        score_delta: ScoreDelta::from_millionths(500_000).unwrap(),
+        confidence: Unit::ONE,
+        reference_type: Reference::default(),
+        reference_id: Some(format!("reference-{agent}")),
+        attributes: BTreeMap::new(),
+    };
+    NewReputationEvent { identity: identity_of(&default_org(), &agent), agent: Some(agent), event }
+}
+
 /// A key of an organization. The number makes it another one.
 pub(crate) fn key(org: &str, number: u8) -> NewKey {
     NewKey {
-        id: uuid::Uuid::from_u128(u128::from(number)),
+        id: Uuid::from_u128(u128::from(number)),
         org: org.parse().unwrap(),
         kind: renown_store::KeyKind::Secret,
         label: None,

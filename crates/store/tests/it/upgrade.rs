@@ -11,26 +11,34 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use renown_core::identity::identity_of;
 use renown_core::ids::OrgId;
-use renown_core::units::Micros;
+use renown_core::time::Timestamp;
+use renown_core::units::{Micros, Whole};
 use renown_store::sqlite::{FILE, Reader};
-use renown_store::{AgentQuery, AgentSort, EventQuery, Steps, Store};
+use renown_store::{
+    AgentQuery, AgentSort, EventQuery, LatencySource, OrgSettings, Publication, Retention, RunQuery, Steps,
+    Store,
+};
 use serde_json::{Value, json};
 
 use crate::dice::Dice;
-use crate::support::{Hand, Scratch, at, default_org, evaluation, key, once, open, verify, wait};
+use crate::support::{Hand, Scratch, at, default_org, evaluation, event, key, once, open, run, verify, wait};
 
 /// Every version that a release has written.
-const VERSIONS: [i64; 2] = [1, 2];
+const VERSIONS: [i64; 3] = [1, 2, 3];
 
 fn fixture(version: i64, extension: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/fixtures/v{version}.{extension}"))
 }
 
-/// Two organizations; an agent with more than a window, one with little, one that is only named; keys and a reply.
+/// Two organizations; an agent with more than a window, one with little, one that is only named; keys and a reply; runs of
+/// two workspaces, and reputation events; an agent that is erased, and one that everybody may see.
 fn write(store: &dyn Store, hand: &Hand) {
     let mut dice = Dice(1);
     let other: OrgId = "other".parse().unwrap();
+    let agent = OrgSettings { latency_source: LatencySource::Agent };
+    wait(store.set_settings(&default_org(), agent)).unwrap();
     wait(store.create_key(key("default", 1), None)).unwrap();
     wait(store.create_key(key("other", 2), None)).unwrap();
     wait(store.revoke_key(&other, key("other", 2).id)).unwrap();
@@ -42,7 +50,6 @@ fn write(store: &dyn Store, hand: &Hand) {
         new.passed = !dice.one_in(9);
         new.gate_latency = Micros::from_us(dice.roll(30_000) as u32).unwrap();
         new.agent_latency = dice.sometimes(3, |dice| Micros::from_us(dice.roll(50_000) as u32).unwrap());
-        new.latency = new.agent_latency.unwrap_or(new.gate_latency);
         new.tool = dice.sometimes(2, |_| "sh".parse().unwrap());
         new.gates = dice.pick(&["[]", r#"[{"name":"size","passed":true,"latency_ms":0.02}]"#]).into();
         new.timestamp = dice.sometimes(4, |dice| at(1000 * number - dice.roll(100_000) as i64));
@@ -50,6 +57,25 @@ fn write(store: &dyn Store, hand: &Hand) {
     }
     wait(store.add_agent(&default_org(), "named".parse().unwrap(), Some(once("k", "kept")))).unwrap();
     wait(store.append(&other, vec![evaluation("busy", "e0")], None)).unwrap();
+    for number in 0..30 {
+        let agent = dice.pick(&["busy", "named"]);
+        let outcome = dice.pick(&["completed", "completed", "blocked"]);
+        let workspace = dice.pick(&["default", "shop"]);
+        let text = format!(
+            r#"{{"agent_id":"{agent}","outcome":"{outcome}","workspace":"{workspace}","spec_id":"login","wall_ms":{},"finished_at":{},"branch":"b{number}","stages":[{{"name":"test","passed":true,"attempts":2}}],"resources":{{"memory_peak_bytes":-1}}}}"#,
+            dice.roll(5000),
+            at(1000 * dice.roll(60) as i64).millis(),
+        );
+        wait(store.add_run(&default_org(), run(&format!("r{number}"), &text), None)).unwrap();
+    }
+    let days_ago = |number: i64| -86_400_000 * number / 3 + number;
+    let events = (0..200).map(|number| event("busy", number, days_ago(number)));
+    wait(store.add_reputation_events(&default_org(), events.collect(), None)).unwrap();
+    let publication = Publication { public: true, slug: Some("busy-one".parse().unwrap()) };
+    wait(store.publish(&default_org(), &"busy".parse().unwrap(), publication)).unwrap();
+    wait(store.append(&other, vec![evaluation("erased", "gone")], None)).unwrap();
+    wait(store.erase(&other, &"erased".parse().unwrap())).unwrap();
+    while wait(store.tend(Retention::default())).unwrap() {}
 }
 
 /// Everything that a caller could see of it.
@@ -79,18 +105,83 @@ fn tell(store: &dyn Store) -> Value {
             event.latency.us(), event.gates, event.standing.score, event.standing.eval_count,
             event.created_at.millis(), event.accepted_at.millis(),
         ])).collect();
-        json!({ "org": name, "agents": agents, "events": events })
+        let erased: Vec<Value> = wait(store.tombstones(&org)).unwrap().iter().map(|tombstone| json!([
+            tombstone.digest, tombstone.asked_at.millis(), tombstone.erased, tombstone.done_at.map(Timestamp::millis),
+        ])).collect();
+        json!({
+            "org": name, "agents": agents, "events": events, "runs": tell_runs(store, &org),
+            "identity": tell_identity(store, &org), "erased": erased,
+            "latency_source": wait(store.settings(&org)).unwrap().latency_source.name(),
+        })
     });
     let keys: Vec<Value> = wait(store.keys()).unwrap().iter().map(|key| json!({
         "id": key.key.id.to_string(), "org": key.key.org, "kind": key.key.kind, "label": key.key.label,
         "hash": key.key.hash, "last_four": key.key.last_four, "created_at": key.created_at.millis(),
-        "last_used_at": key.last_used_at.map(renown_core::time::Timestamp::millis),
-        "revoked_at": key.revoked_at.map(renown_core::time::Timestamp::millis),
+        "last_used_at": key.last_used_at.map(Timestamp::millis),
+        "revoked_at": key.revoked_at.map(Timestamp::millis),
     })).collect();
     let reply = wait(store.saved_reply(&default_org(), "k"))
         .unwrap()
         .map(|reply| json!([reply.fingerprint, reply.status, reply.body]));
     json!({ "orgs": orgs, "keys": keys, "reply": reply })
+}
+
+/// Every run, and who won.
+fn tell_runs(store: &dyn Store, org: &OrgId) -> Value {
+    let all = wait(store.runs(org, RunQuery { limit: 100, ..RunQuery::default() })).unwrap().runs;
+    let runs: Vec<Value> = all
+        .iter()
+        .map(|run| {
+            json!([
+                run.id,
+                run.agent,
+                run.workspace,
+                run.spec,
+                run.report.outcome.name(),
+                run.report.wall_ms.map(Whole::get),
+                run.stages,
+                run.finished_at.millis(),
+                run.branch,
+                run.warnings,
+                run.accepted_at.millis(),
+                run.tier(),
+                run.scored.as_ref().map(|scored| json!([
+                    scored.score,
+                    scored.axes,
+                    scored.defaulted,
+                    scored.formula_version,
+                    scored.baseline.shown(),
+                ])),
+            ])
+        })
+        .collect();
+    let ranked = wait(store.competition(org, &"login".parse().unwrap())).unwrap();
+    json!({ "runs": runs, "ranking": ranked.iter().map(|run| &run.id).collect::<Vec<_>>() })
+}
+
+/// The reputation of the identity of an agent, and how it is shown.
+fn tell_identity(store: &dyn Store, org: &OrgId) -> Value {
+    let busy = "busy".parse().unwrap();
+    let identity = identity_of(org, &busy);
+    let as_of = at(12_345);
+    let windows = wait(store.identity_windows(org, identity, as_of)).unwrap();
+    let events = wait(store.reputation_events(org, identity, None, 500)).unwrap().events;
+    let events: Vec<Value> = events
+        .iter()
+        .map(|event| {
+            json!([
+                event.event.event_id,
+                event.event.timestamp,
+                event.event.category,
+                event.event.event_type,
+                event.event.score_delta,
+                event.event.reference_id,
+                event.accepted_at.millis(),
+            ])
+        })
+        .collect();
+    let shown = wait(store.publication(org, &busy)).unwrap().map(|shown| json!([shown.public, shown.slug]));
+    json!({ "standing": windows.breakdown().standing(as_of), "events": events, "shown": shown })
 }
 
 /// Makes the fixture of this version, if there is none.

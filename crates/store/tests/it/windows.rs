@@ -2,7 +2,7 @@
 
 use renown_core::reputation::{Tally, Window};
 use renown_core::units::Micros;
-use renown_store::{AgentQuery, NewEvaluation, Outcome, Store};
+use renown_store::{AgentQuery, LatencySource, NewEvaluation, Outcome, Store};
 
 use crate::support::{Hand, Scratch, default_org, evaluation, open, verify, wait};
 
@@ -46,15 +46,14 @@ fn a_window_is_right_however_it_fills() {
             for _ in 0..size {
                 let mut new = evaluation("a", &format!("e{number}"));
                 new.passed = number % 7 != 0;
-                new.latency = Micros::from_us(number % 1000).unwrap();
-                new.gate_latency = new.latency;
+                new.gate_latency = Micros::from_us(number % 1000).unwrap();
                 batch.push(new);
                 number += 1;
             }
             let expected: Vec<Tally> = batch
                 .iter()
                 .map(|new| {
-                    window.push(new.evaluation());
+                    window.push(new.evaluation(LatencySource::Gate));
                     window.tally()
                 })
                 .collect();

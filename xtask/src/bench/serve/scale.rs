@@ -75,14 +75,12 @@ fn load_bulk(data: &Path, agents: u64, each: u64) -> Result<()> {
 }
 
 fn evaluation(number: u64, agents: u64) -> Result<NewEvaluation> {
-    let latency = Micros::from_us(u32::try_from(number % 40_000)?).unwrap_or_default();
     Ok(NewEvaluation {
         agent: work::agent(number % agents).parse()?,
         id: EventId::Made(EvaluationId::made(number, number)),
         passed: !number.is_multiple_of(17),
-        gate_latency: latency,
+        gate_latency: Micros::from_us(u32::try_from(number % 40_000)?).unwrap_or_default(),
         agent_latency: None,
-        latency,
         tool: Some("search".parse()?),
         gates: r#"[{"name":"filesystem","passed":true,"latency_ms":0.004},{"name":"pii","passed":true,"latency_ms":0.003},{"name":"content","passed":true,"latency_ms":0.001}]"#.into(),
         timestamp: None,

@@ -55,6 +55,11 @@ impl ServeSettings {
             let key = limit.name.rsplit('.').next().unwrap_or(limit.name);
             lines.value(key, i64::try_from(limit.value.0).unwrap_or(i64::MAX), &limit.origin);
         }
+        lines.plain("\n[retention]");
+        for days in [&self.evaluations_days, &self.runs_days] {
+            let key = days.name.rsplit('.').next().unwrap_or(days.name);
+            lines.value(key, i64::from(days.value.0), &days.origin);
+        }
         self.gates(engine, &mut lines);
         lines.text()
     }

@@ -111,7 +111,7 @@ impl Log<'_> {
         Ok(())
     }
 
-    fn write_row(&self, state: &AgentState) -> Result<(), StoreError> {
+    pub(super) fn write_row(&self, state: &AgentState) -> Result<(), StoreError> {
         let (last_seen, tally) = (state.last_seen.millis(), state.tally);
         let mut row = self.connection.prepare_cached(
             "UPDATE agents SET last_seen = ?2, last_seq = ?3, evaluations = ?4, passed = ?5, streak = ?6, \

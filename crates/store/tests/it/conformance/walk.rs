@@ -3,6 +3,8 @@
 //! Places in the log and random bytes are a store's own: each gets its own cursors back, and they are left out of what is
 //! compared. A few agents get most of the evaluations, so their windows fill and slide.
 
+mod evidence;
+
 use std::fmt::Debug;
 
 use renown_core::ids::{AgentId, OrgId};
@@ -75,7 +77,7 @@ impl<S: Subject> Walk<S> {
                 self.both(|store| wait(store.ready()));
             }
             self.turn_clock();
-            match self.dice.roll(20) {
+            match self.dice.roll(27) {
                 0..8 => self.append(),
                 8 => self.add_agent(),
                 9 => self.create_key(),
@@ -84,6 +86,12 @@ impl<S: Subject> Walk<S> {
                 14 => self.history(),
                 15 => self.agents(),
                 16 => self.saved_reply(),
+                17 => self.decide(),
+                18..20 => self.add_run(),
+                20 => self.runs(),
+                21..23 => self.add_reputation_events(),
+                23 => self.identity(),
+                24 if self.dice.one_in(6) => self.erase(),
                 _ => self.standing(),
             }
         }
@@ -156,7 +164,6 @@ impl<S: Subject> Walk<S> {
             passed: !self.dice.one_in(6),
             gate_latency,
             agent_latency,
-            latency: agent_latency.filter(|_| self.dice.one_in(2)).unwrap_or(gate_latency),
             tool: self.dice.sometimes(2, |dice| dice.pick(&TOOLS).parse().unwrap()),
             gates: self.dice.pick(&GATES).into(),
             timestamp: if self.dice.one_in(4) { Some(self.time()) } else { None },

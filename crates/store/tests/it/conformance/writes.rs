@@ -51,8 +51,7 @@ fn window_slides(store: &dyn Store, _: &Hand) {
     let mut all = evaluations("a", "e", 2 * WINDOW_SIZE + 7);
     for (number, new) in all.iter_mut().enumerate() {
         new.passed = number % 7 != 3;
-        new.latency = Micros::from_us(number as u32 * 13).unwrap();
-        new.gate_latency = new.latency;
+        new.gate_latency = Micros::from_us(number as u32 * 13).unwrap();
     }
     for batch in all.chunks(90) {
         wait(store.append(&default_org(), batch.to_vec(), None)).unwrap();
@@ -60,7 +59,7 @@ fn window_slides(store: &dyn Store, _: &Hand) {
     let last = &all[all.len() - WINDOW_SIZE..];
     let passed = last.iter().filter(|new| new.passed).count();
     let streak = last.iter().rev().take_while(|new| new.passed).count();
-    let latency_us: u64 = last.iter().map(|new| u64::from(new.latency.us())).sum();
+    let latency_us: u64 = last.iter().map(|new| u64::from(new.gate_latency.us())).sum();
     let tally = wait(store.tally(&default_org(), &agent)).unwrap();
     let sums = (tally.evaluations(), tally.passed(), tally.streak(), tally.latency_us());
     assert_eq!(sums, (WINDOW_SIZE as u64, passed as u64, streak as u64, latency_us));

@@ -1,0 +1,352 @@
+//! `/v1/reputation-events` and `/v1/identities/{identity_id}`: reputation over time.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{Extension, State};
+use axum::response::Response;
+use hyper::{HeaderMap, StatusCode, Uri};
+use renown_core::identity::{Event, ScoreDelta, Standing, identity_of};
+use renown_core::ids::{IdentityId, OrgId};
+use renown_core::json::{self, Object};
+use renown_core::limits::{REPUTATION_EVENT_DAYS_MAX, REPUTATION_EVENTS_MAX};
+use renown_core::time::Timestamp;
+use renown_core::units::Unit;
+use renown_store::{EventCursor, NewReputationEvent, Recorded, ReputationEvent, Seq};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use super::Refused;
+use super::paths::{Segment, segment};
+use super::shapes::{AgentName, Moment, TimeText};
+use crate::api::Api;
+use crate::error::{ApiError, json as reply, json_bytes};
+use crate::keys::Caller;
+use crate::once::{self, Begun};
+use crate::query::Query;
+
+const DAY_MS: i64 = 86_400_000;
+
+/// Events about identities.
+#[derive(Deserialize, ToSchema)]
+pub(crate) struct ReputationEventsRequest {
+    /// 1 to 1000 events.
+    #[schema(value_type = Vec<ReputationEventRequest>, min_items = 1, max_items = 1000)]
+    events: Vec<Object<Event>>,
+}
+
+/// An event about an identity.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "only its shape is read, for the document")]
+pub(crate) struct ReputationEventRequest {
+    /// Its own id: an event counts once however often it is sent, and the first copy stands.
+    #[schema(value_type = String, format = Uuid)]
+    event_id: Uuid,
+    /// When it happened: at most three years ago, at most a day ahead.
+    timestamp: Moment,
+    /// Whom it is about; or say `agent_id`.
+    #[schema(value_type = Option<String>, format = Uuid)]
+    identity_id: Option<Uuid>,
+    /// The agent it is about.
+    agent_id: Option<AgentName>,
+    category: CategoryName,
+    /// The name of its kind, such as `task_completed`.
+    #[schema(min_length = 1, max_length = 200)]
+    event_type: String,
+    /// How it moves its category.
+    #[schema(minimum = -1_000_000, maximum = 1_000_000)]
+    score_delta: f64,
+    /// How sure you are; 1 if absent.
+    #[schema(minimum = 0, maximum = 1)]
+    confidence: Option<f64>,
+    reference_type: Option<ReferenceName>,
+    reference_id: Option<String>,
+    attributes: Option<std::collections::BTreeMap<String, String>>,
+}
+
+/// What an event is about: work, payment, or keys and sessions.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[schema(as = ReputationCategory)]
+#[expect(dead_code, reason = "only its shape is read, for the document")]
+pub(crate) enum CategoryName {
+    TaskQuality,
+    Economic,
+    IdentityHygiene,
+}
+
+/// What an event refers to; empty for nothing.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+#[schema(as = ReferenceType)]
+#[expect(dead_code, reason = "only its shape is read, for the document")]
+pub(crate) enum ReferenceName {
+    Session,
+    Transaction,
+    Attestation,
+    #[serde(rename = "")]
+    Nothing,
+}
+
+/// What became of the events.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct ReputationEventsReply {
+    /// How many were counted.
+    accepted: usize,
+    /// How many had been counted before.
+    duplicates: usize,
+}
+
+/// Count reputation events
+///
+/// All or none: one bad event refuses the batch and is named by its index. It takes a secret key.
+#[utoipa::path(
+    post,
+    path = "/v1/reputation-events",
+    operation_id = "add_reputation_events",
+    tag = "identities",
+    request_body = ReputationEventsRequest,
+    responses((status = 202, description = "What became of them", body = ReputationEventsReply), Refused)
+)]
+pub(crate) async fn add(
+    State(api): State<Arc<Api>>,
+    Extension(caller): Extension<Arc<Caller>>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, ApiError> {
+    caller.administers()?;
+    let route = "POST /v1/reputation-events";
+    let (body, ticket) = match once::begin(&api, &caller.org, route, &headers, body).await? {
+        Begun::Replay(saved) => return Ok(once::replay(saved)),
+        Begun::Fresh(body, ticket) => (body, ticket),
+    };
+    let ReputationEventsRequest { events } = json::parse(&body)?;
+    let events = check(&caller.org, events, api.now())?;
+    let once = ticket.once::<Recorded>(|| Box::new(|recorded| (202, rendered(*recorded))));
+    let recorded = api.store.add_reputation_events(&caller.org, events, once).await?;
+    api.measures.reputation_events(recorded.accepted);
+    Ok(json_bytes(StatusCode::ACCEPTED, rendered(recorded)))
+}
+
+fn rendered(Recorded { accepted, duplicates }: Recorded) -> Vec<u8> {
+    serde_json::to_vec(&ReputationEventsReply { accepted, duplicates }).unwrap_or_default()
+}
+
+/// The events of a batch, if each of them may be counted.
+fn check(
+    org: &OrgId,
+    events: Vec<Object<Event>>,
+    now: Timestamp,
+) -> Result<Vec<NewReputationEvent>, ApiError> {
+    if !(1..=REPUTATION_EVENTS_MAX).contains(&events.len()) {
+        let found = events.len();
+        return Err(ApiError::invalid(format!(
+            "events: {found} events, expected 1 to {REPUTATION_EVENTS_MAX}"
+        )));
+    }
+    let bound = |days: i64| Timestamp::from_millis(now.millis() + days * DAY_MS).unwrap_or(now);
+    let (earliest, latest) = (bound(-REPUTATION_EVENT_DAYS_MAX), bound(1));
+    let event = |(index, Object(event)): (usize, Object<Event>)| {
+        let refused =
+            |field: &str, error: String| Err(ApiError::invalid(format!("events[{index}]{field}: {error}")));
+        if !(earliest..=latest).contains(&event.timestamp) {
+            let found = event.timestamp;
+            return refused(".timestamp", format!("{found}, expected a time from {earliest} to {latest}"));
+        }
+        let own = event.agent_id.as_ref().map(|agent| identity_of(org, agent));
+        let identity = match (event.identity_id, own) {
+            (Some(named), Some(own)) if named != own => {
+                return refused(
+                    ".identity_id",
+                    format!("{named}, expected {own}, which is that of agent_id"),
+                );
+            }
+            (Some(identity), _) | (None, Some(identity)) => identity,
+            (None, None) => {
+                return refused("", "neither identity_id nor agent_id, expected one of them".to_owned());
+            }
+        };
+        Ok(NewReputationEvent { identity, agent: event.agent_id.clone(), event })
+    };
+    events.into_iter().enumerate().map(event).collect()
+}
+
+#[derive(Serialize)]
+pub(crate) struct Served {
+    identity_id: IdentityId,
+    #[serde(flatten)]
+    standing: Standing,
+}
+
+/// The reputation of an identity as of a time.
+pub(crate) async fn standing(
+    api: &Api,
+    org: &OrgId,
+    identity_id: IdentityId,
+    as_of: Timestamp,
+) -> Result<Served, ApiError> {
+    let windows = api.store.identity_windows(org, identity_id, as_of).await?;
+    Ok(Served { identity_id, standing: windows.breakdown().standing(as_of) })
+}
+
+/// The reputation of an identity.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "only its shape is read, for the document")]
+pub(crate) struct IdentityReply {
+    #[schema(format = Uuid)]
+    identity_id: String,
+    /// The time that the scores are of.
+    #[schema(format = DateTime)]
+    as_of: String,
+    /// The weighted mean of the categories over 90 days.
+    overall_score: f64,
+    task_quality_score: f64,
+    economic_score: f64,
+    identity_hygiene_score: f64,
+    total_events: u64,
+    positive_events: u64,
+    negative_events: u64,
+    /// How much there is to go by, 0 to 1.
+    confidence: f64,
+    score_7d_ago: f64,
+    score_30d_ago: f64,
+    /// The change since then; null if there were no events then.
+    trend_7d: Option<f64>,
+    trend_30d: Option<f64>,
+    formula_version: String,
+}
+
+/// Read the reputation of an identity
+///
+/// An identity that was never seen has a record of zeros.
+#[utoipa::path(
+    get,
+    path = "/v1/identities/{identity_id}/reputation",
+    operation_id = "get_identity_reputation",
+    tag = "identities",
+    params(
+        ("identity_id" = Uuid, Path, description = "The identity"),
+        ("as_of" = Option<TimeText>, Query, description = "As of this time; now if absent"),
+    ),
+    responses((status = 200, description = "Scores, counts, confidence and trends", body = IdentityReply), Refused)
+)]
+pub(crate) async fn reputation(
+    State(api): State<Arc<Api>>,
+    Extension(caller): Extension<Arc<Caller>>,
+    path: Segment,
+    uri: Uri,
+) -> Result<Response, ApiError> {
+    let identity = segment(path, "identity_id")?;
+    let as_of = Query::of(&uri).time("as_of")?.unwrap_or_else(|| api.now());
+    Ok(reply(StatusCode::OK, &standing(&api, &caller.org, identity, as_of).await?))
+}
+
+/// A page of events.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct IdentityEventsReply<'e> {
+    /// The latest first.
+    data: Vec<IdentityEventReply<'e>>,
+    /// Where the next page begins; null on the last one.
+    next_cursor: Option<String>,
+}
+
+/// An event about an identity.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct IdentityEventReply<'e> {
+    #[schema(value_type = String, format = Uuid)]
+    event_id: Uuid,
+    #[schema(value_type = String, format = DateTime)]
+    timestamp: Timestamp,
+    #[schema(value_type = String, format = Uuid)]
+    identity_id: IdentityId,
+    #[schema(value_type = CategoryName)]
+    category: &'static str,
+    event_type: &'e str,
+    #[schema(value_type = f64)]
+    score_delta: ScoreDelta,
+    #[schema(value_type = f64)]
+    confidence: Unit,
+    #[schema(value_type = ReferenceName)]
+    reference_type: &'static str,
+    reference_id: Option<&'e str>,
+    attributes: &'e std::collections::BTreeMap<String, String>,
+    #[schema(value_type = String, format = DateTime)]
+    accepted_at: Timestamp,
+}
+
+impl<'e> IdentityEventReply<'e> {
+    fn of(kept: &'e ReputationEvent) -> Self {
+        let event = &kept.event;
+        Self {
+            event_id: event.event_id,
+            timestamp: event.timestamp,
+            identity_id: kept.identity,
+            category: event.category.name(),
+            event_type: event.event_type.as_str(),
+            score_delta: event.score_delta,
+            confidence: event.confidence,
+            reference_type: event.reference_type.name(),
+            reference_id: event.reference_id.as_deref(),
+            attributes: &event.attributes,
+            accepted_at: kept.accepted_at,
+        }
+    }
+}
+
+fn cursor_text(cursor: EventCursor) -> String {
+    format!("{:x}.{:x}", cursor.at.nanos(), cursor.seq.0)
+}
+
+fn cursor_of(text: &str) -> Option<EventCursor> {
+    let (at, seq) = text.split_once('.')?;
+    // Only as it was written: no signs, no upper case.
+    let written = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f' | b'.'));
+    let number = |text: &str| i64::from_str_radix(text, 16).ok().filter(|_| written);
+    Some(EventCursor { at: Timestamp::from_nanos(number(at)?).ok()?, seq: Seq(number(seq)?) })
+}
+
+/// List the events of an identity
+///
+/// The latest first.
+#[utoipa::path(
+    get,
+    path = "/v1/identities/{identity_id}/events",
+    operation_id = "list_identity_events",
+    tag = "identities",
+    params(
+        ("identity_id" = Uuid, Path, description = "The identity"),
+        ("limit" = Option<u32>, Query, description = "How many at most", minimum = 1, maximum = 100),
+        ("cursor" = Option<String>, Query, description = "The `next_cursor` of the page before", format = "events-cursor"),
+    ),
+    responses((status = 200, description = "A page of events", body = IdentityEventsReply<'_>), Refused)
+)]
+pub(crate) async fn events(
+    State(api): State<Arc<Api>>,
+    Extension(caller): Extension<Arc<Caller>>,
+    path: Segment,
+    uri: Uri,
+) -> Result<Response, ApiError> {
+    let identity = segment(path, "identity_id")?;
+    let query = Query::of(&uri);
+    let (after, limit) = (query.cursor(cursor_of)?, query.limit()?);
+    let page = api.store.reputation_events(&caller.org, identity, after, limit).await?;
+    let data = page.events.iter().map(IdentityEventReply::of).collect();
+    let next_cursor = page.next.map(cursor_text);
+    Ok(reply(StatusCode::OK, &IdentityEventsReply { data, next_cursor }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cursor_comes_back_as_it_went() {
+        let at = Timestamp::from_millis(1_794_744_000_123).unwrap();
+        let cursor = EventCursor { at, seq: Seq(77) };
+        assert_eq!(cursor_of(&cursor_text(cursor)), Some(cursor));
+        for refused in ["", "1", "1.1", "x.1", "18e8.", "+18e8a9c0b1d2c000.1", "18E8A9C0B1D2C000.1"] {
+            assert_eq!(cursor_of(refused), None, "{refused}");
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! `/v1/runs`: scorecards of finished runs.
+
+pub(crate) mod competition;
+pub(crate) mod shapes;
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{Extension, State};
+use axum::response::Response;
+use hyper::{HeaderMap, StatusCode, Uri};
+use renown_core::ids::RunId;
+use renown_core::json;
+use renown_core::scorecard::{Submission, Tier};
+use renown_store::{NewRun, Run, RunQuery, Seq, Submitted};
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+use utoipa::ToSchema;
+
+use super::Refused;
+use super::paths::{Segment, segment};
+use super::shapes::{AgentName, TimeText};
+use crate::api::Api;
+use crate::error::{ApiError, Code, json as reply, json_bytes};
+use crate::keys::Caller;
+use crate::once::{self, Begun};
+use crate::query::{Query, refused};
+use shapes::{RunName, RunReply, RunRequest, ScoreReply};
+
+/// Score a run
+///
+/// A run is never refused for missing or odd data: what is impossible counts as absent and is named in `warnings`. Only
+/// `agent_id` and `outcome` have to be right.
+#[utoipa::path(
+    post,
+    path = "/v1/runs",
+    operation_id = "submit_run",
+    tag = "runs",
+    request_body = RunRequest,
+    responses(
+        (status = 201, description = "The run is scored", body = ScoreReply<'_>),
+        (status = 200, description = "It had been scored before; this is the first scorecard", body = ScoreReply<'_>),
+        Refused
+    )
+)]
+pub(crate) async fn submit(
+    State(api): State<Arc<Api>>,
+    Extension(caller): Extension<Arc<Caller>>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, ApiError> {
+    let (body, ticket) = match once::begin(&api, &caller.org, "POST /v1/runs", &headers, body).await? {
+        Begun::Replay(saved) => return Ok(once::replay(saved)),
+        Begun::Fresh(body, ticket) => (body, ticket),
+    };
+    let submission: Submission = json::parse(&body)?;
+    let id = submission.run.clone().unwrap_or_else(|| api.run_id());
+    let new = NewRun { id: id.clone(), submission, digest: digest(&body) };
+    let once = ticket.once::<Submitted>(|| {
+        Box::new(|submitted| {
+            rendered(submitted).map_or((500, Vec::new()), |(status, body)| (status.as_u16(), body))
+        })
+    });
+    let submitted = api.store.add_run(&caller.org, new, once).await?;
+    let taken = || {
+        let error = format!("run_id: {:?} is another run, which was sent with another body", id.as_str());
+        ApiError::new(Code::Conflict, error)
+    };
+    let (status, body) = rendered(&submitted).ok_or_else(taken)?;
+    if matches!(submitted, Submitted::New(_)) {
+        api.measures.run();
+    }
+    Ok(json_bytes(status, body))
+}
+
+/// A digest of what was sent, whatever its spaces and the order of its fields.
+pub fn digest(body: &[u8]) -> [u8; 32] {
+    let value: serde_json::Value = serde_json::from_slice(body).unwrap_or_default();
+    // Keys of a map are sorted.
+    Sha256::digest(value.to_string()).into()
+}
+
+fn rendered(submitted: &Submitted) -> Option<(StatusCode, Vec<u8>)> {
+    let (status, run) = match submitted {
+        Submitted::New(run) => (StatusCode::CREATED, run),
+        Submitted::Again(run) => (StatusCode::OK, run),
+        Submitted::Taken => return None,
+    };
+    Some((status, serde_json::to_vec(&ScoreReply::of(run)).unwrap_or_default()))
+}
+
+/// Read a scorecard
+#[utoipa::path(
+    get,
+    path = "/v1/runs/{run_id}/score",
+    operation_id = "get_run_score",
+    tag = "runs",
+    params(("run_id" = RunName, Path, description = "The run, percent-encoded")),
+    responses((status = 200, description = "The scorecard", body = ScoreReply<'_>), Refused)
+)]
+pub(crate) async fn score(
+    State(api): State<Arc<Api>>,
+    Extension(caller): Extension<Arc<Caller>>,
+    path: Segment,
+) -> Result<Response, ApiError> {
+    let run = find(&api, &caller, path).await?;
+    Ok(reply(StatusCode::OK, &ScoreReply::of(&run)))
+}
+
+/// Read a run
+#[utoipa::path(
+    get,
+    path = "/v1/runs/{run_id}",
+    operation_id = "get_run",
+    tag = "runs",
+    params(("run_id" = RunName, Path, description = "The run, percent-encoded")),
+    responses((status = 200, description = "The run with its scorecard", body = RunReply<'_>), Refused)
+)]
+pub(crate) async fn run(
+    State(api): State<Arc<Api>>,
+    Extension(caller): Extension<Arc<Caller>>,
+    path: Segment,
+) -> Result<Response, ApiError> {
+    let run = find(&api, &caller, path).await?;
+    Ok(reply(StatusCode::OK, &RunReply::of(&run)))
+}
+
+async fn find(api: &Api, caller: &Caller, path: Segment) -> Result<Run, ApiError> {
+    let id: RunId = segment(path, "run_id")?;
+    let run = api.store.run(&caller.org, &id).await?;
+    run.ok_or_else(|| ApiError::new(Code::NotFound, format!("there is no run {:?}", id.as_str())))
+}
+
+/// A page of runs.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct RunsReply<'r> {
+    /// The last accepted first.
+    data: Vec<RunReply<'r>>,
+    /// Where the next page begins; null on the last one.
+    next_cursor: Option<String>,
+}
+
+/// List runs
+///
+/// The last accepted first. `from` and `to` look at when a run ended.
+#[utoipa::path(
+    get,
+    path = "/v1/runs",
+    operation_id = "list_runs",
+    tag = "runs",
+    params(
+        ("limit" = Option<u32>, Query, description = "How many at most", minimum = 1, maximum = 100),
+        ("cursor" = Option<String>, Query, description = "The `next_cursor` of the page before",
+            pattern = "^[0-9a-f]{1,15}$"),
+        ("agent_id" = Option<AgentName>, Query, description = "Only of this agent"),
+        ("workspace" = Option<RunName>, Query, description = "Only of this workspace"),
+        ("spec_id" = Option<RunName>, Query, description = "Only attempts at this spec"),
+        ("tier" = Option<String>, Query, description = "Only of this tier",
+            pattern = "^(Unranked|Bronze|Silver|Gold|Elite)$"),
+        ("from" = Option<TimeText>, Query, description = "Only those that ended at this time or later"),
+        ("to" = Option<TimeText>, Query, description = "Only those that ended at this time or earlier"),
+    ),
+    responses((status = 200, description = "A page of runs", body = RunsReply<'_>), Refused)
+)]
+pub(crate) async fn list(
+    State(api): State<Arc<Api>>,
+    Extension(caller): Extension<Arc<Caller>>,
+    uri: Uri,
+) -> Result<Response, ApiError> {
+    let query = Query::of(&uri);
+    let tier = |text: &str| {
+        let known = Tier::ALL.into_iter().find(|tier| tier.name().eq_ignore_ascii_case(text));
+        known.ok_or_else(|| refused("tier", text, "Unranked, Bronze, Silver, Gold or Elite"))
+    };
+    let query = RunQuery {
+        agent: query.get("agent_id")?,
+        workspace: query.get("workspace")?,
+        spec: query.get("spec_id")?,
+        tier: query.text("tier")?.map(tier).transpose()?,
+        from: query.time("from")?,
+        to: query.time("to")?,
+        before: query.cursor(place_of)?,
+        limit: query.limit()?,
+    };
+    let page = api.store.runs(&caller.org, query).await?;
+    let next_cursor = page.next.map(|Seq(place)| format!("{place:x}"));
+    Ok(reply(StatusCode::OK, &RunsReply { data: page.runs.iter().map(RunReply::of).collect(), next_cursor }))
+}
+
+/// A place as a cursor has it: only as it was written, without signs and upper case.
+fn place_of(text: &str) -> Option<Seq> {
+    let written = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    i64::from_str_radix(text, 16).ok().filter(|_| written).map(Seq)
+}
+
+/// What the API says of runs, for whoever reads a store without it.
+pub mod shown {
+    use renown_core::ids::SpecId;
+    use renown_store::Run;
+    use serde_json::{Value, to_value};
+
+    use super::competition::CompetitionReply;
+    use super::shapes::{RunReply, ScoreReply};
+
+    /// The scorecard of a run.
+    pub fn score(run: &Run) -> Value {
+        to_value(ScoreReply::of(run)).unwrap_or_default()
+    }
+
+    /// A run with all that is known of it.
+    pub fn run(run: &Run) -> Value {
+        to_value(RunReply::of(run)).unwrap_or_default()
+    }
+
+    /// Who did best at a spec, of runs that are ranked.
+    pub fn competition(spec: &SpecId, ranked: &[Run]) -> Value {
+        to_value(CompetitionReply::of(spec, ranked)).unwrap_or_default()
+    }
+}

@@ -1,0 +1,259 @@
+//! `/v1/agents/{agent_id}`: everything that is known of an agent, who may see it, and how it is forgotten.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{Extension, State};
+use axum::response::Response;
+use hyper::{HeaderMap, StatusCode, Uri};
+use renown_core::identity::identity_of;
+use renown_core::ids::{AgentId, IdentityId, Slug};
+use renown_core::json;
+use renown_core::scorecard::Tier;
+use renown_core::time::Timestamp;
+use renown_store::{Publication, Published, RunQuery};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use utoipa::ToSchema;
+
+use super::Refused;
+use super::identities::{self, IdentityReply, Served};
+use super::paths::Segment;
+use super::reputation::{self, RecordReply, agent_of};
+use super::runs::shapes::{RunReply, TierName};
+use super::shapes::AgentName;
+use crate::api::Api;
+use crate::body::read_json;
+use crate::error::{ApiError, Code, json as reply};
+use crate::hex;
+use crate::keys::Caller;
+use crate::query::{Query, refused};
+
+/// How many of an agent's runs are shown with it.
+const RUNS_SHOWN: usize = 10;
+
+/// Everything that is known of an agent.
+#[derive(Serialize, ToSchema)]
+#[schema(as = AgentStanding)]
+pub(crate) struct StandingReply<'s> {
+    #[schema(value_type = String)]
+    agent_id: &'s AgentId,
+    /// The identity of the agent, a UUIDv5 of its organization and id.
+    #[schema(value_type = String, format = Uuid)]
+    identity_id: IdentityId,
+    /// Null if it was never seen.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    first_seen: Option<Timestamp>,
+    #[schema(value_type = Option<String>, format = DateTime)]
+    last_seen: Option<Timestamp>,
+    /// Whether it is shown to everybody.
+    public: bool,
+    /// The name under which it is.
+    #[schema(value_type = Option<String>)]
+    slug: Option<Slug>,
+    #[schema(value_type = RecordReply)]
+    reputation: reputation::Served<'s>,
+    #[schema(value_type = IdentityReply)]
+    identity_reputation: Served,
+    /// That of its latest run with a score.
+    #[schema(value_type = TierName)]
+    tier: Tier,
+    /// Its latest runs.
+    runs: Vec<RunReply<'s>>,
+}
+
+/// Read everything about an agent
+///
+/// One that was never seen has a standing of zeros.
+#[utoipa::path(
+    get,
+    path = "/v1/agents/{agent_id}",
+    operation_id = "get_agent",
+    tag = "reputation",
+    params(("agent_id" = AgentName, Path, description = "The agent, percent-encoded")),
+    responses((status = 200, description = "Its standing", body = StandingReply<'_>), Refused)
+)]
+pub(crate) async fn standing(
+    State(api): State<Arc<Api>>,
+    Extension(caller): Extension<Arc<Caller>>,
+    path: Segment,
+) -> Result<Response, ApiError> {
+    let agent_id = agent_of(path)?;
+    let identity_id = identity_of(&caller.org, &agent_id);
+    let query = RunQuery { agent: Some(agent_id.clone()), limit: RUNS_SHOWN, ..RunQuery::default() };
+    let (known, publication, tally, runs, identity_reputation) = tokio::join!(
+        api.store.agent(&caller.org, &agent_id),
+        api.store.publication(&caller.org, &agent_id),
+        api.store.tally(&caller.org, &agent_id),
+        api.store.runs(&caller.org, query),
+        identities::standing(&api, &caller.org, identity_id, api.now()),
+    );
+    let (known, runs) = (known?, runs?.runs);
+    let Publication { public, slug } = publication?.unwrap_or_default();
+    let scored = runs.iter().find(|run| run.scored.is_some());
+    let reply_body = StandingReply {
+        agent_id: &agent_id,
+        identity_id,
+        first_seen: known.as_ref().map(|known| known.first_seen),
+        last_seen: known.as_ref().map(|known| known.last_seen),
+        public,
+        slug,
+        reputation: reputation::Served { agent_id: &agent_id, record: tally?.record() },
+        identity_reputation: identity_reputation?,
+        tier: scored.map_or(Tier::Unranked, renown_store::Run::tier),
+        runs: runs.iter().map(RunReply::of).collect(),
+    };
+    Ok(reply(StatusCode::OK, &reply_body))
+}
+
+/// Whether an agent is shown to everybody.
+#[derive(Deserialize, ToSchema)]
+#[schema(as = PublishRequest)]
+pub(crate) struct PublishRequest {
+    public: bool,
+    /// The name under which it is shown; if absent the one it has, or one made from its id.
+    #[schema(value_type = Option<String>, pattern = "^[a-z0-9-]{1,64}$")]
+    slug: Option<Slug>,
+}
+
+/// How an agent is shown.
+#[derive(Serialize, ToSchema)]
+#[schema(as = PublishReply)]
+pub(crate) struct PublishReply<'s> {
+    #[schema(value_type = String)]
+    agent_id: &'s AgentId,
+    public: bool,
+    #[schema(value_type = Option<String>)]
+    slug: Option<Slug>,
+}
+
+/// Show an agent to everybody, or no longer
+///
+/// It takes a secret key.
+#[utoipa::path(
+    patch,
+    path = "/v1/agents/{agent_id}",
+    operation_id = "publish_agent",
+    tag = "reputation",
+    params(("agent_id" = AgentName, Path, description = "The agent, percent-encoded")),
+    request_body = PublishRequest,
+    responses((status = 200, description = "How it is shown now", body = PublishReply<'_>), Refused)
+)]
+pub(crate) async fn publish(
+    State(api): State<Arc<Api>>,
+    Extension(caller): Extension<Arc<Caller>>,
+    path: Segment,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, ApiError> {
+    caller.administers()?;
+    let agent_id = agent_of(path)?;
+    let body = read_json(&headers, body, api.limits.body_time_max).await?;
+    let PublishRequest { public, slug } = json::parse(&body)?;
+    let no_agent = || ApiError::new(Code::NotFound, format!("there is no agent {:?}", agent_id.as_str()));
+    let known = api.store.publication(&caller.org, &agent_id).await?.ok_or_else(no_agent)?;
+    let is_chosen = slug.is_some();
+    let slug = slug.or_else(|| (public && known.slug.is_none()).then(|| slug_of(&agent_id, 0)).flatten());
+    let mut publication = Publication { public, slug };
+    // A name that is made here may be another agent's; a few more are tried.
+    for attempt in 1..=SLUG_ATTEMPTS {
+        match api.store.publish(&caller.org, &agent_id, publication.clone()).await? {
+            Published::Done(Publication { public, slug }) => {
+                return Ok(reply(StatusCode::OK, &PublishReply { agent_id: &agent_id, public, slug }));
+            }
+            Published::NoAgent => return Err(no_agent()),
+            Published::Taken if is_chosen => break,
+            Published::Taken => publication.slug = slug_of(&agent_id, attempt),
+        }
+    }
+    Err(ApiError::new(Code::Conflict, "slug: another agent has this name, expected one of your own"))
+}
+
+/// How many names are tried for an agent that has none.
+const SLUG_ATTEMPTS: u32 = 5;
+
+/// A name made from an agent's id; after the first attempt with a number of its own behind it.
+fn slug_of(agent: &AgentId, attempt: u32) -> Option<Slug> {
+    let plain: String = agent
+        .as_str()
+        .to_lowercase()
+        .chars()
+        .map(|char| if char.is_ascii_alphanumeric() { char } else { '-' })
+        .take(48)
+        .collect();
+    let plain = plain.trim_matches('-');
+    let digest = hex::encode(&Sha256::digest(format!("{attempt}:{agent}")));
+    let suffix = digest.get(..8).unwrap_or_default();
+    let slug = match (plain.is_empty(), attempt) {
+        (false, 0) => plain.to_owned(),
+        (false, _) => format!("{plain}-{suffix}"),
+        (true, _) => format!("agent-{suffix}"),
+    };
+    slug.parse().ok()
+}
+
+/// What stays of an agent that is erased.
+#[derive(Serialize, ToSchema)]
+#[schema(as = EraseReply)]
+pub(crate) struct EraseReply {
+    /// SHA-256 of its id.
+    agent_sha256: String,
+    /// When it was to be erased.
+    #[schema(value_type = String, format = DateTime)]
+    asked_at: Timestamp,
+}
+
+/// Erase an agent
+///
+/// Its evidence, runs, events, scores and kept replies are deleted within a minute, and nothing of it is seen from here on. A
+/// tombstone stays: a time, a count, and SHA-256 of the id. It takes a secret key.
+#[utoipa::path(
+    delete,
+    path = "/v1/agents/{agent_id}",
+    operation_id = "erase_agent",
+    tag = "reputation",
+    params(
+        ("agent_id" = AgentName, Path, description = "The agent, percent-encoded"),
+        ("confirm" = AgentName, Query, description = "The agent once more"),
+    ),
+    responses((status = 202, description = "It is being erased", body = EraseReply), Refused)
+)]
+pub(crate) async fn erase(
+    State(api): State<Arc<Api>>,
+    Extension(caller): Extension<Arc<Caller>>,
+    path: Segment,
+    uri: Uri,
+) -> Result<Response, ApiError> {
+    caller.administers()?;
+    let agent_id = agent_of(path)?;
+    let query = Query::of(&uri);
+    match query.text("confirm")? {
+        Some(confirm) if confirm == agent_id.as_str() => {}
+        found => return Err(refused("confirm", found.unwrap_or_default(), "the agent_id of the path")),
+    }
+    if !api.store.erase(&caller.org, &agent_id).await? {
+        return Err(ApiError::new(Code::NotFound, format!("there is no agent {:?}", agent_id.as_str())));
+    }
+    api.erased.notify_one();
+    let digest = Sha256::digest(agent_id.as_str());
+    let body = EraseReply { agent_sha256: hex::encode(&digest), asked_at: api.now() };
+    Ok(reply(StatusCode::ACCEPTED, &body))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_made_of_an_id() {
+        for (agent, slug) in [("Reviewer 1", "reviewer-1"), ("ci/bot", "ci-bot"), ("--x--", "x")] {
+            assert_eq!(slug_of(&agent.parse().unwrap(), 0).unwrap().as_str(), slug);
+        }
+        let made = slug_of(&"кот".parse().unwrap(), 0).unwrap();
+        assert!(made.as_str().starts_with("agent-") && made.as_str().len() == 14, "{made}");
+        let again = slug_of(&"ci/bot".parse().unwrap(), 1).unwrap();
+        assert!(again.as_str().starts_with("ci-bot-"), "{again}");
+        let long = "x".repeat(200).parse().unwrap();
+        assert!(slug_of(&long, 3).unwrap().as_str().len() <= 64);
+    }
+}

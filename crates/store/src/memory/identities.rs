@@ -1,0 +1,96 @@
+//! Reputation events in a list.
+
+use renown_core::identity::{Event, Part, Sums, Windows};
+use renown_core::ids::{IdentityId, OrgId};
+use renown_core::time::Timestamp;
+
+use super::{Held, Memory, answer};
+use crate::Reply;
+use crate::error::StoreError;
+use crate::evidence::Once;
+use crate::identities::{
+    EventCursor, IdentityStore, NewReputationEvent, Recorded, ReputationEvent, ReputationEvents,
+};
+
+impl Held {
+    pub(super) fn of_identity<'a>(
+        &'a self,
+        org: &'a OrgId,
+        identity: IdentityId,
+    ) -> impl Iterator<Item = &'a ReputationEvent> {
+        let of_org = self.reputation_events.iter().filter(move |(o, _)| o == org).map(|(_, event)| event);
+        of_org.filter(move |event| event.identity == identity)
+    }
+
+    /// Counts an event; false if there is one of its id.
+    fn count_event(&mut self, org: &OrgId, new: &NewReputationEvent, now: Timestamp) -> bool {
+        let id = new.event.event_id;
+        if self.reputation_events.iter().any(|(o, known)| o == org && known.event.event_id == id) {
+            return false;
+        }
+        let event = Event { identity_id: Some(new.identity), agent_id: None, ..new.event.clone() };
+        let (seq, identity) = (self.next_place(), new.identity);
+        self.reputation_events
+            .push((org.clone(), ReputationEvent { seq, identity, event, accepted_at: now }));
+        if let Some(agent) = &new.agent {
+            self.add_agent(org, agent, now);
+        }
+        true
+    }
+}
+
+impl IdentityStore for Memory {
+    fn add_reputation_events<'a>(
+        &'a self,
+        org: &OrgId,
+        events: Vec<NewReputationEvent>,
+        once: Option<Once<Recorded>>,
+    ) -> Reply<'a, Recorded> {
+        let (mut held, now) = self.at_now();
+        answer(held.known(org).map(|()| {
+            let accepted = events.iter().filter(|new| held.count_event(org, new, now)).count();
+            let recorded = Recorded { accepted, duplicates: events.len() - accepted };
+            held.keep(once, &recorded, now);
+            recorded
+        }))
+    }
+
+    fn identity_windows<'a>(
+        &'a self,
+        org: &OrgId,
+        identity: IdentityId,
+        as_of: Timestamp,
+    ) -> Reply<'a, Windows> {
+        let held = self.held();
+        answer(held.known(org).and_then(|()| {
+            Windows::gather(as_of, |span| {
+                let mut sums = Sums::default();
+                let events = held.of_identity(org, identity).map(|event| &event.event);
+                for event in events.filter(|event| span.contains(&event.timestamp.nanos())) {
+                    sums.add(event.category, Part::of(event.score_delta));
+                }
+                Ok::<_, StoreError>(sums)
+            })
+        }))
+    }
+
+    fn reputation_events<'a>(
+        &'a self,
+        org: &OrgId,
+        identity: IdentityId,
+        after: Option<EventCursor>,
+        limit: usize,
+    ) -> Reply<'a, ReputationEvents> {
+        let held = self.held();
+        answer(held.known(org).map(|()| {
+            let place = |event: &ReputationEvent| (event.event.timestamp, event.seq);
+            let wanted =
+                |event: &&ReputationEvent| after.is_none_or(|after| place(event) < (after.at, after.seq));
+            let mut events: Vec<ReputationEvent> =
+                held.of_identity(org, identity).filter(wanted).cloned().collect();
+            events.sort_by_key(|event| std::cmp::Reverse(place(event)));
+            events.truncate(limit + 1);
+            ReputationEvents::page(events, limit)
+        }))
+    }
+}

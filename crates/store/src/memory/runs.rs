@@ -1,0 +1,69 @@
+//! Runs in a list.
+
+use renown_core::ids::{OrgId, RunId, SpecId};
+use renown_core::scorecard::DEFAULT_WORKSPACE;
+
+use super::{Memory, answer};
+use crate::Reply;
+use crate::error::StoreError;
+use crate::evidence::Once;
+use crate::runs::{NewRun, Run, RunQuery, RunStore, Runs, Scored, Submitted, baseline, ranked};
+
+impl RunStore for Memory {
+    fn add_run<'a>(
+        &'a self,
+        org: &OrgId,
+        new: NewRun,
+        once: Option<Once<Submitted>>,
+    ) -> Reply<'a, Submitted> {
+        let (mut held, now) = self.at_now();
+        answer(held.known(org).and_then(|()| {
+            let first =
+                held.runs.iter().find(|(o, run)| o == org && run.id == new.id).map(|(_, run)| run.clone());
+            let submitted = match first {
+                Some(first) if first.digest == new.digest => Submitted::Again(Box::new(first)),
+                Some(_) => Submitted::Taken,
+                None => {
+                    let default = DEFAULT_WORKSPACE.parse().map_err(|_| StoreError::Closed)?;
+                    let mut run = Run::accepted(new, held.next_place(), now, default);
+                    let of_workspace = held.runs.iter().filter(|(o, _)| o == org).map(|(_, other)| other);
+                    let mut before: Vec<&Run> = of_workspace
+                        .filter(|other| other.workspace == run.workspace && run.is_after(other))
+                        .collect();
+                    before.sort_by_key(|other| std::cmp::Reverse((other.finished_at, other.seq)));
+                    let baseline = baseline(before.into_iter().filter_map(Run::baseline_wall));
+                    run.scored = Scored::of(run.report, baseline);
+                    held.add_agent(org, &run.agent, now);
+                    held.runs.push((org.clone(), run.clone()));
+                    Submitted::New(Box::new(run))
+                }
+            };
+            if submitted != Submitted::Taken {
+                held.keep(once, &submitted, now);
+            }
+            Ok(submitted)
+        }))
+    }
+
+    fn run<'a>(&'a self, org: &OrgId, id: &RunId) -> Reply<'a, Option<Run>> {
+        let held = self.held();
+        let found = held.runs.iter().find(|(o, run)| o == org && run.id == *id);
+        answer(held.known(org).map(|()| found.map(|(_, run)| run.clone())))
+    }
+
+    fn runs<'a>(&'a self, org: &OrgId, query: RunQuery) -> Reply<'a, Runs> {
+        let held = self.held();
+        answer(held.known(org).map(|()| {
+            let mut page = Runs::default();
+            let mut of_org = held.runs.iter().rev().filter(|(o, _)| o == org);
+            of_org.all(|(_, run)| page.take(run.clone(), &query));
+            page
+        }))
+    }
+
+    fn competition<'a>(&'a self, org: &OrgId, spec: &SpecId) -> Reply<'a, Vec<Run>> {
+        let held = self.held();
+        let of_spec = held.runs.iter().filter(|(o, run)| o == org && run.spec.as_ref() == Some(spec));
+        answer(held.known(org).map(|()| ranked(of_spec.map(|(_, run)| run.clone()))))
+    }
+}

@@ -1,0 +1,62 @@
+//! What an organization decides, as SQLite keeps it.
+
+use renown_core::ids::{AgentId, OrgId};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::Sqlite;
+use super::orgs::OrgKey;
+use super::rows::{self, damaged};
+use crate::Reply;
+use crate::admin::{AdminStore, OrgSettings, Publication, Published, Retention, Tombstone};
+use crate::error::StoreError;
+
+/// Whether an agent is shown to everybody; none if it was never seen.
+fn publication(
+    connection: &Connection,
+    org: OrgKey,
+    agent: &AgentId,
+) -> Result<Option<Publication>, StoreError> {
+    let mut select =
+        connection.prepare_cached("SELECT public, slug FROM agents WHERE org = ?1 AND name = ?2")?;
+    let found: Option<(bool, Option<String>)> =
+        select.query_row(params![org, agent.as_str()], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+    let Some((public, slug)) = found else { return Ok(None) };
+    let slug = slug.map(|slug| slug.parse()).transpose().map_err(damaged("a slug"))?;
+    Ok(Some(Publication { public, slug }))
+}
+
+impl AdminStore for Sqlite {
+    fn settings<'a>(&'a self, org: &OrgId) -> Reply<'a, OrgSettings> {
+        let org = self.orgs.get(org);
+        self.readers.run(move |moment, _| rows::settings(moment, org?))
+    }
+
+    fn set_settings<'a>(&'a self, org: &OrgId, settings: OrgSettings) -> Reply<'a, ()> {
+        let org = org.clone();
+        self.writer.send(1, move |log| log.set_settings(&org, settings))
+    }
+
+    fn publication<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Option<Publication>> {
+        let (org, agent) = (self.orgs.get(org), agent.clone());
+        self.readers.run(move |moment, _| publication(moment, org?, &agent))
+    }
+
+    fn publish<'a>(&'a self, org: &OrgId, agent: &AgentId, publication: Publication) -> Reply<'a, Published> {
+        let (org, agent) = (org.clone(), agent.clone());
+        self.writer.send(1, move |log| log.publish(&org, &agent, &publication))
+    }
+
+    fn erase<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, bool> {
+        let (org, agent) = (org.clone(), agent.clone());
+        self.writer.send(1, move |log| log.erase(&org, &agent))
+    }
+
+    fn tombstones<'a>(&'a self, org: &OrgId) -> Reply<'a, Vec<Tombstone>> {
+        let org = self.orgs.get(org);
+        self.readers.run(move |moment, _| rows::tombstones(moment, org?))
+    }
+
+    fn tend(&self, retention: Retention) -> Reply<'_, bool> {
+        self.writer.send(1, move |log| log.tend(retention))
+    }
+}

@@ -1,0 +1,86 @@
+//! All evidence of a kind, row by row, in the state of one moment.
+
+use rusqlite::{Connection, Row, params};
+
+use super::orgs::OrgKey;
+use super::{identities, rows, runs};
+use crate::error::StoreError;
+use crate::evidence::{Event, Seq};
+use crate::identities::ReputationEvent;
+use crate::runs::Run;
+
+/// The kinds of evidence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Evidence {
+    /// Evaluations.
+    Evaluations,
+    /// Runs.
+    Runs,
+    /// Reputation events.
+    ReputationEvents,
+}
+
+/// Takes one row after the other; whether more are wanted.
+pub type Each<'e, T> = dyn FnMut(T) -> bool + 'e;
+
+/// How much there is.
+pub(super) fn count(connection: &Connection, org: OrgKey, evidence: Evidence) -> Result<u64, StoreError> {
+    let (Seq(first), Seq(end)) = org.places();
+    Ok(match evidence {
+        Evidence::Evaluations => connection.query_row(
+            "SELECT count(*) FROM evaluations WHERE seq >= ?1 AND seq < ?2",
+            [first, end],
+            |row| row.get(0),
+        )?,
+        Evidence::Runs => {
+            connection
+                .query_row("SELECT count(*) FROM agent_run_scores WHERE org = ?1", [org], |row| row.get(0))?
+        }
+        Evidence::ReputationEvents => {
+            connection
+                .query_row("SELECT count(*) FROM reputation_events WHERE org = ?1", [org], |row| row.get(0))?
+        }
+    })
+}
+
+fn walk<T>(
+    connection: &Connection,
+    sql: &str,
+    params: impl rusqlite::Params,
+    read: impl Fn(&Row<'_>) -> Result<T, StoreError>,
+    each: &mut Each<'_, T>,
+) -> Result<(), StoreError> {
+    let moment = connection.unchecked_transaction()?;
+    let mut select = moment.prepare(sql)?;
+    let mut rows = select.query(params)?;
+    while let Some(row) = rows.next()? {
+        if !each(read(row)?) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn evaluations(
+    connection: &Connection,
+    org: OrgKey,
+    each: &mut Each<'_, Event>,
+) -> Result<(), StoreError> {
+    let (Seq(first), Seq(end)) = org.places();
+    let sql = format!("{} WHERE e.seq >= ?1 AND e.seq < ?2 ORDER BY e.seq", rows::EVENT);
+    walk(connection, &sql, [first, end], rows::event, each)
+}
+
+pub(super) fn runs(connection: &Connection, org: OrgKey, each: &mut Each<'_, Run>) -> Result<(), StoreError> {
+    let sql = format!("{} WHERE r.org = ?1 ORDER BY r.run", runs::RUN);
+    walk(connection, &sql, params![org], runs::run, each)
+}
+
+pub(super) fn reputation_events(
+    connection: &Connection,
+    org: OrgKey,
+    each: &mut Each<'_, ReputationEvent>,
+) -> Result<(), StoreError> {
+    let sql = format!("{} WHERE e.org = ?1 ORDER BY e.event", identities::EVENT);
+    walk(connection, &sql, params![org], identities::event, each)
+}

@@ -1,0 +1,141 @@
+//! Reputation events, and the sums of the minutes, hours and days in which they fall.
+
+use std::collections::{BTreeMap, HashMap};
+
+use renown_core::identity::{Category, Event, Part};
+use renown_core::ids::{IdentityId, OrgId};
+use rusqlite::params;
+
+use super::Log;
+use crate::error::StoreError;
+use crate::evidence::{Once, Salt};
+use crate::identities::{NewReputationEvent, Recorded};
+use crate::sqlite::identities::{LEVELS_NS, find};
+use crate::sqlite::orgs::OrgKey;
+
+/// What a span of time gains: by identity, level, number of the span, and category.
+#[derive(Default)]
+pub(super) struct Changes(BTreeMap<(i64, usize, i64, &'static str), Part>);
+
+impl Changes {
+    /// Adds an event to its minute, hour and day, or takes it away.
+    pub(super) fn add(&mut self, identity: i64, at_ns: i64, category: Category, part: Part) {
+        for (level, width) in LEVELS_NS.iter().enumerate() {
+            let sums =
+                self.0.entry((identity, level, at_ns.div_euclid(*width), category.name())).or_default();
+            sums.count += part.count;
+            sums.positive += part.positive;
+            sums.negative += part.negative;
+            sums.units += part.units;
+            sums.millionths += part.millionths;
+        }
+    }
+}
+
+impl Log<'_> {
+    /// Counts events; the first copy of an id stands.
+    pub(in crate::sqlite) fn add_reputation_events(
+        &mut self,
+        org: &OrgId,
+        events: &[NewReputationEvent],
+        once: Option<Once<Recorded>>,
+    ) -> Result<Recorded, StoreError> {
+        let org = self.orgs.get(org)?;
+        let mut recorded = Recorded::default();
+        let (mut identities, mut changes) = (HashMap::new(), Changes::default());
+        for new in events {
+            let identity = match identities.get(&new.identity) {
+                Some(&known) => known,
+                None => self.identity(org, new.identity)?,
+            };
+            identities.insert(new.identity, identity);
+            if !self.insert_event(org, identity, &new.event)? {
+                recorded.duplicates += 1;
+                continue;
+            }
+            recorded.accepted += 1;
+            let Event { timestamp, category, score_delta, .. } = &new.event;
+            changes.add(identity, timestamp.nanos(), *category, Part::of(*score_delta));
+            if let Some(agent) = &new.agent {
+                let key = (org, agent.clone());
+                self.recall(&key, 0)?;
+                if !self.agents.contains(&key) {
+                    self.insert_agent(&key)?;
+                }
+            }
+        }
+        self.change_sums(&changes, 1)?;
+        self.keep_reply(once, &recorded)?;
+        Ok(recorded)
+    }
+
+    /// The number of an identity, which is made when it is new.
+    fn identity(&self, org: OrgKey, identity: IdentityId) -> Result<i64, StoreError> {
+        if let Some(known) = find(self.connection, org, identity)? {
+            return Ok(known);
+        }
+        let mut insert =
+            self.connection.prepare_cached("INSERT INTO identities (org, id) VALUES (?1, ?2)")?;
+        insert.execute(params![org, identity.as_uuid().as_bytes()])?;
+        Ok(self.connection.last_insert_rowid())
+    }
+
+    /// Keeps an event; false if there is one of its id.
+    fn insert_event(&mut self, org: OrgKey, identity: i64, event: &Event) -> Result<bool, StoreError> {
+        let salt: Salt =
+            self.salts.take().map_err(|error| StoreError::Damaged(format!("no random bytes: {error}")))?;
+        let mut insert = self.connection.prepare_cached(
+            "INSERT INTO reputation_events (org, identity, event_id, month, at_ns, category, event_type, delta, confidence, \
+             reference_type, reference_id, attributes, accepted_at, salt) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) ON CONFLICT (org, event_id) DO NOTHING",
+        )?;
+        let attributes = serde_json::to_string(&event.attributes).unwrap_or_default();
+        let inserted = insert.execute(params![
+            org,
+            identity,
+            event.event_id.as_bytes(),
+            event.timestamp.month(),
+            event.timestamp.nanos(),
+            event.category.name(),
+            event.event_type.as_str(),
+            event.score_delta.millionths(),
+            event.confidence.get(),
+            event.reference_type.name(),
+            event.reference_id,
+            attributes,
+            self.latest.millis(),
+            salt,
+        ])?;
+        Ok(inserted > 0)
+    }
+
+    /// Adds to the sums, or takes away from them. A span without events has no row.
+    pub(super) fn change_sums(&self, changes: &Changes, sign: i64) -> Result<(), StoreError> {
+        let mut upsert = self.connection.prepare_cached(
+            "INSERT INTO identity_sums (identity, level, start, category, count, positive, negative, units, millionths) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT (identity, level, start, category) DO UPDATE SET \
+             count = count + excluded.count, positive = positive + excluded.positive, negative = negative + excluded.negative, \
+             units = units + excluded.units, millionths = millionths + excluded.millionths",
+        )?;
+        let mut delete = self.connection.prepare_cached(
+            "DELETE FROM identity_sums WHERE identity = ?1 AND level = ?2 AND start = ?3 AND category = ?4 AND count = 0",
+        )?;
+        for ((identity, level, start, category), part) in &changes.0 {
+            upsert.execute(params![
+                identity,
+                level,
+                start,
+                category,
+                sign * i64::from(part.count),
+                sign * i64::from(part.positive),
+                sign * i64::from(part.negative),
+                sign * part.units,
+                sign * part.millionths,
+            ])?;
+            if sign < 0 {
+                delete.execute(params![identity, level, start, category])?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,119 @@
+//! Makes again what is kept beside the evidence: scores of runs that failed inside, sums of agents, sums of identities.
+//!
+//! Evidence is never touched. What was scored stays as it was, also where a formula has changed since.
+
+use renown_core::identity::{Category, Part, ScoreDelta};
+use rusqlite::params;
+
+use super::Log;
+use super::identities::Changes;
+use crate::error::StoreError;
+use crate::runs::Scored;
+use crate::sqlite::agents::AgentState;
+use crate::sqlite::runs::{RUN, baseline_of, run};
+use crate::sqlite::{rows, verify};
+
+/// What was made again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Repaired {
+    /// Runs that had no score.
+    pub runs: u64,
+    /// Agents whose sums were others.
+    pub agents: u64,
+    /// Whether the sums of identities were others.
+    pub identities: bool,
+}
+
+impl Log<'_> {
+    /// Makes again what can be.
+    pub(in crate::sqlite) fn repair(&mut self) -> Result<Repaired, StoreError> {
+        let (runs, agents) = (self.repair_runs()?, self.repair_agents()?);
+        let identities = verify::identities_differ(self.connection)?;
+        if identities {
+            self.repair_identities()?;
+        }
+        Ok(Repaired { runs, agents, identities })
+    }
+
+    /// Scores the runs that have no score, against what was known when they were accepted.
+    fn repair_runs(&self) -> Result<u64, StoreError> {
+        let mut select = self.connection.prepare(&format!("{RUN} WHERE r.score IS NULL"))?;
+        let mut found = select.query([])?;
+        let mut scored = Vec::new();
+        while let Some(row) = found.next()? {
+            let kept = run(row)?;
+            if let Some(fresh) = Scored::of(kept.report, baseline_of(row, 21)?) {
+                scored.push((kept.seq, fresh));
+            }
+        }
+        let mut update = self.connection.prepare(
+            "UPDATE agent_run_scores SET score = ?2, completion = ?3, error_rate = ?4, latency = ?5, \
+             resource_efficiency = ?6, defaulted = ?7, formula_version = ?8 WHERE run = ?1",
+        )?;
+        for (seq, Scored { score, axes, defaulted, formula_version, .. }) in &scored {
+            let defaulted = serde_json::to_string(defaulted).unwrap_or_default();
+            update.execute(params![
+                seq.0,
+                score,
+                axes.completion,
+                axes.error_rate,
+                axes.latency,
+                axes.resource_efficiency,
+                defaulted,
+                formula_version
+            ])?;
+        }
+        Ok(scored.len() as u64)
+    }
+
+    /// Writes the rows of agents whose sums are not those of their windows.
+    fn repair_agents(&mut self) -> Result<u64, StoreError> {
+        let mut select = self.connection.prepare(
+            "SELECT agent, first_seen, last_seen, last_seq, evaluations, passed, streak, latency_us, score FROM agents",
+        )?;
+        let mut found = select.query([])?;
+        let mut repaired = 0;
+        while let Some(row) = found.next()? {
+            let last_seq: Option<i64> = row.get(3)?;
+            let tally = rows::window(self.connection, last_seq)?.tally();
+            let fresh = [
+                tally.evaluations(),
+                tally.passed(),
+                tally.streak(),
+                tally.latency_us(),
+                tally.breakdown().score().into(),
+            ];
+            let kept: [i64; 5] = [row.get(4)?, row.get(5)?, row.get(6)?, row.get(7)?, row.get(8)?];
+            if kept.map(|sum| u64::try_from(sum).ok()) != fresh.map(Some) {
+                let state = AgentState {
+                    agent: row.get(0)?,
+                    first_seen: rows::time(row.get(1)?)?,
+                    last_seen: rows::time(row.get(2)?)?,
+                    last_seq,
+                    tally,
+                };
+                self.write_row(&state)?;
+                repaired += 1;
+            }
+        }
+        Ok(repaired)
+    }
+
+    /// Adds every reputation event up again.
+    fn repair_identities(&self) -> Result<(), StoreError> {
+        self.connection.execute("DELETE FROM identity_sums", [])?;
+        let mut select =
+            self.connection.prepare("SELECT identity, at_ns, category, delta FROM reputation_events")?;
+        let mut found = select.query([])?;
+        let mut changes = Changes::default();
+        while let Some(row) = found.next()? {
+            let name: String = row.get(2)?;
+            let category = Category::ALL.into_iter().find(|category| category.name() == name);
+            let (Some(category), Some(delta)) = (category, ScoreDelta::from_millionths(row.get(3)?)) else {
+                return Err(StoreError::Damaged("a reputation event".to_owned()));
+            };
+            changes.add(row.get(0)?, row.get(1)?, category, Part::of(delta));
+        }
+        self.change_sums(&changes, 1)
+    }
+}

@@ -1,0 +1,167 @@
+//! A data directory, read beside whoever writes to it.
+
+use std::path::{Path, PathBuf};
+
+use renown_core::ids::{AgentId, OrgId, RunId, SpecId};
+use rusqlite::Connection;
+
+use super::backup::{self, Progress};
+use super::export::{self, Each, Evidence};
+use super::lock::DirectoryLock;
+use super::orgs::Orgs;
+use super::readers::{self, Patience};
+use super::verify::{self, Verdict};
+use super::{FILE, agents, directory, foreign, rows, runs, schema};
+use crate::error::StoreError;
+use crate::evidence::Event;
+use crate::identities::ReputationEvent;
+use crate::keys::ApiKey;
+use crate::query::{AgentQuery, AgentSummary, Agents, EventQuery, Events};
+use crate::runs::{Run, RunQuery, Runs};
+
+/// A connection that cannot write, and the version that it found. A database with a write-ahead log wants files beside it
+/// even to be read. Where they cannot be made, and nobody has left a log behind, the file alone is all there is.
+fn look(path: &Path) -> Result<(Connection, i64), StoreError> {
+    let looked = |connection: Result<Connection, StoreError>| {
+        let connection = connection.map_err(|error| foreign(error, path))?;
+        let version = schema::check(&connection, path, schema::VERSION)?;
+        Ok((connection, version))
+    };
+    match looked(readers::connect(path)) {
+        Err(StoreError::Sqlite(error))
+            if error.sqlite_error_code() == Some(rusqlite::ErrorCode::CannotOpen) =>
+        {
+            match readers::connect_alone(path) {
+                Some(connection) => looked(connection),
+                None => Err(error.into()),
+            }
+        }
+        other => other,
+    }
+}
+
+/// A data directory, read beside whoever writes to it.
+pub struct Reader {
+    connection: Connection,
+    orgs: Orgs,
+    path: PathBuf,
+}
+
+impl Reader {
+    /// Opens the database of a data directory, which has to be there.
+    pub fn open(dir: &Path) -> Result<Self, StoreError> {
+        Self::open_file(&dir.join(FILE))
+    }
+
+    /// Opens a database file, which has to be there.
+    pub fn open_file(path: &Path) -> Result<Self, StoreError> {
+        if !path.exists() {
+            return Err(StoreError::Missing(path.to_owned()));
+        }
+        let (connection, version) = look(path)?;
+        match version {
+            0 => return Err(StoreError::Missing(path.to_owned())),
+            schema::VERSION => {}
+            found => return Err(StoreError::Older { found, known: schema::VERSION }),
+        }
+        let orgs = Orgs::load(&connection)?;
+        Ok(Self { connection, orgs, path: path.to_owned() })
+    }
+
+    /// The agents of an organization.
+    pub fn agents(&self, org: &OrgId, query: &AgentQuery) -> Result<Agents, StoreError> {
+        let (moment, org) = (self.connection.unchecked_transaction()?, self.orgs.get(org)?);
+        agents::page(&moment, org, query, agents::behind(&moment, org)?, &Patience::ENDLESS)
+    }
+
+    /// One agent, if it was ever seen.
+    pub fn agent(&self, org: &OrgId, agent: &AgentId) -> Result<Option<AgentSummary>, StoreError> {
+        let moment = self.connection.unchecked_transaction()?;
+        Ok(agents::summary(agent, agents::find_in_log(&moment, self.orgs.get(org)?, agent)?))
+    }
+
+    /// Evaluations, the last accepted first.
+    pub fn events(&self, org: &OrgId, query: EventQuery) -> Result<Events, StoreError> {
+        let (moment, org) = (self.connection.unchecked_transaction()?, self.orgs.get(org)?);
+        match query.agent.clone() {
+            Some(agent) => {
+                let agent = agents::find_in_log(&moment, org, &agent)?;
+                rows::events_of_agent(&moment, agent, query, &Patience::ENDLESS)
+            }
+            None => rows::events_of_org(&moment, org, query, &Patience::ENDLESS),
+        }
+    }
+
+    /// One run.
+    pub fn run(&self, org: &OrgId, id: &RunId) -> Result<Option<Run>, StoreError> {
+        runs::find(&self.connection, self.orgs.get(org)?, id)
+    }
+
+    /// Runs, the last accepted first.
+    pub fn runs(&self, org: &OrgId, query: &RunQuery) -> Result<Runs, StoreError> {
+        runs::page(&self.connection, self.orgs.get(org)?, query, &Patience::ENDLESS)
+    }
+
+    /// Every agent's best attempt at a spec, the best first.
+    pub fn competition(&self, org: &OrgId, spec: &SpecId) -> Result<Vec<Run>, StoreError> {
+        runs::competition(&self.connection, self.orgs.get(org)?, spec, &Patience::ENDLESS)
+    }
+
+    /// How much there is of a kind of evidence in an organization.
+    pub fn count(&self, org: &OrgId, evidence: Evidence) -> Result<u64, StoreError> {
+        export::count(&self.connection, self.orgs.get(org)?, evidence)
+    }
+
+    /// Every evaluation of an organization, the first accepted first.
+    pub fn each_evaluation(&self, org: &OrgId, each: &mut Each<'_, Event>) -> Result<(), StoreError> {
+        export::evaluations(&self.connection, self.orgs.get(org)?, each)
+    }
+
+    /// Every run of an organization, the first accepted first.
+    pub fn each_run(&self, org: &OrgId, each: &mut Each<'_, Run>) -> Result<(), StoreError> {
+        export::runs(&self.connection, self.orgs.get(org)?, each)
+    }
+
+    /// Every reputation event of an organization, the first accepted first.
+    pub fn each_reputation_event(
+        &self,
+        org: &OrgId,
+        each: &mut Each<'_, ReputationEvent>,
+    ) -> Result<(), StoreError> {
+        export::reputation_events(&self.connection, self.orgs.get(org)?, each)
+    }
+
+    /// Every key.
+    pub fn keys(&self) -> Result<Vec<ApiKey>, StoreError> {
+        rows::keys(&self.connection)
+    }
+
+    /// Replays all evidence and compares.
+    pub fn verify(&self, report: &mut dyn FnMut(u64, u64)) -> Result<Verdict, StoreError> {
+        verify::run(&self.connection, report)
+    }
+
+    /// Copies the database to a new file; what is there is never overwritten.
+    pub fn backup(&self, to: &Path, report: &mut dyn FnMut(Progress)) -> Result<(), StoreError> {
+        backup::copy(&self.connection, to, report)
+    }
+
+    /// Copies the database to the place of a store that is not there yet, and holds its directory meanwhile. What a store
+    /// left beside its file would be taken for a part of the copy, so there must be nothing of one.
+    pub fn restore(&self, to: &Path, report: &mut dyn FnMut(Progress)) -> Result<(), StoreError> {
+        let _lock = DirectoryLock::take(directory(to), "renown restore")?;
+        for suffix in ["", "-wal", "-shm"] {
+            let mut part = to.as_os_str().to_owned();
+            part.push(suffix);
+            backup::is_free(Path::new(&part))?;
+        }
+        backup::copy(&self.connection, to, report)
+    }
+
+    /// The version of its schema, and its size in bytes.
+    pub fn describe(&self) -> Result<(i64, u64), StoreError> {
+        let size =
+            std::fs::metadata(&self.path).map_err(StoreError::io(format!("{}", self.path.display())))?;
+        Ok((schema::VERSION, size.len()))
+    }
+}

@@ -1,0 +1,196 @@
+//! Rows of runs into values, and the store of runs.
+
+use renown_core::ids::{OrgId, RunId, SpecId, Workspace};
+use renown_core::scorecard::{Axes, BASELINE_RUNS, Baseline, Outcome, Report, Resources, Stages};
+use renown_core::time::Timestamp;
+use renown_core::units::Whole;
+use rusqlite::{Connection, Row, params};
+
+use super::Sqlite;
+use super::orgs::OrgKey;
+use super::readers::Patience;
+use super::rows::{damaged, nanos, text, time};
+use crate::Reply;
+use crate::error::StoreError;
+use crate::evidence::{Once, Seq};
+use crate::runs::{NewRun, Run, RunQuery, RunStore, Runs, Scored, Submitted, baseline, ranked};
+
+/// The columns of a [`Run`], in the order in which [`run`] reads them. The run of an agent that is erased has no agent.
+pub(super) const RUN: &str = "SELECT r.run, r.run_id, a.name, r.workspace, r.spec_id, r.outcome, r.stages, r.wall_ms, \
+     r.memory_peak_bytes, r.memory_limit_bytes, r.cpu_periods, r.cpu_throttled_periods, r.cpu_throttled_ms, \
+     r.started_ns, r.finished_ns, r.branch, r.pull_request, r.attributes, r.warnings, r.accepted_at, r.digest, \
+     r.baseline_runs, r.baseline_low_ms, r.baseline_high_ms, r.score, r.completion, r.error_rate, r.latency, \
+     r.resource_efficiency, r.defaulted, r.formula_version \
+     FROM agent_run_scores r JOIN agents a ON a.agent = r.agent";
+
+pub(super) fn run(row: &Row<'_>) -> Result<Run, StoreError> {
+    let maybe_text = |column: usize| row.get::<_, Option<String>>(column);
+    let whole = |column: usize| -> Result<Option<Whole>, StoreError> {
+        row.get::<_, Option<u64>>(column)?.map(whole_of).transpose()
+    };
+    let stages = maybe_text(6)?;
+    let counted = stages.as_deref().map(Stages::of_json).transpose().map_err(damaged("stages"))?;
+    let resources = Resources {
+        memory_peak_bytes: whole(8)?,
+        memory_limit_bytes: whole(9)?,
+        cpu_periods: whole(10)?,
+        cpu_throttled_periods: whole(11)?,
+        cpu_throttled_ms: whole(12)?,
+    };
+    let outcome: String = row.get(5)?;
+    let known = Outcome::ALL.into_iter().find(|known| known.name() == outcome);
+    let outcome = known.ok_or_else(|| StoreError::Damaged(format!("an outcome: {outcome:?}")))?;
+    let report = Report { outcome, stages: counted, wall_ms: whole(7)?, resources };
+    let warnings: String = row.get(18)?;
+    Ok(Run {
+        seq: Seq(row.get(0)?),
+        id: text(row, 1, "a run id")?,
+        agent: text(row, 2, "an agent id")?,
+        workspace: text(row, 3, "a workspace")?,
+        spec: maybe_text(4)?.map(|spec| spec.parse()).transpose().map_err(damaged("a spec"))?,
+        report,
+        stages,
+        started_at: row.get::<_, Option<i64>>(13)?.map(nanos).transpose()?,
+        finished_at: nanos(row.get(14)?)?,
+        branch: maybe_text(15)?,
+        pull_request: maybe_text(16)?,
+        attributes: maybe_text(17)?,
+        warnings: serde_json::from_str(&warnings).map_err(damaged("warnings"))?,
+        accepted_at: time(row.get(19)?)?,
+        digest: row.get(20)?,
+        scored: scored(row)?,
+    })
+}
+
+pub(super) fn whole_of(number: u64) -> Result<Whole, StoreError> {
+    Whole::new(number).ok_or_else(|| StoreError::Damaged(format!("the number {number}")))
+}
+
+/// What a row was compared with.
+pub(super) fn baseline_of(row: &Row<'_>, column: usize) -> Result<Baseline, StoreError> {
+    let middle = [whole_of(row.get(column + 1)?)?, whole_of(row.get(column + 2)?)?];
+    Ok(Baseline::from_middle(row.get(column)?, middle))
+}
+
+fn scored(row: &Row<'_>) -> Result<Option<Scored>, StoreError> {
+    let Some(score) = row.get(24)? else { return Ok(None) };
+    let defaulted: String = row.get(29)?;
+    Ok(Some(Scored {
+        score,
+        axes: Axes {
+            completion: row.get(25)?,
+            error_rate: row.get(26)?,
+            latency: row.get(27)?,
+            resource_efficiency: row.get(28)?,
+        },
+        defaulted: serde_json::from_str(&defaulted).map_err(damaged("what was defaulted"))?,
+        formula_version: row.get(30)?,
+        baseline: baseline_of(row, 21)?,
+    }))
+}
+
+/// The run of an id.
+pub(super) fn find(connection: &Connection, org: OrgKey, id: &RunId) -> Result<Option<Run>, StoreError> {
+    let mut select = connection.prepare_cached(&format!("{RUN} WHERE r.org = ?1 AND r.run_id = ?2"))?;
+    let mut rows = select.query(params![org, id.as_str()])?;
+    rows.next()?.map(run).transpose()
+}
+
+/// A page of runs.
+pub(super) fn page(
+    connection: &Connection,
+    org: OrgKey,
+    query: &RunQuery,
+    patience: &Patience,
+) -> Result<Runs, StoreError> {
+    let before = query.before.map_or(i64::MAX, |Seq(before)| before);
+    // The narrowest index there is; the plus keeps the others from being chosen.
+    let (narrow, value) = match (&query.agent, &query.spec) {
+        (Some(agent), _) => {
+            ("r.agent = (SELECT agent FROM agents WHERE org = ?1 AND name = ?3)", agent.as_str())
+        }
+        (None, Some(spec)) => ("r.org = ?1 AND r.spec_id = ?3", spec.as_str()),
+        (None, None) => ("r.org = ?1 AND ?3 = ''", ""),
+    };
+    let mut select =
+        connection.prepare_cached(&format!("{RUN} WHERE {narrow} AND r.run < ?2 ORDER BY r.run DESC"))?;
+    let mut rows = select.query(params![org, before, value])?;
+    let mut runs = Runs::default();
+    while let Some(row) = rows.next()? {
+        patience.check()?;
+        if !runs.take(run(row)?, query) {
+            break;
+        }
+    }
+    Ok(runs)
+}
+
+/// Every agent's best attempt at a spec, the best first.
+pub(super) fn competition(
+    connection: &Connection,
+    org: OrgKey,
+    spec: &SpecId,
+    patience: &Patience,
+) -> Result<Vec<Run>, StoreError> {
+    let mut select = connection.prepare_cached(&format!("{RUN} WHERE r.org = ?1 AND r.spec_id = ?2"))?;
+    let mut rows = select.query(params![org, spec.as_str()])?;
+    let mut runs = Vec::new();
+    while let Some(row) = rows.next()? {
+        patience.check()?;
+        runs.push(run(row)?);
+        // Of many runs of few agents only the best are held.
+        if runs.len() >= 1024 {
+            runs = ranked(runs);
+        }
+    }
+    Ok(ranked(runs))
+}
+
+/// What a run is compared with that ends then: the latest that ended no later and were accepted before that place.
+pub(super) fn baseline_at(
+    connection: &Connection,
+    org: OrgKey,
+    workspace: &Workspace,
+    finished_at: Timestamp,
+    before: i64,
+) -> Result<Baseline, StoreError> {
+    let mut select = connection.prepare_cached(
+        "SELECT wall_ms FROM agent_run_scores WHERE org = ?1 AND workspace = ?2 AND outcome = 'completed' \
+         AND wall_ms IS NOT NULL AND finished_ns <= ?3 AND run < ?4 \
+         ORDER BY finished_ns DESC, run DESC LIMIT ?5",
+    )?;
+    let mut rows =
+        select.query(params![org, workspace.as_str(), finished_at.nanos(), before, BASELINE_RUNS])?;
+    let mut latest_first = Vec::new();
+    while let Some(row) = rows.next()? {
+        latest_first.push(whole_of(row.get(0)?)?);
+    }
+    Ok(baseline(latest_first))
+}
+
+impl RunStore for Sqlite {
+    fn add_run<'a>(
+        &'a self,
+        org: &OrgId,
+        run: NewRun,
+        once: Option<Once<Submitted>>,
+    ) -> Reply<'a, Submitted> {
+        let org = org.clone();
+        self.writer.send(1, move |log| log.add_run(&org, run, once))
+    }
+
+    fn run<'a>(&'a self, org: &OrgId, id: &RunId) -> Reply<'a, Option<Run>> {
+        let (org, id) = (self.orgs.get(org), id.clone());
+        self.readers.run(move |moment, _| find(moment, org?, &id))
+    }
+
+    fn runs<'a>(&'a self, org: &OrgId, query: RunQuery) -> Reply<'a, Runs> {
+        let org = self.orgs.get(org);
+        self.readers.run(move |moment, patience| page(moment, org?, &query, patience))
+    }
+
+    fn competition<'a>(&'a self, org: &OrgId, spec: &SpecId) -> Reply<'a, Vec<Run>> {
+        let (org, spec) = (self.orgs.get(org), spec.clone());
+        self.readers.run(move |moment, patience| competition(moment, org?, &spec, patience))
+    }
+}

@@ -1,0 +1,200 @@
+//! The steps of the walk with runs, reputation events, decisions and erasure.
+
+use std::collections::BTreeMap;
+
+use renown_core::identity::{Category, Event, Reference, ScoreDelta, identity_of};
+use renown_core::ids::IdentityId;
+use renown_core::units::Unit;
+use renown_store::{
+    EventCursor, LatencySource, NewReputationEvent, NewRun, OrgSettings, Publication, Recorded,
+    ReputationEvent, Retention, Run, RunQuery, Seq, Submitted, Tombstone,
+};
+use serde_json::json;
+use uuid::Uuid;
+
+use super::{Subject, Tell, Walk, told};
+use crate::support::{at, wait};
+
+const WORKSPACES: [&str; 3] = ["default", "shop", "shop"];
+const SPECS: [&str; 2] = ["login", "cart"];
+const SLUGS: [&str; 3] = ["one", "two", "three"];
+const DAY_MS: i64 = 86_400_000;
+
+impl<S: Subject> Walk<S> {
+    /// Settings and publications.
+    pub(super) fn decide(&mut self) {
+        let (org, agent) = (self.org(), self.agent());
+        let source = self.dice.pick(&[LatencySource::Gate, LatencySource::Agent]);
+        self.both(|store| wait(store.set_settings(&org, OrgSettings { latency_source: source })));
+        self.both(|store| wait(store.settings(&org)));
+        let slug = self.dice.sometimes(2, |dice| dice.pick(&SLUGS).parse().unwrap());
+        let publication = Publication { public: self.dice.one_in(2), slug };
+        self.both(|store| wait(store.publish(&org, &agent, publication.clone())));
+        self.both(|store| wait(store.publication(&org, &agent)));
+    }
+
+    fn new_run(&mut self) -> NewRun {
+        let number = self.dice.roll(400);
+        let outcome = self.dice.pick(&["completed", "completed", "blocked", "failed"]);
+        let mut run = json!({ "agent_id": self.agent(), "outcome": outcome });
+        if self.dice.one_in(2) {
+            run["workspace"] = self.dice.pick(&WORKSPACES).into();
+        }
+        if self.dice.one_in(2) {
+            run["spec_id"] = self.dice.pick(&SPECS).into();
+        }
+        if !self.dice.one_in(4) {
+            run["wall_ms"] = self.dice.roll(5000).into();
+        }
+        if self.dice.one_in(2) {
+            // Some end at the same time, and many arrive late.
+            run["finished_at"] = at(self.clock - 1000 * self.dice.roll(20) as i64).millis().into();
+        }
+        if self.dice.one_in(3) {
+            run["stages"] = json!([{ "name": "lint", "passed": true }, { "name": "test", "passed": true, "attempts": 2 }]);
+            run["branch"] = self.dice.pick(&["feat/x", "", "\n"]).into();
+        }
+        let submission = renown_core::json::parse(run.to_string().as_bytes()).unwrap();
+        let digest = [self.dice.roll(2) as u8; 32];
+        NewRun { id: format!("r{number}").parse().unwrap(), submission, digest }
+    }
+
+    pub(super) fn add_run(&mut self) {
+        let (org, new) = (self.org(), self.new_run());
+        let key = self.dice.sometimes(4, |dice| format!("k{}", dice.roll(8)));
+        self.both(|store| {
+            wait(store.add_run(&org, new.clone(), key.as_deref().map(|key| told(&org, key)))).map(submitted)
+        });
+        self.both(|store| wait(store.run(&org, &new.id)).map(|run| run.map(plain)));
+    }
+
+    /// Every page of runs, and a competition.
+    pub(super) fn runs(&mut self) {
+        let (org, agent) = (self.org(), self.agent());
+        let query = RunQuery {
+            agent: self.dice.sometimes(3, |_| agent),
+            workspace: self.dice.sometimes(4, |dice| dice.pick(&WORKSPACES).parse().unwrap()),
+            spec: self.dice.sometimes(3, |dice| dice.pick(&SPECS).parse().unwrap()),
+            tier: self.dice.sometimes(6, |dice| dice.pick(&renown_core::scorecard::Tier::ALL)),
+            from: self.dice.sometimes(6, |dice| at(dice.roll(100_000) as i64)),
+            to: self.dice.sometimes(6, |dice| at(dice.roll(10_000_000) as i64)),
+            before: None,
+            limit: self.dice.roll(30) + 1,
+        };
+        self.both(|store| {
+            let (mut all, mut before) = (Vec::new(), None);
+            loop {
+                let page = wait(store.runs(&org, RunQuery { before, ..query.clone() }))?;
+                all.push(page.runs.into_iter().map(plain).collect::<Vec<_>>());
+                before = page.next;
+                if before.is_none() {
+                    return Ok(all);
+                }
+            }
+        });
+        let spec = self.dice.pick(&SPECS).parse().unwrap();
+        self.both(|store| {
+            Ok(wait(store.competition(&org, &spec))?.into_iter().map(plain).collect::<Vec<_>>())
+        });
+    }
+
+    fn identity_id(
+        &mut self,
+        org: &renown_core::ids::OrgId,
+    ) -> (IdentityId, Option<renown_core::ids::AgentId>) {
+        if self.dice.one_in(3) {
+            return (Uuid::from_u128(self.dice.roll(3) as u128).into(), None);
+        }
+        let agent = self.agent();
+        (identity_of(org, &agent), Some(agent).filter(|_| self.dice.one_in(2)))
+    }
+
+    pub(super) fn add_reputation_events(&mut self) {
+        let org = self.org();
+        let events: Vec<NewReputationEvent> = (0..=self.dice.roll(30))
+            .map(|_| {
+                let (identity, agent) = self.identity_id(&org);
+                let millis = self.dice.pick(&[1, 1000, 60_000, 3_600_000, DAY_MS]);
+                let event = Event {
+                    event_id: Uuid::from_u128(self.dice.roll(5000) as u128),
+                    timestamp: at(self.clock - millis * self.dice.roll(130) as i64),
+                    identity_id: None,
+                    agent_id: None,
+                    category: self.dice.pick(&Category::ALL),
+                    event_type: "task".parse().unwrap(),
+                    score_delta: ScoreDelta::from_millionths(self.dice.roll(4_000_001) as i64 - 2_000_000)
+                        .unwrap(),
+                    confidence: Unit::ONE,
+                    reference_type: Reference::default(),
+                    reference_id: self.dice.sometimes(3, |_| "ref".to_owned()),
+                    attributes: BTreeMap::from([("k".to_owned(), "v".to_owned())]),
+                };
+                NewReputationEvent { identity, agent, event }
+            })
+            .collect();
+        self.both(|store| wait(store.add_reputation_events(&org, events.clone(), Some(told(&org, "k2")))));
+    }
+
+    /// The windows of an identity, and every page of its events.
+    pub(super) fn identity(&mut self) {
+        let org = self.org();
+        let (identity, _) = self.identity_id(&org);
+        let as_of =
+            at(self.clock + DAY_MS - self.dice.pick(&[1, 60_000, DAY_MS]) * self.dice.roll(130) as i64);
+        self.both(|store| wait(store.identity_windows(&org, identity, as_of)));
+        let limit = self.dice.roll(100) + 1;
+        self.both(|store| {
+            let (mut all, mut after): (Vec<ReputationEvent>, Option<EventCursor>) = (Vec::new(), None);
+            loop {
+                let page = wait(store.reputation_events(&org, identity, after, limit))?;
+                all.extend(page.events.into_iter().map(|event| ReputationEvent { seq: Seq(0), ..event }));
+                after = page.next;
+                if after.is_none() {
+                    return Ok(all);
+                }
+            }
+        });
+    }
+
+    /// Erases an agent. Before all of it is gone, nothing of it may be seen.
+    pub(super) fn erase(&mut self) {
+        // Not the hot one once its window fills: the walk is about that too.
+        let agents = if self.step < 300 { &["hot", "warm"][..] } else { &["warm", "Cold", "cold", "кот"] };
+        let (org, agent) = (self.org(), self.dice.pick(agents).parse().unwrap());
+        self.both(|store| wait(store.erase(&org, &agent)));
+        if self.dice.one_in(2) {
+            self.standing();
+            self.events();
+            self.runs();
+            self.append();
+        }
+        while wait(self.subject.store().tend(Retention::default())).unwrap() {}
+        let done = |tombstone: Tombstone| (tombstone.digest, tombstone.asked_at, tombstone.erased);
+        self.both(|store| Ok(wait(store.tombstones(&org))?.into_iter().map(done).collect::<Vec<_>>()));
+    }
+}
+
+/// A run without what is a store's own.
+fn plain(run: Run) -> Run {
+    Run { seq: Seq(0), ..run }
+}
+
+fn submitted(submitted: Submitted) -> Submitted {
+    match submitted {
+        Submitted::New(run) => Submitted::New(Box::new(plain(*run))),
+        Submitted::Again(run) => Submitted::Again(Box::new(plain(*run))),
+        Submitted::Taken => Submitted::Taken,
+    }
+}
+
+impl Tell for Submitted {
+    fn tell(&self) -> String {
+        format!("{:?}", submitted(self.clone()))
+    }
+}
+
+impl Tell for Recorded {
+    fn tell(&self) -> String {
+        format!("{self:?}")
+    }
+}

@@ -1,0 +1,191 @@
+//! What is erased is gone, from the bytes of the file too, and what is too old goes without changing a score.
+
+use std::fs;
+
+use renown_core::identity::identity_of;
+use renown_core::ids::AgentId;
+use renown_store::sqlite::compact;
+use renown_store::{
+    AdminStore, EventQuery, IdentityStore, Publication, Retention, RunQuery, RunStore, Store, Submitted,
+};
+
+use crate::support::{
+    Hand, Scratch, at, default_org, evaluation, evaluations, event, ids, once, open, run, verify, wait,
+};
+
+const DAY_MS: i64 = 86_400_000;
+
+/// Everything that there can be of an agent, each with its name in it.
+fn write(store: &dyn Store, agent: &str, evaluations_count: usize) {
+    let org = default_org();
+    wait(store.append(&org, evaluations(agent, &format!("evaluation-{agent}"), evaluations_count), None))
+        .unwrap();
+    let reply = format!(r#"{{"updates":[{{"agent_id":"{agent}"}}]}}"#);
+    let one = vec![evaluation(agent, &format!("replied-{agent}"))];
+    wait(store.append(&org, one, Some(once(&format!("key-of-{}", agent.len()), &reply)))).unwrap();
+    for number in 0..30 {
+        let text = format!(
+            r#"{{"agent_id":"{agent}","outcome":"completed","wall_ms":{},"spec_id":"login","branch":"branch-{agent}","attributes":{{"a":"attribute-{agent}"}}}}"#,
+            1000 + number
+        );
+        wait(store.add_run(&org, run(&format!("run-{agent}-{number}"), &text), None)).unwrap();
+    }
+    let events = (0..700).map(|number| event(agent, agent.len() as i64 * 1000 + number, -60_000 * number));
+    wait(store.add_reputation_events(&org, events.collect(), None)).unwrap();
+    let publication = Publication { public: true, slug: Some(format!("slug-{agent}").parse().unwrap()) };
+    wait(store.publish(&org, &agent.parse().unwrap(), publication)).unwrap();
+}
+
+/// What can be seen of an agent.
+fn seen(store: &dyn Store, agent: &str) -> String {
+    let (org, agent): (_, AgentId) = (default_org(), agent.parse().unwrap());
+    let query = RunQuery { agent: Some(agent.clone()), limit: 100, ..RunQuery::default() };
+    let identity = identity_of(&org, &agent);
+    format!(
+        "{:?} {:?} {:?} {:?} {:?}",
+        wait(store.tally(&org, &agent)).unwrap(),
+        wait(store.runs(&org, query)).unwrap().runs,
+        wait(store.identity_windows(&org, identity, at(0))).unwrap(),
+        wait(store.reputation_events(&org, identity, None, 5000)).unwrap().events,
+        wait(store.publication(&org, &agent)).unwrap(),
+    )
+}
+
+fn tend(store: &dyn Store, retention: Retention) {
+    while wait(store.tend(retention)).unwrap() {}
+}
+
+/// How often a text stands in the files of a data directory.
+fn occurrences(scratch: &Scratch, text: &str) -> usize {
+    let files = fs::read_dir(scratch.path()).unwrap().map(|file| fs::read(file.unwrap().path()).unwrap());
+    files.map(|bytes| bytes.windows(text.len()).filter(|found| *found == text.as_bytes()).count()).sum()
+}
+
+#[test]
+fn nothing_of_an_erased_agent_is_left_and_others_stay_as_they_are() {
+    let (scratch, hand) = (Scratch::new("erased"), Hand::at_noon());
+    let store = open(scratch.path(), &hand);
+    write(&*store, "doomed-agent", 1300);
+    write(&*store, "kept", 40);
+    write(&*store, "doomed-agent", 0);
+    let kept = seen(&*store, "kept");
+    assert!(occurrences(&scratch, "doomed-agent") > 1000);
+
+    assert!(wait(store.erase(&default_org(), &"doomed-agent".parse().unwrap())).unwrap());
+    assert!(!seen(&*store, "doomed-agent").contains("doomed"), "it is gone at once");
+    assert!(ids(&*store, &default_org()).iter().all(|id| !id.contains("doomed")));
+    // It may come back, as somebody new, before all of it is gone.
+    wait(store.append(&default_org(), vec![evaluation("doomed-agent", "new-life")], None)).unwrap();
+    tend(&*store, Retention::default());
+    assert_eq!(wait(store.tally(&default_org(), &"doomed-agent".parse().unwrap())).unwrap().evaluations(), 1);
+    assert!(wait(store.erase(&default_org(), &"doomed-agent".parse().unwrap())).unwrap());
+    tend(&*store, Retention::default());
+    assert_eq!(seen(&*store, "kept"), kept);
+    let tombstones = wait(store.tombstones(&default_org())).unwrap();
+    assert_eq!(tombstones.iter().map(|tombstone| tombstone.erased).collect::<Vec<_>>(), [1, 1301 + 30 + 700]);
+    assert!(tombstones.iter().all(|tombstone| tombstone.done_at.is_some()));
+    assert!(!wait(store.erase(&default_org(), &"doomed-agent".parse().unwrap())).unwrap(), "there is none");
+    drop(store);
+    compact(&scratch.database(), "a test").unwrap();
+    verify(scratch.path()).unwrap();
+    assert_eq!(occurrences(&scratch, "doomed"), 0, "not a byte");
+    assert!(occurrences(&scratch, "evaluation-kept") > 0);
+}
+
+#[test]
+fn an_erasure_that_was_cut_off_goes_on_after_a_restart() {
+    let (scratch, hand) = (Scratch::new("cut-off"), Hand::at_noon());
+    let store = open(scratch.path(), &hand);
+    write(&*store, "doomed-agent", 1300);
+    wait(store.erase(&default_org(), &"doomed-agent".parse().unwrap())).unwrap();
+    assert!(wait(store.tend(Retention::default())).unwrap());
+    drop(store);
+    verify(scratch.path()).unwrap();
+    assert!(occurrences(&scratch, "doomed") > 0);
+    let store = open(scratch.path(), &hand);
+    // The last place was an erased one, and is not given again.
+    let before =
+        wait(store.events(&default_org(), EventQuery { limit: 1, ..EventQuery::default() })).unwrap();
+    assert!(before.events.is_empty());
+    wait(store.append(&default_org(), vec![evaluation("other", "after")], None)).unwrap();
+    let after = wait(store.events(&default_org(), EventQuery { limit: 1, ..EventQuery::default() })).unwrap();
+    assert!(after.events[0].seq.0 >= 1301, "{:?}", after.events[0].seq);
+    tend(&*store, Retention::default());
+    drop(store);
+    compact(&scratch.database(), "a test").unwrap();
+    verify(scratch.path()).unwrap();
+    assert_eq!(occurrences(&scratch, "doomed"), 0);
+}
+
+#[test]
+fn retention_keeps_windows_and_baselines_and_changes_no_score() {
+    let (scratch, hand) = (Scratch::new("retention"), Hand::at_noon());
+    let store = open(scratch.path(), &hand);
+    let org = default_org();
+    // An agent with more than a window of old evaluations, and one with few.
+    for (agent, count) in [("many", 1200), ("few", 30)] {
+        let mut all = evaluations(agent, agent, count);
+        for (number, new) in all.iter_mut().enumerate() {
+            new.passed = number % 7 != 0;
+        }
+        wait(store.append(&org, all, None)).unwrap();
+    }
+    for number in 0..50 {
+        let text = format!(r#"{{"agent_id":"many","outcome":"completed","wall_ms":{}}}"#, 1000 + 10 * number);
+        wait(store.add_run(&org, run(&format!("r{number}"), &text), None)).unwrap();
+    }
+    wait(store.add_run(&org, run("failed", r#"{"agent_id":"many","outcome":"failed"}"#), None)).unwrap();
+    let tallies = || ["many", "few"].map(|agent| wait(store.tally(&org, &agent.parse().unwrap())).unwrap());
+    let before = tallies();
+
+    hand.set(10 * DAY_MS);
+    wait(store.append(&org, vec![evaluation("few", "late")], None)).unwrap();
+    let after_late = tallies();
+    let retention = Retention { evaluations_days: Some(5), runs_days: Some(5), ..Retention::default() };
+    tend(&*store, retention);
+    assert_eq!((tallies(), tallies()[0]), (after_late, before[0]));
+    let left = ids(&*store, &org);
+    assert_eq!(left.iter().filter(|id| id.starts_with("many")).count(), 500, "a window");
+    assert_eq!(left.iter().filter(|id| id.starts_with("few") || *id == "late").count(), 31);
+    let runs = wait(store.runs(&org, RunQuery { limit: 100, ..RunQuery::default() })).unwrap().runs;
+    assert_eq!(runs.len(), 20, "a baseline");
+    let Submitted::New(next) = wait(store.add_run(
+        &org,
+        run("next", r#"{"agent_id":"few","outcome":"completed","wall_ms":1395}"#),
+        None,
+    ))
+    .unwrap() else {
+        panic!()
+    };
+    let scored = next.scored.unwrap();
+    assert_eq!((scored.axes.latency, scored.baseline.runs()), (80, 20), "the median of 1300 to 1490 is 1395");
+    // The window slides on over what is left, also after a restart.
+    drop(store);
+    verify(scratch.path()).unwrap();
+    let store = open(scratch.path(), &hand);
+    wait(store.append(&org, evaluations("many", "more", 20), None)).unwrap();
+    let window = wait(store.window(&org, &"many".parse().unwrap())).unwrap();
+    assert_eq!(window.tally(), wait(store.tally(&org, &"many".parse().unwrap())).unwrap());
+    drop(store);
+    verify(scratch.path()).unwrap();
+}
+
+#[test]
+fn reputation_events_go_after_three_years_and_their_sums_with_them() {
+    let (scratch, hand) = (Scratch::new("three-years"), Hand::at_noon());
+    let store = open(scratch.path(), &hand);
+    let org = default_org();
+    let events = (0..1500_i64).map(|number| event("old", number, -number * DAY_MS));
+    wait(store.add_reputation_events(&org, events.collect(), None)).unwrap();
+    let identity = identity_of(&org, &"old".parse().unwrap());
+    let windows = |as_of| wait(store.identity_windows(&org, identity, as_of)).unwrap();
+    let before = windows(at(0));
+    tend(&*store, Retention::default());
+    let left = wait(store.reputation_events(&org, identity, None, 5000)).unwrap().events;
+    // Noon of today and of the 1096 days before it; the day in which the limit lies is kept whole.
+    assert_eq!(left.len(), 1097);
+    assert_eq!(windows(at(0)), before);
+    assert_eq!(windows(at(-1200 * DAY_MS)).breakdown().standing(at(0)).total_events, 0);
+    drop(store);
+    verify(scratch.path()).unwrap();
+}

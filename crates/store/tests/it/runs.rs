@@ -1,0 +1,120 @@
+//! Runs that come at the same time, and runs whose score is missing or wrong.
+
+use std::thread;
+
+use renown_core::units::Whole;
+use renown_store::sqlite::Sqlite;
+use renown_store::{IdentityStore, RunQuery, RunStore, Store};
+
+use crate::support::{Hand, Scratch, at, default_org, evaluations, event, open, run, verify, wait};
+
+const THREADS: i64 = 8;
+const EACH: i64 = 40;
+
+/// A run of a workspace that took so long. Later numbers ended earlier for half of them, so many arrive late.
+fn text(number: i64) -> String {
+    let finished_at = at(if number % 2 == 0 { number } else { -number } * 1000).millis();
+    format!(
+        r#"{{"agent_id":"a{}","outcome":"completed","wall_ms":{},"finished_at":{finished_at}}}"#,
+        number % 3,
+        1 + (number * 7919) % 5000,
+    )
+}
+
+/// Runs in the order of acceptance, each with what it was compared with.
+fn accepted(store: &Sqlite) -> Vec<renown_store::Run> {
+    let query = RunQuery { limit: 10_000, ..RunQuery::default() };
+    let mut runs = wait(store.runs(&default_org(), query)).unwrap().runs;
+    runs.reverse();
+    runs
+}
+
+#[test]
+fn runs_that_come_together_are_each_compared_with_all_that_were_there() {
+    let (scratch, hand) = (Scratch::new("together"), Hand::at_noon());
+    let store = open(scratch.path(), &hand);
+    thread::scope(|scope| {
+        for thread in 0..THREADS {
+            let store = &store;
+            scope.spawn(move || {
+                for number in (0..EACH).map(|number| number * THREADS + thread) {
+                    wait(store.add_run(&default_org(), run(&format!("r{number}"), &text(number)), None))
+                        .unwrap();
+                }
+            });
+        }
+    });
+    let runs = accepted(&store);
+    assert_eq!(runs.len() as i64, THREADS * EACH);
+    for (index, run) in runs.iter().enumerate() {
+        // By the words of the formula: the latest twenty that ended no later than this one and were known before it.
+        let mut before: Vec<_> =
+            runs[..index].iter().filter(|other| other.finished_at <= run.finished_at).collect();
+        before.sort_by_key(|other| (other.finished_at, other.seq));
+        let mut walls: Vec<u64> =
+            before.iter().rev().take(20).map(|other| other.report.wall_ms.unwrap().get()).collect();
+        walls.sort_unstable();
+        // Twice the median, which is a half at times.
+        let count = walls.len();
+        let twice = if count == 0 { 0 } else { walls[(count - 1) / 2] + walls[count / 2] };
+        let baseline = run.scored.as_ref().unwrap().baseline;
+        let [low, high] = baseline.middle_ms().map(Whole::get);
+        assert_eq!((low + high, baseline.runs()), (twice, count), "{run:?}");
+    }
+    drop(store);
+    assert_eq!(verify(scratch.path()).unwrap().runs, (THREADS * EACH) as u64);
+}
+
+#[test]
+fn what_is_missing_or_wrong_beside_the_evidence_is_made_again() {
+    let (scratch, hand) = (Scratch::new("repair"), Hand::at_noon());
+    let store = open(scratch.path(), &hand);
+    for number in 0..30 {
+        wait(store.add_run(&default_org(), run(&format!("r{number}"), &text(number)), None)).unwrap();
+    }
+    let events = (0..50).map(|number| event("a0", number, -3_600_000 * number));
+    wait(store.add_reputation_events(&default_org(), events.collect(), None)).unwrap();
+    wait(store.append(&default_org(), evaluations("a0", "e", 30), None)).unwrap();
+    let right = accepted(&store);
+    drop(store);
+
+    let change = |sql: &str| {
+        let changed = rusqlite::Connection::open(scratch.database()).unwrap().execute(sql, []).unwrap();
+        assert!(changed > 0, "{sql}");
+    };
+    change(
+        "UPDATE agent_run_scores SET score = NULL, completion = NULL, error_rate = NULL, latency = NULL, \
+         resource_efficiency = NULL, defaulted = NULL, formula_version = NULL WHERE run % 2 = 0",
+    );
+    let store = open(scratch.path(), &hand);
+    let unscored = accepted(&store);
+    assert_eq!(
+        unscored.iter().filter(|run| run.scored.is_none() && run.tier().name() == "Unranked").count(),
+        15
+    );
+    let repaired = wait(store.repair()).unwrap();
+    assert_eq!((repaired.runs, repaired.agents, repaired.identities), (15, 0, false));
+    assert_eq!(accepted(&store), right);
+    drop(store);
+
+    for (sql, what) in [
+        ("UPDATE identity_sums SET count = count + 1 WHERE level = 1", "the sums of an identity"),
+        ("DELETE FROM identity_sums WHERE level = 2", "the sums of an identity"),
+        ("UPDATE agents SET passed = passed - 1, score = 1 WHERE evaluations > 0", "agent \"a0\""),
+    ] {
+        change(sql);
+        let said = verify(scratch.path()).unwrap_err().to_string();
+        assert!(said.contains(what), "{said}");
+        let store = open(scratch.path(), &hand);
+        let repaired = wait(store.repair()).unwrap();
+        assert_eq!(
+            (repaired.agents, repaired.identities),
+            (u64::from(sql.contains("agents")), sql.contains("sums"))
+        );
+        drop(store);
+        verify(scratch.path()).unwrap();
+    }
+    // A score that was given is evidence of its own: it is told, and stays.
+    change("UPDATE agent_run_scores SET score = score - 1 WHERE run_id = 'r7'");
+    assert!(verify(scratch.path()).unwrap_err().to_string().contains("run \"r7\""));
+}
