@@ -3,6 +3,7 @@
 mod help;
 mod operate;
 mod proxy;
+mod runs;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -21,6 +22,7 @@ use crate::setup::server::{self, ServerUrl};
 use help::{GATE_HELP, JUDGE_HELP, KEYS_HELP, PROXY_HELP, SCORE_HELP, SERVE_HELP, SETUP_HELP};
 pub(crate) use operate::*;
 pub(crate) use proxy::*;
+pub(crate) use runs::*;
 
 /// Tells whether an AI agent's work can be trusted.
 #[derive(Debug, Parser)]
@@ -46,6 +48,18 @@ pub(crate) enum Command {
 
     /// List agents, or show one
     Agents(AgentsArgs),
+
+    /// Score finished runs, list them, and compare agents that attempted one spec
+    Runs(RunsArgs),
+
+    /// Run a command, time it, and score the run
+    Run(RunArgs),
+
+    /// Write all evidence of a kind to a file
+    Export(ExportArgs),
+
+    /// Erase an agent and all its evidence
+    Forget(ForgetArgs),
 
     /// Replay all evidence and compare every stored score with a fresh one
     Verify(VerifyArgs),

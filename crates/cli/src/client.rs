@@ -111,3 +111,26 @@ impl Client {
         })
     }
 }
+
+/// A text as a part of a path or a value of a query: every byte that is not plainly a letter, a digit, `-`, `_` or `~` is escaped.
+pub(crate) fn encoded(text: &str) -> String {
+    let byte = |byte: u8| match byte {
+        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'~' => char::from(byte).to_string(),
+        other => format!("%{other:02X}"),
+    };
+    text.bytes().map(byte).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_id_fits_into_a_path() {
+        for (text, expected) in
+            [("a-b_c~9", "a-b_c~9"), ("ci/bot é", "ci%2Fbot%20%C3%A9"), ("a.b?&=%", "a%2Eb%3F%26%3D%25")]
+        {
+            assert_eq!(encoded(text), expected);
+        }
+    }
+}

@@ -17,6 +17,12 @@ impl Failure {
         Self { error: error.into(), hint: None }
     }
 
+    /// The same, with where it happened before it.
+    pub(crate) fn within(mut self, place: &str) -> Self {
+        self.error = format!("{place}: {}", self.error);
+        self
+    }
+
     pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
         Self { hint: Some(hint.into()), ..self }
     }

@@ -9,7 +9,9 @@ mod backup;
 mod client;
 mod config;
 mod doctor;
+mod export;
 mod failure;
+mod forget;
 mod gate;
 mod inputs;
 mod judge;
@@ -19,6 +21,8 @@ mod logs;
 mod place;
 mod progress;
 mod proxy;
+mod run;
+mod runs;
 mod score;
 mod serve;
 mod settings;
@@ -74,6 +78,10 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Serve(args) => serve::run(args, cli.quiet),
         Command::Keys(args) => keys::run(args),
         Command::Agents(args) => agents::run(args),
+        Command::Runs(args) => runs::run(args),
+        Command::Run(args) => run::run(args, cli.quiet),
+        Command::Export(args) => export::run(args, cli.quiet),
+        Command::Forget(args) => forget::run(args),
         Command::Verify(args) => verify::run(args, cli.quiet),
         Command::Backup(args) => backup::run(args, cli.quiet),
         Command::Restore(args) => backup::restore(args, cli.quiet),

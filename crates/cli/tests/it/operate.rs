@@ -9,6 +9,7 @@ mod first_start;
 mod help;
 mod keys;
 mod mistakes;
+mod runs;
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};

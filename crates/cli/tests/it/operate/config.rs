@@ -104,10 +104,14 @@ fn mistakes_are_named_by_file_line_and_key_or_by_variable() {
         ),
         (
             "data = \"d\"\nlisten_to = \"127.0.0.1:1\"\n",
-            "line 2: unknown key listen_to, expected one of data, listen, store, limits, prices, proxy, gates, gate; \
+            "line 2: unknown key listen_to, expected one of data, listen, store, limits, retention, prices, proxy, gates, gate; \
              the nearest is listen",
         ),
-        ("[retention]\nruns = 3\n", "line 1: unknown key retention, expected one of data, "),
+        ("[retention]\nruns = -3\n", "line 2: runs: -3, expected"),
+        (
+            "[retention]\nevents = 1\n",
+            "line 2: unknown key retention.events, expected one of evaluations, runs",
+        ),
         ("listen\n", "line 1: "),
         ("[gates]\nevaluate = [\"spelling\"]\n", "gates.evaluate: \"spelling\" is no gate"),
     ] {

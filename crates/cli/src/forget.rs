@@ -1,0 +1,68 @@
+//! `renown forget`: erases an agent and all its evidence. On the data directory, or through a server.
+
+use std::io::{self, BufRead, IsTerminal, Write};
+use std::process::ExitCode;
+
+use renown_store::sqlite::{Sqlite, compact};
+use renown_store::{AdminStore, Retention};
+
+use crate::args::ForgetArgs;
+use crate::client::{Client, encoded};
+use crate::failure::{self, Failure, printable};
+use crate::place::{self, wait};
+use crate::printed;
+
+const PURPOSE: &str = "renown forget";
+
+pub(crate) fn run(args: &ForgetArgs) -> Result<ExitCode, Failure> {
+    confirm(args)?;
+    let agent = args.agent.as_str();
+    let said = if let Some(client) = Client::of(&args.server)? {
+        let agent = encoded(agent);
+        client.delete(&format!("/v1/agents/{agent}?confirm={agent}"))?;
+        "is being erased, which takes less than a minute"
+    } else {
+        let place = args.place.resolve()?;
+        let store = place.write(PURPOSE)?;
+        erase(&store, args)?;
+        drop(store);
+        compact(&place.file, PURPOSE).map_err(|error| place::failure(&error))?;
+        "is erased"
+    };
+    printed(writeln!(io::stdout().lock(), "{} {said}", printable(agent)))
+}
+
+/// Asks, where there is somebody to ask.
+fn confirm(args: &ForgetArgs) -> Result<(), Failure> {
+    if args.yes {
+        return Ok(());
+    }
+    let shown = printable(args.agent.as_str());
+    if !io::stdin().is_terminal() {
+        return Err(
+            Failure::new(format!("{shown} would be erased for ever")).hint("--yes does it without asking")
+        );
+    }
+    failure::note(&format!("all evidence of {shown} will be erased for ever; type its id to go on"));
+    let mut answer = String::new();
+    io::stdin()
+        .lock()
+        .read_line(&mut answer)
+        .map_err(|error| Failure::new(format!("the terminal: {error}")))?;
+    if answer.trim_end_matches(['\r', '\n']) == args.agent.as_str() {
+        return Ok(());
+    }
+    Err(Failure::new("nothing was erased"))
+}
+
+fn erase(store: &Sqlite, args: &ForgetArgs) -> Result<(), Failure> {
+    let failed = |error: renown_store::StoreError| place::failure(&error);
+    if !wait(store.erase(&args.org, &args.agent))?.map_err(failed)? {
+        let error = format!("no agent {:?} in {}", args.agent.as_str(), args.org);
+        return Err(Failure::new(error).hint("`renown agents list --search TEXT` looks for one"));
+    }
+    // What is old stays for the server, which knows how long it is kept.
+    let everything = Retention { events_days: u32::MAX, ..Retention::default() };
+    while wait(store.tend(everything))?.map_err(failed)? {}
+    Ok(())
+}

@@ -1,0 +1,277 @@
+//! `renown runs`: submits finished runs, shows them, and says who did best. On the data directory, or through a server.
+
+use std::fmt::Write as _;
+use std::io::{self, BufReader, Read, Write};
+use std::process::ExitCode;
+
+use renown_core::ids::{AgentId, OrgId, RunId, SpecId, Workspace};
+use renown_core::json;
+use renown_core::scorecard::Submission;
+use renown_server::runs::{digest, shown};
+use renown_store::sqlite::{Reader, Sqlite, system_clock};
+use renown_store::{NewRun, RunQuery, RunStore, Submitted};
+use serde_json::Value;
+
+use crate::args::{RunsArgs, RunsCommand, RunsFilter, RunsReach, TextFormatArg};
+use crate::client::{Client, encoded};
+use crate::failure::{self, BAD_INPUT, Failure, printable};
+use crate::inputs::{Input, Inputs, Text};
+use crate::place::{self, wait};
+use crate::printed;
+use crate::source::Source;
+use crate::table::table;
+
+const PURPOSE: &str = "renown runs";
+
+pub(crate) fn run(args: &RunsArgs) -> Result<ExitCode, Failure> {
+    let (value, reach, as_text): (Value, _, fn(&Value) -> String) = match &args.command {
+        RunsCommand::Submit { file, reach } => return submit(Source::open(file, "JSON")?, reach),
+        RunsCommand::Show { run, reach } => (show(run, reach)?, reach, scorecard),
+        RunsCommand::List { filter, limit, reach } => (list(filter, *limit, reach)?, reach, listed),
+        RunsCommand::Compare { spec, reach } => (compare(spec, reach)?, reach, ranking),
+    };
+    let text = match reach.format {
+        TextFormatArg::Json => format!("{value:#}\n"),
+        TextFormatArg::Text => as_text(&value),
+    };
+    let mut out = io::stdout().lock();
+    printed(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+}
+
+/// Where runs are sent to.
+pub(crate) enum Destination {
+    Server(Client),
+    Store(Box<Sqlite>, OrgId),
+}
+
+impl Destination {
+    pub(crate) fn of(reach: &RunsReach) -> Result<Self, Failure> {
+        Ok(match Client::of(&reach.server)? {
+            Some(client) => Self::Server(client),
+            None => Self::Store(Box::new(reach.place.resolve()?.write(PURPOSE)?), reach.org.clone()),
+        })
+    }
+
+    /// Submits a run: its scorecard.
+    pub(crate) fn submit(&self, text: &[u8]) -> Result<Value, Failure> {
+        let submission: Submission = json::parse(text).map_err(|error| Failure::new(error.to_string()))?;
+        match self {
+            Self::Server(client) => {
+                let body = serde_json::from_slice(text).unwrap_or_default();
+                client.post("/v1/runs", &body)
+            }
+            Self::Store(store, org) => {
+                let id = submission.run.clone().map_or_else(made, Ok)?;
+                let new = NewRun { id: id.clone(), submission, digest: digest(text) };
+                let submitted =
+                    wait(store.add_run(org, new, None))?.map_err(|error| place::failure(&error))?;
+                match submitted {
+                    Submitted::New(run) | Submitted::Again(run) => Ok(shown::score(&run)),
+                    Submitted::Taken => Err(Failure::new(format!(
+                        "run_id: {:?} is another run, which was sent with another body",
+                        id.as_str()
+                    ))),
+                }
+            }
+        }
+    }
+}
+
+/// A new id of a run.
+fn made() -> Result<RunId, Failure> {
+    let no_randomness = |error| Failure::new(format!("no random numbers: {error}"));
+    let (high, low) = (getrandom::u64().map_err(no_randomness)?, getrandom::u64().map_err(no_randomness)?);
+    let millis = u64::try_from((system_clock())().millis()).unwrap_or_default();
+    Ok(RunId::made(millis, u128::from(high) << 64 | u128::from(low)))
+}
+
+/// Submits every run of a file. One that is refused does not stop the others.
+fn submit(source: Source, reach: &RunsReach) -> Result<ExitCode, Failure> {
+    let Source { name, file, .. } = source;
+    let unreadable = |error: io::Error| Failure::new(format!("{name}: {error}"));
+    let destination = Destination::of(reach)?;
+    let mut inputs = Inputs::new(BufReader::new(Box::new(file) as Box<dyn Read>)).map_err(unreadable)?;
+    let (mut out, mut is_bad, mut count) = (io::stdout().lock(), false, 0);
+    while let Some(Input { place, text }) = inputs.next().map_err(unreadable)? {
+        count += 1;
+        let submitted = match text {
+            Text::TooLong => Err(Failure::new("longer than an input may be")),
+            Text::Whole(text) => destination.submit(&text),
+        };
+        let answer = match (submitted, reach.format) {
+            (Ok(score), TextFormatArg::Text) => scorecard(&score),
+            (Ok(score), TextFormatArg::Json) => format!("{score}\n"),
+            (Err(refused), _) => {
+                is_bad = true;
+                failure::print(&refused.within(&format!("{name}, line {}", place.line)));
+                continue;
+            }
+        };
+        if let Err(error) = out.write_all(answer.as_bytes()).and_then(|()| out.flush()) {
+            return printed(Err(error));
+        }
+    }
+    if count == 0 {
+        return Err(Failure::new(format!("{name}: empty, expected a run as JSON")).hint(
+            r#"echo '{"agent_id":"me","outcome":"completed","wall_ms":61000}' | renown runs submit -"#,
+        ));
+    }
+    Ok(if is_bad { ExitCode::from(BAD_INPUT) } else { ExitCode::SUCCESS })
+}
+
+fn reader(reach: &RunsReach) -> Result<Reader, Failure> {
+    reach.place.resolve()?.read()
+}
+
+fn show(run: &RunId, reach: &RunsReach) -> Result<Value, Failure> {
+    if let Some(client) = Client::of(&reach.server)? {
+        return client.get(&format!("/v1/runs/{}", encoded(run.as_str())));
+    }
+    let found = reader(reach)?.run(&reach.org, run).map_err(|error| place::failure(&error))?;
+    let missing = || Failure::new(format!("no run {:?} in {}", run.as_str(), reach.org));
+    found.map(|run| shown::run(&run)).ok_or_else(|| missing().hint("`renown runs list` shows them"))
+}
+
+fn list(filter: &RunsFilter, limit: u32, reach: &RunsReach) -> Result<Value, Failure> {
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let Some(client) = Client::of(&reach.server)? else {
+        let query = RunQuery {
+            agent: filter.agent.clone(),
+            workspace: filter.workspace.clone(),
+            spec: filter.spec.clone(),
+            limit,
+            ..RunQuery::default()
+        };
+        let page = reader(reach)?.runs(&reach.org, &query).map_err(|error| place::failure(&error))?;
+        return Ok(page.runs.iter().map(shown::run).collect());
+    };
+    let filters = [
+        ("agent_id", filter.agent.as_ref().map(AgentId::as_str)),
+        ("workspace", filter.workspace.as_ref().map(Workspace::as_str)),
+        ("spec_id", filter.spec.as_ref().map(SpecId::as_str)),
+    ];
+    let filters = filters.iter().filter_map(|(name, value)| Some(format!("&{name}={}", encoded((*value)?))));
+    let filters: String = filters.collect();
+    let (mut runs, mut cursor): (Vec<Value>, String) = (Vec::new(), String::new());
+    while runs.len() < limit {
+        let count = (limit - runs.len()).min(100);
+        let mut page: Value = client.get(&format!("/v1/runs?limit={count}{filters}{cursor}"))?;
+        if let Some(Value::Array(data)) = page.get_mut("data").map(Value::take) {
+            runs.extend(data);
+        }
+        match page.get("next_cursor").and_then(Value::as_str) {
+            Some(next) => cursor = format!("&cursor={next}"),
+            None => break,
+        }
+    }
+    Ok(runs.into())
+}
+
+fn compare(spec: &SpecId, reach: &RunsReach) -> Result<Value, Failure> {
+    if let Some(client) = Client::of(&reach.server)? {
+        return client.get(&format!("/v1/specs/{}/competition", encoded(spec.as_str())));
+    }
+    let ranked = reader(reach)?.competition(&reach.org, spec).map_err(|error| place::failure(&error))?;
+    Ok(shown::competition(spec, &ranked))
+}
+
+/// A text of a reply, safe to print.
+fn text(value: &Value, name: &str) -> String {
+    match value.get(name) {
+        Some(Value::String(text)) => printable(text),
+        None | Some(Value::Null) => "–".to_owned(),
+        Some(other) => other.to_string(),
+    }
+}
+
+/// A scorecard for people.
+pub(crate) fn scorecard(run: &Value) -> String {
+    let mut shown = format!(
+        "{}  {}  {}  by {} in {}\n",
+        text(run, "run_id"),
+        text(run, "score"),
+        text(run, "tier"),
+        text(run, "agent_id"),
+        text(run, "workspace"),
+    );
+    let defaulted = run.get("defaulted").and_then(Value::as_array).cloned().unwrap_or_default();
+    if let Some(axes) = run.get("axes").filter(|axes| axes.is_object()) {
+        let row = |name: &str, weight: &str, note: String| {
+            let is_default = defaulted.iter().any(|axis| axis == name);
+            let note = if is_default { "no evidence, counts as 50".to_owned() } else { note };
+            [name.to_owned(), text(axes, name), weight.to_owned(), note]
+        };
+        let p50 = run.get("baseline").map(|baseline| (text(baseline, "p50_ms"), text(baseline, "runs")));
+        let against = p50.map(|(p50, runs)| format!("against {p50} ms, the median of {runs}"));
+        shown.push_str(&table(
+            ["AXIS", "POINTS", "WEIGHT", ""],
+            &[
+                row("completion", "40 %", String::new()),
+                row("error_rate", "30 %", String::new()),
+                row("latency", "20 %", against.unwrap_or_default()),
+                row("resource_efficiency", "10 %", String::new()),
+            ],
+        ));
+    }
+    for warning in run.get("warnings").and_then(Value::as_array).into_iter().flatten() {
+        let _ = writeln!(shown, "warning: {}", printable(warning.as_str().unwrap_or_default()));
+    }
+    shown
+}
+
+fn listed(runs: &Value) -> String {
+    let rows: Vec<_> = runs
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|run| {
+            let finished: String = text(run, "finished_at").replace('T', " ").chars().take(16).collect();
+            let column = |name| text(run, name);
+            [
+                column("run_id"),
+                column("agent_id"),
+                column("score"),
+                column("tier"),
+                column("outcome"),
+                column("spec_id"),
+                column("workspace"),
+                finished,
+            ]
+        })
+        .collect();
+    if rows.is_empty() {
+        return "no runs yet\n".to_owned();
+    }
+    table(["RUN", "AGENT", "SCORE", "TIER", "OUTCOME", "SPEC", "WORKSPACE", "FINISHED (UTC)"], &rows)
+}
+
+fn ranking(competition: &Value) -> String {
+    let rows: Vec<_> = competition
+        .get("ranking")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .map(|run| {
+            let column = |name| text(run, name);
+            [
+                column("rank"),
+                column("agent_id"),
+                column("score"),
+                column("tier"),
+                column("wall_ms"),
+                column("run_id"),
+                column("branch"),
+                column("pull_request"),
+            ]
+        })
+        .collect();
+    if rows.is_empty() {
+        return format!("no runs of {} yet\n", text(competition, "spec_id"));
+    }
+    let head = ["", "AGENT", "SCORE", "TIER", "WALL MS", "RUN", "BRANCH", "PULL REQUEST"];
+    let winner = match competition.get("winner").and_then(Value::as_str) {
+        Some(winner) => format!("winner: {}\n", printable(winner)),
+        None => "no winner: the first run did not complete\n".to_owned(),
+    };
+    table(head, &rows) + &winner
+}

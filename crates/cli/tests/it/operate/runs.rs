@@ -1,0 +1,219 @@
+//! `renown runs`, `renown run`, `renown forget`, `renown export`: on the data directory, and through a server.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use super::{Scratch, Server, run, run_with};
+
+const RUNS: &str = r#"{"agent_id":"a","run_id":"r1","outcome":"completed","wall_ms":1000,"spec_id":"login","branch":"feat/a","pull_request":"https://example.com/1"}
+{"agent_id":"b","run_id":"r2","outcome":"completed","wall_ms":1000,"spec_id":"login"}
+{"agent_id":"b","run_id":"r3","outcome":"failed","wall_ms":-1,"spec_id":"login"}
+"#;
+
+#[test]
+fn runs_are_submitted_shown_listed_and_compared() {
+    let scratch = Scratch::new();
+    let (data, file) = (scratch.at("data"), scratch.write("runs.jsonl", RUNS));
+    let runs = |args: &[&str]| run(&[&["runs"], args, &["--data", &data]].concat());
+    let said = runs(&["submit", &file]).good();
+    assert!(said.contains("r1  70  Gold  by a in default"), "{said}");
+    assert!(said.contains("r2  76  Gold  by b in default"), "{said}");
+    assert!(said.contains("warning: wall_ms: -1 is negative"), "{said}");
+    let again = runs(&["submit", &file, "--format", "json"]).good();
+    let scores: Vec<i64> = again
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap()["score"].as_i64().unwrap())
+        .collect();
+    assert_eq!(scores, [70, 76, 30], "the first scorecards again");
+
+    assert!(runs(&["show", "r1"]).good().contains("no evidence, counts as 50"));
+    let shown = runs(&["show", "r1", "--format", "json"]).json();
+    assert_eq!((&shown["branch"], &shown["score"]), (&"feat/a".into(), &70.into()));
+    assert!(runs(&["show", "none"]).refused().contains("no run \"none\" in default"));
+    let listed = runs(&["list", "--agent", "b", "--format", "json"]).json();
+    assert_eq!(
+        listed.as_array().unwrap().iter().map(|run| run["run_id"].as_str().unwrap()).collect::<Vec<_>>(),
+        ["r3", "r2"]
+    );
+    assert_eq!(runs(&["list", "--workspace", "none"]).good(), "no runs yet\n");
+    let compared = runs(&["compare", "login"]).good();
+    assert!(compared.ends_with("winner: b\n") && compared.contains("https://example.com/1"), "{compared}");
+    let compared = runs(&["compare", "login", "--format", "json"]).json();
+    assert_eq!((&compared["winner"], compared["ranking"].as_array().unwrap().len()), (&"b".into(), 2));
+    assert_eq!(runs(&["compare", "none"]).good(), "no runs of none yet\n");
+
+    // What cannot be a run names its line, and the others are scored.
+    let bad = scratch.write(
+        "bad.jsonl",
+        "{\"agent_id\":\"a\",\"outcome\":\"done\"}\n{\"agent_id\":\"c\",\"outcome\":\"blocked\"}\n",
+    );
+    let refused = runs(&["submit", &bad]);
+    assert_eq!(refused.code, 2);
+    assert!(refused.stderr.contains("bad.jsonl, line 1: outcome: \"done\", expected"), "{refused:?}");
+    assert!(refused.stdout.contains("Silver  by c"), "{refused:?}");
+    let taken = scratch.write("taken.json", r#"{"agent_id":"a","run_id":"r1","outcome":"failed"}"#);
+    assert!(runs(&["submit", &taken]).stderr.contains("run_id: \"r1\" is another run"));
+    assert!(
+        runs(&["submit", &scratch.write("empty", "")]).refused().contains("empty, expected a run as JSON")
+    );
+    assert!(run(&["verify", "--data", &data]).good().contains("4 runs"));
+}
+
+#[test]
+fn a_run_whose_scoring_fails_is_kept_and_scored_later() {
+    let scratch = Scratch::new();
+    let (data, file) = (scratch.at("data"), scratch.write("runs.jsonl", RUNS));
+    let failing = [("RENOWN_TEST_SCORING_FAILS", "1")];
+    let said = run_with(&["runs", "submit", &file, "--data", &data], &failing).good();
+    assert!(said.contains("r1  –  Unranked  by a in default"), "{said}");
+    let runs =
+        |args: &[&str]| run(&[&["runs"], args, &["--data", &data, "--format", "json"]].concat()).json();
+    let shown = runs(&["show", "r1"]);
+    assert_eq!(
+        (&shown["score"], &shown["axes"], &shown["tier"]),
+        (&Value::Null, &Value::Null, &"Unranked".into())
+    );
+    let compared = runs(&["compare", "login"]);
+    assert_eq!((&compared["winner"], &compared["ranking"][0]["score"]), (&Value::Null, &Value::Null));
+    assert!(
+        run(&["verify", "--data", &data])
+            .good()
+            .contains("3 runs without a score, which --repair gives them")
+    );
+    let repaired = run(&["verify", "--repair", "--data", &data]);
+    assert!(repaired.stderr.contains("made again: 3 runs, 0 agents"), "{repaired:?}");
+    assert!(
+        repaired
+            .good()
+            .ends_with("3 runs and 0 reputation events: every stored score is what the evidence gives\n")
+    );
+    assert_eq!(["r1", "r2", "r3"].map(|id| runs(&["show", id])["score"].as_i64().unwrap()), [70, 76, 30]);
+}
+
+#[test]
+fn a_server_is_asked_the_same() {
+    let scratch = Scratch::new();
+    let (data, file) = (scratch.at("data"), scratch.write("runs.jsonl", RUNS));
+    let server = Server::start(&data);
+    let environment = [("RENOWN_KEY", server.secret.as_str())];
+    let asked = |args: &[&str]| run_with(&[args, &["--server", &server.url]].concat(), &environment);
+    assert!(asked(&["runs", "submit", &file]).good().contains("r2  76  Gold"));
+    assert!(asked(&["runs", "compare", "login"]).good().ends_with("winner: b\n"));
+    assert!(asked(&["runs", "list", "--limit", "2"]).good().contains("r3"));
+    assert!(asked(&["runs", "show", "r1"]).good().contains("by a in default"));
+    assert!(asked(&["runs", "show", "no/ne"]).refused().contains("there is no run"));
+    assert!(asked(&["forget", "b"]).refused().contains("b would be erased for ever"));
+    assert_eq!(
+        asked(&["forget", "b", "--yes"]).good(),
+        "b is being erased, which takes less than a minute\n"
+    );
+    assert!(asked(&["runs", "compare", "login"]).good().ends_with("winner: a\n"));
+}
+
+#[test]
+fn a_command_is_timed_scored_and_ends_as_it_would_alone() {
+    let scratch = Scratch::new();
+    let (data, stages) = (scratch.at("data"), scratch.at("stages.json"));
+    let ran = |more: &[&str], script: &str| {
+        run_with(
+            &[&["run", "--agent", "me", "--data", &data], more, &["--", "/bin/sh", "-c", script]].concat(),
+            &[("PATH", "/usr/bin:/bin")],
+        )
+    };
+    let script = format!("echo out; echo '[{{\"name\":\"lint\",\"passed\":true}}]' > {stages}; exit 0");
+    let first = ran(&["--spec", "s", "--run-id", "first", "--stages", &stages], &script);
+    assert_eq!((first.code, first.stdout.as_str()), (0, "out\n"), "standard output is the command's");
+    assert!(first.stderr.contains("first  ") && first.stderr.contains("by me in default"), "{first:?}");
+    let shown = run(&["runs", "show", "first", "--format", "json", "--data", &data]).json();
+    assert_eq!((&shown["outcome"], &shown["axes"]["error_rate"]), (&"completed".into(), &100.into()));
+    assert!(shown["wall_ms"].as_u64().unwrap() < 60_000 && shown["started_at"].is_string());
+
+    assert_eq!(ran(&["--run-id", "second"], "exit 7").code, 7);
+    assert_eq!(
+        run(&["runs", "show", "second", "--format", "json", "--data", &data]).json()["outcome"],
+        "failed"
+    );
+    assert_eq!(ran(&[], "kill -9 $$").code, 137);
+    let blocked = format!("echo '{{\"outcome\":\"blocked\",\"stages\":[]}}' > {stages}");
+    assert_eq!(ran(&["--run-id", "third", "--stages", &stages], &blocked).code, 0);
+    assert_eq!(
+        run(&["runs", "show", "third", "--format", "json", "--data", &data]).json()["outcome"],
+        "blocked"
+    );
+    let missing = run(&["run", "--agent", "me", "--data", &data, "--", "/no/such/program"]);
+    assert_eq!(missing.code, 127);
+    assert!(missing.stderr.contains("cannot start /no/such/program"), "{missing:?}");
+    let quiet = run(&["--quiet", "run", "--agent", "me", "--data", &data, "--", "/bin/true"]);
+    assert_eq!((quiet.code, quiet.stderr.as_str()), (0, ""));
+}
+
+#[test]
+fn a_run_that_cannot_be_submitted_is_kept_and_costs_the_command_nothing() {
+    let scratch = Scratch::new();
+    let environment =
+        [("RENOWN_KEY", "rn_pub_00000000000000000000000000000000"), ("RENOWN_DATA", &scratch.at("data"))];
+    let args = ["run", "--agent", "me", "--server", "http://127.0.0.1:9", "--", "/bin/sh", "-c", "exit 3"];
+    let away = run_with(&args, &environment);
+    assert_eq!(away.code, 3, "{away:?}");
+    let hint = away.stderr.lines().find(|line| line.starts_with("hint: the run is in ")).unwrap();
+    let file = hint.trim_start_matches("hint: the run is in ").split(": `").next().unwrap();
+    let kept: Value = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
+    assert_eq!((&kept["agent_id"], &kept["outcome"]), (&"me".into(), &"failed".into()));
+    assert!(
+        run(&["runs", "submit", file, "--data", &scratch.at("other")]).good().contains("by me in default")
+    );
+}
+
+#[test]
+fn an_agent_is_forgotten_on_the_data_directory() {
+    let scratch = Scratch::new();
+    let (data, file) = (scratch.at("data"), scratch.write("runs.jsonl", RUNS));
+    run(&["runs", "submit", &file, "--data", &data]).good();
+    assert!(run(&["forget", "b", "--data", &data]).refused().contains("--yes does it without asking"));
+    assert_eq!(run(&["forget", "b", "--yes", "--data", &data]).good(), "b is erased\n");
+    assert!(run(&["forget", "b", "--yes", "--data", &data]).refused().contains("no agent \"b\" in default"));
+    assert!(run(&["runs", "compare", "login", "--data", &data]).good().ends_with("winner: a\n"));
+    run(&["verify", "--data", &data]).good();
+}
+
+#[test]
+fn evidence_is_exported_row_by_row() {
+    let scratch = Scratch::new();
+    let (data, file) = (scratch.at("data"), scratch.write("runs.jsonl", RUNS));
+    let server = Server::start(&data);
+    assert_eq!(server.ingest("a", "e", 3), 202);
+    let now = server.get("/v1/agents/a")["first_seen"].clone();
+    let event = json!({"event_id": "00000000-0000-4000-8000-000000000001", "timestamp": now, "agent_id": "a", "category": "economic", "event_type": "paid, \"cash\"", "score_delta": 0.5});
+    assert_eq!(
+        server.call("POST", "/v1/reputation-events", &server.secret, &json!({"events": [event]})).0,
+        202
+    );
+    run_with(&["runs", "submit", &file, "--server", &server.url], &[("RENOWN_KEY", &server.secret)]).good();
+
+    let export = |args: &[&str]| run(&[&["export"], args, &["--data", &data]].concat());
+    let rows =
+        |text: String| text.lines().map(|line| serde_json::from_str(line).unwrap()).collect::<Vec<Value>>();
+    let evaluations = rows(export(&["evaluations"]).good());
+    assert_eq!(
+        evaluations.iter().map(|row| row["evaluation_id"].as_str().unwrap()).collect::<Vec<_>>(),
+        ["e-0", "e-1", "e-2"]
+    );
+    assert_eq!((&evaluations[0]["passed"], &evaluations[0]["gates"]), (&true.into(), &json!([])));
+    let runs = rows(export(&["runs"]).good());
+    assert_eq!((runs.len(), &runs[1]["score"], &runs[1]["baseline_p50_ms"]), (3, &76.into(), &1000.0.into()));
+    let events = rows(export(&["events"]).good());
+    assert_eq!(
+        (&events[0]["score_delta"], &events[0]["event_type"]),
+        (&0.5.into(), &"paid, \"cash\"".into())
+    );
+    let out = scratch.at("events.csv");
+    assert_eq!(export(&["events", "--format", "csv", "-o", &out]).good(), "");
+    let csv = fs::read_to_string(&out).unwrap();
+    assert!(
+        csv.starts_with("event_id,identity_id,timestamp,category,") && csv.contains("\"paid, \"\"cash\"\"\""),
+        "{csv}"
+    );
+    assert!(export(&["evaluations", "--org", "nobody"]).refused().contains("there is no organization"));
+    assert!(export(&["evaluations", "-o", &scratch.at("no/such/file")]).refused().contains("No such file"));
+}
