@@ -1,9 +1,11 @@
 """How texts of our formats look, for the generator of requests.
 
-JSON Schema cannot say that a time lies between 2000 and 2100, nor that the bytes in a cursor are UTF-8: the descriptions do.
+JSON Schema cannot say that a time lies between 2000 and 2100 or within the last three years, that the bytes in a cursor are UTF-8,
+or that a field repeats another: the descriptions do.
 """
 
-from datetime import datetime
+from datetime import datetime, timezone
+from urllib.parse import unquote
 
 import schemathesis
 from hypothesis import strategies as st
@@ -21,5 +23,28 @@ AGENTS = st.text(st.characters(exclude_categories=["Cc", "Cs"]), min_size=1, max
 
 CURSORS = st.tuples(st.integers(0, 2**50), AGENTS).map(lambda parts: f"{parts[0]:x}.{parts[1].encode().hex()}")
 
+# Nanoseconds from 2000 to 2100, and a place.
+EVENT_CURSORS = st.tuples(st.integers(946684800 * 10**9, 4102444800 * 10**9), st.integers(0, 2**50)).map(
+    lambda parts: f"{parts[0]:x}.{parts[1]:x}"
+)
+
 schemathesis.openapi.format("date-time", TIMES)
 schemathesis.openapi.format("agents-cursor", CURSORS)
+schemathesis.openapi.format("events-cursor", EVENT_CURSORS)
+
+
+@schemathesis.hook
+def before_call(context, case, kwargs):
+    """Makes a request good that is meant to be."""
+    if not case.meta or not case.meta.generation.mode.is_positive:
+        return
+    if case.operation.label == "DELETE /v1/agents/{agent_id}":
+        case.query["confirm"] = unquote(case.path_parameters["agent_id"])
+    if case.operation.label == "POST /v1/reputation-events":
+        now = int(datetime.now(timezone.utc).timestamp() * 1000)
+        for event in case.body["events"]:
+            event["timestamp"] = now
+            if event.get("identity_id"):
+                event["agent_id"] = None
+            elif not event.get("agent_id"):
+                event["agent_id"] = "somebody"

@@ -1,5 +1,6 @@
 //! `cargo xtask bench core`: what each rule costs, its target, and how many times faster it is than its peer.
 
+mod evidence;
 mod gates;
 mod judge;
 mod proxy;
@@ -11,6 +12,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use serde_json::Value;
 
+pub(crate) use evidence::evidence;
 pub(crate) use gates::gates;
 pub(crate) use judge::judge;
 pub(crate) use proxy::{echo, proxy};

@@ -4,6 +4,7 @@
 //! cargo xtask test [PART]    everything that has to pass, or one part of it
 //! cargo xtask tidy           what lints cannot check
 //! cargo xtask bench core     what each rule costs, against its target
+//! cargo xtask bench evidence what a run and a reputation cost as there is more of them
 //! cargo xtask bench gates    what the gates cost, and that no input makes them slow
 //! cargo xtask bench judge    `renown judge` against DuckDB
 //! cargo xtask bench proxy    what `renown proxy` adds to a call
@@ -20,6 +21,7 @@ mod bench;
 mod differential;
 mod duckdb;
 mod durability;
+mod export;
 mod fuzz;
 mod generate;
 mod load;
@@ -42,7 +44,7 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 
 const USAGE: &str =
-    "usage: cargo xtask test [PART] | tidy | sdk [--check] | bench core | gates | judge | proxy";
+    "usage: cargo xtask test [PART] | tidy | sdk [--check] | bench core | evidence | gates | judge | proxy";
 
 fn main() -> ExitCode {
     match run() {
@@ -62,6 +64,7 @@ fn run() -> Result<()> {
         ["test", part] => test::one(part),
         ["tidy"] => tidy::run(),
         ["bench", "core"] => bench::core(),
+        ["bench", "evidence"] => bench::evidence(),
         ["bench", "gates"] => bench::gates(),
         ["bench", "judge"] => bench::judge(),
         ["bench", "serve", rest @ ..] => bench::serve(rest),

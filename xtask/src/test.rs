@@ -7,7 +7,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, ensure};
 
 use crate::shell::{cargo, install, output, program, root, run, succeeds, target_dir};
-use crate::{api, differential, durability, fuzz, package, portability, proxy, sdk, tidy, wheel};
+use crate::{api, differential, durability, export, fuzz, package, portability, proxy, sdk, tidy, wheel};
 
 /// One part of the test command.
 struct Part {
@@ -15,7 +15,7 @@ struct Part {
     run: fn() -> Result<()>,
 }
 
-const PARTS: [Part; 15] = [
+const PARTS: [Part; 16] = [
     Part { name: "fmt", run: || run(cargo().args(["fmt", "--all", "--check"])) },
     Part { name: "tidy", run: tidy::run },
     Part { name: "sdk", run: sdk::check },
@@ -32,6 +32,7 @@ const PARTS: [Part; 15] = [
     Part { name: "portability", run: portability::test },
     Part { name: "durability", run: durability::run },
     Part { name: "differential", run: differential::run },
+    Part { name: "export", run: export::check },
     Part { name: "fuzz", run: fuzz::run_targets },
     Part { name: "doc", run: doc },
 ];

@@ -7,14 +7,19 @@ use std::process::ExitCode;
 use renown_core::identity::identity_of;
 use renown_core::ids::{AgentId, OrgId};
 use renown_core::reputation::Lifecycle;
-use renown_store::{AgentQuery, AgentSort, AgentSummary};
+use renown_server::runs::shown;
+use renown_store::sqlite::system_clock;
+use renown_store::{AgentQuery, AgentSort, AgentSummary, RunQuery, StoreError};
 use serde_json::{Value, json};
 
 use crate::args::{AgentSortArg, AgentsArgs, AgentsCommand, AgentsCommon, TextFormatArg};
 use crate::failure::{Failure, printable};
 use crate::place;
-use crate::printed;
 use crate::table::table;
+use crate::{printed, runs};
+
+/// How many runs are shown of an agent.
+const RUNS_SHOWN: usize = 10;
 
 pub(crate) fn run(args: &AgentsArgs) -> Result<ExitCode, Failure> {
     let text = match &args.command {
@@ -86,13 +91,19 @@ fn summary(org: &OrgId, agent: &AgentSummary) -> Value {
     })
 }
 
+/// Everything that is known of an agent.
 fn show(agent: &AgentId, common: &AgentsCommon) -> Result<String, Failure> {
-    let known =
-        common.place.resolve()?.read()?.agent(&common.org, agent).map_err(|error| place::failure(&error))?;
-    let Some(known) = known else {
+    let (store, org) = (common.place.resolve()?.read()?, &common.org);
+    let unreadable = |error: StoreError| place::failure(&error);
+    let Some(known) = store.agent(org, agent).map_err(unreadable)? else {
         let error = format!("no agent {:?} in {}", agent.as_str(), common.org);
         return Err(Failure::new(error).hint("`renown agents list --search TEXT` looks for one"));
     };
+    let now = (system_clock())();
+    let windows = store.identity_windows(org, identity_of(org, agent), now).map_err(unreadable)?;
+    let identity = windows.breakdown().standing(now);
+    let query = RunQuery { agent: Some(agent.clone()), limit: RUNS_SHOWN, ..RunQuery::default() };
+    let runs: Value = store.runs(org, &query).map_err(unreadable)?.runs.iter().map(shown::run).collect();
     let (record, explanation) = (known.tally.record(), known.tally.breakdown().explain());
     if common.format == TextFormatArg::Json {
         let mut whole = summary(&common.org, &known);
@@ -104,6 +115,11 @@ fn show(agent: &AgentId, common: &AgentsCommon) -> Result<String, Failure> {
                 "components".to_owned(),
                 serde_json::to_value(&explanation.components).unwrap_or_default(),
             );
+            whole.insert(
+                "identity_reputation".to_owned(),
+                serde_json::to_value(&identity).unwrap_or_default(),
+            );
+            whole.insert("runs".to_owned(), runs);
         }
         return Ok(format!("{whole:#}\n"));
     }
@@ -135,5 +151,15 @@ fn show(agent: &AgentId, common: &AgentsCommon) -> Result<String, Failure> {
         })
         .collect();
     text.push_str(&table(["PART", "POINTS", "OF", "LOST"], &rows));
+    if identity.total_events > 0 {
+        let _ = writeln!(
+            text,
+            "\nidentity  {} with confidence {}, of {} events in 90 days",
+            identity.overall_score, identity.confidence, identity.total_events
+        );
+    }
+    if runs.as_array().is_some_and(|runs| !runs.is_empty()) {
+        let _ = write!(text, "\n{}", runs::listed(&runs));
+    }
     Ok(text)
 }

@@ -30,11 +30,39 @@ export interface AgentReply {
   lifecycle: Lifecycle;
 }
 
+/** Everything that is known of an agent. */
+export interface AgentStanding {
+  agent_id: string;
+  /** The identity of the agent, a UUIDv5 of its organization and id. */
+  identity_id: string;
+  /** Whether it is shown to everybody. */
+  public: boolean;
+  reputation: RecordReply;
+  identity_reputation: IdentityReply;
+  /** That of its latest run with a score. */
+  tier: Tier;
+  /** Its latest runs. */
+  runs: Array<RunReply>;
+  /** Null if it was never seen. */
+  first_seen?: string | null;
+  last_seen?: string | null;
+  /** The name under which it is. */
+  slug?: string | null;
+}
+
 /** A page of agents. */
 export interface AgentsReply {
   agents: Array<AgentReply>;
   /** Where the next page begins; null on the last one. */
   next_cursor?: string | null;
+}
+
+/** Who did best. */
+export interface CompetitionReply {
+  spec_id: string;
+  ranking: Array<RankedReply>;
+  /** The first of the ranking, if its run completed. */
+  winner?: string | null;
 }
 
 /** One part of a score. */
@@ -62,6 +90,14 @@ export interface CreateKeyRequest {
   label?: string | null;
   /** Its organization, which is made when it is new; the caller's own if absent. */
   org?: OrgName | null;
+}
+
+/** What stays of an agent that is erased. */
+export interface EraseReply {
+  /** SHA-256 of its id. */
+  agent_sha256: string;
+  /** When it was to be erased. */
+  asked_at: string;
 }
 
 /** A refusal as it is sent. */
@@ -183,6 +219,55 @@ export interface HistoryReply {
   points: Array<PointReply>;
 }
 
+/** An event about an identity. */
+export interface IdentityEventReply {
+  event_id: string;
+  timestamp: string;
+  identity_id: string;
+  category: ReputationCategory;
+  event_type: string;
+  score_delta: number;
+  confidence: number;
+  reference_type: ReferenceType;
+  attributes: Record<string, string>;
+  accepted_at: string;
+  reference_id?: string | null;
+}
+
+/** A page of events. */
+export interface IdentityEventsReply {
+  /** The latest first. */
+  data: Array<IdentityEventReply>;
+  /** Where the next page begins; null on the last one. */
+  next_cursor?: string | null;
+}
+
+/** A UUID. */
+export type IdentityName = string;
+
+/** The reputation of an identity. */
+export interface IdentityReply {
+  identity_id: string;
+  /** The time that the scores are of. */
+  as_of: string;
+  /** The weighted mean of the categories over 90 days. */
+  overall_score: number;
+  task_quality_score: number;
+  economic_score: number;
+  identity_hygiene_score: number;
+  total_events: number;
+  positive_events: number;
+  negative_events: number;
+  /** How much there is to go by, 0 to 1. */
+  confidence: number;
+  score_7d_ago: number;
+  score_30d_ago: number;
+  formula_version: string;
+  trend_30d?: number | null;
+  /** The change since then; null if there were no events then. */
+  trend_7d?: number | null;
+}
+
 /** One verdict. */
 export interface IngestEvent {
   /** Whose output it was. */
@@ -244,6 +329,12 @@ export interface KeysReply {
   next_cursor?: string | null;
 }
 
+/**
+ * Whose latency counts for reputations: that of the gates, or that of the agent where the caller
+ * says it.
+ */
+export type LatencySource = "gate" | "agent";
+
 /** How settled a score is: no evaluations, fewer than 50, fewer than 500, 500. */
 export type Lifecycle = "new" | "calibrating" | "active" | "mature";
 
@@ -267,6 +358,33 @@ export interface PointReply {
   score: number;
   /** How many evaluations it has. */
   evaluations: number;
+}
+
+/** How an agent is shown. */
+export interface PublishReply {
+  agent_id: string;
+  public: boolean;
+  slug?: string | null;
+}
+
+/** Whether an agent is shown to everybody. */
+export interface PublishRequest {
+  public: boolean;
+  /** The name under which it is shown; if absent the one it has, or one made from its id. */
+  slug?: string | null;
+}
+
+/** An agent with its best run. */
+export interface RankedReply {
+  rank: number;
+  agent_id: string;
+  run_id: string;
+  tier: Tier;
+  axes?: RunAxes | null;
+  branch?: string | null;
+  pull_request?: string | null;
+  score?: number | null;
+  wall_ms?: number | null;
 }
 
 /** The store takes writes. */
@@ -301,6 +419,48 @@ export interface RecordReply {
   formula_version: string;
 }
 
+/** What an event refers to: `session`, `transaction` or `attestation`; empty for nothing. */
+export type ReferenceType = string;
+
+/** What an event is about: work, payment, or keys and sessions. */
+export type ReputationCategory = "task_quality" | "economic" | "identity_hygiene";
+
+/** An event about an identity. */
+export interface ReputationEventRequest {
+  /** Its own id: an event counts once however often it is sent, and the first copy stands. */
+  event_id: string;
+  /** When it happened: at most three years ago, at most a day ahead. */
+  timestamp: Moment;
+  category: ReputationCategory;
+  /** The name of its kind, such as `task_completed`. */
+  event_type: string;
+  /** How it moves its category. */
+  score_delta: number;
+  /** The agent it is about. */
+  agent_id?: AgentName | null;
+  attributes?: Record<string, string> | null;
+  /** How sure you are; 1 if absent. */
+  confidence?: number | null;
+  /** Whom it is about; or say `agent_id`. */
+  identity_id?: IdentityName | null;
+  reference_id?: string | null;
+  reference_type?: ReferenceType | null;
+}
+
+/** What became of the events. */
+export interface ReputationEventsReply {
+  /** How many were counted. */
+  accepted: number;
+  /** How many had been counted before. */
+  duplicates: number;
+}
+
+/** Events about identities. */
+export interface ReputationEventsRequest {
+  /** 1 to 1000 events. */
+  events: Array<ReputationEventRequest>;
+}
+
 /** The short form of a reputation. */
 export interface ReputationReply {
   /** 0 to 1000. */
@@ -318,6 +478,139 @@ export interface ReputationUpdate {
   eval_count: number;
 }
 
+/** The axes of a score, 0 to 100 each. */
+export interface RunAxes {
+  completion: number;
+  error_rate: number;
+  latency: number;
+  resource_efficiency: number;
+}
+
+/** What the wall time was compared with. */
+export interface RunBaseline {
+  runs: number;
+  /** The median of the runs; null without one. */
+  p50_ms?: number | null;
+}
+
+/** 1 to 200 characters without control characters, not `.` or `..`. */
+export type RunName = string;
+
+/** How a run ended: all of it worked, some of it did, or nothing usable came out. */
+export type RunOutcome = "completed" | "blocked" | "failed";
+
+/** A run with all that is known of it. */
+export interface RunReply {
+  run_id: string;
+  agent_id: string;
+  workspace: string;
+  tier: Tier;
+  /** The version of the formula. */
+  formula_version: string;
+  /** Axes that could not be computed and are 50. */
+  defaulted: Array<string>;
+  /** Parts of what was sent that were impossible and count as absent. */
+  warnings: Array<string>;
+  scored_at: string;
+  outcome: RunOutcome;
+  resources: RunResources;
+  finished_at: string;
+  axes?: RunAxes | null;
+  baseline?: RunBaseline | null;
+  /** 0 to 100; null if scoring failed inside. */
+  score?: number | null;
+  spec_id?: string | null;
+  attributes?: Record<string, unknown> | null;
+  branch?: string | null;
+  pull_request?: string | null;
+  stages?: Array<RunStage> | null;
+  started_at?: string | null;
+  wall_ms?: number | null;
+}
+
+/** A run that is finished. */
+export interface RunRequest {
+  agent_id: AgentName;
+  outcome: RunOutcome;
+  /** Whatever else you want to keep with it, up to 64 KiB. */
+  attributes?: Record<string, unknown> | null;
+  /** The branch with its work. */
+  branch?: string | null;
+  /** When it ended; when it was accepted if absent. */
+  finished_at?: Moment | null;
+  /** The pull request with its work. */
+  pull_request?: string | null;
+  resources?: RunResources | null;
+  /** What you call the run; `run_` and a ULID if absent. Sent again it returns the first scorecard. */
+  run_id?: RunName | null;
+  /** The task that agents compete on. */
+  spec_id?: RunName | null;
+  stages?: Array<RunStage> | null;
+  started_at?: Moment | null;
+  /** How long the run took, in milliseconds. */
+  wall_ms?: number | null;
+  /** The runs of a workspace are compared with each other; `default` if absent. */
+  workspace?: RunName | null;
+}
+
+/** What a run consumed, as far as it is known. */
+export interface RunResources {
+  cpu_periods?: number | null;
+  cpu_throttled_ms?: number | null;
+  cpu_throttled_periods?: number | null;
+  memory_limit_bytes?: number | null;
+  memory_peak_bytes?: number | null;
+}
+
+/** A stage of a run. */
+export interface RunStage {
+  name: string;
+  passed: boolean;
+  /** How often it was tried; once if absent. */
+  attempts?: number | null;
+}
+
+/** A page of runs. */
+export interface RunsReply {
+  /** The last accepted first. */
+  data: Array<RunReply>;
+  /** Where the next page begins; null on the last one. */
+  next_cursor?: string | null;
+}
+
+/** The scorecard of a run. */
+export interface ScoreReply {
+  run_id: string;
+  agent_id: string;
+  workspace: string;
+  tier: Tier;
+  /** The version of the formula. */
+  formula_version: string;
+  /** Axes that could not be computed and are 50. */
+  defaulted: Array<string>;
+  /** Parts of what was sent that were impossible and count as absent. */
+  warnings: Array<string>;
+  scored_at: string;
+  axes?: RunAxes | null;
+  baseline?: RunBaseline | null;
+  /** 0 to 100; null if scoring failed inside. */
+  score?: number | null;
+  spec_id?: string | null;
+}
+
+/** The settings of an organization. */
+export interface SettingsReply {
+  latency_source: LatencySource;
+}
+
+/** Settings that change; what is absent stays. */
+export interface SettingsRequest {
+  latency_source?: LatencySource | null;
+}
+
+/** The name of a range of scores: 0–39, 40–69, 70–89, 90–100; `Unranked` without a score. */
+export type Tier = "Unranked" | "Bronze" | "Silver" | "Gold" | "Elite";
+
 /** A time as whole milliseconds after 1970. */
 export type TimeMillis = number;
 
@@ -334,6 +627,12 @@ export interface ListAgentsQuery {
   q?: string;
   /** `last_seen` (the default), `score` (the best first) or `agent_id` */
   sort?: string;
+}
+
+/** What eraseAgent may ask for. */
+export interface EraseAgentQuery {
+  /** The agent once more */
+  confirm: AgentName;
 }
 
 /** What listEvents may ask for. */
@@ -358,6 +657,20 @@ export interface ListEventsQuery {
   to?: TimeText;
 }
 
+/** What listIdentityEvents may ask for. */
+export interface ListIdentityEventsQuery {
+  /** How many at most */
+  limit?: number;
+  /** The `next_cursor` of the page before */
+  cursor?: string;
+}
+
+/** What getIdentityReputation may ask for. */
+export interface GetIdentityReputationQuery {
+  /** As of this time; now if absent */
+  as_of?: TimeText;
+}
+
 /** What listKeys may ask for. */
 export interface ListKeysQuery {
   /** How many at most */
@@ -376,6 +689,26 @@ export interface GetReputationHistoryQuery {
   to?: TimeText;
   /** How many steps */
   points?: number;
+}
+
+/** What listRuns may ask for. */
+export interface ListRunsQuery {
+  /** How many at most */
+  limit?: number;
+  /** The `next_cursor` of the page before */
+  cursor?: string;
+  /** Only of this agent */
+  agent_id?: AgentName;
+  /** Only of this workspace */
+  workspace?: RunName;
+  /** Only attempts at this spec */
+  spec_id?: RunName;
+  /** Only of this tier */
+  tier?: string;
+  /** Only those that ended at this time or later */
+  from?: TimeText;
+  /** Only those that ended at this time or earlier */
+  to?: TimeText;
 }
 
 /** Every route of a server. */
@@ -432,6 +765,35 @@ export class Client extends Http {
   }
 
   /**
+   * Erase an agent.
+   *
+   * Its evidence, runs, events, scores and kept replies are deleted within a minute, and nothing of
+   * it is seen from here on. A tombstone stays: a time, a count, and SHA-256 of the id. It takes a
+   * secret key.
+   */
+  eraseAgent(agentId: AgentName, query: EraseAgentQuery, options: CallOptions = {}): Promise<EraseReply> {
+    return this.send({ method: "DELETE", path: path("/v1/agents/{agent_id}", agentId), query: { ...query } }, options);
+  }
+
+  /**
+   * Read everything about an agent.
+   *
+   * One that was never seen has a standing of zeros.
+   */
+  getAgent(agentId: AgentName, options: CallOptions = {}): Promise<AgentStanding> {
+    return this.send({ method: "GET", path: path("/v1/agents/{agent_id}", agentId) }, options);
+  }
+
+  /**
+   * Show an agent to everybody, or no longer.
+   *
+   * It takes a secret key.
+   */
+  publishAgent(agentId: AgentName, body: PublishRequest, options: CallOptions = {}): Promise<PublishReply> {
+    return this.send({ method: "PATCH", path: path("/v1/agents/{agent_id}", agentId), body }, options);
+  }
+
+  /**
    * Judge an output.
    *
    * Runs the configured gates, counts the verdict for the agent, and returns both the verdict and
@@ -457,6 +819,33 @@ export class Client extends Http {
    */
   iterEvents({ pageSize, ...query }: Omit<ListEventsQuery, "cursor" | "offset" | "limit"> & { pageSize?: number } = {}, options: CallOptions = {}): AsyncGenerator<EventReply, void, undefined> {
     return this.pages({ method: "GET", path: "/v1/events", query: { ...query, limit: pageSize } }, "events", options);
+  }
+
+  /**
+   * List the events of an identity.
+   *
+   * The latest first.
+   */
+  listIdentityEvents(identityId: string, query: ListIdentityEventsQuery = {}, options: CallOptions = {}): Promise<IdentityEventsReply> {
+    return this.send({ method: "GET", path: path("/v1/identities/{identity_id}/events", identityId), query: { ...query } }, options);
+  }
+
+  /**
+   * List the events of an identity. Page after page is read as they are used, `pageSize` at a time.
+   *
+   * The latest first.
+   */
+  iterIdentityEvents(identityId: string, { pageSize, ...query }: Omit<ListIdentityEventsQuery, "cursor" | "offset" | "limit"> & { pageSize?: number } = {}, options: CallOptions = {}): AsyncGenerator<IdentityEventReply, void, undefined> {
+    return this.pages({ method: "GET", path: path("/v1/identities/{identity_id}/events", identityId), query: { ...query, limit: pageSize } }, "data", options);
+  }
+
+  /**
+   * Read the reputation of an identity.
+   *
+   * An identity that was never seen has a record of zeros.
+   */
+  getIdentityReputation(identityId: string, query: GetIdentityReputationQuery = {}, options: CallOptions = {}): Promise<IdentityReply> {
+    return this.send({ method: "GET", path: path("/v1/identities/{identity_id}/reputation", identityId), query: { ...query } }, options);
   }
 
   /**
@@ -506,6 +895,15 @@ export class Client extends Http {
   }
 
   /**
+   * Count reputation events.
+   *
+   * All or none: one bad event refuses the batch and is named by its index. It takes a secret key.
+   */
+  addReputationEvents(body: ReputationEventsRequest, options: PostOptions = {}): Promise<ReputationEventsReply> {
+    return this.send({ method: "POST", path: "/v1/reputation-events", body }, options);
+  }
+
+  /**
    * Read a reputation.
    *
    * An agent that was never seen has a record of zeros.
@@ -532,6 +930,68 @@ export class Client extends Http {
    */
   getReputationHistory(agentId: AgentName, query: GetReputationHistoryQuery = {}, options: CallOptions = {}): Promise<HistoryReply> {
     return this.send({ method: "GET", path: path("/v1/reputation/{agent_id}/history", agentId), query: { ...query } }, options);
+  }
+
+  /**
+   * List runs.
+   *
+   * The last accepted first. `from` and `to` look at when a run ended.
+   */
+  listRuns(query: ListRunsQuery = {}, options: CallOptions = {}): Promise<RunsReply> {
+    return this.send({ method: "GET", path: "/v1/runs", query: { ...query } }, options);
+  }
+
+  /**
+   * List runs. Page after page is read as they are used, `pageSize` at a time.
+   *
+   * The last accepted first. `from` and `to` look at when a run ended.
+   */
+  iterRuns({ pageSize, ...query }: Omit<ListRunsQuery, "cursor" | "offset" | "limit"> & { pageSize?: number } = {}, options: CallOptions = {}): AsyncGenerator<RunReply, void, undefined> {
+    return this.pages({ method: "GET", path: "/v1/runs", query: { ...query, limit: pageSize } }, "data", options);
+  }
+
+  /**
+   * Score a run.
+   *
+   * A run is never refused for missing or odd data: what is impossible counts as absent and is
+   * named in `warnings`. Only `agent_id` and `outcome` have to be right.
+   */
+  submitRun(body: RunRequest, options: PostOptions = {}): Promise<ScoreReply> {
+    return this.send({ method: "POST", path: "/v1/runs", body }, options);
+  }
+
+  /** Read a run. */
+  getRun(runId: RunName, options: CallOptions = {}): Promise<RunReply> {
+    return this.send({ method: "GET", path: path("/v1/runs/{run_id}", runId) }, options);
+  }
+
+  /** Read a scorecard. */
+  getRunScore(runId: RunName, options: CallOptions = {}): Promise<ScoreReply> {
+    return this.send({ method: "GET", path: path("/v1/runs/{run_id}/score", runId) }, options);
+  }
+
+  /** Read the settings. */
+  getSettings(options: CallOptions = {}): Promise<SettingsReply> {
+    return this.send({ method: "GET", path: "/v1/settings" }, options);
+  }
+
+  /**
+   * Change the settings.
+   *
+   * They count from the next evaluation on; no score that was given changes.
+   */
+  updateSettings(body: SettingsRequest = {}, options: CallOptions = {}): Promise<SettingsReply> {
+    return this.send({ method: "PATCH", path: "/v1/settings", body }, options);
+  }
+
+  /**
+   * Compare the agents of a spec.
+   *
+   * Every agent with its best run, the best first: by score, then completion, error rate, wall time
+   * and finish.
+   */
+  getCompetition(specId: RunName, options: CallOptions = {}): Promise<CompetitionReply> {
+    return this.send({ method: "GET", path: path("/v1/specs/{spec_id}/competition", specId) }, options);
   }
 
   /**

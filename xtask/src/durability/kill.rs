@@ -1,7 +1,7 @@
 //! A server under load is killed at a random moment, again and again, on one data directory.
 //!
-//! After each round: every acknowledged evaluation is there exactly once, no other is there twice, and every score equals a
-//! replay. What was in flight when the server died is sent again with the same id after the restart, as a client would, and
+//! After each round: every acknowledged evaluation, run and reputation event is there exactly once, no other is there twice, and
+//! every score equals a replay. What was in flight when the server died is sent again with the same id after the restart, as a client would, and
 //! counts once whether it had arrived or not.
 
 use std::collections::HashMap;
@@ -12,10 +12,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use anyhow::{Context, Result, anyhow, ensure};
-use renown_store::EventQuery;
-use renown_store::sqlite::Reader;
+use renown_store::sqlite::{Reader, system_clock};
+use uuid::Uuid;
 
-use crate::load::{fetch, post};
+use crate::load::{fetch_one_of, post};
 use crate::renown::{Renown, empty};
 use crate::shell::program;
 
@@ -64,7 +64,7 @@ pub(super) fn run(renown: &Path, data: &Path) -> Result<()> {
     }
     let (acknowledged, kept) = check(data, &clients)?;
     println!(
-        "killed {ROUNDS} times: {acknowledged} evaluations acknowledged, {retried} sent again, {kept} kept; lost 0, counted twice 0"
+        "killed {ROUNDS} times: {acknowledged} evaluations, runs and reputation events acknowledged, {retried} sent again, {kept} kept; lost 0, counted twice 0"
     );
     Ok(())
 }
@@ -79,7 +79,56 @@ fn moment(round: u64) -> u64 {
     1 + (mixed >> 32) % ROUND_MAX
 }
 
-/// Sends evaluations until the server is gone. Whoever gets the last acknowledgement of the round kills it.
+/// The kinds of evidence that a client sends in turn.
+#[derive(Clone, Copy)]
+enum Kind {
+    Evaluation,
+    Run,
+    ReputationEvent,
+}
+
+impl Kind {
+    fn of(sent: u64) -> Self {
+        match sent % 4 {
+            0 | 1 => Self::Evaluation,
+            2 => Self::Run,
+            _ => Self::ReputationEvent,
+        }
+    }
+
+    /// The request, and the statuses that acknowledge it. A run that had arrived is told from one that had not.
+    fn request(self, id: &str, sent: u64, key: &str) -> (Vec<u8>, &'static [u16]) {
+        let agent = sent % AGENTS;
+        match self {
+            Self::Evaluation => {
+                let output = if sent.is_multiple_of(7) { "mail bob@corp.io" } else { "all good" };
+                let body =
+                    format!(r#"{{"agent_id":"agent-{agent}","output":"{output}","evaluation_id":"{id}"}}"#);
+                (post("/v1/evaluate", key, &body), &[200])
+            }
+            Self::Run => {
+                let body = format!(
+                    r#"{{"agent_id":"agent-{agent}","run_id":"{id}","outcome":"completed","wall_ms":{sent}}}"#
+                );
+                (post("/v1/runs", key, &body), &[200, 201])
+            }
+            Self::ReputationEvent => {
+                let (event, at) = (event_id(id), (system_clock())());
+                let body = format!(
+                    r#"{{"events":[{{"event_id":"{event}","timestamp":"{at}","agent_id":"agent-{agent}","category":"economic","event_type":"paid","score_delta":0.25}}]}}"#
+                );
+                (post("/v1/reputation-events", key, &body), &[202])
+            }
+        }
+    }
+}
+
+/// A UUID that stands for a text.
+fn event_id(text: &str) -> String {
+    Uuid::new_v5(&Uuid::NAMESPACE_OID, text.as_bytes()).to_string()
+}
+
+/// Sends evidence until the server is gone. Whoever gets the last acknowledgement of the round kills it.
 fn load(
     number: usize,
     client: &Mutex<Client>,
@@ -92,13 +141,13 @@ fn load(
     loop {
         let id = client.in_flight.clone().unwrap_or_else(|| format!("client-{number}-{}", client.sent));
         client.in_flight = Some(id.clone());
-        let agent = client.sent % AGENTS;
-        let output = if client.sent.is_multiple_of(7) { "mail bob@corp.io" } else { "all good" };
-        let body = format!(r#"{{"agent_id":"agent-{agent}","output":"{output}","evaluation_id":"{id}"}}"#);
-        if fetch(address, &post("/v1/evaluate", key, &body), 200).is_err() {
+        let kind = Kind::of(client.sent);
+        let (request, statuses) = kind.request(&id, client.sent, key);
+        if fetch_one_of(address, &request, statuses).is_err() {
             return;
         }
-        client.acknowledged.push(id);
+        let kept_as = if let Kind::ReputationEvent = kind { event_id(&id) } else { id };
+        client.acknowledged.push(kept_as);
         client.in_flight = None;
         client.sent += 1;
         if left.fetch_sub(1, Ordering::Relaxed) == 1 {
@@ -107,17 +156,30 @@ fn load(
     }
 }
 
-/// Every acknowledged evaluation once, none twice, every score as in a replay. How many were acknowledged and are there.
+/// Everything acknowledged is there once, nothing twice, every score as in a replay. How much was acknowledged and is there.
 fn check(data: &Path, clients: &[Mutex<Client>]) -> Result<(usize, usize)> {
     let store = Reader::open(data)?;
     let verdict = store.verify(&mut |_, _| {})?;
     let verified = verdict.map_err(|difference| anyhow!("{difference}"))?;
-    let all = EventQuery { limit: usize::MAX, ..EventQuery::default() };
-    let events = store.events(&renown_store::DEFAULT_ORG.parse()?, all)?.events;
-    ensure!(verified.evaluations == events.len() as u64, "the replay saw another number of evaluations");
+    let org = renown_store::DEFAULT_ORG.parse()?;
+    let mut kept: Vec<String> = Vec::new();
+    store.each_evaluation(&org, &mut |evaluation| {
+        kept.push(evaluation.id.to_string());
+        true
+    })?;
+    store.each_run(&org, &mut |run| {
+        kept.push(run.id.to_string());
+        true
+    })?;
+    store.each_reputation_event(&org, &mut |event| {
+        kept.push(event.event.event_id.to_string());
+        true
+    })?;
+    let replayed = verified.evaluations + verified.runs + verified.events;
+    ensure!(replayed == kept.len() as u64, "the replay saw another number of them");
     let mut counts: HashMap<&str, usize> = HashMap::new();
-    for event in &events {
-        *counts.entry(event.id.as_str()).or_default() += 1;
+    for id in &kept {
+        *counts.entry(id).or_default() += 1;
     }
     let twice: Vec<_> = counts.iter().filter(|(_, count)| **count > 1).collect();
     ensure!(twice.is_empty(), "counted twice: {twice:?}");
@@ -129,5 +191,5 @@ fn check(data: &Path, clients: &[Mutex<Client>]) -> Result<(usize, usize)> {
         ensure!(lost.is_empty(), "acknowledged and lost: {lost:?}");
         acknowledged += client.acknowledged.len();
     }
-    Ok((acknowledged, events.len()))
+    Ok((acknowledged, kept.len()))
 }

@@ -46,6 +46,11 @@ pub(super) fn reply(received: &[u8], status: u16) -> Reply {
 
 /// Sends one request and returns the body of its reply, for what is asked outside of a load.
 pub(crate) fn fetch(address: SocketAddr, request: &[u8], status: u16) -> Result<Vec<u8>> {
+    fetch_one_of(address, request, &[status])
+}
+
+/// The same where several statuses are good.
+pub(crate) fn fetch_one_of(address: SocketAddr, request: &[u8], statuses: &[u16]) -> Result<Vec<u8>> {
     let mut stream = TcpStream::connect(address)?;
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.write_all(request)?;
@@ -54,10 +59,12 @@ pub(crate) fn fetch(address: SocketAddr, request: &[u8], status: u16) -> Result<
         let count = stream.read(&mut part)?;
         ensure!(count > 0, "{address} closed the connection");
         received.extend_from_slice(part.get(..count).unwrap_or_default());
-        match reply(&received, status) {
-            Reply::Unfinished => {}
-            Reply::Whole => return Ok(body(&received).to_vec()),
-            Reply::Wrong => bail!("wrong reply: {}", super::shown(&received)),
+        let replies: Vec<Reply> = statuses.iter().map(|status| reply(&received, *status)).collect();
+        if replies.contains(&Reply::Whole) {
+            return Ok(body(&received).to_vec());
+        }
+        if replies.iter().all(|reply| *reply == Reply::Wrong) {
+            bail!("wrong reply: {}", super::shown(&received));
         }
     }
 }

@@ -97,7 +97,7 @@ impl Api {
     pub(super) fn read(document: &Value) -> Result<Self> {
         let schemas = object(document, "/components/schemas")?;
         let types: Vec<Type> =
-            schemas.iter().map(|(name, schema)| Type::read(name, schema)).collect::<Result<_>>()?;
+            schemas.iter().map(|(name, schema)| Type::read(name, schema, schemas)).collect::<Result<_>>()?;
         let mut operations = Vec::new();
         for (path, methods) in object(document, "/paths")? {
             for (method, operation) in methods.as_object().context("methods of a path")? {
@@ -202,18 +202,33 @@ impl Reply {
 }
 
 impl Type {
-    fn read(name: &str, schema: &Value) -> Result<Self> {
+    fn read(name: &str, schema: &Value, schemas: &Map<String, Value>) -> Result<Self> {
         let context = || format!("schema {name}");
-        let definition = match schema.get("properties").and_then(Value::as_object) {
-            Some(properties) => Definition::Object(object_fields(schema, properties).with_context(context)?),
-            None => Definition::Alias(Shape::read(schema).with_context(context)?),
+        let parts = schema.get("allOf").and_then(Value::as_array);
+        let definition = if let Some(parts) = parts {
+            let fields = parts.iter().map(|part| part_fields(part, schemas)).collect::<Result<Vec<_>>>();
+            // Those that are required come first, whichever part they are from.
+            let (first, rest): (Vec<_>, Vec<_>) =
+                fields.with_context(context)?.into_iter().flatten().partition(|field| field.required);
+            Definition::Object([first, rest].concat())
+        } else if schema.get("properties").is_some() {
+            Definition::Object(object_fields(schema).with_context(context)?)
+        } else {
+            Definition::Alias(Shape::read(schema).with_context(context)?)
         };
         let description = text(schema, "description").unwrap_or_default();
         Ok(Self { name: name.to_owned(), description, definition })
     }
 }
 
-fn object_fields(schema: &Value, properties: &Map<String, Value>) -> Result<Vec<Field>> {
+/// The fields of a part of an object: of another type, or its own.
+fn part_fields(part: &Value, schemas: &Map<String, Value>) -> Result<Vec<Field>> {
+    let name = part.get("$ref").and_then(Value::as_str).and_then(|path| path.rsplit('/').next());
+    object_fields(name.map_or(Some(part), |name| schemas.get(name)).context("a part that is not there")?)
+}
+
+fn object_fields(schema: &Value) -> Result<Vec<Field>> {
+    let properties = object(schema, "/properties")?;
     let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
     let required: Vec<&str> = required.filter_map(Value::as_str).collect();
     let field = |name: &str, schema: &Value| -> Result<Field> {
@@ -251,6 +266,7 @@ impl Shape {
             let words = words.iter().map(|word| Some(word.as_str()?.to_owned()));
             return Ok(Self::Words(words.collect::<Option<_>>().context("an enum that is not of texts")?));
         }
+        ensure!(schema.get("allOf").is_none(), "parts outside of a type with a name");
         match schema.get("type") {
             None => Ok(Self::Any),
             Some(Value::String(kind)) => Self::of_kind(kind, schema),
@@ -325,6 +341,7 @@ mod tests {
             assert_eq!(Shape::read(&schema).unwrap(), expected, "{schema}");
         }
         assert!(Shape::read(&json!({"type": "tuple"})).is_err());
+        assert!(Shape::read(&json!({"allOf": []})).is_err());
         assert!(Shape::read(&json!({"type": "object", "properties": {}})).is_err(), "it should have a name");
     }
 
@@ -347,5 +364,18 @@ mod tests {
                 "responses": {"200": {"content": {"application/json": {"schema": {"$ref": "#/x/Page"}}}}}}}}});
         let api = Api::read(&document).unwrap();
         assert_eq!(api.operations[0].items, Some(("data".to_owned(), Shape::Text)));
+    }
+
+    #[test]
+    fn an_object_of_parts_has_the_fields_of_all() {
+        let part =
+            json!({"type": "object", "required": ["a"], "properties": {"a": {}, "b": {"type": "string"}}});
+        let schemas = Map::from_iter([("Part".to_owned(), part)]);
+        let own = json!({"type": "object", "required": ["c"], "properties": {"c": {"type": "boolean"}}});
+        let whole = json!({"allOf": [{"$ref": "#/components/schemas/Part"}, own]});
+        let Definition::Object(fields) = Type::read("Whole", &whole, &schemas).unwrap().definition else {
+            panic!("it is an object")
+        };
+        assert_eq!(fields.iter().map(|field| field.name.as_str()).collect::<Vec<_>>(), ["a", "c", "b"]);
     }
 }

@@ -45,14 +45,18 @@ fn every_example_prints_what_it_shows() {
     let text = std::fs::read_to_string(root().join("README.md")).unwrap();
     let examples = examples(&text);
     assert!(examples.len() >= 7, "five scores, a batch and an explanation");
+    // Empty at first; what one example writes the next can read.
+    let scratch = Scratch::new();
     for (command, expected) in examples {
-        let line = command.replace("cargo run --release --", "renown");
+        let line = command
+            .replace("cargo run --release --", "renown")
+            .replace("-o ", &format!("-o {}/", scratch.at("")));
         let output = Command::new("sh")
             .args(["-c", &line])
             .current_dir(root())
             .env("PATH", path())
             .env_remove("RENOWN_CONFIG")
-            .env("RENOWN_DATA", "no such directory")
+            .env("RENOWN_DATA", scratch.at("data"))
             .output()
             .unwrap();
         let found = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();

@@ -46,8 +46,7 @@ pub(crate) struct ReputationEventRequest {
     /// When it happened: at most three years ago, at most a day ahead.
     timestamp: Moment,
     /// Whom it is about; or say `agent_id`.
-    #[schema(value_type = Option<String>, format = Uuid)]
-    identity_id: Option<Uuid>,
+    identity_id: Option<IdentityName>,
     /// The agent it is about.
     agent_id: Option<AgentName>,
     category: CategoryName,
@@ -65,6 +64,12 @@ pub(crate) struct ReputationEventRequest {
     attributes: Option<std::collections::BTreeMap<String, String>>,
 }
 
+/// A UUID.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "only its shape is read, for the document")]
+#[schema(pattern = "^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$")]
+pub(crate) struct IdentityName(String);
+
 /// What an event is about: work, payment, or keys and sessions.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
@@ -76,18 +81,11 @@ pub(crate) enum CategoryName {
     IdentityHygiene,
 }
 
-/// What an event refers to; empty for nothing.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-#[schema(as = ReferenceType)]
+/// What an event refers to: `session`, `transaction` or `attestation`; empty for nothing.
+#[derive(ToSchema)]
+#[schema(as = ReferenceType, pattern = "^(session|transaction|attestation)?$")]
 #[expect(dead_code, reason = "only its shape is read, for the document")]
-pub(crate) enum ReferenceName {
-    Session,
-    Transaction,
-    Attestation,
-    #[serde(rename = "")]
-    Nothing,
-}
+pub(crate) struct ReferenceName(String);
 
 /// What became of the events.
 #[derive(Serialize, ToSchema)]

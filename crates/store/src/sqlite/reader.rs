@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use renown_core::ids::{AgentId, OrgId, RunId, SpecId};
+use renown_core::identity::Windows;
+use renown_core::ids::{AgentId, IdentityId, OrgId, RunId, SpecId};
+use renown_core::time::Timestamp;
 use rusqlite::Connection;
 
 use super::backup::{self, Progress};
@@ -11,7 +13,7 @@ use super::lock::DirectoryLock;
 use super::orgs::Orgs;
 use super::readers::{self, Patience};
 use super::verify::{self, Verdict};
-use super::{FILE, agents, directory, foreign, rows, runs, schema};
+use super::{FILE, agents, directory, foreign, identities, rows, runs, schema};
 use crate::error::StoreError;
 use crate::evidence::Event;
 use crate::identities::ReputationEvent;
@@ -105,6 +107,17 @@ impl Reader {
     /// Every agent's best attempt at a spec, the best first.
     pub fn competition(&self, org: &OrgId, spec: &SpecId) -> Result<Vec<Run>, StoreError> {
         runs::competition(&self.connection, self.orgs.get(org)?, spec, &Patience::ENDLESS)
+    }
+
+    /// What the events of an identity add up to as of a time.
+    pub fn identity_windows(
+        &self,
+        org: &OrgId,
+        identity: IdentityId,
+        as_of: Timestamp,
+    ) -> Result<Windows, StoreError> {
+        let moment = self.connection.unchecked_transaction()?;
+        identities::windows(&moment, self.orgs.get(org)?, identity, as_of)
     }
 
     /// How much there is of a kind of evidence in an organization.

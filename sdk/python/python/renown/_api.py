@@ -19,8 +19,16 @@ AgentName: TypeAlias = str
 ErrorCode: TypeAlias = Literal["bad_json", "validation_error", "auth_missing", "auth_format", "auth_invalid", "auth_revoked", "forbidden", "not_found", "method_not_allowed", "timeout", "conflict", "too_large", "unsupported_media_type", "rate_limited", "head_too_large", "internal", "overloaded", "store_unavailable"]
 """The machine codes."""
 
+IdentityName: TypeAlias = str
+"""A UUID."""
+
 KeyKind: TypeAlias = Literal["publishable", "secret"]
 """What a key may do: send evidence and read scores, or also administer."""
+
+LatencySource: TypeAlias = Literal["gate", "agent"]
+"""Whose latency counts for reputations: that of the gates, or that of the agent where the caller
+says it.
+"""
 
 Lifecycle: TypeAlias = Literal["new", "calibrating", "active", "mature"]
 """How settled a score is: no evaluations, fewer than 50, fewer than 500, 500."""
@@ -30,6 +38,21 @@ Moment: TypeAlias = "TimeText | TimeMillis"
 
 OrgName: TypeAlias = str
 """The name of an organization."""
+
+ReferenceType: TypeAlias = str
+"""What an event refers to: `session`, `transaction` or `attestation`; empty for nothing."""
+
+ReputationCategory: TypeAlias = Literal["task_quality", "economic", "identity_hygiene"]
+"""What an event is about: work, payment, or keys and sessions."""
+
+RunName: TypeAlias = str
+"""1 to 200 characters without control characters, not `.` or `..`."""
+
+RunOutcome: TypeAlias = Literal["completed", "blocked", "failed"]
+"""How a run ended: all of it worked, some of it did, or nothing usable came out."""
+
+Tier: TypeAlias = Literal["Unranked", "Bronze", "Silver", "Gold", "Elite"]
+"""The name of a range of scores: 0–39, 40–69, 70–89, 90–100; `Unranked` without a score."""
 
 TimeMillis: TypeAlias = int
 """A time as whole milliseconds after 1970."""
@@ -66,12 +89,42 @@ class AgentReply(TypedDict):
     lifecycle: Lifecycle
 
 
+class AgentStanding(TypedDict):
+    """Everything that is known of an agent."""
+
+    agent_id: str
+    identity_id: str
+    """The identity of the agent, a UUIDv5 of its organization and id."""
+    public: bool
+    """Whether it is shown to everybody."""
+    reputation: RecordReply
+    identity_reputation: IdentityReply
+    tier: Tier
+    """That of its latest run with a score."""
+    runs: list[RunReply]
+    """Its latest runs."""
+    first_seen: NotRequired[str | None]
+    """Null if it was never seen."""
+    last_seen: NotRequired[str | None]
+    slug: NotRequired[str | None]
+    """The name under which it is."""
+
+
 class AgentsReply(TypedDict):
     """A page of agents."""
 
     agents: list[AgentReply]
     next_cursor: NotRequired[str | None]
     """Where the next page begins; null on the last one."""
+
+
+class CompetitionReply(TypedDict):
+    """Who did best."""
+
+    spec_id: str
+    ranking: list[RankedReply]
+    winner: NotRequired[str | None]
+    """The first of the ranking, if its run completed."""
 
 
 class ComponentReply(TypedDict):
@@ -102,6 +155,15 @@ class CreateKeyRequest(TypedDict):
     """What its owner calls it."""
     org: NotRequired[OrgName | None]
     """Its organization, which is made when it is new; the caller's own if absent."""
+
+
+class EraseReply(TypedDict):
+    """What stays of an agent that is erased."""
+
+    agent_sha256: str
+    """SHA-256 of its id."""
+    asked_at: str
+    """When it was to be erased."""
 
 
 class ErrorBody(TypedDict):
@@ -232,6 +294,55 @@ class HistoryReply(TypedDict):
     """Oldest first; steps without an evaluation are left out."""
 
 
+class IdentityEventReply(TypedDict):
+    """An event about an identity."""
+
+    event_id: str
+    timestamp: str
+    identity_id: str
+    category: ReputationCategory
+    event_type: str
+    score_delta: float
+    confidence: float
+    reference_type: ReferenceType
+    attributes: dict[str, str]
+    accepted_at: str
+    reference_id: NotRequired[str | None]
+
+
+class IdentityEventsReply(TypedDict):
+    """A page of events."""
+
+    data: list[IdentityEventReply]
+    """The latest first."""
+    next_cursor: NotRequired[str | None]
+    """Where the next page begins; null on the last one."""
+
+
+class IdentityReply(TypedDict):
+    """The reputation of an identity."""
+
+    identity_id: str
+    as_of: str
+    """The time that the scores are of."""
+    overall_score: float
+    """The weighted mean of the categories over 90 days."""
+    task_quality_score: float
+    economic_score: float
+    identity_hygiene_score: float
+    total_events: int
+    positive_events: int
+    negative_events: int
+    confidence: float
+    """How much there is to go by, 0 to 1."""
+    score_7d_ago: float
+    score_30d_ago: float
+    formula_version: str
+    trend_30d: NotRequired[float | None]
+    trend_7d: NotRequired[float | None]
+    """The change since then; null if there were no events then."""
+
+
 class IngestEvent(TypedDict):
     """One verdict."""
 
@@ -309,6 +420,36 @@ class PointReply(TypedDict):
     """How many evaluations it has."""
 
 
+class PublishReply(TypedDict):
+    """How an agent is shown."""
+
+    agent_id: str
+    public: bool
+    slug: NotRequired[str | None]
+
+
+class PublishRequest(TypedDict):
+    """Whether an agent is shown to everybody."""
+
+    public: bool
+    slug: NotRequired[str | None]
+    """The name under which it is shown; if absent the one it has, or one made from its id."""
+
+
+class RankedReply(TypedDict):
+    """An agent with its best run."""
+
+    rank: int
+    agent_id: str
+    run_id: str
+    tier: Tier
+    axes: NotRequired[RunAxes | None]
+    branch: NotRequired[str | None]
+    pull_request: NotRequired[str | None]
+    score: NotRequired[int | None]
+    wall_ms: NotRequired[int | None]
+
+
 class ReadyReply(TypedDict):
     """The store takes writes."""
 
@@ -343,6 +484,45 @@ class RecordReply(TypedDict):
     """The version of the formula."""
 
 
+class ReputationEventRequest(TypedDict):
+    """An event about an identity."""
+
+    event_id: str
+    """Its own id: an event counts once however often it is sent, and the first copy stands."""
+    timestamp: Moment
+    """When it happened: at most three years ago, at most a day ahead."""
+    category: ReputationCategory
+    event_type: str
+    """The name of its kind, such as `task_completed`."""
+    score_delta: float
+    """How it moves its category."""
+    agent_id: NotRequired[AgentName | None]
+    """The agent it is about."""
+    attributes: NotRequired[dict[str, str] | None]
+    confidence: NotRequired[float | None]
+    """How sure you are; 1 if absent."""
+    identity_id: NotRequired[IdentityName | None]
+    """Whom it is about; or say `agent_id`."""
+    reference_id: NotRequired[str | None]
+    reference_type: NotRequired[ReferenceType | None]
+
+
+class ReputationEventsReply(TypedDict):
+    """What became of the events."""
+
+    accepted: int
+    """How many were counted."""
+    duplicates: int
+    """How many had been counted before."""
+
+
+class ReputationEventsRequest(TypedDict):
+    """Events about identities."""
+
+    events: list[ReputationEventRequest]
+    """1 to 1000 events."""
+
+
 class ReputationReply(TypedDict):
     """The short form of a reputation."""
 
@@ -360,6 +540,142 @@ class ReputationUpdate(TypedDict):
     score: int
     lifecycle: Lifecycle
     eval_count: int
+
+
+class RunAxes(TypedDict):
+    """The axes of a score, 0 to 100 each."""
+
+    completion: int
+    error_rate: int
+    latency: int
+    resource_efficiency: int
+
+
+class RunBaseline(TypedDict):
+    """What the wall time was compared with."""
+
+    runs: int
+    p50_ms: NotRequired[float | None]
+    """The median of the runs; null without one."""
+
+
+class RunReply(TypedDict):
+    """A run with all that is known of it."""
+
+    run_id: str
+    agent_id: str
+    workspace: str
+    tier: Tier
+    formula_version: str
+    """The version of the formula."""
+    defaulted: list[str]
+    """Axes that could not be computed and are 50."""
+    warnings: list[str]
+    """Parts of what was sent that were impossible and count as absent."""
+    scored_at: str
+    outcome: RunOutcome
+    resources: RunResources
+    finished_at: str
+    axes: NotRequired[RunAxes | None]
+    baseline: NotRequired[RunBaseline | None]
+    score: NotRequired[int | None]
+    """0 to 100; null if scoring failed inside."""
+    spec_id: NotRequired[str | None]
+    attributes: NotRequired[dict[str, Any] | None]
+    branch: NotRequired[str | None]
+    pull_request: NotRequired[str | None]
+    stages: NotRequired[list[RunStage] | None]
+    started_at: NotRequired[str | None]
+    wall_ms: NotRequired[int | None]
+
+
+class RunRequest(TypedDict):
+    """A run that is finished."""
+
+    agent_id: AgentName
+    outcome: RunOutcome
+    attributes: NotRequired[dict[str, Any] | None]
+    """Whatever else you want to keep with it, up to 64 KiB."""
+    branch: NotRequired[str | None]
+    """The branch with its work."""
+    finished_at: NotRequired[Moment | None]
+    """When it ended; when it was accepted if absent."""
+    pull_request: NotRequired[str | None]
+    """The pull request with its work."""
+    resources: NotRequired[RunResources | None]
+    run_id: NotRequired[RunName | None]
+    """What you call the run; `run_` and a ULID if absent. Sent again it returns the first
+    scorecard.
+    """
+    spec_id: NotRequired[RunName | None]
+    """The task that agents compete on."""
+    stages: NotRequired[list[RunStage] | None]
+    started_at: NotRequired[Moment | None]
+    wall_ms: NotRequired[int | None]
+    """How long the run took, in milliseconds."""
+    workspace: NotRequired[RunName | None]
+    """The runs of a workspace are compared with each other; `default` if absent."""
+
+
+class RunResources(TypedDict):
+    """What a run consumed, as far as it is known."""
+
+    cpu_periods: NotRequired[int | None]
+    cpu_throttled_ms: NotRequired[int | None]
+    cpu_throttled_periods: NotRequired[int | None]
+    memory_limit_bytes: NotRequired[int | None]
+    memory_peak_bytes: NotRequired[int | None]
+
+
+class RunStage(TypedDict):
+    """A stage of a run."""
+
+    name: str
+    passed: bool
+    attempts: NotRequired[int | None]
+    """How often it was tried; once if absent."""
+
+
+class RunsReply(TypedDict):
+    """A page of runs."""
+
+    data: list[RunReply]
+    """The last accepted first."""
+    next_cursor: NotRequired[str | None]
+    """Where the next page begins; null on the last one."""
+
+
+class ScoreReply(TypedDict):
+    """The scorecard of a run."""
+
+    run_id: str
+    agent_id: str
+    workspace: str
+    tier: Tier
+    formula_version: str
+    """The version of the formula."""
+    defaulted: list[str]
+    """Axes that could not be computed and are 50."""
+    warnings: list[str]
+    """Parts of what was sent that were impossible and count as absent."""
+    scored_at: str
+    axes: NotRequired[RunAxes | None]
+    baseline: NotRequired[RunBaseline | None]
+    score: NotRequired[int | None]
+    """0 to 100; null if scoring failed inside."""
+    spec_id: NotRequired[str | None]
+
+
+class SettingsReply(TypedDict):
+    """The settings of an organization."""
+
+    latency_source: LatencySource
+
+
+class SettingsRequest(TypedDict):
+    """Settings that change; what is absent stays."""
+
+    latency_source: NotRequired[LatencySource | None]
 
 
 class Client(Http):
@@ -479,6 +795,68 @@ class Client(Http):
         )
         return reply
 
+    def erase_agent(
+        self,
+        agent_id: AgentName,
+        *,
+        confirm: AgentName,
+        timeout: float | None = None,
+    ) -> EraseReply:
+        """Erase an agent.
+
+        Its evidence, runs, events, scores and kept replies are deleted within a minute, and nothing
+        of it is seen from here on. A tombstone stays: a time, a count, and SHA-256 of the id. It
+        takes a secret key.
+
+        :param agent_id: The agent, percent-encoded
+        :param confirm: The agent once more
+        """
+        reply: EraseReply = self._send(
+            Request("DELETE", path("/v1/agents/{agent_id}", agent_id), query={"confirm": confirm}),
+            timeout,
+        )
+        return reply
+
+    def get_agent(
+        self,
+        agent_id: AgentName,
+        *,
+        timeout: float | None = None,
+    ) -> AgentStanding:
+        """Read everything about an agent.
+
+        One that was never seen has a standing of zeros.
+
+        :param agent_id: The agent, percent-encoded
+        """
+        reply: AgentStanding = self._send(
+            Request("GET", path("/v1/agents/{agent_id}", agent_id)),
+            timeout,
+        )
+        return reply
+
+    def publish_agent(
+        self,
+        agent_id: AgentName,
+        *,
+        public: bool,
+        slug: str | None = None,
+        timeout: float | None = None,
+    ) -> PublishReply:
+        """Show an agent to everybody, or no longer.
+
+        It takes a secret key.
+
+        :param agent_id: The agent, percent-encoded
+        :param slug: The name under which it is shown; if absent the one it has, or one made from
+        its id.
+        """
+        reply: PublishReply = self._send(
+            Request("PATCH", path("/v1/agents/{agent_id}", agent_id), body={"public": public}, optional={"slug": slug}),
+            timeout,
+        )
+        return reply
+
     def evaluate(
         self,
         *,
@@ -580,6 +958,68 @@ class Client(Http):
             timeout,
         )
 
+    def list_identity_events(
+        self,
+        identity_id: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        timeout: float | None = None,
+    ) -> IdentityEventsReply:
+        """List the events of an identity.
+
+        The latest first.
+
+        :param identity_id: The identity
+        :param limit: How many at most
+        :param cursor: The `next_cursor` of the page before
+        """
+        reply: IdentityEventsReply = self._send(
+            Request("GET", path("/v1/identities/{identity_id}/events", identity_id), query={"limit": limit, "cursor": cursor}),
+            timeout,
+        )
+        return reply
+
+    def iter_identity_events(
+        self,
+        identity_id: str,
+        *,
+        page_size: int | None = None,
+        timeout: float | None = None,
+    ) -> Iterator[IdentityEventReply]:
+        """List the events of an identity. Page after page is read as they are used.
+
+        The latest first.
+
+        :param identity_id: The identity
+        :param page_size: How many are read at a time; all are given
+        """
+        return self._pages(
+            Request("GET", path("/v1/identities/{identity_id}/events", identity_id), query={"limit": page_size}),
+            "data",
+            timeout,
+        )
+
+    def get_identity_reputation(
+        self,
+        identity_id: str,
+        *,
+        as_of: TimeText | None = None,
+        timeout: float | None = None,
+    ) -> IdentityReply:
+        """Read the reputation of an identity.
+
+        An identity that was never seen has a record of zeros.
+
+        :param identity_id: The identity
+        :param as_of: As of this time; now if absent
+        """
+        reply: IdentityReply = self._send(
+            Request("GET", path("/v1/identities/{identity_id}/reputation", identity_id), query={"as_of": as_of}),
+            timeout,
+        )
+        return reply
+
     def ingest(
         self,
         *,
@@ -679,6 +1119,26 @@ class Client(Http):
         """
         self._send(Request("DELETE", path("/v1/keys/{id}", id)), timeout)
 
+    def add_reputation_events(
+        self,
+        *,
+        events: list[ReputationEventRequest],
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> ReputationEventsReply:
+        """Count reputation events.
+
+        All or none: one bad event refuses the batch and is named by its index. It takes a secret
+        key.
+
+        :param events: 1 to 1000 events.
+        """
+        reply: ReputationEventsReply = self._send(
+            Request("POST", "/v1/reputation-events", body={"events": events}, idempotency_key=idempotency_key),
+            timeout,
+        )
+        return reply
+
     def get_reputation(
         self,
         agent_id: AgentName,
@@ -737,6 +1197,187 @@ class Client(Http):
         """
         reply: HistoryReply = self._send(
             Request("GET", path("/v1/reputation/{agent_id}/history", agent_id), query={"from": from_, "to": to, "points": points}),
+            timeout,
+        )
+        return reply
+
+    def list_runs(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        agent_id: AgentName | None = None,
+        workspace: RunName | None = None,
+        spec_id: RunName | None = None,
+        tier: str | None = None,
+        from_: TimeText | None = None,
+        to: TimeText | None = None,
+        timeout: float | None = None,
+    ) -> RunsReply:
+        """List runs.
+
+        The last accepted first. `from` and `to` look at when a run ended.
+
+        :param limit: How many at most
+        :param cursor: The `next_cursor` of the page before
+        :param agent_id: Only of this agent
+        :param workspace: Only of this workspace
+        :param spec_id: Only attempts at this spec
+        :param tier: Only of this tier
+        :param from_: Only those that ended at this time or later
+        :param to: Only those that ended at this time or earlier
+        """
+        reply: RunsReply = self._send(
+            Request("GET", "/v1/runs", query={"limit": limit, "cursor": cursor, "agent_id": agent_id, "workspace": workspace, "spec_id": spec_id, "tier": tier, "from": from_, "to": to}),
+            timeout,
+        )
+        return reply
+
+    def iter_runs(
+        self,
+        *,
+        page_size: int | None = None,
+        agent_id: AgentName | None = None,
+        workspace: RunName | None = None,
+        spec_id: RunName | None = None,
+        tier: str | None = None,
+        from_: TimeText | None = None,
+        to: TimeText | None = None,
+        timeout: float | None = None,
+    ) -> Iterator[RunReply]:
+        """List runs. Page after page is read as they are used.
+
+        The last accepted first. `from` and `to` look at when a run ended.
+
+        :param page_size: How many are read at a time; all are given
+        :param agent_id: Only of this agent
+        :param workspace: Only of this workspace
+        :param spec_id: Only attempts at this spec
+        :param tier: Only of this tier
+        :param from_: Only those that ended at this time or later
+        :param to: Only those that ended at this time or earlier
+        """
+        return self._pages(
+            Request("GET", "/v1/runs", query={"limit": page_size, "agent_id": agent_id, "workspace": workspace, "spec_id": spec_id, "tier": tier, "from": from_, "to": to}),
+            "data",
+            timeout,
+        )
+
+    def submit_run(
+        self,
+        *,
+        agent_id: AgentName,
+        outcome: RunOutcome,
+        attributes: dict[str, Any] | None = None,
+        branch: str | None = None,
+        finished_at: Moment | None = None,
+        pull_request: str | None = None,
+        resources: RunResources | None = None,
+        run_id: RunName | None = None,
+        spec_id: RunName | None = None,
+        stages: list[RunStage] | None = None,
+        started_at: Moment | None = None,
+        wall_ms: int | None = None,
+        workspace: RunName | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> ScoreReply:
+        """Score a run.
+
+        A run is never refused for missing or odd data: what is impossible counts as absent and is
+        named in `warnings`. Only `agent_id` and `outcome` have to be right.
+
+        :param attributes: Whatever else you want to keep with it, up to 64 KiB.
+        :param branch: The branch with its work.
+        :param finished_at: When it ended; when it was accepted if absent.
+        :param pull_request: The pull request with its work.
+        :param run_id: What you call the run; `run_` and a ULID if absent. Sent again it returns the
+        first scorecard.
+        :param spec_id: The task that agents compete on.
+        :param wall_ms: How long the run took, in milliseconds.
+        :param workspace: The runs of a workspace are compared with each other; `default` if absent.
+        """
+        reply: ScoreReply = self._send(
+            Request("POST", "/v1/runs", body={"agent_id": agent_id, "outcome": outcome}, optional={"attributes": attributes, "branch": branch, "finished_at": finished_at, "pull_request": pull_request, "resources": resources, "run_id": run_id, "spec_id": spec_id, "stages": stages, "started_at": started_at, "wall_ms": wall_ms, "workspace": workspace}, idempotency_key=idempotency_key),
+            timeout,
+        )
+        return reply
+
+    def get_run(
+        self,
+        run_id: RunName,
+        *,
+        timeout: float | None = None,
+    ) -> RunReply:
+        """Read a run.
+
+        :param run_id: The run, percent-encoded
+        """
+        reply: RunReply = self._send(
+            Request("GET", path("/v1/runs/{run_id}", run_id)),
+            timeout,
+        )
+        return reply
+
+    def get_run_score(
+        self,
+        run_id: RunName,
+        *,
+        timeout: float | None = None,
+    ) -> ScoreReply:
+        """Read a scorecard.
+
+        :param run_id: The run, percent-encoded
+        """
+        reply: ScoreReply = self._send(
+            Request("GET", path("/v1/runs/{run_id}/score", run_id)),
+            timeout,
+        )
+        return reply
+
+    def get_settings(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> SettingsReply:
+        """Read the settings."""
+        reply: SettingsReply = self._send(
+            Request("GET", "/v1/settings"),
+            timeout,
+        )
+        return reply
+
+    def update_settings(
+        self,
+        *,
+        latency_source: LatencySource | None = None,
+        timeout: float | None = None,
+    ) -> SettingsReply:
+        """Change the settings.
+
+        They count from the next evaluation on; no score that was given changes.
+        """
+        reply: SettingsReply = self._send(
+            Request("PATCH", "/v1/settings", body={}, optional={"latency_source": latency_source}),
+            timeout,
+        )
+        return reply
+
+    def get_competition(
+        self,
+        spec_id: RunName,
+        *,
+        timeout: float | None = None,
+    ) -> CompetitionReply:
+        """Compare the agents of a spec.
+
+        Every agent with its best run, the best first: by score, then completion, error rate, wall
+        time and finish.
+
+        :param spec_id: The spec, percent-encoded
+        """
+        reply: CompetitionReply = self._send(
+            Request("GET", path("/v1/specs/{spec_id}/competition", spec_id)),
             timeout,
         )
         return reply
@@ -876,6 +1517,68 @@ class AsyncClient(AsyncHttp):
         )
         return reply
 
+    async def erase_agent(
+        self,
+        agent_id: AgentName,
+        *,
+        confirm: AgentName,
+        timeout: float | None = None,
+    ) -> EraseReply:
+        """Erase an agent.
+
+        Its evidence, runs, events, scores and kept replies are deleted within a minute, and nothing
+        of it is seen from here on. A tombstone stays: a time, a count, and SHA-256 of the id. It
+        takes a secret key.
+
+        :param agent_id: The agent, percent-encoded
+        :param confirm: The agent once more
+        """
+        reply: EraseReply = await self._send(
+            Request("DELETE", path("/v1/agents/{agent_id}", agent_id), query={"confirm": confirm}),
+            timeout,
+        )
+        return reply
+
+    async def get_agent(
+        self,
+        agent_id: AgentName,
+        *,
+        timeout: float | None = None,
+    ) -> AgentStanding:
+        """Read everything about an agent.
+
+        One that was never seen has a standing of zeros.
+
+        :param agent_id: The agent, percent-encoded
+        """
+        reply: AgentStanding = await self._send(
+            Request("GET", path("/v1/agents/{agent_id}", agent_id)),
+            timeout,
+        )
+        return reply
+
+    async def publish_agent(
+        self,
+        agent_id: AgentName,
+        *,
+        public: bool,
+        slug: str | None = None,
+        timeout: float | None = None,
+    ) -> PublishReply:
+        """Show an agent to everybody, or no longer.
+
+        It takes a secret key.
+
+        :param agent_id: The agent, percent-encoded
+        :param slug: The name under which it is shown; if absent the one it has, or one made from
+        its id.
+        """
+        reply: PublishReply = await self._send(
+            Request("PATCH", path("/v1/agents/{agent_id}", agent_id), body={"public": public}, optional={"slug": slug}),
+            timeout,
+        )
+        return reply
+
     async def evaluate(
         self,
         *,
@@ -977,6 +1680,68 @@ class AsyncClient(AsyncHttp):
             timeout,
         )
 
+    async def list_identity_events(
+        self,
+        identity_id: str,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        timeout: float | None = None,
+    ) -> IdentityEventsReply:
+        """List the events of an identity.
+
+        The latest first.
+
+        :param identity_id: The identity
+        :param limit: How many at most
+        :param cursor: The `next_cursor` of the page before
+        """
+        reply: IdentityEventsReply = await self._send(
+            Request("GET", path("/v1/identities/{identity_id}/events", identity_id), query={"limit": limit, "cursor": cursor}),
+            timeout,
+        )
+        return reply
+
+    def iter_identity_events(
+        self,
+        identity_id: str,
+        *,
+        page_size: int | None = None,
+        timeout: float | None = None,
+    ) -> AsyncIterator[IdentityEventReply]:
+        """List the events of an identity. Page after page is read as they are used.
+
+        The latest first.
+
+        :param identity_id: The identity
+        :param page_size: How many are read at a time; all are given
+        """
+        return self._pages(
+            Request("GET", path("/v1/identities/{identity_id}/events", identity_id), query={"limit": page_size}),
+            "data",
+            timeout,
+        )
+
+    async def get_identity_reputation(
+        self,
+        identity_id: str,
+        *,
+        as_of: TimeText | None = None,
+        timeout: float | None = None,
+    ) -> IdentityReply:
+        """Read the reputation of an identity.
+
+        An identity that was never seen has a record of zeros.
+
+        :param identity_id: The identity
+        :param as_of: As of this time; now if absent
+        """
+        reply: IdentityReply = await self._send(
+            Request("GET", path("/v1/identities/{identity_id}/reputation", identity_id), query={"as_of": as_of}),
+            timeout,
+        )
+        return reply
+
     async def ingest(
         self,
         *,
@@ -1076,6 +1841,26 @@ class AsyncClient(AsyncHttp):
         """
         await self._send(Request("DELETE", path("/v1/keys/{id}", id)), timeout)
 
+    async def add_reputation_events(
+        self,
+        *,
+        events: list[ReputationEventRequest],
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> ReputationEventsReply:
+        """Count reputation events.
+
+        All or none: one bad event refuses the batch and is named by its index. It takes a secret
+        key.
+
+        :param events: 1 to 1000 events.
+        """
+        reply: ReputationEventsReply = await self._send(
+            Request("POST", "/v1/reputation-events", body={"events": events}, idempotency_key=idempotency_key),
+            timeout,
+        )
+        return reply
+
     async def get_reputation(
         self,
         agent_id: AgentName,
@@ -1134,6 +1919,187 @@ class AsyncClient(AsyncHttp):
         """
         reply: HistoryReply = await self._send(
             Request("GET", path("/v1/reputation/{agent_id}/history", agent_id), query={"from": from_, "to": to, "points": points}),
+            timeout,
+        )
+        return reply
+
+    async def list_runs(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        agent_id: AgentName | None = None,
+        workspace: RunName | None = None,
+        spec_id: RunName | None = None,
+        tier: str | None = None,
+        from_: TimeText | None = None,
+        to: TimeText | None = None,
+        timeout: float | None = None,
+    ) -> RunsReply:
+        """List runs.
+
+        The last accepted first. `from` and `to` look at when a run ended.
+
+        :param limit: How many at most
+        :param cursor: The `next_cursor` of the page before
+        :param agent_id: Only of this agent
+        :param workspace: Only of this workspace
+        :param spec_id: Only attempts at this spec
+        :param tier: Only of this tier
+        :param from_: Only those that ended at this time or later
+        :param to: Only those that ended at this time or earlier
+        """
+        reply: RunsReply = await self._send(
+            Request("GET", "/v1/runs", query={"limit": limit, "cursor": cursor, "agent_id": agent_id, "workspace": workspace, "spec_id": spec_id, "tier": tier, "from": from_, "to": to}),
+            timeout,
+        )
+        return reply
+
+    def iter_runs(
+        self,
+        *,
+        page_size: int | None = None,
+        agent_id: AgentName | None = None,
+        workspace: RunName | None = None,
+        spec_id: RunName | None = None,
+        tier: str | None = None,
+        from_: TimeText | None = None,
+        to: TimeText | None = None,
+        timeout: float | None = None,
+    ) -> AsyncIterator[RunReply]:
+        """List runs. Page after page is read as they are used.
+
+        The last accepted first. `from` and `to` look at when a run ended.
+
+        :param page_size: How many are read at a time; all are given
+        :param agent_id: Only of this agent
+        :param workspace: Only of this workspace
+        :param spec_id: Only attempts at this spec
+        :param tier: Only of this tier
+        :param from_: Only those that ended at this time or later
+        :param to: Only those that ended at this time or earlier
+        """
+        return self._pages(
+            Request("GET", "/v1/runs", query={"limit": page_size, "agent_id": agent_id, "workspace": workspace, "spec_id": spec_id, "tier": tier, "from": from_, "to": to}),
+            "data",
+            timeout,
+        )
+
+    async def submit_run(
+        self,
+        *,
+        agent_id: AgentName,
+        outcome: RunOutcome,
+        attributes: dict[str, Any] | None = None,
+        branch: str | None = None,
+        finished_at: Moment | None = None,
+        pull_request: str | None = None,
+        resources: RunResources | None = None,
+        run_id: RunName | None = None,
+        spec_id: RunName | None = None,
+        stages: list[RunStage] | None = None,
+        started_at: Moment | None = None,
+        wall_ms: int | None = None,
+        workspace: RunName | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> ScoreReply:
+        """Score a run.
+
+        A run is never refused for missing or odd data: what is impossible counts as absent and is
+        named in `warnings`. Only `agent_id` and `outcome` have to be right.
+
+        :param attributes: Whatever else you want to keep with it, up to 64 KiB.
+        :param branch: The branch with its work.
+        :param finished_at: When it ended; when it was accepted if absent.
+        :param pull_request: The pull request with its work.
+        :param run_id: What you call the run; `run_` and a ULID if absent. Sent again it returns the
+        first scorecard.
+        :param spec_id: The task that agents compete on.
+        :param wall_ms: How long the run took, in milliseconds.
+        :param workspace: The runs of a workspace are compared with each other; `default` if absent.
+        """
+        reply: ScoreReply = await self._send(
+            Request("POST", "/v1/runs", body={"agent_id": agent_id, "outcome": outcome}, optional={"attributes": attributes, "branch": branch, "finished_at": finished_at, "pull_request": pull_request, "resources": resources, "run_id": run_id, "spec_id": spec_id, "stages": stages, "started_at": started_at, "wall_ms": wall_ms, "workspace": workspace}, idempotency_key=idempotency_key),
+            timeout,
+        )
+        return reply
+
+    async def get_run(
+        self,
+        run_id: RunName,
+        *,
+        timeout: float | None = None,
+    ) -> RunReply:
+        """Read a run.
+
+        :param run_id: The run, percent-encoded
+        """
+        reply: RunReply = await self._send(
+            Request("GET", path("/v1/runs/{run_id}", run_id)),
+            timeout,
+        )
+        return reply
+
+    async def get_run_score(
+        self,
+        run_id: RunName,
+        *,
+        timeout: float | None = None,
+    ) -> ScoreReply:
+        """Read a scorecard.
+
+        :param run_id: The run, percent-encoded
+        """
+        reply: ScoreReply = await self._send(
+            Request("GET", path("/v1/runs/{run_id}/score", run_id)),
+            timeout,
+        )
+        return reply
+
+    async def get_settings(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> SettingsReply:
+        """Read the settings."""
+        reply: SettingsReply = await self._send(
+            Request("GET", "/v1/settings"),
+            timeout,
+        )
+        return reply
+
+    async def update_settings(
+        self,
+        *,
+        latency_source: LatencySource | None = None,
+        timeout: float | None = None,
+    ) -> SettingsReply:
+        """Change the settings.
+
+        They count from the next evaluation on; no score that was given changes.
+        """
+        reply: SettingsReply = await self._send(
+            Request("PATCH", "/v1/settings", body={}, optional={"latency_source": latency_source}),
+            timeout,
+        )
+        return reply
+
+    async def get_competition(
+        self,
+        spec_id: RunName,
+        *,
+        timeout: float | None = None,
+    ) -> CompetitionReply:
+        """Compare the agents of a spec.
+
+        Every agent with its best run, the best first: by score, then completion, error rate, wall
+        time and finish.
+
+        :param spec_id: The spec, percent-encoded
+        """
+        reply: CompetitionReply = await self._send(
+            Request("GET", path("/v1/specs/{spec_id}/competition", spec_id)),
             timeout,
         )
         return reply

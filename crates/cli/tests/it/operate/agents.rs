@@ -23,7 +23,9 @@ fn agents_are_listed_and_shown_beside_a_server_and_without_one() {
     let looked = || {
         let list = agents(&["list", "--format", "json"]).json();
         assert_eq!(ids(&list), ["quiet one é", "Writer", "reviewer"]);
-        (list, agents(&["show", "reviewer", "--format", "json"]).json())
+        let mut shown = agents(&["show", "reviewer", "--format", "json"]).json();
+        assert!(shown["identity_reputation"]["as_of"].take().is_string(), "it is of now");
+        (list, shown)
     };
     let (list, shown) = looked();
     let by_api = server.get("/v1/agents");

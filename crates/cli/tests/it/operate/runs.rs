@@ -1,10 +1,11 @@
 //! `renown runs`, `renown run`, `renown forget`, `renown export`: on the data directory, and through a server.
 
 use std::fs;
+use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::{Scratch, Server, run, run_with};
+use super::{Scratch, Server, finish, run, run_with};
 
 const RUNS: &str = r#"{"agent_id":"a","run_id":"r1","outcome":"completed","wall_ms":1000,"spec_id":"login","branch":"feat/a","pull_request":"https://example.com/1"}
 {"agent_id":"b","run_id":"r2","outcome":"completed","wall_ms":1000,"spec_id":"login"}
@@ -20,6 +21,11 @@ fn runs_are_submitted_shown_listed_and_compared() {
     assert!(said.contains("r1  70  Gold  by a in default"), "{said}");
     assert!(said.contains("r2  76  Gold  by b in default"), "{said}");
     assert!(said.contains("warning: wall_ms: -1 is negative"), "{said}");
+    // A reader that goes away does not keep runs from being scored.
+    let (renown, other) = (env!("CARGO_BIN_EXE_renown"), scratch.at("other"));
+    let piped = format!("{renown} runs submit {file} --data {other} | true");
+    finish(Command::new("sh").args(["-c", &piped])).good();
+    assert!(run(&["runs", "list", "--data", &other]).good().contains("r3"));
     let again = runs(&["submit", &file, "--format", "json"]).good();
     let scores: Vec<i64> = again
         .lines()
@@ -190,6 +196,11 @@ fn evidence_is_exported_row_by_row() {
         202
     );
     run_with(&["runs", "submit", &file, "--server", &server.url], &[("RENOWN_KEY", &server.secret)]).good();
+
+    let known = run(&["agents", "show", "a", "--data", &data]).good();
+    for part in ["identity  0.175000 with confidence 0.010000, of 1 events in 90 days", "r1   a      70"] {
+        assert!(known.contains(part), "{part}: {known}");
+    }
 
     let export = |args: &[&str]| run(&[&["export"], args, &["--data", &data]].concat());
     let rows =

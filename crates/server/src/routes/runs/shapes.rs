@@ -1,7 +1,7 @@
 //! What is sent of a run, and what is said of one.
 
 use renown_core::ids::{AgentId, RunId, SpecId, Workspace};
-use renown_core::scorecard::{Axes, BaselineShown, FORMULA_VERSION, Tier};
+use renown_core::scorecard::{Axes, BaselineShown, FORMULA_VERSION, Resources, Tier};
 use renown_core::time::Timestamp;
 use renown_core::units::Whole;
 use renown_store::Run;
@@ -26,7 +26,7 @@ pub(crate) struct RunRequest {
     stages: Option<Vec<StageRequest>>,
     /// How long the run took, in milliseconds.
     wall_ms: Option<u64>,
-    resources: Option<ResourcesRequest>,
+    resources: Option<ResourcesReply>,
     started_at: Option<Moment>,
     /// When it ended; when it was accepted if absent.
     finished_at: Option<Moment>,
@@ -43,7 +43,11 @@ pub(crate) struct RunRequest {
 /// 1 to 200 characters without control characters, not `.` or `..`.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "only its shape is read, for the document")]
-#[schema(min_length = 1, max_length = 200)]
+#[schema(
+    min_length = 1,
+    max_length = 200,
+    pattern = r"^([^.\x00-\x1f\x7f-\x9f]|\.[^.\x00-\x1f\x7f-\x9f]|\.\.[^\x00-\x1f\x7f-\x9f])[^\x00-\x1f\x7f-\x9f]*$"
+)]
 pub(crate) struct RunName(String);
 
 /// How a run ended: all of it worked, some of it did, or nothing usable came out.
@@ -69,16 +73,28 @@ pub(crate) struct StageRequest {
     attempts: Option<u64>,
 }
 
-/// What a run consumed.
-#[derive(ToSchema)]
+/// What a run consumed, as far as it is known.
+#[derive(Serialize, ToSchema)]
 #[schema(as = RunResources)]
-#[expect(dead_code, reason = "only its shape is read, for the document")]
-pub(crate) struct ResourcesRequest {
+pub(crate) struct ResourcesReply {
     memory_peak_bytes: Option<u64>,
     memory_limit_bytes: Option<u64>,
     cpu_periods: Option<u64>,
     cpu_throttled_periods: Option<u64>,
     cpu_throttled_ms: Option<u64>,
+}
+
+impl ResourcesReply {
+    fn of(resources: Resources) -> Self {
+        let number = |number: Option<Whole>| number.map(Whole::get);
+        Self {
+            memory_peak_bytes: number(resources.memory_peak_bytes),
+            memory_limit_bytes: number(resources.memory_limit_bytes),
+            cpu_periods: number(resources.cpu_periods),
+            cpu_throttled_periods: number(resources.cpu_throttled_periods),
+            cpu_throttled_ms: number(resources.cpu_throttled_ms),
+        }
+    }
 }
 
 /// The scorecard of a run.
@@ -176,8 +192,9 @@ pub(crate) struct RunReply<'r> {
     #[schema(value_type = OutcomeName)]
     outcome: &'static str,
     wall_ms: Option<u64>,
-    #[schema(value_type = Vec<StageRequest>)]
+    #[schema(value_type = Option<Vec<StageRequest>>)]
     stages: Option<&'r RawValue>,
+    resources: ResourcesReply,
     #[schema(value_type = Option<String>, format = DateTime)]
     started_at: Option<Timestamp>,
     #[schema(value_type = String, format = DateTime)]
@@ -198,6 +215,7 @@ impl<'r> RunReply<'r> {
             outcome: run.report.outcome.name(),
             wall_ms: run.report.wall_ms.map(Whole::get),
             stages: json(&run.stages),
+            resources: ResourcesReply::of(run.report.resources),
             started_at: run.started_at,
             finished_at: run.finished_at,
             branch: run.branch.as_deref(),

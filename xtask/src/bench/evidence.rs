@@ -1,0 +1,186 @@
+//! `cargo xtask bench evidence`: what a run costs as its workspace grows, and what the reputation of an identity costs as its events
+//! do. Both should cost the same however much there is.
+//!
+//! The small and the large store are open side by side and asked in turn, so that whatever else the machine does meets both. The
+//! peer of the reputation is the same answer from the events themselves, by SQL over the same file.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::{Context, Result, ensure};
+use renown_core::identity::{Category, Event, Reference, ScoreDelta};
+use renown_core::ids::{IdentityId, OrgId};
+use renown_core::time::Timestamp;
+use renown_core::units::Unit;
+use renown_store::sqlite::{FILE, Sqlite, system_clock};
+use renown_store::{IdentityStore, NewReputationEvent, NewRun, RunStore};
+use rusqlite::Connection;
+use tokio::runtime::Runtime;
+use uuid::Uuid;
+
+use crate::shell::target_dir;
+
+const FEW: i64 = 1000;
+const MANY_RUNS: i64 = 1_000_000;
+const MANY_EVENTS: i64 = 10_000_000;
+/// How many are written at a time while a store is filled.
+const BATCH: i64 = 5000;
+const SAMPLES: usize = 400;
+const PEER_SAMPLES: usize = 5;
+const DAYS_90_NS: i64 = 90 * 86_400 * 1_000_000_000;
+
+/// Fills both stores and prints both costs.
+pub(crate) fn evidence() -> Result<()> {
+    let folder = target_dir()?.join("xtask/bench-evidence");
+    let _ = fs::remove_dir_all(&folder);
+    let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+    let result =
+        runs(&runtime, &folder.join("runs")).and_then(|()| identities(&runtime, &folder.join("identities")));
+    fs::remove_dir_all(&folder)?;
+    result
+}
+
+fn org() -> Result<OrgId> {
+    Ok(renown_store::DEFAULT_ORG.parse()?)
+}
+
+fn open(dir: &Path) -> Result<Sqlite> {
+    fs::create_dir_all(dir)?;
+    Ok(Sqlite::open(dir, "cargo xtask bench evidence", system_clock())?)
+}
+
+/// The median of measurements that are taken of each in turn, in microseconds.
+fn medians(samples: usize, mut measure: impl FnMut(usize, usize) -> Result<()>) -> Result<[f64; 2]> {
+    let mut taken = [Vec::new(), Vec::new()];
+    for sample in 0..samples {
+        for (which, taken) in taken.iter_mut().enumerate() {
+            let started = Instant::now();
+            measure(which, sample)?;
+            taken.push(started.elapsed().as_secs_f64() * 1e6);
+        }
+    }
+    let median = |mut taken: Vec<f64>| -> Result<f64> {
+        taken.sort_by(f64::total_cmp);
+        taken.get(taken.len() / 2).copied().context("no samples")
+    };
+    let [few, many] = taken;
+    Ok([median(few)?, median(many)?])
+}
+
+fn run(number: i64) -> Result<NewRun> {
+    let text = format!(
+        r#"{{"agent_id":"agent-{}","outcome":"completed","wall_ms":{},"stages":[{{"name":"test","passed":true}}]}}"#,
+        number % 50,
+        1000 + number % 997,
+    );
+    let submission = renown_core::json::parse(text.as_bytes())?;
+    Ok(NewRun { id: format!("run-{number}").parse()?, submission, digest: [0; 32] })
+}
+
+fn runs(runtime: &Runtime, dir: &Path) -> Result<()> {
+    let stores = [open(&dir.join("few"))?, open(&dir.join("many"))?];
+    for (store, count) in stores.iter().zip([FEW, MANY_RUNS]) {
+        let started = Instant::now();
+        for first in (0..count).step_by(usize::try_from(BATCH)?) {
+            // They wait together, so that one transaction takes many.
+            let batch = (first..count.min(first + BATCH))
+                .map(|number| Ok(store.add_run(&org()?, run(number)?, None)));
+            let batch = batch.collect::<Result<Vec<_>>>()?;
+            runtime.block_on(async {
+                for submitted in batch {
+                    submitted.await?;
+                }
+                anyhow::Ok(())
+            })?;
+        }
+        println!("scored {count} runs in {:.0} s", started.elapsed().as_secs_f64());
+    }
+    let [few, many] = medians(SAMPLES, |which, sample| {
+        let store = stores.get(which).context("a store")?;
+        let new = run(MANY_RUNS + i64::try_from(sample)?)?;
+        runtime.block_on(store.add_run(&org()?, new, None))?;
+        Ok(())
+    })?;
+    println!(
+        "a run, durable: {few:.0} µs with {FEW} in its workspace, {many:.0} µs with {MANY_RUNS}, {:.2} times",
+        many / few
+    );
+    Ok(())
+}
+
+/// An event of an identity within the last 90 days.
+fn event(number: i64, count: i64, now: Timestamp) -> Result<NewReputationEvent> {
+    // Spread evenly, and not in the order of their time.
+    let place = number.wrapping_mul(7919).rem_euclid(count);
+    let back = (DAYS_90_NS / count).saturating_mul(place);
+    let categories = Category::ALL;
+    let category = categories.get(usize::try_from(number)? % categories.len()).context("a category")?;
+    let event = Event {
+        event_id: Uuid::from_u128(u128::try_from(number)?),
+        timestamp: Timestamp::from_nanos(now.nanos() - back)?,
+        identity_id: None,
+        agent_id: None,
+        category: *category,
+        event_type: "task_completed".parse()?,
+        score_delta: ScoreDelta::from_millionths(number % 2_000_001 - 1_000_000).context("a delta")?,
+        confidence: Unit::ONE,
+        reference_type: Reference::default(),
+        reference_id: None,
+        attributes: BTreeMap::new(),
+    };
+    Ok(NewReputationEvent { identity: identity(), agent: None, event })
+}
+
+fn identity() -> IdentityId {
+    Uuid::from_u128(1).into()
+}
+
+fn identities(runtime: &Runtime, dir: &Path) -> Result<()> {
+    let (stores, now) = ([open(&dir.join("few"))?, open(&dir.join("many"))?], (system_clock())());
+    for (store, count) in stores.iter().zip([FEW, MANY_EVENTS]) {
+        let started = Instant::now();
+        for first in (0..count).step_by(usize::try_from(BATCH)?) {
+            let batch = (first..count.min(first + BATCH)).map(|number| event(number, count, now));
+            runtime.block_on(store.add_reputation_events(&org()?, batch.collect::<Result<_>>()?, None))?;
+        }
+        println!("counted {count} events in {:.0} s", started.elapsed().as_secs_f64());
+    }
+    let windows = |which: usize, as_of: Timestamp| -> Result<u64> {
+        let store = stores.get(which).context("a store")?;
+        let windows = runtime.block_on(store.identity_windows(&org()?, identity(), as_of))?;
+        Ok(windows.breakdown().standing(as_of).total_events)
+    };
+    ensure!(windows(1, now)? > windows(0, now)?, "nothing was counted");
+    let [few, many] = medians(SAMPLES, |which, sample| {
+        // Each asks about another moment, as callers do.
+        let as_of = Timestamp::from_nanos(now.nanos() - 1_234_567_891 * i64::try_from(sample)?)?;
+        windows(which, as_of).map(drop)
+    })?;
+    let files = [dir.join("few"), dir.join("many")].map(|dir| Connection::open(dir.join(FILE)));
+    let [few_summed, many_summed] = medians(PEER_SAMPLES, |which, _| {
+        let connection =
+            files.get(which).context("a file")?.as_ref().map_err(|error| anyhow::anyhow!("{error}"))?;
+        for days in [0, 7, 30] {
+            let to = now.nanos() - days * 86_400 * 1_000_000_000;
+            let mut select = connection.prepare(
+                "SELECT category, count(*), sum(delta > 0), sum(delta < 0), avg(delta) FROM reputation_events \
+                 WHERE identity = 1 AND at_ns > ?1 AND at_ns <= ?2 GROUP BY category",
+            )?;
+            let mut rows = select.query([to - DAYS_90_NS, to])?;
+            while rows.next()?.is_some() {}
+        }
+        Ok(())
+    })?;
+    println!(
+        "a reputation with its trends: {few:.0} µs of {FEW} events, {many:.0} µs of {MANY_EVENTS}, {:.2} times",
+        many / few
+    );
+    println!(
+        "summing the events: {few_summed:.0} µs of {FEW} ({:.1} times ours), {many_summed:.0} µs of {MANY_EVENTS} ({:.0} times ours)",
+        few_summed / few,
+        many_summed / many
+    );
+    Ok(())
+}

@@ -1,0 +1,111 @@
+//! What `renown export` writes, read by others: DuckDB reads the Parquet, Python the CSV, and both have to find what the JSON Lines
+//! say. The query of the README runs on the file that the README makes.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result, ensure};
+use renown_core::identity::{Category, Event, Reference, ScoreDelta, identity_of};
+use renown_core::ids::{AgentId, EvaluationId};
+use renown_core::time::Timestamp;
+use renown_core::units::{Micros, Unit};
+use renown_store::sqlite::{Sqlite, system_clock};
+use renown_store::{DEFAULT_ORG, EventId, IdentityStore, NewEvaluation, NewReputationEvent, Store};
+use uuid::Uuid;
+
+use crate::duckdb;
+use crate::shell::{cargo, output, program, root, run, target_dir};
+
+/// More than one row group of Parquet.
+const EVALUATIONS: u64 = 60_000;
+const EVENTS: u64 = 2000;
+/// Texts that every format has to carry.
+const TEXTS: [&str; 5] = ["plain", "quoted \"twice\", and a comma", "über 🦀", "=1+1", " spaces "];
+
+/// Exports all kinds in all formats and compares them.
+pub(crate) fn check() -> Result<()> {
+    let folder = target_dir()?.join("xtask/export");
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder)?;
+    run(cargo().args(["build", "--locked", "--package", "renown"]))?;
+    let data = folder.join("data");
+    fill(&data)?;
+    let renown = || -> Result<_> {
+        let mut renown = program(target_dir()?.join("debug/renown"));
+        renown.env("RENOWN_DATA", &data).arg("--quiet").current_dir(root());
+        Ok(renown)
+    };
+    output(renown()?.args(["runs", "submit", "examples/finished.jsonl"]))?;
+    for kind in ["evaluations", "events", "runs"] {
+        for format in ["jsonl", "csv", "parquet"] {
+            let file = folder.join(format!("{kind}.{format}"));
+            output(renown()?.args(["export", kind, "--format", format, "-o"]).arg(file))?;
+        }
+    }
+    print!("{}", output(duckdb::script("export.py")?.arg(&folder).arg(query()?))?);
+    fs::remove_dir_all(&folder)?;
+    Ok(())
+}
+
+/// The query that the README shows.
+fn query() -> Result<String> {
+    let readme = fs::read_to_string(root().join("README.md"))?;
+    let query = readme.split("```sql\n").nth(1).and_then(|rest| rest.split("```").next());
+    let query = query.context("the README has no query")?;
+    ensure!(query.contains("'runs.parquet'"), "the README reads another file");
+    Ok(query.to_owned())
+}
+
+fn text(number: u64) -> Result<&'static str> {
+    TEXTS.get(usize::try_from(number)? % TEXTS.len()).copied().context("a text")
+}
+
+fn fill(data: &Path) -> Result<()> {
+    fs::create_dir_all(data)?;
+    let store = Sqlite::open(data, "cargo xtask test", system_clock())?;
+    let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+    let org = DEFAULT_ORG.parse()?;
+    let evaluations = (0..EVALUATIONS).map(|number| {
+        anyhow::Ok(NewEvaluation {
+            agent: text(number)?.parse()?,
+            id: EventId::Made(EvaluationId::made(number, number)),
+            passed: !number.is_multiple_of(3),
+            gate_latency: Micros::from_us(u32::try_from(number)?).unwrap_or_default(),
+            agent_latency: number.is_multiple_of(2).then(Micros::default),
+            tool: number
+                .is_multiple_of(5)
+                .then(|| text(number / 5))
+                .transpose()?
+                .map(str::parse)
+                .transpose()?,
+            gates: r#"[{"name":"pii","passed":true,"latency_ms":0.003}]"#.into(),
+            timestamp: number
+                .is_multiple_of(7)
+                .then(|| Timestamp::from_millis(1_779_000_000_000))
+                .transpose()?,
+        })
+    });
+    runtime.block_on(store.append(&org, evaluations.collect::<Result<_>>()?, None))?;
+    let now = (system_clock())();
+    let events = (0..EVENTS).map(|number| {
+        let agent: AgentId = text(number)?.parse()?;
+        let event = Event {
+            event_id: Uuid::from_u128(number.into()),
+            timestamp: Timestamp::from_millis(now.millis() - i64::try_from(number)?)?,
+            identity_id: None,
+            agent_id: None,
+            category: Category::TaskQuality,
+            event_type: text(number + 1)?.parse()?,
+            score_delta: ScoreDelta::from_millionths(i64::try_from(number)? * 1_234_567 - 9)
+                .context("a delta")?,
+            confidence: Unit::ONE,
+            reference_type: Reference::default(),
+            reference_id: number.is_multiple_of(2).then(|| text(number)).transpose()?.map(str::to_owned),
+            attributes: BTreeMap::from([(text(number)?.to_owned(), text(number + 1)?.to_owned())]),
+        };
+        anyhow::Ok(NewReputationEvent { identity: identity_of(&org, &agent), agent: Some(agent), event })
+    });
+    runtime.block_on(store.add_reputation_events(&org, events.collect::<Result<_>>()?, None))?;
+    Ok(())
+}
