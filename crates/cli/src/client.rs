@@ -31,8 +31,9 @@ impl Client {
             Some(key) => ("--key", Some(key.clone())),
             None => ("RENOWN_KEY", env::var("RENOWN_KEY").ok().filter(|key| !key.is_empty())),
         };
-        let key =
-            key.ok_or_else(|| Failure::new("no key for the server").hint("set RENOWN_KEY to a secret key"))?;
+        let key = key.ok_or_else(|| {
+            Failure::new("no key for the server").hint("set RENOWN_KEY to a key of the server")
+        })?;
         // A key is never repeated, not even one that is none: it may be a slip of the pen away from one.
         let key = key.trim().parse().map_err(|error| Failure::new(format!("{name}: not a key, {error}")))?;
         let agent =
@@ -44,6 +45,16 @@ impl Client {
     pub(crate) fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Failure> {
         let request = self.agent.get(self.url(path)).header("Authorization", self.bearer()).call();
         self.read(request)
+    }
+
+    /// Whether there is something. A server that cannot be reached has not said so.
+    pub(crate) fn has(&self, path: &str) -> Result<bool, Failure> {
+        let request = self.agent.get(self.url(path)).header("Authorization", self.bearer()).call();
+        match request {
+            Err(_) => Ok(false),
+            Ok(reply) if reply.status() == StatusCode::NOT_FOUND => Ok(false),
+            found => self.read::<Value>(found).map(|_| true),
+        }
     }
 
     /// Sends something.
@@ -93,7 +104,7 @@ impl Client {
             return Err(match error {
                 Some(error) if status == StatusCode::UNAUTHORIZED => {
                     refused(&format_args!("{}: {error}", self.key_name))
-                        .hint("expected a secret key of this server, one that is not revoked")
+                        .hint("expected a key of this server, one that is not revoked")
                 }
                 Some(error) if status == StatusCode::FORBIDDEN => {
                     refused(&format_args!("{}: {error}", self.key_name))

@@ -6,7 +6,8 @@
 //! | `text` | JSON Lines and CSV |
 //! | `parquet` | Parquet |
 //!
-//! Times are RFC 3339 in the texts and timestamps in Parquet. What is a list or an object is its JSON text where a row is flat.
+//! Times are RFC 3339 to the millisecond in the texts, and timestamps to the microsecond in Parquet; those by which scores are made
+//! also stand there as whole nanoseconds (`…_ns`). What is a list or an object is its JSON text where a row is flat.
 
 mod columns;
 mod parquet;

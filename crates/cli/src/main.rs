@@ -79,7 +79,7 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Keys(args) => keys::run(args),
         Command::Agents(args) => agents::run(args),
         Command::Runs(args) => runs::run(args),
-        Command::Run(args) => run::run(args, cli.quiet),
+        Command::Run(args) => run::run(args),
         Command::Export(args) => export::run(args, cli.quiet),
         Command::Forget(args) => forget::run(args),
         Command::Verify(args) => verify::run(args, cli.quiet),

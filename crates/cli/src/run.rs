@@ -2,21 +2,24 @@
 //!
 //! | of the report | comes from |
 //! |---|---|
-//! | `outcome` | the exit code: 0 is completed, else failed; or what the file of `--stages` says |
+//! | `outcome` | the exit code: 0 is completed, else failed; or what the file of `--stages` says, if that is not more |
 //! | `wall_ms`, `started_at`, `finished_at` | the clock |
 //! | `stages` | the file of `--stages`, which the command writes: an array, or an object with `stages` and perhaps `outcome` |
 //! | `resources` | the control group, see `run/cgroup.rs`; without one the largest resident set of the command |
 //!
-//! The scorecard goes to standard error: standard output is the command's. Its exit code is ours, 128 and the signal if one ended it,
-//! 127 if it cannot be started. A run that cannot be submitted is written to a file, and costs the command nothing.
+//! The scorecard goes to standard error or to the file of `--output`: standard output is the command's. Its exit code is ours, 128
+//! and the signal if one ended it; 127 if it is not there and 126 if it cannot be started, which is no run. A run that cannot be submitted is written to a file, and costs the command nothing.
 
 mod cgroup;
+mod stages;
 
 use std::fs;
-use std::io;
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::os::unix::process::ExitStatusExt;
-use std::path::Path;
 use std::process::{Child, Command, ExitCode, ExitStatus};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -27,42 +30,48 @@ use renown_core::units::Whole;
 use renown_store::sqlite::system_clock;
 use serde_json::{Map, Value, json};
 
-use crate::args::RunArgs;
+use crate::args::{RunArgs, TextFormatArg};
 use crate::failure::{self, Failure};
 use crate::runs::{Destination, scorecard};
 use cgroup::Group;
+use stages::{Said, StagesFile, outcome};
 
-/// The exit code where the command cannot be started.
-const CANNOT_START: u8 = 127;
+/// The exit codes of a shell where there is no such command, and where it cannot be started.
+const NOT_FOUND: u8 = 127;
+const CANNOT_START: u8 = 126;
 
-pub(crate) fn run(args: &RunArgs, quiet: bool) -> Result<ExitCode, Failure> {
+pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     let Some((program, rest)) = args.command.split_first() else {
         return Err(Failure::new("no command was given"));
     };
     // Before the command, so that a mistake costs no run.
     let destination = Destination::of(&args.reach)?;
-    if let Some(stages) = &args.stages {
-        let _ = fs::remove_file(stages);
+    if let Some(run) = &args.run_id {
+        destination.is_free(run)?;
     }
+    let stages = args.stages.as_deref().map(StagesFile::before);
     let group = Group::own();
     let before = group.as_ref().map(Group::counters).unwrap_or_default();
     let (started_at, started) = ((system_clock())(), Instant::now());
     let child = Command::new(program).args(rest).spawn();
+    let has_ended = Arc::new(AtomicBool::new(false));
     let status = match child {
-        Ok(mut child) => pass_signals(&child).and_then(|()| child.wait()),
+        Ok(mut child) => pass_signals(&child, &has_ended).and_then(|()| child.wait()),
         Err(error) => {
             failure::print(&Failure::new(format!("cannot start {}: {error}", program.display())));
-            return Ok(CANNOT_START.into());
+            let code = if error.kind() == io::ErrorKind::NotFound { NOT_FOUND } else { CANNOT_START };
+            return Ok(code.into());
         }
     };
+    has_ended.store(true, Ordering::Relaxed);
     let status = status.map_err(|error| Failure::new(format!("the command: {error}")))?;
     let wall = started.elapsed();
     let mut resources = group.map_or_else(Resources::default, |group| group.since(before));
     resources.memory_peak_bytes = resources.memory_peak_bytes.or_else(largest_resident_set);
-    let report = report(args, status, started_at, wall, resources);
+    let said = stages.map(|stages| stages.read()).unwrap_or_default();
+    let report = report(args, status, started_at, wall, resources, said);
     match destination.submit(report.to_string().as_bytes()) {
-        Ok(score) if quiet => drop(score),
-        Ok(score) => eprint_score(&score),
+        Ok(score) => show(args, &score),
         Err(refused) => keep(args, &report, refused),
     }
     Ok(exit_code(status).into())
@@ -75,11 +84,11 @@ fn report(
     started_at: Timestamp,
     wall: Duration,
     resources: Resources,
+    said: Said,
 ) -> Value {
-    let outcome = if status.success() { "completed" } else { "failed" };
     let mut report = json!({
         "agent_id": args.agent,
-        "outcome": outcome,
+        "outcome": outcome(status.success(), said.outcome).name(),
         "wall_ms": u64::try_from(wall.as_millis()).unwrap_or(u64::MAX),
         "started_at": started_at,
         "finished_at": (system_clock())(),
@@ -107,26 +116,9 @@ fn report(
         report.extend(
             given.iter().filter_map(|(name, value)| Some(((*name).to_owned(), Value::from((*value)?)))),
         );
-        if let Some((stages, outcome)) = args.stages.as_deref().and_then(stages) {
-            report.insert("stages".to_owned(), stages);
-            outcome.map(|outcome| report.insert("outcome".to_owned(), outcome));
-        }
+        report.extend(said.stages.map(|stages| ("stages".to_owned(), stages)));
     }
     report
-}
-
-/// The stages that the command wrote, and the outcome if it says one. A file that is no JSON is told of.
-fn stages(file: &Path) -> Option<(Value, Option<Value>)> {
-    let told = |error: &dyn std::fmt::Display| failure::warn(&format!("{}: {error}", file.display()));
-    let text = fs::read(file).inspect_err(|error| told(error)).ok()?;
-    match serde_json::from_slice(&text).inspect_err(|error| told(error)).ok()? {
-        Value::Object(mut whole) => {
-            Some((whole.remove("stages").unwrap_or_default(), whole.remove("outcome")))
-        }
-        stages @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_)) => {
-            Some((stages, None))
-        }
-    }
 }
 
 /// The largest resident set of the commands that were waited for.
@@ -137,31 +129,48 @@ fn largest_resident_set() -> Option<Whole> {
     u64::try_from(usage.max_rss()).ok().and_then(|set| Whole::new(set.checked_mul(unit)?))
 }
 
-fn eprint_score(score: &Value) {
-    for line in scorecard(score).lines() {
-        failure::note(line);
+/// Shows the scorecard: in the file that was asked for, else on standard error.
+fn show(args: &RunArgs, score: &Value) {
+    let text = match args.reach.format {
+        TextFormatArg::Text => scorecard(score),
+        TextFormatArg::Json => format!("{score}\n"),
+    };
+    if let Some(file) = &args.output {
+        if let Err(error) = fs::write(file, text) {
+            failure::warn(&format!("{}: {error}", file.display()));
+        }
+    } else {
+        text.lines().for_each(failure::note);
     }
 }
 
-/// Keeps a report that could not be submitted.
+/// Keeps a report that could not be submitted, for its owner only.
 fn keep(args: &RunArgs, report: &Value, refused: Failure) {
-    let name =
-        format!("renown-run-{}.json", report.get("started_at").and_then(Value::as_str).unwrap_or_default());
-    let name = name.replace(':', "");
+    let started_at = report.get("started_at").and_then(Value::as_str).unwrap_or_default();
+    let name = format!("renown-run-{}.json", started_at.replace(':', ""));
     let folder = args.reach.place.resolve().map_or_else(|_| std::env::temp_dir(), |place| place.data);
     let file = folder.join(name);
-    let kept = fs::create_dir_all(&folder).and_then(|()| fs::write(&file, report.to_string()));
+    let kept = fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder).and_then(|()| {
+        let mut kept = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&file)?;
+        kept.write_all(report.to_string().as_bytes())
+    });
+    let place = match (&args.reach.server.server, &args.reach.place.data) {
+        (Some(server), _) => format!(" --server {}", server.as_str()),
+        (None, Some(data)) => format!(" --data {}", data.display()),
+        (None, None) => String::new(),
+    };
     failure::print(&match kept {
         Ok(()) => {
-            refused.hint(format!("the run is in {0}: `renown runs submit {0}` sends it", file.display()))
+            let file = file.display();
+            refused.hint(format!("the run is in {file}: `renown runs submit {file}{place}` sends it"))
         }
         Err(error) => refused.hint(format!("the run could not be kept either: {}: {error}", file.display())),
     });
 }
 
 /// Stays alive whatever signal comes, so that the run is scored: those of a terminal reach the command anyway, the others are passed
-/// on to it.
-fn pass_signals(child: &Child) -> io::Result<()> {
+/// on to it. When it has ended, they end us as they would have without it.
+fn pass_signals(child: &Child, has_ended: &Arc<AtomicBool>) -> io::Result<()> {
     use rustix::process::{Pid, Signal, kill_process};
     use tokio::signal::unix::{SignalKind, signal};
 
@@ -173,16 +182,21 @@ fn pass_signals(child: &Child) -> io::Result<()> {
     };
     let (mut interrupt, mut quit) = (listen(SignalKind::interrupt())?, listen(SignalKind::quit())?);
     let (mut terminate, mut hangup) = (listen(SignalKind::terminate())?, listen(SignalKind::hangup())?);
+    let has_ended = Arc::clone(has_ended);
     thread::spawn(move || {
         runtime.block_on(async {
             loop {
-                let passed = tokio::select! {
-                    _ = interrupt.recv() => None,
-                    _ = quit.recv() => None,
-                    _ = terminate.recv() => Some(Signal::TERM),
-                    _ = hangup.recv() => Some(Signal::HUP),
+                let (signal, is_passed) = tokio::select! {
+                    _ = interrupt.recv() => (Signal::INT, false),
+                    _ = quit.recv() => (Signal::QUIT, false),
+                    _ = terminate.recv() => (Signal::TERM, true),
+                    _ = hangup.recv() => (Signal::HUP, true),
                 };
-                if let Some(signal) = passed {
+                if has_ended.load(Ordering::Relaxed) {
+                    #[expect(clippy::disallowed_methods, reason = "a signal ends a program as it is")]
+                    std::process::exit(128 + signal.as_raw());
+                }
+                if is_passed {
                     let _ = kill_process(pid, signal);
                 }
             }

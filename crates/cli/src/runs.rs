@@ -4,12 +4,12 @@ use std::fmt::Write as _;
 use std::io::{self, BufReader, Read, Write};
 use std::process::ExitCode;
 
-use renown_core::ids::{AgentId, OrgId, RunId, SpecId, Workspace};
+use renown_core::ids::{OrgId, RunId, SpecId};
 use renown_core::json;
 use renown_core::scorecard::Submission;
 use renown_server::runs::{digest, shown};
 use renown_store::sqlite::{Reader, Sqlite, system_clock};
-use renown_store::{NewRun, RunQuery, RunStore, Submitted};
+use renown_store::{AdminStore, NewRun, RunQuery, RunStore, Submitted};
 use serde_json::Value;
 
 use crate::args::{RunsArgs, RunsCommand, RunsFilter, RunsReach, TextFormatArg};
@@ -46,10 +46,28 @@ pub(crate) enum Destination {
 
 impl Destination {
     pub(crate) fn of(reach: &RunsReach) -> Result<Self, Failure> {
-        Ok(match Client::of(&reach.server)? {
-            Some(client) => Self::Server(client),
-            None => Self::Store(Box::new(reach.place.resolve()?.write(PURPOSE)?), reach.org.clone()),
-        })
+        if let Some(client) = Client::of(&reach.server)? {
+            return Ok(Self::Server(client));
+        }
+        let store = reach.place.resolve()?.write(PURPOSE)?;
+        // An organization that there is not is told before anything else is done.
+        wait(store.settings(&reach.org))?.map_err(|error| place::failure(&error))?;
+        Ok(Self::Store(Box::new(store), reach.org.clone()))
+    }
+
+    /// Whether a run of this id could be submitted. A server that cannot be reached may be back when it is.
+    pub(crate) fn is_free(&self, run: &RunId) -> Result<(), Failure> {
+        let is_taken = match self {
+            Self::Server(client) => client.has(&format!("/v1/runs/{}/score", encoded(run.as_str())))?,
+            Self::Store(store, org) => {
+                wait(store.run(org, run))?.map_err(|error| place::failure(&error))?.is_some()
+            }
+        };
+        if is_taken {
+            let error = format!("run_id: {:?} is another run, expected a new name", run.as_str());
+            return Err(Failure::new(error));
+        }
+        Ok(())
     }
 
     /// Submits a run: its scorecard.
@@ -140,6 +158,9 @@ fn list(filter: &RunsFilter, limit: u32, reach: &RunsReach) -> Result<Value, Fai
             agent: filter.agent.clone(),
             workspace: filter.workspace.clone(),
             spec: filter.spec.clone(),
+            tier: filter.tier,
+            from: filter.from,
+            to: filter.to,
             limit,
             ..RunQuery::default()
         };
@@ -147,11 +168,15 @@ fn list(filter: &RunsFilter, limit: u32, reach: &RunsReach) -> Result<Value, Fai
         return Ok(page.runs.iter().map(shown::run).collect());
     };
     let filters = [
-        ("agent_id", filter.agent.as_ref().map(AgentId::as_str)),
-        ("workspace", filter.workspace.as_ref().map(Workspace::as_str)),
-        ("spec_id", filter.spec.as_ref().map(SpecId::as_str)),
+        ("agent_id", filter.agent.as_ref().map(ToString::to_string)),
+        ("workspace", filter.workspace.as_ref().map(ToString::to_string)),
+        ("spec_id", filter.spec.as_ref().map(ToString::to_string)),
+        ("tier", filter.tier.map(|tier| tier.name().to_owned())),
+        ("from", filter.from.as_ref().map(ToString::to_string)),
+        ("to", filter.to.as_ref().map(ToString::to_string)),
     ];
-    let filters = filters.iter().filter_map(|(name, value)| Some(format!("&{name}={}", encoded((*value)?))));
+    let filters =
+        filters.into_iter().filter_map(|(name, value)| Some(format!("&{name}={}", encoded(&value?))));
     let filters: String = filters.collect();
     let (mut runs, mut cursor): (Vec<Value>, String) = (Vec::new(), String::new());
     while runs.len() < limit {

@@ -34,7 +34,7 @@ impl Source {
         let metadata = file.metadata().map_err(refused)?;
         if metadata.is_dir() {
             let failure = Failure::new(format!("{name}: is a directory, expected a file with {wanted}"));
-            return Err(failure.hint(format!("name its files, such as '{}/*'", name.trim_end_matches('/'))));
+            return Err(failure.hint("name a file in it"));
         }
         Ok(Self { name, file, bytes: metadata.is_file().then_some(metadata.len()) })
     }

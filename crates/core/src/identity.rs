@@ -30,13 +30,14 @@ mod sums;
 
 use core::ops::Range;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
 
 use crate::decimal::{Decimal, ratio};
 use crate::explain::{Component, Explanation, Inputs};
 use crate::ids::{AgentId, IdentityId, OrgId};
+use crate::json::named;
 use crate::time::{NANOS_PER_DAY, Timestamp};
 use fraction::Fraction;
 use sums::CategorySums;
@@ -58,7 +59,7 @@ const MONTH_DAYS: i64 = 30;
 pub const FULL_CONFIDENCE_EVENTS: u64 = 100;
 
 /// What an event is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Category {
     /// How well the identity does its work.
@@ -89,6 +90,12 @@ impl Category {
             Self::Economic => "economic",
             Self::IdentityHygiene => "identity_hygiene",
         }
+    }
+}
+
+impl<'de> Deserialize<'de> for Category {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        named(deserializer, &Self::ALL, Self::name)
     }
 }
 

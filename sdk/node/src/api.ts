@@ -369,7 +369,8 @@ export interface PublishReply {
 
 /** Whether an agent is shown to everybody. */
 export interface PublishRequest {
-  public: boolean;
+  /** Whether everybody may see it; if absent as before. */
+  public?: boolean | null;
   /** The name under which it is shown; if absent the one it has, or one made from its id. */
   slug?: string | null;
 }
@@ -789,7 +790,7 @@ export class Client extends Http {
    *
    * It takes a secret key.
    */
-  publishAgent(agentId: AgentName, body: PublishRequest, options: CallOptions = {}): Promise<PublishReply> {
+  publishAgent(agentId: AgentName, body: PublishRequest = {}, options: CallOptions = {}): Promise<PublishReply> {
     return this.send({ method: "PATCH", path: path("/v1/agents/{agent_id}", agentId), body }, options);
   }
 

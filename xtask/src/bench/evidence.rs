@@ -26,7 +26,7 @@ const FEW: i64 = 1000;
 const MANY_RUNS: i64 = 1_000_000;
 const MANY_EVENTS: i64 = 10_000_000;
 /// How many are written at a time while a store is filled.
-const BATCH: i64 = 5000;
+const BATCH: i64 = 2000;
 const SAMPLES: usize = 400;
 const PEER_SAMPLES: usize = 5;
 const DAYS_90_NS: i64 = 90 * 86_400 * 1_000_000_000;

@@ -2,9 +2,12 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
 use renown_core::ids::{AgentId, OrgId, RunId, SpecId, Workspace};
+use renown_core::scorecard::Tier;
+use renown_core::time::Timestamp;
 
 use super::{ServerArgs, TextFormatArg};
 use crate::place::PlaceArgs;
@@ -75,6 +78,18 @@ pub(crate) struct RunsFilter {
     /// Only attempts at this spec
     #[arg(long, value_name = "ID")]
     pub(crate) spec: Option<SpecId>,
+
+    /// Only of this tier: Unranked, Bronze, Silver, Gold or Elite
+    #[arg(long, value_name = "NAME", value_parser = Tier::from_str)]
+    pub(crate) tier: Option<Tier>,
+
+    /// Only those that ended at this time or later, as RFC 3339
+    #[arg(long, value_name = "T", value_parser = crate::judge::time)]
+    pub(crate) from: Option<Timestamp>,
+
+    /// Only those that ended at this time or earlier
+    #[arg(long, value_name = "T", value_parser = crate::judge::time)]
+    pub(crate) to: Option<Timestamp>,
 }
 
 #[derive(Debug, Args)]
@@ -120,9 +135,14 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "URL")]
     pub(crate) pull_request: Option<String>,
 
-    /// A JSON file that the command writes: `[{"name", "passed", "attempts"}, …]`, or `{"stages": […], "outcome": "blocked"}`
+    /// A JSON file that the command writes: `[{"name", "passed", "attempts"}, …]`, or `{"stages": […], "outcome": "blocked"}`; one
+    /// that it does not write is left out
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) stages: Option<PathBuf>,
+
+    /// Where the scorecard is written [default: standard error, since standard output is the command's]
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) output: Option<PathBuf>,
 
     #[command(flatten)]
     pub(crate) reach: RunsReach,
@@ -167,7 +187,7 @@ pub(crate) enum EvidenceArg {
 pub(crate) enum ExportFormatArg {
     /// One JSON object a line
     Jsonl,
-    /// With a head
+    /// With a head; texts as they are, so a spreadsheet may take one that begins with = + - or @ for a formula
     Csv,
     /// For DuckDB, pandas and the like
     Parquet,

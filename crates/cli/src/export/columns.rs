@@ -102,6 +102,7 @@ pub(super) const EVENTS: &[Column] = &[
     ("reference_id", Kind::Text),
     ("attributes", Kind::Json),
     ("accepted_at", Kind::Time),
+    ("timestamp_ns", Kind::Integer),
 ];
 
 pub(super) fn event(kept: ReputationEvent) -> Row {
@@ -120,6 +121,7 @@ pub(super) fn event(kept: ReputationEvent) -> Row {
         Cell::text(event.reference_id),
         Cell::Json(serde_json::to_string(&event.attributes).unwrap_or_default()),
         Cell::Time(kept.accepted_at),
+        Cell::Integer(event.timestamp.nanos()),
     ]
 }
 
@@ -153,6 +155,7 @@ pub(super) const RUNS: &[Column] = &[
     ("pull_request", Kind::Text),
     ("attributes", Kind::Json),
     ("accepted_at", Kind::Time),
+    ("finished_at_ns", Kind::Integer),
 ];
 
 pub(super) fn run(run: Run) -> Row {
@@ -192,5 +195,6 @@ pub(super) fn run(run: Run) -> Row {
         Cell::text(run.pull_request),
         Cell::json(run.attributes),
         Cell::Time(run.accepted_at),
+        Cell::Integer(run.finished_at.nanos()),
     ]
 }

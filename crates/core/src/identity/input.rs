@@ -12,7 +12,7 @@ use super::{Category, Standing, Windows};
 use crate::decimal::Decimal;
 use crate::explain::Explanation;
 use crate::ids::{AgentId, EventType, IdentityId, deserialize_uuid};
-use crate::json::{Object, number, or_default};
+use crate::json::{Object, named, number, or_default};
 use crate::limits;
 use crate::time::Timestamp;
 use crate::units::Unit;
@@ -97,7 +97,7 @@ fn full_or<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Unit, D::Error>
 }
 
 /// What an event may refer to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reference {
     /// A scored session.
@@ -113,6 +113,9 @@ pub enum Reference {
 }
 
 impl Reference {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Session, Self::Transaction, Self::Attestation, Self::Nothing];
+
     /// Its name, empty for none.
     pub fn name(self) -> &'static str {
         match self {
@@ -121,6 +124,12 @@ impl Reference {
             Self::Attestation => "attestation",
             Self::Nothing => "",
         }
+    }
+}
+
+impl<'de> Deserialize<'de> for Reference {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        named(deserializer, &Self::ALL, Self::name)
     }
 }
 
@@ -207,7 +216,12 @@ mod tests {
             (
                 "\"economic\"",
                 "\"karma\"",
-                "events[0].category: unknown variant `karma`, expected one of `task_quality`, `economic`, `identity_hygiene`",
+                "events[0].category: \"karma\", expected task_quality, economic or identity_hygiene",
+            ),
+            (
+                "\"economic\"",
+                "null",
+                "events[0].category: invalid type: null, expected task_quality, economic or identity_hygiene",
             ),
             (
                 ":1",
@@ -223,7 +237,7 @@ mod tests {
             (
                 ":1",
                 ":1,\"reference_type\":\"rumour\"",
-                "events[0].reference_type: unknown variant `rumour`, expected one of `session`, `transaction`, `attestation`, ``",
+                "events[0].reference_type: \"rumour\", expected session, transaction or attestation",
             ),
             (
                 ":1",

@@ -70,7 +70,8 @@ impl<'de> Deserialize<'de> for Submission {
         let run = reader.read(&fields, "run_id", id);
         let workspace = reader.read(&fields, "workspace", id);
         let spec = reader.read(&fields, "spec_id", id);
-        let stages = reader.read(&fields, "stages", |text| Ok((read_stages(text)?, text.to_owned())));
+        let stages =
+            reader.read(&fields, "stages", |text| Ok((read_stages(text)?, shallow(text)?.to_owned())));
         let wall_ms = reader.whole(&fields, "wall_ms");
         let resources = reader.resources(&fields);
         let started_at = reader.read(&fields, "started_at", time);
@@ -127,7 +128,7 @@ fn time(json: &str) -> Result<Timestamp, String> {
 fn short(json: &str, chars_max: usize) -> Result<String, String> {
     let text = text_of(json)?;
     if text.is_empty() || text.chars().count() > chars_max || text.chars().any(char::is_control) {
-        let found = Found::new(json);
+        let found = Found::quoted(&text);
         return Err(format!(
             "{found} is not a text of 1 to {chars_max} characters without control characters"
         ));
@@ -155,7 +156,32 @@ fn object(json: &str) -> Result<String, String> {
         let (found, max) = (json.len(), limits::RUN_ATTRIBUTES_BYTES_MAX);
         return Err(format!("{found} bytes, expected at most {max}"));
     }
-    serde_json::from_str::<&RawValue>(json).map(|raw| raw.get().to_owned()).map_err(|error| error.to_string())
+    let raw = serde_json::from_str::<&RawValue>(json).map_err(|error| error.to_string())?;
+    shallow(raw.get()).map(str::to_owned)
+}
+
+/// A JSON text that every reader can take again.
+fn shallow(json: &str) -> Result<&str, String> {
+    let (mut depth, mut deepest, mut in_text, mut escaped) = (0_usize, 0, false, false);
+    for byte in json.bytes() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_text => escaped = true,
+            b'"' => in_text = !in_text,
+            b'[' | b'{' if !in_text => {
+                depth += 1;
+                deepest = deepest.max(depth);
+            }
+            b']' | b'}' if !in_text => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    let max = limits::RUN_DEPTH_MAX;
+    if deepest > max {
+        Err(format!("nested {deepest} levels deep, expected at most {max}"))
+    } else {
+        Ok(json)
+    }
 }
 
 #[cfg(test)]
@@ -227,6 +253,23 @@ mod tests {
         }
         let long = format!(r#","attributes":{{"a":"{}"}}"#, "x".repeat(limits::RUN_ATTRIBUTES_BYTES_MAX));
         assert_eq!(submission(&long).attributes, None);
+    }
+
+    #[test]
+    fn what_is_nested_too_deep_to_be_read_again_is_absent() {
+        // Brackets in texts are none.
+        let nested = |depth: usize| {
+            let inside = format!(r#"{}"[{{\"[[[["{}"#, r#"{"a":"#.repeat(depth), "}".repeat(depth));
+            submission(&format!(r#","attributes":{inside}"#))
+        };
+        let max = limits::RUN_DEPTH_MAX;
+        assert!(nested(max).attributes.is_some_and(|text| text.len() > max));
+        let found = nested(max + 1);
+        assert_eq!(found.attributes, None);
+        assert_eq!(found.warnings[0].to_string(), "attributes: nested 101 levels deep, expected at most 100");
+        let stages =
+            format!(r#","stages":[{{"name":"x","passed":true,"y":{}{}}}]"#, "[".repeat(99), "]".repeat(99));
+        assert_eq!(submission(&stages).stages, None);
     }
 
     #[test]

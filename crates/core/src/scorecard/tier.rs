@@ -1,6 +1,10 @@
 //! Names of ranges of scores.
 
+use core::str::FromStr;
+
 use serde::Serialize;
+
+use crate::json::Found;
 
 /// The name of a range of scores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -40,6 +44,18 @@ impl Tier {
             70..90 => Self::Gold,
             90.. => Self::Elite,
         }
+    }
+}
+
+impl FromStr for Tier {
+    type Err = String;
+
+    /// By its name, in any case.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let known = Self::ALL.into_iter().find(|tier| tier.name().eq_ignore_ascii_case(text));
+        known.ok_or_else(|| {
+            format!("{}, expected Unranked, Bronze, Silver, Gold or Elite", Found::quoted(text))
+        })
     }
 }
 

@@ -75,9 +75,12 @@ pub(crate) async fn submit(
 
 /// A digest of what was sent, whatever its spaces and the order of its fields.
 pub fn digest(body: &[u8]) -> [u8; 32] {
-    let value: serde_json::Value = serde_json::from_slice(body).unwrap_or_default();
-    // Keys of a map are sorted.
-    Sha256::digest(value.to_string()).into()
+    match serde_json::from_slice::<serde_json::Value>(body) {
+        // Keys of a map are sorted.
+        Ok(value) => Sha256::digest(value.to_string()).into(),
+        // Too deep for a tree.
+        Err(_) => Sha256::digest(body).into(),
+    }
 }
 
 fn rendered(submitted: &Submitted) -> Option<(StatusCode, Vec<u8>)> {
@@ -169,8 +172,7 @@ pub(crate) async fn list(
 ) -> Result<Response, ApiError> {
     let query = Query::of(&uri);
     let tier = |text: &str| {
-        let known = Tier::ALL.into_iter().find(|tier| tier.name().eq_ignore_ascii_case(text));
-        known.ok_or_else(|| refused("tier", text, "Unranked, Bronze, Silver, Gold or Elite"))
+        text.parse::<Tier>().map_err(|_| refused("tier", text, "Unranked, Bronze, Silver, Gold or Elite"))
     };
     let query = RunQuery {
         agent: query.get("agent_id")?,

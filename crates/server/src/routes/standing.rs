@@ -110,7 +110,8 @@ pub(crate) async fn standing(
 #[derive(Deserialize, ToSchema)]
 #[schema(as = PublishRequest)]
 pub(crate) struct PublishRequest {
-    public: bool,
+    /// Whether everybody may see it; if absent as before.
+    public: Option<bool>,
     /// The name under which it is shown; if absent the one it has, or one made from its id.
     #[schema(value_type = Option<String>, pattern = "^[a-z0-9-]{1,64}$")]
     slug: Option<Slug>,
@@ -152,7 +153,7 @@ pub(crate) async fn publish(
     let PublishRequest { public, slug } = json::parse(&body)?;
     let no_agent = || ApiError::new(Code::NotFound, format!("there is no agent {:?}", agent_id.as_str()));
     let known = api.store.publication(&caller.org, &agent_id).await?.ok_or_else(no_agent)?;
-    let is_chosen = slug.is_some();
+    let (public, is_chosen) = (public.unwrap_or(known.public), slug.is_some());
     let slug = slug.or_else(|| (public && known.slug.is_none()).then(|| slug_of(&agent_id, 0)).flatten());
     let mut publication = Publication { public, slug };
     // A name that is made here may be another agent's; a few more are tried.
@@ -229,7 +230,11 @@ pub(crate) async fn erase(
     let query = Query::of(&uri);
     match query.text("confirm")? {
         Some(confirm) if confirm == agent_id.as_str() => {}
-        found => return Err(refused("confirm", found.unwrap_or_default(), "the agent_id of the path")),
+        Some(other) => return Err(refused("confirm", other, "the agent_id of the path")),
+        None => {
+            let error = "confirm: missing, expected the agent_id of the path";
+            return Err(ApiError::new(Code::ValidationError, error));
+        }
     }
     if !api.store.erase(&caller.org, &agent_id).await? {
         return Err(ApiError::new(Code::NotFound, format!("there is no agent {:?}", agent_id.as_str())));

@@ -431,7 +431,8 @@ class PublishReply(TypedDict):
 class PublishRequest(TypedDict):
     """Whether an agent is shown to everybody."""
 
-    public: bool
+    public: NotRequired[bool | None]
+    """Whether everybody may see it; if absent as before."""
     slug: NotRequired[str | None]
     """The name under which it is shown; if absent the one it has, or one made from its id."""
 
@@ -839,7 +840,7 @@ class Client(Http):
         self,
         agent_id: AgentName,
         *,
-        public: bool,
+        public: bool | None = None,
         slug: str | None = None,
         timeout: float | None = None,
     ) -> PublishReply:
@@ -848,11 +849,12 @@ class Client(Http):
         It takes a secret key.
 
         :param agent_id: The agent, percent-encoded
+        :param public: Whether everybody may see it; if absent as before.
         :param slug: The name under which it is shown; if absent the one it has, or one made from
         its id.
         """
         reply: PublishReply = self._send(
-            Request("PATCH", path("/v1/agents/{agent_id}", agent_id), body={"public": public}, optional={"slug": slug}),
+            Request("PATCH", path("/v1/agents/{agent_id}", agent_id), body={}, optional={"public": public, "slug": slug}),
             timeout,
         )
         return reply
@@ -1561,7 +1563,7 @@ class AsyncClient(AsyncHttp):
         self,
         agent_id: AgentName,
         *,
-        public: bool,
+        public: bool | None = None,
         slug: str | None = None,
         timeout: float | None = None,
     ) -> PublishReply:
@@ -1570,11 +1572,12 @@ class AsyncClient(AsyncHttp):
         It takes a secret key.
 
         :param agent_id: The agent, percent-encoded
+        :param public: Whether everybody may see it; if absent as before.
         :param slug: The name under which it is shown; if absent the one it has, or one made from
         its id.
         """
         reply: PublishReply = await self._send(
-            Request("PATCH", path("/v1/agents/{agent_id}", agent_id), body={"public": public}, optional={"slug": slug}),
+            Request("PATCH", path("/v1/agents/{agent_id}", agent_id), body={}, optional={"public": public, "slug": slug}),
             timeout,
         )
         return reply

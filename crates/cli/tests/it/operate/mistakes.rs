@@ -105,12 +105,7 @@ fn a_key_that_the_server_does_not_take_is_told_from_one_that_is_asked_about() {
     let unknown_id = "01890000-0000-7000-8000-000000000000";
     let unknown_key = format!("rn_sec_{}", "A".repeat(32));
     for (key, command, error, hint) in [
-        (
-            &unknown_key,
-            &["list"][..],
-            "RENOWN_KEY: there is no such key",
-            "expected a secret key of this server",
-        ),
+        (&unknown_key, &["list"][..], "RENOWN_KEY: there is no such key", "expected a key of this server"),
         (&server.publishable, &["create"], "RENOWN_KEY: a publishable key may not", "begin with rn_sec_"),
         (&server.secret, &["revoke", unknown_id], ": there is no such key", ""),
     ] {

@@ -1,6 +1,7 @@
 //! `renown runs`, `renown run`, `renown forget`, `renown export`: on the data directory, and through a server.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 use serde_json::{Value, json};
@@ -141,17 +142,49 @@ fn a_command_is_timed_scored_and_ends_as_it_would_alone() {
         "failed"
     );
     assert_eq!(ran(&[], "kill -9 $$").code, 137);
-    let blocked = format!("echo '{{\"outcome\":\"blocked\",\"stages\":[]}}' > {stages}");
-    assert_eq!(ran(&["--run-id", "third", "--stages", &stages], &blocked).code, 0);
-    assert_eq!(
-        run(&["runs", "show", "third", "--format", "json", "--data", &data]).json()["outcome"],
-        "blocked"
-    );
+    let outcome =
+        |id: &str| run(&["runs", "show", id, "--format", "json", "--data", &data]).json()["outcome"].clone();
+    let says = |outcome: &str, code: u8| {
+        format!("echo '{{\"outcome\":\"{outcome}\",\"stages\":[]}}' > {stages}; exit {code}")
+    };
+    for (id, script, code, expected, told) in [
+        ("blocked", says("blocked", 1), 1, "blocked", ""),
+        ("boasting", says("completed", 3), 3, "failed", "says that it completed, but it failed"),
+        (
+            "unknown",
+            says("weird", 0),
+            0,
+            "completed",
+            "outcome: \"weird\", expected completed, blocked or failed",
+        ),
+        ("stale", "exit 0".to_owned(), 0, "completed", "the command did not write it"),
+        ("pipe", format!("rm {stages}; mkfifo {stages}"), 0, "completed", "not a file"),
+    ] {
+        let ran = ran(&["--run-id", id, "--stages", &stages], &script);
+        assert_eq!((ran.code, outcome(id)), (code, expected.into()), "{ran:?}");
+        assert!(ran.stderr.contains(told), "{ran:?}");
+    }
+    // A signal for us is one for the command.
+    let asked = "trap 'exit 9' TERM; kill -TERM $PPID; while :; do sleep 0.05; done";
+    assert_eq!((ran(&["--run-id", "asked"], asked).code, outcome("asked")), (9, "failed".into()));
+    let mine = scratch.write("package.json", "{}");
+    ran(&["--stages", &mine], "exit 0");
+    assert_eq!(fs::read_to_string(&mine).unwrap(), "{}", "a file of the user is left alone");
+    let score = scratch.at("score.json");
+    let written = ran(&["--format", "json", "-o", &score], "exit 0");
+    assert_eq!(written.stderr, "");
+    assert_eq!(serde_json::from_slice::<Value>(&fs::read(&score).unwrap()).unwrap()["agent_id"], "me");
+    // What can be known before the command runs is said before it does.
+    let never = format!("touch {}", scratch.at("ran"));
+    assert!(ran(&["--run-id", "first"], &never).refused().contains("run_id: \"first\" is another run"));
+    assert!(ran(&["--org", "nobody"], &never).refused().contains("there is no organization"));
+    assert!(!fs::exists(scratch.at("ran")).unwrap());
     let missing = run(&["run", "--agent", "me", "--data", &data, "--", "/no/such/program"]);
     assert_eq!(missing.code, 127);
     assert!(missing.stderr.contains("cannot start /no/such/program"), "{missing:?}");
+    assert_eq!(run(&["run", "--agent", "me", "--data", &data, "--", "/"]).code, 126, "it cannot be started");
     let quiet = run(&["--quiet", "run", "--agent", "me", "--data", &data, "--", "/bin/true"]);
-    assert_eq!((quiet.code, quiet.stderr.as_str()), (0, ""));
+    assert!(quiet.stderr.contains("by me in default"), "the result is said: {quiet:?}");
 }
 
 #[test]
@@ -163,7 +196,10 @@ fn a_run_that_cannot_be_submitted_is_kept_and_costs_the_command_nothing() {
     let away = run_with(&args, &environment);
     assert_eq!(away.code, 3, "{away:?}");
     let hint = away.stderr.lines().find(|line| line.starts_with("hint: the run is in ")).unwrap();
-    let file = hint.trim_start_matches("hint: the run is in ").split(": `").next().unwrap();
+    let (file, command) = hint.trim_start_matches("hint: the run is in ").split_once(": `").unwrap();
+    assert_eq!(command, format!("renown runs submit {file} --server http://127.0.0.1:9` sends it"));
+    assert_eq!(fs::metadata(file).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(fs::metadata(scratch.at("data")).unwrap().permissions().mode() & 0o777, 0o700);
     let kept: Value = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
     assert_eq!((&kept["agent_id"], &kept["outcome"]), (&"me".into(), &"failed".into()));
     assert!(
