@@ -5,7 +5,7 @@
 //! | `outcome` | the exit code: 0 is completed, else failed; or what the file of `--stages` says, if that is not more |
 //! | `wall_ms`, `started_at`, `finished_at` | the clock |
 //! | `stages` | the file of `--stages`, which the command writes: an array, or an object with `stages` and perhaps `outcome` |
-//! | `resources` | the control group, see `run/cgroup.rs`; without one the largest resident set of the command |
+//! | `resources` | the control group, see `run/cgroup.rs`; where that has no peak of memory, the largest resident set of the command |
 //!
 //! The scorecard goes to standard error or to the file of `--output`: standard output is the command's. Its exit code is ours, 128
 //! and the signal if one ended it; 127 if it is not there and 126 if it cannot be started, which is no run. A run that cannot be submitted is written to a file, and costs the command nothing.

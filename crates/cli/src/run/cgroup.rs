@@ -7,8 +7,8 @@
 //! | periods, throttled ones | `cpu.stat`: `nr_periods`, `nr_throttled` | the same of `cpu/cpu.stat` |
 //! | throttled time | `cpu.stat`: `throttled_usec` | `cpu/cpu.stat`: `throttled_time`, in nanoseconds |
 //!
-//! The group is that of this process, which the command shares: of the counters what they grew by while it ran counts, of the peak
-//! what it is at the end. In a container of its own, as in a job of a pipeline, that is the command's.
+//! The group is that of this process, which the command shares, so only what changes while it runs is the command's: what the counters
+//! grow by, and a peak that was not reached before. A peak of earlier is somebody else's, and as good as absent.
 //!
 //! A file that is not there, or says something else, is as good as absent.
 
@@ -39,6 +39,7 @@ pub(super) struct Counters {
     periods: Option<u64>,
     throttled_periods: Option<u64>,
     throttled_us: Option<u64>,
+    memory_peak_bytes: Option<u64>,
 }
 
 impl Group {
@@ -80,9 +81,7 @@ impl Group {
             Self::Unified { dir, .. } => (Some(dir), "throttled_usec", 1),
             Self::Split { cpu, .. } => (cpu.as_ref(), "throttled_time", 1000),
         };
-        let Some(text) = dir.and_then(|dir| fs::read_to_string(dir.join("cpu.stat")).ok()) else {
-            return Counters::default();
-        };
+        let text = dir.and_then(|dir| fs::read_to_string(dir.join("cpu.stat")).ok()).unwrap_or_default();
         let value = |name: &str| {
             let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
             line.and_then(|number| number.trim().parse::<u64>().ok())
@@ -91,6 +90,7 @@ impl Group {
             periods: value("nr_periods"),
             throttled_periods: value("nr_throttled"),
             throttled_us: value(time).map(|time| time / per_us),
+            memory_peak_bytes: self.memory_peak(),
         }
     }
 
@@ -117,22 +117,19 @@ impl Group {
     /// What was consumed since the counters were read.
     pub(super) fn since(&self, before: Counters) -> Resources {
         let now = self.counters();
-        let grown = |now: Option<u64>, before: Option<u64>| whole(now?.checked_sub(before?)?);
+        let grown = |now: Option<u64>, before: Option<u64>| now?.checked_sub(before?);
+        let peak =
+            now.memory_peak_bytes.filter(|peak| before.memory_peak_bytes.is_none_or(|before| *peak > before));
         Resources {
-            memory_peak_bytes: self.memory_peak().and_then(whole),
-            memory_limit_bytes: self.memory_limit().and_then(whole),
-            cpu_periods: grown(now.periods, before.periods),
-            cpu_throttled_periods: grown(now.throttled_periods, before.throttled_periods),
-            cpu_throttled_ms: grown(
-                now.throttled_us.map(|us| us / 1000),
-                before.throttled_us.map(|us| us / 1000),
-            ),
+            memory_peak_bytes: peak.and_then(Whole::new),
+            memory_limit_bytes: self.memory_limit().and_then(Whole::new),
+            cpu_periods: grown(now.periods, before.periods).and_then(Whole::new),
+            cpu_throttled_periods: grown(now.throttled_periods, before.throttled_periods)
+                .and_then(Whole::new),
+            cpu_throttled_ms: grown(now.throttled_us, before.throttled_us)
+                .and_then(|us| Whole::new(us / 1000)),
         }
     }
-}
-
-fn whole(number: u64) -> Option<Whole> {
-    Whole::new(number)
 }
 
 fn number(file: &Path) -> Option<u64> {
@@ -181,11 +178,18 @@ mod tests {
             ],
         );
         let found = Group::find(&root, &format!("0::/{group}\n")).unwrap();
-        let before = Counters { periods: Some(30), throttled_periods: Some(9), throttled_us: Some(100_000) };
+        let before = Counters {
+            periods: Some(30),
+            throttled_periods: Some(9),
+            throttled_us: Some(100_000),
+            memory_peak_bytes: Some(157_286_399),
+        };
         assert_eq!(
             told(found.since(before)),
             [Some(157_286_400), Some(536_870_912), Some(10), Some(1), Some(250)]
         );
+        let reached = Counters { memory_peak_bytes: Some(157_286_400), ..before };
+        assert_eq!(told(found.since(reached))[0], None, "the peak was there before");
         // The path of the machine is not there in a container.
         let own = Group::find(&root, "0::/kubepods/pod1\n").unwrap();
         assert_eq!(own, Group::Unified { dir: root.clone(), root: root.clone() });
@@ -205,7 +209,12 @@ mod tests {
         );
         let listed = "12:memory:/job\n4:cpu,cpuacct:/job\n1:name=systemd:/job\n";
         let found = Group::find(&root, listed).unwrap();
-        let before = Counters { periods: Some(0), throttled_periods: Some(0), throttled_us: Some(0) };
+        let before = Counters {
+            periods: Some(0),
+            throttled_periods: Some(0),
+            throttled_us: Some(0),
+            memory_peak_bytes: Some(0),
+        };
         assert_eq!(told(found.since(before)), [Some(4_096_000), None, Some(7), Some(2), Some(1500)]);
         fs::write(root.join("memory/job/memory.limit_in_bytes"), "8192000\n").unwrap();
         assert_eq!(told(found.since(before))[1], Some(8_192_000));

@@ -118,10 +118,15 @@ fn add(total: &mut Sums, mut rows: rusqlite::Rows<'_>) -> Result<(), StoreError>
     Ok(())
 }
 
-fn category(row: &Row<'_>, column: usize) -> Result<Category, StoreError> {
+pub(super) fn category(row: &Row<'_>, column: usize) -> Result<Category, StoreError> {
     let name: String = row.get(column)?;
     let known = Category::ALL.into_iter().find(|category| category.name() == name);
     known.ok_or_else(|| StoreError::Damaged(format!("a category: {name:?}")))
+}
+
+pub(super) fn delta(row: &Row<'_>, column: usize) -> Result<ScoreDelta, StoreError> {
+    let delta = ScoreDelta::from_millionths(row.get(column)?);
+    delta.ok_or_else(|| StoreError::Damaged("a score delta".to_owned()))
 }
 
 /// The columns of a [`ReputationEvent`], in the order in which [`event`] reads them.
@@ -132,7 +137,6 @@ pub(super) const EVENT: &str = "SELECT e.event, i.id, e.event_id, e.at_ns, e.cat
 pub(super) fn event(row: &Row<'_>) -> Result<ReputationEvent, StoreError> {
     let identity = IdentityId::from(Uuid::from_bytes(row.get(1)?));
     let (attributes, reference): (String, String) = (row.get(10)?, row.get(8)?);
-    let delta = ScoreDelta::from_millionths(row.get(6)?);
     Ok(ReputationEvent {
         seq: Seq(row.get(0)?),
         identity,
@@ -143,7 +147,7 @@ pub(super) fn event(row: &Row<'_>) -> Result<ReputationEvent, StoreError> {
             agent_id: None,
             category: category(row, 4)?,
             event_type: text(row, 5, "an event type")?,
-            score_delta: delta.ok_or_else(|| StoreError::Damaged("a score delta".to_owned()))?,
+            score_delta: delta(row, 6)?,
             confidence: Unit::new(row.get(7)?).map_err(damaged("a confidence"))?,
             reference_type: serde_json::from_value(reference.into()).map_err(damaged("a reference"))?,
             reference_id: row.get(9)?,

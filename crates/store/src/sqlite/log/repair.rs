@@ -2,7 +2,7 @@
 //!
 //! Evidence is never touched. What was scored stays as it was, also where a formula has changed since.
 
-use renown_core::identity::{Category, Part, ScoreDelta};
+use renown_core::identity::Part;
 use rusqlite::params;
 
 use super::Log;
@@ -11,7 +11,7 @@ use crate::error::StoreError;
 use crate::runs::Scored;
 use crate::sqlite::agents::AgentState;
 use crate::sqlite::runs::{RUN, baseline_of, run};
-use crate::sqlite::{rows, verify};
+use crate::sqlite::{identities, rows, verify};
 
 /// What was made again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -107,12 +107,8 @@ impl Log<'_> {
         let mut found = select.query([])?;
         let mut changes = Changes::default();
         while let Some(row) = found.next()? {
-            let name: String = row.get(2)?;
-            let category = Category::ALL.into_iter().find(|category| category.name() == name);
-            let (Some(category), Some(delta)) = (category, ScoreDelta::from_millionths(row.get(3)?)) else {
-                return Err(StoreError::Damaged("a reputation event".to_owned()));
-            };
-            changes.add(row.get(0)?, row.get(1)?, category, Part::of(delta));
+            let delta = identities::delta(row, 3)?;
+            changes.add(row.get(0)?, row.get(1)?, identities::category(row, 2)?, Part::of(delta));
         }
         self.change_sums(&changes, 1)
     }
