@@ -28,7 +28,7 @@ pub(crate) fn run(args: &BackupArgs, quiet: bool) -> Result<ExitCode, Failure> {
         let missing = Failure::new(format!("{}: there is no such directory", dir.display()));
         return Err(missing.hint("make it first, or name another place for the copy"));
     }
-    place::keep_private();
+    let _private = place::keep_private();
     copied(quiet, |report| store.backup(&args.file, report))?;
     match check(&args.file, quiet)? {
         Ok(said) => {
@@ -56,7 +56,7 @@ pub(crate) fn restore(args: &BackupArgs, quiet: bool) -> Result<ExitCode, Failur
     }
     let said = check(&args.file, quiet)??;
     place.prepare()?;
-    place::keep_private();
+    let _private = place::keep_private();
     let from = open(&args.file)?;
     copied(quiet, |report| from.restore(&place.file, report))?;
     if !quiet {

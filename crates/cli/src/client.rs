@@ -59,12 +59,17 @@ impl Client {
 
     /// Sends something.
     pub(crate) fn post<T: DeserializeOwned>(&self, path: &str, body: &Value) -> Result<T, Failure> {
+        self.post_text(path, body.to_string().as_bytes())
+    }
+
+    /// Sends JSON as it was written.
+    pub(crate) fn post_text<T: DeserializeOwned>(&self, path: &str, json: &[u8]) -> Result<T, Failure> {
         let request = self
             .agent
             .post(self.url(path))
             .header("Authorization", self.bearer())
             .header("Content-Type", "application/json")
-            .send(body.to_string());
+            .send(json);
         self.read(request)
     }
 

@@ -57,12 +57,15 @@ fn confirm(args: &ForgetArgs) -> Result<(), Failure> {
 
 fn erase(store: &Sqlite, args: &ForgetArgs) -> Result<(), Failure> {
     let failed = |error: renown_store::StoreError| place::failure(&error);
-    if !wait(store.erase(&args.org, &args.agent))?.map_err(failed)? {
+    let is_known = wait(store.erase(&args.org, &args.agent))?.map_err(failed)?;
+    // What is old stays for the server, which knows how long it is kept. What an erasure that was cut off has left goes too.
+    let mut is_left = false;
+    while wait(store.tend(Retention::KEEP_ALL))?.map_err(failed)? {
+        is_left = true;
+    }
+    if !is_known && !is_left {
         let error = format!("no agent {:?} in {}", args.agent.as_str(), args.org);
         return Err(Failure::new(error).hint("`renown agents list --search TEXT` looks for one"));
     }
-    // What is old stays for the server, which knows how long it is kept.
-    let everything = Retention { events_days: u32::MAX, ..Retention::default() };
-    while wait(store.tend(everything))?.map_err(failed)? {}
     Ok(())
 }

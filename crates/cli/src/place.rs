@@ -102,7 +102,7 @@ impl Place {
         told: impl FnOnce(&StoreError) -> Failure,
     ) -> Result<Sqlite, Failure> {
         self.prepare()?;
-        keep_private();
+        let _private = keep_private();
         is_file(&self.file)?;
         Sqlite::open_file(&self.file, purpose, system_clock()).map_err(|error| told(&error))
     }
@@ -146,10 +146,25 @@ pub(crate) fn unusable(path: &Path, error: &io::Error) -> Failure {
     if error.kind() == io::ErrorKind::PermissionDenied { failure.hint(NOT_OURS) } else { failure }
 }
 
-/// From here on, files are made for their owner only: they hold who did what, and what is left of keys.
-pub(crate) fn keep_private() {
+/// As long as it lives, files are made for their owner only: they hold who did what, and what is left of keys. What SQLite makes
+/// later beside a file is for whom the file is.
+pub(crate) struct Private {
     #[cfg(unix)]
-    rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
+    before: rustix::fs::Mode,
+}
+
+pub(crate) fn keep_private() -> Private {
+    Private {
+        #[cfg(unix)]
+        before: rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO),
+    }
+}
+
+impl Drop for Private {
+    fn drop(&mut self) {
+        #[cfg(unix)]
+        rustix::process::umask(self.before);
+    }
 }
 
 /// What a store says, with a hint where one helps.

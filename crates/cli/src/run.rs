@@ -28,11 +28,14 @@ use renown_core::scorecard::Resources;
 use renown_core::time::Timestamp;
 use renown_core::units::Whole;
 use renown_store::sqlite::system_clock;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Map, Value, json};
+use tokio::runtime::Runtime;
+use tokio::signal::unix::{SignalKind, signal};
 
 use crate::args::{RunArgs, TextFormatArg};
 use crate::failure::{self, Failure};
-use crate::runs::{Destination, scorecard};
+use crate::runs::{self, Destination, scorecard};
 use cgroup::Group;
 use stages::{Said, StagesFile, outcome};
 
@@ -45,10 +48,9 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
         return Err(Failure::new("no command was given"));
     };
     // Before the command, so that a mistake costs no run.
-    let destination = Destination::of(&args.reach)?;
-    if let Some(run) = &args.run_id {
-        destination.is_free(run)?;
-    }
+    runs::check(&args.reach, args.run_id.as_ref())?;
+    let run_id = args.run_id.clone().map_or_else(runs::made, Ok)?;
+    let signals = Signals::listen().map_err(|error| Failure::new(format!("signals: {error}")))?;
     let stages = args.stages.as_deref().map(StagesFile::before);
     let group = Group::own();
     let before = group.as_ref().map(Group::counters).unwrap_or_default();
@@ -56,7 +58,10 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     let child = Command::new(program).args(rest).spawn();
     let has_ended = Arc::new(AtomicBool::new(false));
     let status = match child {
-        Ok(mut child) => pass_signals(&child, &has_ended).and_then(|()| child.wait()),
+        Ok(mut child) => {
+            signals.pass_to(&child, &has_ended);
+            child.wait()
+        }
         Err(error) => {
             failure::print(&Failure::new(format!("cannot start {}: {error}", program.display())));
             let code = if error.kind() == io::ErrorKind::NotFound { NOT_FOUND } else { CANNOT_START };
@@ -69,10 +74,12 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     let mut resources = group.map_or_else(Resources::default, |group| group.since(before));
     resources.memory_peak_bytes = resources.memory_peak_bytes.or_else(largest_resident_set);
     let said = stages.map(|stages| stages.read()).unwrap_or_default();
-    let report = report(args, status, started_at, wall, resources, said);
-    match destination.submit(report.to_string().as_bytes()) {
+    let report = report(args, &run_id, status, started_at, wall, resources, said);
+    let submitted = Destination::once_free(&args.reach)
+        .and_then(|destination| destination.submit(report.to_string().as_bytes()));
+    match submitted {
         Ok(score) => show(args, &score),
-        Err(refused) => keep(args, &report, refused),
+        Err(refused) => keep(args, &run_id, &report, refused),
     }
     Ok(exit_code(status).into())
 }
@@ -80,6 +87,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
 /// What is said of the run.
 fn report(
     args: &RunArgs,
+    run_id: &RunId,
     status: ExitStatus,
     started_at: Timestamp,
     wall: Duration,
@@ -87,6 +95,7 @@ fn report(
     said: Said,
 ) -> Value {
     let mut report = json!({
+        "run_id": run_id,
         "agent_id": args.agent,
         "outcome": outcome(status.success(), said.outcome).name(),
         "wall_ms": u64::try_from(wall.as_millis()).unwrap_or(u64::MAX),
@@ -105,7 +114,6 @@ fn report(
     .filter_map(|(name, number)| Some((name.to_owned(), number?.into())))
     .collect();
     let given = [
-        ("run_id", args.run_id.as_ref().map(RunId::as_str)),
         ("workspace", args.workspace.as_ref().map(Workspace::as_str)),
         ("spec_id", args.spec.as_ref().map(SpecId::as_str)),
         ("branch", args.branch.as_deref()),
@@ -145,9 +153,9 @@ fn show(args: &RunArgs, score: &Value) {
 }
 
 /// Keeps a report that could not be submitted, for its owner only.
-fn keep(args: &RunArgs, report: &Value, refused: Failure) {
-    let started_at = report.get("started_at").and_then(Value::as_str).unwrap_or_default();
-    let name = format!("renown-run-{}.json", started_at.replace(':', ""));
+fn keep(args: &RunArgs, run_id: &RunId, report: &Value, refused: Failure) {
+    let plain = |char: char| if char.is_alphanumeric() || char == '-' { char } else { '_' };
+    let name = format!("renown-{}.json", run_id.as_str().chars().map(plain).collect::<String>());
     let folder = args.reach.place.resolve().map_or_else(|_| std::env::temp_dir(), |place| place.data);
     let file = folder.join(name);
     let kept = fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder).and_then(|()| {
@@ -168,41 +176,52 @@ fn keep(args: &RunArgs, report: &Value, refused: Failure) {
     });
 }
 
-/// Stays alive whatever signal comes, so that the run is scored: those of a terminal reach the command anyway, the others are passed
-/// on to it. When it has ended, they end us as they would have without it.
-fn pass_signals(child: &Child, has_ended: &Arc<AtomicBool>) -> io::Result<()> {
-    use rustix::process::{Pid, Signal, kill_process};
-    use tokio::signal::unix::{SignalKind, signal};
+/// Signals for us. We stay alive whatever comes, so that the run is scored: those of a terminal reach the command anyway, the others
+/// are passed on to it. When it has ended, they end us as they would have without it.
+struct Signals {
+    runtime: Runtime,
+    interrupt: tokio::signal::unix::Signal,
+    quit: tokio::signal::unix::Signal,
+    terminate: tokio::signal::unix::Signal,
+    hangup: tokio::signal::unix::Signal,
+}
 
-    let pid = Pid::from_child(child);
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
-    let listen = |kind| {
-        let _inside = runtime.enter();
-        signal(kind)
-    };
-    let (mut interrupt, mut quit) = (listen(SignalKind::interrupt())?, listen(SignalKind::quit())?);
-    let (mut terminate, mut hangup) = (listen(SignalKind::terminate())?, listen(SignalKind::hangup())?);
-    let has_ended = Arc::clone(has_ended);
-    thread::spawn(move || {
-        runtime.block_on(async {
-            loop {
-                let (signal, is_passed) = tokio::select! {
-                    _ = interrupt.recv() => (Signal::INT, false),
-                    _ = quit.recv() => (Signal::QUIT, false),
-                    _ = terminate.recv() => (Signal::TERM, true),
-                    _ = hangup.recv() => (Signal::HUP, true),
-                };
-                if has_ended.load(Ordering::Relaxed) {
-                    #[expect(clippy::disallowed_methods, reason = "a signal ends a program as it is")]
-                    std::process::exit(128 + signal.as_raw());
+impl Signals {
+    /// Listens before the command begins, so that none is missed.
+    fn listen() -> io::Result<Self> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+        let listen = |kind| {
+            let _inside = runtime.enter();
+            signal(kind)
+        };
+        let (interrupt, quit) = (listen(SignalKind::interrupt())?, listen(SignalKind::quit())?);
+        let (terminate, hangup) = (listen(SignalKind::terminate())?, listen(SignalKind::hangup())?);
+        Ok(Self { runtime, interrupt, quit, terminate, hangup })
+    }
+
+    fn pass_to(self, child: &Child, has_ended: &Arc<AtomicBool>) {
+        let (pid, has_ended) = (Pid::from_child(child), Arc::clone(has_ended));
+        let Self { runtime, mut interrupt, mut quit, mut terminate, mut hangup } = self;
+        thread::spawn(move || {
+            runtime.block_on(async {
+                loop {
+                    let (signal, is_passed) = tokio::select! {
+                        _ = interrupt.recv() => (Signal::INT, false),
+                        _ = quit.recv() => (Signal::QUIT, false),
+                        _ = terminate.recv() => (Signal::TERM, true),
+                        _ = hangup.recv() => (Signal::HUP, true),
+                    };
+                    if has_ended.load(Ordering::Relaxed) {
+                        #[expect(clippy::disallowed_methods, reason = "a signal ends a program as it is")]
+                        std::process::exit(128 + signal.as_raw());
+                    }
+                    if is_passed {
+                        let _ = kill_process(pid, signal);
+                    }
                 }
-                if is_passed {
-                    let _ = kill_process(pid, signal);
-                }
-            }
+            });
         });
-    });
-    Ok(())
+    }
 }
 
 fn exit_code(status: ExitStatus) -> u8 {

@@ -3,25 +3,30 @@
 use std::fmt::Write as _;
 use std::io::{self, BufReader, Read, Write};
 use std::process::ExitCode;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use renown_core::ids::{OrgId, RunId, SpecId};
 use renown_core::json;
 use renown_core::scorecard::Submission;
 use renown_server::runs::{digest, shown};
-use renown_store::sqlite::{Reader, Sqlite, system_clock};
-use renown_store::{AdminStore, NewRun, RunQuery, RunStore, Submitted};
+use renown_store::sqlite::{Evidence, Reader, Sqlite, system_clock};
+use renown_store::{NewRun, RunQuery, RunStore, StoreError, Submitted};
 use serde_json::Value;
 
 use crate::args::{RunsArgs, RunsCommand, RunsFilter, RunsReach, TextFormatArg};
 use crate::client::{Client, encoded};
 use crate::failure::{self, BAD_INPUT, Failure, printable};
 use crate::inputs::{Input, Inputs, Text};
-use crate::place::{self, wait};
+use crate::place::{self, Place, wait};
 use crate::printed;
 use crate::source::Source;
 use crate::table::table;
 
 const PURPOSE: &str = "renown runs";
+
+/// How long a store is waited for that somebody else holds: whoever submits a run lets go of it at once.
+const HELD_MAX: Duration = Duration::from_secs(5);
 
 pub(crate) fn run(args: &RunsArgs) -> Result<ExitCode, Failure> {
     let (value, reach, as_text): (Value, _, fn(&Value) -> String) = match &args.command {
@@ -44,40 +49,72 @@ pub(crate) enum Destination {
     Store(Box<Sqlite>, OrgId),
 }
 
+/// Whether a run could be submitted, as far as that can be known before it. A server that cannot be reached may be back by then.
+pub(crate) fn check(reach: &RunsReach, run: Option<&RunId>) -> Result<(), Failure> {
+    let is_taken = if let Some(client) = Client::of(&reach.server)? {
+        let score = run.map(|run| format!("/v1/runs/{}/score", encoded(run.as_str())));
+        score.map(|path| client.has(&path)).transpose()?
+    } else {
+        let place = reach.place.resolve()?;
+        // Whoever holds the directory for good is told now; another run lets go of it soon.
+        drop(once_free(&place)?);
+        let (store, unreadable) = (place.read()?, |error| place::failure(&error));
+        store.count(&reach.org, Evidence::Runs).map_err(unreadable)?;
+        run.map(|run| store.run(&reach.org, run))
+            .transpose()
+            .map_err(unreadable)?
+            .map(|found| found.is_some())
+    };
+    match run {
+        Some(run) if is_taken == Some(true) => {
+            Err(Failure::new(format!("run_id: {:?} is another run, expected a new name", run.as_str())))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Opens a store for writing, as soon as others let go of it.
+fn once_free(place: &Place) -> Result<Sqlite, Failure> {
+    let started = Instant::now();
+    loop {
+        let mut is_held = false;
+        let opened = place.write_or(PURPOSE, |error| {
+            is_held = matches!(error, StoreError::InUse { .. });
+            place::failure(error)
+        });
+        if !is_held || started.elapsed() >= HELD_MAX {
+            return opened;
+        }
+        #[expect(clippy::disallowed_methods, reason = "a lock that is let go of tells nobody")]
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
 impl Destination {
     pub(crate) fn of(reach: &RunsReach) -> Result<Self, Failure> {
+        Self::with(reach, |place| place.write(PURPOSE))
+    }
+
+    /// The same, and waits a little for a store that somebody else holds.
+    pub(crate) fn once_free(reach: &RunsReach) -> Result<Self, Failure> {
+        Self::with(reach, once_free)
+    }
+
+    fn with(
+        reach: &RunsReach,
+        open: impl FnOnce(&Place) -> Result<Sqlite, Failure>,
+    ) -> Result<Self, Failure> {
         if let Some(client) = Client::of(&reach.server)? {
             return Ok(Self::Server(client));
         }
-        let store = reach.place.resolve()?.write(PURPOSE)?;
-        // An organization that there is not is told before anything else is done.
-        wait(store.settings(&reach.org))?.map_err(|error| place::failure(&error))?;
-        Ok(Self::Store(Box::new(store), reach.org.clone()))
-    }
-
-    /// Whether a run of this id could be submitted. A server that cannot be reached may be back when it is.
-    pub(crate) fn is_free(&self, run: &RunId) -> Result<(), Failure> {
-        let is_taken = match self {
-            Self::Server(client) => client.has(&format!("/v1/runs/{}/score", encoded(run.as_str())))?,
-            Self::Store(store, org) => {
-                wait(store.run(org, run))?.map_err(|error| place::failure(&error))?.is_some()
-            }
-        };
-        if is_taken {
-            let error = format!("run_id: {:?} is another run, expected a new name", run.as_str());
-            return Err(Failure::new(error));
-        }
-        Ok(())
+        Ok(Self::Store(Box::new(open(&reach.place.resolve()?)?), reach.org.clone()))
     }
 
     /// Submits a run: its scorecard.
     pub(crate) fn submit(&self, text: &[u8]) -> Result<Value, Failure> {
         let submission: Submission = json::parse(text).map_err(|error| Failure::new(error.to_string()))?;
         match self {
-            Self::Server(client) => {
-                let body = serde_json::from_slice(text).unwrap_or_default();
-                client.post("/v1/runs", &body)
-            }
+            Self::Server(client) => client.post_text("/v1/runs", text),
             Self::Store(store, org) => {
                 let id = submission.run.clone().map_or_else(made, Ok)?;
                 let new = NewRun { id: id.clone(), submission, digest: digest(text) };
@@ -96,7 +133,7 @@ impl Destination {
 }
 
 /// A new id of a run.
-fn made() -> Result<RunId, Failure> {
+pub(crate) fn made() -> Result<RunId, Failure> {
     let no_randomness = |error| Failure::new(format!("no random numbers: {error}"));
     let (high, low) = (getrandom::u64().map_err(no_randomness)?, getrandom::u64().map_err(no_randomness)?);
     let millis = u64::try_from((system_clock())().millis()).unwrap_or_default();

@@ -23,6 +23,10 @@ pub(crate) fn run(args: &VerifyArgs, quiet: bool) -> Result<ExitCode, Failure> {
         let (runs, agents) = (counted(repaired.runs, "run"), counted(repaired.agents, "agent"));
         let identities = if repaired.identities { ", and the sums of identities" } else { "" };
         failure::note(&format!("made again: {runs}, {agents}{identities}"));
+        if repaired.damaged > 0 {
+            let damaged = counted(repaired.damaged, "agent");
+            failure::warn(&format!("{damaged} cannot be made again, since evaluations of them are missing"));
+        }
     }
     match check(&place.read()?, quiet)? {
         Ok(said) => printed(writeln!(io::stdout().lock(), "{said}")),

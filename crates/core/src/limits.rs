@@ -30,6 +30,9 @@ pub const PULL_REQUEST_CHARS_MAX: usize = 2000;
 /// Most that a run may bring along as attributes, in bytes of JSON.
 pub const RUN_ATTRIBUTES_BYTES_MAX: usize = 64 * 1024;
 
+/// Most that the stages of a run may take, in bytes of JSON.
+pub const RUN_STAGES_BYTES_MAX: usize = 64 * 1024;
+
 /// Deepest that stages and attributes of a run may be nested: readers of JSON stop at 128 levels, and a page of runs has some of its own.
 pub const RUN_DEPTH_MAX: usize = 100;
 

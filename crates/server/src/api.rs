@@ -20,6 +20,9 @@ use crate::serve::Limits;
 /// How long an answer to `/ready` is good for, so that asking often costs no disk.
 const READY_FOR: Duration = Duration::from_secs(1);
 
+/// How long deleting waits after it failed.
+const TEND_AGAIN_AFTER: Duration = Duration::from_secs(1);
+
 /// What an operator can set.
 pub struct Settings {
     /// The gates that `/v1/evaluate` runs.
@@ -138,7 +141,10 @@ impl Api {
             match self.store.tend(self.retention).await {
                 Ok(true) => {}
                 Ok(false) => return,
-                Err(error) => return tracing::warn!(%error, "could not delete what is to be forgotten"),
+                Err(error) => {
+                    tracing::warn!(%error, "could not delete what is to be forgotten, trying again");
+                    tokio::time::sleep(TEND_AGAIN_AFTER).await;
+                }
             }
         }
     }

@@ -86,7 +86,6 @@ impl Measures {
         self.duplicates.increment(duplicates);
     }
 
-    /// Counts a connection in or out.
     /// Counts a run that was scored.
     pub(crate) fn run(&self) {
         self.runs.increment(1);
@@ -97,6 +96,7 @@ impl Measures {
         self.reputation_events.increment(accepted as u64);
     }
 
+    /// Counts a connection in or out.
     pub(crate) fn connection(&self, opened: bool) {
         with_local_recorder(&self.recorder, || {
             let open = metrics::gauge!("renown_connections");

@@ -44,6 +44,26 @@ pub struct OrgSettings {
     pub latency_source: LatencySource,
 }
 
+/// How an agent is to be shown. What is absent stays as it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PublicationChange {
+    /// Whether everybody may see it.
+    pub public: Option<bool>,
+    /// Its name.
+    pub slug: Option<Slug>,
+    /// A name for one that everybody may see and that has none.
+    pub spare: Option<Slug>,
+}
+
+impl PublicationChange {
+    /// What a publication becomes.
+    pub(crate) fn of(&self, known: &Publication) -> Publication {
+        let public = self.public.unwrap_or(known.public);
+        let slug = self.slug.clone().or_else(|| known.slug.clone());
+        Publication { public, slug: slug.or_else(|| self.spare.clone().filter(|_| public)) }
+    }
+}
+
 /// Whether an agent is shown to everybody, and under which name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Publication {
@@ -77,36 +97,41 @@ pub struct Tombstone {
     pub done_at: Option<Timestamp>,
 }
 
-/// How many days evidence is kept, by its kind; none is for ever. Retention changes no score: the evaluations of a window and the
-/// runs of a baseline stay, whatever their age.
+/// How many days evidence is kept, by its kind; none is for ever. Retention changes no score: the evaluations of a window, the runs of
+/// a baseline and the latest run of an agent stay, whatever their age. A ranking is of the runs that are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retention {
     /// Evaluations, but for the newest 500 of every agent.
     pub evaluations_days: Option<u32>,
-    /// Runs, but for the latest 20 of every workspace that later ones are compared with.
+    /// Runs, but for the latest 20 of every workspace that later ones are compared with, and the latest of every agent.
     pub runs_days: Option<u32>,
     /// Reputation events.
-    pub events_days: u32,
+    pub events_days: Option<u32>,
+}
+
+impl Retention {
+    /// Everything is kept for ever.
+    pub const KEEP_ALL: Self = Self { evaluations_days: None, runs_days: None, events_days: None };
 }
 
 impl Default for Retention {
     fn default() -> Self {
-        let events_days = u32::try_from(REPUTATION_EVENT_DAYS_MAX).unwrap_or(u32::MAX);
-        Self { evaluations_days: None, runs_days: None, events_days }
+        Self { events_days: u32::try_from(REPUTATION_EVENT_DAYS_MAX).ok(), ..Self::KEEP_ALL }
     }
 }
 
-/// Whether a kept reply names an agent: then it goes with it.
-pub(crate) fn is_named(agent: &AgentId, reply: &[u8]) -> bool {
-    fn names(value: &Value, text: &str) -> bool {
-        match value {
-            Value::String(found) => found == text,
-            Value::Array(items) => items.iter().any(|item| names(item, text)),
-            Value::Object(fields) => fields.values().any(|value| names(value, text)),
-            Value::Null | Value::Bool(_) | Value::Number(_) => false,
-        }
+/// A kept reply without an agent that is erased: of a list what is about others stays, so that their retry is still known. None if
+/// nothing stays.
+pub(crate) fn without(agent: &AgentId, reply: &[u8]) -> Option<Vec<u8>> {
+    let mut reply: Value = serde_json::from_slice(reply).ok()?;
+    let lists = reply.as_object_mut()?.values_mut().filter_map(Value::as_array_mut);
+    let mut stays = false;
+    for list in lists {
+        let is_other = |item: &Value| item.get("agent_id").is_some_and(|found| found != agent.as_str());
+        stays |= list.iter().any(is_other);
+        list.retain(|item| item.get("agent_id").is_none_or(|found| found != agent.as_str()));
     }
-    serde_json::from_slice(reply).is_ok_and(|reply: Value| names(&reply, agent.as_str()))
+    stays.then(|| reply.to_string().into_bytes())
 }
 
 /// What an organization decides.
@@ -120,8 +145,9 @@ pub trait AdminStore: Send + Sync + 'static {
     /// Whether an agent is shown to everybody; none if it was never seen.
     fn publication<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Option<Publication>>;
 
-    /// Shows an agent to everybody, or no longer. Without a name it keeps the one it has.
-    fn publish<'a>(&'a self, org: &OrgId, agent: &AgentId, publication: Publication) -> Reply<'a, Published>;
+    /// Shows an agent to everybody, or no longer.
+    fn publish<'a>(&'a self, org: &OrgId, agent: &AgentId, change: PublicationChange)
+    -> Reply<'a, Published>;
 
     /// Erases an agent: it is gone at once, and [`Self::tend`] deletes what it leaves. False if it was never seen.
     fn erase<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, bool>;

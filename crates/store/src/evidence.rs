@@ -90,6 +90,19 @@ impl Outcome {
             Self::Counted { tally } | Self::Repeated { tally, .. } => *tally,
         }
     }
+
+    /// Whom a reply about these outcomes may name.
+    pub(crate) fn agents(evaluations: &[NewEvaluation], outcomes: &[Self]) -> Vec<AgentId> {
+        let firsts = outcomes.iter().filter_map(|outcome| match outcome {
+            Self::Counted { .. } => None,
+            Self::Repeated { first, .. } => Some(&first.agent),
+        });
+        let mut agents: Vec<AgentId> =
+            evaluations.iter().map(|new| &new.agent).chain(firsts).cloned().collect();
+        agents.sort_unstable();
+        agents.dedup();
+        agents
+    }
 }
 
 /// An evaluation of the log.

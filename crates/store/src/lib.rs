@@ -42,7 +42,9 @@ use renown_core::ids::{AgentId, OrgId};
 use renown_core::reputation::{Tally, Window};
 use renown_core::time::Timestamp;
 
-pub use admin::{AdminStore, LatencySource, OrgSettings, Publication, Published, Retention, Tombstone};
+pub use admin::{
+    AdminStore, LatencySource, OrgSettings, Publication, PublicationChange, Published, Retention, Tombstone,
+};
 pub use error::StoreError;
 pub use evidence::{Event, EventId, MakeReply, NewEvaluation, Once, Outcome, Salt, SavedReply, Seq};
 pub use history::{Point, Steps};

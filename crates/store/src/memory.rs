@@ -33,7 +33,7 @@ struct Held {
     orgs: Vec<OrgId>,
     events: Vec<(OrgId, Event)>,
     agents: Vec<(OrgId, AgentId, Timestamp)>,
-    replies: Vec<(OrgId, String, Timestamp, SavedReply)>,
+    replies: Vec<KeptReply>,
     keys: Vec<ApiKey>,
     runs: Vec<(OrgId, Run)>,
     reputation_events: Vec<(OrgId, ReputationEvent)>,
@@ -43,6 +43,15 @@ struct Held {
     /// How many of each were ever there: a place is never given twice.
     places: i64,
     latest: Option<Timestamp>,
+}
+
+struct KeptReply {
+    org: OrgId,
+    key: String,
+    at: Timestamp,
+    reply: SavedReply,
+    /// Whom it is about.
+    agents: Vec<AgentId>,
 }
 
 impl Memory {
@@ -149,11 +158,12 @@ impl Held {
         evaluated.max(ran.map(|(_, run)| run.accepted_at))
     }
 
-    fn keep<T: ?Sized>(&mut self, once: Option<Once<T>>, outcome: &T, now: Timestamp) {
+    fn keep<T: ?Sized>(&mut self, once: Option<Once<T>>, outcome: &T, agents: Vec<AgentId>, at: Timestamp) {
         let Some(Once { org, key, fingerprint, reply }) = once else { return };
         let (status, body) = reply(outcome);
-        self.replies.retain(|(o, known, ..)| *o != org || *known != key);
-        self.replies.push((org, key, now, SavedReply { fingerprint, status, body }));
+        self.replies.retain(|kept| kept.org != org || kept.key != key);
+        let reply = SavedReply { fingerprint, status, body };
+        self.replies.push(KeptReply { org, key, at, reply, agents });
     }
 }
 
@@ -175,7 +185,7 @@ impl Store for Memory {
         let (mut held, now) = self.at_now();
         answer(held.known(org).map(|()| {
             let outcomes: Vec<Outcome> = evaluations.iter().map(|new| held.count(org, new, now)).collect();
-            held.keep(once, outcomes.as_slice(), now);
+            held.keep(once, outcomes.as_slice(), Outcome::agents(&evaluations, &outcomes), now);
             outcomes
         }))
     }
@@ -184,7 +194,7 @@ impl Store for Memory {
         let (mut held, now) = self.at_now();
         answer(held.known(org).map(|()| {
             let new = held.add_agent(org, &agent, now);
-            held.keep(once, &new, now);
+            held.keep(once, &new, vec![agent], now);
             new
         }))
     }
@@ -238,9 +248,9 @@ impl Store for Memory {
     fn saved_reply<'a>(&'a self, org: &OrgId, key: &str) -> Reply<'a, Option<SavedReply>> {
         let since = (self.clock)().millis() - REPLIES_KEPT_MS;
         let held = self.held();
-        let found =
-            held.replies.iter().find(|(o, known, at, _)| o == org && known == key && at.millis() >= since);
-        answer(held.known(org).map(|()| found.map(|(.., reply)| reply.clone())))
+        let mut replies = held.replies.iter();
+        let found = replies.find(|kept| kept.org == *org && kept.key == key && kept.at.millis() >= since);
+        answer(held.known(org).map(|()| found.map(|kept| kept.reply.clone())))
     }
 
     fn create_key(&self, key: NewKey, once: Option<Once<ApiKey>>) -> Reply<'_, ApiKey> {
@@ -250,7 +260,7 @@ impl Store for Memory {
         }
         let key = ApiKey { key, created_at: now, last_used_at: None, revoked_at: None };
         held.keys.push(key.clone());
-        held.keep(once, &key, now);
+        held.keep(once, &key, Vec::new(), now);
         answer(Ok(key))
     }
 

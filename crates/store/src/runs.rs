@@ -37,6 +37,16 @@ pub enum Submitted {
     Taken,
 }
 
+impl Submitted {
+    /// The run, if there is one to show.
+    pub(crate) fn run(&self) -> Option<&Run> {
+        match self {
+            Self::New(run) | Self::Again(run) => Some(run),
+            Self::Taken => None,
+        }
+    }
+}
+
 /// A run of the log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {

@@ -96,8 +96,6 @@ export interface CreateKeyRequest {
 export interface EraseReply {
   /** SHA-256 of its id. */
   agent_sha256: string;
-  /** When it was to be erased. */
-  asked_at: string;
 }
 
 /** A refusal as it is sent. */

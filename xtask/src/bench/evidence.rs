@@ -28,7 +28,7 @@ const MANY_EVENTS: i64 = 10_000_000;
 /// How many are written at a time while a store is filled.
 const BATCH: i64 = 2000;
 const SAMPLES: usize = 400;
-const PEER_SAMPLES: usize = 5;
+const PEER_SAMPLES: usize = 1;
 const DAYS_90_NS: i64 = 90 * 86_400 * 1_000_000_000;
 
 /// Fills both stores and prints both costs.
@@ -112,9 +112,8 @@ fn runs(runtime: &Runtime, dir: &Path) -> Result<()> {
 
 /// An event of an identity within the last 90 days.
 fn event(number: i64, count: i64, now: Timestamp) -> Result<NewReputationEvent> {
-    // Spread evenly, and not in the order of their time.
-    let place = number.wrapping_mul(7919).rem_euclid(count);
-    let back = (DAYS_90_NS / count).saturating_mul(place);
+    // Spread evenly, and sent as they happen.
+    let back = (DAYS_90_NS / count).saturating_mul(count - number);
     let categories = Category::ALL;
     let category = categories.get(usize::try_from(number)? % categories.len()).context("a category")?;
     let event = Event {
@@ -158,6 +157,10 @@ fn identities(runtime: &Runtime, dir: &Path) -> Result<()> {
         let as_of = Timestamp::from_nanos(now.nanos() - 1_234_567_891 * i64::try_from(sample)?)?;
         windows(which, as_of).map(drop)
     })?;
+    println!(
+        "a reputation with its trends: {few:.0} µs of {FEW} events, {many:.0} µs of {MANY_EVENTS}, {:.2} times",
+        many / few
+    );
     let files = [dir.join("few"), dir.join("many")].map(|dir| Connection::open(dir.join(FILE)));
     let [few_summed, many_summed] = medians(PEER_SAMPLES, |which, _| {
         let connection =
@@ -173,10 +176,6 @@ fn identities(runtime: &Runtime, dir: &Path) -> Result<()> {
         }
         Ok(())
     })?;
-    println!(
-        "a reputation with its trends: {few:.0} µs of {FEW} events, {many:.0} µs of {MANY_EVENTS}, {:.2} times",
-        many / few
-    );
     println!(
         "summing the events: {few_summed:.0} µs of {FEW} ({:.1} times ours), {many_summed:.0} µs of {MANY_EVENTS} ({:.0} times ours)",
         few_summed / few,

@@ -70,8 +70,10 @@ impl<'de> Deserialize<'de> for Submission {
         let run = reader.read(&fields, "run_id", id);
         let workspace = reader.read(&fields, "workspace", id);
         let spec = reader.read(&fields, "spec_id", id);
-        let stages =
-            reader.read(&fields, "stages", |text| Ok((read_stages(text)?, shallow(text)?.to_owned())));
+        let stages = reader.read(&fields, "stages", |text| {
+            let kept = shallow(at_most(text, limits::RUN_STAGES_BYTES_MAX)?)?.to_owned();
+            Ok((read_stages(text)?, kept))
+        });
         let wall_ms = reader.whole(&fields, "wall_ms");
         let resources = reader.resources(&fields);
         let started_at = reader.read(&fields, "started_at", time);
@@ -152,12 +154,14 @@ fn object(json: &str) -> Result<String, String> {
     if !json.starts_with('{') {
         return Err(format!("{} is not an object", Found::new(json)));
     }
-    if json.len() > limits::RUN_ATTRIBUTES_BYTES_MAX {
-        let (found, max) = (json.len(), limits::RUN_ATTRIBUTES_BYTES_MAX);
-        return Err(format!("{found} bytes, expected at most {max}"));
-    }
+    let json = at_most(json, limits::RUN_ATTRIBUTES_BYTES_MAX)?;
     let raw = serde_json::from_str::<&RawValue>(json).map_err(|error| error.to_string())?;
     shallow(raw.get()).map(str::to_owned)
+}
+
+fn at_most(json: &str, bytes_max: usize) -> Result<&str, String> {
+    let found = json.len();
+    if found > bytes_max { Err(format!("{found} bytes, expected at most {bytes_max}")) } else { Ok(json) }
 }
 
 /// A JSON text that every reader can take again.
@@ -253,6 +257,9 @@ mod tests {
         }
         let long = format!(r#","attributes":{{"a":"{}"}}"#, "x".repeat(limits::RUN_ATTRIBUTES_BYTES_MAX));
         assert_eq!(submission(&long).attributes, None);
+        let long =
+            format!(r#","stages":[{{"name":"{}","passed":true}}]"#, "x".repeat(limits::RUN_STAGES_BYTES_MAX));
+        assert_eq!((submission(&long).stages, submission(&long).report.stages), (None, None));
     }
 
     #[test]

@@ -89,10 +89,10 @@ pub(crate) async fn change(
     caller.administers()?;
     let body = read_json(&headers, body, api.limits.body_time_max).await?;
     let SettingsRequest { latency_source } = json::parse(&body)?;
-    let settings = match latency_source {
-        Some(latency_source) => OrgSettings { latency_source },
-        None => api.store.settings(&caller.org).await?,
+    let Some(latency_source) = latency_source else {
+        return Ok(shown(api.store.settings(&caller.org).await?));
     };
+    let settings = OrgSettings { latency_source };
     api.store.set_settings(&caller.org, settings).await?;
     Ok(shown(settings))
 }

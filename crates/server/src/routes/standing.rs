@@ -11,13 +11,13 @@ use renown_core::ids::{AgentId, IdentityId, Slug};
 use renown_core::json;
 use renown_core::scorecard::Tier;
 use renown_core::time::Timestamp;
-use renown_store::{Publication, Published, RunQuery};
+use renown_store::{Publication, PublicationChange, Published, RunQuery};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use utoipa::ToSchema;
 
 use super::Refused;
-use super::identities::{self, IdentityReply, Served};
+use super::identities::{self, IdentityReply};
 use super::paths::Segment;
 use super::reputation::{self, RecordReply, agent_of};
 use super::runs::shapes::{RunReply, TierName};
@@ -54,7 +54,7 @@ pub(crate) struct StandingReply<'s> {
     #[schema(value_type = RecordReply)]
     reputation: reputation::Served<'s>,
     #[schema(value_type = IdentityReply)]
-    identity_reputation: Served,
+    identity_reputation: identities::Served,
     /// That of its latest run with a score.
     #[schema(value_type = TierName)]
     tier: Tier,
@@ -151,20 +151,19 @@ pub(crate) async fn publish(
     let agent_id = agent_of(path)?;
     let body = read_json(&headers, body, api.limits.body_time_max).await?;
     let PublishRequest { public, slug } = json::parse(&body)?;
-    let no_agent = || ApiError::new(Code::NotFound, format!("there is no agent {:?}", agent_id.as_str()));
-    let known = api.store.publication(&caller.org, &agent_id).await?.ok_or_else(no_agent)?;
-    let (public, is_chosen) = (public.unwrap_or(known.public), slug.is_some());
-    let slug = slug.or_else(|| (public && known.slug.is_none()).then(|| slug_of(&agent_id, 0)).flatten());
-    let mut publication = Publication { public, slug };
     // A name that is made here may be another agent's; a few more are tried.
-    for attempt in 1..=SLUG_ATTEMPTS {
-        match api.store.publish(&caller.org, &agent_id, publication.clone()).await? {
+    for attempt in 0..SLUG_ATTEMPTS {
+        let change = PublicationChange { public, slug: slug.clone(), spare: slug_of(&agent_id, attempt) };
+        match api.store.publish(&caller.org, &agent_id, change).await? {
             Published::Done(Publication { public, slug }) => {
                 return Ok(reply(StatusCode::OK, &PublishReply { agent_id: &agent_id, public, slug }));
             }
-            Published::NoAgent => return Err(no_agent()),
-            Published::Taken if is_chosen => break,
-            Published::Taken => publication.slug = slug_of(&agent_id, attempt),
+            Published::NoAgent => {
+                let error = format!("there is no agent {:?}", agent_id.as_str());
+                return Err(ApiError::new(Code::NotFound, error));
+            }
+            Published::Taken if slug.is_some() => break,
+            Published::Taken => {}
         }
     }
     Err(ApiError::new(Code::Conflict, "slug: another agent has this name, expected one of your own"))
@@ -199,9 +198,6 @@ fn slug_of(agent: &AgentId, attempt: u32) -> Option<Slug> {
 pub(crate) struct EraseReply {
     /// SHA-256 of its id.
     agent_sha256: String,
-    /// When it was to be erased.
-    #[schema(value_type = String, format = DateTime)]
-    asked_at: Timestamp,
 }
 
 /// Erase an agent
@@ -241,7 +237,7 @@ pub(crate) async fn erase(
     }
     api.erased.notify_one();
     let digest = Sha256::digest(agent_id.as_str());
-    let body = EraseReply { agent_sha256: hex::encode(&digest), asked_at: api.now() };
+    let body = EraseReply { agent_sha256: hex::encode(&digest) };
     Ok(reply(StatusCode::ACCEPTED, &body))
 }
 

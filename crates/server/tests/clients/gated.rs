@@ -8,8 +8,8 @@ use renown_store::memory::Memory;
 use renown_store::{
     AdminStore, AgentQuery, AgentSummary, Agents, ApiKey, Clock, EventCursor, EventQuery, Events,
     IdentityStore, KeyId, NewEvaluation, NewKey, NewReputationEvent, NewRun, Once, OrgSettings, Outcome,
-    Point, Publication, Published, Recorded, Reply, ReputationEvents, Retention, Run, RunQuery, RunStore,
-    Runs, SavedReply, Steps, Store, Submitted, Tombstone,
+    Point, Publication, PublicationChange, Published, Recorded, Reply, ReputationEvents, Retention, Run,
+    RunQuery, RunStore, Runs, SavedReply, Steps, Store, Submitted, Tombstone,
 };
 use tokio::sync::{Notify, watch};
 
@@ -213,9 +213,14 @@ impl AdminStore for Gated {
         self.memory.publication(org, agent)
     }
 
-    fn publish<'a>(&'a self, org: &OrgId, agent: &AgentId, publication: Publication) -> Reply<'a, Published> {
+    fn publish<'a>(
+        &'a self,
+        org: &OrgId,
+        agent: &AgentId,
+        change: PublicationChange,
+    ) -> Reply<'a, Published> {
         let (org, agent) = (org.clone(), agent.clone());
-        self.write(move || self.memory.publish(&org, &agent, publication))
+        self.write(move || self.memory.publish(&org, &agent, change))
     }
 
     fn erase<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, bool> {

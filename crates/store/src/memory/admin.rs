@@ -6,7 +6,9 @@ use sha2::{Digest, Sha256};
 
 use super::{Memory, answer};
 use crate::Reply;
-use crate::admin::{AdminStore, OrgSettings, Publication, Published, Retention, Tombstone, is_named};
+use crate::admin::{
+    AdminStore, OrgSettings, Publication, PublicationChange, Published, Retention, Tombstone, without,
+};
 
 impl AdminStore for Memory {
     fn settings<'a>(&'a self, org: &OrgId) -> Reply<'a, OrgSettings> {
@@ -26,21 +28,25 @@ impl AdminStore for Memory {
         answer(held.known(org).map(|()| is_known.then_some(found)))
     }
 
-    fn publish<'a>(&'a self, org: &OrgId, agent: &AgentId, publication: Publication) -> Reply<'a, Published> {
+    fn publish<'a>(
+        &'a self,
+        org: &OrgId,
+        agent: &AgentId,
+        change: PublicationChange,
+    ) -> Reply<'a, Published> {
         let (mut held, _) = self.at_now();
         answer(held.known(org).map(|()| {
             if !held.agents.iter().any(|(o, known, _)| o == org && known == agent) {
                 return Published::NoAgent;
             }
             let key = (org.clone(), agent.clone());
+            let changed = change.of(&held.publications.get(&key).cloned().unwrap_or_default());
             let mut others = held.publications.iter().filter(|(other, _)| **other != key);
-            if publication.slug.is_some() && others.any(|(_, other)| other.slug == publication.slug) {
+            if changed.slug.is_some() && others.any(|(_, other)| other.slug == changed.slug) {
                 return Published::Taken;
             }
-            let kept = held.publications.entry(key).or_default();
-            let slug = publication.slug.or(kept.slug.take());
-            *kept = Publication { public: publication.public, slug };
-            Published::Done(kept.clone())
+            held.publications.insert(key, changed.clone());
+            Published::Done(changed)
         }))
     }
 
@@ -58,7 +64,14 @@ impl AdminStore for Memory {
                 held.reputation_events.retain(|(o, event)| o != org || event.identity != identity);
                 held.agents.retain(|(o, known, _)| o != org || known != agent);
                 held.publications.remove(&(org.clone(), agent.clone()));
-                held.replies.retain(|(o, _, _, reply)| o != org || !is_named(agent, &reply.body));
+                held.replies.retain_mut(|kept| {
+                    if kept.org != *org || !kept.agents.contains(agent) {
+                        return true;
+                    }
+                    let left = without(agent, &kept.reply.body);
+                    kept.agents.retain(|other| other != agent);
+                    left.map(|left| kept.reply.body = left).is_some()
+                });
                 let left = held.events.len() + held.runs.len() + held.reputation_events.len();
                 let tombstone = Tombstone {
                     digest: Sha256::digest(agent.as_str()).into(),

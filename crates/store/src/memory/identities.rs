@@ -50,7 +50,7 @@ impl IdentityStore for Memory {
         answer(held.known(org).map(|()| {
             let accepted = events.iter().filter(|new| held.count_event(org, new, now)).count();
             let recorded = Recorded { accepted, duplicates: events.len() - accepted };
-            held.keep(once, &recorded, now);
+            held.keep(once, &recorded, Vec::new(), now);
             recorded
         }))
     }

@@ -39,7 +39,8 @@ impl RunStore for Memory {
                 }
             };
             if submitted != Submitted::Taken {
-                held.keep(once, &submitted, now);
+                let agents = submitted.run().map(|run| run.agent.clone()).into_iter().collect();
+                held.keep(once, &submitted, agents, now);
             }
             Ok(submitted)
         }))

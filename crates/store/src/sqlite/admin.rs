@@ -7,11 +7,13 @@ use super::Sqlite;
 use super::orgs::OrgKey;
 use super::rows::{self, damaged};
 use crate::Reply;
-use crate::admin::{AdminStore, OrgSettings, Publication, Published, Retention, Tombstone};
+use crate::admin::{
+    AdminStore, OrgSettings, Publication, PublicationChange, Published, Retention, Tombstone,
+};
 use crate::error::StoreError;
 
 /// Whether an agent is shown to everybody; none if it was never seen.
-fn publication(
+pub(super) fn publication(
     connection: &Connection,
     org: OrgKey,
     agent: &AgentId,
@@ -41,9 +43,14 @@ impl AdminStore for Sqlite {
         self.readers.run(move |moment, _| publication(moment, org?, &agent))
     }
 
-    fn publish<'a>(&'a self, org: &OrgId, agent: &AgentId, publication: Publication) -> Reply<'a, Published> {
+    fn publish<'a>(
+        &'a self,
+        org: &OrgId,
+        agent: &AgentId,
+        change: PublicationChange,
+    ) -> Reply<'a, Published> {
         let (org, agent) = (org.clone(), agent.clone());
-        self.writer.send(1, move |log| log.publish(&org, &agent, &publication))
+        self.writer.send(1, move |log| log.publish(&org, &agent, &change))
     }
 
     fn erase<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, bool> {

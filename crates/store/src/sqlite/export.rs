@@ -81,6 +81,6 @@ pub(super) fn reputation_events(
     org: OrgKey,
     each: &mut Each<'_, ReputationEvent>,
 ) -> Result<(), StoreError> {
-    let sql = format!("{} WHERE e.org = ?1 ORDER BY e.event", identities::EVENT);
+    let sql = format!("{} WHERE +e.org = ?1 ORDER BY e.event", identities::EVENT);
     walk(connection, &sql, params![org], identities::event, each)
 }

@@ -6,6 +6,7 @@
 //! forgotten. Until then none is let go, since only they know what the transaction has done.
 
 mod admin;
+mod graves;
 mod identities;
 mod keys;
 mod repair;
@@ -15,6 +16,7 @@ mod tend;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use std::time::Instant;
 
 use lru::LruCache;
 use renown_core::ids::{AgentId, OrgId};
@@ -86,6 +88,8 @@ pub(super) struct Log<'c> {
     erased: HashSet<AgentKey>,
     /// An agent is gone, and the write-ahead log may still have pages of it.
     holds_erased_pages: bool,
+    /// When it was last tried to begin a new one.
+    new_log_tried: Option<Instant>,
     sweep: tend::Sweep,
     begin: Statement<'c>,
     commit: Statement<'c>,
@@ -115,7 +119,8 @@ impl<'c> Log<'c> {
             new_orgs: Vec::new(),
             latency_sources: HashMap::new(),
             erased: HashSet::new(),
-            holds_erased_pages: false,
+            holds_erased_pages: rows::has_tombstones(connection)?,
+            new_log_tried: None,
             sweep: tend::Sweep::default(),
             begin: connection.prepare("BEGIN IMMEDIATE")?,
             commit: connection.prepare("COMMIT")?,
@@ -183,7 +188,6 @@ impl<'c> Log<'c> {
         self.next_seq.clear();
         self.latency_sources.clear();
         self.erased.clear();
-        self.holds_erased_pages = false;
         self.sweep = tend::Sweep::default();
         for key in self.touched.drain(..) {
             self.agents.pop(&key);
@@ -211,7 +215,7 @@ impl<'c> Log<'c> {
             .iter()
             .map(|new| self.count(org, new))
             .collect::<Result<Vec<Outcome>, StoreError>>()?;
-        self.keep_reply(once, outcomes.as_slice())?;
+        self.keep_reply(once, outcomes.as_slice(), org, || Outcome::agents(evaluations, &outcomes))?;
         Ok(outcomes)
     }
 
@@ -230,6 +234,7 @@ impl<'c> Log<'c> {
             // The id is there already. To ask for it first would cost every new one a look-up more.
             Err(StoreError::Sqlite(error)) if is_taken(&error) => match self.repeated(&key, new)? {
                 Some(repeated) => Ok(repeated),
+                None if self.free_evaluation_id(org, new.id.get())? => self.insert(&key, new),
                 None => Err(error.into()),
             },
             inserted => inserted,
@@ -347,14 +352,30 @@ impl<'c> Log<'c> {
         if new {
             self.insert_agent(&key)?;
         }
-        self.keep_reply(once, &new)?;
+        self.keep_reply(once, &new, key.0, || vec![agent.clone()])?;
         Ok(new)
     }
 
-    fn keep_reply<T: ?Sized>(&self, once: Option<Once<T>>, outcome: &T) -> Result<(), StoreError> {
+    /// Keeps a reply, and which agents of an organization it is about.
+    fn keep_reply<T: ?Sized>(
+        &self,
+        once: Option<Once<T>>,
+        outcome: &T,
+        of: OrgKey,
+        agents: impl FnOnce() -> Vec<AgentId>,
+    ) -> Result<(), StoreError> {
         let Some(Once { org, key, fingerprint, reply }) = once else { return Ok(()) };
         let org = self.orgs.get(&org)?;
         let (status, body) = reply(outcome);
+        self.connection
+            .prepare_cached("DELETE FROM reply_agents WHERE org = ?1 AND key = ?2")?
+            .execute(params![org, key])?;
+        let mut about = self.connection.prepare_cached(
+            "INSERT INTO reply_agents (org, key, agent) SELECT ?1, ?2, agent FROM agents WHERE org = ?3 AND name = ?4",
+        )?;
+        for agent in agents() {
+            about.execute(params![org, key, of, agent.as_str()])?;
+        }
         let mut insert = self.connection.prepare_cached(
             "INSERT OR REPLACE INTO replies (org, key, fingerprint, status, body, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         )?;

@@ -104,7 +104,7 @@ pub(super) fn page(
     patience: &Patience,
 ) -> Result<Runs, StoreError> {
     let before = query.before.map_or(i64::MAX, |Seq(before)| before);
-    // The narrowest index there is; the plus keeps the others from being chosen.
+    // The narrowest index there is.
     let (narrow, value) = match (&query.agent, &query.spec) {
         (Some(agent), _) => {
             ("r.agent = (SELECT agent FROM agents WHERE org = ?1 AND name = ?3)", agent.as_str())
@@ -125,6 +125,9 @@ pub(super) fn page(
     Ok(runs)
 }
 
+/// So many runs are held before the best are taken from them.
+const HELD_MIN: usize = 1024;
+
 /// Every agent's best attempt at a spec, the best first.
 pub(super) fn competition(
     connection: &Connection,
@@ -134,33 +137,31 @@ pub(super) fn competition(
 ) -> Result<Vec<Run>, StoreError> {
     let mut select = connection.prepare_cached(&format!("{RUN} WHERE r.org = ?1 AND r.spec_id = ?2"))?;
     let mut rows = select.query(params![org, spec.as_str()])?;
-    let mut runs = Vec::new();
+    let (mut runs, mut held_max) = (Vec::new(), HELD_MIN);
     while let Some(row) = rows.next()? {
         patience.check()?;
         runs.push(run(row)?);
         // Of many runs of few agents only the best are held.
-        if runs.len() >= 1024 {
+        if runs.len() >= held_max {
             runs = ranked(runs);
+            held_max = HELD_MIN.max(2 * runs.len());
         }
     }
     Ok(ranked(runs))
 }
 
-/// What a run is compared with that ends then: the latest that ended no later and were accepted before that place.
+/// What a new run is compared with that ends then: the latest that ended no later.
 pub(super) fn baseline_at(
     connection: &Connection,
     org: OrgKey,
     workspace: &Workspace,
     finished_at: Timestamp,
-    before: i64,
 ) -> Result<Baseline, StoreError> {
     let mut select = connection.prepare_cached(
         "SELECT wall_ms FROM agent_run_scores WHERE org = ?1 AND workspace = ?2 AND outcome = 'completed' \
-         AND wall_ms IS NOT NULL AND finished_ns <= ?3 AND run < ?4 \
-         ORDER BY finished_ns DESC, run DESC LIMIT ?5",
+         AND wall_ms IS NOT NULL AND finished_ns <= ?3 ORDER BY finished_ns DESC, run DESC LIMIT ?4",
     )?;
-    let mut rows =
-        select.query(params![org, workspace.as_str(), finished_at.nanos(), before, BASELINE_RUNS])?;
+    let mut rows = select.query(params![org, workspace.as_str(), finished_at.nanos(), BASELINE_RUNS])?;
     let mut latest_first = Vec::new();
     while let Some(row) = rows.next()? {
         latest_first.push(whole_of(row.get(0)?)?);

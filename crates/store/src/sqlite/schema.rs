@@ -120,6 +120,17 @@ ALTER TABLE agents ADD COLUMN public INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE agents ADD COLUMN slug TEXT;
 CREATE UNIQUE INDEX agents_by_slug ON agents (slug) WHERE slug IS NOT NULL;
 
+CREATE TABLE reply_agents (
+    org   INTEGER NOT NULL,
+    key   TEXT NOT NULL,
+    agent INTEGER NOT NULL,
+    PRIMARY KEY (org, key, agent)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX reply_agents_by_agent ON reply_agents (agent);
+CREATE TRIGGER replies_deleted AFTER DELETE ON replies BEGIN
+    DELETE FROM reply_agents WHERE org = OLD.org AND key = OLD.key;
+END;
+
 CREATE TABLE agent_run_scores (
     run                   INTEGER PRIMARY KEY AUTOINCREMENT,
     org                   INTEGER NOT NULL,

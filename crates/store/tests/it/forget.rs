@@ -6,7 +6,8 @@ use renown_core::identity::identity_of;
 use renown_core::ids::AgentId;
 use renown_store::sqlite::compact;
 use renown_store::{
-    AdminStore, EventQuery, IdentityStore, Publication, Retention, RunQuery, RunStore, Store, Submitted,
+    AdminStore, EventQuery, IdentityStore, Outcome, PublicationChange, Retention, RunQuery, RunStore, Store,
+    Submitted,
 };
 
 use crate::support::{
@@ -32,7 +33,11 @@ fn write(store: &dyn Store, agent: &str, evaluations_count: usize) {
     }
     let events = (0..700).map(|number| event(agent, agent.len() as i64 * 1000 + number, -60_000 * number));
     wait(store.add_reputation_events(&org, events.collect(), None)).unwrap();
-    let publication = Publication { public: true, slug: Some(format!("slug-{agent}").parse().unwrap()) };
+    let publication = PublicationChange {
+        public: Some(true),
+        spare: None,
+        slug: Some(format!("slug-{agent}").parse().unwrap()),
+    };
     wait(store.publish(&org, &agent.parse().unwrap(), publication)).unwrap();
 }
 
@@ -134,7 +139,10 @@ fn retention_keeps_windows_and_baselines_and_changes_no_score() {
         let text = format!(r#"{{"agent_id":"many","outcome":"completed","wall_ms":{}}}"#, 1000 + 10 * number);
         wait(store.add_run(&org, run(&format!("r{number}"), &text), None)).unwrap();
     }
-    wait(store.add_run(&org, run("failed", r#"{"agent_id":"many","outcome":"failed"}"#), None)).unwrap();
+    for (id, agent) in [("failed", "many"), ("first", "unlucky"), ("second", "unlucky")] {
+        let text = format!(r#"{{"agent_id":"{agent}","outcome":"failed"}}"#);
+        wait(store.add_run(&org, run(id, &text), None)).unwrap();
+    }
     let tallies = || ["many", "few"].map(|agent| wait(store.tally(&org, &agent.parse().unwrap())).unwrap());
     let before = tallies();
 
@@ -148,7 +156,13 @@ fn retention_keeps_windows_and_baselines_and_changes_no_score() {
     assert_eq!(left.iter().filter(|id| id.starts_with("many")).count(), 500, "a window");
     assert_eq!(left.iter().filter(|id| id.starts_with("few") || *id == "late").count(), 31);
     let runs = wait(store.runs(&org, RunQuery { limit: 100, ..RunQuery::default() })).unwrap().runs;
-    assert_eq!(runs.len(), 20, "a baseline");
+    let others: Vec<&str> =
+        runs.iter().map(|run| run.id.as_str()).filter(|id| !id.starts_with('r')).collect();
+    assert_eq!(
+        (runs.len() - others.len(), others),
+        (20, vec!["second", "failed"]),
+        "a baseline, and the last of an agent"
+    );
     let Submitted::New(next) = wait(store.add_run(
         &org,
         run("next", r#"{"agent_id":"few","outcome":"completed","wall_ms":1395}"#),
@@ -168,6 +182,80 @@ fn retention_keeps_windows_and_baselines_and_changes_no_score() {
     assert_eq!(window.tally(), wait(store.tally(&org, &"many".parse().unwrap())).unwrap());
     drop(store);
     verify(scratch.path()).unwrap();
+}
+
+#[test]
+fn what_is_sent_again_before_all_is_gone_is_the_first_of_a_new_life() {
+    let (scratch, hand) = (Scratch::new("again"), Hand::at_noon());
+    let store = open(scratch.path(), &hand);
+    let (org, doomed) = (default_org(), "doomed".parse().unwrap());
+    write(&*store, "doomed", 1300);
+    write(&*store, "kept-one", 40);
+    assert!(wait(store.erase(&org, &doomed)).unwrap());
+    // A client that does not know of it sends all of it once more, and in the same moment others write.
+    let again = evaluations("doomed", "evaluation-doomed", 1300);
+    let outcomes = wait(store.append(&org, again, None)).unwrap();
+    assert!(outcomes.iter().all(|outcome| matches!(outcome, Outcome::Counted { .. })));
+    let text = r#"{"agent_id":"doomed","outcome":"failed"}"#;
+    let submitted = wait(store.add_run(&org, run("run-doomed-3", text), None)).unwrap();
+    assert!(matches!(submitted, Submitted::New(_)), "{submitted:?}");
+    let events = (0..10).map(|number| event("doomed", 6000 + number, 0));
+    let recorded = wait(store.add_reputation_events(&org, events.collect(), None)).unwrap();
+    assert_eq!((recorded.accepted, recorded.duplicates), (10, 0));
+    tend(&*store, Retention::default());
+    let tombstones = wait(store.tombstones(&org)).unwrap();
+    assert_eq!(tombstones[0].erased, 1301 + 30 + 700, "each is counted once");
+    let query = RunQuery { agent: Some(doomed.clone()), limit: 100, ..RunQuery::default() };
+    assert_eq!(wait(store.runs(&org, query)).unwrap().runs.len(), 1);
+    let identity = identity_of(&org, &doomed);
+    assert_eq!(wait(store.reputation_events(&org, identity, None, 5000)).unwrap().events.len(), 10);
+    drop(store);
+    assert_eq!(verify(scratch.path()).unwrap().evaluations, 1300 + 41);
+}
+
+#[test]
+fn kept_replies_lose_an_erased_agent_and_nobody_else() {
+    let (scratch, hand) = (Scratch::new("replies"), Hand::at_noon());
+    let store = open(scratch.path(), &hand);
+    let org = default_org();
+    let keep = |key: &str, agents: &[&str], body: &str| {
+        let batch = agents.iter().map(|agent| evaluation(agent, &format!("{key}-{agent}")));
+        wait(store.append(&org, batch.collect(), Some(once(key, body)))).unwrap();
+    };
+    keep("alone", &["active"], r#"{"evaluation_id":"x","reputation":{"score":5}}"#);
+    keep("other", &["b"], r#"{"evaluation_id":"y","lifecycle":"active"}"#);
+    let both = r#"{"accepted":2,"updates":[{"agent_id":"active","score":1},{"agent_id":"b","score":2}]}"#;
+    keep("both", &["active", "b"], both);
+    assert!(wait(store.erase(&org, &"active".parse().unwrap())).unwrap());
+    let kept = |key: &str| {
+        let reply = wait(store.saved_reply(&org, key)).unwrap();
+        reply.map(|reply| String::from_utf8(reply.body).unwrap())
+    };
+    assert_eq!(kept("alone"), None);
+    assert_eq!(kept("other").unwrap(), r#"{"evaluation_id":"y","lifecycle":"active"}"#);
+    assert_eq!(kept("both").unwrap(), r#"{"accepted":2,"updates":[{"agent_id":"b","score":2}]}"#);
+    assert!(wait(store.erase(&org, &"b".parse().unwrap())).unwrap());
+    assert_eq!((kept("other"), kept("both")), (None, None));
+}
+
+#[test]
+fn an_agent_that_cannot_be_read_can_be_erased() {
+    let (scratch, hand) = (Scratch::new("damaged"), Hand::at_noon());
+    let store = open(scratch.path(), &hand);
+    write(&*store, "doomed", 900);
+    wait(store.append(&default_org(), evaluations("other", "o", 30), None)).unwrap();
+    drop(store);
+    let damage = rusqlite::Connection::open(scratch.database()).unwrap();
+    damage.execute("DELETE FROM evaluations WHERE evaluation_id = 'evaluation-doomed-700'", []).unwrap();
+    damage.execute("UPDATE agents SET evaluations = 501 WHERE name = 'doomed'", []).unwrap();
+    drop(damage);
+    let store = open(scratch.path(), &hand);
+    assert!(wait(store.repair()).unwrap().damaged == 1);
+    assert!(wait(store.erase(&default_org(), &"doomed".parse().unwrap())).unwrap());
+    tend(&*store, Retention::default());
+    assert_eq!(wait(store.tombstones(&default_org())).unwrap()[0].erased, 900 + 30 + 700);
+    drop(store);
+    assert_eq!(verify(scratch.path()).unwrap().evaluations, 30);
 }
 
 #[test]

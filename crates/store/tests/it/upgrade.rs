@@ -17,8 +17,8 @@ use renown_core::time::Timestamp;
 use renown_core::units::{Micros, Whole};
 use renown_store::sqlite::{FILE, Reader};
 use renown_store::{
-    AgentQuery, AgentSort, EventQuery, LatencySource, OrgSettings, Publication, Retention, RunQuery, Steps,
-    Store,
+    AgentQuery, AgentSort, EventQuery, LatencySource, OrgSettings, PublicationChange, Retention, RunQuery,
+    Steps, Store,
 };
 use serde_json::{Value, json};
 
@@ -71,7 +71,8 @@ fn write(store: &dyn Store, hand: &Hand) {
     let days_ago = |number: i64| -86_400_000 * number / 3 + number;
     let events = (0..200).map(|number| event("busy", number, days_ago(number)));
     wait(store.add_reputation_events(&default_org(), events.collect(), None)).unwrap();
-    let publication = Publication { public: true, slug: Some("busy-one".parse().unwrap()) };
+    let publication =
+        PublicationChange { public: Some(true), spare: None, slug: Some("busy-one".parse().unwrap()) };
     wait(store.publish(&default_org(), &"busy".parse().unwrap(), publication)).unwrap();
     wait(store.append(&other, vec![evaluation("erased", "gone")], None)).unwrap();
     wait(store.erase(&other, &"erased".parse().unwrap())).unwrap();

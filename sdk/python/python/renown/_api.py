@@ -162,8 +162,6 @@ class EraseReply(TypedDict):
 
     agent_sha256: str
     """SHA-256 of its id."""
-    asked_at: str
-    """When it was to be erased."""
 
 
 class ErrorBody(TypedDict):

@@ -167,6 +167,12 @@ fn a_command_is_timed_scored_and_ends_as_it_would_alone() {
     // A signal for us is one for the command.
     let asked = "trap 'exit 9' TERM; kill -TERM $PPID; while :; do sleep 0.05; done";
     assert_eq!((ran(&["--run-id", "asked"], asked).code, outcome("asked")), (9, "failed".into()));
+    // The command finds the world as it would without us: its files are for others too, and the store is nobody's meanwhile.
+    let alone = finish(Command::new("/bin/sh").args(["-c", "umask"])).good();
+    assert_eq!(ran(&[], "umask").stdout, alone);
+    let inner =
+        format!("{} run --agent inner --run-id inner --data {data} -- true", env!("CARGO_BIN_EXE_renown"));
+    assert_eq!((ran(&["--run-id", "outer"], &inner).code, outcome("inner")), (0, "completed".into()));
     let mine = scratch.write("package.json", "{}");
     ran(&["--stages", &mine], "exit 0");
     assert_eq!(fs::read_to_string(&mine).unwrap(), "{}", "a file of the user is left alone");

@@ -6,11 +6,11 @@ use rusqlite::{OptionalExtension, params};
 use sha2::{Digest, Sha256};
 
 use super::Log;
-use crate::admin::{LatencySource, OrgSettings, Publication, Published, is_named};
+use crate::admin::{LatencySource, OrgSettings, PublicationChange, Published, without};
 use crate::error::StoreError;
 use crate::sqlite::orgs::OrgKey;
 use crate::sqlite::standings::AgentKey;
-use crate::sqlite::{identities, rows};
+use crate::sqlite::{admin, identities, rows};
 
 impl Log<'_> {
     /// Whose latency counts in an organization.
@@ -42,55 +42,83 @@ impl Log<'_> {
         &mut self,
         org: &OrgId,
         agent: &AgentId,
-        publication: &Publication,
+        change: &PublicationChange,
     ) -> Result<Published, StoreError> {
-        let key = (self.orgs.get(org)?, agent.clone());
-        self.recall(&key, 0)?;
-        let Some(number) = self.agents.peek(&key).map(|agent| agent.state.agent) else {
+        let org = self.orgs.get(org)?;
+        let Some(known) = admin::publication(self.connection, org, agent)? else {
             return Ok(Published::NoAgent);
         };
-        let slug = publication.slug.as_ref().map(Slug::as_str);
-        let mut taken =
-            self.connection.prepare_cached("SELECT 1 FROM agents WHERE slug = ?1 AND agent <> ?2")?;
-        if taken.exists(params![slug, number])? {
+        let changed = change.of(&known);
+        let slug = changed.slug.as_ref().map(Slug::as_str);
+        let mut taken = self
+            .connection
+            .prepare_cached("SELECT 1 FROM agents WHERE slug = ?1 AND NOT (org = ?2 AND name = ?3)")?;
+        if taken.exists(params![slug, org, agent.as_str()])? {
             return Ok(Published::Taken);
         }
-        let mut update = self.connection.prepare_cached(
-            "UPDATE agents SET public = ?2, slug = coalesce(?3, slug) WHERE agent = ?1 RETURNING slug",
-        )?;
-        let slug: Option<String> =
-            update.query_row(params![number, publication.public, slug], |row| row.get(0))?;
-        let slug = slug.map(|slug| slug.parse()).transpose().map_err(rows::damaged("a slug"))?;
-        Ok(Published::Done(Publication { public: publication.public, slug }))
+        let mut update = self
+            .connection
+            .prepare_cached("UPDATE agents SET public = ?3, slug = ?4 WHERE org = ?1 AND name = ?2")?;
+        update.execute(params![org, agent.as_str(), changed.public, slug])?;
+        Ok(Published::Done(changed))
     }
 
     /// Erases an agent: nobody sees it from here on. What it leaves is named by a tombstone, for [`Log::tend`].
     pub(in crate::sqlite) fn erase(&mut self, org: &OrgId, agent: &AgentId) -> Result<bool, StoreError> {
-        let name = org;
-        let org = self.orgs.get(name)?;
-        let key = (org, agent.clone());
-        self.recall(&key, 0)?;
-        let state = self.agents.peek(&key).map(|agent| agent.state);
-        let identity = identities::find(self.connection, org, identity_of(name, agent))?;
-        let known = state.is_some() || identity.is_some();
-        if known {
-            self.connection.pragma_update(None, "secure_delete", true)?;
-            let mut bury = self.connection.prepare_cached(
-                "INSERT INTO tombstones (org, digest, asked_at, agent, last_seq, identity) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-            )?;
-            let digest: [u8; 32] = Sha256::digest(agent.as_str()).into();
-            let (number, last) = (state.map(|state| state.agent), state.and_then(|state| state.last_seq));
-            bury.execute(params![org, digest, self.latest.millis(), number, last, identity])?;
-            self.connection.prepare_cached("DELETE FROM agents WHERE agent = ?1")?.execute([number])?;
-            self.connection
-                .prepare_cached("DELETE FROM identities WHERE identity = ?1")?
-                .execute([identity])?;
-            self.remember_top(org)?;
-            self.forget_replies_of(org, agent)?;
+        let identity = identity_of(org, agent);
+        let key = (self.orgs.get(org)?, agent.clone());
+        let agent = self.chain_of(&key)?;
+        let identity = identities::find(self.connection, key.0, identity)?;
+        let is_known = agent.is_some() || identity.is_some();
+        if is_known {
+            self.overwriting(|log| log.bury(&key, agent, identity))?;
             self.forget_agent(key);
-            self.connection.pragma_update(None, "secure_delete", false)?;
         }
-        Ok(known)
+        Ok(is_known)
+    }
+
+    /// Does something that overwrites what it deletes.
+    pub(super) fn overwriting<T>(
+        &mut self,
+        delete: impl FnOnce(&mut Self) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        self.connection.pragma_update(None, "secure_delete", true)?;
+        let done = delete(self);
+        self.connection.pragma_update(None, "secure_delete", false)?;
+        done
+    }
+
+    /// The number of an agent and the end of its chain, also where nothing else of it can be read.
+    fn chain_of(&self, key: &AgentKey) -> Result<Option<(i64, Option<i64>)>, StoreError> {
+        let held = self.agents.peek(key).map(|agent| agent.state);
+        if let Some(state) =
+            held.or_else(|| self.standings.latest(key).filter(|_| !self.erased.contains(key)))
+        {
+            return Ok(Some((state.agent, state.last_seq)));
+        }
+        let mut select = self
+            .connection
+            .prepare_cached("SELECT agent, last_seq FROM agents WHERE org = ?1 AND name = ?2")?;
+        let found = select.query_row(params![key.0, key.1.as_str()], |row| Ok((row.get(0)?, row.get(1)?)));
+        Ok(found.optional()?)
+    }
+
+    fn bury(
+        &mut self,
+        key: &AgentKey,
+        agent: Option<(i64, Option<i64>)>,
+        identity: Option<i64>,
+    ) -> Result<(), StoreError> {
+        let (number, last_seq) = agent.unzip();
+        let digest: [u8; 32] = Sha256::digest(key.1.as_str()).into();
+        let mut bury = self.connection.prepare_cached(
+            "INSERT INTO tombstones (org, digest, asked_at, agent, last_seq, identity) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        )?;
+        bury.execute(params![key.0, digest, self.latest.millis(), number, last_seq.flatten(), identity])?;
+        self.connection.prepare_cached("DELETE FROM agents WHERE agent = ?1")?.execute([number])?;
+        self.connection.prepare_cached("DELETE FROM identities WHERE identity = ?1")?.execute([identity])?;
+        self.remember_top(key.0)?;
+        self.forget_replies_of(number, &key.1)
     }
 
     /// Lets go of everything that is held of an agent.
@@ -109,21 +137,24 @@ impl Log<'_> {
         Ok(())
     }
 
-    /// Forgets the kept replies that name an agent.
-    fn forget_replies_of(&self, org: OrgKey, agent: &AgentId) -> Result<(), StoreError> {
-        let mut select = self.connection.prepare("SELECT key, body FROM replies WHERE org = ?1")?;
-        let mut rows = select.query([org])?;
-        let mut naming: Vec<String> = Vec::new();
-        while let Some(row) = rows.next()? {
-            let body = row.get_ref(1)?.as_blob().map_err(rows::damaged("a reply"))?;
-            if is_named(agent, body) {
-                naming.push(row.get(0)?);
-            }
+    /// Takes an agent out of the kept replies that are about it.
+    fn forget_replies_of(&self, number: Option<i64>, agent: &AgentId) -> Result<(), StoreError> {
+        let mut select = self.connection.prepare_cached(
+            "SELECT r.org, r.key, r.body FROM reply_agents a JOIN replies r ON r.org = a.org AND r.key = a.key \
+             WHERE a.agent = ?1",
+        )?;
+        let about = select.query_map([number], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+        let about: Vec<(OrgKey, String, Vec<u8>)> = about.collect::<Result<_, _>>()?;
+        let mut update =
+            self.connection.prepare_cached("UPDATE replies SET body = ?3 WHERE org = ?1 AND key = ?2")?;
+        let mut delete = self.connection.prepare_cached("DELETE FROM replies WHERE org = ?1 AND key = ?2")?;
+        for (org, key, body) in about {
+            match without(agent, &body) {
+                Some(left) => update.execute(params![org, key, left])?,
+                None => delete.execute(params![org, key])?,
+            };
         }
-        let mut delete = self.connection.prepare("DELETE FROM replies WHERE org = ?1 AND key = ?2")?;
-        for key in naming {
-            delete.execute(params![org, key])?;
-        }
+        self.connection.prepare_cached("DELETE FROM reply_agents WHERE agent = ?1")?.execute([number])?;
         Ok(())
     }
 
@@ -132,6 +163,6 @@ impl Log<'_> {
         let mut select = self.connection.prepare_cached(
             "SELECT max(coalesce((SELECT max(agent) FROM agents), 0), coalesce((SELECT max(agent) FROM tombstones), 0)) + 1",
         )?;
-        Ok(select.query_row([], |row| row.get(0)).optional()?.unwrap_or(1))
+        Ok(select.query_row([], |row| row.get(0))?)
     }
 }

@@ -18,7 +18,7 @@ use crate::sqlite::orgs::OrgKey;
 pub(super) struct Changes(BTreeMap<(i64, usize, i64, &'static str), Part>);
 
 impl Changes {
-    /// Adds an event to its minute, hour and day, or takes it away.
+    /// Adds an event to its minute, hour and day.
     pub(super) fn add(&mut self, identity: i64, at_ns: i64, category: Category, part: Part) {
         for (level, width) in LEVELS_NS.iter().enumerate() {
             let sums =
@@ -41,13 +41,23 @@ impl Log<'_> {
         once: Option<Once<Recorded>>,
     ) -> Result<Recorded, StoreError> {
         let org = self.orgs.get(org)?;
+        // Before anything is written: one whose evidence makes no sense fails only the writes that name it.
+        for agent in events.iter().filter_map(|new| new.agent.as_ref()) {
+            self.recall(&(org, agent.clone()), 0)?;
+        }
         let mut recorded = Recorded::default();
         let (mut identities, mut changes) = (HashMap::new(), Changes::default());
         for new in events {
-            let identity = match identities.get(&new.identity) {
-                Some(&known) => known,
-                None => self.identity(org, new.identity)?,
+            let known = match identities.get(&new.identity) {
+                Some(&known) => Some(known),
+                None => find(self.connection, org, new.identity)?,
             };
+            // A repeated event does not make its identity known.
+            if known.is_none() && self.has_event(org, &new.event)? {
+                recorded.duplicates += 1;
+                continue;
+            }
+            let identity = known.map_or_else(|| self.insert_identity(org, new.identity), Ok)?;
             identities.insert(new.identity, identity);
             if !self.insert_event(org, identity, &new.event)? {
                 recorded.duplicates += 1;
@@ -58,22 +68,29 @@ impl Log<'_> {
             changes.add(identity, timestamp.nanos(), *category, Part::of(*score_delta));
             if let Some(agent) = &new.agent {
                 let key = (org, agent.clone());
-                self.recall(&key, 0)?;
                 if !self.agents.contains(&key) {
                     self.insert_agent(&key)?;
                 }
             }
         }
         self.change_sums(&changes, 1)?;
-        self.keep_reply(once, &recorded)?;
+        self.keep_reply(once, &recorded, org, Vec::new)?;
         Ok(recorded)
     }
 
-    /// The number of an identity, which is made when it is new.
-    fn identity(&self, org: OrgKey, identity: IdentityId) -> Result<i64, StoreError> {
-        if let Some(known) = find(self.connection, org, identity)? {
-            return Ok(known);
+    /// Whether there is an event of this id, which is then a repeat.
+    fn has_event(&mut self, org: OrgKey, event: &Event) -> Result<bool, StoreError> {
+        if self.free_event_id(org, event.event_id)? {
+            return Ok(false);
         }
+        let mut select = self
+            .connection
+            .prepare_cached("SELECT 1 FROM reputation_events WHERE org = ?1 AND event_id = ?2")?;
+        Ok(select.exists(params![org, event.event_id.as_bytes()])?)
+    }
+
+    /// Makes an identity known; its number.
+    fn insert_identity(&self, org: OrgKey, identity: IdentityId) -> Result<i64, StoreError> {
         let mut insert =
             self.connection.prepare_cached("INSERT INTO identities (org, id) VALUES (?1, ?2)")?;
         insert.execute(params![org, identity.as_uuid().as_bytes()])?;
@@ -106,6 +123,10 @@ impl Log<'_> {
             self.latest.millis(),
             salt,
         ])?;
+        drop(insert);
+        if inserted == 0 && self.free_event_id(org, event.event_id)? {
+            return self.insert_event(org, identity, event);
+        }
         Ok(inserted > 0)
     }
 

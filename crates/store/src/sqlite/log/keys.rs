@@ -36,7 +36,7 @@ impl Log<'_> {
             created_at.millis()
         ])?;
         let key = ApiKey { key: new, created_at, last_used_at: None, revoked_at: None };
-        self.keep_reply(once, &key)?;
+        self.keep_reply(once, &key, org, Vec::new)?;
         Ok(key)
     }
 

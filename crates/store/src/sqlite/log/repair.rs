@@ -20,6 +20,8 @@ pub struct Repaired {
     pub runs: u64,
     /// Agents whose sums were others.
     pub agents: u64,
+    /// Agents whose evaluations cannot be read, which stay as they are.
+    pub damaged: u64,
     /// Whether the sums of identities were others.
     pub identities: bool,
 }
@@ -27,12 +29,12 @@ pub struct Repaired {
 impl Log<'_> {
     /// Makes again what can be.
     pub(in crate::sqlite) fn repair(&mut self) -> Result<Repaired, StoreError> {
-        let (runs, agents) = (self.repair_runs()?, self.repair_agents()?);
+        let (runs, (agents, damaged)) = (self.repair_runs()?, self.repair_agents()?);
         let identities = verify::identities_differ(self.connection)?;
         if identities {
             self.repair_identities()?;
         }
-        Ok(Repaired { runs, agents, identities })
+        Ok(Repaired { runs, agents, damaged, identities })
     }
 
     /// Scores the runs that have no score, against what was known when they were accepted.
@@ -66,16 +68,22 @@ impl Log<'_> {
         Ok(scored.len() as u64)
     }
 
-    /// Writes the rows of agents whose sums are not those of their windows.
-    fn repair_agents(&mut self) -> Result<u64, StoreError> {
+    /// Writes the rows of agents whose sums are not those of their windows. How many, and how many have no window that can be read.
+    fn repair_agents(&mut self) -> Result<(u64, u64), StoreError> {
         let mut select = self.connection.prepare(
             "SELECT agent, first_seen, last_seen, last_seq, evaluations, passed, streak, latency_us, score FROM agents",
         )?;
         let mut found = select.query([])?;
-        let mut repaired = 0;
+        let (mut repaired, mut damaged) = (0, 0);
         while let Some(row) = found.next()? {
             let last_seq: Option<i64> = row.get(3)?;
-            let tally = rows::window(self.connection, last_seq)?.tally();
+            let tally = match rows::window(self.connection, last_seq) {
+                Err(error) if error.is_damage() => {
+                    damaged += 1;
+                    continue;
+                }
+                window => window?.tally(),
+            };
             let fresh = [
                 tally.evaluations(),
                 tally.passed(),
@@ -96,7 +104,7 @@ impl Log<'_> {
                 repaired += 1;
             }
         }
-        Ok(repaired)
+        Ok((repaired, damaged))
     }
 
     /// Adds every reputation event up again.

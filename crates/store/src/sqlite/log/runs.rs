@@ -26,31 +26,23 @@ impl Log<'_> {
         let submitted = match runs::find(self.connection, org, &new.id)? {
             Some(first) if first.digest == new.digest => Submitted::Again(Box::new(first)),
             Some(_) => Submitted::Taken,
-            // Its agent is being erased, and the run is not yet.
-            None if self.has_run(org, &new)? => Submitted::Taken,
             None => Submitted::New(Box::new(self.score_run(org, new)?)),
         };
-        if submitted != Submitted::Taken {
-            self.keep_reply(once, &submitted)?;
+        if let Some(run) = submitted.run() {
+            self.keep_reply(once, &submitted, org, || vec![run.agent.clone()])?;
         }
         Ok(submitted)
-    }
-
-    fn has_run(&self, org: OrgKey, new: &NewRun) -> Result<bool, StoreError> {
-        let mut select = self
-            .connection
-            .prepare_cached("SELECT 1 FROM agent_run_scores WHERE org = ?1 AND run_id = ?2")?;
-        Ok(select.exists(params![org, new.id.as_str()])?)
     }
 
     fn score_run(&mut self, org: OrgKey, new: NewRun) -> Result<Run, StoreError> {
         let default: Workspace =
             DEFAULT_WORKSPACE.parse().map_err(|_| StoreError::Damaged("the default workspace".to_owned()))?;
         let mut run = Run::accepted(new, Seq(i64::MAX), self.latest, default);
-        let baseline = runs::baseline_at(self.connection, org, &run.workspace, run.finished_at, i64::MAX)?;
+        let baseline = runs::baseline_at(self.connection, org, &run.workspace, run.finished_at)?;
         run.scored = Scored::of(run.report, baseline);
         let key = (org, run.agent.clone());
         let agent = self.see_agent(&key)?;
+        self.free_run_id(org, &run.id)?;
         run.seq = Seq(self.insert_run(org, agent, &run, baseline)?);
         Ok(run)
     }

@@ -4,7 +4,7 @@
 //! nothing of it is left in either file.
 
 use std::collections::HashMap;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use renown_core::identity::Part;
 use renown_core::reputation::WINDOW_SIZE;
@@ -24,6 +24,12 @@ use crate::sqlite::writer::BUSY_TIME_MAX;
 /// How many rows are deleted, or looked at, at a time.
 const AT_ONCE: usize = 500;
 
+/// How often a new write-ahead log is tried for, while somebody reads the old one.
+const NEW_LOG_EVERY: Duration = Duration::from_secs(1);
+
+/// How many steps back along chains are taken at a time.
+const STEPS_AT_ONCE: usize = 20_000;
+
 const DAY_MS: i64 = 86_400_000;
 
 /// How far the look for old evidence has come. It is done once a day, from the beginning.
@@ -38,14 +44,6 @@ pub(super) struct Sweep {
     floors: HashMap<i64, Option<i64>>,
 }
 
-/// A tombstone whose agent is not gone yet.
-struct Grave {
-    tombstone: i64,
-    agent: Option<i64>,
-    last_seq: Option<i64>,
-    identity: Option<i64>,
-}
-
 impl Log<'_> {
     /// Whether the write-ahead log has to begin anew.
     pub(in crate::sqlite) fn is_to_begin_anew(&self) -> bool {
@@ -55,6 +53,10 @@ impl Log<'_> {
     /// Moves all of the write-ahead log into the database and empties its file, unless somebody reads it just now. Not inside
     /// a transaction.
     pub(in crate::sqlite) fn begin_new_log(&mut self) {
+        if self.new_log_tried.is_some_and(|tried| tried.elapsed() < NEW_LOG_EVERY) {
+            return;
+        }
+        self.new_log_tried = Some(Instant::now());
         let _ = self.connection.busy_timeout(Duration::ZERO);
         let is_busy =
             self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, bool>(0));
@@ -64,87 +66,26 @@ impl Log<'_> {
 
     /// Deletes a little; whether there is more.
     pub(in crate::sqlite) fn tend(&mut self, retention: Retention) -> Result<bool, StoreError> {
-        self.connection.pragma_update(None, "secure_delete", true)?;
-        let more = match self.open_grave()? {
-            Some(grave) => self.empty_grave(&grave).map(|()| true),
-            None => self.forget_old(retention),
-        };
-        self.connection.pragma_update(None, "secure_delete", false)?;
-        more
-    }
-
-    fn open_grave(&self) -> Result<Option<Grave>, StoreError> {
-        let mut select = self.connection.prepare_cached(
-            "SELECT tombstone, agent, last_seq, identity FROM tombstones WHERE done_at IS NULL ORDER BY tombstone LIMIT 1",
-        )?;
-        let grave = select.query_row([], |row| {
-            let (tombstone, agent) = (row.get(0)?, row.get(1)?);
-            Ok(Grave { tombstone, agent, last_seq: row.get(2)?, identity: row.get(3)? })
-        });
-        Ok(grave.optional()?)
-    }
-
-    /// Deletes some of what an agent left, and closes its grave when there is nothing.
-    fn empty_grave(&mut self, grave: &Grave) -> Result<(), StoreError> {
-        let evaluations = self.erase_evaluations(grave)?;
-        let runs = self.delete(
-            "DELETE FROM agent_run_scores WHERE run IN (SELECT run FROM agent_run_scores WHERE agent = ?1 LIMIT ?2)",
-            grave.agent,
-        )?;
-        let events = self.delete(
-            "DELETE FROM reputation_events WHERE event IN (SELECT event FROM reputation_events WHERE identity = ?1 LIMIT ?2)",
-            grave.identity,
-        )?;
-        let sums = self.delete(
-            "DELETE FROM identity_sums WHERE (identity, level, start, category) IN \
-             (SELECT identity, level, start, category FROM identity_sums WHERE identity = ?1 LIMIT ?2)",
-            grave.identity,
-        )?;
-        let evidence = evaluations + runs + events;
-        let done_at = (evidence + sums == 0).then(|| self.latest.millis());
-        let mut update = self.connection.prepare_cached(
-            "UPDATE tombstones SET erased = erased + ?2, done_at = ?3 WHERE tombstone = ?1",
-        )?;
-        update.execute(params![grave.tombstone, evidence, done_at])?;
-        self.holds_erased_pages |= done_at.is_some();
-        Ok(())
-    }
-
-    fn delete(&self, sql: &str, owner: Option<i64>) -> Result<usize, StoreError> {
-        let Some(owner) = owner else { return Ok(0) };
-        Ok(self.connection.prepare_cached(sql)?.execute(params![owner, AT_ONCE])?)
-    }
-
-    /// Deletes the newest evaluations of an agent that is erased, along its chain.
-    fn erase_evaluations(&self, grave: &Grave) -> Result<usize, StoreError> {
-        let mut delete = self
-            .connection
-            .prepare_cached("DELETE FROM evaluations WHERE seq = ?1 AND agent = ?2 RETURNING previous")?;
-        let (mut next, mut count) = (grave.last_seq, 0);
-        while let Some(seq) = next.filter(|_| count < AT_ONCE) {
-            // One that is missing was pruned, and so was all before it.
-            let previous: Option<Option<i64>> =
-                delete.query_row(params![seq, grave.agent], |row| row.get(0)).optional()?;
-            count += usize::from(previous.is_some());
-            next = previous.flatten();
-        }
-        let mut update =
-            self.connection.prepare_cached("UPDATE tombstones SET last_seq = ?2 WHERE tombstone = ?1")?;
-        update.execute(params![grave.tombstone, next])?;
-        Ok(count)
+        self.forget_replies()?;
+        self.overwriting(|log| match log.open_grave()? {
+            Some(grave) => log.empty_grave(&grave).map(|()| true),
+            None => log.forget_old(retention),
+        })
     }
 
     /// Deletes some of what is too old; whether there is more.
     fn forget_old(&mut self, retention: Retention) -> Result<bool, StoreError> {
         let now = self.latest.millis();
-        if self.forget_events(now - i64::from(retention.events_days) * DAY_MS)? {
+        let limit = |days: Option<u32>| days.map(|days| now - i64::from(days) * DAY_MS);
+        if let Some(before) = limit(retention.events_days)
+            && self.forget_events(before)?
+        {
             return Ok(true);
         }
         if self.sweep.day != now / DAY_MS {
             let orgs = self.all_orgs()?.into_iter().map(|org| (org, org.places().0.0 - 1)).collect();
             self.sweep = Sweep { day: now / DAY_MS, run: Some(0), orgs, floors: HashMap::new() };
         }
-        let limit = |days: Option<u32>| days.map(|days| now - i64::from(days) * DAY_MS);
         match (limit(retention.runs_days), limit(retention.evaluations_days)) {
             (Some(before), _) if self.sweep.run.is_some() => self.forget_runs(before).map(|()| true),
             (_, Some(before)) if !self.sweep.orgs.is_empty() => {
@@ -187,28 +128,27 @@ impl Log<'_> {
         Ok(!old.is_empty())
     }
 
-    /// Looks at some runs and deletes the old ones that no later run is compared with.
+    /// Looks at some runs and deletes the old ones that no later run is compared with and that are not the last of their agent.
     fn forget_runs(&mut self, before_ms: i64) -> Result<(), StoreError> {
         let mut select = self.connection.prepare_cached(
-            "SELECT run, (outcome <> 'completed' OR wall_ms IS NULL OR (SELECT count(*) FROM (SELECT 1 FROM agent_run_scores l \
-             WHERE l.org = r.org AND l.workspace = r.workspace AND l.outcome = 'completed' AND l.wall_ms IS NOT NULL \
-             AND (l.finished_ns, l.run) > (r.finished_ns, r.run) LIMIT ?3)) = ?3) \
-             FROM agent_run_scores r WHERE run > ?1 AND accepted_at < ?2 ORDER BY run LIMIT ?4",
+            "SELECT run, accepted_at FROM agent_run_scores WHERE run > ?1 ORDER BY run LIMIT ?2",
         )?;
-        let mut rows = select.query(params![self.sweep.run, before_ms, BASELINE_RUNS, AT_ONCE])?;
-        let (mut seen, mut old) = (Vec::new(), Vec::new());
-        while let Some(row) = rows.next()? {
-            let run: i64 = row.get(0)?;
-            seen.push(run);
-            if row.get(1)? {
-                old.push(run);
-            }
+        let found =
+            select.query_map(params![self.sweep.run, AT_ONCE], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let found: Vec<(i64, i64)> = found.collect::<Result<_, _>>()?;
+        let old: Vec<i64> = found.iter().map_while(|(run, at)| (*at < before_ms).then_some(*run)).collect();
+        let mut delete = self.connection.prepare_cached(
+            "DELETE FROM agent_run_scores AS r WHERE run = ?1 \
+             AND EXISTS (SELECT 1 FROM agent_run_scores l WHERE l.agent = r.agent AND l.run > r.run AND l.score IS NOT NULL) \
+             AND (outcome <> 'completed' OR wall_ms IS NULL OR (SELECT count(*) FROM (SELECT 1 FROM agent_run_scores l \
+             WHERE l.org = r.org AND l.workspace = r.workspace AND l.outcome = 'completed' AND l.wall_ms IS NOT NULL \
+             AND (l.finished_ns, l.run) > (r.finished_ns, r.run) AND l.finished_ns <= ?2 LIMIT ?3)) = ?3)",
+        )?;
+        for run in &old {
+            delete.execute(params![run, self.latest.nanos(), BASELINE_RUNS])?;
         }
-        let mut delete = self.connection.prepare_cached("DELETE FROM agent_run_scores WHERE run = ?1")?;
-        for run in old {
-            delete.execute([run])?;
-        }
-        self.sweep.run = seen.last().copied();
+        // Runs are accepted in the order of their numbers: the first that is not old is the last that is looked at.
+        self.sweep.run = old.last().copied().filter(|_| old.len() == AT_ONCE);
         Ok(())
     }
 
@@ -223,11 +163,15 @@ impl Log<'_> {
             .query_map(params![reached, end, AT_ONCE], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
             .collect::<Result<_, _>>()?;
         let old = found.iter().take_while(|(.., accepted_at)| *accepted_at < before_ms);
-        let mut pruned = None;
-        for (seq, agent, _) in old.clone() {
-            if self.floor(*agent)?.is_some_and(|floor| *seq < floor) {
+        let (mut pruned, mut last, mut looked_at, mut steps) = (None, None, 0, 0);
+        for (seq, agent, _) in old {
+            if self.floor(*agent, &mut steps)?.is_some_and(|floor| *seq < floor) {
                 self.connection.prepare_cached("DELETE FROM evaluations WHERE seq = ?1")?.execute([seq])?;
                 pruned = Some(*seq);
+            }
+            (last, looked_at) = (Some(*seq), looked_at + 1);
+            if steps >= STEPS_AT_ONCE {
+                break;
             }
         }
         if let Some(pruned) = pruned {
@@ -235,9 +179,8 @@ impl Log<'_> {
                 self.connection.prepare_cached("UPDATE orgs SET pruned = max(pruned, ?2) WHERE org = ?1")?;
             update.execute(params![org, pruned])?;
         }
-        let last = old.clone().last().map(|(seq, ..)| *seq);
         self.sweep.orgs.pop();
-        if let Some(last) = last.filter(|_| old.count() == AT_ONCE) {
+        if let Some(last) = last.filter(|_| looked_at == AT_ONCE || steps >= STEPS_AT_ONCE) {
             self.sweep.orgs.push((org, last));
         } else {
             self.sweep.floors.clear();
@@ -246,7 +189,7 @@ impl Log<'_> {
     }
 
     /// The oldest evaluation of an agent's window by its row, before which nothing is needed; none if the window is not full.
-    fn floor(&mut self, agent: i64) -> Result<Option<i64>, StoreError> {
+    fn floor(&mut self, agent: i64, steps: &mut usize) -> Result<Option<i64>, StoreError> {
         if let Some(floor) = self.sweep.floors.get(&agent) {
             return Ok(*floor);
         }
@@ -256,6 +199,7 @@ impl Log<'_> {
             self.connection.prepare_cached("SELECT previous FROM evaluations WHERE seq = ?1")?;
         for _ in 1..WINDOW_SIZE {
             let Some(seq) = next else { break };
+            *steps += 1;
             next = previous.query_row([seq], |row| row.get(0)).optional()?.flatten();
         }
         // Bounded, since agents are many.

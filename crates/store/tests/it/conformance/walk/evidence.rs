@@ -6,7 +6,7 @@ use renown_core::identity::{Category, Event, Reference, ScoreDelta, identity_of}
 use renown_core::ids::IdentityId;
 use renown_core::units::Unit;
 use renown_store::{
-    EventCursor, LatencySource, NewReputationEvent, NewRun, OrgSettings, Publication, Recorded,
+    EventCursor, LatencySource, NewReputationEvent, NewRun, OrgSettings, PublicationChange, Recorded,
     ReputationEvent, Retention, Run, RunQuery, Seq, Submitted, Tombstone,
 };
 use serde_json::json;
@@ -28,8 +28,10 @@ impl<S: Subject> Walk<S> {
         self.both(|store| wait(store.set_settings(&org, OrgSettings { latency_source: source })));
         self.both(|store| wait(store.settings(&org)));
         let slug = self.dice.sometimes(2, |dice| dice.pick(&SLUGS).parse().unwrap());
-        let publication = Publication { public: self.dice.one_in(2), slug };
-        self.both(|store| wait(store.publish(&org, &agent, publication.clone())));
+        let public = self.dice.sometimes(2, |dice| dice.one_in(2));
+        let spare = self.dice.sometimes(2, |dice| dice.pick(&SLUGS).parse().unwrap());
+        let change = PublicationChange { public, slug, spare };
+        self.both(|store| wait(store.publish(&org, &agent, change.clone())));
         self.both(|store| wait(store.publication(&org, &agent)));
     }
 
