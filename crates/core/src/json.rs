@@ -11,17 +11,21 @@
 //! `Fields` is for the one place where bad optional parts are evidence of absence (`scorecard`): it keeps each field
 //! as the text it was written in, to be read one by one.
 
+mod named;
+
 use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 use std::str::Utf8Error;
 
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{Error, Expected, IgnoredAny, MapAccess, Visitor};
+use serde::de::{Error, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use crate::limits;
+
+pub(crate) use named::named;
 
 /// Why a JSON text is no evidence of the wanted kind.
 #[derive(Debug)]
@@ -272,38 +276,6 @@ impl<'de> Visitor<'de> for FieldsVisitor<'_> {
 /// A key, borrowed where it has no escapes.
 #[derive(Deserialize)]
 struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
-
-/// Reads one of several names.
-pub(crate) fn named<'de, D: Deserializer<'de>, T: Copy>(
-    deserializer: D,
-    all: &[T],
-    name: impl Fn(T) -> &'static str,
-) -> Result<T, D::Error> {
-    struct Name<'a, T, F>(&'a [T], F);
-
-    impl<T: Copy, F: Fn(T) -> &'static str> Visitor<'_> for Name<'_, T, F> {
-        type Value = T;
-
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            let names: Vec<&str> =
-                self.0.iter().map(|one| (self.1)(*one)).filter(|name| !name.is_empty()).collect();
-            match names.split_last() {
-                Some((last, [])) => f.write_str(last),
-                Some((last, rest)) => write!(f, "{} or {last}", rest.join(", ")),
-                None => f.write_str("nothing"),
-            }
-        }
-
-        fn visit_str<E: Error>(self, text: &str) -> Result<T, E> {
-            let known = self.0.iter().find(|one| (self.1)(**one) == text).copied();
-            known.ok_or_else(|| {
-                E::custom(format_args!("{}, expected {}", Found::quoted(text), &self as &dyn Expected))
-            })
-        }
-    }
-
-    deserializer.deserialize_str(Name(all, name))
-}
 
 /// A refused value as an error repeats it: its beginning, on one line.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,6 +10,7 @@ mod graves;
 mod identities;
 mod keys;
 mod repair;
+mod replies;
 mod runs;
 mod settle;
 mod tend;
@@ -32,10 +33,10 @@ use super::rows;
 use super::salts::Salts;
 use super::schema::MINUTE_MS;
 use super::standings::{AgentKey, Standings};
+use crate::Clock;
 use crate::admin::LatencySource;
 use crate::error::StoreError;
 use crate::evidence::{EventId, NewEvaluation, Once, Outcome, Seq};
-use crate::{Clock, REPLIES_KEPT_MS};
 
 /// How many agents the writer holds between two transactions: 2 KB each if their windows are full, else less than 1.
 const AGENTS_MAX: usize = 8192;
@@ -354,43 +355,6 @@ impl<'c> Log<'c> {
         }
         self.keep_reply(once, &new, key.0, || vec![agent.clone()])?;
         Ok(new)
-    }
-
-    /// Keeps a reply, and which agents of an organization it is about.
-    fn keep_reply<T: ?Sized>(
-        &self,
-        once: Option<Once<T>>,
-        outcome: &T,
-        of: OrgKey,
-        agents: impl FnOnce() -> Vec<AgentId>,
-    ) -> Result<(), StoreError> {
-        let Some(Once { org, key, fingerprint, reply }) = once else { return Ok(()) };
-        let org = self.orgs.get(&org)?;
-        let (status, body) = reply(outcome);
-        self.connection
-            .prepare_cached("DELETE FROM reply_agents WHERE org = ?1 AND key = ?2")?
-            .execute(params![org, key])?;
-        let mut about = self.connection.prepare_cached(
-            "INSERT INTO reply_agents (org, key, agent) SELECT ?1, ?2, agent FROM agents WHERE org = ?3 AND name = ?4",
-        )?;
-        for agent in agents() {
-            about.execute(params![org, key, of, agent.as_str()])?;
-        }
-        let mut insert = self.connection.prepare_cached(
-            "INSERT OR REPLACE INTO replies (org, key, fingerprint, status, body, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-        )?;
-        insert.execute(params![org, key, fingerprint, status, body, self.latest.millis()])?;
-        Ok(())
-    }
-
-    /// Forgets replies a day after they are no longer asked for: a clock that is turned back asks for them again.
-    pub(super) fn forget_replies(&self) -> Result<(), StoreError> {
-        let mut delete = self.connection.prepare_cached(
-            "DELETE FROM replies WHERE created_at <= (SELECT max(created_at) FROM \
-             (SELECT created_at FROM replies WHERE created_at < ?1 ORDER BY created_at LIMIT ?2))",
-        )?;
-        delete.execute([self.latest.millis() - 2 * REPLIES_KEPT_MS, FORGOTTEN_AT_ONCE])?;
-        Ok(())
     }
 
     /// Writes what is there already: nothing changes, and the disk has to take it.
