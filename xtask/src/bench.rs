@@ -12,7 +12,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use serde_json::Value;
 
-pub(crate) use evidence::evidence;
+pub(crate) use evidence::{evidence, evidence_here};
 pub(crate) use gates::gates;
 pub(crate) use judge::judge;
 pub(crate) use proxy::{echo, proxy};

@@ -69,7 +69,8 @@ fn run() -> Result<()> {
         ["bench", "judge"] => bench::judge(),
         ["bench", "serve", rest @ ..] => bench::serve(rest),
         ["bench", "proxy"] => bench::proxy(),
-        // Peers of benches, which start them themselves.
+        // Benches that start themselves again as a release, and peers that benches start.
+        ["bench", "evidence-here"] => bench::evidence_here(),
         ["bench", "echo"] => bench::echo(),
         ["bench", "plain", port, body_bytes] => bench::plain(port, body_bytes),
         ["sdk"] => sdk::write(),

@@ -92,10 +92,10 @@ fn sums(connection: &Connection, identity: i64, span: Range<i64>) -> Result<Sums
                 add(&mut total, select.query(params![identity, span.start, span.end])?)?;
             }
             Piece::Sums(level, span) => {
+                // Added up here: to group them SQLite would sort them.
                 let mut select = connection.prepare_cached(
-                    "SELECT category, sum(count), sum(positive), sum(negative), sum(units), sum(millionths) \
-                     FROM identity_sums WHERE identity = ?1 AND level = ?2 AND start >= ?3 AND start < ?4 \
-                     GROUP BY category",
+                    "SELECT category, count, positive, negative, units, millionths FROM identity_sums \
+                     WHERE identity = ?1 AND level = ?2 AND start >= ?3 AND start < ?4",
                 )?;
                 add(&mut total, select.query(params![identity, level, span.start, span.end])?)?;
             }
@@ -119,7 +119,7 @@ fn add(total: &mut Sums, mut rows: rusqlite::Rows<'_>) -> Result<(), StoreError>
 }
 
 pub(super) fn category(row: &Row<'_>, column: usize) -> Result<Category, StoreError> {
-    let name: String = row.get(column)?;
+    let name = row.get_ref(column)?.as_str().map_err(damaged("a category"))?;
     let known = Category::ALL.into_iter().find(|category| category.name() == name);
     known.ok_or_else(|| StoreError::Damaged(format!("a category: {name:?}")))
 }
