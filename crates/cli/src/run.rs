@@ -29,7 +29,7 @@ use renown_core::time::Timestamp;
 use renown_core::units::Whole;
 use renown_store::sqlite::system_clock;
 use rustix::process::{Pid, Signal, kill_process};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -75,7 +75,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     resources.memory_peak_bytes = resources.memory_peak_bytes.or_else(largest_resident_set);
     let said = stages.map(|stages| stages.read()).unwrap_or_default();
     let report = report(args, &run_id, status, started_at, wall, resources, said);
-    let submitted = Destination::once_free(&args.reach)
+    let submitted = Destination::of(&args.reach)
         .and_then(|destination| destination.submit(report.to_string().as_bytes()));
     match submitted {
         Ok(score) => show(args, &score),
@@ -101,18 +101,8 @@ fn report(
         "wall_ms": u64::try_from(wall.as_millis()).unwrap_or(u64::MAX),
         "started_at": started_at,
         "finished_at": (system_clock())(),
+        "resources": resources,
     });
-    let whole = |number: Option<Whole>| number.map(Whole::get);
-    let resources: Map<String, Value> = [
-        ("memory_peak_bytes", whole(resources.memory_peak_bytes)),
-        ("memory_limit_bytes", whole(resources.memory_limit_bytes)),
-        ("cpu_periods", whole(resources.cpu_periods)),
-        ("cpu_throttled_periods", whole(resources.cpu_throttled_periods)),
-        ("cpu_throttled_ms", whole(resources.cpu_throttled_ms)),
-    ]
-    .into_iter()
-    .filter_map(|(name, number)| Some((name.to_owned(), number?.into())))
-    .collect();
     let given = [
         ("workspace", args.workspace.as_ref().map(Workspace::as_str)),
         ("spec_id", args.spec.as_ref().map(SpecId::as_str)),
@@ -120,7 +110,6 @@ fn report(
         ("pull_request", args.pull_request.as_deref()),
     ];
     if let Some(report) = report.as_object_mut() {
-        report.insert("resources".to_owned(), resources.into());
         report.extend(
             given.iter().filter_map(|(name, value)| Some(((*name).to_owned(), Value::from((*value)?)))),
         );

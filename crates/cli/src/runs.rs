@@ -10,7 +10,7 @@ use renown_core::ids::{OrgId, RunId, SpecId};
 use renown_core::json;
 use renown_core::scorecard::Submission;
 use renown_server::runs::{digest, shown};
-use renown_store::sqlite::{Evidence, Reader, Sqlite, system_clock};
+use renown_store::sqlite::{Reader, Sqlite, system_clock};
 use renown_store::{NewRun, RunQuery, RunStore, StoreError, Submitted};
 use serde_json::Value;
 
@@ -19,13 +19,13 @@ use crate::client::{Client, encoded};
 use crate::failure::{self, BAD_INPUT, Failure, printable};
 use crate::inputs::{Input, Inputs, Text};
 use crate::place::{self, Place, wait};
-use crate::printed;
 use crate::source::Source;
 use crate::table::table;
+use crate::{printed, serve};
 
 const PURPOSE: &str = "renown runs";
 
-/// How long a store is waited for that somebody else holds: whoever submits a run lets go of it at once.
+/// How long a store is waited for that another command holds: to submit a run takes a moment.
 const HELD_MAX: Duration = Duration::from_secs(5);
 
 pub(crate) fn run(args: &RunsArgs) -> Result<ExitCode, Failure> {
@@ -56,14 +56,11 @@ pub(crate) fn check(reach: &RunsReach, run: Option<&RunId>) -> Result<(), Failur
         score.map(|path| client.has(&path)).transpose()?
     } else {
         let place = reach.place.resolve()?;
-        // Whoever holds the directory for good is told now; another run lets go of it soon.
+        // Whoever holds the directory is told now.
         drop(once_free(&place)?);
-        let (store, unreadable) = (place.read()?, |error| place::failure(&error));
-        store.count(&reach.org, Evidence::Runs).map_err(unreadable)?;
-        run.map(|run| store.run(&reach.org, run))
-            .transpose()
-            .map_err(unreadable)?
-            .map(|found| found.is_some())
+        let run = run.cloned().map_or_else(made, Ok)?;
+        let found = place.read()?.run(&reach.org, &run).map_err(|error| place::failure(&error))?;
+        Some(found.is_some())
     };
     match run {
         Some(run) if is_taken == Some(true) => {
@@ -73,13 +70,13 @@ pub(crate) fn check(reach: &RunsReach, run: Option<&RunId>) -> Result<(), Failur
     }
 }
 
-/// Opens a store for writing, as soon as others let go of it.
+/// Opens a store for writing, as soon as others let go of it. A server does not, and is told of at once.
 fn once_free(place: &Place) -> Result<Sqlite, Failure> {
     let started = Instant::now();
     loop {
         let mut is_held = false;
         let opened = place.write_or(PURPOSE, |error| {
-            is_held = matches!(error, StoreError::InUse { .. });
+            is_held = matches!(error, StoreError::InUse { holder, .. } if !holder.contains(serve::PURPOSE));
             place::failure(error)
         });
         if !is_held || started.elapsed() >= HELD_MAX {
@@ -92,22 +89,10 @@ fn once_free(place: &Place) -> Result<Sqlite, Failure> {
 
 impl Destination {
     pub(crate) fn of(reach: &RunsReach) -> Result<Self, Failure> {
-        Self::with(reach, |place| place.write(PURPOSE))
-    }
-
-    /// The same, and waits a little for a store that somebody else holds.
-    pub(crate) fn once_free(reach: &RunsReach) -> Result<Self, Failure> {
-        Self::with(reach, once_free)
-    }
-
-    fn with(
-        reach: &RunsReach,
-        open: impl FnOnce(&Place) -> Result<Sqlite, Failure>,
-    ) -> Result<Self, Failure> {
-        if let Some(client) = Client::of(&reach.server)? {
-            return Ok(Self::Server(client));
-        }
-        Ok(Self::Store(Box::new(open(&reach.place.resolve()?)?), reach.org.clone()))
+        Ok(match Client::of(&reach.server)? {
+            Some(client) => Self::Server(client),
+            None => Self::Store(Box::new(once_free(&reach.place.resolve()?)?), reach.org.clone()),
+        })
     }
 
     /// Submits a run: its scorecard.

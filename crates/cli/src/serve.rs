@@ -27,6 +27,9 @@ use settings::ServeSettings;
 /// How many connections may wait to be taken; the system may allow fewer.
 const WAITING_MAX: u32 = 4096;
 
+/// What others are told who find the data directory taken.
+pub(crate) const PURPOSE: &str = "renown serve";
+
 /// Runs the server until it is told to stop.
 pub(crate) fn run(args: &ServeArgs, quiet: bool) -> Result<ExitCode, Failure> {
     let settings = ServeSettings::read(args)?;
@@ -67,7 +70,7 @@ async fn start(
     let address = listener.local_addr().map_err(|error| Failure::new(format!("{listen}: {error}")))?;
     let url = format!("http://{address}");
     // Whoever finds the data directory taken is told where this server is.
-    let purpose = format!("renown serve on {url}");
+    let purpose = format!("{PURPOSE} on {url}");
     let store = settings.place().write_or(&purpose, |error| {
         let failure = place::failure(error);
         if matches!(error, StoreError::InUse { .. }) {

@@ -156,7 +156,7 @@ impl<'de> Deserialize<'de> for Micros {
 }
 
 /// A whole number that is not negative: a count, bytes or milliseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Whole(u64);
 
 /// Why a number is no [`Whole`].

@@ -1,10 +1,12 @@
 //! The resource axis: how much memory and CPU a run left alone.
 
+use serde::Serialize;
+
 use super::{CPU_POINTS, MEMORY_POINTS, axis};
 use crate::units::Whole;
 
 /// What a run consumed. Absent parts are `None`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Resources {
     /// Memory used at most.
     pub memory_peak_bytes: Option<Whole>,

@@ -110,6 +110,8 @@ fn a_server_is_asked_the_same() {
     assert!(asked(&["runs", "list", "--limit", "2"]).good().contains("r3"));
     assert!(asked(&["runs", "show", "r1"]).good().contains("by a in default"));
     assert!(asked(&["runs", "show", "no/ne"]).refused().contains("there is no run"));
+    let held = run(&["run", "--agent", "a", "--data", &data, "--", "touch", &scratch.at("ran")]).refused();
+    assert!(held.contains("renown serve on http") && !fs::exists(scratch.at("ran")).unwrap(), "{held}");
     assert!(asked(&["forget", "b"]).refused().contains("b would be erased for ever"));
     assert_eq!(
         asked(&["forget", "b", "--yes"]).good(),

@@ -26,7 +26,7 @@ pub(crate) struct RunRequest {
     stages: Option<Vec<StageRequest>>,
     /// How long the run took, in milliseconds.
     wall_ms: Option<u64>,
-    resources: Option<ResourcesReply>,
+    resources: Option<ResourcesShape>,
     started_at: Option<Moment>,
     /// When it ended; when it was accepted if absent.
     finished_at: Option<Moment>,
@@ -74,27 +74,15 @@ pub(crate) struct StageRequest {
 }
 
 /// What a run consumed, as far as it is known.
-#[derive(Serialize, ToSchema)]
+#[derive(ToSchema)]
 #[schema(as = RunResources)]
-pub(crate) struct ResourcesReply {
+#[expect(dead_code, reason = "only its shape is read, for the document")]
+pub(crate) struct ResourcesShape {
     memory_peak_bytes: Option<u64>,
     memory_limit_bytes: Option<u64>,
     cpu_periods: Option<u64>,
     cpu_throttled_periods: Option<u64>,
     cpu_throttled_ms: Option<u64>,
-}
-
-impl ResourcesReply {
-    fn of(resources: Resources) -> Self {
-        let number = |number: Option<Whole>| number.map(Whole::get);
-        Self {
-            memory_peak_bytes: number(resources.memory_peak_bytes),
-            memory_limit_bytes: number(resources.memory_limit_bytes),
-            cpu_periods: number(resources.cpu_periods),
-            cpu_throttled_periods: number(resources.cpu_throttled_periods),
-            cpu_throttled_ms: number(resources.cpu_throttled_ms),
-        }
-    }
 }
 
 /// The scorecard of a run.
@@ -194,7 +182,8 @@ pub(crate) struct RunReply<'r> {
     wall_ms: Option<u64>,
     #[schema(value_type = Option<Vec<StageRequest>>)]
     stages: Option<&'r RawValue>,
-    resources: ResourcesReply,
+    #[schema(value_type = ResourcesShape)]
+    resources: Resources,
     #[schema(value_type = Option<String>, format = DateTime)]
     started_at: Option<Timestamp>,
     #[schema(value_type = String, format = DateTime)]
@@ -215,7 +204,7 @@ impl<'r> RunReply<'r> {
             outcome: run.report.outcome.name(),
             wall_ms: run.report.wall_ms.map(Whole::get),
             stages: json(&run.stages),
-            resources: ResourcesReply::of(run.report.resources),
+            resources: run.report.resources,
             started_at: run.started_at,
             finished_at: run.finished_at,
             branch: run.branch.as_deref(),
