@@ -91,6 +91,7 @@ fn traces(count: usize) -> Session {
             tool_correctness: unit(evaluation.latency.us() / 3),
             coherence: unit(200_000 - evaluation.latency.us()),
         },
+        source: None,
     };
     Session::new(signals.iter().enumerate().map(trace).collect()).unwrap()
 }

@@ -22,8 +22,11 @@
 //! **An agent is an identity.** [`identity_of`] names it by UUIDv5 of its organization and id, so any evidence about an
 //! agent can feed its identity, and two servers agree on who is who.
 //!
+//! **A finished session is an event** of it: [`bridge()`] says which.
+//!
 //! What it ignores: the confidence of single events, their type and what they refer to.
 
+mod bridge;
 mod fraction;
 mod input;
 mod sums;
@@ -42,6 +45,7 @@ use crate::time::{NANOS_PER_DAY, Timestamp};
 use fraction::Fraction;
 use sums::CategorySums;
 
+pub use bridge::{bridge, bridge_id};
 pub use input::{Event, Input, Reference, ScoreDelta};
 pub use sums::{Part, Sums};
 

@@ -174,6 +174,13 @@ text_id! {
     |text| length(text.chars().count(), limits::EVENT_TYPE_CHARS_MAX)
 }
 
+impl EventType {
+    /// A session was scored.
+    pub(crate) fn session_scored() -> Self {
+        Self("session_scored".into())
+    }
+}
+
 text_id! {
     /// One evaluation, as the client or this program names it.
     EvaluationId, "1 to 64 characters of A-Z, a-z, 0-9, _ and -",

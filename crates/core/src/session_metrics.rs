@@ -32,10 +32,12 @@
 #![expect(clippy::float_arithmetic, reason = "the rule is defined as a fixed order of f64 operations")]
 
 mod input;
+mod registry;
 mod result;
 mod signals;
 
-pub use input::{Input, Metrics, MetricsExplanation, RepeatedTrace, Session, Trace};
+pub use input::{Input, Metrics, MetricsExplanation, RepeatedTrace, Session, Source, Thresholds, Trace};
+pub use registry::{Band, Definition, registry};
 pub use result::{
     Consistency, ConsistencyRow, Metadata, Metric, PerTrace, Reliability, ReliabilityRow, Risks, Rms, TopK,
 };
@@ -87,7 +89,8 @@ pub fn reliability(session: &Session, weights: &SignalWeights, threshold: Unit) 
             flagged_traces.push(trace.trace_id.clone());
         }
         sorted.push(step_risk);
-        rows.push((trace.trace_id.clone(), ReliabilityRow { risks: Risks::from(risks), step_risk }));
+        let row = ReliabilityRow { risks: Risks::from(risks), step_risk, source: trace.source };
+        rows.push((trace.trace_id.clone(), row));
     }
     sorted.sort_unstable_by(|a, b| b.total_cmp(a));
     let Some(&max_risk) = sorted.first() else {
@@ -142,7 +145,8 @@ pub fn consistency(session: &Session, weights: &SignalWeights, threshold: Unit) 
             .fold(0.0, |sum, part| sum + part);
         let weighted_uncertainty = (1.0 + situational_penalty) * (w_confidence * confidence_risk);
         squares += weighted_uncertainty * weighted_uncertainty;
-        let row = ConsistencyRow { risks: Risks::from(risks), situational_penalty, weighted_uncertainty };
+        let (risks, source) = (Risks::from(risks), trace.source);
+        let row = ConsistencyRow { risks, situational_penalty, weighted_uncertainty, source };
         rows.push((trace.trace_id.clone(), row));
     }
     if rows.is_empty() {
@@ -192,7 +196,7 @@ mod tests {
         let [confidence, loop_detection, tool_correctness, coherence] =
             signals.map(|signal| Unit::new(signal).ok());
         let signals = Signals { confidence, loop_detection, tool_correctness, coherence };
-        Trace { trace_id: format!("t{index}").parse().unwrap(), signals }
+        Trace { trace_id: format!("t{index}").parse().unwrap(), signals, source: None }
     }
 
     fn traces(signals: &[[f64; 4]]) -> Session {

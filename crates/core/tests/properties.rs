@@ -230,6 +230,7 @@ fn session() -> impl Strategy<Value = Session> {
         let trace = |(index, (confidence, loop_detection, tool_correctness, coherence))| Trace {
             trace_id: format!("t{index}").parse().unwrap(),
             signals: Signals { confidence, loop_detection, tool_correctness, coherence },
+            source: None,
         };
         Session::new(traces.into_iter().enumerate().map(trace).collect()).unwrap()
     })
@@ -273,7 +274,7 @@ proptest! {
         let one = Some(Unit::ONE);
         let signals = Signals { confidence: one, loop_detection: one, tool_correctness: one, coherence: one };
         let mut more = session.traces().to_vec();
-        more.push(Trace { trace_id: "perfect".parse().unwrap(), signals });
+        more.push(Trace { trace_id: "perfect".parse().unwrap(), signals, source: None });
         let more = Session::new(more).unwrap();
         let scores = |session: &Session| [
             reliability(session, &weights, DEFAULT_THRESHOLD).score,

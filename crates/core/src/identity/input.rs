@@ -22,6 +22,9 @@ use crate::units::Unit;
 pub struct ScoreDelta(i64);
 
 impl ScoreDelta {
+    /// It moves nothing.
+    pub const ZERO: Self = Self(0);
+
     /// `x × 10^6` in `f64`, rounded half away from zero; none unless `x` is finite and |x| ≤ 1 000 000.
     #[expect(clippy::float_arithmetic, reason = "the rounding rule is defined in f64")]
     #[expect(clippy::cast_possible_truncation, reason = "at most 10^12 after the check")]

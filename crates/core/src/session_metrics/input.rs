@@ -11,6 +11,7 @@ use super::{
 use crate::explain::Explanation;
 use crate::ids::TraceId;
 use crate::json::{Object, object};
+use crate::units::Unit;
 
 /// One trace of a session.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -20,6 +21,21 @@ pub struct Trace {
     /// What is known about it.
     #[serde(deserialize_with = "object")]
     pub signals: Signals,
+    /// Where they come from, if there is more than one place.
+    #[serde(skip)]
+    pub source: Option<Source>,
+}
+
+/// Where the signals of a trace come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Source {
+    /// Somebody sent them.
+    Sent,
+    /// They were derived from what happened.
+    Derived,
+    /// Some were sent, the others derived.
+    Mixed,
 }
 
 /// The traces of one session, in order, each id once.
@@ -47,6 +63,15 @@ impl Session {
     pub fn traces(&self) -> &[Trace] {
         &self.0
     }
+
+    /// Both metrics.
+    pub fn metrics(&self, weights: &SignalWeights, thresholds: &Thresholds) -> Metrics {
+        let threshold = |own: Option<Unit>| own.unwrap_or(DEFAULT_THRESHOLD);
+        Metrics {
+            agent_reliability: reliability(self, weights, threshold(thresholds.agent_reliability)),
+            agent_consistency: consistency(self, weights, threshold(thresholds.agent_consistency)),
+        }
+    }
 }
 
 impl fmt::Display for RepeatedTrace {
@@ -61,6 +86,16 @@ impl fmt::Display for RepeatedTrace {
 }
 
 impl std::error::Error for RepeatedTrace {}
+
+/// The scores from which a caller lets a session pass; the others keep the default.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Thresholds {
+    /// Of reliability.
+    pub agent_reliability: Option<Unit>,
+    /// Of consistency.
+    pub agent_consistency: Option<Unit>,
+}
 
 /// What `renown score session` reads.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -88,10 +123,7 @@ impl TryFrom<RawInput> for Input {
 impl Input {
     /// Both metrics, at the default threshold.
     pub fn score(&self) -> Metrics {
-        Metrics {
-            agent_reliability: reliability(&self.session, &self.signal_weights, DEFAULT_THRESHOLD),
-            agent_consistency: consistency(&self.session, &self.signal_weights, DEFAULT_THRESHOLD),
-        }
+        self.session.metrics(&self.signal_weights, &Thresholds::default())
     }
 
     /// The parts of both.

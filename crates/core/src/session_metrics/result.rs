@@ -9,7 +9,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use super::{BANDS_FROM, FORMULA_VERSION, SignalWeights, TAIL_WEIGHT, WORST_WEIGHT};
+use super::{BANDS_FROM, FORMULA_VERSION, SignalWeights, Source, TAIL_WEIGHT, WORST_WEIGHT};
 use crate::decimal::Decimal;
 use crate::explain::{Component, Explanation};
 use crate::ids::TraceId;
@@ -131,6 +131,9 @@ pub struct ReliabilityRow {
     /// The largest of them, weighted.
     #[serde(serialize_with = "round4")]
     pub step_risk: f64,
+    /// Where its signals come from, if there is more than one place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<Source>,
 }
 
 /// The tail of the session.
@@ -193,6 +196,9 @@ pub struct ConsistencyRow {
     /// Its amplified uncertainty.
     #[serde(serialize_with = "round4")]
     pub weighted_uncertainty: f64,
+    /// Where its signals come from, if there is more than one place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<Source>,
 }
 
 /// The root mean square of the uncertainties.
