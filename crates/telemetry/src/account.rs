@@ -33,6 +33,26 @@ pub struct Account {
     pub shadowed: u64,
 }
 
+impl Account {
+    /// The counts by their names.
+    pub fn entries(&self) -> [(&'static str, u64); 12] {
+        [
+            ("lines", self.lines),
+            ("records", self.records),
+            ("facts", self.facts),
+            ("sessions", self.sessions),
+            ("bad_lines", self.bad_lines),
+            ("truncated_bytes", self.truncated_bytes),
+            ("unknown_events", self.unknown_events),
+            ("no_session", self.no_session),
+            ("no_time", self.no_time),
+            ("bad_values", self.bad_values),
+            ("duplicates", self.duplicates),
+            ("shadowed", self.shadowed),
+        ]
+    }
+}
+
 impl AddAssign for Account {
     fn add_assign(&mut self, other: Self) {
         let Self {

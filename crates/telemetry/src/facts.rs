@@ -175,6 +175,8 @@ pub struct Origin<T> {
     pub at: Option<Timestamp>,
     /// When a span ended.
     pub until: Option<Timestamp>,
+    /// Its number among the records of its process, if it has one.
+    pub sequence: Option<u64>,
     /// What makes a second record a repeat of this one; none if nothing does.
     pub repeat: Option<Fingerprint>,
     /// The kind of agent.
@@ -267,7 +269,7 @@ impl Batch {
     pub fn records(&self) -> impl Iterator<Item = (Origin<&str>, impl Iterator<Item = Fact<&str>>)> {
         self.stored().map(|(origin, facts)| {
             let text = |stretch| self.text(stretch);
-            let Origin { session, signal, at, until, repeat, agent, agent_id, masque, known } =
+            let Origin { session, signal, at, until, sequence, repeat, agent, agent_id, masque, known } =
                 origin.clone();
             let sourced = |Sourced { rank, value }| Sourced { rank, value: text(value) };
             let origin = Origin {
@@ -275,6 +277,7 @@ impl Batch {
                 signal,
                 at,
                 until,
+                sequence,
                 repeat,
                 agent,
                 agent_id: sourced(agent_id),
@@ -304,7 +307,7 @@ impl Batch {
         origin: Origin<impl AsRef<str>>,
         facts: impl IntoIterator<Item = Fact<impl AsRef<str> + 'a>>,
     ) {
-        let Origin { session, signal, at, until, repeat, agent, agent_id, masque, known } = origin;
+        let Origin { session, signal, at, until, sequence, repeat, agent, agent_id, masque, known } = origin;
         let mut store = |role, Sourced { rank, value }: Sourced<_>| Sourced {
             rank,
             value: self.store(role, AsRef::<str>::as_ref(&value)),
@@ -316,7 +319,7 @@ impl Batch {
             let fact = fact.map(|text| self.append(value::cut(text.as_ref(), FACT_TEXT_CHARS_MAX)));
             self.facts.push(fact);
         }
-        let origin = Origin { session, signal, at, until, repeat, agent, agent_id, masque, known };
+        let origin = Origin { session, signal, at, until, sequence, repeat, agent, agent_id, masque, known };
         self.records.push(Stored { origin, facts_end: self.facts.len() });
     }
 
@@ -370,6 +373,7 @@ mod tests {
             signal: Signal::Logs,
             at: None,
             until: None,
+            sequence: None,
             repeat: None,
             agent: Sourced { rank: 4, value: Agent::Unknown },
             agent_id: Sourced { rank: 5, value: "unknown" },

@@ -10,14 +10,16 @@
 
 mod repeats;
 mod side;
+mod snapshot;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use renown_core::time::Timestamp;
 
 use crate::account::Account;
 use crate::dialect::Agent;
-use crate::facts::{Batch, Fact, Origin, Signal, Sourced, Stretch};
+use crate::facts::{Batch, Fact, Fingerprint, Origin, Signal, Sourced, Stretch};
+use crate::kept::Kept;
 use crate::limits::SESSIONS_MAX;
 use repeats::Repeats;
 
@@ -83,8 +85,10 @@ impl Ledger {
             }
             self.account.unknown_events += u64::from(!origin.known);
             self.account.no_time += u64::from(origin.at.is_none());
-            session.identify(origin, batch);
-            session.add(origin, facts, self.cut.to);
+            let mut traces = std::mem::take(&mut session.traces);
+            session.identify(origin, |text| batch.text(text));
+            session.add(origin, facts, self.cut.to, |trace| traces.is_first(Some(trace)));
+            session.traces = traces;
         }
         Ok(())
     }
@@ -177,7 +181,7 @@ impl<T> Best<T> {
 }
 
 /// One session.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Session {
     pub(crate) id: Box<str>,
     agent: Option<Best<Agent>>,
@@ -191,7 +195,8 @@ pub struct Session {
 }
 
 impl Session {
-    fn new(id: &str) -> Self {
+    /// A session of which nothing is known yet.
+    pub fn new(id: &str) -> Self {
         Self {
             id: id.into(),
             agent: None,
@@ -204,16 +209,46 @@ impl Session {
         }
     }
 
-    fn identify(&mut self, origin: &Origin<Stretch>, batch: &Batch) {
+    /// The session of these records, which are all different, within a cut.
+    pub fn of<'a>(id: &str, cut: Cut, records: impl IntoIterator<Item = Kept<'a>>) -> Self {
+        let (mut session, mut traces) = (Self::new(id), HashSet::new());
+        for Kept { origin, facts } in records {
+            if cut.takes(origin.at) {
+                session.identify(&origin, |text| text);
+                session.add(&origin, &facts, cut.to, |trace| traces.insert(trace));
+            }
+        }
+        session
+    }
+
+    /// Adds a record that is not in it yet. A trace that stands for a prompt counts if it is the first.
+    pub fn take(
+        &mut self,
+        origin: &Origin<&str>,
+        facts: &[Fact<&str>],
+        is_first_trace: impl FnMut(Fingerprint) -> bool,
+    ) {
+        self.identify(origin, |text| text);
+        self.add(origin, facts, None, is_first_trace);
+    }
+
+    fn identify<'a, T: Copy>(&mut self, origin: &Origin<T>, text: impl Fn(T) -> &'a str) {
+        let text = |Sourced { rank, value }| Sourced { rank, value: Text(text(value)) };
         Best::offer(&mut self.agent, origin.agent, origin.at);
-        offer_text(&mut self.agent_id, origin.agent_id, origin.at, batch);
+        Best::offer(&mut self.agent_id, text(origin.agent_id), origin.at);
         if let Some(masque) = origin.masque {
-            offer_text(&mut self.masque, masque, origin.at, batch);
+            Best::offer(&mut self.masque, text(masque), origin.at);
         }
     }
 
     /// Adds a record that lies in the cut, which ends `to` at the latest.
-    fn add(&mut self, origin: &Origin<Stretch>, facts: &[Fact<Stretch>], to: Option<Timestamp>) {
+    fn add<T>(
+        &mut self,
+        origin: &Origin<T>,
+        facts: &[Fact<T>],
+        to: Option<Timestamp>,
+        mut is_first_trace: impl FnMut(Fingerprint) -> bool,
+    ) {
         let side = match origin.signal {
             Signal::Logs => &mut self.logs,
             Signal::Spans => self.spans.get_or_insert_default(),
@@ -224,7 +259,7 @@ impl Session {
         side.records += u64::from(!facts.is_empty());
         for fact in facts {
             let counts = match fact {
-                Fact::Prompt { trace: Some(trace) } => self.traces.is_first(Some(*trace)),
+                Fact::Prompt { trace: Some(trace) } => is_first_trace(*trace),
                 Fact::Prompt { trace: None }
                 | Fact::ToolResult { .. }
                 | Fact::ApiRequest(_)
@@ -260,7 +295,7 @@ impl Session {
     }
 
     /// The signal that is scored: logs if they have a tool result or an API request, else spans if they have anything.
-    pub(crate) fn signal(&self) -> Signal {
+    pub fn signal(&self) -> Signal {
         match &self.spans {
             Some(spans) if !self.logs.has_work() && (spans.facts > 0 || self.logs.facts == 0) => {
                 Signal::Spans
@@ -288,22 +323,14 @@ impl Session {
         self.agent.as_ref().map_or(Agent::Unknown, |best| best.value)
     }
 
-    pub(crate) fn agent_id(&self) -> &str {
+    /// The id of its agent.
+    pub fn agent_id(&self) -> &str {
         self.agent_id.as_ref().map_or("unknown", |best| &best.value)
     }
 
     pub(crate) fn masque(&self) -> Option<&str> {
         self.masque.as_ref().map(|best| best.value.as_str())
     }
-}
-
-fn offer_text(
-    best: &mut Option<Best<String>>,
-    given: Sourced<Stretch>,
-    at: Option<Timestamp>,
-    batch: &Batch,
-) {
-    Best::offer(best, Sourced { rank: given.rank, value: Text(batch.text(given.value)) }, at);
 }
 
 /// A text that is compared with an owned one before it becomes one.

@@ -13,6 +13,8 @@
 //! | [`dialect`] | one file per dialect, each opening with the table of its attributes |
 //! | [`prices`] | what a call costs where the agent does not say |
 //! | [`ledger`] | the fold: every record once, by session |
+//! | [`kept`] | records in bytes, for a store |
+//! | [`derived`] | signals of traces that nobody sent |
 //! | [`report`] | what is served of a session |
 //! | [`limits`] | every limit |
 //!
@@ -36,11 +38,14 @@
 
 pub mod account;
 mod attributes;
+mod bytes;
+pub mod derived;
 pub mod dialect;
 pub mod facts;
 mod fields;
 mod fingerprint;
 pub mod json;
+pub mod kept;
 pub mod ledger;
 pub mod limits;
 pub mod prices;

@@ -10,10 +10,13 @@
 //! | masque | `masque.name`, else `persona.id`, record before resource |
 //! | repeat | of a log record `event.sequence` and time, else name, time and the id of the call; of a span its trace and span id |
 //!
+//! What cannot be an agent id (control characters, `.` and `..`) is passed over.
+//!
 //! The order in each row is the rank of the source: where records of a session differ, the better source wins.
 
 use std::borrow::Cow;
 
+use renown_core::ids::AgentId;
 use renown_core::time::Timestamp;
 
 use crate::attributes::{Attributes, Key};
@@ -200,11 +203,13 @@ impl<'b, 'a> RecordReader<'b, 'a> {
             }
             Event::Shadowed | Event::Unknown => false,
         };
+        let sequence = fields.text(Key::EventSequence).and_then(|sequence| sequence.parse().ok());
         let origin = Origin {
             session,
             signal,
             at,
             until,
+            sequence,
             repeat: repeat(),
             agent,
             agent_id: identity.agent_id,
@@ -339,17 +344,19 @@ fn identity<'a>(
 
 impl<'a> Identity<'a> {
     fn of(fields: &Fields<'_, 'a>, service: Option<&Cow<'a, str>>) -> Self {
-        let own = |rank, attributes: &Attributes<'a>| {
-            attributes.get(Key::RenownAgentId).text().map(|value| Sourced { rank, value })
+        let sourced = |rank, text: Option<Cow<'a, str>>| {
+            let value = cut(text?, AGENT_ID_CHARS_MAX);
+            value.parse::<AgentId>().is_ok().then_some(Sourced { rank, value })
         };
-        let told = |rank, key| fields.text(key).map(|value| Sourced { rank, value });
-        let found = own(0, fields.resource)
+        let own =
+            |rank, attributes: &Attributes<'a>| sourced(rank, attributes.get(Key::RenownAgentId).text());
+        let told = |rank, key| sourced(rank, fields.text(key));
+        let agent_id = own(0, fields.resource)
             .or_else(|| own(1, fields.record))
             .or_else(|| told(2, Key::GenAiAgentId))
             .or_else(|| told(3, Key::GenAiAgentName))
-            .or_else(|| service.cloned().map(|value| Sourced { rank: 4, value }))
+            .or_else(|| sourced(4, service.cloned()))
             .unwrap_or(Sourced { rank: 5, value: Cow::Borrowed("unknown") });
-        let agent_id = Sourced { value: cut(found.value, AGENT_ID_CHARS_MAX), ..found };
         Self { agent_id, masque: masque(fields) }
     }
 }

@@ -6,7 +6,7 @@ use crate::facts::Fingerprint;
 use crate::limits::REPEATS_MAX;
 
 /// The fingerprints of a session's records.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Repeats {
     /// Hashed again with a secret key: fingerprints have none, so who writes a log could choose them to collide.
     seen: HashSet<Fingerprint>,

@@ -2,6 +2,7 @@
 
 use renown_core::time::Timestamp;
 
+use crate::bytes::{Cursor, Read, Writer};
 use crate::facts::{ApiRequest, Cost, Decider, Fact, Tokens};
 
 /// Sums over the records of one signal.
@@ -61,6 +62,23 @@ impl Usage {
         }
     }
 
+    fn write(&self, bytes: &mut Writer) {
+        let Self { requests, with_tokens, reported, priced, tokens, cache_read, cost_nano } = *self;
+        for count in [requests, with_tokens, reported, priced] {
+            bytes.whole(count.into());
+        }
+        for sum in [tokens, cache_read, cost_nano] {
+            bytes.whole(sum);
+        }
+    }
+
+    fn read(cursor: &mut Cursor<'_>) -> Read<Self> {
+        let (requests, with_tokens) = (cursor.number()?, cursor.number()?);
+        let (reported, priced) = (cursor.number()?, cursor.number()?);
+        let (tokens, cache_read, cost_nano) = (cursor.whole()?, cursor.whole()?, cursor.whole()?);
+        Ok(Self { requests, with_tokens, reported, priced, tokens, cache_read, cost_nano })
+    }
+
     /// Whether any request says what it used.
     fn is_told(&self) -> bool {
         self.with_tokens + self.reported > 0
@@ -105,6 +123,48 @@ impl Side {
     /// The usage that counts: that of the requests, or where they say nothing, of the sums over them.
     pub(crate) fn usage(&self) -> &Usage {
         if self.sums.is_told() && !self.requests.is_told() { &self.sums } else { &self.requests }
+    }
+
+    pub(crate) fn write(&self, bytes: &mut Writer) {
+        let Self { first, last, records, facts, tools, tools_ok, prompts, requests, sums, .. } = self;
+        let Self { api_errors, accepts, rejects, rejects_by_user, feedback, compactions, refusals, .. } =
+            self;
+        bytes.maybe_time(*first);
+        bytes.maybe_time(*last);
+        let counts =
+            [records, facts, tools, tools_ok, prompts, api_errors, accepts, rejects, rejects_by_user];
+        for count in counts.into_iter().chain([compactions, refusals]) {
+            bytes.whole((*count).into());
+        }
+        requests.write(bytes);
+        sums.write(bytes);
+        bytes.0.push(feedback.is_some().into());
+        if let Some((at, rating)) = feedback {
+            bytes.maybe_time(*at);
+            bytes.0.push(rating.cast_unsigned());
+        }
+    }
+
+    pub(crate) fn read(cursor: &mut Cursor<'_>) -> Read<Self> {
+        Ok(Self {
+            first: cursor.if_there(Cursor::time)?,
+            last: cursor.if_there(Cursor::time)?,
+            records: cursor.number()?,
+            facts: cursor.number()?,
+            tools: cursor.number()?,
+            tools_ok: cursor.number()?,
+            prompts: cursor.number()?,
+            api_errors: cursor.number()?,
+            accepts: cursor.number()?,
+            rejects: cursor.number()?,
+            rejects_by_user: cursor.number()?,
+            compactions: cursor.number()?,
+            refusals: cursor.number()?,
+            requests: Usage::read(cursor)?,
+            sums: Usage::read(cursor)?,
+            feedback: cursor
+                .if_there(|cursor| Ok((cursor.if_there(Cursor::time)?, cursor.byte()?.cast_signed())))?,
+        })
     }
 
     /// The latest feedback.

@@ -1,0 +1,117 @@
+//! A session in bytes, so that a store can go on with it where it stood.
+//!
+//! Repeats are not in it: a store tells them apart by its own key.
+
+use super::{Best, Session, Side};
+use crate::bytes::{Cursor, Read, Unreadable, Writer};
+use crate::kept::{AGENTS, number_of};
+
+const VERSION: u8 = 1;
+
+impl Session {
+    /// The session in bytes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = Writer(vec![VERSION]);
+        best(&mut bytes, self.agent.as_ref(), |bytes, agent| bytes.0.push(number_of(&AGENTS, agent)));
+        best(&mut bytes, self.agent_id.as_ref(), |bytes, text| bytes.text(text));
+        best(&mut bytes, self.masque.as_ref(), |bytes, text| bytes.text(text));
+        self.logs.write(&mut bytes);
+        bytes.0.push(self.spans.is_some().into());
+        if let Some(spans) = &self.spans {
+            spans.write(&mut bytes);
+        }
+        bytes.0
+    }
+
+    /// The session of an id from its bytes; none if they are none.
+    pub fn from_bytes(id: &str, bytes: &[u8]) -> Option<Self> {
+        let mut cursor = Cursor(bytes);
+        let session = Self::read(id, &mut cursor).ok()?;
+        cursor.0.is_empty().then_some(session)
+    }
+
+    fn read(id: &str, cursor: &mut Cursor<'_>) -> Read<Self> {
+        if cursor.byte()? != VERSION {
+            return Err(Unreadable);
+        }
+        let agent = cursor.if_there(|cursor| read_best(cursor, |cursor| cursor.one_of(&AGENTS)))?;
+        let text = |cursor: &mut Cursor<'_>| cursor.text().map(str::to_owned);
+        let agent_id = cursor.if_there(|cursor| read_best(cursor, text))?;
+        let masque = cursor.if_there(|cursor| read_best(cursor, text))?;
+        let logs = Side::read(cursor)?;
+        let spans = cursor.if_there(Side::read)?.map(Box::new);
+        Ok(Self { agent, agent_id, masque, logs, spans, ..Self::new(id) })
+    }
+}
+
+fn best<T>(bytes: &mut Writer, best: Option<&Best<T>>, write: impl FnOnce(&mut Writer, &T)) {
+    bytes.0.push(best.is_some().into());
+    if let Some(best) = best {
+        bytes.0.push(best.rank);
+        bytes.maybe_time(best.at);
+        write(bytes, &best.value);
+    }
+}
+
+fn read_best<'a, T>(cursor: &mut Cursor<'a>, read: impl FnOnce(&mut Cursor<'a>) -> Read<T>) -> Read<Best<T>> {
+    let (rank, at) = (cursor.byte()?, cursor.if_there(Cursor::time)?);
+    Ok(Best { rank, at, value: read(cursor)? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::facts::Batch;
+    use crate::json;
+    use crate::kept::{decode, encode};
+    use crate::ledger::{Cut, Ledger};
+    use crate::prices::Prices;
+
+    /// Logs and spans of one session, with every kind of fact.
+    const LINE: &str = r#"{"resourceLogs":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"claude-code"}},
+        {"key":"masque.name","value":{"stringValue":"Codesmith"}}]},"scopeLogs":[{"logRecords":[
+        {"timeUnixNano":"1790000000000000001","eventName":"user_prompt","attributes":[{"key":"session.id","value":{"stringValue":"s"}}]},
+        {"timeUnixNano":"1790000001000000000","eventName":"tool_result","attributes":[{"key":"session.id","value":{"stringValue":"s"}},
+            {"key":"success","value":{"boolValue":true}},{"key":"tool_name","value":{"stringValue":"Edit"}}]},
+        {"timeUnixNano":"1790000002000000000","eventName":"api_request","attributes":[{"key":"session.id","value":{"stringValue":"s"}},
+            {"key":"input_tokens","value":{"intValue":"1000000000000000"}},{"key":"cost_usd","value":{"doubleValue":0.25}}]},
+        {"timeUnixNano":"1790000003000000000","eventName":"feedback_survey","attributes":[{"key":"session.id","value":{"stringValue":"s"}},
+            {"key":"event_type","value":{"stringValue":"responded"}},{"key":"survey_type","value":{"stringValue":"session"}},
+            {"key":"response","value":{"stringValue":"bad"}}]},
+        {"timeUnixNano":"0","eventName":"api_error","attributes":[{"key":"session.id","value":{"stringValue":"s"}}]}]}]}],
+        "resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"07","spanId":"01","name":"chat m","startTimeUnixNano":"1790000000000000000",
+            "endTimeUnixNano":"1790000009000000000","attributes":[{"key":"session.id","value":{"stringValue":"s"}}]}]}]}]}"#;
+
+    #[test]
+    fn a_session_goes_on_from_its_bytes_as_if_it_had_not_stopped() {
+        let mut batch = Batch::default();
+        json::read(LINE.as_bytes(), 1, &Prices::default(), &mut batch).unwrap();
+        assert_eq!(batch.len(), 6);
+        let mut ledger = Ledger::new(Cut::default());
+        ledger.fold(&batch).unwrap();
+        let expected = ledger.find("s").unwrap();
+        let told = |session: &Session| serde_json::to_string(&session.report()).unwrap();
+        // Stopped after every record, and each record through its bytes too.
+        let mut session = Session::new("s");
+        for (origin, facts) in batch.records() {
+            let bytes = encode(&origin, facts);
+            let kept = decode("s", origin.repeat, &bytes).unwrap();
+            session.take(&kept.origin, &kept.facts, |_| true);
+            session = Session::from_bytes("s", &session.to_bytes()).unwrap();
+        }
+        assert_eq!(told(&session), told(expected));
+        assert_eq!(session.to_bytes(), expected.to_bytes());
+    }
+
+    #[test]
+    fn bytes_that_are_no_session_are_none() {
+        let bytes = Session::new("s").to_bytes();
+        assert!(Session::from_bytes("s", &bytes).is_some());
+        for end in 0..bytes.len() {
+            assert!(Session::from_bytes("s", bytes.split_at(end).0).is_none(), "cut at {end}");
+        }
+        for changed in [[&bytes[..], &[0]].concat(), [&[VERSION + 1], &bytes[1..]].concat()] {
+            assert!(Session::from_bytes("s", &changed).is_none());
+        }
+    }
+}
