@@ -105,13 +105,16 @@ pub struct Retention {
     pub evaluations_days: Option<u32>,
     /// Runs, but for the latest 20 of every workspace that later ones are compared with, and the latest of every agent.
     pub runs_days: Option<u32>,
+    /// Sessions that are over, by when something of them arrived last. What they said about their agents stays.
+    pub sessions_days: Option<u32>,
     /// Reputation events.
     pub events_days: Option<u32>,
 }
 
 impl Retention {
     /// Everything is kept for ever.
-    pub const KEEP_ALL: Self = Self { evaluations_days: None, runs_days: None, events_days: None };
+    pub const KEEP_ALL: Self =
+        Self { evaluations_days: None, runs_days: None, sessions_days: None, events_days: None };
 }
 
 impl Default for Retention {

@@ -25,6 +25,8 @@ pub struct Recorded {
     pub accepted: usize,
     /// How many had been counted before.
     pub duplicates: usize,
+    /// The first that has the id of an event that a session became. Then nothing was counted.
+    pub refused: Option<usize>,
 }
 
 /// A reputation event of the log.

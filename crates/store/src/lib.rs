@@ -32,6 +32,7 @@ mod keys;
 pub mod memory;
 mod query;
 mod runs;
+mod sessions;
 pub mod sqlite;
 
 use std::future::Future;
@@ -54,6 +55,10 @@ pub use identities::{
 pub use keys::{ApiKey, KeyHash, KeyId, KeyKind, NewKey};
 pub use query::{AgentCursor, AgentQuery, AgentSort, AgentSummary, Agents, EventQuery, Events};
 pub use runs::{NewRun, Run, RunQuery, RunStore, Runs, Scored, Submitted};
+pub use sessions::{
+    Closed, NewSignals, NewTrace, SessionCursor, SessionQuery, SessionStore, SessionTrace, Sessions,
+    StoredSession,
+};
 
 /// The organization that is there from the first start.
 pub const DEFAULT_ORG: &str = "default";
@@ -68,7 +73,7 @@ pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 pub type Reply<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
 
 /// The evidence log of many organizations: evaluations, agents and keys here, the rest in the traits that it names.
-pub trait Store: RunStore + IdentityStore + AdminStore {
+pub trait Store: RunStore + IdentityStore + SessionStore + AdminStore {
     /// Counts evaluations, all or none, in this order. The organization has to exist.
     fn append<'a>(
         &'a self,

@@ -4,6 +4,7 @@
 mod admin;
 mod identities;
 mod runs;
+mod sessions;
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -36,6 +37,9 @@ struct Held {
     replies: Vec<KeptReply>,
     keys: Vec<ApiKey>,
     runs: Vec<(OrgId, Run)>,
+    sessions: Vec<(OrgId, sessions::Held)>,
+    /// When a session last told of an agent.
+    heard_of: HashMap<(OrgId, AgentId), Timestamp>,
     reputation_events: Vec<(OrgId, ReputationEvent)>,
     settings: HashMap<OrgId, OrgSettings>,
     publications: HashMap<(OrgId, AgentId), Publication>,
@@ -155,7 +159,8 @@ impl Held {
     fn last_seen(&self, org: &OrgId, agent: &AgentId) -> Option<Timestamp> {
         let evaluated = self.of_agent(org, agent).next_back().map(|event| event.accepted_at);
         let ran = self.runs.iter().rev().find(|(o, run)| o == org && run.agent == *agent);
-        evaluated.max(ran.map(|(_, run)| run.accepted_at))
+        let heard = self.heard_of.get(&(org.clone(), agent.clone())).copied();
+        evaluated.max(ran.map(|(_, run)| run.accepted_at)).max(heard)
     }
 
     fn keep<T: ?Sized>(&mut self, once: Option<Once<T>>, outcome: &T, agents: Vec<AgentId>, at: Timestamp) {

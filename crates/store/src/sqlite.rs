@@ -27,6 +27,7 @@ mod rows;
 mod runs;
 mod salts;
 mod schema;
+mod sessions;
 mod standings;
 mod verify;
 mod writer;

@@ -61,6 +61,8 @@ impl AdminStore for Memory {
                 let before = held.events.len() + held.runs.len() + held.reputation_events.len();
                 held.events.retain(|(o, event)| o != org || event.agent != *agent);
                 held.runs.retain(|(o, run)| o != org || run.agent != *agent);
+                let of_sessions = held.forget_sessions(org, agent);
+                held.heard_of.remove(&(org.clone(), agent.clone()));
                 held.reputation_events.retain(|(o, event)| o != org || event.identity != identity);
                 held.agents.retain(|(o, known, _)| o != org || known != agent);
                 held.publications.remove(&(org.clone(), agent.clone()));
@@ -76,7 +78,7 @@ impl AdminStore for Memory {
                 let tombstone = Tombstone {
                     digest: Sha256::digest(agent.as_str()).into(),
                     asked_at: now,
-                    erased: (before - left) as u64,
+                    erased: (before - left + of_sessions) as u64,
                     done_at: Some(now),
                 };
                 held.tombstones.insert(0, (org.clone(), tombstone));

@@ -48,8 +48,12 @@ impl IdentityStore for Memory {
     ) -> Reply<'a, Recorded> {
         let (mut held, now) = self.at_now();
         answer(held.known(org).map(|()| {
+            let refused = events.iter().position(|new| held.is_bridge(org, new.event.event_id));
+            if refused.is_some() {
+                return Recorded { refused, ..Recorded::default() };
+            }
             let accepted = events.iter().filter(|new| held.count_event(org, new, now)).count();
-            let recorded = Recorded { accepted, duplicates: events.len() - accepted };
+            let recorded = Recorded { accepted, duplicates: events.len() - accepted, refused };
             held.keep(once, &recorded, Vec::new(), now);
             recorded
         }))

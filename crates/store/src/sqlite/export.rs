@@ -3,11 +3,13 @@
 use rusqlite::{Connection, Row, params};
 
 use super::orgs::OrgKey;
-use super::{identities, rows, runs};
+use super::readers::Patience;
+use super::{identities, rows, runs, sessions};
 use crate::error::StoreError;
 use crate::evidence::{Event, Seq};
 use crate::identities::ReputationEvent;
 use crate::runs::Run;
+use crate::sessions::StoredSession;
 
 /// The kinds of evidence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +20,8 @@ pub enum Evidence {
     Runs,
     /// Reputation events.
     ReputationEvents,
+    /// Sessions.
+    Sessions,
 }
 
 /// Takes one row after the other; whether more are wanted.
@@ -40,6 +44,11 @@ pub(super) fn count(connection: &Connection, org: OrgKey, evidence: Evidence) ->
             connection
                 .query_row("SELECT count(*) FROM reputation_events WHERE org = ?1", [org], |row| row.get(0))?
         }
+        Evidence::Sessions => connection.query_row(
+            "SELECT count(*) FROM sessions WHERE org = ?1 AND session_id IS NOT NULL",
+            [org],
+            |row| row.get(0),
+        )?,
     })
 }
 
@@ -83,4 +92,18 @@ pub(super) fn reputation_events(
 ) -> Result<(), StoreError> {
     let sql = format!("{} WHERE +e.org = ?1 ORDER BY e.event", identities::EVENT);
     walk(connection, &sql, params![org], identities::event, each)
+}
+
+pub(super) fn sessions(
+    connection: &Connection,
+    org: OrgKey,
+    each: &mut Each<'_, StoredSession>,
+) -> Result<(), StoreError> {
+    let sql =
+        format!("{} WHERE +s.org = ?1 AND s.session_id IS NOT NULL ORDER BY s.session", sessions::SESSION);
+    let read = |row: &Row<'_>| {
+        let session = sessions::session(connection, row)?;
+        sessions::traced(connection, session, &Patience::ENDLESS)
+    };
+    walk(connection, &sql, params![org], read, each)
 }

@@ -6,12 +6,14 @@
 //! forgotten. Until then none is let go, since only they know what the transaction has done.
 
 mod admin;
+mod closing;
 mod graves;
 mod identities;
 mod keys;
 mod repair;
 mod replies;
 mod runs;
+mod sessions;
 mod settle;
 mod tend;
 
@@ -92,9 +94,13 @@ pub(super) struct Log<'c> {
     /// When it was last tried to begin a new one.
     new_log_tried: Option<Instant>,
     sweep: tend::Sweep,
+    sessions: sessions::HeldSessions,
+    /// How many sessions are open, once that was asked.
+    open_sessions: Option<usize>,
     begin: Statement<'c>,
     commit: Statement<'c>,
     insert_evaluation: Statement<'c>,
+    insert_record: Statement<'c>,
 }
 
 impl<'c> Log<'c> {
@@ -123,6 +129,8 @@ impl<'c> Log<'c> {
             holds_erased_pages: rows::has_tombstones(connection)?,
             new_log_tried: None,
             sweep: tend::Sweep::default(),
+            sessions: sessions::HeldSessions::new(),
+            open_sessions: None,
             begin: connection.prepare("BEGIN IMMEDIATE")?,
             commit: connection.prepare("COMMIT")?,
             insert_evaluation: connection.prepare(
@@ -130,6 +138,8 @@ impl<'c> Log<'c> {
                  agent_us, tool, gates, created_at, accepted_at, score, evaluations, salt) \
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
             )?,
+            insert_record: connection
+                .prepare("INSERT OR IGNORE INTO session_records (session, key, record) VALUES (?1, ?2, ?3)")?,
         })
     }
 
@@ -170,6 +180,7 @@ impl<'c> Log<'c> {
             }
         }
         self.let_go();
+        self.sessions.commit();
         Ok(())
     }
 
@@ -190,6 +201,8 @@ impl<'c> Log<'c> {
         self.latency_sources.clear();
         self.erased.clear();
         self.sweep = tend::Sweep::default();
+        self.sessions.roll_back();
+        self.open_sessions = None;
         for key in self.touched.drain(..) {
             self.agents.pop(&key);
         }

@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use renown_core::identity::Windows;
-use renown_core::ids::{AgentId, IdentityId, OrgId, RunId, SpecId};
+use renown_core::ids::{AgentId, IdentityId, OrgId, RunId, SessionId, SpecId};
 use renown_core::time::Timestamp;
+use renown_telemetry::ledger::{Cut, Session};
 use rusqlite::Connection;
 
 use super::backup::{self, Progress};
@@ -13,13 +14,14 @@ use super::lock::DirectoryLock;
 use super::orgs::Orgs;
 use super::readers::{self, Patience};
 use super::verify::{self, Verdict};
-use super::{FILE, agents, directory, foreign, identities, rows, runs, schema};
+use super::{FILE, agents, directory, foreign, identities, rows, runs, schema, sessions};
 use crate::error::StoreError;
 use crate::evidence::Event;
 use crate::identities::ReputationEvent;
 use crate::keys::ApiKey;
 use crate::query::{AgentQuery, AgentSummary, Agents, EventQuery, Events};
 use crate::runs::{Run, RunQuery, Runs};
+use crate::sessions::{SessionQuery, Sessions, StoredSession};
 
 /// A connection that cannot write, and the version that it found. A database with a write-ahead log wants files beside it
 /// even to be read. Where they cannot be made, and nobody has left a log behind, the file alone is all there is.
@@ -109,6 +111,28 @@ impl Reader {
         runs::competition(&self.connection, self.orgs.get(org)?, spec, &Patience::ENDLESS)
     }
 
+    /// One session, with its traces if they are wanted.
+    pub fn session(
+        &self,
+        org: &OrgId,
+        id: &SessionId,
+        with_traces: bool,
+    ) -> Result<Option<StoredSession>, StoreError> {
+        let moment = self.connection.unchecked_transaction()?;
+        sessions::find(&moment, self.orgs.get(org)?, id, with_traces, &Patience::ENDLESS)
+    }
+
+    /// Sessions, the last to begin first.
+    pub fn sessions(&self, org: &OrgId, query: &SessionQuery) -> Result<Sessions, StoreError> {
+        let moment = self.connection.unchecked_transaction()?;
+        sessions::page(&moment, self.orgs.get(org)?, query, &Patience::ENDLESS)
+    }
+
+    /// What the records of a session within a cut add up to; none if it has no records.
+    pub fn cut_session(&self, session: &StoredSession, cut: Cut) -> Result<Option<Session>, StoreError> {
+        sessions::refold(&self.connection, session.id.as_str(), session.seq, cut)
+    }
+
     /// What the events of an identity add up to as of a time.
     pub fn identity_windows(
         &self,
@@ -142,6 +166,11 @@ impl Reader {
         each: &mut Each<'_, ReputationEvent>,
     ) -> Result<(), StoreError> {
         export::reputation_events(&self.connection, self.orgs.get(org)?, each)
+    }
+
+    /// Every session of an organization, with its traces, the first that was heard of first.
+    pub fn each_session(&self, org: &OrgId, each: &mut Each<'_, StoredSession>) -> Result<(), StoreError> {
+        export::sessions(&self.connection, self.orgs.get(org)?, each)
     }
 
     /// Every key.

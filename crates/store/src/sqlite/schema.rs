@@ -14,8 +14,15 @@
 //!   however many events there are. `month` is the partition of an event, by which old ones are found.
 //! - `orgs.pruned` is the place up to which evaluations may be missing because of their age: a chain may end there. `orgs.top` is the
 //!   highest place that was ever taken, so that none is given again after its evaluation was erased.
+//! - A record of a session is kept once by its key: the fingerprint that tells repeats, or the number of the record where nothing
+//!   does. A trace that stands for a prompt has a key too, and no record. `state` is what the records add up to.
+//! - `due_at` is when a session has to be looked at: it may be over then, or there was something of it since, and it is looked at
+//!   again later. So it does not move with every record. It is null when the session is closed.
+//! - A session without a `session_id` is forgotten and waits to be deleted, like those of an agent that is no more.
 //! - `agents` holds what can be made again from the evaluations: the sums of the window. `renown verify` does so. Up to
 //!   which place of its organization's log a row is current is in `orgs.settled`.
+
+mod steps;
 
 use std::path::{Path, PathBuf};
 
@@ -23,6 +30,7 @@ use rusqlite::Connection;
 
 use super::backup;
 use crate::error::StoreError;
+use steps::{FIRST, FOURTH, SECOND, THIRD};
 
 /// "Rnwn", so that a file of another program is told apart from ours.
 const APPLICATION_ID: i64 = 0x526e_776e;
@@ -33,207 +41,11 @@ pub(super) const MINUTE_MS: i64 = 60_000;
 /// How many bits of a place are the running number inside an organization.
 pub(super) const SEQ_BITS: u32 = 40;
 
-/// The first version of the schema.
-const FIRST: &str = "
-CREATE TABLE orgs (
-    org        INTEGER PRIMARY KEY,
-    name       TEXT NOT NULL UNIQUE,
-    created_at INTEGER NOT NULL
-) STRICT;
-
-CREATE TABLE keys (
-    id           BLOB PRIMARY KEY,
-    org          INTEGER NOT NULL,
-    kind         TEXT NOT NULL,
-    label        TEXT,
-    hash         BLOB NOT NULL UNIQUE,
-    last_four    TEXT NOT NULL,
-    created_at   INTEGER NOT NULL,
-    last_used_at INTEGER,
-    revoked_at   INTEGER
-) STRICT;
-
-CREATE TABLE agents (
-    agent       INTEGER PRIMARY KEY,
-    org         INTEGER NOT NULL,
-    name        TEXT NOT NULL,
-    first_seen  INTEGER NOT NULL,
-    last_seen   INTEGER NOT NULL,
-    seen_minute INTEGER NOT NULL,
-    last_seq    INTEGER,
-    evaluations INTEGER NOT NULL DEFAULT 0,
-    passed      INTEGER NOT NULL DEFAULT 0,
-    streak      INTEGER NOT NULL DEFAULT 0,
-    latency_us  INTEGER NOT NULL DEFAULT 0,
-    score       INTEGER NOT NULL DEFAULT 0,
-    UNIQUE (org, name)
-) STRICT;
-CREATE INDEX agents_by_minute ON agents (org, seen_minute);
-
-CREATE TABLE evaluations (
-    seq           INTEGER PRIMARY KEY,
-    org           INTEGER NOT NULL,
-    agent         INTEGER NOT NULL,
-    previous      INTEGER,
-    evaluation_id TEXT NOT NULL,
-    passed        INTEGER NOT NULL,
-    latency_us    INTEGER NOT NULL,
-    gate_us       INTEGER NOT NULL,
-    agent_us      INTEGER,
-    tool          TEXT,
-    gates         TEXT NOT NULL,
-    created_at    INTEGER NOT NULL,
-    accepted_at   INTEGER NOT NULL,
-    score         INTEGER NOT NULL,
-    evaluations   INTEGER NOT NULL,
-    salt          BLOB NOT NULL
-) STRICT;
-CREATE UNIQUE INDEX evaluations_by_id ON evaluations (org, evaluation_id);
-CREATE INDEX evaluations_by_time ON evaluations (org, created_at);
-
-CREATE TABLE replies (
-    org         INTEGER NOT NULL,
-    key         TEXT NOT NULL,
-    fingerprint BLOB NOT NULL,
-    status      INTEGER NOT NULL,
-    body        BLOB NOT NULL,
-    created_at  INTEGER NOT NULL,
-    PRIMARY KEY (org, key)
-) STRICT, WITHOUT ROWID;
-CREATE INDEX replies_by_time ON replies (created_at);
-";
-
-/// The rows of agents may be behind the log; until now none was. A step never changes, so it says 40 where the code says `SEQ_BITS`.
-const SECOND: &str = "
-ALTER TABLE orgs ADD COLUMN settled INTEGER NOT NULL DEFAULT -1;
-UPDATE orgs SET settled = coalesce(
-    (SELECT max(seq) FROM evaluations e WHERE e.seq >= orgs.org << 40 AND e.seq < (orgs.org + 1) << 40), -1);
-";
-
-/// Runs, reputation events, settings, and what is forgotten.
-const THIRD: &str = "
-ALTER TABLE orgs ADD COLUMN latency_source TEXT NOT NULL DEFAULT 'gate';
-ALTER TABLE orgs ADD COLUMN pruned INTEGER NOT NULL DEFAULT -1;
-ALTER TABLE orgs ADD COLUMN top INTEGER NOT NULL DEFAULT -1;
-
-ALTER TABLE agents ADD COLUMN public INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE agents ADD COLUMN slug TEXT;
-CREATE UNIQUE INDEX agents_by_slug ON agents (slug) WHERE slug IS NOT NULL;
-
-CREATE TABLE reply_agents (
-    org   INTEGER NOT NULL,
-    key   TEXT NOT NULL,
-    agent INTEGER NOT NULL,
-    PRIMARY KEY (org, key, agent)
-) STRICT, WITHOUT ROWID;
-CREATE INDEX reply_agents_by_agent ON reply_agents (agent);
-CREATE TRIGGER replies_deleted AFTER DELETE ON replies BEGIN
-    DELETE FROM reply_agents WHERE org = OLD.org AND key = OLD.key;
-END;
-
-CREATE TABLE agent_run_scores (
-    run                   INTEGER PRIMARY KEY AUTOINCREMENT,
-    org                   INTEGER NOT NULL,
-    agent                 INTEGER NOT NULL,
-    run_id                TEXT NOT NULL,
-    workspace             TEXT NOT NULL,
-    spec_id               TEXT,
-    outcome               TEXT NOT NULL,
-    stages                TEXT,
-    wall_ms               INTEGER,
-    memory_peak_bytes     INTEGER,
-    memory_limit_bytes    INTEGER,
-    cpu_periods           INTEGER,
-    cpu_throttled_periods INTEGER,
-    cpu_throttled_ms      INTEGER,
-    started_ns            INTEGER,
-    finished_ns           INTEGER NOT NULL,
-    branch                TEXT,
-    pull_request          TEXT,
-    attributes            TEXT,
-    warnings              TEXT NOT NULL,
-    accepted_at           INTEGER NOT NULL,
-    digest                BLOB NOT NULL,
-    salt                  BLOB NOT NULL,
-    baseline_runs         INTEGER NOT NULL,
-    baseline_low_ms       INTEGER NOT NULL,
-    baseline_high_ms      INTEGER NOT NULL,
-    score                 INTEGER,
-    completion            INTEGER,
-    error_rate            INTEGER,
-    latency               INTEGER,
-    resource_efficiency   INTEGER,
-    defaulted             TEXT,
-    formula_version       TEXT
-) STRICT;
-CREATE UNIQUE INDEX runs_by_id ON agent_run_scores (org, run_id);
-CREATE INDEX runs_by_org ON agent_run_scores (org);
-CREATE INDEX runs_by_agent ON agent_run_scores (agent);
-CREATE INDEX runs_by_spec ON agent_run_scores (org, spec_id) WHERE spec_id IS NOT NULL;
-CREATE INDEX runs_by_finish ON agent_run_scores (org, workspace, finished_ns)
-    WHERE outcome = 'completed' AND wall_ms IS NOT NULL;
-
-CREATE TABLE identities (
-    identity INTEGER PRIMARY KEY AUTOINCREMENT,
-    org      INTEGER NOT NULL,
-    id       BLOB NOT NULL,
-    UNIQUE (org, id)
-) STRICT;
-
-CREATE TABLE reputation_events (
-    event          INTEGER PRIMARY KEY AUTOINCREMENT,
-    org            INTEGER NOT NULL,
-    identity       INTEGER NOT NULL,
-    event_id       BLOB NOT NULL,
-    month          INTEGER NOT NULL,
-    at_ns          INTEGER NOT NULL,
-    category       TEXT NOT NULL,
-    event_type     TEXT NOT NULL,
-    delta          INTEGER NOT NULL,
-    confidence     REAL NOT NULL,
-    reference_type TEXT NOT NULL,
-    reference_id   TEXT,
-    attributes     TEXT NOT NULL,
-    accepted_at    INTEGER NOT NULL,
-    salt           BLOB NOT NULL
-) STRICT;
-CREATE UNIQUE INDEX reputation_events_by_id ON reputation_events (org, event_id);
-CREATE INDEX reputation_events_by_time ON reputation_events (identity, at_ns);
-CREATE INDEX reputation_events_by_month ON reputation_events (month, at_ns);
-
-CREATE TABLE identity_sums (
-    identity   INTEGER NOT NULL,
-    level      INTEGER NOT NULL,
-    start      INTEGER NOT NULL,
-    category   TEXT NOT NULL,
-    count      INTEGER NOT NULL,
-    positive   INTEGER NOT NULL,
-    negative   INTEGER NOT NULL,
-    units      INTEGER NOT NULL,
-    millionths INTEGER NOT NULL,
-    PRIMARY KEY (identity, level, start, category)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE tombstones (
-    tombstone INTEGER PRIMARY KEY,
-    org       INTEGER NOT NULL,
-    digest    BLOB NOT NULL,
-    asked_at  INTEGER NOT NULL,
-    erased    INTEGER NOT NULL DEFAULT 0,
-    done_at   INTEGER,
-    agent     INTEGER,
-    last_seq  INTEGER,
-    identity  INTEGER
-) STRICT;
-CREATE INDEX tombstones_by_agent ON tombstones (agent);
-CREATE INDEX tombstones_open ON tombstones (tombstone) WHERE done_at IS NULL;
-";
-
 /// The version that this release writes.
-pub(super) const VERSION: i64 = 3;
+pub(super) const VERSION: i64 = 4;
 
 /// Step `n` of this list makes version `n + 1` of version `n`; the first makes version 1 of an empty file.
-pub(super) const STEPS: [&str; 3] = [FIRST, SECOND, THIRD];
+pub(super) const STEPS: [&str; 4] = [FIRST, SECOND, THIRD, FOURTH];
 
 /// Brings the database at a path to the version of the last step.
 pub(super) fn upgrade(connection: &mut Connection, path: &Path, steps: &[&str]) -> Result<(), StoreError> {

@@ -7,14 +7,17 @@
 //! compared from the first whole window on.
 //!
 //! A run has to have the score that its report gives against the baseline that is kept with it, and the sums of each identity's
-//! minutes, hours and days those of its events.
+//! minutes, hours and days those of its events. A session has to have the state that its records give, and one that is closed the
+//! reputation event that follows from it.
 
 mod identities;
 mod runs;
+mod sessions;
 
 use std::collections::HashMap;
 use std::fmt;
 
+use renown_core::ids::{IdError, OrgId};
 use renown_core::reputation::{Evaluation, Tally, WINDOW_SIZE, Window};
 use renown_core::units::Micros;
 use rusqlite::{Connection, OptionalExtension, Row};
@@ -39,6 +42,8 @@ pub struct Verified {
     pub unscored: u64,
     /// Reputation events that were added up again.
     pub events: u64,
+    /// Sessions whose records were folded again.
+    pub sessions: u64,
 }
 
 /// Something kept that is not what the evidence gives.
@@ -52,6 +57,8 @@ pub struct Difference {
     pub evaluation: Option<String>,
     /// The run, if it is about one.
     pub run: Option<String>,
+    /// The session, if it is about one.
+    pub session: Option<String>,
     /// What is compared.
     pub what: &'static str,
     /// What is kept.
@@ -62,7 +69,7 @@ pub struct Difference {
 
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { org, agent, evaluation, run, what, kept, fresh } = self;
+        let Self { org, agent, evaluation, run, session, what, kept, fresh } = self;
         match agent {
             Some(agent) => write!(f, "agent {agent:?} of {org}")?,
             None => write!(f, "organization {org}")?,
@@ -72,6 +79,9 @@ impl fmt::Display for Difference {
         }
         if let Some(run) = run {
             write!(f, ", run {run:?}")?;
+        }
+        if let Some(session) = session {
+            write!(f, ", session {session:?}")?;
         }
         write!(f, ": {what} is kept as {kept}, the evidence gives {fresh}")
     }
@@ -147,6 +157,7 @@ pub(super) fn run(connection: &Connection, report: &mut dyn FnMut(u64, u64)) -> 
         &mut (|_: &mut Verified| compare_marks(&moment)) as &mut dyn FnMut(&mut Verified) -> _,
         &mut |verified| runs::compare(&moment, verified),
         &mut |verified| identities::compare(&moment, verified),
+        &mut |verified| sessions::compare(&moment, verified),
     ] {
         verdict = match verdict {
             None => compare(&mut verified)?,
@@ -204,6 +215,16 @@ pub(super) fn identities_differ(connection: &Connection) -> Result<bool, StoreEr
     Ok(identities::compare(connection, &mut Verified::default())?.is_some())
 }
 
+/// The first session after this one whose state or event is not what its records give, and its organization.
+pub(super) fn session_that_differs(
+    connection: &Connection,
+    after: i64,
+) -> Result<Option<(i64, OrgId)>, StoreError> {
+    let found = sessions::first(connection, after, &mut Verified::default())?;
+    let named = |(number, difference): (i64, Box<Difference>)| Ok((number, difference.org.parse()?));
+    found.map(named).transpose().map_err(|error: IdError| rows::damaged("an organization")(error))
+}
+
 /// Up to which place the rows of an organization's agents hold its log.
 fn settled_of(connection: &Connection, org: OrgKey) -> Result<i64, StoreError> {
     let mut select = connection.prepare_cached("SELECT settled FROM orgs WHERE org = ?1")?;
@@ -221,7 +242,7 @@ fn compare_agents(
 ) -> Result<Option<Box<Difference>>, StoreError> {
     let mut select = connection.prepare(
         "SELECT agent, last_seq, evaluations, passed, streak, latency_us, score, last_seen, first_seen, \
-         seen_minute, org FROM agents ORDER BY agent",
+         seen_minute, org, heard_at FROM agents ORDER BY agent",
     )?;
     let mut rows = select.query([])?;
     while let Some(row) = rows.next()? {
@@ -231,9 +252,11 @@ fn compare_agents(
         let org: OrgKey = row.get(10)?;
         let fresh = [tally.evaluations(), tally.passed(), tally.streak(), tally.latency_us()].map(whole);
         let kept = [row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?];
-        // An agent that was only named was last seen then. A run is seen at once.
+        // An agent that was only named was last seen then. A run is seen at once, and so is what arrives of a session.
         let last_seen: i64 = last_accepted.map_or_else(|| row.get(8), Ok)?;
-        let last_seen = last_seen.max(runs::last_seen(connection, agent)?.unwrap_or(last_seen));
+        let heard_at: Option<i64> = row.get(11)?;
+        let others = runs::last_seen(connection, agent)?.max(heard_at);
+        let last_seen = last_seen.max(others.unwrap_or(last_seen));
         let found = differs("the organization", &org, &replayed.org.unwrap_or(org))
             .or(differs("the last evaluation", &row.get(1)?, &last_seq))
             .or(differs("the sums of the window", &kept, &fresh))
@@ -269,8 +292,17 @@ fn compare_marks(connection: &Connection) -> Result<Option<Box<Difference>>, Sto
         if let Some((what, kept, fresh)) =
             differs("the place of what is settled", &settled, &settled.min(last))
         {
-            let (org, agent, evaluation, run) = (row.get(1)?, None, None, None);
-            return Ok(Some(Box::new(Difference { org, agent, evaluation, run, what, kept, fresh })));
+            let (org, agent, evaluation, run, session) = (row.get(1)?, None, None, None, None);
+            return Ok(Some(Box::new(Difference {
+                org,
+                agent,
+                evaluation,
+                run,
+                session,
+                what,
+                kept,
+                fresh,
+            })));
         }
     }
     Ok(None)
@@ -290,6 +322,7 @@ fn name(
         agent: Some(text("SELECT name FROM agents WHERE agent = ?1", agent)),
         evaluation: seq.map(|seq| text("SELECT evaluation_id FROM evaluations WHERE seq = ?1", seq)),
         run: None,
+        session: None,
         what,
         kept,
         fresh,

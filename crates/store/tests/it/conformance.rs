@@ -87,15 +87,15 @@ fn the_store_on_sqlite_keeps_the_promises() {
 
 #[test]
 fn the_store_in_memory_walks_like_itself() {
-    walk::walk::<Memory>(1, 1300);
+    walk::walk::<Memory>(1, 1600);
 }
 
 #[test]
 fn the_store_on_sqlite_walks_like_the_one_in_memory() {
-    walk::walk::<OnDisk>(2, 4000);
+    walk::walk::<OnDisk>(2, 5000);
 }
 
 #[test]
 fn the_store_on_sqlite_walks_on_after_it_was_closed() {
-    walk::walk_and_reopen::<OnDisk>(3, 2000);
+    walk::walk_and_reopen::<OnDisk>(3, 2500);
 }

@@ -20,6 +20,8 @@ mod failures;
 mod forget;
 mod replay;
 mod runs;
+mod sessions;
 mod support;
+mod telemetry;
 mod upgrade;
 mod windows;

@@ -13,27 +13,29 @@ use std::path::{Path, PathBuf};
 
 use renown_core::identity::identity_of;
 use renown_core::ids::OrgId;
+use renown_core::session_metrics::{Signals, Trace};
 use renown_core::time::Timestamp;
-use renown_core::units::{Micros, Whole};
+use renown_core::units::{Micros, Unit, Whole};
 use renown_store::sqlite::{FILE, Reader};
 use renown_store::{
-    AgentQuery, AgentSort, EventQuery, LatencySource, OrgSettings, PublicationChange, Retention, RunQuery,
-    Steps, Store,
+    AgentQuery, AgentSort, EventQuery, LatencySource, NewSignals, NewTrace, OrgSettings, PublicationChange,
+    Retention, RunQuery, SessionQuery, Steps, Store, StoredSession,
 };
 use serde_json::{Value, json};
 
 use crate::dice::Dice;
 use crate::support::{Hand, Scratch, at, default_org, evaluation, event, key, once, open, run, verify, wait};
+use crate::telemetry::{batch, call, logs, prompt, spans, tool};
 
 /// Every version that a release has written.
-const VERSIONS: [i64; 3] = [1, 2, 3];
+const VERSIONS: [i64; 4] = [1, 2, 3, 4];
 
 fn fixture(version: i64, extension: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/fixtures/v{version}.{extension}"))
 }
 
 /// Two organizations; an agent with more than a window, one with little, one that is only named; keys and a reply; runs of
-/// two workspaces, and reputation events; an agent that is erased, and one that everybody may see.
+/// two workspaces, and reputation events; sessions, one of them closed; an agent that is erased, and one that everybody may see.
 fn write(store: &dyn Store, hand: &Hand) {
     let mut dice = Dice(1);
     let other: OrgId = "other".parse().unwrap();
@@ -68,15 +70,33 @@ fn write(store: &dyn Store, hand: &Hand) {
         );
         wait(store.add_run(&default_org(), run(&format!("r{number}"), &text), None)).unwrap();
     }
+    write_sessions(store);
     let days_ago = |number: i64| -86_400_000 * number / 3 + number;
     let events = (0..200).map(|number| event("busy", number, days_ago(number)));
     wait(store.add_reputation_events(&default_org(), events.collect(), None)).unwrap();
     let publication =
         PublicationChange { public: Some(true), spare: None, slug: Some("busy-one".parse().unwrap()) };
     wait(store.publish(&default_org(), &"busy".parse().unwrap(), publication)).unwrap();
+    hand.turn(10_000);
+    assert_eq!(wait(store.close_sessions()).unwrap().len(), 1);
     wait(store.append(&other, vec![evaluation("erased", "gone")], None)).unwrap();
     wait(store.erase(&other, &"erased".parse().unwrap())).unwrap();
     while wait(store.tend(Retention::default())).unwrap() {}
+}
+
+fn write_sessions(store: &dyn Store) {
+    for (session, ms) in [("closed", -7_200_000), ("open", -1000), ("spans", -2000)] {
+        let mut all = vec![prompt(session, 1, ms), tool(session, 2, ms + 60_000, "Edit", true)];
+        all.push(tool(session, 3, ms + 61_000, "Bash", false));
+        all.push(call(session, 4, ms + 62_000, "0.05"));
+        let records = if session == "spans" { spans(session, ms) } else { logs("busy", &all) };
+        wait(store.add_records(&default_org(), batch(&records))).unwrap();
+    }
+    let signals = Signals { confidence: Some(Unit::HALF), ..Signals::default() };
+    let trace = Trace { trace_id: "t1".parse().unwrap(), signals, source: None };
+    let traces = vec![NewTrace { trace, started_at: Some(at(5)) }];
+    let signals = NewSignals { agent: Some("named".parse().unwrap()), traces };
+    wait(store.add_signals(&default_org(), &"told".parse().unwrap(), signals, None)).unwrap();
 }
 
 /// Everything that a caller could see of it.
@@ -111,7 +131,7 @@ fn tell(store: &dyn Store) -> Value {
         ])).collect();
         json!({
             "org": name, "agents": agents, "events": events, "runs": tell_runs(store, &org),
-            "identity": tell_identity(store, &org), "erased": erased,
+            "identity": tell_identity(store, &org), "erased": erased, "sessions": tell_sessions(store, &org),
             "latency_source": wait(store.settings(&org)).unwrap().latency_source.name(),
         })
     });
@@ -158,6 +178,26 @@ fn tell_runs(store: &dyn Store, org: &OrgId) -> Value {
         .collect();
     let ranked = wait(store.competition(org, &"login".parse().unwrap())).unwrap();
     json!({ "runs": runs, "ranking": ranked.iter().map(|run| &run.id).collect::<Vec<_>>() })
+}
+
+/// Every session with its traces.
+fn tell_sessions(store: &dyn Store, org: &OrgId) -> Value {
+    let query = SessionQuery { limit: 100, with_traces: true, ..SessionQuery::default() };
+    let all = wait(store.sessions(org, query)).unwrap().sessions;
+    let session = |session: &StoredSession| {
+        let traces: Vec<String> = session.traces.iter().map(|trace| format!("{trace:?}")).collect();
+        let report = session.ledger.as_ref().map(|ledger| json!(ledger.report()));
+        json!([
+            session.id,
+            session.agent,
+            session.began_at,
+            session.last_seen,
+            session.closed_at,
+            report,
+            traces
+        ])
+    };
+    all.iter().map(session).collect()
 }
 
 /// The reputation of the identity of an agent, and how it is shown.

@@ -124,6 +124,7 @@ impl Log<'_> {
     /// Lets go of everything that is held of an agent.
     fn forget_agent(&mut self, key: AgentKey) {
         self.agents.pop(&key);
+        self.sessions.forget_agent(key.0, &key.1);
         self.touched.retain(|touched| *touched != key);
         self.erased.insert(key);
     }

@@ -58,14 +58,47 @@ impl Log<'_> {
             grave.identity,
             AT_ONCE,
         )?;
-        let evidence = evaluations + runs + events;
-        let done_at = (evidence + sums == 0).then(|| self.latest.millis());
+        let (sessions, more_sessions) = self.erase_sessions(grave.agent)?;
+        let evidence = evaluations + runs + events + sessions;
+        let done_at = (evidence + sums == 0 && !more_sessions).then(|| self.latest.millis());
         let mut update = self.connection.prepare_cached(
             "UPDATE tombstones SET erased = erased + ?2, done_at = ?3 WHERE tombstone = ?1",
         )?;
         update.execute(params![grave.tombstone, evidence, done_at])?;
         self.holds_erased_pages |= done_at.is_some();
         Ok(())
+    }
+
+    /// Deletes some records of an agent's sessions, and the sessions that have none left. How much evidence that was, and whether
+    /// there is more.
+    pub(super) fn erase_sessions(&self, agent: Option<i64>) -> Result<(usize, bool), StoreError> {
+        let mut select =
+            self.connection.prepare_cached("SELECT session FROM sessions WHERE agent = ?1 LIMIT 1")?;
+        let mut records = self.connection.prepare_cached(
+            "DELETE FROM session_records WHERE session = ?1 AND key IN \
+             (SELECT key FROM session_records WHERE session = ?1 LIMIT ?2) RETURNING record <> x''",
+        )?;
+        let (mut steps, mut evidence) = (0, 0);
+        while steps < AT_ONCE {
+            let found: Option<i64> = select.query_row([agent], |row| row.get(0)).optional()?;
+            let Some(session) = found else { return Ok((evidence, false)) };
+            // A key that only tells a repeat is no evidence of its own.
+            let gone = records.query_map(params![session, AT_ONCE], |row| row.get(0))?;
+            let gone: Vec<bool> = gone.collect::<Result<_, _>>()?;
+            let traces = self.delete(
+                "DELETE FROM session_traces WHERE session = ?1 AND trace_id IN \
+                 (SELECT trace_id FROM session_traces WHERE session = ?1 LIMIT ?2)",
+                Some(session),
+                AT_ONCE,
+            )?;
+            evidence += gone.iter().filter(|is_record| **is_record).count() + traces;
+            steps += 1 + gone.len() + traces;
+            if gone.len() + traces == 0 {
+                let mut delete = self.connection.prepare_cached("DELETE FROM sessions WHERE session = ?1")?;
+                delete.execute([session])?;
+            }
+        }
+        Ok((evidence, true))
     }
 
     fn delete(&self, sql: &str, owner: Option<i64>, at_once: usize) -> Result<usize, StoreError> {

@@ -45,7 +45,11 @@ impl Log<'_> {
         for agent in events.iter().filter_map(|new| new.agent.as_ref()) {
             self.recall(&(org, agent.clone()), 0)?;
         }
-        let mut recorded = Recorded::default();
+        let refused = self.first_bridge(org, events.iter().map(|new| new.event.event_id))?;
+        let mut recorded = Recorded { refused, ..Recorded::default() };
+        if refused.is_some() {
+            return Ok(recorded);
+        }
         let (mut identities, mut changes) = (HashMap::new(), Changes::default());
         for new in events {
             let known = match identities.get(&new.identity) {
@@ -90,7 +94,7 @@ impl Log<'_> {
     }
 
     /// Makes an identity known; its number.
-    fn insert_identity(&self, org: OrgKey, identity: IdentityId) -> Result<i64, StoreError> {
+    pub(super) fn insert_identity(&self, org: OrgKey, identity: IdentityId) -> Result<i64, StoreError> {
         let mut insert =
             self.connection.prepare_cached("INSERT INTO identities (org, id) VALUES (?1, ?2)")?;
         insert.execute(params![org, identity.as_uuid().as_bytes()])?;
@@ -98,7 +102,12 @@ impl Log<'_> {
     }
 
     /// Keeps an event; false if there is one of its id.
-    fn insert_event(&mut self, org: OrgKey, identity: i64, event: &Event) -> Result<bool, StoreError> {
+    pub(super) fn insert_event(
+        &mut self,
+        org: OrgKey,
+        identity: i64,
+        event: &Event,
+    ) -> Result<bool, StoreError> {
         let salt: Salt =
             self.salts.take().map_err(|error| StoreError::Damaged(format!("no random bytes: {error}")))?;
         let mut insert = self.connection.prepare_cached(

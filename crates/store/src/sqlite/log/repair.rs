@@ -1,16 +1,20 @@
-//! Makes again what is kept beside the evidence: scores of runs that failed inside, sums of agents, sums of identities.
+//! Makes again what is kept beside the evidence: scores of runs that failed inside, sums of agents and identities, states of sessions.
 //!
 //! Evidence is never touched. What was scored stays as it was, also where a formula has changed since.
 
 use renown_core::identity::Part;
+use renown_core::ids::OrgId;
+use renown_telemetry::ledger::{Cut, Session};
 use rusqlite::params;
 
 use super::Log;
 use super::identities::Changes;
 use crate::error::StoreError;
+use crate::evidence::Seq;
 use crate::runs::Scored;
 use crate::sqlite::agents::AgentState;
 use crate::sqlite::runs::{RUN, baseline_of, run};
+use crate::sqlite::sessions::refold;
 use crate::sqlite::{identities, rows, verify};
 
 /// What was made again.
@@ -24,6 +28,8 @@ pub struct Repaired {
     pub damaged: u64,
     /// Whether the sums of identities were others.
     pub identities: bool,
+    /// Sessions whose state, or the event that they became, was another.
+    pub sessions: u64,
 }
 
 impl Log<'_> {
@@ -34,7 +40,8 @@ impl Log<'_> {
         if identities {
             self.repair_identities()?;
         }
-        Ok(Repaired { runs, agents, damaged, identities })
+        let sessions = self.repair_sessions()?;
+        Ok(Repaired { runs, agents, damaged, identities, sessions })
     }
 
     /// Scores the runs that have no score, against what was known when they were accepted.
@@ -119,5 +126,35 @@ impl Log<'_> {
             changes.add(row.get(0)?, row.get(1)?, identities::category(row, 2)?, Part::of(delta));
         }
         self.change_sums(&changes, 1)
+    }
+
+    /// Folds the records of sessions again whose state is another, and tells again what follows from those that are closed.
+    fn repair_sessions(&mut self) -> Result<u64, StoreError> {
+        let mut repaired = 0;
+        let mut after = 0;
+        while let Some((number, org)) = verify::session_that_differs(self.connection, after)? {
+            self.repair_session(number, &org)?;
+            (after, repaired) = (number, repaired + 1);
+        }
+        Ok(repaired)
+    }
+
+    fn repair_session(&mut self, number: i64, org: &OrgId) -> Result<(), StoreError> {
+        let mut select =
+            self.connection.prepare_cached("SELECT session_id FROM sessions WHERE session = ?1")?;
+        let id: String = select.query_row([number], |row| row.get(0))?;
+        let state = refold(self.connection, &id, Seq(number), Cut::default())?;
+        let state = state.as_ref().map(Session::to_bytes).unwrap_or_default();
+        let mut update =
+            self.connection.prepare_cached("UPDATE sessions SET state = ?2 WHERE session = ?1")?;
+        update.execute(params![number, state])?;
+        let key = (self.orgs.get(org)?, id.parse().map_err(rows::damaged("a session id"))?);
+        self.sessions.forget(&key);
+        if let Some(mut held) = self.find_session(&key)?
+            && !held.is_open
+        {
+            self.tell(org, &mut held)?;
+        }
+        Ok(())
     }
 }

@@ -48,7 +48,7 @@ impl Log<'_> {
     }
 
     /// Makes an agent known, if it is not, and notes that it was seen. Gives its number.
-    fn see_agent(&mut self, key: &AgentKey) -> Result<i64, StoreError> {
+    pub(super) fn see_agent(&mut self, key: &AgentKey) -> Result<i64, StoreError> {
         self.recall(key, 0)?;
         if !self.agents.contains(key) {
             self.insert_agent(key)?;

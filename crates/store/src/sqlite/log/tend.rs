@@ -14,6 +14,7 @@ use rusqlite::{OptionalExtension, params};
 
 use super::Log;
 use super::identities::Changes;
+use super::sessions::NOBODY;
 use crate::admin::Retention;
 use crate::error::StoreError;
 use crate::evidence::Seq;
@@ -38,6 +39,8 @@ pub(super) struct Sweep {
     day: i64,
     /// The run that was looked at last; none when all were.
     run: Option<i64>,
+    /// The session that was looked at last; none when all were.
+    session: Option<i64>,
     /// The organizations whose evaluations are still to be looked at, the first with the place reached.
     orgs: Vec<(OrgKey, i64)>,
     /// The oldest evaluation of an agent's window, by its number.
@@ -84,7 +87,16 @@ impl Log<'_> {
         }
         if self.sweep.day != now / DAY_MS {
             let orgs = self.all_orgs()?.into_iter().map(|org| (org, org.places().0.0 - 1)).collect();
-            self.sweep = Sweep { day: now / DAY_MS, run: Some(0), orgs, floors: HashMap::new() };
+            self.sweep =
+                Sweep { day: now / DAY_MS, run: Some(0), session: Some(0), orgs, floors: HashMap::new() };
+        }
+        if self.erase_sessions(Some(NOBODY))?.1 {
+            return Ok(true);
+        }
+        if let Some(before) = limit(retention.sessions_days)
+            && self.sweep.session.is_some()
+        {
+            return self.forget_sessions(before).map(|()| true);
         }
         match (limit(retention.runs_days), limit(retention.evaluations_days)) {
             (Some(before), _) if self.sweep.run.is_some() => self.forget_runs(before).map(|()| true),
@@ -149,6 +161,30 @@ impl Log<'_> {
         }
         // Runs are accepted in the order of their numbers: the first that is not old is the last that is looked at.
         self.sweep.run = old.last().copied().filter(|_| old.len() == AT_ONCE);
+        Ok(())
+    }
+
+    /// Looks at some sessions and forgets those that are over and of which nothing arrived since. What is left of them is deleted next.
+    fn forget_sessions(&mut self, before_ms: i64) -> Result<(), StoreError> {
+        let mut select = self.connection.prepare_cached(
+            "SELECT session, org, session_id, due_at IS NULL AND last_seen < ?3 FROM sessions \
+             WHERE session > ?1 ORDER BY session LIMIT ?2",
+        )?;
+        let found = select.query_map(params![self.sweep.session, AT_ONCE, before_ms], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+        })?;
+        let found: Vec<(i64, OrgKey, Option<String>, bool)> = found.collect::<Result<_, _>>()?;
+        drop(select);
+        self.sweep.session = found.last().map(|(session, ..)| *session).filter(|_| found.len() == AT_ONCE);
+        let mut forget = self.connection.prepare_cached(
+            "UPDATE sessions SET agent = ?2, session_id = NULL, told = NULL, state = x'', event = NULL WHERE session = ?1",
+        )?;
+        for (session, org, id, _) in found.into_iter().filter(|(.., is_old)| *is_old) {
+            forget.execute(params![session, NOBODY])?;
+            if let Some(id) = id.and_then(|id| id.parse().ok()) {
+                self.sessions.forget(&(org, id));
+            }
+        }
         Ok(())
     }
 

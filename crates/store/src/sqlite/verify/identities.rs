@@ -45,6 +45,7 @@ fn name(connection: &Connection, identity: i64) -> Result<Box<Difference>, Store
         agent: None,
         evaluation: None,
         run: None,
+        session: None,
         what: "the sums of an identity",
         kept: format!("others than those of the events of {id}"),
         fresh: "sums that differ".to_owned(),

@@ -31,7 +31,8 @@ pub(super) fn compare(
         {
             let org = orgs.query_row([kept.seq.0], |row| row.get(0))?;
             let (agent, run) = (Some(kept.agent.to_string()), Some(kept.id.to_string()));
-            let difference = Difference { org, agent, evaluation: None, run, what, kept: kept_as, fresh };
+            let difference =
+                Difference { org, agent, evaluation: None, run, session: None, what, kept: kept_as, fresh };
             return Ok(Some(Box::new(difference)));
         }
         verified.runs += 1;

@@ -4,6 +4,7 @@
 //! compared. A few agents get most of the evaluations, so their windows fill and slide.
 
 mod evidence;
+mod sessions;
 
 use std::fmt::Debug;
 
@@ -77,7 +78,7 @@ impl<S: Subject> Walk<S> {
                 self.both(|store| wait(store.ready()));
             }
             self.turn_clock();
-            match self.dice.roll(27) {
+            match self.dice.roll(34) {
                 0..8 => self.append(),
                 8 => self.add_agent(),
                 9 => self.create_key(),
@@ -92,9 +93,14 @@ impl<S: Subject> Walk<S> {
                 21..23 => self.add_reputation_events(),
                 23 => self.identity(),
                 24 if self.dice.one_in(6) => self.erase(),
+                25..29 => self.add_records(),
+                29 => self.add_signals(),
+                30 => self.close_sessions(),
+                31 => self.sessions(),
                 _ => self.standing(),
             }
         }
+        self.all_sessions();
         self.subject.verify();
         let org: OrgId = ORGS[0].parse().unwrap();
         let query = EventQuery { limit: usize::MAX, ..EventQuery::default() };

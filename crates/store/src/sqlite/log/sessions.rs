@@ -1,0 +1,398 @@
+//! Sessions: records that are new are kept and folded, and what they add up to is written with them.
+//!
+//! The sessions that were lately written are held in memory, with a bound. One that is being changed is taken out of there and put
+//! back when it is written, so that nothing of a write that fails is left.
+
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
+
+use lru::LruCache;
+use renown_core::ids::{AgentId, OrgId, SessionId};
+use renown_core::time::Timestamp;
+use renown_telemetry::account::Account;
+use renown_telemetry::facts::{Batch, Fact, Fingerprint, Origin};
+use renown_telemetry::kept;
+use renown_telemetry::ledger::Session;
+use rusqlite::{Statement, params};
+
+use super::Log;
+use crate::error::StoreError;
+use crate::evidence::{Once, Seq};
+use crate::sessions::{NewSignals, last_event, over_at};
+use crate::sqlite::orgs::OrgKey;
+use crate::sqlite::rows::{damaged, nanos, time};
+use crate::sqlite::sessions::ledger;
+
+/// How many sessions the writer holds between two transactions: about a kilobyte each.
+const HELD_MAX: usize = 8192;
+
+/// The number of an agent that is none: of a session that is new, or forgotten.
+pub(super) const NOBODY: i64 = 0;
+
+/// The organization of a session and its id.
+pub(super) type SessionKey = (OrgKey, SessionId);
+
+/// The sessions that were lately written.
+pub(super) struct HeldSessions {
+    held: LruCache<SessionKey, Held>,
+    /// Those that the open transaction has written.
+    touched: Vec<SessionKey>,
+}
+
+impl HeldSessions {
+    pub(super) fn new() -> Self {
+        Self { held: LruCache::unbounded(), touched: Vec::new() }
+    }
+
+    /// The transaction is durable. Lets go of those that were not used for longest.
+    pub(super) fn commit(&mut self) {
+        self.touched.clear();
+        while self.held.len() > HELD_MAX {
+            self.held.pop_lru();
+        }
+    }
+
+    /// The transaction is not.
+    pub(super) fn roll_back(&mut self) {
+        for key in self.touched.drain(..) {
+            self.held.pop(&key);
+        }
+    }
+
+    /// Lets go of the sessions of an agent.
+    pub(super) fn forget_agent(&mut self, org: OrgKey, agent: &AgentId) {
+        let theirs =
+            self.held.iter().filter(|((o, _), held)| *o == org && held.agent.as_ref() == Some(agent));
+        let theirs: Vec<SessionKey> = theirs.map(|(key, _)| key.clone()).collect();
+        for key in &theirs {
+            self.forget(key);
+        }
+    }
+
+    pub(super) fn forget(&mut self, key: &SessionKey) {
+        self.held.pop(key);
+    }
+
+    /// Takes a session up to change it, if it is held.
+    pub(super) fn take(&mut self, key: &SessionKey) -> Option<Held> {
+        self.held.pop(key)
+    }
+}
+
+/// A session as the writer knows it.
+pub(super) struct Held {
+    pub(super) number: i64,
+    /// Whose it is; none until that was first written.
+    pub(super) agent: Option<AgentId>,
+    /// The agent that was sent with signals.
+    told: Option<AgentId>,
+    first_seen: Timestamp,
+    pub(super) last_seen: Timestamp,
+    began_at: Timestamp,
+    /// The last event, as far as it decides whether the session is over.
+    pub(super) last_event: Timestamp,
+    pub(super) is_open: bool,
+    pub(super) closed_at: Option<Timestamp>,
+    records: i64,
+    traces: i64,
+    pub(super) ledger: Session,
+    /// The number of the reputation event that it became.
+    pub(super) event: Option<i64>,
+}
+
+impl Held {
+    fn new(number: i64, id: &SessionId, now: Timestamp) -> Self {
+        Self {
+            number,
+            agent: None,
+            told: None,
+            first_seen: now,
+            last_seen: now,
+            began_at: now,
+            last_event: Timestamp::MIN,
+            is_open: false,
+            closed_at: None,
+            records: 0,
+            traces: 0,
+            ledger: Session::new(id.as_str()),
+            event: None,
+        }
+    }
+
+    /// Its records, if it has any.
+    pub(super) fn scored(&self) -> Option<&Session> {
+        (self.records > 0).then_some(&self.ledger)
+    }
+
+    /// Keeps a record and adds it to the others; false if it is there already.
+    fn take(
+        &mut self,
+        insert: &mut Statement<'_>,
+        origin: &Origin<&str>,
+        facts: &[Fact<&str>],
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let bytes = kept::encode(origin, facts.iter().cloned());
+        let number = self.number;
+        let mut keep = |key: i64, bytes: &[u8]| insert.execute(params![number, key, bytes]);
+        // A record that nothing tells from another has its number, which a fingerprint may have by chance.
+        let mut key = origin.repeat.map_or(self.records + 1, key_of);
+        while keep(key, &bytes)? == 0 {
+            if origin.repeat.is_some() {
+                return Ok(false);
+            }
+            key += 1;
+        }
+        let mut failed = None;
+        self.ledger.take(origin, facts, |trace| match keep(key_of(trace), &[]) {
+            Ok(kept) => kept > 0,
+            Err(error) => {
+                failed = Some(error);
+                false
+            }
+        });
+        if let Some(error) = failed {
+            return Err(error.into());
+        }
+        self.records += 1;
+        self.last_event = self.last_event.max(last_event(origin, now));
+        Ok(true)
+    }
+}
+
+/// A session that is being changed.
+struct Taken {
+    key: SessionKey,
+    held: Held,
+    is_changed: bool,
+}
+
+/// A fingerprint as a key.
+fn key_of(fingerprint: Fingerprint) -> i64 {
+    fingerprint.get().cast_signed()
+}
+
+impl Log<'_> {
+    /// Adds the records of a batch, each once.
+    pub(in crate::sqlite) fn add_records(
+        &mut self,
+        org: &OrgId,
+        batch: &Batch,
+    ) -> Result<Account, StoreError> {
+        let org = self.orgs.get(org)?;
+        // Before anything is written: an agent whose evidence makes no sense fails only the writes that name it.
+        let agents: HashSet<&str> = batch.records().map(|(origin, _)| origin.agent_id.value).collect();
+        for agent in agents {
+            self.recall(&(org, agent.parse().map_err(damaged("an agent id"))?), 0)?;
+        }
+        let mut account = batch.account;
+        let (mut taken, mut places) = (Vec::new(), HashMap::new());
+        for (origin, facts) in batch.records() {
+            let place = *match places.entry(origin.session) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(vacant) => {
+                    let key = (org, origin.session.parse().map_err(damaged("a session id"))?);
+                    let (held, is_new) = self.take_session(&key)?;
+                    account.sessions += u64::from(is_new);
+                    taken.push(Taken { key, held, is_changed: is_new });
+                    vacant.insert(taken.len() - 1)
+                }
+            };
+            let Some(session) = taken.get_mut(place) else { continue };
+            let facts: Vec<_> = facts.collect();
+            if !session.held.take(&mut self.insert_record, &origin, &facts, self.latest)? {
+                account.duplicates += 1;
+                continue;
+            }
+            session.is_changed = true;
+            account.facts += facts.len() as u64;
+            account.unknown_events += u64::from(!origin.known);
+            account.no_time += u64::from(origin.at.is_none());
+        }
+        for Taken { key, mut held, is_changed } in taken {
+            if is_changed {
+                self.write_session(&key, &mut held, true)?;
+            }
+            self.hold(key, held);
+        }
+        self.close_early()?;
+        Ok(account)
+    }
+
+    /// Keeps signals of a session.
+    pub(in crate::sqlite) fn add_signals(
+        &mut self,
+        org: &OrgId,
+        session: SessionId,
+        signals: &NewSignals,
+        once: Option<Once<()>>,
+    ) -> Result<(), StoreError> {
+        let (name, org) = (org, self.orgs.get(org)?);
+        let key = (org, session);
+        if let Some(agent) = &signals.agent {
+            self.recall(&(org, agent.clone()), 0)?;
+        }
+        let (mut held, _) = self.take_session(&key)?;
+        let mut upsert = self.connection.prepare_cached(
+            "INSERT INTO session_traces (session, trace_id, place, started_ns, confidence, loop_detection, tool_correctness, \
+             coherence) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (session, trace_id) DO UPDATE SET \
+             started_ns = excluded.started_ns, confidence = excluded.confidence, loop_detection = excluded.loop_detection, \
+             tool_correctness = excluded.tool_correctness, coherence = excluded.coherence",
+        )?;
+        for new in &signals.traces {
+            held.traces += 1;
+            let signals = new.trace.signals;
+            let signal = |signal: Option<renown_core::units::Unit>| signal.map(renown_core::units::Unit::get);
+            upsert.execute(params![
+                held.number,
+                new.trace.trace_id.as_str(),
+                held.traces,
+                new.started_at.map(Timestamp::nanos),
+                signal(signals.confidence),
+                signal(signals.loop_detection),
+                signal(signals.tool_correctness),
+                signal(signals.coherence),
+            ])?;
+        }
+        drop(upsert);
+        held.told = signals.agent.clone().or(held.told.take());
+        let was_open = held.is_open;
+        let agent = self.write_session(&key, &mut held, was_open)?;
+        if !was_open {
+            self.tell(name, &mut held)?;
+        }
+        self.hold(key, held);
+        self.keep_reply(once, &(), org, || vec![agent])
+    }
+
+    /// Takes a session up to change it, and makes it known if it is new; whether it is.
+    fn take_session(&mut self, key: &SessionKey) -> Result<(Held, bool), StoreError> {
+        if let Some(held) = self.sessions.take(key) {
+            return Ok((held, false));
+        }
+        if let Some(held) = self.find_session(key)? {
+            return Ok((held, false));
+        }
+        // The id may be that of a session whose agent was erased, and which is not gone yet.
+        let mut free = self
+            .connection
+            .prepare_cached("UPDATE sessions SET session_id = NULL WHERE org = ?1 AND session_id = ?2")?;
+        free.execute(params![key.0, key.1.as_str()])?;
+        drop(free);
+        // Whose it is, is known when all that arrived with it is read.
+        let now = self.latest;
+        let mut insert = self.connection.prepare_cached(
+            "INSERT INTO sessions (org, session_id, agent, first_seen, last_seen, began_ns, last_ns, state) \
+             VALUES (?1, ?2, ?3, ?4, ?4, ?5, ?6, x'')",
+        )?;
+        let (first_seen, began_ns) = (now.millis(), now.nanos());
+        insert.execute(params![
+            key.0,
+            key.1.as_str(),
+            NOBODY,
+            first_seen,
+            began_ns,
+            Timestamp::MIN.nanos()
+        ])?;
+        Ok((Held::new(self.connection.last_insert_rowid(), &key.1, now), true))
+    }
+
+    /// Takes up a session that is known and not held.
+    pub(super) fn find_session(&self, key: &SessionKey) -> Result<Option<Held>, StoreError> {
+        let mut select = self.connection.prepare_cached(
+            "SELECT s.session, a.name, s.told, s.first_seen, s.last_seen, s.began_ns, s.last_ns, s.due_at IS NOT NULL, \
+             s.closed_at, s.records, s.state, s.traces, s.event FROM sessions s JOIN agents a ON a.agent = s.agent \
+             WHERE s.org = ?1 AND s.session_id = ?2",
+        )?;
+        let mut rows = select.query(params![key.0, key.1.as_str()])?;
+        let Some(row) = rows.next()? else { return Ok(None) };
+        let (agent, told): (String, Option<String>) = (row.get(1)?, row.get(2)?);
+        let closed_at: Option<i64> = row.get(8)?;
+        let state = row.get_ref(10)?.as_blob().map_err(damaged("a session's state"))?;
+        Ok(Some(Held {
+            number: row.get(0)?,
+            agent: Some(agent.parse().map_err(damaged("an agent id"))?),
+            told: told.map(|told| told.parse()).transpose().map_err(damaged("an agent id"))?,
+            first_seen: time(row.get(3)?)?,
+            last_seen: time(row.get(4)?)?,
+            began_at: nanos(row.get(5)?)?,
+            last_event: nanos(row.get(6)?)?,
+            is_open: row.get(7)?,
+            closed_at: closed_at.map(time).transpose()?,
+            records: row.get(9)?,
+            ledger: ledger(self.connection, key.1.as_str(), Seq(row.get(0)?), state)?
+                .unwrap_or_else(|| Session::new(key.1.as_str())),
+            traces: row.get(11)?,
+            event: row.get(12)?,
+        }))
+    }
+
+    /// Holds a session that the open transaction may have written.
+    pub(super) fn hold(&mut self, key: SessionKey, held: Held) {
+        self.sessions.touched.push(key.clone());
+        self.sessions.held.push(key, held);
+    }
+
+    /// Writes what is known of a session of which something has just arrived, and its agent. It is open from then on, or not.
+    fn write_session(
+        &mut self,
+        key: &SessionKey,
+        held: &mut Held,
+        is_open: bool,
+    ) -> Result<AgentId, StoreError> {
+        let now = self.latest;
+        let told = held.told.clone().map_or_else(|| held.ledger.agent_id().parse(), Ok);
+        let agent: AgentId = told.map_err(damaged("an agent id"))?;
+        let number = self.hear_of(key.0, &agent)?;
+        (held.last_seen, held.agent) = (now, Some(agent.clone()));
+        let mut update = self.connection.prepare_cached(
+            "UPDATE sessions SET told = ?2, last_seen = ?3, last_ns = ?4, records = ?5, traces = ?6, state = ?7 \
+             WHERE session = ?1",
+        )?;
+        update.execute(params![
+            held.number,
+            held.told.as_ref().map(AgentId::as_str),
+            now.millis(),
+            held.last_event.nanos(),
+            held.records,
+            held.traces,
+            held.scored().map(Session::to_bytes).unwrap_or_default(),
+        ])?;
+        // Apart, because an indexed column that is set is written to its index also where it stays the same.
+        let mut moves = self
+            .connection
+            .prepare_cached("UPDATE sessions SET agent = ?2, began_ns = ?3 WHERE session = ?1 AND (agent, began_ns) <> (?2, ?3)")?;
+        held.began_at = self.began_at(held)?;
+        moves.execute(params![held.number, number, held.began_at.nanos()])?;
+        if is_open && !held.is_open {
+            let due_at = over_at(held.last_event, now).millis();
+            let mut open =
+                self.connection.prepare_cached("UPDATE sessions SET due_at = ?2 WHERE session = ?1")?;
+            open.execute(params![held.number, due_at])?;
+            held.is_open = true;
+            self.open_sessions = self.open_sessions.map(|open| open + 1);
+        }
+        Ok(agent)
+    }
+
+    /// When a session began; where nothing says so, when it was first heard of.
+    fn began_at(&self, held: &Held) -> Result<Timestamp, StoreError> {
+        if let Some(started_at) = held.scored().and_then(Session::started_at) {
+            return Ok(started_at);
+        }
+        let mut select = self
+            .connection
+            .prepare_cached("SELECT min(started_ns) FROM session_traces WHERE session = ?1")?;
+        let of_traces: Option<i64> = select.query_row([held.number], |row| row.get(0))?;
+        of_traces.map_or(Ok(held.first_seen), nanos)
+    }
+
+    /// Makes the agent of a session known, if it is not, and notes that it was heard of. Gives its number.
+    fn hear_of(&mut self, org: OrgKey, agent: &AgentId) -> Result<i64, StoreError> {
+        let number = self.see_agent(&(org, agent.clone()))?;
+        let mut update =
+            self.connection.prepare_cached("UPDATE agents SET heard_at = ?2 WHERE agent = ?1")?;
+        update.execute(params![number, self.latest.millis()])?;
+        Ok(number)
+    }
+}

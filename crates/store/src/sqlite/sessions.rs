@@ -1,0 +1,247 @@
+//! Rows of sessions into values, and the store of them.
+
+use renown_core::ids::{OrgId, SessionId};
+use renown_core::session_metrics::{Signals, Trace};
+use renown_core::units::Unit;
+use renown_telemetry::account::Account;
+use renown_telemetry::facts::Batch;
+use renown_telemetry::kept::Kept;
+use renown_telemetry::ledger::{Cut, Session};
+use renown_telemetry::{derived, kept};
+use rusqlite::{Connection, Row, params};
+
+use super::Sqlite;
+use super::orgs::OrgKey;
+use super::readers::Patience;
+use super::rows::{damaged, nanos, text, time};
+use crate::Reply;
+use crate::error::StoreError;
+use crate::evidence::{Once, Seq};
+use crate::sessions::{
+    Closed, NewSignals, NewTrace, SessionQuery, SessionStore, SessionTrace, Sessions, StoredSession, traces,
+};
+
+/// The columns of a [`StoredSession`], in the order in which [`session`] reads them. Those of an agent that is no more are not seen.
+pub(super) const SESSION: &str = "SELECT s.session, s.session_id, a.name, s.began_ns, s.last_seen, \
+     CASE WHEN s.due_at IS NULL THEN s.closed_at END, s.state \
+     FROM sessions s JOIN agents a ON a.agent = s.agent";
+
+/// A session, without its traces.
+pub(super) fn session(connection: &Connection, row: &Row<'_>) -> Result<StoredSession, StoreError> {
+    let closed_at: Option<i64> = row.get(5)?;
+    let (seq, id): (_, SessionId) = (Seq(row.get(0)?), text(row, 1, "a session id")?);
+    Ok(StoredSession {
+        seq,
+        agent: text(row, 2, "an agent id")?,
+        began_at: nanos(row.get(3)?)?,
+        last_seen: time(row.get(4)?)?,
+        closed_at: closed_at.map(time).transpose()?,
+        ledger: ledger(connection, id.as_str(), seq, row.get_ref(6)?.as_blob().map_err(damaged("a state"))?)?,
+        id,
+        traces: Vec::new(),
+    })
+}
+
+/// What the records of a session add up to, from its state, or if that cannot be read from the records; none if there are none.
+pub(super) fn ledger(
+    connection: &Connection,
+    id: &str,
+    seq: Seq,
+    state: &[u8],
+) -> Result<Option<Session>, StoreError> {
+    if state.is_empty() {
+        return Ok(None);
+    }
+    Session::from_bytes(id, state)
+        .map_or_else(|| refold(connection, id, seq, Cut::default()), |session| Ok(Some(session)))
+}
+
+/// The session of an id, with its traces if they are wanted.
+pub(super) fn find(
+    connection: &Connection,
+    org: OrgKey,
+    id: &SessionId,
+    with_traces: bool,
+    patience: &Patience,
+) -> Result<Option<StoredSession>, StoreError> {
+    let mut select =
+        connection.prepare_cached(&format!("{SESSION} WHERE s.org = ?1 AND s.session_id = ?2"))?;
+    let mut rows = select.query(params![org, id.as_str()])?;
+    let found = rows.next()?.map(|row| session(connection, row)).transpose()?;
+    found.map(|found| if with_traces { traced(connection, found, patience) } else { Ok(found) }).transpose()
+}
+
+/// A page of sessions.
+pub(super) fn page(
+    connection: &Connection,
+    org: OrgKey,
+    query: &SessionQuery,
+    patience: &Patience,
+) -> Result<Sessions, StoreError> {
+    let (narrow, value) = match &query.agent {
+        Some(agent) => ("s.agent = (SELECT agent FROM agents WHERE org = ?1 AND name = ?2)", agent.as_str()),
+        None => ("s.org = ?1 AND ?2 = ''", ""),
+    };
+    let mut select = connection.prepare_cached(&format!(
+        "{SESSION} WHERE {narrow} AND s.session_id IS NOT NULL AND s.began_ns >= ?3 AND s.began_ns <= ?4 \
+         AND (s.began_ns, s.session) < (?5, ?6) ORDER BY s.began_ns DESC, s.session DESC LIMIT ?7"
+    ))?;
+    let from = query.from.map_or(i64::MIN, renown_core::time::Timestamp::nanos);
+    let to = query.to.map_or(i64::MAX, renown_core::time::Timestamp::nanos);
+    let (began_ns, before) =
+        query.after.map_or((i64::MAX, i64::MAX), |after| (after.began_at.nanos(), after.seq.0));
+    let mut rows =
+        select.query(params![org, value, from, to.min(began_ns), began_ns, before, query.limit + 1])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        found.push(session(connection, row)?);
+    }
+    let mut page = Sessions::page(found, query.limit);
+    if query.with_traces {
+        let traced = page.sessions.into_iter().map(|session| traced(connection, session, patience));
+        page.sessions = traced.collect::<Result<_, _>>()?;
+    }
+    Ok(page)
+}
+
+/// A session with its traces.
+pub(super) fn traced(
+    connection: &Connection,
+    mut session: StoredSession,
+    patience: &Patience,
+) -> Result<StoredSession, StoreError> {
+    session.traces = traces_of(connection, &session, patience)?;
+    Ok(session)
+}
+
+fn traces_of(
+    connection: &Connection,
+    session: &StoredSession,
+    patience: &Patience,
+) -> Result<Vec<SessionTrace>, StoreError> {
+    let sent = sent(connection, session.seq)?;
+    let Some(ledger) = &session.ledger else { return Ok(traces(sent, [])) };
+    let bytes = records(connection, session.seq, patience)?;
+    let id = session.id.as_str();
+    Ok(traces(sent, derived::traces(id, ledger.signal(), decoded(id, &bytes)?)))
+}
+
+/// The traces of a session that were sent, as they arrived.
+fn sent(connection: &Connection, Seq(session): Seq) -> Result<Vec<NewTrace>, StoreError> {
+    let mut select = connection.prepare_cached(
+        "SELECT trace_id, started_ns, confidence, loop_detection, tool_correctness, coherence FROM session_traces \
+         WHERE session = ?1 ORDER BY place",
+    )?;
+    let mut rows = select.query([session])?;
+    let mut sent = Vec::new();
+    while let Some(row) = rows.next()? {
+        let signal = |column| -> Result<Option<Unit>, StoreError> {
+            let signal: Option<f64> = row.get(column)?;
+            signal.map(Unit::new).transpose().map_err(damaged("a signal"))
+        };
+        let signals = Signals {
+            confidence: signal(2)?,
+            loop_detection: signal(3)?,
+            tool_correctness: signal(4)?,
+            coherence: signal(5)?,
+        };
+        let started_ns: Option<i64> = row.get(1)?;
+        let trace = Trace { trace_id: text(row, 0, "a trace id")?, signals, source: None };
+        sent.push(NewTrace { trace, started_at: started_ns.map(nanos).transpose()? });
+    }
+    Ok(sent)
+}
+
+/// The records of a session as they are kept, in no order that means anything.
+fn records(
+    connection: &Connection,
+    Seq(session): Seq,
+    patience: &Patience,
+) -> Result<Vec<Vec<u8>>, StoreError> {
+    let mut select = connection.prepare_cached(
+        "SELECT record FROM session_records WHERE session = ?1 AND record <> x'' ORDER BY key",
+    )?;
+    let mut rows = select.query([session])?;
+    let mut records = Vec::new();
+    while let Some(row) = rows.next()? {
+        if records.len().is_multiple_of(1024) {
+            patience.check()?;
+        }
+        records.push(row.get(0)?);
+    }
+    Ok(records)
+}
+
+fn decoded<'a>(id: &'a str, records: &'a [Vec<u8>]) -> Result<Vec<Kept<'a>>, StoreError> {
+    let decoded = records.iter().map(|bytes| kept::decode(id, None, bytes));
+    decoded.collect::<Option<_>>().ok_or_else(|| StoreError::Damaged("a record of a session".to_owned()))
+}
+
+/// What the records of a session within a cut add up to, from the records themselves; none if there are none.
+pub(super) fn refold(
+    connection: &Connection,
+    id: &str,
+    seq: Seq,
+    cut: Cut,
+) -> Result<Option<Session>, StoreError> {
+    let records = records(connection, seq, &Patience::ENDLESS)?;
+    let decoded = decoded(id, &records)?;
+    Ok((!decoded.is_empty()).then(|| Session::of(id, cut, decoded)))
+}
+
+/// Whether there is an open session that has to be looked at by a time.
+fn is_due(connection: &Connection, by_ms: i64) -> Result<bool, StoreError> {
+    let mut select = connection.prepare_cached("SELECT 1 FROM sessions WHERE due_at <= ?1")?;
+    Ok(select.exists([by_ms])?)
+}
+
+impl SessionStore for Sqlite {
+    fn add_records<'a>(&'a self, org: &OrgId, batch: Batch) -> Reply<'a, Account> {
+        let org = org.clone();
+        let written = self.writer.send(batch.len().max(1), move |log| {
+            log.add_records(&org, &batch).map(|account| (account, batch))
+        });
+        // The batch comes back to be freed where it was made.
+        Box::pin(async { written.await.map(|(account, _)| account) })
+    }
+
+    fn add_signals<'a>(
+        &'a self,
+        org: &OrgId,
+        session: &SessionId,
+        signals: NewSignals,
+        once: Option<Once<()>>,
+    ) -> Reply<'a, ()> {
+        let (org, session) = (org.clone(), session.clone());
+        self.writer
+            .send(signals.traces.len().max(1), move |log| log.add_signals(&org, session, &signals, once))
+    }
+
+    fn session<'a>(
+        &'a self,
+        org: &OrgId,
+        session: &SessionId,
+        with_traces: bool,
+    ) -> Reply<'a, Option<StoredSession>> {
+        let (org, session) = (self.orgs.get(org), session.clone());
+        self.readers.run(move |moment, patience| find(moment, org?, &session, with_traces, patience))
+    }
+
+    fn sessions<'a>(&'a self, org: &OrgId, query: SessionQuery) -> Reply<'a, Sessions> {
+        let org = self.orgs.get(org);
+        self.readers.run(move |moment, patience| page(moment, org?, &query, patience))
+    }
+
+    fn close_sessions(&self) -> Reply<'_, Vec<Closed>> {
+        let now = (self.clock)().millis();
+        Box::pin(async move {
+            // Nearly always there is none, and then nobody has to write.
+            let is_due = self.readers.run(move |moment, _| is_due(moment, now)).await?;
+            #[expect(
+                clippy::redundant_closure_for_method_calls,
+                reason = "its path is not general enough in lifetimes"
+            )]
+            if is_due { self.writer.send(1, |log| log.close_sessions()).await } else { Ok(Vec::new()) }
+        })
+    }
+}

@@ -1,0 +1,165 @@
+//! Sessions: records of every kind, again and again, signals, and the end of them.
+
+use renown_core::ids::{OrgId, SessionId};
+use renown_core::session_metrics::{Signals, Trace};
+use renown_core::units::Unit;
+use renown_store::{
+    NewSignals, NewTrace, Once, SessionCursor, SessionQuery, SessionTrace, Sessions, StoreError,
+    StoredSession,
+};
+use serde_json::{Value, json};
+
+use super::{ORGS, Subject, Tell, Walk, told};
+use crate::support::{NOON, wait};
+use crate::telemetry::batch;
+
+const SESSIONS: [&str; 5] = ["s-1", "s-2", "s-2", "a/b", "кот#1"];
+const SERVICES: [&str; 4] = ["claude-code", "claude-code", "hot", "warm"];
+
+impl<S: Subject> Walk<S> {
+    fn session_id(&mut self) -> SessionId {
+        self.dice.pick(&SESSIONS).parse().unwrap()
+    }
+
+    /// A log record or a span as OTLP has it, perhaps one that was there before.
+    fn record(&mut self) -> (bool, Value) {
+        let number = if self.ids > 0 && self.dice.one_in(4) { self.dice.roll(self.ids) } else { self.ids };
+        self.ids += 1;
+        let ms = NOON + self.clock - self.dice.roll(4_000_000) as i64 + self.dice.roll(60_000) as i64;
+        let ms = if self.dice.one_in(9) { 0 } else { ms };
+        let session = self.session_id();
+        let attribute = |key: &str, value: &str| json!({"key": key, "value": {"stringValue": value}});
+        let mut attributes = vec![attribute("session.id", session.as_str())];
+        if self.dice.one_in(9) {
+            attributes.push(attribute("renown.agent_id", self.dice.pick(&["hot", "cold"])));
+        }
+        if self.dice.one_in(3) {
+            let trace = format!("{:032x}", self.dice.roll(6) + 1);
+            attributes.push(attribute("gen_ai.usage.input_tokens", "5"));
+            let name = self.dice.pick(&["chat m", "execute_tool sh", "invoke_agent a"]);
+            let (start, end) = (ms * 1_000_000, (ms + 500) * 1_000_000);
+            return (
+                true,
+                json!({"traceId": trace, "spanId": format!("{number:016x}"), "name": name, "attributes": attributes,
+                "startTimeUnixNano": start.to_string(), "endTimeUnixNano": end.to_string()}),
+            );
+        }
+        if !self.dice.one_in(3) {
+            attributes.push(attribute("event.sequence", &number.to_string()));
+        }
+        let name =
+            self.dice.pick(&["user_prompt", "tool_result", "tool_result", "api_request", "unheard_of"]);
+        attributes.push(attribute("tool_name", self.dice.pick(&["Edit", "Bash"])));
+        attributes.push(attribute("success", self.dice.pick(&["true", "false"])));
+        attributes.push(attribute("cost_usd", self.dice.pick(&["0.01", "-1"])));
+        (
+            false,
+            json!({"timeUnixNano": (ms * 1_000_000).to_string(), "eventName": name, "attributes": attributes}),
+        )
+    }
+
+    pub(super) fn add_records(&mut self) {
+        let (mut logs, mut spans) = (Vec::new(), Vec::new());
+        for _ in 0..self.dice.roll(12) {
+            let (is_span, record) = self.record();
+            if is_span { spans.push(record) } else { logs.push(record) }
+        }
+        let service = json!({"attributes": [{"key": "service.name", "value": {"stringValue": self.dice.pick(&SERVICES)}}]});
+        let line = json!({
+            "resourceLogs": [{"resource": service, "scopeLogs": [{"logRecords": logs}]}],
+            "resourceSpans": [{"resource": service, "scopeSpans": [{"spans": spans}]}],
+        });
+        let (org, batch) = (self.org(), batch(&line));
+        self.both(|store| wait(store.add_records(&org, batch.clone())));
+    }
+
+    pub(super) fn add_signals(&mut self) {
+        let (org, session) = (self.org(), self.session_id());
+        let agent = self.dice.sometimes(3, |dice| dice.pick(&["warm", "told"]).parse().unwrap());
+        let mut traces: Vec<NewTrace> = Vec::new();
+        for number in 0..self.dice.roll(4) {
+            let id = if self.dice.one_in(2) { format!("{session}#{number}") } else { format!("t{number}") };
+            let mut signal = || {
+                self.dice.sometimes(2, |dice| Unit::new(f64::from(dice.roll(101) as u32) / 100.0).unwrap())
+            };
+            let signals = Signals {
+                confidence: signal(),
+                loop_detection: signal(),
+                tool_correctness: signal(),
+                coherence: signal(),
+            };
+            let trace = Trace { trace_id: id.parse().unwrap(), signals, source: None };
+            let started_at = if self.dice.one_in(2) { Some(self.time()) } else { None };
+            traces.push(NewTrace { trace, started_at });
+        }
+        let signals = NewSignals { agent, traces };
+        let key = self.dice.sometimes(4, |dice| format!("k{}", dice.roll(8)));
+        self.both(|store| {
+            let once: Option<Once<()>> = key.as_ref().map(|key| told(&org, key));
+            wait(store.add_signals(&org, &session, signals.clone(), once))
+        });
+    }
+
+    pub(super) fn close_sessions(&mut self) {
+        self.both(|store| {
+            let mut closed = wait(store.close_sessions())?;
+            closed.sort_by(|a, b| (&a.org, &a.session).cmp(&(&b.org, &b.session)));
+            Ok(closed)
+        });
+    }
+
+    pub(super) fn sessions(&mut self) {
+        let (org, session, with_traces) = (self.org(), self.session_id(), self.dice.one_in(2));
+        self.both(|store| {
+            wait(store.session(&org, &session, with_traces)).map(|found| found.as_ref().map(tell))
+        });
+        let query = SessionQuery {
+            agent: if self.dice.one_in(2) { Some(self.agent()) } else { None },
+            from: if self.dice.one_in(4) { Some(self.time()) } else { None },
+            to: if self.dice.one_in(4) { Some(self.time()) } else { None },
+            after: None,
+            limit: self.dice.roll(4) + 1,
+            with_traces,
+        };
+        self.both(|store| all(&query, |query| wait(store.sessions(&org, query))));
+    }
+
+    /// Everything at the end, of every organization.
+    pub(super) fn all_sessions(&mut self) {
+        for org in ORGS {
+            let org: OrgId = org.parse().unwrap();
+            let query = SessionQuery { limit: 2, with_traces: true, ..SessionQuery::default() };
+            let found = self.both(|store| all(&query, |query| wait(store.sessions(&org, query))));
+            assert!(org.as_str() != "default" || !found.unwrap().is_empty(), "sessions are there");
+        }
+    }
+}
+
+/// All pages of a query. Cursors are a store's own.
+fn all(
+    query: &SessionQuery,
+    ask: impl Fn(SessionQuery) -> Result<Sessions, StoreError>,
+) -> Result<Vec<String>, StoreError> {
+    let (mut query, mut found) = (query.clone(), Vec::new());
+    loop {
+        let page = ask(query.clone())?;
+        found.extend(page.sessions.iter().map(tell));
+        let Some(next): Option<SessionCursor> = page.next else { return Ok(found) };
+        query.after = Some(next);
+    }
+}
+
+/// All that can be seen of a session.
+fn tell(session: &StoredSession) -> String {
+    let StoredSession { seq: _, id, agent, ledger, began_at, last_seen, closed_at, traces } = session;
+    let report = ledger.as_ref().map(|ledger| serde_json::to_string(&ledger.report()).unwrap());
+    let traces: Vec<String> =
+        traces.iter().map(|SessionTrace { trace, started_at }| format!("{trace:?} {started_at:?}")).collect();
+    format!("{id} {agent} {began_at} {last_seen} {closed_at:?} {report:?} {traces:#?}")
+}
+
+impl Tell for () {
+    fn tell(&self) -> String {
+        "kept".to_owned()
+    }
+}

@@ -1,0 +1,239 @@
+//! Sessions on disk: every record once whatever happens between, the end and what follows from it, and what is forgotten.
+
+use renown_core::identity::{bridge_id, identity_of};
+use renown_core::ids::AgentId;
+use renown_store::sqlite::{Sqlite, compact};
+use renown_store::{
+    AdminStore, Closed, IdentityStore, NewSignals, ReputationEvent, Retention, SessionStore, StoredSession,
+};
+use serde_json::Value;
+
+use crate::support::{Hand, Scratch, at, default_org, event, open, verify, wait};
+use crate::telemetry::{batch, call, logs, prompt, tool};
+
+const MINUTE: i64 = 60_000;
+
+fn send(store: &Sqlite, agent: &str, records: &[Value]) -> renown_telemetry::account::Account {
+    wait(store.add_records(&default_org(), batch(&logs(agent, records)))).unwrap()
+}
+
+fn find(store: &Sqlite, session: &str) -> Option<StoredSession> {
+    wait(store.session(&default_org(), &session.parse().unwrap(), true)).unwrap()
+}
+
+fn performance(store: &Sqlite, session: &str) -> String {
+    let report = serde_json::to_value(find(store, session).unwrap().ledger.unwrap().report()).unwrap();
+    format!("{} {} {}", report["composite"], report["stats"]["prompts"], report["stats"]["total_tools"])
+}
+
+fn events(store: &Sqlite, agent: &str) -> Vec<ReputationEvent> {
+    let identity = identity_of(&default_org(), &agent.parse().unwrap());
+    wait(store.reputation_events(&default_org(), identity, None, 100)).unwrap().events
+}
+
+fn deltas(store: &Sqlite, agent: &str) -> Vec<i64> {
+    events(store, agent).iter().map(|event| event.event.score_delta.millionths()).collect()
+}
+
+fn closed(store: &Sqlite) -> Vec<String> {
+    wait(store.close_sessions()).unwrap().iter().map(|closed| closed.session.to_string()).collect()
+}
+
+#[test]
+fn a_session_is_over_after_30_minutes_by_its_own_time_and_5_quiet_seconds() {
+    let (scratch, hand) = (Scratch::new("over"), Hand::at_noon());
+    let store = open(scratch.path(), &hand);
+    // When its last event was, and when it is over: both after noon, where all of it arrives.
+    for (session, last, over) in [
+        ("just now", 0, 30 * MINUTE),
+        ("long ago", -40 * MINUTE, 5000),
+        ("a while ago", -20 * MINUTE, 10 * MINUTE),
+        ("ahead of the clock", 90 * MINUTE, 30 * MINUTE),
+        ("nearly over", -30 * MINUTE + 4000, 5000),
+    ] {
+        hand.set(0);
+        let scratch = Scratch::new("over-one");
+        let store = &*open(scratch.path(), &hand);
+        send(store, "a", &[tool(session, 1, last - 1000, "Edit", true), prompt(session, 2, last)]);
+        hand.set(over - 1);
+        assert_eq!(closed(store), Vec::<String>::new(), "{session}");
+        assert!(find(store, session).unwrap().closed_at.is_none());
+        hand.set(over);
+        let found = wait(store.close_sessions()).unwrap();
+        let (org, agent): (_, AgentId) = (default_org(), "a".parse().unwrap());
+        assert_eq!(found, [Closed { org, session: session.parse().unwrap(), agent }]);
+        assert_eq!(find(store, session).unwrap().closed_at, Some(at(over)));
+        assert_eq!(closed(store), Vec::<String>::new(), "once");
+        let [told] = &events(store, "a")[..] else { panic!("one event") };
+        assert_eq!(
+            (told.event.timestamp, told.event.score_delta.millionths()),
+            (at(last), 300_000),
+            "{session}"
+        );
+    }
+    // What arrives later moves the end.
+    hand.set(0);
+    send(&store, "a", &[prompt("s", 1, 0)]);
+    hand.set(20 * MINUTE);
+    send(&store, "a", &[prompt("s", 2, 20 * MINUTE)]);
+    hand.set(30 * MINUTE);
+    assert!(closed(&store).is_empty());
+    hand.set(50 * MINUTE);
+    assert_eq!(closed(&store), ["s"]);
+}
+
+#[test]
+fn a_late_record_opens_it_again_and_a_repeat_does_not() {
+    let (scratch, hand) = (Scratch::new("late"), Hand::at_noon());
+    let mut store = open(scratch.path(), &hand);
+    let first = [prompt("s", 1, -120 * MINUTE), tool("s", 2, -119 * MINUTE, "Edit", true)];
+    assert_eq!(send(&store, "a", &first).facts, 2);
+    hand.turn(5000);
+    assert_eq!((closed(&store), deltas(&store, "a")), (vec!["s".to_owned()], vec![300_000]));
+    // Again, after a restart: nothing is new.
+    drop(store);
+    store = open(scratch.path(), &hand);
+    let account = send(&store, "a", &first);
+    assert_eq!((account.duplicates, account.facts, account.sessions), (2, 0, 0));
+    assert!(find(&store, "s").unwrap().closed_at.is_some());
+    // A failure that comes late counts, and what was told is replaced.
+    send(&store, "a", &[tool("s", 3, -118 * MINUTE, "Bash", false)]);
+    assert!(find(&store, "s").unwrap().closed_at.is_none(), "open again");
+    assert_eq!(deltas(&store, "a"), [300_000], "what was told stands until it is told again");
+    drop(store);
+    store = open(scratch.path(), &hand);
+    hand.turn(5000);
+    assert_eq!(closed(&store), ["s"]);
+    assert_eq!(performance(&store, "s"), "4.5 1 2");
+    assert_eq!(deltas(&store, "a"), [-100_000]);
+    drop(store);
+    let verified = verify(scratch.path()).unwrap();
+    assert_eq!((verified.sessions, verified.events), (1, 1));
+}
+
+#[test]
+fn what_was_told_moves_with_the_agent() {
+    let (scratch, hand) = (Scratch::new("moves"), Hand::at_noon());
+    let store = open(scratch.path(), &hand);
+    let anonymous = batch(&serde_json::json!({"resourceLogs": [{"scopeLogs": [{"logRecords":
+        [prompt("s", 1, -60 * MINUTE), tool("s", 2, -59 * MINUTE, "Edit", true)]}]}]}));
+    wait(store.add_records(&default_org(), anonymous)).unwrap();
+    hand.turn(5000);
+    closed(&store);
+    assert_eq!(deltas(&store, "unknown"), [300_000]);
+    // A record that names its agent.
+    send(&store, "named", &[prompt("s", 3, -58 * MINUTE)]);
+    hand.turn(5000);
+    closed(&store);
+    assert_eq!((deltas(&store, "unknown"), deltas(&store, "named").len()), (vec![], 1));
+    // Somebody who sends signals says whose it is, at once.
+    let signals = NewSignals { agent: Some("told".parse().unwrap()), traces: Vec::new() };
+    wait(store.add_signals(&default_org(), &"s".parse().unwrap(), signals, None)).unwrap();
+    assert_eq!((deltas(&store, "named"), deltas(&store, "told").len()), (vec![], 1));
+    assert_eq!(find(&store, "s").unwrap().agent.as_str(), "told");
+    drop(store);
+    verify(scratch.path()).unwrap();
+}
+
+#[test]
+fn an_event_that_follows_from_a_session_cannot_be_sent() {
+    let (scratch, hand) = (Scratch::new("bridge"), Hand::at_noon());
+    let store = open(scratch.path(), &hand);
+    let identity = identity_of(&default_org(), &"a".parse().unwrap());
+    let mut forged = event("a", 1, 0);
+    forged.event.event_id = bridge_id(identity, &"s".parse().unwrap());
+    // Before there is the session nobody knows. What follows from it takes its place.
+    let recorded = wait(store.add_reputation_events(&default_org(), vec![forged.clone()], None)).unwrap();
+    assert_eq!((recorded.accepted, recorded.refused), (1, None));
+    send(&store, "a", &[tool("s", 1, -60 * MINUTE, "Edit", true)]);
+    hand.turn(5000);
+    closed(&store);
+    assert_eq!(deltas(&store, "a"), [300_000]);
+    let both = vec![event("a", 2, 0), forged];
+    let recorded = wait(store.add_reputation_events(&default_org(), both, None)).unwrap();
+    assert_eq!((recorded.accepted, recorded.duplicates, recorded.refused), (0, 0, Some(1)));
+    assert_eq!(deltas(&store, "a"), [300_000], "all or none");
+    drop(store);
+    verify(scratch.path()).unwrap();
+}
+
+#[test]
+fn what_is_kept_beside_the_records_is_compared_and_made_again() {
+    let damages = [
+        "UPDATE sessions SET state = (SELECT state FROM sessions WHERE session_id = 'other') WHERE session_id = 's'",
+        "UPDATE sessions SET state = x'00' WHERE session_id = 's'",
+        "DELETE FROM session_records WHERE session = (SELECT session FROM sessions WHERE session_id = 's') AND key IN \
+         (SELECT key FROM session_records r JOIN sessions s USING (session) WHERE session_id = 's' LIMIT 1)",
+        "UPDATE reputation_events SET confidence = 0.9",
+        "UPDATE sessions SET event = NULL WHERE session_id = 's'",
+    ];
+    for damage in damages {
+        let (scratch, hand) = (Scratch::new("compared"), Hand::at_noon());
+        let store = open(scratch.path(), &hand);
+        send(&store, "a", &[prompt("s", 1, -60 * MINUTE), tool("s", 2, -59 * MINUTE, "Edit", true)]);
+        send(&store, "a", &[call("other", 1, 0, "0.05"), tool("other", 2, 0, "Edit", true)]);
+        hand.turn(5000);
+        closed(&store);
+        drop(store);
+        verify(scratch.path()).unwrap();
+        let database = rusqlite::Connection::open(scratch.database()).unwrap();
+        assert!(database.execute(damage, []).unwrap() > 0, "{damage}");
+        drop(database);
+        let difference = verify(scratch.path()).expect_err(damage);
+        assert!(difference.to_string().contains("session \"s\""), "{difference}");
+        let store = open(scratch.path(), &hand);
+        assert_eq!(wait(store.repair()).unwrap().sessions, 1, "{damage}");
+        drop(store);
+        verify(scratch.path()).unwrap();
+    }
+}
+
+#[test]
+fn sessions_of_an_erased_agent_go_and_their_ids_are_free() {
+    let (scratch, hand) = (Scratch::new("erased-sessions"), Hand::at_noon());
+    let store = open(scratch.path(), &hand);
+    let many: Vec<Value> =
+        (0..1300).map(|number| tool("doomed-session", number, -60 * MINUTE, "doomed-tool", true)).collect();
+    send(&store, "doomed", &many);
+    send(&store, "kept", &[tool("s", 1, -60 * MINUTE, "Edit", true)]);
+    hand.turn(5000);
+    assert_eq!(closed(&store).len(), 2);
+    assert!(wait(store.erase(&default_org(), &"doomed".parse().unwrap())).unwrap());
+    assert!(find(&store, "doomed-session").is_none(), "gone at once");
+    assert!(deltas(&store, "doomed").is_empty());
+    // The same session again, from somebody who does not know of it.
+    send(&store, "doomed", &many[..3]);
+    assert_eq!(performance(&store, "doomed-session"), "7.5 0 3");
+    while wait(store.tend(Retention::default())).unwrap() {}
+    assert_eq!(performance(&store, "doomed-session"), "7.5 0 3");
+    assert_eq!(wait(store.tombstones(&default_org())).unwrap()[0].erased, 1301, "records, and what was told");
+    assert!(wait(store.erase(&default_org(), &"doomed".parse().unwrap())).unwrap());
+    while wait(store.tend(Retention::default())).unwrap() {}
+    drop(store);
+    compact(&scratch.database(), "a test").unwrap();
+    assert_eq!(verify(scratch.path()).unwrap().sessions, 1);
+    let bytes = std::fs::read(scratch.database()).unwrap();
+    assert!(!bytes.windows(6).any(|found| found == b"doomed"), "not a byte");
+}
+
+#[test]
+fn retention_forgets_sessions_and_not_what_they_told() {
+    let (scratch, hand) = (Scratch::new("old-sessions"), Hand::at_noon());
+    let store = open(scratch.path(), &hand);
+    send(&store, "a", &[tool("old", 1, -60 * MINUTE, "Edit", true)]);
+    send(&store, "a", &[tool("open", 1, 20 * 24 * 60 * MINUTE, "Edit", true)]);
+    hand.turn(5000);
+    closed(&store);
+    hand.set(10 * 24 * 60 * MINUTE);
+    send(&store, "a", &[tool("new", 1, -60 * MINUTE, "Edit", true)]);
+    let retention = Retention { sessions_days: Some(5), ..Retention::default() };
+    while wait(store.tend(retention)).unwrap() {}
+    let there = ["old", "open", "new"].map(|session| find(&store, session).is_some());
+    assert_eq!(there, [false, true, true]);
+    assert_eq!(deltas(&store, "a"), [300_000]);
+    drop(store);
+    verify(scratch.path()).unwrap();
+    let database = rusqlite::Connection::open(scratch.database()).unwrap();
+    let left: i64 = database.query_row("SELECT count(*) FROM session_records", [], |row| row.get(0)).unwrap();
+    assert_eq!(left, 2);
+}
