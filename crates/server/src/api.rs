@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 use renown_core::gates::Engine;
 use renown_core::ids::{EvaluationId, RunId};
 use renown_core::time::Timestamp;
-use renown_store::{Clock, EventId, Retention, Store, StoreError};
+use renown_store::{Clock, Closed, EventId, Retention, Store, StoreError};
 use uuid::Uuid;
 
-use crate::feed::Feed;
+use crate::feed::{Changed, Feed};
 use crate::keys::KeyRing;
 use crate::measure::Measures;
 use crate::once::InFlight;
@@ -144,6 +144,25 @@ impl Api {
                 Err(error) => {
                     tracing::warn!(%error, "could not delete what is to be forgotten, trying again");
                     tokio::time::sleep(TEND_AGAIN_AFTER).await;
+                }
+            }
+        }
+    }
+
+    /// Closes the sessions that are over, and tells of them.
+    pub(crate) async fn close_sessions(&self) {
+        loop {
+            match self.store.close_sessions().await {
+                Ok(closed) if closed.is_empty() => return,
+                Ok(closed) => {
+                    for Closed { org, session, .. } in closed {
+                        self.feed.tell(&org, || Changed::Session(session));
+                    }
+                }
+                Err(error) => {
+                    // They are still open, and looked for again.
+                    tracing::warn!(%error, "could not close sessions");
+                    return;
                 }
             }
         }

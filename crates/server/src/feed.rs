@@ -1,19 +1,28 @@
 //! Who listens to new scores, and to the end of the server.
 //!
-//! A message only names an agent that has changed. Whoever sends it on reads the standing at that moment, so a listener never
-//! sees an older score after a newer one, and many changes of one agent may become one message.
+//! A message only names an agent or a session that has changed. Whoever sends it on reads the score at that moment, so a listener
+//! never sees an older score after a newer one, and many changes of one agent may become one message.
 
-use renown_core::ids::{AgentId, OrgId};
+use renown_core::ids::{AgentId, OrgId, SessionId};
 use tokio::sync::{broadcast, watch};
 
 /// How many changes a slow listener may be behind before it misses some.
 const BEHIND_MAX: usize = 1024;
 
-/// An agent whose score has changed.
+/// Something whose score has changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Change {
     pub(crate) org: OrgId,
-    pub(crate) agent: AgentId,
+    pub(crate) what: Changed,
+}
+
+/// What has changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Changed {
+    /// An agent was evaluated.
+    Agent(AgentId),
+    /// A session is over.
+    Session(SessionId),
 }
 
 /// The changes of all organizations, and the end of the server.
@@ -28,9 +37,9 @@ impl Feed {
     }
 
     /// Tells of a change, if anybody listens.
-    pub(crate) fn tell(&self, org: &OrgId, agent: &AgentId) {
+    pub(crate) fn tell(&self, org: &OrgId, what: impl FnOnce() -> Changed) {
         if self.changes.receiver_count() > 0 {
-            let _ = self.changes.send(Change { org: org.clone(), agent: agent.clone() });
+            let _ = self.changes.send(Change { org: org.clone(), what: what() });
         }
     }
 

@@ -67,7 +67,7 @@ impl Drop for Flight {
 pub(crate) async fn begin(
     api: &Api,
     org: &OrgId,
-    route: &'static str,
+    route: &str,
     headers: &HeaderMap,
     body: Body,
 ) -> Result<Begun, ApiError> {

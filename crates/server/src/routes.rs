@@ -11,6 +11,7 @@ pub(crate) mod operations;
 pub(crate) mod paths;
 pub(crate) mod reputation;
 pub(crate) mod runs;
+pub(crate) mod sessions;
 pub(crate) mod settings;
 pub(crate) mod shapes;
 pub(crate) mod standing;
@@ -91,6 +92,7 @@ pub(crate) enum Refused {
         (name = "evaluations", description = "Verdicts on outputs, and the log of them"),
         (name = "reputation", description = "What the verdicts say about an agent"),
         (name = "runs", description = "Scorecards of finished runs, and who did best"),
+        (name = "sessions", description = "Sessions of agents as they happen, and what their traces say"),
         (name = "identities", description = "Reputation over time"),
         (name = "keys", description = "API keys; they take a secret key"),
         (name = "operations", description = "For whoever runs the server"),
@@ -125,6 +127,12 @@ fn described() -> OpenApiRouter<Arc<Api>> {
         .routes(routes!(runs::run))
         .routes(routes!(runs::score))
         .routes(routes!(runs::competition::ranking))
+        .routes(routes!(sessions::list))
+        .routes(routes!(sessions::session))
+        .routes(routes!(sessions::performance))
+        .routes(routes!(sessions::add_signals))
+        .routes(routes!(sessions::metrics::of_session))
+        .routes(routes!(sessions::metrics::list))
         .routes(routes!(identities::add))
         .routes(routes!(identities::reputation))
         .routes(routes!(identities::events))

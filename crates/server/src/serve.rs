@@ -37,6 +37,9 @@ const STREAMS_MAX: u32 = 200;
 /// How often what runs beside the requests is done.
 const UPKEEP_EVERY: Duration = Duration::from_secs(5);
 
+/// How often it is looked for sessions that are over.
+const CLOSE_EVERY: Duration = Duration::from_secs(1);
+
 /// How often old evidence is looked for.
 const TEND_EVERY: Duration = Duration::from_mins(1);
 
@@ -76,7 +79,11 @@ pub async fn serve(api: Arc<Api>, listener: TcpListener, end: impl Future<Output
     let router = routes::router(&api);
     let connections = Arc::new(Semaphore::new(limits.connections_max));
     let graceful = GracefulShutdown::new();
-    let upkeep = [tokio::spawn(keep_up(Arc::clone(&api))), tokio::spawn(tend(Arc::clone(&api)))];
+    let upkeep = [
+        tokio::spawn(keep_up(Arc::clone(&api))),
+        tokio::spawn(tend(Arc::clone(&api))),
+        tokio::spawn(close_sessions(Arc::clone(&api))),
+    ];
     tokio::pin!(end);
     loop {
         let (stream, permit) = tokio::select! {
@@ -170,6 +177,16 @@ async fn tend(api: Arc<Api>) {
     loop {
         api.tend().await;
         let _ = tokio::time::timeout(TEND_EVERY, api.erased.notified()).await;
+    }
+}
+
+/// Closes the sessions that are over.
+async fn close_sessions(api: Arc<Api>) {
+    let mut ticks = tokio::time::interval(CLOSE_EVERY);
+    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        ticks.tick().await;
+        api.close_sessions().await;
     }
 }
 

@@ -23,6 +23,7 @@ use super::Refused;
 use super::shapes::{AgentName, TimeMillis};
 use crate::api::Api;
 use crate::error::{ApiError, Code, json_bytes};
+use crate::feed::Changed;
 use crate::keys::Caller;
 use crate::once::{self, Begun};
 
@@ -189,7 +190,7 @@ pub(crate) async fn evaluate(
     match outcome {
         Outcome::Counted { .. } => {
             api.measures.evaluations(u64::from(verdict.passed), u64::from(!verdict.passed), 0);
-            api.feed.tell(&caller.org, &request.agent_id);
+            api.feed.tell(&caller.org, || Changed::Agent(request.agent_id.clone()));
         }
         Outcome::Repeated { .. } => api.measures.evaluations(0, 0, 1),
     }

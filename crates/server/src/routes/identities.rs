@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::extract::{Extension, State};
 use axum::response::Response;
 use hyper::{HeaderMap, StatusCode, Uri};
-use renown_core::identity::{Event, ScoreDelta, Standing, identity_of};
+use renown_core::identity::{Event, ScoreDelta, Standing, bridge_id, identity_of};
 use renown_core::ids::{IdentityId, OrgId};
 use renown_core::json::{self, Object};
 use renown_core::limits::{REPUTATION_EVENT_DAYS_MAX, REPUTATION_EVENTS_MAX};
@@ -123,11 +123,21 @@ pub(crate) async fn add(
     let events = check(&caller.org, events, api.now())?;
     let once = ticket.once::<Recorded>(|| Box::new(|recorded| (202, rendered(*recorded))));
     let recorded = api.store.add_reputation_events(&caller.org, events, once).await?;
+    if let Some(index) = recorded.refused {
+        return Err(derived(index));
+    }
     api.measures.reputation_events(recorded.accepted);
     Ok(json_bytes(StatusCode::ACCEPTED, rendered(recorded)))
 }
 
-fn rendered(Recorded { accepted, duplicates }: Recorded) -> Vec<u8> {
+/// The refusal of an event that follows from a session.
+fn derived(index: usize) -> ApiError {
+    ApiError::invalid(format!(
+        "events[{index}].event_id: that of an event which follows from a session, expected an id of its own"
+    ))
+}
+
+fn rendered(Recorded { accepted, duplicates, .. }: Recorded) -> Vec<u8> {
     serde_json::to_vec(&ReputationEventsReply { accepted, duplicates }).unwrap_or_default()
 }
 
@@ -165,6 +175,11 @@ fn check(
                 return refused("", "neither identity_id nor agent_id, expected one of them".to_owned());
             }
         };
+        // An event of a session that is not known yet can be told by what it refers to.
+        let session = event.reference_id.as_deref().and_then(|id| id.parse().ok());
+        if session.is_some_and(|session| bridge_id(identity, &session) == event.event_id) {
+            return Err(derived(index));
+        }
         Ok(NewReputationEvent { identity, agent: event.agent_id.clone(), event })
     };
     events.into_iter().enumerate().map(event).collect()

@@ -24,6 +24,7 @@ use super::Refused;
 use super::shapes::{AgentName, Moment};
 use crate::api::Api;
 use crate::error::{ApiError, json_bytes};
+use crate::feed::Changed;
 use crate::keys::Caller;
 use crate::once::{self, Begun};
 
@@ -177,7 +178,7 @@ pub(crate) async fn ingest(
     api.measures.evaluations(passed, failed, outcomes.len() as u64 - passed - failed);
     let updates = updates(&agents, &outcomes);
     for update in &updates {
-        api.feed.tell(&caller.org, &update.agent_id);
+        api.feed.tell(&caller.org, || Changed::Agent(update.agent_id.clone()));
     }
     Ok(json_bytes(StatusCode::ACCEPTED, render(updates, &outcomes)))
 }

@@ -11,7 +11,7 @@ use renown_core::ids::{AgentId, IdentityId, Slug};
 use renown_core::json;
 use renown_core::scorecard::Tier;
 use renown_core::time::Timestamp;
-use renown_store::{Publication, PublicationChange, Published, RunQuery};
+use renown_store::{Publication, PublicationChange, Published, RunQuery, SessionQuery};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use utoipa::ToSchema;
@@ -21,6 +21,7 @@ use super::identities::{self, IdentityReply};
 use super::paths::Segment;
 use super::reputation::{self, RecordReply, agent_of};
 use super::runs::shapes::{RunReply, TierName};
+use super::sessions::shapes::{MetricsSummary, SessionReply};
 use super::shapes::AgentName;
 use crate::api::Api;
 use crate::body::read_json;
@@ -29,8 +30,9 @@ use crate::hex;
 use crate::keys::Caller;
 use crate::query::{Query, refused};
 
-/// How many of an agent's runs are shown with it.
+/// How many of an agent's runs, and of its sessions, are shown with it.
 const RUNS_SHOWN: usize = 10;
+const SESSIONS_SHOWN: usize = 10;
 
 /// Everything that is known of an agent.
 #[derive(Serialize, ToSchema)]
@@ -60,6 +62,10 @@ pub(crate) struct StandingReply<'s> {
     tier: Tier,
     /// Its latest runs.
     runs: Vec<RunReply<'s>>,
+    /// Its latest sessions.
+    sessions: Vec<SessionReply<'s>>,
+    /// What the traces of its latest session say, in short; null without one.
+    metrics: Option<MetricsSummary>,
 }
 
 /// Read everything about an agent
@@ -81,14 +87,21 @@ pub(crate) async fn standing(
     let agent_id = agent_of(path)?;
     let identity_id = identity_of(&caller.org, &agent_id);
     let query = RunQuery { agent: Some(agent_id.clone()), limit: RUNS_SHOWN, ..RunQuery::default() };
-    let (known, publication, tally, runs, identity_reputation) = tokio::join!(
+    let latest = SessionQuery {
+        agent: Some(agent_id.clone()),
+        limit: SESSIONS_SHOWN,
+        with_traces: true,
+        ..SessionQuery::default()
+    };
+    let (known, publication, tally, runs, sessions, identity_reputation) = tokio::join!(
         api.store.agent(&caller.org, &agent_id),
         api.store.publication(&caller.org, &agent_id),
         api.store.tally(&caller.org, &agent_id),
         api.store.runs(&caller.org, query),
+        api.store.sessions(&caller.org, latest),
         identities::standing(&api, &caller.org, identity_id, api.now()),
     );
-    let (known, runs) = (known?, runs?.runs);
+    let (known, runs, sessions) = (known?, runs?.runs, sessions?.sessions);
     let Publication { public, slug } = publication?.unwrap_or_default();
     let scored = runs.iter().find(|run| run.scored.is_some());
     let reply_body = StandingReply {
@@ -102,6 +115,8 @@ pub(crate) async fn standing(
         identity_reputation: identity_reputation?,
         tier: scored.map_or(Tier::Unranked, renown_store::Run::tier),
         runs: runs.iter().map(RunReply::of).collect(),
+        metrics: sessions.first().map(MetricsSummary::of_session),
+        sessions: sessions.iter().map(SessionReply::of).collect(),
     };
     Ok(reply(StatusCode::OK, &reply_body))
 }

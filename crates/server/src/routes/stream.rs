@@ -13,8 +13,9 @@ use tokio::sync::{broadcast, watch};
 
 use super::Refused;
 use super::ingest::Update;
+use super::sessions::shapes::SessionReply;
 use crate::api::Api;
-use crate::feed::Change;
+use crate::feed::{Change, Changed};
 use crate::keys::Caller;
 
 /// A comment is sent so often while nothing happens, so that nobody in between closes the connection.
@@ -30,7 +31,8 @@ struct Listener {
 /// Listen to new scores
 ///
 /// Server-sent events: `score` with `agent_id`, `score`, `lifecycle`, `eval_count` whenever an agent was evaluated; many
-/// evaluations of one agent in an instant may be one event. `missed` tells that this listener was too slow for some. The stream
+/// evaluations of one agent in an instant may be one event; `session.scored` with the session whenever one is over, also when it is
+/// over once more after something of it arrived late. `missed` tells that this listener was too slow for some. The stream
 /// ends when the server does, or when the key is revoked.
 #[utoipa::path(
     get,
@@ -67,10 +69,8 @@ impl Listener {
             match change {
                 Ok(_) if !self.api.keys.still_holds(&self.caller) => return None,
                 Ok(change) if change.org == self.caller.org => {
-                    if let Ok(tally) = self.api.store.tally(&change.org, &change.agent).await {
-                        let score = Update { agent_id: change.agent, standing: tally.standing() };
-                        let data = serde_json::to_string(&score).unwrap_or_default();
-                        return Some(Event::default().event("score").data(data));
+                    if let Some(event) = self.event(change).await {
+                        return Some(event);
                     }
                 }
                 Ok(_) => {}
@@ -80,5 +80,20 @@ impl Listener {
                 Err(RecvError::Closed) => return None,
             }
         }
+    }
+
+    /// What is told of a change, as it stands now.
+    async fn event(&self, Change { org, what }: Change) -> Option<Event> {
+        let (name, data) = match what {
+            Changed::Agent(agent_id) => {
+                let standing = self.api.store.tally(&org, &agent_id).await.ok()?.standing();
+                ("score", serde_json::to_string(&Update { agent_id, standing }))
+            }
+            Changed::Session(id) => {
+                let session = self.api.store.session(&org, &id, true).await.ok()??;
+                ("session.scored", serde_json::to_string(&SessionReply::of(&session)))
+            }
+        };
+        Some(Event::default().event(name).data(data.ok()?))
     }
 }

@@ -1,16 +1,19 @@
 //! A store whose writes can be held up, so that a test can look at the time in between.
 
 use renown_core::identity::Windows;
-use renown_core::ids::{AgentId, IdentityId, OrgId, RunId, SpecId};
+use renown_core::ids::{AgentId, IdentityId, OrgId, RunId, SessionId, SpecId};
 use renown_core::reputation::{Tally, Window};
 use renown_core::time::Timestamp;
 use renown_store::memory::Memory;
 use renown_store::{
-    AdminStore, AgentQuery, AgentSummary, Agents, ApiKey, Clock, EventCursor, EventQuery, Events,
-    IdentityStore, KeyId, NewEvaluation, NewKey, NewReputationEvent, NewRun, Once, OrgSettings, Outcome,
-    Point, Publication, PublicationChange, Published, Recorded, Reply, ReputationEvents, Retention, Run,
-    RunQuery, RunStore, Runs, SavedReply, Steps, Store, Submitted, Tombstone,
+    AdminStore, AgentQuery, AgentSummary, Agents, ApiKey, Clock, Closed, EventCursor, EventQuery, Events,
+    IdentityStore, KeyId, NewEvaluation, NewKey, NewReputationEvent, NewRun, NewSignals, Once, OrgSettings,
+    Outcome, Point, Publication, PublicationChange, Published, Recorded, Reply, ReputationEvents, Retention,
+    Run, RunQuery, RunStore, Runs, SavedReply, SessionQuery, SessionStore, Sessions, Steps, Store,
+    StoredSession, Submitted, Tombstone,
 };
+use renown_telemetry::account::Account;
+use renown_telemetry::facts::Batch;
 use tokio::sync::{Notify, watch};
 
 /// The store in memory behind a gate.
@@ -196,6 +199,41 @@ impl IdentityStore for Gated {
         limit: usize,
     ) -> Reply<'a, ReputationEvents> {
         self.memory.reputation_events(org, identity, after, limit)
+    }
+}
+
+impl SessionStore for Gated {
+    fn add_records<'a>(&'a self, org: &OrgId, batch: Batch) -> Reply<'a, Account> {
+        let org = org.clone();
+        self.write(move || self.memory.add_records(&org, batch))
+    }
+
+    fn add_signals<'a>(
+        &'a self,
+        org: &OrgId,
+        session: &SessionId,
+        signals: NewSignals,
+        once: Option<Once<()>>,
+    ) -> Reply<'a, ()> {
+        let (org, session) = (org.clone(), session.clone());
+        self.write(move || self.memory.add_signals(&org, &session, signals, once))
+    }
+
+    fn session<'a>(
+        &'a self,
+        org: &OrgId,
+        session: &SessionId,
+        with_traces: bool,
+    ) -> Reply<'a, Option<StoredSession>> {
+        self.memory.session(org, session, with_traces)
+    }
+
+    fn sessions<'a>(&'a self, org: &OrgId, query: SessionQuery) -> Reply<'a, Sessions> {
+        self.memory.sessions(org, query)
+    }
+
+    fn close_sessions(&self) -> Reply<'_, Vec<Closed>> {
+        self.write(move || self.memory.close_sessions())
     }
 }
 

@@ -1,0 +1,208 @@
+//! `/v1/sessions`: sessions of agents, scored as they happen, and the metrics of their traces.
+
+pub(crate) mod metrics;
+pub(crate) mod shapes;
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{Extension, State};
+use axum::response::Response;
+use hyper::{HeaderMap, StatusCode, Uri};
+use renown_core::ids::{AgentId, SessionId, TraceId};
+use renown_core::json::{self, Object};
+use renown_core::session_metrics::{Session, Signals, Trace};
+use renown_core::time::Timestamp;
+use renown_store::{NewSignals, NewTrace, Seq, SessionCursor, SessionQuery, StoredSession};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::Refused;
+use super::paths::{Segment, segment};
+use super::shapes::{AgentName, TimeText};
+use crate::api::Api;
+use crate::error::{ApiError, Code, json as reply, json_bytes};
+use crate::keys::Caller;
+use crate::once::{self, Begun};
+use crate::query::Query;
+use shapes::{PerformanceReply, SessionDetail, SessionName, SessionReply, SignalsRequest};
+
+/// A page of sessions.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct SessionsReply<'s> {
+    /// The last to begin first.
+    data: Vec<SessionReply<'s>>,
+    /// Where the next page begins; null on the last one.
+    next_cursor: Option<String>,
+}
+
+/// List sessions
+///
+/// The last to begin first. `from` and `to` look at when a session began; where nothing says so, at when it was first heard of.
+#[utoipa::path(
+    get,
+    path = "/v1/sessions",
+    operation_id = "list_sessions",
+    tag = "sessions",
+    params(
+        ("limit" = Option<u32>, Query, description = "How many at most", minimum = 1, maximum = 100),
+        ("cursor" = Option<String>, Query, description = "The `next_cursor` of the page before",
+            pattern = "^[0-9a-f]{1,16}-[0-9a-f]{1,16}$"),
+        ("agent_id" = Option<AgentName>, Query, description = "Only of this agent"),
+        ("from" = Option<TimeText>, Query, description = "Only those that began at this time or later"),
+        ("to" = Option<TimeText>, Query, description = "Only those that began at this time or earlier"),
+    ),
+    responses((status = 200, description = "A page of sessions", body = SessionsReply<'_>), Refused)
+)]
+pub(crate) async fn list(
+    State(api): State<Arc<Api>>,
+    Extension(caller): Extension<Arc<Caller>>,
+    uri: Uri,
+) -> Result<Response, ApiError> {
+    let query = Query::of(&uri);
+    let query = SessionQuery {
+        agent: query.get("agent_id")?,
+        from: query.time("from")?,
+        to: query.time("to")?,
+        after: query.cursor(cursor_of)?,
+        limit: query.limit()?,
+        with_traces: true,
+    };
+    let page = api.store.sessions(&caller.org, query).await?;
+    let cursor = |next: SessionCursor| format!("{:x}-{:x}", next.began_at.nanos(), next.seq.0);
+    let data = page.sessions.iter().map(SessionReply::of).collect();
+    Ok(reply(StatusCode::OK, &SessionsReply { data, next_cursor: page.next.map(cursor) }))
+}
+
+/// A cursor as it was written: without signs and upper case.
+fn cursor_of(text: &str) -> Option<SessionCursor> {
+    let is_written = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f' | b'-');
+    let (nanos, place) = text.split_once('-').filter(|_| text.bytes().all(is_written))?;
+    let number = |text| i64::from_str_radix(text, 16).ok().filter(|number| *number >= 0);
+    Some(SessionCursor { began_at: Timestamp::from_nanos(number(nanos)?).ok()?, seq: Seq(number(place)?) })
+}
+
+/// Read a session
+#[utoipa::path(
+    get,
+    path = "/v1/sessions/{session_id}",
+    operation_id = "get_session",
+    tag = "sessions",
+    params(("session_id" = SessionName, Path, description = "The session, percent-encoded")),
+    responses((status = 200, description = "The session with its performance, metrics and traces", body = SessionDetail<'_>), Refused)
+)]
+pub(crate) async fn session(
+    State(api): State<Arc<Api>>,
+    Extension(caller): Extension<Arc<Caller>>,
+    path: Segment,
+) -> Result<Response, ApiError> {
+    let session = find(&api, &caller, path, true).await?;
+    Ok(reply(StatusCode::OK, &SessionDetail::of(&session)))
+}
+
+/// Read how well a session went
+///
+/// As of now: an open session is scored as it happens. A session of which only signals were sent has no performance.
+#[utoipa::path(
+    get,
+    path = "/v1/sessions/{session_id}/performance",
+    operation_id = "get_session_performance",
+    tag = "sessions",
+    params(("session_id" = SessionName, Path, description = "The session, percent-encoded")),
+    responses((status = 200, description = "Its performance", body = PerformanceReply), Refused)
+)]
+pub(crate) async fn performance(
+    State(api): State<Arc<Api>>,
+    Extension(caller): Extension<Arc<Caller>>,
+    path: Segment,
+) -> Result<Response, ApiError> {
+    let session = find(&api, &caller, path, false).await?;
+    let report = shapes::report(&session).ok_or_else(|| {
+        let error = format!("there is no telemetry of session {:?}, only signals", session.id.as_str());
+        ApiError::new(Code::NotFound, error)
+    })?;
+    Ok(reply(StatusCode::OK, &report))
+}
+
+/// The session of a path.
+async fn find(
+    api: &Api,
+    caller: &Caller,
+    path: Segment,
+    with_traces: bool,
+) -> Result<StoredSession, ApiError> {
+    let id: SessionId = segment(path, "session_id")?;
+    let session = api.store.session(&caller.org, &id, with_traces).await?;
+    session.ok_or_else(|| ApiError::new(Code::NotFound, format!("there is no session {:?}", id.as_str())))
+}
+
+/// Signals as they are sent.
+#[derive(Deserialize)]
+struct Sent {
+    agent_id: Option<AgentId>,
+    traces: Vec<Object<SentTrace>>,
+}
+
+#[derive(Deserialize)]
+struct SentTrace {
+    trace_id: TraceId,
+    started_at: Option<Timestamp>,
+    signals: Object<Signals>,
+}
+
+/// What was kept.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct SignalsReply {
+    /// How many traces.
+    accepted: usize,
+}
+
+/// Send signals of a session's traces
+///
+/// A trace that was sent before is replaced with all its signals. What is sent wins over what is derived from telemetry. An
+/// `agent_id` says whose session it is, whatever its telemetry says.
+#[utoipa::path(
+    post,
+    path = "/v1/sessions/{session_id}/signals",
+    operation_id = "add_signals",
+    tag = "sessions",
+    params(("session_id" = SessionName, Path, description = "The session, percent-encoded")),
+    request_body = SignalsRequest,
+    responses((status = 202, description = "They are kept", body = SignalsReply), Refused)
+)]
+pub(crate) async fn add_signals(
+    State(api): State<Arc<Api>>,
+    Extension(caller): Extension<Arc<Caller>>,
+    path: Segment,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, ApiError> {
+    let session: SessionId = segment(path, "session_id")?;
+    let route = format!("POST /v1/sessions/{session}/signals");
+    let (body, ticket) = match once::begin(&api, &caller.org, &route, &headers, body).await? {
+        Begun::Replay(saved) => return Ok(once::replay(saved)),
+        Begun::Fresh(body, ticket) => (body, ticket),
+    };
+    let Sent { agent_id, traces } = json::parse(&body)?;
+    if traces.is_empty() {
+        return Err(ApiError::invalid("traces: none, expected at least one"));
+    }
+    let accepted = traces.len();
+    let signals = NewSignals { agent: agent_id, traces: check(traces)? };
+    let rendered = move || serde_json::to_vec(&SignalsReply { accepted }).unwrap_or_default();
+    let once = ticket.once::<()>(|| Box::new(move |()| (202, rendered())));
+    api.store.add_signals(&caller.org, &session, signals, once).await?;
+    Ok(json_bytes(StatusCode::ACCEPTED, rendered()))
+}
+
+/// The traces of a request, if each is there once.
+fn check(traces: Vec<Object<SentTrace>>) -> Result<Vec<NewTrace>, ApiError> {
+    let trace = |Object(SentTrace { trace_id, started_at, signals })| NewTrace {
+        trace: Trace { trace_id, signals: signals.0, source: None },
+        started_at,
+    };
+    let traces: Vec<NewTrace> = traces.into_iter().map(trace).collect();
+    let named = traces.iter().map(|new| new.trace.clone()).collect();
+    Session::new(named).map_err(|repeated| ApiError::invalid(repeated.to_string()))?;
+    Ok(traces)
+}
