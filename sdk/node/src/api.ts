@@ -43,9 +43,13 @@ export interface AgentStanding {
   tier: Tier;
   /** Its latest runs. */
   runs: Array<RunReply>;
+  /** Its latest sessions. */
+  sessions: Array<Session>;
   /** Null if it was never seen. */
   first_seen?: string | null;
   last_seen?: string | null;
+  /** What the traces of its latest session say, in short; null without one. */
+  metrics?: MetricsSummary | null;
   /** The name under which it is. */
   slug?: string | null;
 }
@@ -336,6 +340,46 @@ export type LatencySource = "gate" | "agent";
 /** How settled a score is: no evaluations, fewer than 50, fewer than 500, 500. */
 export type Lifecycle = "new" | "calibrating" | "active" | "mature";
 
+/** A range of scores. */
+export interface MetricBand {
+  band: string;
+  /** The score from which it reaches up to the next better one. */
+  from: number;
+  meaning: string;
+}
+
+/** A metric that there is. */
+export interface MetricDefinition {
+  name: string;
+  description: string;
+  method: string;
+  threshold: number;
+  formula_version: string;
+  bands: Array<MetricBand>;
+}
+
+/** A metric, without what it was made of. */
+export interface MetricSummary {
+  /** 0 to 1, four places. */
+  score: number;
+  /** The result in one sentence. */
+  reason: string;
+  /** The score from which it passes. */
+  threshold: number;
+  passed: boolean;
+  /** The name of the score's range. */
+  band: string;
+  /** Whether there was anything to evaluate; if not, the score is 1. */
+  evaluable: boolean;
+  formula_version: string;
+}
+
+/** Both metrics, without what they were made of. */
+export interface MetricsSummary {
+  agent_reliability: MetricSummary;
+  agent_consistency: MetricSummary;
+}
+
 /** A time from 2000 to 2100: RFC 3339, or whole milliseconds after 1970. */
 export type Moment = TimeText | TimeMillis;
 
@@ -347,6 +391,73 @@ export interface NextReply {
 
 /** The name of an organization. */
 export type OrgName = string;
+
+/** How well a session went. */
+export interface Performance {
+  /** The masque that the agent wore, or `unknown`. */
+  masque: string;
+  /** Whole minutes. */
+  duration_min: number;
+  dimensions: PerformanceDimensions;
+  /** 0 to 10, one decimal. */
+  composite: number;
+  recommendation: Recommendation;
+  stats: PerformanceStats;
+  session_id: string;
+  agent_id: string;
+  /** The kind of agent, such as `claude-code`. */
+  agent: string;
+  formula_version: string;
+  coverage: PerformanceCoverage;
+  signals: PerformanceSignals;
+  ended_at?: string | null;
+  started_at?: string | null;
+}
+
+/** Which of `tools`, `prompts`, `cost` and `tokens` there is evidence of. */
+export interface PerformanceCoverage {
+  present: Array<string>;
+  missing: Array<string>;
+  /** Those of the present that only some of the calls have. */
+  partial: Array<string>;
+  /** `logs` or `spans`. */
+  signal: string;
+  /** `reported`, `priced`, `mixed` or `none`. */
+  cost_source: string;
+}
+
+/** 0 to 10 each, one decimal. */
+export interface PerformanceDimensions {
+  quality: number;
+  autonomy: number;
+  productivity: number;
+  token_efficiency: number;
+  cost_efficiency: number;
+}
+
+/** What else was counted. */
+export interface PerformanceSignals {
+  api_errors: number;
+  accepts: number;
+  rejects: number;
+  rejects_by_user: number;
+  compactions: number;
+  refusals: number;
+  /** The latest: -1, 0 or 1. */
+  feedback?: number | null;
+}
+
+/** The sums that the dimensions were made of. */
+export interface PerformanceStats {
+  /** Dollars, two decimals. */
+  total_cost: number;
+  total_tools: number;
+  tools_ok: number;
+  tool_success_pct: number;
+  prompts: number;
+  total_tokens: number;
+  cache_tokens: number;
+}
 
 /** One step of a history. */
 export interface PointReply {
@@ -392,6 +503,9 @@ export interface ReadyReply {
   status: string;
 }
 
+/** What to do with the masque. */
+export type Recommendation = "keep" | "review" | "doff";
+
 /** The reputation of an agent. */
 export interface RecordReply {
   agent_id: string;
@@ -420,6 +534,13 @@ export interface RecordReply {
 
 /** What an event refers to: `session`, `transaction` or `attestation`; empty for nothing. */
 export type ReferenceType = string;
+
+/** Every metric that there is. */
+export interface RegistryReply {
+  data: Array<MetricDefinition>;
+  /** Always null: there is one page. */
+  next_cursor?: string | null;
+}
 
 /** What an event is about: work, payment, or keys and sessions. */
 export type ReputationCategory = "task_quality" | "economic" | "identity_hygiene";
@@ -597,6 +718,94 @@ export interface ScoreReply {
   spec_id?: string | null;
 }
 
+/** A session. */
+export interface Session {
+  session_id: string;
+  agent_id: string;
+  /** Whether something of it is still expected. */
+  open: boolean;
+  /** When something of it arrived last. */
+  last_seen: string;
+  /** What its traces say, in short. */
+  metrics: MetricsSummary;
+  /** How many traces it has. */
+  trace_count: number;
+  /** Since when it is over. */
+  closed_at?: string | null;
+  /** Its last event. */
+  ended_at?: string | null;
+  /** How well it went; null where only signals were sent. */
+  performance?: Performance | null;
+  /** Its first event; null if none has a time. */
+  started_at?: string | null;
+}
+
+/** A session with its traces. */
+export interface SessionDetail {
+  session_id: string;
+  agent_id: string;
+  /** Whether something of it is still expected. */
+  open: boolean;
+  /** When something of it arrived last. */
+  last_seen: string;
+  /** What its traces say, in short. */
+  metrics: MetricsSummary;
+  /** How many traces it has. */
+  trace_count: number;
+  traces: Array<SessionTrace>;
+  /** Since when it is over. */
+  closed_at?: string | null;
+  /** Its last event. */
+  ended_at?: string | null;
+  /** How well it went; null where only signals were sent. */
+  performance?: Performance | null;
+  /** Its first event; null if none has a time. */
+  started_at?: string | null;
+}
+
+/** A metric of a session. */
+export interface SessionMetric {
+  name: string;
+  /** 0 to 1, four places. */
+  score: number;
+  reason: string;
+  threshold: number;
+  passed: boolean;
+  band: string;
+  evaluable: boolean;
+  formula_version: string;
+  /**
+   * What the score was made of: how many traces there are and were evaluated, and if any were, the
+   * weights, the risks of each trace with the `source` of its signals, and how they were put
+   * together.
+   */
+  metadata: Record<string, unknown>;
+}
+
+/** Both metrics of a session. */
+export interface SessionMetrics {
+  agent_reliability: SessionMetric;
+  agent_consistency: SessionMetric;
+}
+
+/** A trace of a session. */
+export interface SessionTrace {
+  trace_id: string;
+  /** The signals that are known, by name. */
+  signals: Record<string, number>;
+  /** Whether they were sent, or derived from telemetry. */
+  source?: SignalSource | null;
+  started_at?: string | null;
+}
+
+/** A page of sessions. */
+export interface SessionsReply {
+  /** The last to begin first. */
+  data: Array<Session>;
+  /** Where the next page begins; null on the last one. */
+  next_cursor?: string | null;
+}
+
 /** The settings of an organization. */
 export interface SettingsReply {
   latency_source: LatencySource;
@@ -607,6 +816,23 @@ export interface SettingsRequest {
   latency_source?: LatencySource | null;
 }
 
+/** Where signals come from: `sent`, `derived`, or some of each, `mixed`. */
+export type SignalSource = "sent" | "derived" | "mixed";
+
+/** What was kept. */
+export interface SignalsReply {
+  /** How many traces. */
+  accepted: number;
+}
+
+/** Signals of the traces of a session. */
+export interface SignalsRequest {
+  /** Each trace once. */
+  traces: Array<TraceRequest>;
+  /** Whose session it is; if absent as its telemetry says. */
+  agent_id?: AgentName | null;
+}
+
 /** The name of a range of scores: 0–39, 40–69, 70–89, 90–100; `Unranked` without a score. */
 export type Tier = "Unranked" | "Bronze" | "Silver" | "Gold" | "Elite";
 
@@ -615,6 +841,26 @@ export type TimeMillis = number;
 
 /** A time from 2000 to 2100 as RFC 3339. */
 export type TimeText = string;
+
+/** A trace. */
+export interface TraceRequest {
+  trace_id: string;
+  signals: TraceSignals;
+  /** When it began, which is its place among the others. */
+  started_at?: Moment | null;
+}
+
+/** Signals of a trace, each from 0 to 1, where 1 is good. One that is absent is unknown. */
+export interface TraceSignals {
+  /** How coherent its steps were. */
+  coherence?: number | null;
+  /** How sure the agent was. */
+  confidence?: number | null;
+  /** How free of loops the trace was. */
+  loop_detection?: number | null;
+  /** How right its choice and use of tools was. */
+  tool_correctness?: number | null;
+}
 
 /** What listAgents may ask for. */
 export interface ListAgentsQuery {
@@ -708,6 +954,34 @@ export interface ListRunsQuery {
   from?: TimeText;
   /** Only those that ended at this time or earlier */
   to?: TimeText;
+}
+
+/** What listSessions may ask for. */
+export interface ListSessionsQuery {
+  /** How many at most */
+  limit?: number;
+  /** The `next_cursor` of the page before */
+  cursor?: string;
+  /** Only of this agent */
+  agent_id?: AgentName;
+  /** Only those that began at this time or later */
+  from?: TimeText;
+  /** Only those that began at this time or earlier */
+  to?: TimeText;
+}
+
+/** What getSessionMetrics may ask for. */
+export interface GetSessionMetricsQuery {
+  /**
+   * A JSON object with weights from 0 to 10 of any of `confidence`, `loop_detection`,
+   * `tool_correctness`, `coherence`
+   */
+  signal_weights?: string;
+  /**
+   * A JSON object with the score from 0 to 1 from which `agent_reliability` or `agent_consistency`
+   * passes
+   */
+  thresholds?: string;
 }
 
 /** Every route of a server. */
@@ -893,6 +1167,11 @@ export class Client extends Http {
     return this.send({ method: "DELETE", path: path("/v1/keys/{id}", id) }, options);
   }
 
+  /** List the metrics. */
+  listMetrics(options: CallOptions = {}): Promise<RegistryReply> {
+    return this.send({ method: "GET", path: "/v1/metrics" }, options);
+  }
+
   /**
    * Count reputation events.
    *
@@ -969,6 +1248,61 @@ export class Client extends Http {
     return this.send({ method: "GET", path: path("/v1/runs/{run_id}/score", runId) }, options);
   }
 
+  /**
+   * List sessions.
+   *
+   * The last to begin first. `from` and `to` look at when a session began; where nothing says so,
+   * at when it was first heard of.
+   */
+  listSessions(query: ListSessionsQuery = {}, options: CallOptions = {}): Promise<SessionsReply> {
+    return this.send({ method: "GET", path: "/v1/sessions", query: { ...query } }, options);
+  }
+
+  /**
+   * List sessions. Page after page is read as they are used, `pageSize` at a time.
+   *
+   * The last to begin first. `from` and `to` look at when a session began; where nothing says so,
+   * at when it was first heard of.
+   */
+  iterSessions({ pageSize, ...query }: Omit<ListSessionsQuery, "cursor" | "offset" | "limit"> & { pageSize?: number } = {}, options: CallOptions = {}): AsyncGenerator<Session, void, undefined> {
+    return this.pages({ method: "GET", path: "/v1/sessions", query: { ...query, limit: pageSize } }, "data", options);
+  }
+
+  /** Read a session. */
+  getSession(sessionId: SessionName, options: CallOptions = {}): Promise<SessionDetail> {
+    return this.send({ method: "GET", path: path("/v1/sessions/{session_id}", sessionId) }, options);
+  }
+
+  /**
+   * Read the metrics of a session.
+   *
+   * Computed now, over its traces by `started_at`, then as they arrived; those without a start come
+   * last. Where nobody sent signals they are derived from telemetry, one trace a prompt.
+   */
+  getSessionMetrics(sessionId: SessionName, query: GetSessionMetricsQuery = {}, options: CallOptions = {}): Promise<SessionMetrics> {
+    return this.send({ method: "GET", path: path("/v1/sessions/{session_id}/metrics", sessionId), query: { ...query } }, options);
+  }
+
+  /**
+   * Read how well a session went.
+   *
+   * As of now: an open session is scored as it happens. A session of which only signals were sent
+   * has no performance.
+   */
+  getSessionPerformance(sessionId: SessionName, options: CallOptions = {}): Promise<Performance> {
+    return this.send({ method: "GET", path: path("/v1/sessions/{session_id}/performance", sessionId) }, options);
+  }
+
+  /**
+   * Send signals of a session's traces.
+   *
+   * A trace that was sent before is replaced with all its signals. What is sent wins over what is
+   * derived from telemetry. An `agent_id` says whose session it is, whatever its telemetry says.
+   */
+  addSignals(sessionId: SessionName, body: SignalsRequest, options: PostOptions = {}): Promise<SignalsReply> {
+    return this.send({ method: "POST", path: path("/v1/sessions/{session_id}/signals", sessionId), body }, options);
+  }
+
   /** Read the settings. */
   getSettings(options: CallOptions = {}): Promise<SettingsReply> {
     return this.send({ method: "GET", path: "/v1/settings" }, options);
@@ -997,9 +1331,10 @@ export class Client extends Http {
    * Listen to new scores.
    *
    * Server-sent events: `score` with `agent_id`, `score`, `lifecycle`, `eval_count` whenever an
-   * agent was evaluated; many evaluations of one agent in an instant may be one event. `missed`
-   * tells that this listener was too slow for some. The stream ends when the server does, or when
-   * the key is revoked.
+   * agent was evaluated; many evaluations of one agent in an instant may be one event;
+   * `session.scored` with the session whenever one is over, also when it is over once more after
+   * something of it arrived late. `missed` tells that this listener was too slow for some. The
+   * stream ends when the server does, or when the key is revoked.
    */
   stream(options: CallOptions = {}): AsyncGenerator<StreamEvent, void, undefined> {
     return this.events({ method: "GET", path: "/v1/stream" }, options);

@@ -39,6 +39,9 @@ Moment: TypeAlias = "TimeText | TimeMillis"
 OrgName: TypeAlias = str
 """The name of an organization."""
 
+Recommendation: TypeAlias = Literal["keep", "review", "doff"]
+"""What to do with the masque."""
+
 ReferenceType: TypeAlias = str
 """What an event refers to: `session`, `transaction` or `attestation`; empty for nothing."""
 
@@ -50,6 +53,9 @@ RunName: TypeAlias = str
 
 RunOutcome: TypeAlias = Literal["completed", "blocked", "failed"]
 """How a run ended: all of it worked, some of it did, or nothing usable came out."""
+
+SignalSource: TypeAlias = Literal["sent", "derived", "mixed"]
+"""Where signals come from: `sent`, `derived`, or some of each, `mixed`."""
 
 Tier: TypeAlias = Literal["Unranked", "Bronze", "Silver", "Gold", "Elite"]
 """The name of a range of scores: 0–39, 40–69, 70–89, 90–100; `Unranked` without a score."""
@@ -103,9 +109,13 @@ class AgentStanding(TypedDict):
     """That of its latest run with a score."""
     runs: list[RunReply]
     """Its latest runs."""
+    sessions: list[Session]
+    """Its latest sessions."""
     first_seen: NotRequired[str | None]
     """Null if it was never seen."""
     last_seen: NotRequired[str | None]
+    metrics: NotRequired[MetricsSummary | None]
+    """What the traces of its latest session say, in short; null without one."""
     slug: NotRequired[str | None]
     """The name under which it is."""
 
@@ -403,8 +413,118 @@ class KeysReply(TypedDict):
     next_cursor: NotRequired[str | None]
     """Where the next page begins; null on the last one."""
 
+MetricBand = TypedDict("MetricBand", {"band": "str", "from": "float", "meaning": "str"})
+"""A range of scores."""
+
+
+class MetricDefinition(TypedDict):
+    """A metric that there is."""
+
+    name: str
+    description: str
+    method: str
+    threshold: float
+    formula_version: str
+    bands: list[MetricBand]
+
+
+class MetricSummary(TypedDict):
+    """A metric, without what it was made of."""
+
+    score: float
+    """0 to 1, four places."""
+    reason: str
+    """The result in one sentence."""
+    threshold: float
+    """The score from which it passes."""
+    passed: bool
+    band: str
+    """The name of the score's range."""
+    evaluable: bool
+    """Whether there was anything to evaluate; if not, the score is 1."""
+    formula_version: str
+
+
+class MetricsSummary(TypedDict):
+    """Both metrics, without what they were made of."""
+
+    agent_reliability: MetricSummary
+    agent_consistency: MetricSummary
+
 NextReply = TypedDict("NextReply", {"pass": "int", "fail": "int"})
 """The score after one more evaluation at the window's average latency."""
+
+
+class Performance(TypedDict):
+    """How well a session went."""
+
+    masque: str
+    """The masque that the agent wore, or `unknown`."""
+    duration_min: int
+    """Whole minutes."""
+    dimensions: PerformanceDimensions
+    composite: float
+    """0 to 10, one decimal."""
+    recommendation: Recommendation
+    stats: PerformanceStats
+    session_id: str
+    agent_id: str
+    agent: str
+    """The kind of agent, such as `claude-code`."""
+    formula_version: str
+    coverage: PerformanceCoverage
+    signals: PerformanceSignals
+    ended_at: NotRequired[str | None]
+    started_at: NotRequired[str | None]
+
+
+class PerformanceCoverage(TypedDict):
+    """Which of `tools`, `prompts`, `cost` and `tokens` there is evidence of."""
+
+    present: list[str]
+    missing: list[str]
+    partial: list[str]
+    """Those of the present that only some of the calls have."""
+    signal: str
+    """`logs` or `spans`."""
+    cost_source: str
+    """`reported`, `priced`, `mixed` or `none`."""
+
+
+class PerformanceDimensions(TypedDict):
+    """0 to 10 each, one decimal."""
+
+    quality: float
+    autonomy: float
+    productivity: float
+    token_efficiency: float
+    cost_efficiency: float
+
+
+class PerformanceSignals(TypedDict):
+    """What else was counted."""
+
+    api_errors: int
+    accepts: int
+    rejects: int
+    rejects_by_user: int
+    compactions: int
+    refusals: int
+    feedback: NotRequired[int | None]
+    """The latest: -1, 0 or 1."""
+
+
+class PerformanceStats(TypedDict):
+    """The sums that the dimensions were made of."""
+
+    total_cost: float
+    """Dollars, two decimals."""
+    total_tools: int
+    tools_ok: int
+    tool_success_pct: int
+    prompts: int
+    total_tokens: int
+    cache_tokens: int
 
 
 class PointReply(TypedDict):
@@ -481,6 +601,14 @@ class RecordReply(TypedDict):
     """Passes counted back from the newest."""
     formula_version: str
     """The version of the formula."""
+
+
+class RegistryReply(TypedDict):
+    """Every metric that there is."""
+
+    data: list[MetricDefinition]
+    next_cursor: NotRequired[str | None]
+    """Always null: there is one page."""
 
 
 class ReputationEventRequest(TypedDict):
@@ -665,6 +793,99 @@ class ScoreReply(TypedDict):
     spec_id: NotRequired[str | None]
 
 
+class Session(TypedDict):
+    """A session."""
+
+    session_id: str
+    agent_id: str
+    open: bool
+    """Whether something of it is still expected."""
+    last_seen: str
+    """When something of it arrived last."""
+    metrics: MetricsSummary
+    """What its traces say, in short."""
+    trace_count: int
+    """How many traces it has."""
+    closed_at: NotRequired[str | None]
+    """Since when it is over."""
+    ended_at: NotRequired[str | None]
+    """Its last event."""
+    performance: NotRequired[Performance | None]
+    """How well it went; null where only signals were sent."""
+    started_at: NotRequired[str | None]
+    """Its first event; null if none has a time."""
+
+
+class SessionDetail(TypedDict):
+    """A session with its traces."""
+
+    session_id: str
+    agent_id: str
+    open: bool
+    """Whether something of it is still expected."""
+    last_seen: str
+    """When something of it arrived last."""
+    metrics: MetricsSummary
+    """What its traces say, in short."""
+    trace_count: int
+    """How many traces it has."""
+    traces: list[SessionTrace]
+    closed_at: NotRequired[str | None]
+    """Since when it is over."""
+    ended_at: NotRequired[str | None]
+    """Its last event."""
+    performance: NotRequired[Performance | None]
+    """How well it went; null where only signals were sent."""
+    started_at: NotRequired[str | None]
+    """Its first event; null if none has a time."""
+
+
+class SessionMetric(TypedDict):
+    """A metric of a session."""
+
+    name: str
+    score: float
+    """0 to 1, four places."""
+    reason: str
+    threshold: float
+    passed: bool
+    band: str
+    evaluable: bool
+    formula_version: str
+    metadata: dict[str, Any]
+    """What the score was made of: how many traces there are and were evaluated, and if any were,
+    the weights, the risks of each trace with the `source` of its signals, and how they were put
+    together.
+    """
+
+
+class SessionMetrics(TypedDict):
+    """Both metrics of a session."""
+
+    agent_reliability: SessionMetric
+    agent_consistency: SessionMetric
+
+
+class SessionTrace(TypedDict):
+    """A trace of a session."""
+
+    trace_id: str
+    signals: dict[str, float]
+    """The signals that are known, by name."""
+    source: NotRequired[SignalSource | None]
+    """Whether they were sent, or derived from telemetry."""
+    started_at: NotRequired[str | None]
+
+
+class SessionsReply(TypedDict):
+    """A page of sessions."""
+
+    data: list[Session]
+    """The last to begin first."""
+    next_cursor: NotRequired[str | None]
+    """Where the next page begins; null on the last one."""
+
+
 class SettingsReply(TypedDict):
     """The settings of an organization."""
 
@@ -675,6 +896,44 @@ class SettingsRequest(TypedDict):
     """Settings that change; what is absent stays."""
 
     latency_source: NotRequired[LatencySource | None]
+
+
+class SignalsReply(TypedDict):
+    """What was kept."""
+
+    accepted: int
+    """How many traces."""
+
+
+class SignalsRequest(TypedDict):
+    """Signals of the traces of a session."""
+
+    traces: list[TraceRequest]
+    """Each trace once."""
+    agent_id: NotRequired[AgentName | None]
+    """Whose session it is; if absent as its telemetry says."""
+
+
+class TraceRequest(TypedDict):
+    """A trace."""
+
+    trace_id: str
+    signals: TraceSignals
+    started_at: NotRequired[Moment | None]
+    """When it began, which is its place among the others."""
+
+
+class TraceSignals(TypedDict):
+    """Signals of a trace, each from 0 to 1, where 1 is good. One that is absent is unknown."""
+
+    coherence: NotRequired[float | None]
+    """How coherent its steps were."""
+    confidence: NotRequired[float | None]
+    """How sure the agent was."""
+    loop_detection: NotRequired[float | None]
+    """How free of loops the trace was."""
+    tool_correctness: NotRequired[float | None]
+    """How right its choice and use of tools was."""
 
 
 class Client(Http):
@@ -1119,6 +1378,18 @@ class Client(Http):
         """
         self._send(Request("DELETE", path("/v1/keys/{id}", id)), timeout)
 
+    def list_metrics(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> RegistryReply:
+        """List the metrics."""
+        reply: RegistryReply = self._send(
+            Request("GET", "/v1/metrics"),
+            timeout,
+        )
+        return reply
+
     def add_reputation_events(
         self,
         *,
@@ -1335,6 +1606,143 @@ class Client(Http):
         )
         return reply
 
+    def list_sessions(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        agent_id: AgentName | None = None,
+        from_: TimeText | None = None,
+        to: TimeText | None = None,
+        timeout: float | None = None,
+    ) -> SessionsReply:
+        """List sessions.
+
+        The last to begin first. `from` and `to` look at when a session began; where nothing says
+        so, at when it was first heard of.
+
+        :param limit: How many at most
+        :param cursor: The `next_cursor` of the page before
+        :param agent_id: Only of this agent
+        :param from_: Only those that began at this time or later
+        :param to: Only those that began at this time or earlier
+        """
+        reply: SessionsReply = self._send(
+            Request("GET", "/v1/sessions", query={"limit": limit, "cursor": cursor, "agent_id": agent_id, "from": from_, "to": to}),
+            timeout,
+        )
+        return reply
+
+    def iter_sessions(
+        self,
+        *,
+        page_size: int | None = None,
+        agent_id: AgentName | None = None,
+        from_: TimeText | None = None,
+        to: TimeText | None = None,
+        timeout: float | None = None,
+    ) -> Iterator[Session]:
+        """List sessions. Page after page is read as they are used.
+
+        The last to begin first. `from` and `to` look at when a session began; where nothing says
+        so, at when it was first heard of.
+
+        :param page_size: How many are read at a time; all are given
+        :param agent_id: Only of this agent
+        :param from_: Only those that began at this time or later
+        :param to: Only those that began at this time or earlier
+        """
+        return self._pages(
+            Request("GET", "/v1/sessions", query={"limit": page_size, "agent_id": agent_id, "from": from_, "to": to}),
+            "data",
+            timeout,
+        )
+
+    def get_session(
+        self,
+        session_id: SessionName,
+        *,
+        timeout: float | None = None,
+    ) -> SessionDetail:
+        """Read a session.
+
+        :param session_id: The session, percent-encoded
+        """
+        reply: SessionDetail = self._send(
+            Request("GET", path("/v1/sessions/{session_id}", session_id)),
+            timeout,
+        )
+        return reply
+
+    def get_session_metrics(
+        self,
+        session_id: SessionName,
+        *,
+        signal_weights: str | None = None,
+        thresholds: str | None = None,
+        timeout: float | None = None,
+    ) -> SessionMetrics:
+        """Read the metrics of a session.
+
+        Computed now, over its traces by `started_at`, then as they arrived; those without a start
+        come last. Where nobody sent signals they are derived from telemetry, one trace a prompt.
+
+        :param session_id: The session, percent-encoded
+        :param signal_weights: A JSON object with weights from 0 to 10 of any of `confidence`,
+        `loop_detection`, `tool_correctness`, `coherence`
+        :param thresholds: A JSON object with the score from 0 to 1 from which `agent_reliability`
+        or `agent_consistency` passes
+        """
+        reply: SessionMetrics = self._send(
+            Request("GET", path("/v1/sessions/{session_id}/metrics", session_id), query={"signal_weights": signal_weights, "thresholds": thresholds}),
+            timeout,
+        )
+        return reply
+
+    def get_session_performance(
+        self,
+        session_id: SessionName,
+        *,
+        timeout: float | None = None,
+    ) -> Performance:
+        """Read how well a session went.
+
+        As of now: an open session is scored as it happens. A session of which only signals were
+        sent has no performance.
+
+        :param session_id: The session, percent-encoded
+        """
+        reply: Performance = self._send(
+            Request("GET", path("/v1/sessions/{session_id}/performance", session_id)),
+            timeout,
+        )
+        return reply
+
+    def add_signals(
+        self,
+        session_id: SessionName,
+        *,
+        traces: list[TraceRequest],
+        agent_id: AgentName | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> SignalsReply:
+        """Send signals of a session's traces.
+
+        A trace that was sent before is replaced with all its signals. What is sent wins over what
+        is derived from telemetry. An `agent_id` says whose session it is, whatever its telemetry
+        says.
+
+        :param session_id: The session, percent-encoded
+        :param traces: Each trace once.
+        :param agent_id: Whose session it is; if absent as its telemetry says.
+        """
+        reply: SignalsReply = self._send(
+            Request("POST", path("/v1/sessions/{session_id}/signals", session_id), body={"traces": traces}, optional={"agent_id": agent_id}, idempotency_key=idempotency_key),
+            timeout,
+        )
+        return reply
+
     def get_settings(
         self,
         *,
@@ -1390,9 +1798,10 @@ class Client(Http):
         """Listen to new scores.
 
         Server-sent events: `score` with `agent_id`, `score`, `lifecycle`, `eval_count` whenever an
-        agent was evaluated; many evaluations of one agent in an instant may be one event. `missed`
-        tells that this listener was too slow for some. The stream ends when the server does, or
-        when the key is revoked.
+        agent was evaluated; many evaluations of one agent in an instant may be one event;
+        `session.scored` with the session whenever one is over, also when it is over once more after
+        something of it arrived late. `missed` tells that this listener was too slow for some. The
+        stream ends when the server does, or when the key is revoked.
         """
         return self._events(
             Request("GET", "/v1/stream"),
@@ -1842,6 +2251,18 @@ class AsyncClient(AsyncHttp):
         """
         await self._send(Request("DELETE", path("/v1/keys/{id}", id)), timeout)
 
+    async def list_metrics(
+        self,
+        *,
+        timeout: float | None = None,
+    ) -> RegistryReply:
+        """List the metrics."""
+        reply: RegistryReply = await self._send(
+            Request("GET", "/v1/metrics"),
+            timeout,
+        )
+        return reply
+
     async def add_reputation_events(
         self,
         *,
@@ -2058,6 +2479,143 @@ class AsyncClient(AsyncHttp):
         )
         return reply
 
+    async def list_sessions(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        agent_id: AgentName | None = None,
+        from_: TimeText | None = None,
+        to: TimeText | None = None,
+        timeout: float | None = None,
+    ) -> SessionsReply:
+        """List sessions.
+
+        The last to begin first. `from` and `to` look at when a session began; where nothing says
+        so, at when it was first heard of.
+
+        :param limit: How many at most
+        :param cursor: The `next_cursor` of the page before
+        :param agent_id: Only of this agent
+        :param from_: Only those that began at this time or later
+        :param to: Only those that began at this time or earlier
+        """
+        reply: SessionsReply = await self._send(
+            Request("GET", "/v1/sessions", query={"limit": limit, "cursor": cursor, "agent_id": agent_id, "from": from_, "to": to}),
+            timeout,
+        )
+        return reply
+
+    def iter_sessions(
+        self,
+        *,
+        page_size: int | None = None,
+        agent_id: AgentName | None = None,
+        from_: TimeText | None = None,
+        to: TimeText | None = None,
+        timeout: float | None = None,
+    ) -> AsyncIterator[Session]:
+        """List sessions. Page after page is read as they are used.
+
+        The last to begin first. `from` and `to` look at when a session began; where nothing says
+        so, at when it was first heard of.
+
+        :param page_size: How many are read at a time; all are given
+        :param agent_id: Only of this agent
+        :param from_: Only those that began at this time or later
+        :param to: Only those that began at this time or earlier
+        """
+        return self._pages(
+            Request("GET", "/v1/sessions", query={"limit": page_size, "agent_id": agent_id, "from": from_, "to": to}),
+            "data",
+            timeout,
+        )
+
+    async def get_session(
+        self,
+        session_id: SessionName,
+        *,
+        timeout: float | None = None,
+    ) -> SessionDetail:
+        """Read a session.
+
+        :param session_id: The session, percent-encoded
+        """
+        reply: SessionDetail = await self._send(
+            Request("GET", path("/v1/sessions/{session_id}", session_id)),
+            timeout,
+        )
+        return reply
+
+    async def get_session_metrics(
+        self,
+        session_id: SessionName,
+        *,
+        signal_weights: str | None = None,
+        thresholds: str | None = None,
+        timeout: float | None = None,
+    ) -> SessionMetrics:
+        """Read the metrics of a session.
+
+        Computed now, over its traces by `started_at`, then as they arrived; those without a start
+        come last. Where nobody sent signals they are derived from telemetry, one trace a prompt.
+
+        :param session_id: The session, percent-encoded
+        :param signal_weights: A JSON object with weights from 0 to 10 of any of `confidence`,
+        `loop_detection`, `tool_correctness`, `coherence`
+        :param thresholds: A JSON object with the score from 0 to 1 from which `agent_reliability`
+        or `agent_consistency` passes
+        """
+        reply: SessionMetrics = await self._send(
+            Request("GET", path("/v1/sessions/{session_id}/metrics", session_id), query={"signal_weights": signal_weights, "thresholds": thresholds}),
+            timeout,
+        )
+        return reply
+
+    async def get_session_performance(
+        self,
+        session_id: SessionName,
+        *,
+        timeout: float | None = None,
+    ) -> Performance:
+        """Read how well a session went.
+
+        As of now: an open session is scored as it happens. A session of which only signals were
+        sent has no performance.
+
+        :param session_id: The session, percent-encoded
+        """
+        reply: Performance = await self._send(
+            Request("GET", path("/v1/sessions/{session_id}/performance", session_id)),
+            timeout,
+        )
+        return reply
+
+    async def add_signals(
+        self,
+        session_id: SessionName,
+        *,
+        traces: list[TraceRequest],
+        agent_id: AgentName | None = None,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> SignalsReply:
+        """Send signals of a session's traces.
+
+        A trace that was sent before is replaced with all its signals. What is sent wins over what
+        is derived from telemetry. An `agent_id` says whose session it is, whatever its telemetry
+        says.
+
+        :param session_id: The session, percent-encoded
+        :param traces: Each trace once.
+        :param agent_id: Whose session it is; if absent as its telemetry says.
+        """
+        reply: SignalsReply = await self._send(
+            Request("POST", path("/v1/sessions/{session_id}/signals", session_id), body={"traces": traces}, optional={"agent_id": agent_id}, idempotency_key=idempotency_key),
+            timeout,
+        )
+        return reply
+
     async def get_settings(
         self,
         *,
@@ -2113,9 +2671,10 @@ class AsyncClient(AsyncHttp):
         """Listen to new scores.
 
         Server-sent events: `score` with `agent_id`, `score`, `lifecycle`, `eval_count` whenever an
-        agent was evaluated; many evaluations of one agent in an instant may be one event. `missed`
-        tells that this listener was too slow for some. The stream ends when the server does, or
-        when the key is revoked.
+        agent was evaluated; many evaluations of one agent in an instant may be one event;
+        `session.scored` with the session whenever one is over, also when it is over once more after
+        something of it arrived late. `missed` tells that this listener was too slow for some. The
+        stream ends when the server does, or when the key is revoked.
         """
         return self._events(
             Request("GET", "/v1/stream"),
