@@ -139,7 +139,7 @@ impl<'c> Log<'c> {
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
             )?,
             insert_record: connection
-                .prepare("INSERT OR IGNORE INTO session_records (session, key, record) VALUES (?1, ?2, ?3)")?,
+                .prepare("INSERT OR IGNORE INTO session_records (session, at_ns, key, record) VALUES (?1, ?2, ?3, ?4)")?,
         })
     }
 

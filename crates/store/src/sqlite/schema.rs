@@ -15,7 +15,9 @@
 //! - `orgs.pruned` is the place up to which evaluations may be missing because of their age: a chain may end there. `orgs.top` is the
 //!   highest place that was ever taken, so that none is given again after its evaluation was erased.
 //! - A record of a session is kept once by its key: the fingerprint that tells repeats, or the number of the record where nothing
-//!   does. A trace that stands for a prompt has a key too, and no record. `state` is what the records add up to.
+//!   does. Before it stands the time of a log record, which repeats share, so that a session that goes on is written at its end and
+//!   not all over its pages; of spans, which repeat by their ids alone, it is 0. A trace that stands for a prompt has a key too, and no
+//!   record. `state` is what the records add up to.
 //! - `due_at` is when a session has to be looked at: it may be over then, or there was something of it since, and it is looked at
 //!   again later. So it does not move with every record. It is null when the session is closed.
 //! - A session without a `session_id` is forgotten and waits to be deleted, like those of an agent that is no more.

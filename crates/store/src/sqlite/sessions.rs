@@ -159,7 +159,7 @@ fn records(
     patience: &Patience,
 ) -> Result<Vec<Vec<u8>>, StoreError> {
     let mut select = connection.prepare_cached(
-        "SELECT record FROM session_records WHERE session = ?1 AND record <> x'' ORDER BY key",
+        "SELECT record FROM session_records WHERE session = ?1 AND record <> x'' ORDER BY at_ns, key",
     )?;
     let mut rows = select.query([session])?;
     let mut records = Vec::new();
@@ -187,12 +187,6 @@ pub(super) fn refold(
     let records = records(connection, seq, &Patience::ENDLESS)?;
     let decoded = decoded(id, &records)?;
     Ok((!decoded.is_empty()).then(|| Session::of(id, cut, decoded)))
-}
-
-/// Whether there is an open session that has to be looked at by a time.
-fn is_due(connection: &Connection, by_ms: i64) -> Result<bool, StoreError> {
-    let mut select = connection.prepare_cached("SELECT 1 FROM sessions WHERE due_at <= ?1")?;
-    Ok(select.exists([by_ms])?)
 }
 
 impl SessionStore for Sqlite {
@@ -233,15 +227,10 @@ impl SessionStore for Sqlite {
     }
 
     fn close_sessions(&self) -> Reply<'_, Vec<Closed>> {
-        let now = (self.clock)().millis();
-        Box::pin(async move {
-            // Nearly always there is none, and then nobody has to write.
-            let is_due = self.readers.run(move |moment, _| is_due(moment, now)).await?;
-            #[expect(
-                clippy::redundant_closure_for_method_calls,
-                reason = "its path is not general enough in lifetimes"
-            )]
-            if is_due { self.writer.send(1, |log| log.close_sessions()).await } else { Ok(Vec::new()) }
-        })
+        #[expect(
+            clippy::redundant_closure_for_method_calls,
+            reason = "its path is not general enough in lifetimes"
+        )]
+        self.writer.send(1, |log| log.close_sessions())
     }
 }

@@ -75,8 +75,8 @@ impl Log<'_> {
         let mut select =
             self.connection.prepare_cached("SELECT session FROM sessions WHERE agent = ?1 LIMIT 1")?;
         let mut records = self.connection.prepare_cached(
-            "DELETE FROM session_records WHERE session = ?1 AND key IN \
-             (SELECT key FROM session_records WHERE session = ?1 LIMIT ?2) RETURNING record <> x''",
+            "DELETE FROM session_records WHERE session = ?1 AND (at_ns, key) IN \
+             (SELECT at_ns, key FROM session_records WHERE session = ?1 LIMIT ?2) RETURNING record <> x''",
         )?;
         let (mut steps, mut evidence) = (0, 0);
         while steps < AT_ONCE {

@@ -10,7 +10,7 @@ use lru::LruCache;
 use renown_core::ids::{AgentId, OrgId, SessionId};
 use renown_core::time::Timestamp;
 use renown_telemetry::account::Account;
-use renown_telemetry::facts::{Batch, Fact, Fingerprint, Origin};
+use renown_telemetry::facts::{Batch, Fact, Fingerprint, Origin, Signal};
 use renown_telemetry::kept;
 use renown_telemetry::ledger::Session;
 use rusqlite::{Statement, params};
@@ -134,17 +134,23 @@ impl Held {
     ) -> Result<bool, StoreError> {
         let bytes = kept::encode(origin, facts.iter().cloned());
         let number = self.number;
-        let mut keep = |key: i64, bytes: &[u8]| insert.execute(params![number, key, bytes]);
+        let mut keep =
+            |at_ns: i64, key: i64, bytes: &[u8]| insert.execute(params![number, at_ns, key, bytes]);
+        let at_ns = match origin.signal {
+            Signal::Logs => origin.at.map_or(0, Timestamp::nanos),
+            // Repeats have the same ids, whatever their times are.
+            Signal::Spans => 0,
+        };
         // A record that nothing tells from another has its number, which a fingerprint may have by chance.
         let mut key = origin.repeat.map_or(self.records + 1, key_of);
-        while keep(key, &bytes)? == 0 {
+        while keep(at_ns, key, &bytes)? == 0 {
             if origin.repeat.is_some() {
                 return Ok(false);
             }
             key += 1;
         }
         let mut failed = None;
-        self.ledger.take(origin, facts, |trace| match keep(key_of(trace), &[]) {
+        self.ledger.take(origin, facts, |trace| match keep(0, key_of(trace), &[]) {
             Ok(kept) => kept > 0,
             Err(error) => {
                 failed = Some(error);

@@ -225,9 +225,10 @@ CREATE INDEX sessions_by_event ON sessions (event) WHERE event IS NOT NULL;
 
 CREATE TABLE session_records (
     session INTEGER NOT NULL,
+    at_ns   INTEGER NOT NULL,
     key     INTEGER NOT NULL,
     record  BLOB NOT NULL,
-    PRIMARY KEY (session, key)
+    PRIMARY KEY (session, at_ns, key)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE session_traces (
