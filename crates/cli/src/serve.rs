@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use renown_server::keys::KeyText;
-use renown_server::{Api, Limits, Settings, serve};
+use renown_server::{Api, Limits, OtlpAuth, Settings, serve};
 use renown_store::sqlite::system_clock;
 use renown_store::{ApiKey, KeyKind, Retention, Store, StoreError};
 use tokio::net::{TcpListener, TcpSocket};
@@ -91,6 +91,8 @@ async fn start(
             runs_days: settings.runs_days.value.limit(),
             ..Retention::default()
         },
+        otlp_auth: OtlpAuth::default(),
+        prices: settings.prices().clone(),
     };
     let api =
         Api::new(Arc::clone(&store), limits, system_clock()).await.map_err(|error| place::failure(&error))?;

@@ -7,12 +7,14 @@ use renown_core::gates::Engine;
 use renown_core::ids::{EvaluationId, RunId};
 use renown_core::time::Timestamp;
 use renown_store::{Clock, Closed, EventId, Retention, Store, StoreError};
+use renown_telemetry::prices::Prices;
 use uuid::Uuid;
 
 use crate::feed::{Changed, Feed};
 use crate::keys::KeyRing;
 use crate::measure::Measures;
 use crate::once::InFlight;
+use crate::otlp::{OtlpAuth, Telemetry};
 use crate::random::Sequence;
 use crate::rate::RateLimit;
 use crate::serve::Limits;
@@ -29,12 +31,16 @@ pub struct Settings {
     pub engine: Engine,
     /// Requests of one organization in a minute; 0 is no limit.
     pub requests_per_minute: u64,
-    /// The same for `/v1/ingest`, which has a limit of its own.
+    /// The same for `/v1/ingest` and for telemetry, which have a limit of their own.
     pub ingest_per_minute: u64,
     /// What clients are allowed.
     pub limits: Limits,
     /// How long evidence is kept.
     pub retention: Retention,
+    /// Whether telemetry may come without a key.
+    pub otlp_auth: OtlpAuth,
+    /// What calls of models cost where the telemetry does not say.
+    pub prices: Prices,
 }
 
 /// The state of a server.
@@ -52,6 +58,7 @@ pub struct Api {
     pub(crate) in_flight: InFlight,
     pub(crate) feed: Feed,
     pub(crate) measures: Measures,
+    pub(crate) telemetry: Telemetry,
     started: Instant,
     sequence: Sequence,
     ready: tokio::sync::Mutex<Option<(Instant, Result<(), String>)>>,
@@ -80,6 +87,7 @@ impl Api {
             in_flight: InFlight::default(),
             feed: Feed::new(),
             measures: Measures::new(),
+            telemetry: Telemetry::new(settings.otlp_auth, settings.prices),
             started: Instant::now(),
             sequence: Sequence::new().map_err(no_randomness)?,
             ready: tokio::sync::Mutex::new(None),

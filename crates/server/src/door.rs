@@ -10,7 +10,7 @@ use axum::extract::{Extension, State};
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
 use hyper::header::{AUTHORIZATION, HeaderName, HeaderValue};
-use hyper::{Method, Request, StatusCode, Version};
+use hyper::{HeaderMap, Method, Request, StatusCode, Version};
 use renown_store::KeyKind;
 use tower_service::Service;
 use uuid::Uuid;
@@ -19,28 +19,37 @@ use crate::api::Api;
 use crate::error::{ApiError, Code};
 use crate::keys::{Caller, KeyProblem, KeyText};
 use crate::measure::{method_name, route};
+use crate::otlp::{self, Arrival, Call, Told};
 use crate::rate::Rate;
 use crate::routes::{evaluate, ingest, reputation};
 use crate::serve::{HEAD_BYTES_MAX, HEADER_LIST_BYTES_MAX};
 
 /// Answers one request, whatever happens.
-pub(crate) async fn answer(api: Arc<Api>, router: Router, request: Request<Body>) -> Response {
+pub(crate) async fn answer(
+    api: Arc<Api>,
+    router: Router,
+    arrival: Arrival,
+    request: Request<Body>,
+) -> Response {
     let started = Instant::now();
     let mut buffer = Uuid::encode_buffer();
     let request_id: &str = api.request_id().hyphenated().encode_lower(&mut buffer);
-    let (method, route) = (method_name(request.method()), route(request.uri().path()));
+    let call = Call::of(arrival, &request);
+    let method = method_name(request.method());
+    let route = call.map_or_else(|| route(request.uri().path()), Call::route);
     let answered = if is_finished_alone(&request) {
         let api = Arc::clone(&api);
-        tokio::spawn(async move { pass(&api, router, request).await }).await.ok()
+        tokio::spawn(async move { pass(&api, router, arrival, request).await }).await.ok()
     } else {
-        AssertUnwindSafe(pass(&api, router, request)).catch_unwind().await.ok()
+        AssertUnwindSafe(pass(&api, router, arrival, request)).catch_unwind().await.ok()
     };
     let mut response = answered.unwrap_or_else(|| {
         // What the panic said may hold a payload; where it was is printed by the hook.
         tracing::error!(request_id, method, "a request panicked");
-        ApiError::internal(request_id).into_response()
+        refused(call, ApiError::internal(request_id))
     });
-    let (status, took) = (response.status(), started.elapsed());
+    let told = response.extensions().get::<Told>().map(|told| told.0);
+    let (status, took) = (told.unwrap_or(response.status()), started.elapsed());
     api.measures.request(method, route, status, took);
     let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
     if status.is_server_error() {
@@ -62,13 +71,26 @@ fn is_finished_alone(request: &Request<Body>) -> bool {
         && (request.headers().contains_key("idempotency-key") || request.uri().path().starts_with("/v1/keys"))
 }
 
-async fn pass(api: &Arc<Api>, mut router: Router, mut request: Request<Body>) -> Response {
+/// A refusal, in the encoding of its request where that is telemetry.
+fn refused(call: Option<Call>, error: ApiError) -> Response {
+    match call {
+        Some(call) => call.shape.refused(error),
+        None => error.into_response(),
+    }
+}
+
+async fn pass(api: &Arc<Api>, mut router: Router, arrival: Arrival, mut request: Request<Body>) -> Response {
+    let call = Call::of(arrival, &request);
     if request.version() == Version::HTTP_2
         && let Err(error) = check_header_list(&request)
     {
-        return error.into_response();
+        return refused(call, error);
     }
     let mut rate = None;
+    if let Some(call) = call {
+        let response = otlp::answer(api, arrival, call, request, &mut rate).await;
+        return with_rate(response, rate);
+    }
     if request.uri().path().starts_with("/v1/") {
         match admit(api, &request, &mut rate) {
             Ok(caller) => {
@@ -118,11 +140,7 @@ fn with_rate(mut response: Response, rate: Option<Rate>) -> Response {
 
 /// Who asks, if that is somebody who may ask now.
 fn admit(api: &Api, request: &Request<Body>, rate: &mut Option<Rate>) -> Result<Arc<Caller>, ApiError> {
-    let key = bearer(request)?;
-    let caller = api.keys.find(&key, api.now()).map_err(|problem| match problem {
-        KeyProblem::Unknown => ApiError::new(Code::AuthInvalid, "there is no such key"),
-        KeyProblem::Revoked => ApiError::new(Code::AuthRevoked, "the key was revoked"),
-    })?;
+    let caller = caller(api, request.headers())?;
     let is_ingest = request.method() == Method::POST && request.uri().path() == "/v1/ingest";
     if let Some(limit) = if is_ingest { &api.ingests } else { &api.requests } {
         let counted = limit.count(&caller.org, Instant::now());
@@ -132,9 +150,18 @@ fn admit(api: &Api, request: &Request<Body>, rate: &mut Option<Rate>) -> Result<
     Ok(caller)
 }
 
+/// Whose key a request carries.
+pub(crate) fn caller(api: &Api, headers: &HeaderMap) -> Result<Arc<Caller>, ApiError> {
+    let key = bearer(headers)?;
+    api.keys.find(&key, api.now()).map_err(|problem| match problem {
+        KeyProblem::Unknown => ApiError::new(Code::AuthInvalid, "there is no such key"),
+        KeyProblem::Revoked => ApiError::new(Code::AuthRevoked, "the key was revoked"),
+    })
+}
+
 /// The key that a request carries.
-pub(crate) fn bearer<B>(request: &Request<B>) -> Result<KeyText, ApiError> {
-    let mut sent = request.headers().get_all(AUTHORIZATION).iter();
+pub(crate) fn bearer(headers: &HeaderMap) -> Result<KeyText, ApiError> {
+    let mut sent = headers.get_all(AUTHORIZATION).iter();
     let Some(header) = sent.next() else {
         return Err(ApiError::new(Code::AuthMissing, "no Authorization header, expected `Bearer` and a key"));
     };

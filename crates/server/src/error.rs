@@ -121,6 +121,21 @@ impl ApiError {
         serde_json::to_vec(&body).unwrap_or_default()
     }
 
+    /// Its machine code.
+    pub(crate) fn code(&self) -> Code {
+        self.code
+    }
+
+    /// Its words.
+    pub(crate) fn text(&self) -> &str {
+        &self.error
+    }
+
+    /// After how many seconds to try again, where that makes sense.
+    pub(crate) fn retry_after_seconds(&self) -> Option<u64> {
+        self.retry_after
+    }
+
     /// The same with a time after which to try again.
     pub(crate) fn retry_after(self, seconds: u64) -> Self {
         Self { retry_after: Some(seconds), ..self }

@@ -1,4 +1,4 @@
-//! The HTTP API over the evidence log.
+//! The HTTP API over the evidence log, and the receivers of telemetry.
 //!
 //! ```text
 //! connection ─► listener ─► door: request id, key, rate limit, panics ─► route ─► gates, store ─► reply
@@ -12,6 +12,7 @@
 //! | `routes` | one file per group of routes: what it reads, what it answers |
 //! | `body`, `query`, `hex` | reading a request with limits, and errors that say what is allowed |
 //! | `once` | idempotency keys |
+//! | `otlp` | the receivers of telemetry, with who may send without a key |
 //! | [`keys`], `rate` | API keys and rate limits |
 //! | [`error`] | every refusal in one shape |
 //!
@@ -27,6 +28,7 @@ mod hex;
 pub mod keys;
 mod measure;
 mod once;
+mod otlp;
 mod query;
 mod random;
 mod rate;
@@ -40,5 +42,6 @@ pub mod runs {
 }
 
 pub use api::{Api, Settings};
+pub use otlp::OtlpAuth;
 pub use routes::openapi;
-pub use serve::{Limits, serve};
+pub use serve::{Limits, Listeners, serve};

@@ -10,6 +10,7 @@ use metrics::{
     with_local_recorder,
 };
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle, PrometheusRecorder};
+use renown_telemetry::account::Account;
 
 const SECONDS: [f64; 10] = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 1.0, 10.0];
 
@@ -28,6 +29,7 @@ pub(crate) struct Measures {
     duplicates: Counter,
     runs: Counter,
     reputation_events: Counter,
+    telemetry: [Counter; 12],
 }
 
 impl Measures {
@@ -35,28 +37,47 @@ impl Measures {
         // The buckets are not empty, which is all that could be wrong with them.
         let builder = PrometheusBuilder::new().set_buckets(&SECONDS).unwrap_or_default();
         let recorder = builder.build_recorder();
-        let (passed, failed, duplicates, runs, reputation_events) = with_local_recorder(&recorder, || {
-            describe_counter!("renown_requests_total", "requests by route, method and status");
-            describe_histogram!(
-                "renown_request_seconds",
-                "time from the first byte of a request to its reply"
-            );
-            describe_counter!("renown_evaluations_total", "evaluations counted, by verdict");
-            describe_counter!("renown_duplicates_total", "evaluations that had been counted before");
-            describe_counter!("renown_runs_total", "runs scored");
-            describe_counter!("renown_reputation_events_total", "reputation events counted");
-            describe_gauge!("renown_connections", "open connections");
-            describe_gauge!("renown_uptime_seconds", "time since the start");
-            (
-                counter!("renown_evaluations_total", "passed" => "true"),
-                counter!("renown_evaluations_total", "passed" => "false"),
-                counter!("renown_duplicates_total"),
-                counter!("renown_runs_total"),
-                counter!("renown_reputation_events_total"),
-            )
-        });
+        let (passed, failed, duplicates, runs, reputation_events, telemetry) =
+            with_local_recorder(&recorder, || {
+                describe_counter!("renown_requests_total", "requests by route, method and status");
+                describe_histogram!(
+                    "renown_request_seconds",
+                    "time from the first byte of a request to its reply"
+                );
+                describe_counter!("renown_evaluations_total", "evaluations counted, by verdict");
+                describe_counter!("renown_duplicates_total", "evaluations that had been counted before");
+                describe_counter!("renown_runs_total", "runs scored");
+                describe_counter!("renown_reputation_events_total", "reputation events counted");
+                describe_counter!(
+                    "renown_telemetry_records_total",
+                    "what became of telemetry that was received"
+                );
+                describe_gauge!("renown_connections", "open connections");
+                describe_gauge!("renown_uptime_seconds", "time since the start");
+                (
+                    counter!("renown_evaluations_total", "passed" => "true"),
+                    counter!("renown_evaluations_total", "passed" => "false"),
+                    counter!("renown_duplicates_total"),
+                    counter!("renown_runs_total"),
+                    counter!("renown_reputation_events_total"),
+                    Account::default()
+                        .entries()
+                        .map(|(result, _)| counter!("renown_telemetry_records_total", "result" => result)),
+                )
+            });
         let (handle, started, requests) = (recorder.handle(), Instant::now(), Mutex::default());
-        Self { recorder, handle, started, requests, passed, failed, duplicates, runs, reputation_events }
+        Self {
+            recorder,
+            handle,
+            started,
+            requests,
+            passed,
+            failed,
+            duplicates,
+            runs,
+            reputation_events,
+            telemetry,
+        }
     }
 
     /// Counts a request by the names of its method and route, which are ours.
@@ -94,6 +115,13 @@ impl Measures {
     /// Counts reputation events.
     pub(crate) fn reputation_events(&self, accepted: usize) {
         self.reputation_events.increment(accepted as u64);
+    }
+
+    /// Counts what became of telemetry.
+    pub(crate) fn telemetry(&self, account: &Account) {
+        for (counter, (_, count)) in self.telemetry.iter().zip(account.entries()) {
+            counter.increment(count);
+        }
     }
 
     /// Counts a connection in or out.
@@ -211,5 +239,11 @@ mod tests {
             "{text}"
         );
         assert!(text.contains(r#"renown_evaluations_total{passed="true"} 1"#), "{text}");
+        measures.telemetry(&Account { records: 3, duplicates: 1, ..Account::default() });
+        let text = measures.render();
+        for (result, count) in [("records", 3), ("duplicates", 1), ("bad_lines", 0)] {
+            let line = format!(r#"renown_telemetry_records_total{{result="{result}"}} {count}"#);
+            assert!(text.contains(&line), "{text}");
+        }
     }
 }

@@ -1,13 +1,15 @@
-//! The accept loop: HTTP/1.1 and HTTP/2 on one port, with limits, and a shutdown that finishes accepted work.
+//! The accept loops: HTTP/1.1 and HTTP/2 on each port, with limits, and a shutdown that finishes accepted work.
 
 use std::convert::Infallible;
 use std::future::Future;
 use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
+use futures_util::future::join_all;
 use hyper::Request;
 use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
@@ -18,6 +20,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 
 use crate::api::Api;
+use crate::otlp::{Arrival, Port};
 use crate::wire::Wire;
 use crate::{door, routes};
 
@@ -49,7 +52,7 @@ const NOTE_KEYS_EVERY: u64 = 12;
 /// What a server allows its clients.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Open connections. Further ones wait to be accepted.
+    /// Open connections of a port. Further ones wait to be accepted.
     pub connections_max: usize,
     /// How long a client may take to send the head of a request; also how long an idle connection is kept.
     pub head_time_max: Duration,
@@ -73,32 +76,42 @@ impl Default for Limits {
     }
 }
 
+/// Where a server listens. One that listens only for the API is made from that listener.
+#[derive(Debug)]
+pub struct Listeners {
+    /// The API, which takes telemetry below `/otlp` too.
+    pub api: TcpListener,
+    /// OTLP over HTTP.
+    pub otlp_http: Option<TcpListener>,
+    /// OTLP over gRPC.
+    pub otlp_grpc: Option<TcpListener>,
+}
+
+impl From<TcpListener> for Listeners {
+    fn from(api: TcpListener) -> Self {
+        Self { api, otlp_http: None, otlp_grpc: None }
+    }
+}
+
 /// Serves until the end is asked for, then finishes what was accepted.
-pub async fn serve(api: Arc<Api>, listener: TcpListener, end: impl Future<Output = ()>) {
+pub async fn serve(api: Arc<Api>, listeners: impl Into<Listeners>, end: impl Future<Output = ()>) {
     let limits = api.limits;
     let router = routes::router(&api);
-    let connections = Arc::new(Semaphore::new(limits.connections_max));
     let graceful = GracefulShutdown::new();
     let upkeep = [
         tokio::spawn(keep_up(Arc::clone(&api))),
         tokio::spawn(tend(Arc::clone(&api))),
         tokio::spawn(close_sessions(Arc::clone(&api))),
     ];
-    tokio::pin!(end);
-    loop {
-        let (stream, permit) = tokio::select! {
-            () = &mut end => break,
-            accepted = accept(&listener, &connections) => accepted,
-        };
-        let (api, router, watcher) = (Arc::clone(&api), router.clone(), graceful.watcher());
-        tokio::spawn(async move {
-            let _permit = permit;
-            api.measures.connection(true);
-            connect(&api, router, stream, watcher).await;
-            api.measures.connection(false);
-        });
+    let Listeners { api: main, otlp_http, otlp_grpc } = listeners.into();
+    let ports = [(Port::Api, Some(main)), (Port::OtlpHttp, otlp_http), (Port::OtlpGrpc, otlp_grpc)];
+    let loops = ports.into_iter().filter_map(|(port, listener)| Some((port, listener?)));
+    let loops = loops.map(|(port, listener)| listen(&api, &router, port, listener, &graceful));
+    // The listeners are closed with their loops.
+    tokio::select! {
+        () = end => {}
+        _ = join_all(loops) => {}
     }
-    drop(listener);
     api.feed.close();
     if tokio::time::timeout(limits.shutdown_time_max, graceful.shutdown()).await.is_err() {
         tracing::warn!("some connections were still open and are cut");
@@ -107,9 +120,33 @@ pub async fn serve(api: Arc<Api>, listener: TcpListener, end: impl Future<Output
     api.note_used_keys().await;
 }
 
+/// Takes the connections of one port, without an end.
+async fn listen(
+    api: &Arc<Api>,
+    router: &Router,
+    port: Port,
+    listener: TcpListener,
+    graceful: &GracefulShutdown,
+) {
+    let is_loopback = |address: SocketAddr| address.ip().to_canonical().is_loopback();
+    let listener_is_loopback = listener.local_addr().is_ok_and(is_loopback);
+    let connections = Arc::new(Semaphore::new(api.limits.connections_max));
+    loop {
+        let (stream, peer, permit) = accept(&listener, &connections).await;
+        let arrival = Arrival { port, listener_is_loopback, peer_is_loopback: is_loopback(peer) };
+        let (api, router, watcher) = (Arc::clone(api), router.clone(), graceful.watcher());
+        tokio::spawn(async move {
+            let _permit = permit;
+            api.measures.connection(true);
+            connect(&api, router, arrival, stream, watcher).await;
+            api.measures.connection(false);
+        });
+    }
+}
+
 /// Answers the requests of one connection. How its first bytes begin tells HTTP/2 from HTTP/1.1, once, instead of with a
 /// reader that is asked on every request.
-async fn connect(api: &Arc<Api>, router: Router, stream: TcpStream, watcher: Watcher) {
+async fn connect(api: &Arc<Api>, router: Router, arrival: Arrival, stream: TcpStream, watcher: Watcher) {
     let time_max = api.limits.head_time_max;
     let first = tokio::select! {
         biased;
@@ -119,7 +156,7 @@ async fn connect(api: &Arc<Api>, router: Router, stream: TcpStream, watcher: Wat
     };
     let Ok(Ok(first)) = first else { return };
     let service = service_fn(|request: Request<Incoming>| {
-        let answer = door::answer(Arc::clone(api), router.clone(), request.map(Body::new));
+        let answer = door::answer(Arc::clone(api), router.clone(), arrival, request.map(Body::new));
         async move { Ok::<_, Infallible>(answer.await) }
     });
     let wire = TokioIo::new(Wire::new(stream, Arc::clone(api)));
@@ -154,13 +191,13 @@ async fn first_bytes(stream: &TcpStream) -> io::Result<[u8; 3]> {
 async fn accept(
     listener: &TcpListener,
     connections: &Arc<Semaphore>,
-) -> (TcpStream, Option<tokio::sync::OwnedSemaphorePermit>) {
+) -> (TcpStream, SocketAddr, Option<tokio::sync::OwnedSemaphorePermit>) {
     let permit = Arc::clone(connections).acquire_owned().await.ok();
     loop {
         match listener.accept().await {
-            Ok((stream, _)) => {
+            Ok((stream, peer)) => {
                 let _ = stream.set_nodelay(true);
-                return (stream, permit);
+                return (stream, peer, permit);
             }
             Err(error) => {
                 // Out of file descriptors, or the client is gone already. Others have to close before it gets better.

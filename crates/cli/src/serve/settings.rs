@@ -19,6 +19,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 
 use renown_core::gates::{self, Choice, Engine};
+use renown_telemetry::prices::Prices;
 
 use crate::args::ServeArgs;
 use crate::config::Config;
@@ -65,6 +66,11 @@ impl ServeSettings {
     /// The configuration that was read.
     pub(crate) fn config_path(&self) -> Option<&Path> {
         self.config.path.as_deref()
+    }
+
+    /// What calls of models cost where the telemetry does not say.
+    pub(crate) fn prices(&self) -> &Prices {
+        &self.config.prices
     }
 
     /// The gates of `/v1/evaluate`.

@@ -91,7 +91,7 @@ pub(crate) async fn create(
     request: Request<Body>,
 ) -> Result<Response, ApiError> {
     caller.administers()?;
-    let own_key = door::bearer(&request)?;
+    let own_key = door::bearer(request.headers())?;
     let (parts, body) = request.into_parts();
     let (body, ticket) = match once::begin(&api, &caller.org, "POST /v1/keys", &parts.headers, body).await? {
         Begun::Replay(saved) => return replay(&saved, &own_key, &parts.headers),

@@ -1,5 +1,7 @@
 //! A store whose writes can be held up, so that a test can look at the time in between.
 
+use std::sync::Mutex;
+
 use renown_core::identity::Windows;
 use renown_core::ids::{AgentId, IdentityId, OrgId, RunId, SessionId, SpecId};
 use renown_core::reputation::{Tally, Window};
@@ -7,10 +9,9 @@ use renown_core::time::Timestamp;
 use renown_store::memory::Memory;
 use renown_store::{
     AdminStore, AgentQuery, AgentSummary, Agents, ApiKey, Clock, Closed, EventCursor, EventQuery, Events,
-    IdentityStore, KeyId, NewEvaluation, NewKey, NewReputationEvent, NewRun, NewSignals, Once, OrgSettings,
-    Outcome, Point, Publication, PublicationChange, Published, Recorded, Reply, ReputationEvents, Retention,
-    Run, RunQuery, RunStore, Runs, SavedReply, SessionQuery, SessionStore, Sessions, Steps, Store,
-    StoredSession, Submitted, Tombstone,
+    IdentityStore, KeyId, NewEvaluation, NewKey, NewReputationEvent, NewRun, NewSignals, Once, OrgSettings, Outcome,
+    Point, Publication, PublicationChange, Published, Recorded, Reply, ReputationEvents, Retention, Run,
+    RunQuery, RunStore, Runs, SavedReply, SessionQuery, SessionStore, Sessions, Steps, Store, StoreError, StoredSession, Submitted, Tombstone,
 };
 use renown_telemetry::account::Account;
 use renown_telemetry::facts::Batch;
@@ -23,12 +24,19 @@ pub(crate) struct Gated {
     /// Whether the makers of keys are told that their key is made.
     tells: watch::Sender<bool>,
     come: Notify,
+    /// What the next records are refused with.
+    failure: Mutex<Option<StoreError>>,
 }
 
 impl Gated {
     pub(crate) fn new(clock: Clock) -> Self {
         let (open, tells) = (watch::Sender::new(true), watch::Sender::new(true));
-        Self { memory: Memory::new(clock), open, tells, come: Notify::new() }
+        Self { memory: Memory::new(clock), open, tells, come: Notify::new(), failure: Mutex::default() }
+    }
+
+    /// Refuses the next records.
+    pub(crate) fn fail(&self, error: StoreError) {
+        *self.failure.lock().unwrap() = Some(error);
     }
 
     /// Holds up every write from now on.
@@ -204,6 +212,9 @@ impl IdentityStore for Gated {
 
 impl SessionStore for Gated {
     fn add_records<'a>(&'a self, org: &OrgId, batch: Batch) -> Reply<'a, Account> {
+        if let Some(error) = self.failure.lock().unwrap().take() {
+            return Box::pin(std::future::ready(Err(error)));
+        }
         let org = org.clone();
         self.write(move || self.memory.add_records(&org, batch))
     }
@@ -233,7 +244,7 @@ impl SessionStore for Gated {
     }
 
     fn close_sessions(&self) -> Reply<'_, Vec<Closed>> {
-        self.write(move || self.memory.close_sessions())
+        self.memory.close_sessions()
     }
 }
 

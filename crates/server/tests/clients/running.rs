@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use renown_core::gates::{Choice, Engine, Place};
 use renown_server::keys::KeyText;
-use renown_server::{Api, Limits, Settings, serve};
+use renown_server::{Api, Limits, OtlpAuth, Settings, serve};
 use renown_store::sqlite::system_clock;
 use renown_store::{Clock, DEFAULT_ORG, KeyKind, Retention, Store};
+use renown_telemetry::prices::Prices;
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -40,6 +41,8 @@ pub(crate) async fn start(limits: Limits, clock: Clock) -> Running {
         ingest_per_minute: 0,
         limits,
         retention: Retention::default(),
+        otlp_auth: OtlpAuth::default(),
+        prices: Prices::default(),
     };
     let api = Api::new(Arc::clone(&store) as Arc<dyn Store>, settings, clock).await.unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -1,0 +1,230 @@
+//! The receivers of telemetry: OTLP over HTTP and over gRPC.
+//!
+//! ```text
+//! request ─► who: a key, or this machine ─► form ─► bytes within the budget ─► inflated ─► records ─► one write ─► reply
+//! ```
+//!
+//! | port | takes |
+//! |---|---|
+//! | the API's | `POST /otlp/v1/logs`, `/otlp/v1/traces`, `/otlp/v1/metrics` |
+//! | OTLP/HTTP | the same, with or without `/otlp` |
+//! | OTLP/gRPC | the three `Export` calls, over HTTP/2 |
+//!
+//! **Who.** A key that is sent has to be right, whatever its kind, and the records are its organization's. Without one they are
+//! taken only from this machine, by the rule in `admit`, and go to the default organization.
+//!
+//! **Limits.** A body has at most 16 MiB, as it arrives and inflated, and at most 150 000 records. All bodies in flight together
+//! hold at most 64 MiB until the store has answered; past that it is 503 with `Retry-After`, and in gRPC `RESOURCE_EXHAUSTED`
+//! with the time to come back. The limit of `/v1/ingest` per organization counts these requests too.
+//!
+//! **What is answered.** One body is one write, all or none: what cannot be read is 400 and counts nothing. Records with a
+//! number that cannot be are rejected one by one and told in the partial success; events that nobody knows, repeats and records
+//! without a session are accepted. Metrics are accepted and dropped without a look. Replies are in the encoding of the request;
+//! a head that is no request at all is refused as everywhere.
+//!
+//! JSON may hold logs and spans in one body, as files do; each is read as what it is.
+//!
+//! What is deliberately absent: CORS. A web page cannot send telemetry, and no reply has an `Access-Control-` header.
+
+mod admit;
+mod body;
+mod budget;
+mod form;
+mod grpc;
+mod read;
+mod reply;
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use axum::body::Body;
+use axum::response::Response;
+use hyper::http::request::Parts;
+use hyper::{Method, Request, StatusCode, Version};
+use renown_core::ids::OrgId;
+use renown_store::{DEFAULT_ORG, StoreError};
+use renown_telemetry::account::Account;
+use renown_telemetry::prices::Prices;
+use tokio::sync::Semaphore;
+
+use crate::api::Api;
+use crate::door;
+use crate::error::{ApiError, Code};
+use crate::rate::Rate;
+
+pub use admit::OtlpAuth;
+use budget::{Budget, IN_FLIGHT_BYTES_MAX};
+use form::Form;
+use read::{READERS_MAX, Read, Rejected};
+pub(crate) use reply::Shape;
+
+/// What the receivers share.
+pub(crate) struct Telemetry {
+    auth: OtlpAuth,
+    prices: Prices,
+    budget: Budget,
+    /// Large bodies are read a few at a time.
+    readers: Semaphore,
+}
+
+impl Telemetry {
+    pub(crate) fn new(auth: OtlpAuth, prices: Prices) -> Self {
+        let (budget, readers) = (Budget::new(IN_FLIGHT_BYTES_MAX), Semaphore::new(READERS_MAX));
+        Self { auth, prices, budget, readers }
+    }
+}
+
+/// What is served at a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Port {
+    Api,
+    OtlpHttp,
+    OtlpGrpc,
+}
+
+/// How a connection came here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Arrival {
+    pub(crate) port: Port,
+    pub(crate) listener_is_loopback: bool,
+    pub(crate) peer_is_loopback: bool,
+}
+
+/// A kind of telemetry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Logs,
+    Traces,
+    Metrics,
+}
+
+impl Kind {
+    const ALL: [Self; 3] = [Self::Logs, Self::Traces, Self::Metrics];
+
+    fn path(self) -> &'static str {
+        match self {
+            Self::Logs => "/otlp/v1/logs",
+            Self::Traces => "/otlp/v1/traces",
+            Self::Metrics => "/otlp/v1/metrics",
+        }
+    }
+}
+
+/// The status that a reply tells where its own status cannot: that of gRPC is always 200.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Told(pub(crate) StatusCode);
+
+/// A request to the receivers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Call {
+    kind: Option<Kind>,
+    pub(crate) shape: Shape,
+}
+
+impl Call {
+    /// The call that a request is; none where it is for others.
+    pub(crate) fn of(arrival: Arrival, request: &Request<Body>) -> Option<Self> {
+        let path = request.uri().path();
+        let of_path = |path: &str| Kind::ALL.into_iter().find(|kind| kind.path() == path);
+        let kind = match arrival.port {
+            Port::Api if path.starts_with("/otlp/") => of_path(path),
+            Port::Api => return None,
+            Port::OtlpHttp if path.starts_with("/otlp/") => of_path(path),
+            Port::OtlpHttp => of_path(&format!("/otlp{path}")),
+            Port::OtlpGrpc => grpc::kind(path),
+        };
+        let is_http2 = request.version() == Version::HTTP_2;
+        Some(Self { kind, shape: Shape::of(arrival.port, is_http2, request.headers()) })
+    }
+
+    /// Its name among the figures.
+    pub(crate) fn route(self) -> &'static str {
+        match (self.kind, self.shape) {
+            (None, _) => "other",
+            (Some(kind), Shape::Grpc) => grpc::method(kind),
+            (Some(kind), Shape::Json | Shape::Protobuf) => kind.path(),
+        }
+    }
+}
+
+/// Answers a request to the receivers.
+pub(crate) async fn answer(
+    api: &Arc<Api>,
+    arrival: Arrival,
+    call: Call,
+    request: Request<Body>,
+    rate: &mut Option<Rate>,
+) -> Response {
+    let (parts, mut body) = request.into_parts();
+    match receive(api, arrival, call, &parts, &mut body, rate).await {
+        Ok((kind, rejected)) => call.shape.accepted(kind, rejected.as_ref()),
+        Err(error) => {
+            // A sender that is still sending reads no reply.
+            if error.code() != Code::Timeout {
+                body::discard(&mut body, api.limits.body_time_max).await;
+            }
+            call.shape.refused(error)
+        }
+    }
+}
+
+async fn receive(
+    api: &Arc<Api>,
+    arrival: Arrival,
+    call: Call,
+    parts: &Parts,
+    body: &mut Body,
+    rate: &mut Option<Rate>,
+) -> Result<(Kind, Option<Rejected>), ApiError> {
+    if arrival.port == Port::OtlpGrpc && call.shape != Shape::Grpc {
+        let error = "this port takes gRPC over HTTP/2, expected the content type application/grpc: OTLP over HTTP has a port of its own, 4318 by default, and the API's port takes it below /otlp";
+        return Err(ApiError::new(Code::UnsupportedMediaType, error));
+    }
+    let kind = call.kind.ok_or_else(|| {
+        let error = "there is nothing here: telemetry goes to v1/logs, v1/traces and v1/metrics, or in gRPC to the three Export calls of OTLP";
+        ApiError::new(Code::NotFound, error)
+    })?;
+    if parts.method != Method::POST {
+        return Err(ApiError::new(Code::MethodNotAllowed, "telemetry is sent with POST"));
+    }
+    let org = admit(api, arrival, parts)?;
+    if let Some(limit) = &api.ingests {
+        let counted = limit.count(&org, Instant::now());
+        *rate = Some(counted);
+        counted.check()?;
+    }
+    let form = Form::of(call, kind, &parts.headers)?;
+    let read = take(api, form, kind, body).await.inspect_err(|error| {
+        let is_bad = matches!(error.code(), Code::BadJson | Code::ValidationError | Code::TooLarge);
+        api.measures.telemetry(&Account { bad_lines: u64::from(is_bad), ..Account::default() });
+    })?;
+    if kind == Kind::Metrics {
+        return Ok((kind, None));
+    }
+    let Read { batch, rejected, hold } = read;
+    let account = api.store.add_records(&org, batch).await?;
+    drop(hold);
+    api.measures.telemetry(&account);
+    Ok((kind, rejected))
+}
+
+/// The records of a body.
+async fn take(api: &Arc<Api>, form: Form, kind: Kind, body: &mut Body) -> Result<Read, ApiError> {
+    let mut hold = api.telemetry.budget.hold();
+    let prefix = if form.is_framed { grpc::PREFIX_BYTES } else { 0 };
+    let bytes = body::take_in(body, prefix, &mut hold, api.limits.body_time_max).await?;
+    read::read(api, bytes, form, kind, hold).await
+}
+
+/// Whose records they are.
+fn admit(api: &Api, arrival: Arrival, parts: &Parts) -> Result<OrgId, ApiError> {
+    match door::caller(api, &parts.headers) {
+        Err(error) if error.code() == Code::AuthMissing => {
+            admit::without_key(api.telemetry.auth, arrival, &parts.uri, &parts.headers)
+                .map_err(|barred| ApiError::new(Code::AuthMissing, barred.to_string()))?;
+            let no_default = |error| StoreError::Damaged(format!("the default organization: {error}"));
+            Ok(DEFAULT_ORG.parse().map_err(no_default)?)
+        }
+        caller => caller.map(|caller| caller.org.clone()),
+    }
+}

@@ -1,0 +1,190 @@
+//! OTLP over gRPC: three calls of one message each, over HTTP/2.
+//!
+//! ```text
+//! request   headers, then   flag (1 byte: 0 plain, 1 compressed) · length (4 bytes, the first the highest) · message
+//! reply     headers, then the same with a plain message, then trailers with grpc-status 0
+//! refusal   headers alone, with grpc-status, grpc-message, and when to come back in grpc-status-details-bin
+//! ```
+//!
+//! The framing is written here, because the libraries for it inflate a message before anybody can say that there is no memory
+//! for it, reserve what five bytes announce, and have other statuses than the contract for what is too large or no gzip.
+
+use axum::body::Body;
+use axum::response::Response;
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use hyper::header::{CONTENT_TYPE, HeaderName, HeaderValue};
+use hyper::{HeaderMap, StatusCode};
+
+use super::body::{OTLP_BODY_BYTES_MAX, too_large};
+use super::reply::status_message;
+use super::{Kind, Told};
+use crate::error::{ApiError, Code};
+
+/// The bytes before a message.
+pub(super) const PREFIX_BYTES: usize = 5;
+
+const STATUS: HeaderName = HeaderName::from_static("grpc-status");
+const MESSAGE: HeaderName = HeaderName::from_static("grpc-message");
+const DETAILS: HeaderName = HeaderName::from_static("grpc-status-details-bin");
+const ACCEPTS: HeaderName = HeaderName::from_static("grpc-accept-encoding");
+
+/// The call that a path names.
+pub(super) fn kind(path: &str) -> Option<Kind> {
+    Kind::ALL.into_iter().find(|kind| method(*kind) == path)
+}
+
+/// The path of a call.
+pub(super) const fn method(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Logs => "/opentelemetry.proto.collector.logs.v1.LogsService/Export",
+        Kind::Traces => "/opentelemetry.proto.collector.trace.v1.TraceService/Export",
+        Kind::Metrics => "/opentelemetry.proto.collector.metrics.v1.MetricsService/Export",
+    }
+}
+
+/// The only message of a body, and whether it is compressed.
+pub(super) fn message(body: &Bytes, may_be_gzip: bool) -> Result<(bool, Bytes), ApiError> {
+    let Some((&[flag, a, b, c, d], _)) = body.split_first_chunk::<PREFIX_BYTES>() else {
+        let error = format!(
+            "the body has {} bytes, expected one message with its prefix of {PREFIX_BYTES}",
+            body.len()
+        );
+        return Err(ApiError::invalid(error));
+    };
+    let length = usize::try_from(u32::from_be_bytes([a, b, c, d])).unwrap_or(usize::MAX);
+    if length > OTLP_BODY_BYTES_MAX {
+        return Err(too_large(&format!("has a message of {length} bytes")));
+    }
+    let found = body.len() - PREFIX_BYTES;
+    if found != length {
+        let error =
+            format!("the prefix announces {length} bytes and {found} follow, expected just one message");
+        return Err(ApiError::invalid(error));
+    }
+    match flag {
+        0 => Ok((false, body.slice(PREFIX_BYTES..))),
+        1 if may_be_gzip => Ok((true, body.slice(PREFIX_BYTES..))),
+        1 => Err(ApiError::invalid("the message is compressed, and there is no header grpc-encoding: gzip")),
+        flag => Err(ApiError::invalid(format!("the message begins with {flag}, expected 0 or 1"))),
+    }
+}
+
+/// The status of gRPC that goes with a refusal.
+pub(super) const fn code(code: Code) -> u32 {
+    match code {
+        Code::BadJson | Code::ValidationError => 3,
+        Code::Timeout => 4,
+        Code::Forbidden => 7,
+        Code::TooLarge | Code::HeadTooLarge | Code::RateLimited | Code::Overloaded => 8,
+        Code::Conflict => 10,
+        Code::NotFound | Code::MethodNotAllowed | Code::UnsupportedMediaType => 12,
+        Code::Internal => 13,
+        Code::StoreUnavailable => 14,
+        Code::AuthMissing | Code::AuthFormat | Code::AuthInvalid | Code::AuthRevoked => 16,
+    }
+}
+
+/// The reply with a message.
+pub(super) fn accepted(message: &[u8]) -> Response {
+    let length = u32::try_from(message.len()).unwrap_or(u32::MAX).to_be_bytes();
+    let frame = Bytes::from([&[0], &length[..], message].concat());
+    let mut trailers = HeaderMap::new();
+    trailers.insert(STATUS, HeaderValue::from_static("0"));
+    let body = Full::new(frame).with_trailers(std::future::ready(Some(Ok(trailers))));
+    replied(Body::new(body), StatusCode::OK)
+}
+
+/// The reply without one.
+pub(super) fn refused(error: &ApiError) -> Response {
+    let code = code(error.code());
+    let mut response = replied(Body::empty(), error.code().status());
+    let headers = response.headers_mut();
+    headers.insert(STATUS, HeaderValue::from(code));
+    if let Ok(message) = HeaderValue::from_str(&percent_encoded(error.text())) {
+        headers.insert(MESSAGE, message);
+    }
+    // Without the time to come back, a client takes what is exhausted for lost.
+    if let Some(seconds) = error.retry_after_seconds()
+        && let Ok(details) =
+            HeaderValue::from_str(&base64(&status_message(code, error.text(), Some(seconds))))
+    {
+        headers.insert(DETAILS, details);
+    }
+    response
+}
+
+fn replied(body: Body, told: StatusCode) -> Response {
+    let mut response = Response::new(body);
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/grpc"));
+    response.headers_mut().insert(ACCEPTS, HeaderValue::from_static("identity,gzip"));
+    response.extensions_mut().insert(Told(told));
+    response
+}
+
+/// A message as a header: what is not printable ASCII, and the percent sign, as bytes in hexadecimal digits.
+fn percent_encoded(text: &str) -> String {
+    text.bytes().fold(String::new(), |mut out, byte| {
+        if matches!(byte, b' '..=b'~') && byte != b'%' {
+            out.push(char::from(byte));
+        } else {
+            out.push_str(&format!("%{byte:02X}"));
+        }
+        out
+    })
+}
+
+/// Bytes as a header, without padding.
+fn base64(bytes: &[u8]) -> String {
+    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let digits = bytes.chunks(3).flat_map(|chunk| {
+        let bits =
+            chunk.iter().fold(0_u32, |bits, byte| bits << 8 | u32::from(*byte)) << (8 * (3 - chunk.len()));
+        let shifts = [18, 12, 6, 0].into_iter().take(chunk.len() + 1);
+        shifts.filter_map(move |shift| ALPHABET.get((bits >> shift & 63) as usize).copied())
+    });
+    digits.map(char::from).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_body_is_one_message_and_a_part_of_it_is_refused() {
+        let whole = Bytes::from_static(b"\0\0\0\0\x03abc");
+        assert_eq!(message(&whole, false).unwrap(), (false, Bytes::from_static(b"abc")));
+        for end in 0..whole.len() {
+            assert_eq!(
+                message(&whole.slice(..end), true).unwrap_err().code(),
+                Code::ValidationError,
+                "{end}"
+            );
+        }
+        let most = u32::try_from(OTLP_BODY_BYTES_MAX).unwrap();
+        let announced = |length: u32| Bytes::from([&[0][..], &length.to_be_bytes()].concat());
+        for (body, may_be_gzip, expected) in [
+            (Bytes::from_static(b"\x01\0\0\0\x01z"), true, Ok((true, Bytes::from_static(b"z")))),
+            (Bytes::from_static(b"\x01\0\0\0\x01z"), false, Err(Code::ValidationError)),
+            (Bytes::from_static(b"\x02\0\0\0\x01z"), true, Err(Code::ValidationError)),
+            (Bytes::from_static(b"\0\0\0\0\0"), false, Ok((false, Bytes::new()))),
+            (Bytes::from_static(b"\0\0\0\0\0\0\0\0\0\0"), false, Err(Code::ValidationError)),
+            (announced(most), false, Err(Code::ValidationError)),
+            (announced(most + 1), false, Err(Code::TooLarge)),
+            (announced(u32::MAX), false, Err(Code::TooLarge)),
+        ] {
+            let found = message(&body, may_be_gzip).map_err(|error| error.code());
+            assert_eq!(found, expected, "{body:?}");
+        }
+    }
+
+    #[test]
+    fn headers_hold_any_text_and_any_bytes() {
+        assert_eq!(percent_encoded("a b%c\n\u{e9}"), "a b%25c%0A%C3%A9");
+        for (bytes, expected) in
+            [("", ""), ("f", "Zg"), ("fo", "Zm8"), ("foo", "Zm9v"), ("foob", "Zm9vYg"), ("\u{ff}~", "w79+")]
+        {
+            assert_eq!(base64(bytes.as_bytes()), expected, "{bytes}");
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Replies in the encoding of their request.
+//!
+//! | request | accepted | refused |
+//! |---|---|---|
+//! | JSON, also in lines | `{}`, or `partialSuccess` with what was rejected and why | the body of every refusal of the API |
+//! | protobuf | the same as a message: 1 partial success (1 rejected, 2 message) | `google.rpc.Status`: 1 code, 2 message |
+//! | gRPC | the same message in a frame | `grpc-status` and `grpc-message` |
+
+use axum::body::Body;
+use axum::response::{IntoResponse, Response};
+use hyper::StatusCode;
+use hyper::header::{ALLOW, CONTENT_TYPE, HeaderValue};
+use serde_json::{Map, Value, json};
+
+use super::form::content_type;
+use super::read::Rejected;
+use super::{Kind, Port, grpc};
+use crate::error::{ApiError, Code, json as json_reply};
+
+/// How a request is answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    Json,
+    Protobuf,
+    Grpc,
+}
+
+impl Shape {
+    /// The shape that the sender of a request reads.
+    pub(super) fn of(port: Port, is_http2: bool, headers: &hyper::HeaderMap) -> Self {
+        match content_type(headers).as_str() {
+            "application/grpc" | "application/grpc+proto" if port == Port::OtlpGrpc && is_http2 => Self::Grpc,
+            "application/x-protobuf" => Self::Protobuf,
+            _ => Self::Json,
+        }
+    }
+
+    /// The records were taken, but for some that were rejected.
+    pub(super) fn accepted(self, kind: Kind, rejected: Option<&Rejected>) -> Response {
+        match self {
+            Self::Json => json_reply(StatusCode::OK, &partial_success(kind, rejected)),
+            Self::Protobuf => protobuf(StatusCode::OK, response_message(rejected)),
+            Self::Grpc => grpc::accepted(&response_message(rejected)),
+        }
+    }
+
+    /// Nothing was taken.
+    pub(crate) fn refused(self, error: ApiError) -> Response {
+        let (code, status) = (error.code(), error.code().status());
+        let mut response = match self {
+            Self::Json => error.into_response(),
+            Self::Protobuf => {
+                let message = status_message(grpc::code(code), error.text(), None);
+                // The headers of a refusal do not depend on its body.
+                let (mut parts, _) = error.into_response().into_parts();
+                let (told, body) = protobuf(status, message).into_parts();
+                parts.headers.extend(told.headers);
+                Response::from_parts(parts, body)
+            }
+            Self::Grpc => grpc::refused(&error),
+        };
+        if code == Code::MethodNotAllowed {
+            response.headers_mut().insert(ALLOW, HeaderValue::from_static("POST"));
+        }
+        response
+    }
+}
+
+fn protobuf(status: StatusCode, message: Vec<u8>) -> Response {
+    let mut response = Response::new(Body::from(message));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/x-protobuf"));
+    response
+}
+
+fn partial_success(kind: Kind, rejected: Option<&Rejected>) -> Value {
+    let name = match kind {
+        Kind::Logs => "rejectedLogRecords",
+        Kind::Traces => "rejectedSpans",
+        Kind::Metrics => "rejectedDataPoints",
+    };
+    let Some(Rejected { count, message }) = rejected else { return Value::Object(Map::new()) };
+    json!({"partialSuccess": {name: count.to_string(), "errorMessage": message}})
+}
+
+/// The message of a reply, which is the same for every kind.
+fn response_message(rejected: Option<&Rejected>) -> Vec<u8> {
+    let Some(Rejected { count, message }) = rejected else { return Vec::new() };
+    let partial = [number(1, *count), text(2, message.as_bytes())].concat();
+    text(1, &partial)
+}
+
+/// A `google.rpc.Status`, if need be with a `google.rpc.RetryInfo`.
+pub(super) fn status_message(code: u32, message: &str, retry_after_seconds: Option<u64>) -> Vec<u8> {
+    let retry = retry_after_seconds.map(|seconds| {
+        let info = text(1, &number(1, seconds));
+        text(3, &[text(1, b"type.googleapis.com/google.rpc.RetryInfo"), text(2, &info)].concat())
+    });
+    [number(1, code.into()), text(2, message.as_bytes()), retry.unwrap_or_default()].concat()
+}
+
+/// A field that is a number.
+fn number(field: u8, value: u64) -> Vec<u8> {
+    [vec![field << 3], varint(value)].concat()
+}
+
+/// A field that is a text or a message.
+fn text(field: u8, bytes: &[u8]) -> Vec<u8> {
+    [&[field << 3 | 2][..], &varint(bytes.len() as u64), bytes].concat()
+}
+
+fn varint(mut value: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    loop {
+        let [low, ..] = value.to_le_bytes();
+        value >>= 7;
+        if value == 0 {
+            bytes.push(low);
+            return bytes;
+        }
+        bytes.push(low | 128);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_written_as_protobuf() {
+        let rejected = Rejected { count: 300, message: "x".to_owned() };
+        assert_eq!(response_message(Some(&rejected)), b"\x0a\x06\x08\xac\x02\x12\x01x");
+        assert_eq!(response_message(None), b"");
+        assert_eq!(status_message(3, "bad", None), b"\x08\x03\x12\x03bad");
+        let retry = status_message(8, "", Some(1));
+        assert_eq!(
+            retry,
+            [
+                &b"\x08\x08\x12\x00\x1a\x30\x0a\x28type.googleapis.com/google.rpc.RetryInfo"[..],
+                b"\x12\x04\x0a\x02\x08\x01"
+            ]
+            .concat()
+        );
+    }
+
+    #[test]
+    fn what_was_rejected_is_named_by_its_kind() {
+        let rejected = Rejected { count: 2, message: "why".to_owned() };
+        for (kind, name) in [(Kind::Logs, "rejectedLogRecords"), (Kind::Traces, "rejectedSpans")] {
+            let expected = json!({"partialSuccess": {name: "2", "errorMessage": "why"}});
+            assert_eq!(partial_success(kind, Some(&rejected)), expected);
+        }
+        assert_eq!(partial_success(Kind::Logs, None), json!({}));
+    }
+}
