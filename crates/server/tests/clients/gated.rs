@@ -9,9 +9,10 @@ use renown_core::time::Timestamp;
 use renown_store::memory::Memory;
 use renown_store::{
     AdminStore, AgentQuery, AgentSummary, Agents, ApiKey, Clock, Closed, EventCursor, EventQuery, Events,
-    IdentityStore, KeyId, NewEvaluation, NewKey, NewReputationEvent, NewRun, NewSignals, Once, OrgSettings, Outcome,
-    Point, Publication, PublicationChange, Published, Recorded, Reply, ReputationEvents, Retention, Run,
-    RunQuery, RunStore, Runs, SavedReply, SessionQuery, SessionStore, Sessions, Steps, Store, StoreError, StoredSession, Submitted, Tombstone,
+    IdentityStore, KeyId, NewEvaluation, NewKey, NewReputationEvent, NewRun, NewSignals, Once, OrgSettings,
+    Outcome, Point, Publication, PublicationChange, Published, Recorded, Reply, ReputationEvents, Retention,
+    Run, RunQuery, RunStore, Runs, SavedReply, SessionQuery, SessionStore, Sessions, Steps, Store,
+    StoreError, StoredSession, Submitted, Tombstone,
 };
 use renown_telemetry::account::Account;
 use renown_telemetry::facts::Batch;

@@ -4,5 +4,6 @@
 
 mod gated;
 mod heads;
+mod otlp;
 mod running;
 mod slow;

@@ -1,25 +1,58 @@
 //! A server in this process, over a store that can be held up, with limits that a test chooses.
 
+use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
 use renown_core::gates::{Choice, Engine, Place};
 use renown_server::keys::KeyText;
-use renown_server::{Api, Limits, OtlpAuth, Settings, serve};
+use renown_server::{Api, Limits, Listeners, OtlpAuth, Settings, serve};
 use renown_store::sqlite::system_clock;
 use renown_store::{Clock, DEFAULT_ORG, KeyKind, Retention, Store};
 use renown_telemetry::prices::Prices;
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Notify;
+use tokio::task::JoinHandle;
 
 use super::gated::Gated;
 
 /// A server in this process.
 pub(crate) struct Running {
-    pub(crate) address: std::net::SocketAddr,
+    pub(crate) address: SocketAddr,
+    pub(crate) otlp_http: SocketAddr,
+    pub(crate) otlp_grpc: SocketAddr,
     pub(crate) store: Arc<Gated>,
     pub(crate) secret: String,
+    /// Asks it to end.
+    pub(crate) end: Arc<Notify>,
+    /// Done when it has.
+    pub(crate) served: JoinHandle<()>,
+}
+
+/// What a test chooses.
+pub(crate) struct Setup {
+    pub(crate) limits: Limits,
+    pub(crate) clock: Clock,
+    pub(crate) otlp_auth: OtlpAuth,
+    pub(crate) prices: Prices,
+    pub(crate) ingest_per_minute: u64,
+    /// Where telemetry is taken.
+    pub(crate) otlp_ip: Ipv4Addr,
+}
+
+impl Default for Setup {
+    fn default() -> Self {
+        Self {
+            limits: Limits::default(),
+            clock: system_clock(),
+            otlp_auth: OtlpAuth::default(),
+            prices: Prices::default(),
+            ingest_per_minute: 0,
+            otlp_ip: Ipv4Addr::LOCALHOST,
+        }
+    }
 }
 
 /// A limit that a test waits for.
@@ -28,6 +61,10 @@ pub(crate) const SHORT: Duration = Duration::from_millis(200);
 pub(crate) const LONG: Duration = Duration::from_mins(1);
 
 pub(crate) async fn start(limits: Limits, clock: Clock) -> Running {
+    start_with(Setup { limits, clock, ..Setup::default() }).await
+}
+
+pub(crate) async fn start_with(setup: Setup) -> Running {
     let store = Arc::new(Gated::new(system_clock()));
     let secret = KeyText::generate(KeyKind::Secret).unwrap();
     let new = secret.to_new(DEFAULT_ORG.parse().unwrap(), None, (system_clock())()).unwrap();
@@ -38,17 +75,25 @@ pub(crate) async fn start(limits: Limits, clock: Clock) -> Running {
     let settings = Settings {
         engine: engine.unwrap(),
         requests_per_minute: 0,
-        ingest_per_minute: 0,
-        limits,
+        ingest_per_minute: setup.ingest_per_minute,
+        limits: setup.limits,
         retention: Retention::default(),
-        otlp_auth: OtlpAuth::default(),
-        prices: Prices::default(),
+        otlp_auth: setup.otlp_auth,
+        prices: setup.prices,
     };
-    let api = Api::new(Arc::clone(&store) as Arc<dyn Store>, settings, clock).await.unwrap();
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    tokio::spawn(serve(api, listener, std::future::pending()));
-    Running { address, store, secret: secret.reveal().to_owned() }
+    let api = Api::new(Arc::clone(&store) as Arc<dyn Store>, settings, setup.clock).await.unwrap();
+    let bind = async |ip: Ipv4Addr| {
+        let listener = TcpListener::bind((ip, 0)).await.unwrap();
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, listener.local_addr().unwrap().port()));
+        (listener, address)
+    };
+    let (main, address) = bind(Ipv4Addr::LOCALHOST).await;
+    let ((http, otlp_http), (grpc, otlp_grpc)) = (bind(setup.otlp_ip).await, bind(setup.otlp_ip).await);
+    let listeners = Listeners { api: main, otlp_http: Some(http), otlp_grpc: Some(grpc) };
+    let end = Arc::new(Notify::new());
+    let asked = Arc::clone(&end);
+    let served = tokio::spawn(serve(api, listeners, async move { asked.notified().await }));
+    Running { address, otlp_http, otlp_grpc, store, secret: secret.reveal().to_owned(), end, served }
 }
 
 impl Running {
@@ -65,6 +110,15 @@ impl Running {
         let mut stream = TcpStream::connect(self.address).await.unwrap();
         stream.write_all(bytes.as_bytes()).await.unwrap();
         answer(&mut stream).await
+    }
+
+    /// The text at a path.
+    pub(crate) async fn text(&self, path: &str) -> String {
+        let mut stream = TcpStream::connect(self.address).await.unwrap();
+        stream.write_all(self.request("GET", path, "Connection: close\r\n", "").as_bytes()).await.unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).await.unwrap();
+        text
     }
 
     pub(crate) async fn ask(&self, method: &str, path: &str, headers: &str, body: &str) -> (u16, Value) {
