@@ -64,6 +64,7 @@ impl Renown {
     pub(crate) fn serve_as(&self, mut command: Command, end: &'static str) -> Result<(Peer, Duration)> {
         let address = free_address()?;
         command.arg("serve").arg("--data").arg(&self.data).args(["--listen", &address.to_string()]);
+        command.args(["--otlp-grpc", "off", "--otlp-http", "off"]);
         let start = Instant::now();
         let mut server = Server::start(&mut command, Says::Stderr(""), end)?;
         while fetch(address, &get("/ready", "none"), 200).is_err() {

@@ -31,7 +31,7 @@ use serde_json::{Map, Value};
 use crate::failure::Failure;
 use crate::place;
 use crate::proxy::ProxyTable;
-use crate::settings::{Days, Listen, PerMinute, StoreUrl};
+use crate::settings::{Days, Listen, OtlpKeys, OtlpListen, PerMinute, StoreUrl};
 
 /// What is configured.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -53,6 +53,7 @@ pub(crate) struct ServerTable {
     pub(crate) store: Option<StoreUrl>,
     pub(crate) limits: LimitsTable,
     pub(crate) retention: RetentionTable,
+    pub(crate) otlp: OtlpTable,
 }
 
 /// `[limits]`.
@@ -69,6 +70,18 @@ pub(crate) struct LimitsTable {
 pub(crate) struct RetentionTable {
     pub(crate) evaluations: Option<Days>,
     pub(crate) runs: Option<Days>,
+}
+
+/// `[otlp]`.
+#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct OtlpTable {
+    #[serde(default, deserialize_with = "from_text")]
+    pub(crate) grpc: Option<OtlpListen>,
+    #[serde(default, deserialize_with = "from_text")]
+    pub(crate) http: Option<OtlpListen>,
+    #[serde(default, deserialize_with = "from_text")]
+    pub(crate) auth: Option<OtlpKeys>,
 }
 
 fn from_text<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
@@ -165,6 +178,7 @@ impl Config {
             store: file.store,
             limits: file.limits,
             retention: file.retention,
+            otlp: file.otlp,
         };
         Ok(Self { prices: Prices::new(prices), server, proxy: file.proxy, gates, path: None })
     }
@@ -213,6 +227,8 @@ struct File {
     limits: LimitsTable,
     #[serde(default)]
     retention: RetentionTable,
+    #[serde(default)]
+    otlp: OtlpTable,
     #[serde(default)]
     prices: BTreeMap<String, PriceEntry>,
     #[serde(default)]
@@ -314,6 +330,8 @@ mod tests {
             ("listen = 7070\n", 1, "listen: invalid type: integer `7070`"),
             ("store = \"postgres:\"\n", 1, "store: \"postgres:\", expected sqlite:[PATH]"),
             ("[limits]\ningest_per_minute = -1\n", 2, "ingest_per_minute: -1, expected a whole number"),
+            ("[otlp]\ngrpc = \"4317\"\n", 2, "grpc: \"4317\", expected an address and a port"),
+            ("otlp.auth = \"never\"\n", 1, "expected loopback or required"),
             ("[limits]\nper_hour = 1\n", 2, "unknown key limits.per_hour"),
         ] {
             let (found, what) = Config::parse(text).unwrap_err();

@@ -13,6 +13,7 @@ use crate::failure::{Failure, printable};
 use crate::place::{self, Place};
 use crate::printed;
 use crate::serve::settings::ServeSettings;
+use crate::settings::OtlpListen;
 use crate::verify;
 
 /// The exit code of something that is wrong.
@@ -30,6 +31,9 @@ pub(crate) fn run(args: &DoctorArgs, quiet: bool) -> Result<ExitCode, Failure> {
     let serve = ServeArgs {
         place: args.place.clone(),
         listen: None,
+        otlp_grpc: None,
+        otlp_http: None,
+        otlp_auth: None,
         config: args.config.clone(),
         print_config: false,
     };
@@ -51,6 +55,8 @@ pub(crate) fn run(args: &DoctorArgs, quiet: bool) -> Result<ExitCode, Failure> {
             let place = settings.place();
             findings.push(("data", data(&place.data)));
             findings.push(("listen", listen(settings.listen.value.0)));
+            findings.push(("otlp", otlp("gRPC", settings.otlp_grpc.value)));
+            findings.push(("otlp", otlp("HTTP", settings.otlp_http.value)));
             findings.push(("store", store(&place, quiet)));
         }
     }
@@ -131,6 +137,15 @@ fn listen(address: SocketAddr) -> Finding {
             Finding::Odd(format!("{address} is taken, perhaps by a server that runs{open}"))
         }
         Err(error) => Finding::Bad(format!("{address}: {error}")),
+    }
+}
+
+/// Telemetry is not what a server needs, so a port that cannot be had is no illness.
+fn otlp(transport: &str, OtlpListen(address): OtlpListen) -> Finding {
+    let Some(address) = address else { return Finding::Good(format!("{transport} is off")) };
+    match listen(address) {
+        Finding::Good(said) => Finding::Good(format!("{transport} on {said}")),
+        Finding::Odd(said) | Finding::Bad(said) => Finding::Odd(format!("{transport} on {said}")),
     }
 }
 

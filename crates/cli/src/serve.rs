@@ -1,5 +1,6 @@
 //! `renown serve`: the server, from the first start on.
 
+mod otlp;
 pub(crate) mod settings;
 
 use std::fmt::Write as _;
@@ -9,7 +10,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use renown_server::keys::KeyText;
-use renown_server::{Api, Limits, OtlpAuth, Settings, serve};
+use renown_server::{Api, Limits, Listeners, Settings, serve};
 use renown_store::sqlite::system_clock;
 use renown_store::{ApiKey, KeyKind, Retention, Store, StoreError};
 use tokio::net::{TcpListener, TcpSocket};
@@ -22,6 +23,7 @@ use crate::args::ServeArgs;
 use crate::failure::{self, Failure};
 use crate::place::{self, default_org};
 use crate::printed;
+use otlp::Otlp;
 use settings::ServeSettings;
 
 /// How many connections may wait to be taken; the system may allow fewer.
@@ -68,6 +70,7 @@ async fn start(
         Failure::new(format!("could not listen on {listen}: {error}")).hint(hint)
     })?;
     let address = listener.local_addr().map_err(|error| Failure::new(format!("{listen}: {error}")))?;
+    let otlp = Otlp::bind(&settings)?;
     let url = format!("http://{address}");
     // Whoever finds the data directory taken is told where this server is.
     let purpose = format!("{PURPOSE} on {url}");
@@ -91,16 +94,18 @@ async fn start(
             runs_days: settings.runs_days.value.limit(),
             ..Retention::default()
         },
-        otlp_auth: OtlpAuth::default(),
+        otlp_auth: settings.otlp_auth.value.0,
         prices: settings.prices().clone(),
     };
     let api =
         Api::new(Arc::clone(&store), limits, system_clock()).await.map_err(|error| place::failure(&error))?;
     if !quiet || keys.is_some() {
-        greet(&url, &settings, keys.as_ref());
+        greet(&url, &settings, &otlp, keys.as_ref());
     }
     tracing::info!(%address, "serving");
-    serve(api, listener, end).await;
+    otlp.tell(settings.otlp_auth.value.0);
+    let listeners = Listeners { api: listener, otlp_http: otlp.http, otlp_grpc: otlp.grpc };
+    serve(api, listeners, end).await;
     tracing::info!("stopped");
     Ok(ExitCode::SUCCESS)
 }
@@ -134,9 +139,10 @@ async fn first_keys(store: &dyn Store) -> Result<Option<[KeyText; 2]>, Failure> 
 }
 
 /// Says where the server is, and on the first start how to use it.
-fn greet(url: &str, settings: &ServeSettings, keys: Option<&[KeyText; 2]>) {
+fn greet(url: &str, settings: &ServeSettings, otlp: &Otlp, keys: Option<&[KeyText; 2]>) {
     let version = env!("CARGO_PKG_VERSION");
     let mut text = format!("renown {version} on {url}\ndata in {}\n", settings.data.value.0.display());
+    text += &otlp.greeting();
     if let Some([publishable, secret]) = keys {
         let (publishable, secret) = (publishable.reveal(), secret.reveal());
         let _ = write!(

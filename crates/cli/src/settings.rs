@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use renown_server::OtlpAuth;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
@@ -88,6 +89,56 @@ impl FromStr for Listen {
 impl Display for Listen {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
+    }
+}
+
+/// Where telemetry is taken; none if it is not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct OtlpListen(pub(crate) Option<SocketAddr>);
+
+impl FromStr for OtlpListen {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "off" {
+            return Ok(Self(None));
+        }
+        let expected = "expected an address and a port, as in 127.0.0.1:4318, or off";
+        text.parse().map(|address| Self(Some(address))).map_err(|_| format!("{text:?}, {expected}"))
+    }
+}
+
+impl Display for OtlpListen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(address) => address.fmt(f),
+            None => f.write_str("off"),
+        }
+    }
+}
+
+/// Whether telemetry may come without a key.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct OtlpKeys(pub(crate) OtlpAuth);
+
+impl FromStr for OtlpKeys {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "loopback" => Ok(Self(OtlpAuth::Loopback)),
+            "required" => Ok(Self(OtlpAuth::Required)),
+            _ => Err(format!("{text:?}, expected loopback or required")),
+        }
+    }
+}
+
+impl Display for OtlpKeys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.0 {
+            OtlpAuth::Loopback => "loopback",
+            OtlpAuth::Required => "required",
+        })
     }
 }
 
@@ -192,6 +243,20 @@ mod tests {
         for refused in ["", "sqlite", "postgres:x", "clickhouse:http://localhost:8123/renown"] {
             assert!(refused.parse::<StoreUrl>().unwrap_err().contains("expected sqlite:[PATH]"), "{refused}");
         }
+    }
+
+    #[test]
+    fn telemetry_is_taken_at_an_address_or_not_at_all() {
+        for text in ["off", "127.0.0.1:4317", "[::1]:4318"] {
+            assert_eq!(text.parse::<OtlpListen>().unwrap().to_string(), text);
+        }
+        for text in ["loopback", "required"] {
+            assert_eq!(text.parse::<OtlpKeys>().unwrap().to_string(), text);
+        }
+        for refused in ["", "Off", "4317", "localhost:4317"] {
+            assert!(refused.parse::<OtlpListen>().unwrap_err().ends_with("or off"), "{refused}");
+        }
+        assert!("none".parse::<OtlpKeys>().unwrap_err().contains("expected loopback or required"));
     }
 
     #[test]

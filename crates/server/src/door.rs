@@ -39,9 +39,9 @@ pub(crate) async fn answer(
     let route = call.map_or_else(|| route(request.uri().path()), Call::route);
     let answered = if is_finished_alone(&request) {
         let api = Arc::clone(&api);
-        tokio::spawn(async move { pass(&api, router, arrival, request).await }).await.ok()
+        tokio::spawn(async move { pass(&api, router, arrival, call, request).await }).await.ok()
     } else {
-        AssertUnwindSafe(pass(&api, router, arrival, request)).catch_unwind().await.ok()
+        AssertUnwindSafe(pass(&api, router, arrival, call, request)).catch_unwind().await.ok()
     };
     let mut response = answered.unwrap_or_else(|| {
         // What the panic said may hold a payload; where it was is printed by the hook.
@@ -79,8 +79,13 @@ fn refused(call: Option<Call>, error: ApiError) -> Response {
     }
 }
 
-async fn pass(api: &Arc<Api>, mut router: Router, arrival: Arrival, mut request: Request<Body>) -> Response {
-    let call = Call::of(arrival, &request);
+async fn pass(
+    api: &Arc<Api>,
+    mut router: Router,
+    arrival: Arrival,
+    call: Option<Call>,
+    mut request: Request<Body>,
+) -> Response {
     if request.version() == Version::HTTP_2
         && let Err(error) = check_header_list(&request)
     {

@@ -127,9 +127,8 @@ impl Call {
         let path = request.uri().path();
         let of_path = |path: &str| Kind::ALL.into_iter().find(|kind| kind.path() == path);
         let kind = match arrival.port {
-            Port::Api if path.starts_with("/otlp/") => of_path(path),
+            Port::Api | Port::OtlpHttp if path.starts_with("/otlp/") => of_path(path),
             Port::Api => return None,
-            Port::OtlpHttp if path.starts_with("/otlp/") => of_path(path),
             Port::OtlpHttp => of_path(&format!("/otlp{path}")),
             Port::OtlpGrpc => grpc::kind(path),
         };
@@ -202,7 +201,8 @@ async fn receive(
         return Ok((kind, None));
     }
     let Read { batch, rejected, hold } = read;
-    let account = api.store.add_records(&org, batch).await?;
+    // Of nothing there is nothing to write.
+    let account = if batch.is_empty() { batch.account } else { api.store.add_records(&org, batch).await? };
     drop(hold);
     api.measures.telemetry(&account);
     Ok((kind, rejected))

@@ -34,7 +34,7 @@ export class Server {
     const server = new Server();
     mkdirSync(data, { recursive: true });
     const log = openSync(join(data, "log"), "a");
-    server.process = spawn(PROGRAM, ["serve", "--listen", listen, "--data", data], {
+    server.process = spawn(PROGRAM, ["serve", "--listen", listen, "--otlp-grpc", "off", "--otlp-http", "off", "--data", data], {
       env: cleanEnvironment(settings),
       stdio: ["ignore", "pipe", log],
     });

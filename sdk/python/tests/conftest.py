@@ -29,7 +29,7 @@ class Server:
         data.mkdir(parents=True, exist_ok=True)
         self.log = open(data / "log", "ab")
         self.process = subprocess.Popen(
-            [PROGRAM, "serve", "--listen", listen, "--data", data],
+            [PROGRAM, "serve", "--listen", listen, "--otlp-grpc", "off", "--otlp-http", "off", "--data", data],
             env=clean_environment(settings),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

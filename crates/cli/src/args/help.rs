@@ -9,6 +9,10 @@ Every value can also be set by its variable RENOWN_… or in renown.toml:
   [limits]                       # per organization; 0 is no limit
   requests_per_minute = 0
   ingest_per_minute = 0
+  [otlp]                         # telemetry of agents: an address, or off
+  grpc = "127.0.0.1:4317"
+  http = "127.0.0.1:4318"
+  auth = "loopback"              # from this machine without a key; or required
   [gates]                        # see `renown gate --help`
 
 The log goes to standard error, as JSON where that is no terminal; RENOWN_LOG
@@ -17,6 +21,7 @@ The log goes to standard error, as JSON where that is no terminal; RENOWN_LOG
 Examples:
   renown serve
   renown serve --data ./data --listen 0.0.0.0:7070
+  renown serve --otlp-grpc off --otlp-http 0.0.0.0:4318 --otlp-auth required
   renown serve --print-config"#;
 
 pub(super) const KEYS_HELP: &str = r"Works on the data directory when no server holds it, and through the server

@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::keys;
 use crate::place::PlaceArgs;
-use crate::settings::Listen;
+use crate::settings::{Listen, OtlpKeys, OtlpListen};
 use crate::setup::server::ServerUrl;
 
 #[derive(Debug, Args)]
@@ -19,6 +19,18 @@ pub(crate) struct ServeArgs {
     /// The address of the API [default: `RENOWN_LISTEN`, else 127.0.0.1:7070]
     #[arg(long, value_name = "ADDR")]
     pub(crate) listen: Option<Listen>,
+
+    /// The address of OTLP over gRPC, or off [default: `RENOWN_OTLP_GRPC`, else 127.0.0.1:4317]
+    #[arg(long, value_name = "ADDR|off")]
+    pub(crate) otlp_grpc: Option<OtlpListen>,
+
+    /// The address of OTLP over HTTP, or off [default: `RENOWN_OTLP_HTTP`, else 127.0.0.1:4318]
+    #[arg(long, value_name = "ADDR|off")]
+    pub(crate) otlp_http: Option<OtlpListen>,
+
+    /// Whether telemetry of this machine needs a key: loopback (it does not) or required [default: `RENOWN_OTLP_AUTH`, else loopback]
+    #[arg(long, value_name = "loopback|required")]
+    pub(crate) otlp_auth: Option<OtlpKeys>,
 
     /// The configuration [default: `RENOWN_CONFIG`, else renown.toml in the data directory]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]

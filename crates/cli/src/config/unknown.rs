@@ -8,7 +8,7 @@ use renown_core::json::Found;
 use toml::de::{DeTable, DeValue};
 
 /// Every key that is read; `*` stands for any name, and what is below a key that ends in `.**` is read elsewhere.
-const KNOWN: [&str; 26] = [
+const KNOWN: [&str; 30] = [
     "data",
     "listen",
     "store",
@@ -18,6 +18,10 @@ const KNOWN: [&str; 26] = [
     "retention",
     "retention.evaluations",
     "retention.runs",
+    "otlp",
+    "otlp.grpc",
+    "otlp.http",
+    "otlp.auth",
     "prices.*.input",
     "prices.*.output",
     "prices.*.cache_read",
@@ -144,6 +148,7 @@ mod tests {
             "limits = 5\nprices = 3\n",
             "[gates]\nanything = 1\n[gate.pii.deep]\nx = 1\n",
             "gate.\"rtb.bid-sanity\".max_price = 25\n",
+            "[otlp]\ngrpc = \"off\"\nhttp = \"x\"\nauth = \"required\"\n",
             "[proxy]\npre = true\nroots = []\n",
             "not TOML",
         ] {
@@ -182,7 +187,7 @@ mod tests {
         let said = |text: &str| find(text).unwrap().1;
         assert!(
             said("x = 1")
-                .contains("one of data, listen, store, limits, retention, prices, proxy, gates, gate"),
+                .contains("one of data, listen, store, limits, retention, otlp, prices, proxy, gates, gate"),
             "{}",
             said("x = 1")
         );

@@ -8,6 +8,11 @@
 //! requests_per_minute = 0
 //! ingest_per_minute = 0
 //!
+//! [otlp]                         # an address, or off
+//! grpc = "127.0.0.1:4317"
+//! http = "127.0.0.1:4318"
+//! auth = "loopback"              # or required: from nobody without a key
+//!
 //! [retention]                    # in days; 0 is for ever. No score changes with it
 //! evaluations = 0
 //! runs = 0
@@ -25,7 +30,7 @@ use crate::args::ServeArgs;
 use crate::config::Config;
 use crate::failure::Failure;
 use crate::place::{Directory, Place};
-use crate::settings::{Days, Listen, PerMinute, Setting, StoreUrl};
+use crate::settings::{Days, Listen, OtlpKeys, OtlpListen, PerMinute, Setting, StoreUrl};
 
 /// Every setting of the server.
 pub(crate) struct ServeSettings {
@@ -36,6 +41,9 @@ pub(crate) struct ServeSettings {
     pub(crate) ingest_per_minute: Setting<PerMinute>,
     pub(crate) evaluations_days: Setting<Days>,
     pub(crate) runs_days: Setting<Days>,
+    pub(crate) otlp_grpc: Setting<OtlpListen>,
+    pub(crate) otlp_http: Setting<OtlpListen>,
+    pub(crate) otlp_auth: Setting<OtlpKeys>,
     config: Config,
 }
 
@@ -45,15 +53,19 @@ impl ServeSettings {
         let file = &config.server;
         let days = |name, file| Setting::pick(name, None, file, || Days(0));
         let limit = |name, file| Setting::pick(name, None, file, || PerMinute(0));
-        let local = || Listen(SocketAddr::from(([127, 0, 0, 1], 7070)));
+        let local = |port| SocketAddr::from(([127, 0, 0, 1], port));
+        let otlp = |port| move || OtlpListen(Some(local(port)));
         Ok(Self {
             data: args.place.data(&config)?,
-            listen: Setting::pick("listen", args.listen, file.listen, local)?,
+            listen: Setting::pick("listen", args.listen, file.listen, || Listen(local(7070)))?,
             store: args.place.store(&config)?,
             requests_per_minute: limit("limits.requests_per_minute", file.limits.requests_per_minute)?,
             ingest_per_minute: limit("limits.ingest_per_minute", file.limits.ingest_per_minute)?,
             evaluations_days: days("retention.evaluations", file.retention.evaluations)?,
             runs_days: days("retention.runs", file.retention.runs)?,
+            otlp_grpc: Setting::pick("otlp-grpc", args.otlp_grpc, file.otlp.grpc, otlp(4317))?,
+            otlp_http: Setting::pick("otlp-http", args.otlp_http, file.otlp.http, otlp(4318))?,
+            otlp_auth: Setting::pick("otlp-auth", args.otlp_auth, file.otlp.auth, OtlpKeys::default)?,
             config,
         })
     }

@@ -10,6 +10,7 @@ mod help;
 mod keys;
 mod mistakes;
 mod runs;
+mod telemetry;
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
@@ -57,10 +58,13 @@ impl Drop for Scratch {
     }
 }
 
+/// Servers of tests must not meet on the ports that everybody knows.
+const NO_TELEMETRY: [(&str, &str); 2] = [("RENOWN_OTLP_GRPC", "off"), ("RENOWN_OTLP_HTTP", "off")];
+
 /// `renown` with nothing in its environment but this.
 fn command(args: &[&str], environment: &[(&str, &str)]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_renown"));
-    command.args(args).env_clear().envs(environment.iter().copied()).stdin(Stdio::null());
+    command.args(args).env_clear().envs(NO_TELEMETRY).envs(environment.iter().copied()).stdin(Stdio::null());
     command
 }
 
@@ -107,6 +111,8 @@ pub(crate) struct Server {
     child: Child,
     /// What it printed before it served.
     greeting: String,
+    /// What it said before it served.
+    before: String,
     pub(crate) url: String,
     /// What it said since then.
     log: Arc<Mutex<String>>,
@@ -122,6 +128,11 @@ impl Server {
     }
 
     pub(crate) fn start_with(args: &[&str]) -> Self {
+        Self::start_after(0, args)
+    }
+
+    /// Starts a server that first says so many other things.
+    fn start_after(said_before: usize, args: &[&str]) -> Self {
         let scratch = Scratch::new();
         let printed = scratch.at("stdout");
         // A flag is stronger than a variable.
@@ -129,8 +140,9 @@ impl Server {
         command.args(args).stdout(File::create(&printed).unwrap()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let before: String = lines.by_ref().take(said_before).map(Result::unwrap).collect();
         let mut said = String::new();
-        // Its first line says where it serves, or why it does not.
+        // Its first line then says where it serves, or why it does not.
         let serving =
             lines.next().map(Result::unwrap).inspect(|line| said.push_str(line)).unwrap_or_default();
         let serving: Value = serde_json::from_str(&serving).unwrap_or_else(|_| panic!("{said}"));
@@ -144,7 +156,7 @@ impl Server {
             word.unwrap_or_default().to_owned()
         };
         let (publishable, secret) = (key("rn_pub_"), key("rn_sec_"));
-        Self { child, greeting, url, log, publishable, secret }
+        Self { child, greeting, before, url, log, publishable, secret }
     }
 
     /// The status, `Retry-After` and body of a reply.

@@ -10,7 +10,7 @@
 //! Case and parameters do not matter. A body without a type is refused: a web page can send one without asking first.
 
 use hyper::HeaderMap;
-use hyper::header::{AsHeaderName, CONTENT_ENCODING, CONTENT_TYPE, HeaderName};
+use hyper::header::{AsHeaderName, CONTENT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue};
 use renown_core::json::Found;
 
 use super::{Call, Kind, Shape};
@@ -35,7 +35,7 @@ pub(super) struct Form {
 
 /// The type of a body, without parameters and in lower case.
 pub(super) fn content_type(headers: &HeaderMap) -> String {
-    let sent = headers.get(CONTENT_TYPE).map(|sent| sent.as_bytes()).unwrap_or_default();
+    let sent = headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
     let essence = sent.split(|byte| *byte == b';').next().unwrap_or_default();
     String::from_utf8_lossy(essence.trim_ascii()).to_ascii_lowercase()
 }

@@ -9,6 +9,8 @@
 //! The framing is written here, because the libraries for it inflate a message before anybody can say that there is no memory
 //! for it, reserve what five bytes announce, and have other statuses than the contract for what is too large or no gzip.
 
+use std::fmt::Write as _;
+
 use axum::body::Body;
 use axum::response::Response;
 use bytes::Bytes;
@@ -128,7 +130,7 @@ fn percent_encoded(text: &str) -> String {
         if matches!(byte, b' '..=b'~') && byte != b'%' {
             out.push(char::from(byte));
         } else {
-            out.push_str(&format!("%{byte:02X}"));
+            let _ = write!(out, "%{byte:02X}");
         }
         out
     })

@@ -32,7 +32,7 @@ struct Reply {
 
 impl Reply {
     fn json(&self) -> Value {
-        serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+        serde_json::from_slice(&self.body).unwrap()
     }
 
     fn header(&self, name: &str) -> Option<&str> {
@@ -44,7 +44,7 @@ impl Reply {
 
     /// Status and machine code of a refusal in JSON.
     fn refusal(&self) -> (u16, String) {
-        (self.status, self.json()["code"].as_str().unwrap().to_owned())
+        (self.status, self.json().get("code").and_then(Value::as_str).unwrap().to_owned())
     }
 }
 
@@ -89,16 +89,15 @@ impl Post {
     }
 
     fn head(&self) -> String {
-        let mut head = format!("{} {} HTTP/1.1\r\nConnection: close\r\n", self.method, self.path);
-        for (name, value) in &self.headers {
-            head += &format!("{name}: {value}\r\n");
-        }
-        let length = self.body.len();
-        head + &if self.is_chunked {
-            "Transfer-Encoding: chunked\r\n\r\n".into()
+        let headers: Vec<String> =
+            self.headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        let length = if self.is_chunked {
+            "Transfer-Encoding: chunked".to_owned()
         } else {
-            format!("Content-Length: {length}\r\n\r\n")
-        }
+            format!("Content-Length: {}", self.body.len())
+        };
+        let (method, path, headers) = (self.method, &self.path, headers.concat());
+        format!("{method} {path} HTTP/1.1\r\nConnection: close\r\n{headers}{length}\r\n\r\n")
     }
 
     async fn send(&self) -> Reply {

@@ -55,6 +55,10 @@ impl ServeSettings {
             let key = limit.name.rsplit('.').next().unwrap_or(limit.name);
             lines.value(key, i64::try_from(limit.value.0).unwrap_or(i64::MAX), &limit.origin);
         }
+        lines.plain("\n[otlp]");
+        lines.value("grpc", self.otlp_grpc.value.to_string(), &self.otlp_grpc.origin);
+        lines.value("http", self.otlp_http.value.to_string(), &self.otlp_http.origin);
+        lines.value("auth", self.otlp_auth.value.to_string(), &self.otlp_auth.origin);
         lines.plain("\n[retention]");
         for days in [&self.evaluations_days, &self.runs_days] {
             let key = days.name.rsplit('.').next().unwrap_or(days.name);

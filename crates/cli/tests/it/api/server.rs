@@ -42,6 +42,8 @@ pub(super) fn program() -> Command {
         }
     }
     command.env("RENOWN_DATA", "no such directory");
+    // Servers of tests must not meet on the ports that everybody knows.
+    command.envs([("RENOWN_OTLP_GRPC", "off"), ("RENOWN_OTLP_HTTP", "off")]);
     command
 }
 

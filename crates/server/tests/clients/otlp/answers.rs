@@ -52,7 +52,7 @@ async fn a_malformed_body_counts_nothing_and_is_refused_in_its_encoding() {
     let cut = &cut[..cut.len() - 1];
     for (content_type, body, code, said) in [
         (JSON, &b""[..], "bad_json", "not JSON"),
-        (JSON, good[..good.len() - 1].as_bytes(), "bad_json", "not JSON"),
+        (JSON, &good.as_bytes()[..good.len() - 1], "bad_json", "not JSON"),
         (JSON, b"\xff", "bad_json", "UTF-8"),
         (JSON, b"{\"logs\":[]}", "validation_error", "resourceLogs"),
         (JSON, b"[1]", "validation_error", "resourceLogs"),

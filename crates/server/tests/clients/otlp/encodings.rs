@@ -17,8 +17,8 @@ fn ways(server: &Running) -> Vec<(&'static str, Post)> {
     let (text, message) = (as_json(&logs), as_protobuf(&logs));
     let lines: Vec<String> = session().chunks(1).map(as_json).collect();
     let lines = format!("{}\r\n", lines.join("\n\n"));
-    let cut = message.len() / 2;
-    let halves = [gzip(&message[..cut]), gzip(&message[cut..])].concat();
+    let (begin, end) = message.split_at(message.len() / 2);
+    let halves = [gzip(begin), gzip(end)].concat();
     let json = || Post::logs(server, JSON, text.clone());
     let protobuf = || Post::logs(server, PROTOBUF, message.clone());
     let main = |post: Post| Post { address: server.address, ..post }.to("/otlp/v1/logs");

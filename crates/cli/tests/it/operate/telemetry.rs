@@ -1,0 +1,116 @@
+//! The ports of telemetry: where they are, what is said of them, and that a server goes on without them.
+
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::thread;
+
+use serde_json::{Value, json};
+
+use super::{Scratch, Server, command, finish, run, run_with};
+
+fn serve(data: &str, more: &[&str]) -> Server {
+    Server::start_with(&[&["--data", data], more].concat())
+}
+
+/// The addresses of a greeting, HTTP first.
+fn addresses(server: &Server) -> Vec<String> {
+    let line = server.greeting.lines().find(|line| line.starts_with("telemetry ")).unwrap_or_default();
+    let words = line.split_whitespace().filter(|word| word.contains(':'));
+    words.map(ToOwned::to_owned).collect()
+}
+
+/// Sends logs without a key; the status.
+fn send(address: &str, body: &Value) -> u16 {
+    let agent: ureq::Agent =
+        ureq::Agent::config_builder().http_status_as_error(false).proxy(None).build().into();
+    let request = agent.post(format!("http://{address}/v1/logs")).content_type("application/json");
+    request.send(body.to_string()).unwrap().status().as_u16()
+}
+
+#[test]
+fn the_greeting_names_the_addresses_that_are_on() {
+    let scratch = Scratch::new();
+    let data = scratch.at("data");
+    let server = serve(&data, &[]);
+    assert!(addresses(&server).is_empty(), "{}", server.greeting);
+    drop(server);
+    let server = serve(&data, &["--otlp-http", "127.0.0.1:0", "--otlp-grpc", "127.0.0.1:0"]);
+    let [http, grpc] = &addresses(&server)[..] else { panic!("{}", server.greeting) };
+    assert_eq!(send(http, &json!({})), 200);
+    assert_eq!(send(grpc, &json!({})), 415);
+    assert!(server.stop().success());
+}
+
+#[test]
+fn keys_can_be_required_and_are_where_other_machines_reach_the_port() {
+    let scratch = Scratch::new();
+    let data = scratch.at("data");
+    for (args, is_open) in [
+        (&["--otlp-http", "127.0.0.1:0", "--otlp-auth", "required"][..], false),
+        (&["--otlp-http", "0.0.0.0:0"], true),
+    ] {
+        let server = serve(&data, args);
+        let address = addresses(&server).swap_remove(0).replace("0.0.0.0", "127.0.0.1");
+        assert_eq!(send(&address, &json!({})), 401);
+        let log = Arc::clone(&server.log);
+        assert!(server.stop().success());
+        // Its last words come after all others.
+        while !log.lock().unwrap().contains("stopped") {
+            thread::yield_now();
+        }
+        assert_eq!(log.lock().unwrap().contains("telemetry needs a key here"), is_open);
+    }
+}
+
+#[test]
+fn a_taken_port_is_a_warning_and_one_that_cannot_be_is_an_error_if_it_was_asked_for() {
+    let scratch = Scratch::new();
+    let data = scratch.at("data");
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let server = Server::start_after(1, &["--data", &data, "--otlp-grpc", &address]);
+    assert!(addresses(&server).is_empty(), "{}", server.greeting);
+    assert!(server.before.contains("no telemetry is taken here"), "{}", server.before);
+    assert!(server.before.contains(&address), "{}", server.before);
+    assert!(server.stop().success());
+    let elsewhere = ["serve", "--data", &data, "--listen", "127.0.0.1:0", "--otlp-http", "192.0.2.1:4318"];
+    let said = run(&elsewhere).refused();
+    assert!(said.contains("could not listen on 192.0.2.1:4318 for telemetry"), "{said}");
+    assert!(said.contains("hint: choose another address with --otlp-http, or --otlp-http off"), "{said}");
+}
+
+#[test]
+fn each_value_and_where_it_came_from() {
+    let scratch = Scratch::new();
+    let data = scratch.at("data");
+    let file =
+        scratch.write("own.toml", "[otlp]\ngrpc = \"127.0.0.1:3\"\nhttp = \"off\"\nauth = \"required\"\n");
+    let none = [("RENOWN_OTLP_GRPC", ""), ("RENOWN_OTLP_HTTP", "")];
+    let printed = |args: &[&str], variables: &[(&str, &str)]| {
+        let args = [&["serve", "--print-config", "--data", &data], args].concat();
+        run_with(&args, &[&none[..], variables].concat()).good()
+    };
+    let shows = |text: &str, line: &str| {
+        let squeezed: Vec<String> =
+            text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+        assert!(squeezed.iter().any(|found| found == line), "{line}: {text}");
+    };
+    let text = printed(&[], &[]);
+    shows(&text, "grpc = \"127.0.0.1:4317\" # default");
+    shows(&text, "http = \"127.0.0.1:4318\" # default");
+    shows(&text, "auth = \"loopback\" # default");
+    let text = printed(&["--config", &file], &[]);
+    shows(&text, "grpc = \"127.0.0.1:3\" # config file");
+    shows(&text, "http = \"off\" # config file");
+    shows(&text, "auth = \"required\" # config file");
+    let variables = [("RENOWN_OTLP_GRPC", "127.0.0.1:2"), ("RENOWN_OTLP_AUTH", "loopback")];
+    let text = printed(&["--config", &file], &variables);
+    shows(&text, "grpc = \"127.0.0.1:2\" # RENOWN_OTLP_GRPC");
+    shows(&text, "auth = \"loopback\" # RENOWN_OTLP_AUTH");
+    let text = printed(&["--otlp-grpc", "off", "--otlp-auth", "required"], &variables);
+    shows(&text, "grpc = \"off\" # --otlp-grpc");
+    shows(&text, "auth = \"required\" # --otlp-auth");
+    let mut doctor = command(&["doctor", "--data", &data], &[("RENOWN_OTLP_HTTP", "127.0.0.1:0")]);
+    let said = finish(&mut doctor).stdout;
+    assert!(said.contains("gRPC is off") && said.contains("HTTP on 127.0.0.1:0 is free"), "{said}");
+}
