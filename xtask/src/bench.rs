@@ -3,6 +3,7 @@
 mod evidence;
 mod gates;
 mod judge;
+mod otlp;
 mod proxy;
 mod serve;
 
@@ -15,6 +16,7 @@ use serde_json::Value;
 pub(crate) use evidence::{evidence, evidence_here};
 pub(crate) use gates::gates;
 pub(crate) use judge::judge;
+pub(crate) use otlp::otlp;
 pub(crate) use proxy::{echo, proxy};
 pub(crate) use serve::{USAGE as SERVE_USAGE, plain, serve};
 

@@ -7,6 +7,7 @@
 //! cargo xtask bench evidence what a run and a reputation cost as there is more of them
 //! cargo xtask bench gates    what the gates cost, and that no input makes them slow
 //! cargo xtask bench judge    `renown judge` against DuckDB
+//! cargo xtask bench otlp     how much telemetry `renown serve` keeps, by transport, and in how much memory
 //! cargo xtask bench proxy    what `renown proxy` adds to a call
 //! cargo xtask bench serve    `renown serve` against Redis, PostgreSQL and plain axum
 //! cargo xtask sdk [--check]  the clients of the SDKs, from the OpenAPI document; or whether they are stale
@@ -43,8 +44,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 
-const USAGE: &str =
-    "usage: cargo xtask test [PART] | tidy | sdk [--check] | bench core | evidence | gates | judge | proxy";
+const USAGE: &str = "usage: cargo xtask test [PART] | tidy | sdk [--check] | bench core | evidence | gates | judge | otlp | proxy";
 
 fn main() -> ExitCode {
     match run() {
@@ -65,6 +65,7 @@ fn run() -> Result<()> {
         ["tidy"] => tidy::run(),
         ["bench", "core"] => bench::core(),
         ["bench", "evidence"] => bench::evidence(),
+        ["bench", "otlp"] => bench::otlp(),
         ["bench", "gates"] => bench::gates(),
         ["bench", "judge"] => bench::judge(),
         ["bench", "serve", rest @ ..] => bench::serve(rest),

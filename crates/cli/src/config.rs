@@ -70,6 +70,7 @@ pub(crate) struct LimitsTable {
 pub(crate) struct RetentionTable {
     pub(crate) evaluations: Option<Days>,
     pub(crate) runs: Option<Days>,
+    pub(crate) sessions: Option<Days>,
 }
 
 /// `[otlp]`.

@@ -92,6 +92,7 @@ async fn start(
         retention: Retention {
             evaluations_days: settings.evaluations_days.value.limit(),
             runs_days: settings.runs_days.value.limit(),
+            sessions_days: settings.sessions_days.value.limit(),
             ..Retention::default()
         },
         otlp_auth: settings.otlp_auth.value.0,

@@ -8,7 +8,7 @@ use renown_core::json::Found;
 use toml::de::{DeTable, DeValue};
 
 /// Every key that is read; `*` stands for any name, and what is below a key that ends in `.**` is read elsewhere.
-const KNOWN: [&str; 30] = [
+const KNOWN: [&str; 31] = [
     "data",
     "listen",
     "store",
@@ -18,6 +18,7 @@ const KNOWN: [&str; 30] = [
     "retention",
     "retention.evaluations",
     "retention.runs",
+    "retention.sessions",
     "otlp",
     "otlp.grpc",
     "otlp.http",

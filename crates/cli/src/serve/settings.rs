@@ -16,6 +16,7 @@
 //! [retention]                    # in days; 0 is for ever. No score changes with it
 //! evaluations = 0
 //! runs = 0
+//! sessions = 0
 //! ```
 
 mod print;
@@ -41,6 +42,7 @@ pub(crate) struct ServeSettings {
     pub(crate) ingest_per_minute: Setting<PerMinute>,
     pub(crate) evaluations_days: Setting<Days>,
     pub(crate) runs_days: Setting<Days>,
+    pub(crate) sessions_days: Setting<Days>,
     pub(crate) otlp_grpc: Setting<OtlpListen>,
     pub(crate) otlp_http: Setting<OtlpListen>,
     pub(crate) otlp_auth: Setting<OtlpKeys>,
@@ -63,6 +65,7 @@ impl ServeSettings {
             ingest_per_minute: limit("limits.ingest_per_minute", file.limits.ingest_per_minute)?,
             evaluations_days: days("retention.evaluations", file.retention.evaluations)?,
             runs_days: days("retention.runs", file.retention.runs)?,
+            sessions_days: days("retention.sessions", file.retention.sessions)?,
             otlp_grpc: Setting::pick("otlp-grpc", args.otlp_grpc, file.otlp.grpc, otlp(4317))?,
             otlp_http: Setting::pick("otlp-http", args.otlp_http, file.otlp.http, otlp(4318))?,
             otlp_auth: Setting::pick("otlp-auth", args.otlp_auth, file.otlp.auth, OtlpKeys::default)?,

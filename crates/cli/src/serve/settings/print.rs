@@ -60,7 +60,7 @@ impl ServeSettings {
         lines.value("http", self.otlp_http.value.to_string(), &self.otlp_http.origin);
         lines.value("auth", self.otlp_auth.value.to_string(), &self.otlp_auth.origin);
         lines.plain("\n[retention]");
-        for days in [&self.evaluations_days, &self.runs_days] {
+        for days in [&self.evaluations_days, &self.runs_days, &self.sessions_days] {
             let key = days.name.rsplit('.').next().unwrap_or(days.name);
             lines.value(key, i64::from(days.value.0), &days.origin);
         }

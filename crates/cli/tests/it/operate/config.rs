@@ -110,7 +110,7 @@ fn mistakes_are_named_by_file_line_and_key_or_by_variable() {
         ("[retention]\nruns = -3\n", "line 2: runs: -3, expected"),
         (
             "[retention]\nevents = 1\n",
-            "line 2: unknown key retention.events, expected one of evaluations, runs",
+            "line 2: unknown key retention.events, expected one of evaluations, runs, sessions",
         ),
         ("listen\n", "line 1: "),
         ("[gates]\nevaluate = [\"spelling\"]\n", "gates.evaluate: \"spelling\" is no gate"),
