@@ -4,22 +4,24 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use renown_core::identity::identity_of;
+use renown_core::explain::Component;
+use renown_core::identity::{Standing, identity_of};
 use renown_core::ids::{AgentId, OrgId};
 use renown_core::reputation::Lifecycle;
 use renown_server::runs::shown;
-use renown_store::sqlite::system_clock;
-use renown_store::{AgentQuery, AgentSort, AgentSummary, RunQuery, StoreError};
+use renown_store::sqlite::{Reader, system_clock};
+use renown_store::{AgentQuery, AgentSort, AgentSummary, RunQuery, SessionQuery, StoreError, StoredSession};
 use serde_json::{Value, json};
 
 use crate::args::{AgentSortArg, AgentsArgs, AgentsCommand, AgentsCommon, TextFormatArg};
 use crate::failure::{Failure, printable};
 use crate::place;
 use crate::table::table;
-use crate::{printed, runs};
+use crate::{printed, runs, sessions};
 
-/// How many runs are shown of an agent.
+/// How many runs are shown of an agent, and how many sessions.
 const RUNS_SHOWN: usize = 10;
+const SESSIONS_SHOWN: usize = 10;
 
 pub(crate) fn run(args: &AgentsArgs) -> Result<ExitCode, Failure> {
     let text = match &args.command {
@@ -92,74 +94,109 @@ fn summary(org: &OrgId, agent: &AgentSummary) -> Value {
 }
 
 /// Everything that is known of an agent.
+struct Known {
+    agent: AgentSummary,
+    identity: Standing,
+    /// The latest, as the API shows them.
+    runs: Value,
+    sessions: Vec<StoredSession>,
+}
+
 fn show(agent: &AgentId, common: &AgentsCommon) -> Result<String, Failure> {
     let (store, org) = (common.place.resolve()?.read()?, &common.org);
-    let unreadable = |error: StoreError| place::failure(&error);
-    let Some(known) = store.agent(org, agent).map_err(unreadable)? else {
-        let error = format!("no agent {:?} in {}", agent.as_str(), common.org);
-        return Err(Failure::new(error).hint("`renown agents list --search TEXT` looks for one"));
-    };
+    let known = know(&store, org, agent).map_err(|error| place::failure(&error))?;
+    let known = known.ok_or_else(|| {
+        Failure::new(format!("no agent {:?} in {org}", agent.as_str()))
+            .hint("`renown agents list --search TEXT` looks for one")
+    })?;
+    Ok(match common.format {
+        TextFormatArg::Json => format!("{:#}\n", known.json(org)),
+        TextFormatArg::Text => known.text(),
+    })
+}
+
+fn know(store: &Reader, org: &OrgId, agent: &AgentId) -> Result<Option<Known>, StoreError> {
+    let Some(found) = store.agent(org, agent)? else { return Ok(None) };
     let now = (system_clock())();
-    let windows = store.identity_windows(org, identity_of(org, agent), now).map_err(unreadable)?;
-    let identity = windows.breakdown().standing(now);
-    let query = RunQuery { agent: Some(agent.clone()), limit: RUNS_SHOWN, ..RunQuery::default() };
-    let runs: Value = store.runs(org, &query).map_err(unreadable)?.runs.iter().map(shown::run).collect();
-    let (record, explanation) = (known.tally.record(), known.tally.breakdown().explain());
-    if common.format == TextFormatArg::Json {
-        let mut whole = summary(&common.org, &known);
-        if let (Some(whole), Ok(Value::Object(record))) =
-            (whole.as_object_mut(), serde_json::to_value(&record))
+    let windows = store.identity_windows(org, identity_of(org, agent), now)?;
+    let runs = RunQuery { agent: Some(agent.clone()), limit: RUNS_SHOWN, ..RunQuery::default() };
+    let sessions = SessionQuery {
+        agent: Some(agent.clone()),
+        limit: SESSIONS_SHOWN,
+        with_traces: true,
+        ..SessionQuery::default()
+    };
+    Ok(Some(Known {
+        agent: found,
+        identity: windows.breakdown().standing(now),
+        runs: store.runs(org, &runs)?.runs.iter().map(shown::run).collect(),
+        sessions: store.sessions(org, &sessions)?.sessions,
+    }))
+}
+
+impl Known {
+    fn json(self, org: &OrgId) -> Value {
+        let json = |value: Result<Value, serde_json::Error>| value.unwrap_or_default();
+        let mut whole = summary(org, &self.agent);
+        let (record, explanation) = (self.agent.tally.record(), self.agent.tally.breakdown().explain());
+        if let (Some(whole), Value::Object(record)) =
+            (whole.as_object_mut(), json(serde_json::to_value(&record)))
         {
             whole.extend(record);
-            whole.insert(
-                "components".to_owned(),
-                serde_json::to_value(&explanation.components).unwrap_or_default(),
+            let components = json(serde_json::to_value(&explanation.components));
+            let identity = json(serde_json::to_value(&self.identity));
+            let sessions = self.sessions.iter().map(sessions::summary).collect();
+            whole.extend(
+                [
+                    ("components", components),
+                    ("identity_reputation", identity),
+                    ("runs", self.runs),
+                    ("sessions", sessions),
+                ]
+                .map(|(name, value)| (name.to_owned(), value)),
             );
-            whole.insert(
-                "identity_reputation".to_owned(),
-                serde_json::to_value(&identity).unwrap_or_default(),
-            );
-            whole.insert("runs".to_owned(), runs);
         }
-        return Ok(format!("{whole:#}\n"));
+        whole
     }
-    let mut text = format!(
-        "{}  {}  {}\n{} of {} passed, average {} ms, streak {}\nfirst seen {}, last seen {}\n\n",
-        printable(known.agent.as_str()),
-        record.score,
-        lifecycle(record.lifecycle, record.evaluations),
-        record.passed,
-        record.evaluations,
-        record.avg_latency_ms,
-        record.streak,
-        known.first_seen,
-        known.last_seen,
-    );
-    let decimal = |points: Option<renown_core::decimal::Decimal<6>>| {
-        points.map_or_else(String::new, |points| format!("{:.1}", points.to_f64()))
-    };
-    let rows: Vec<_> = explanation
-        .components
-        .iter()
-        .map(|part| {
-            [
-                part.name.to_owned(),
-                decimal(Some(part.points)),
-                decimal(part.points_max),
-                decimal(part.points_lost),
-            ]
-        })
-        .collect();
-    text.push_str(&table(["PART", "POINTS", "OF", "LOST"], &rows));
-    if identity.total_events > 0 {
-        let _ = writeln!(
-            text,
-            "\nidentity  {} with confidence {}, of {} events in 90 days",
-            identity.overall_score, identity.confidence, identity.total_events
+
+    fn text(&self) -> String {
+        let record = self.agent.tally.record();
+        let mut text = format!(
+            "{}  {}  {}\n{} of {} passed, average {} ms, streak {}\nfirst seen {}, last seen {}\n\n",
+            printable(self.agent.agent.as_str()),
+            record.score,
+            lifecycle(record.lifecycle, record.evaluations),
+            record.passed,
+            record.evaluations,
+            record.avg_latency_ms,
+            record.streak,
+            self.agent.first_seen,
+            self.agent.last_seen,
         );
+        let decimal = |points: Option<renown_core::decimal::Decimal<6>>| {
+            points.map_or_else(String::new, |points| format!("{:.1}", points.to_f64()))
+        };
+        let explanation = self.agent.tally.breakdown().explain();
+        let row = |part: &Component| {
+            let points = decimal(Some(part.points));
+            [part.name.to_owned(), points, decimal(part.points_max), decimal(part.points_lost)]
+        };
+        let rows: Vec<_> = explanation.components.iter().map(row).collect();
+        text.push_str(&table(["PART", "POINTS", "OF", "LOST"], &rows));
+        let identity = &self.identity;
+        if identity.total_events > 0 {
+            let _ = writeln!(
+                text,
+                "\nidentity  {} with confidence {}, of {} events in 90 days",
+                identity.overall_score, identity.confidence, identity.total_events
+            );
+        }
+        if self.runs.as_array().is_some_and(|runs| !runs.is_empty()) {
+            let _ = write!(text, "\n{}", runs::listed(&self.runs));
+        }
+        if !self.sessions.is_empty() {
+            let _ = write!(text, "\n{}", sessions::listed(&self.sessions));
+        }
+        text
     }
-    if runs.as_array().is_some_and(|runs| !runs.is_empty()) {
-        let _ = write!(text, "\n{}", runs::listed(&runs));
-    }
-    Ok(text)
 }

@@ -2,7 +2,7 @@
 //!
 //! | part | is |
 //! |---|---|
-//! | `columns` | what a row of each kind has, in the order of its columns |
+//! | `columns`, `sessions` | what a row of each kind has, in the order of its columns |
 //! | `text` | JSON Lines and CSV |
 //! | `parquet` | Parquet |
 //!
@@ -11,6 +11,7 @@
 
 mod columns;
 mod parquet;
+mod sessions;
 mod text;
 
 use std::fs::File;
@@ -40,6 +41,7 @@ pub(crate) fn run(args: &ExportArgs, quiet: bool) -> Result<ExitCode, Failure> {
         EvidenceArg::Evaluations => (columns::EVALUATIONS, Evidence::Evaluations, "evaluations"),
         EvidenceArg::Events => (columns::EVENTS, Evidence::ReputationEvents, "events"),
         EvidenceArg::Runs => (columns::RUNS, Evidence::Runs, "runs"),
+        EvidenceArg::Sessions => (sessions::SESSIONS, Evidence::Sessions, "sessions"),
     };
     let total = store.count(&args.org, evidence).map_err(|error| place::failure(&error))?;
     let place =
@@ -94,6 +96,9 @@ impl Export {
                 store.each_reputation_event(&args.org, &mut |event| self.take(columns::event(event)))
             }
             EvidenceArg::Runs => store.each_run(&args.org, &mut |run| self.take(columns::run(run))),
+            EvidenceArg::Sessions => {
+                store.each_session(&args.org, &mut |session| self.take(sessions::session(&session)))
+            }
         }
     }
 

@@ -25,6 +25,7 @@ mod run;
 mod runs;
 mod score;
 mod serve;
+mod sessions;
 mod settings;
 mod setup;
 mod source;

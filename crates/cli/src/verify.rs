@@ -21,8 +21,9 @@ pub(crate) fn run(args: &VerifyArgs, quiet: bool) -> Result<ExitCode, Failure> {
         let store = place.write("renown verify --repair")?;
         let repaired = wait(store.repair())?.map_err(|error| place::failure(&error))?;
         let (runs, agents) = (counted(repaired.runs, "run"), counted(repaired.agents, "agent"));
+        let sessions = counted(repaired.sessions, "session");
         let identities = if repaired.identities { ", and the sums of identities" } else { "" };
-        failure::note(&format!("made again: {runs}, {agents}{identities}"));
+        failure::note(&format!("made again: {runs}, {sessions}, {agents}{identities}"));
         if repaired.damaged > 0 {
             let damaged = counted(repaired.damaged, "agent");
             failure::warn(&format!("{damaged} cannot be made again, since evaluations of them are missing"));
@@ -55,10 +56,11 @@ pub(crate) fn check(store: &Reader, quiet: bool) -> Result<Result<String, String
                 }
             };
             Ok(format!(
-                "verified {} of {}, {} and {}: every stored score is what the evidence gives{unscored}",
+                "verified {} of {}, {}, {} and {}: every stored score is what the evidence gives{unscored}",
                 counted(verified.evaluations, "evaluation"),
                 counted(verified.agents, "agent"),
                 counted(verified.runs, "run"),
+                counted(verified.sessions, "session"),
                 counted(verified.events, "reputation event")
             ))
         }

@@ -193,7 +193,7 @@ pub(crate) enum AgentSortArg {
 
 #[derive(Debug, Args)]
 pub(crate) struct VerifyArgs {
-    /// First make again what is missing or wrong: scores of runs, sums of agents and identities; evidence is never touched
+    /// First make again what is missing or wrong: scores of runs, sums of agents, sessions and identities; evidence is never touched
     #[arg(long)]
     pub(crate) repair: bool,
 

@@ -181,6 +181,8 @@ pub(crate) enum EvidenceArg {
     Events,
     /// Runs with their scorecards
     Runs,
+    /// Sessions of coding agents with their scores, and what their traces say at the default weights
+    Sessions,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -36,7 +36,7 @@ pub(super) enum Cell {
 pub(super) type Row = Vec<Cell>;
 
 impl Cell {
-    fn text(text: Option<impl ToString>) -> Self {
+    pub(super) fn text(text: Option<impl ToString>) -> Self {
         text.map_or(Self::Empty, |text| Self::Text(text.to_string()))
     }
 
@@ -44,13 +44,17 @@ impl Cell {
         text.map_or(Self::Empty, Self::Json)
     }
 
-    fn number(number: Option<impl Into<u64>>) -> Self {
+    pub(super) fn number(number: Option<impl Into<u64>>) -> Self {
         let number = number.and_then(|number| i64::try_from(number.into()).ok());
         number.map_or(Self::Empty, Self::Integer)
     }
 
     fn whole(number: Option<Whole>) -> Self {
         Self::number(number.map(Whole::get))
+    }
+
+    pub(super) fn time(time: Option<Timestamp>) -> Self {
+        time.map_or(Self::Empty, Self::Time)
     }
 }
 
@@ -189,7 +193,7 @@ pub(super) fn run(run: Run) -> Row {
         Cell::whole(resources.cpu_throttled_periods),
         Cell::whole(resources.cpu_throttled_ms),
         Cell::json(run.stages),
-        run.started_at.map_or(Cell::Empty, Cell::Time),
+        Cell::time(run.started_at),
         Cell::Time(run.finished_at),
         Cell::text(run.branch),
         Cell::text(run.pull_request),

@@ -12,6 +12,7 @@ mod proxy;
 mod readme;
 mod score;
 mod setup;
+mod telemetry;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

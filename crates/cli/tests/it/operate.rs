@@ -10,6 +10,7 @@ mod help;
 mod keys;
 mod mistakes;
 mod runs;
+mod sessions;
 mod telemetry;
 
 use std::fs::{self, File};

@@ -29,7 +29,7 @@ fn every_score_that_was_changed_behind_the_back_is_found() {
     let data = scratch.at("data");
     let server = with_evidence(&data);
     let verify = || run(&["verify", "--data", &data]);
-    let good = "verified 37 evaluations of 2 agents, 0 runs and 0 reputation events: every stored score is what the evidence gives\n";
+    let good = "verified 37 evaluations of 2 agents, 0 runs, 0 sessions and 0 reputation events: every stored score is what the evidence gives\n";
     assert_eq!(verify().good(), good, "beside the server");
     assert_eq!(server.stop().code(), Some(0));
     assert_eq!(verify().good(), good);

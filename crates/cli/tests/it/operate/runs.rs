@@ -89,12 +89,10 @@ fn a_run_whose_scoring_fails_is_kept_and_scored_later() {
             .contains("3 runs without a score, which --repair gives them")
     );
     let repaired = run(&["verify", "--repair", "--data", &data]);
-    assert!(repaired.stderr.contains("made again: 3 runs, 0 agents"), "{repaired:?}");
-    assert!(
-        repaired
-            .good()
-            .ends_with("3 runs and 0 reputation events: every stored score is what the evidence gives\n")
-    );
+    assert!(repaired.stderr.contains("made again: 3 runs, 0 sessions, 0 agents"), "{repaired:?}");
+    assert!(repaired.good().ends_with(
+        "3 runs, 0 sessions and 0 reputation events: every stored score is what the evidence gives\n"
+    ));
     assert_eq!(["r1", "r2", "r3"].map(|id| runs(&["show", id])["score"].as_i64().unwrap()), [70, 76, 30]);
 }
 
@@ -262,6 +260,8 @@ fn evidence_is_exported_row_by_row() {
         (&events[0]["score_delta"], &events[0]["event_type"]),
         (&0.5.into(), &"paid, \"cash\"".into())
     );
+    assert_eq!(export(&["sessions"]).good(), "", "there are none");
+    assert!(export(&["sessions", "--format", "csv"]).good().starts_with("session_id,agent_id,agent,masque,"));
     let out = scratch.at("events.csv");
     assert_eq!(export(&["events", "--format", "csv", "-o", &out]).good(), "");
     let csv = fs::read_to_string(&out).unwrap();
