@@ -67,7 +67,7 @@ def from_csv(kind, like):
             yield read
 
 
-for kind in ["evaluations", "events", "runs"]:
+for kind in ["evaluations", "events", "runs", "sessions"]:
     with open(f"{kind}.jsonl", encoding="utf-8") as file:
         rows = [json.loads(line) for line in file]
     expected = [{name: plain(value) for name, value in row.items()} for row in rows]

@@ -8,10 +8,17 @@ use std::path::Path;
 use anyhow::{Context, Result, ensure};
 use renown_core::identity::{Category, Event, Reference, ScoreDelta, identity_of};
 use renown_core::ids::{AgentId, EvaluationId};
+use renown_core::session_metrics::Trace;
 use renown_core::time::Timestamp;
 use renown_core::units::{Micros, Unit};
 use renown_store::sqlite::{Sqlite, system_clock};
-use renown_store::{DEFAULT_ORG, EventId, IdentityStore, NewEvaluation, NewReputationEvent, Store};
+use renown_store::{
+    DEFAULT_ORG, EventId, IdentityStore, NewEvaluation, NewReputationEvent, NewSignals, NewTrace,
+    SessionStore, Store,
+};
+use renown_telemetry::facts::Batch;
+use renown_telemetry::prices::Prices;
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::duckdb;
@@ -20,6 +27,7 @@ use crate::shell::{cargo, output, program, root, run, target_dir};
 /// More than one row group of Parquet.
 const EVALUATIONS: u64 = 60_000;
 const EVENTS: u64 = 2000;
+const SESSIONS: u64 = 200;
 /// Texts that every format has to carry.
 const TEXTS: [&str; 5] = ["plain", "quoted \"twice\", and a comma", "über 🦀", "=1+1", " spaces "];
 
@@ -37,7 +45,7 @@ pub(crate) fn check() -> Result<()> {
         Ok(renown)
     };
     output(renown()?.args(["runs", "submit", "examples/finished.jsonl"]))?;
-    for kind in ["evaluations", "events", "runs"] {
+    for kind in ["evaluations", "events", "runs", "sessions"] {
         for format in ["jsonl", "csv", "parquet"] {
             let file = folder.join(format!("{kind}.{format}"));
             output(renown()?.args(["export", kind, "--format", format, "-o"]).arg(file))?;
@@ -107,5 +115,44 @@ fn fill(data: &Path) -> Result<()> {
         anyhow::Ok(NewReputationEvent { identity: identity_of(&org, &agent), agent: Some(agent), event })
     });
     runtime.block_on(store.add_reputation_events(&org, events.collect::<Result<_>>()?, None))?;
+    for number in 0..SESSIONS {
+        let id = format!("{} {number}", text(number)?);
+        if number.is_multiple_of(10) {
+            let traces = vec![NewTrace { trace: trace(number)?, started_at: None }];
+            let signals = NewSignals { agent: Some(text(number)?.parse()?), traces };
+            runtime.block_on(store.add_signals(&org, &id.parse()?, signals, None))?;
+        } else {
+            runtime.block_on(store.add_records(&org, records(&id, number)?))?;
+        }
+    }
     Ok(())
+}
+
+/// A trace with signals.
+fn trace(number: u64) -> Result<Trace> {
+    Ok(serde_json::from_value(json!({"trace_id": text(number)?, "signals": {"confidence": 0.3}}))?)
+}
+
+/// A prompt, and for some a tool call and what it cost.
+fn records(session: &str, number: u64) -> Result<Batch> {
+    let record = |after_s: u64, name: &str, more: &[(&str, &str)]| {
+        let attributes: Vec<Value> = [("session.id", session), ("agent.name", session)]
+            .iter()
+            .chain(more)
+            .map(|(key, value)| json!({"key": key, "value": {"stringValue": value}}))
+            .collect();
+        let time = (1_779_000_000 + number * 1000 + after_s) * 1_000_000_000 + number;
+        json!({"timeUnixNano": time.to_string(), "eventName": format!("claude_code.{name}"), "attributes": attributes})
+    };
+    let mut records = vec![record(0, "user_prompt", &[])];
+    if number.is_multiple_of(3) {
+        let ok = if number.is_multiple_of(2) { "true" } else { "false" };
+        records.push(record(61, "tool_result", &[("tool_name", "Edit"), ("success", ok)]));
+        records.push(record(62, "api_request", &[("cost_usd", "0.0123"), ("input_tokens", "1234")]));
+    }
+    let line = json!({"resourceLogs": [{"scopeLogs": [{"logRecords": records}]}]}).to_string();
+    let mut batch = Batch::default();
+    renown_telemetry::json::read(line.as_bytes(), 1, &Prices::default(), &mut batch)
+        .map_err(|error| anyhow::anyhow!("{error}"))?;
+    Ok(batch)
 }
