@@ -1,6 +1,7 @@
 //! What can be said on the command line.
 
 mod help;
+mod judge;
 mod operate;
 mod proxy;
 mod runs;
@@ -8,18 +9,16 @@ mod runs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use renown_core::gates::Strictness;
 use renown_core::ids::AgentId;
 use renown_core::kind::Kind;
-use renown_core::time::Timestamp;
 
 use crate::gate;
-use crate::judge::{self, Min};
 use crate::setup::server::{self, ServerUrl};
 
 use help::{GATE_HELP, JUDGE_HELP, KEYS_HELP, PROXY_HELP, SCORE_HELP, SERVE_HELP, SETUP_HELP};
+pub(crate) use judge::*;
 pub(crate) use operate::*;
 pub(crate) use proxy::*;
 pub(crate) use runs::*;
@@ -102,73 +101,6 @@ pub(crate) enum Command {
         /// The shell
         shell: ShellArg,
     },
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct JudgeArgs {
-    /// Logs: files or globs of OTLP JSON, one object a line, also gzip and zstd; `-` is standard input, which is also the
-    /// default where it is not a terminal
-    #[arg(value_hint = ValueHint::FilePath)]
-    pub(crate) logs: Vec<PathBuf>,
-
-    /// Judge this session instead of the most recent one
-    #[arg(long, value_name = "ID", value_parser = NonEmptyStringValueParser::new(), conflicts_with_all = ["all", "last"])]
-    pub(crate) session: Option<String>,
-
-    /// Judge every session
-    #[arg(long, conflicts_with = "last")]
-    pub(crate) all: bool,
-
-    /// Judge the last N sessions
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub(crate) last: Option<u64>,
-
-    /// Count only records from this time on, as in 2026-11-15T12:00:00Z
-    #[arg(long, value_name = "T", value_parser = judge::time)]
-    pub(crate) from: Option<Timestamp>,
-
-    /// Count only records up to this time
-    #[arg(long, value_name = "T", value_parser = judge::time)]
-    pub(crate) to: Option<Timestamp>,
-
-    /// The masque that the agent wore [default: what the session file or the telemetry says]
-    #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
-    pub(crate) masque: Option<String>,
-
-    /// A YAML file with `active: {name: …, donned_at: …}`: the masque, and the default of --from
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub(crate) session_file: Option<PathBuf>,
-
-    /// How the result is printed
-    #[arg(long, default_value = "yaml")]
-    pub(crate) format: FormatArg,
-
-    /// Exit with 1 if a judged session is below this score
-    #[arg(long, value_name = "X", value_parser = judge::min)]
-    pub(crate) min: Option<Min>,
-
-    /// Fail at the first bad line or refused record instead of skipping it
-    #[arg(long)]
-    pub(crate) strict: bool,
-
-    /// Follow one log as it grows, and show the current session
-    #[arg(long, conflicts_with_all = ["all", "last", "min"])]
-    pub(crate) watch: bool,
-
-    /// The configuration, for its prices [default: `RENOWN_CONFIG`, else renown.toml in the data directory]
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub(crate) config: Option<PathBuf>,
-}
-
-/// How sessions are printed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum FormatArg {
-    /// As a YAML document each
-    Yaml,
-    /// As a JSON object, or an array of them with --all and --last
-    Json,
-    /// As a line each
-    Table,
 }
 
 #[derive(Debug, Args)]

@@ -18,38 +18,66 @@ const TIME_MAX: Duration = Duration::from_secs(30);
 pub(crate) struct Client {
     agent: ureq::Agent,
     base: String,
-    key: KeyText,
-    /// Where the key comes from.
-    key_name: &'static str,
+    key: Key,
+}
+
+/// A key, and where it comes from.
+pub(crate) struct Key {
+    text: KeyText,
+    name: &'static str,
+}
+
+impl Key {
+    /// The key of the flag, else that of `RENOWN_KEY`, if there is one.
+    pub(crate) fn find(flag: Option<&str>) -> Result<Option<Self>, Failure> {
+        let (name, key) = match flag {
+            Some(key) => ("--key", Some(key.to_owned())),
+            None => ("RENOWN_KEY", env::var("RENOWN_KEY").ok().filter(|key| !key.is_empty())),
+        };
+        // A key is never repeated, not even one that is none: it may be a slip of the pen away from one.
+        let key = key.map(|key| key.trim().parse()).transpose();
+        let key = key.map_err(|error| Failure::new(format!("{name}: not a key, {error}")))?;
+        Ok(key.map(|text| Self { text, name }))
+    }
+
+    pub(crate) fn bearer(&self) -> String {
+        format!("Bearer {}", self.text.reveal())
+    }
+}
+
+/// What sends requests. What a server says is read, whatever its status is.
+pub(crate) fn agent(time_max: Duration) -> ureq::Agent {
+    ureq::Agent::config_builder().timeout_global(Some(time_max)).http_status_as_error(false).build().into()
+}
+
+/// What to look at where a server cannot be reached.
+pub(crate) fn unreachable(url: &str) -> &'static str {
+    if url.starts_with("https:") {
+        "is the server running, is this its address, and does it speak https?"
+    } else {
+        "is the server running, and is this its address?"
+    }
 }
 
 impl Client {
     /// The server that is named, if one is.
     pub(crate) fn of(args: &ServerArgs) -> Result<Option<Self>, Failure> {
         let Some(url) = &args.server else { return Ok(None) };
-        let (name, key) = match &args.key {
-            Some(key) => ("--key", Some(key.clone())),
-            None => ("RENOWN_KEY", env::var("RENOWN_KEY").ok().filter(|key| !key.is_empty())),
-        };
-        let key = key.ok_or_else(|| {
+        let key = Key::find(args.key.as_deref())?.ok_or_else(|| {
             Failure::new("no key for the server").hint("set RENOWN_KEY to a key of the server")
         })?;
-        // A key is never repeated, not even one that is none: it may be a slip of the pen away from one.
-        let key = key.trim().parse().map_err(|error| Failure::new(format!("{name}: not a key, {error}")))?;
-        let agent =
-            ureq::Agent::config_builder().timeout_global(Some(TIME_MAX)).http_status_as_error(false).build();
-        Ok(Some(Self { agent: agent.into(), base: url.as_str().to_owned(), key, key_name: name }))
+        Ok(Some(Self { agent: agent(TIME_MAX), base: url.as_str().to_owned(), key }))
     }
 
     /// Asks for something; none if the reply has no body.
     pub(crate) fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Failure> {
-        let request = self.agent.get(self.url(path)).header("Authorization", self.bearer()).call();
+        let request = self.agent.get(self.url(path)).header("Authorization", self.key.bearer()).call();
         self.read(request)
     }
 
     /// Whether there is something. A server that cannot be reached has not said so.
     pub(crate) fn has(&self, path: &str) -> Result<bool, Failure> {
-        let request = self.agent.get(self.url(path)).header("Authorization", self.bearer()).call();
+        let request = self.agent.get(self.url(path)).header("Authorization", self.key.bearer()).call();
         match request {
             Err(_) => Ok(false),
             Ok(reply) if reply.status() == StatusCode::NOT_FOUND => Ok(false),
@@ -67,7 +95,7 @@ impl Client {
         let request = self
             .agent
             .post(self.url(path))
-            .header("Authorization", self.bearer())
+            .header("Authorization", self.key.bearer())
             .header("Content-Type", "application/json")
             .send(json);
         self.read(request)
@@ -75,7 +103,7 @@ impl Client {
 
     /// Deletes something.
     pub(crate) fn delete(&self, path: &str) -> Result<(), Failure> {
-        let request = self.agent.delete(self.url(path)).header("Authorization", self.bearer()).call();
+        let request = self.agent.delete(self.url(path)).header("Authorization", self.key.bearer()).call();
         self.read::<Value>(request).map(|_| ())
     }
 
@@ -83,24 +111,12 @@ impl Client {
         format!("{}{path}", self.base)
     }
 
-    fn unreachable(&self) -> &'static str {
-        if self.base.starts_with("https:") {
-            "is the server running, is this its address, and does it speak https?"
-        } else {
-            "is the server running, and is this its address?"
-        }
-    }
-
-    fn bearer(&self) -> String {
-        format!("Bearer {}", self.key.reveal())
-    }
-
     fn read<T: DeserializeOwned>(
         &self,
         reply: Result<ureq::http::Response<ureq::Body>, ureq::Error>,
     ) -> Result<T, Failure> {
         let refused = |what: &dyn std::fmt::Display| Failure::new(format!("{}: {what}", self.base));
-        let mut reply = reply.map_err(|error| refused(&error).hint(self.unreachable()))?;
+        let mut reply = reply.map_err(|error| refused(&error).hint(unreachable(&self.base)))?;
         let status = reply.status();
         let text = reply.body_mut().read_to_string().map_err(|error| refused(&error))?;
         if !status.is_success() {
@@ -108,11 +124,11 @@ impl Client {
             let error = said.as_ref().and_then(|said| said.get("error")).and_then(Value::as_str);
             return Err(match error {
                 Some(error) if status == StatusCode::UNAUTHORIZED => {
-                    refused(&format_args!("{}: {error}", self.key_name))
+                    refused(&format_args!("{}: {error}", self.key.name))
                         .hint("expected a key of this server, one that is not revoked")
                 }
                 Some(error) if status == StatusCode::FORBIDDEN => {
-                    refused(&format_args!("{}: {error}", self.key_name))
+                    refused(&format_args!("{}: {error}", self.key.name))
                         .hint("secret keys begin with rn_sec_; the first start of the server showed one")
                 }
                 Some(error) => refused(&error),

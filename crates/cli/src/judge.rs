@@ -1,13 +1,16 @@
 //! `renown judge`: sessions of coding agents, scored from their telemetry.
 
 mod print;
+mod received;
 mod session_file;
+mod submit;
 mod watch;
 
 use std::fmt;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::mpsc::SyncSender;
 use std::thread;
 
 use renown_core::decimal::{Decimal, Written};
@@ -27,7 +30,9 @@ use crate::logs::{parallel, sources};
 use crate::progress::Progress;
 use crate::source::{STDIN, Source};
 use crate::table::counted;
+use received::Received;
 use session_file::SessionFile;
+use submit::Submission;
 
 /// The exit code when a session is below what was asked for.
 const BELOW: u8 = 1;
@@ -35,8 +40,15 @@ const BELOW: u8 = 1;
 /// Judges what the arguments select.
 pub(crate) fn run(args: &JudgeArgs, quiet: bool) -> Result<ExitCode, Failure> {
     let judge = Judge::new(args, quiet)?;
-    let logs = logs(args, quiet)?;
-    if args.watch { judge.watch(&logs) } else { judge.once(&logs) }
+    match logs(args, quiet)? {
+        Some(logs) if args.watch => judge.watch(&logs),
+        Some(logs) => judge.once(&logs),
+        None if args.submit.is_some() => {
+            Err(Failure::new("--submit sends a log, found none").hint("name one, or pipe one in"))
+        }
+        None if args.watch => Received::open(args)?.watch(&judge),
+        None => Received::open(args)?.once(&judge),
+    }
 }
 
 /// What was asked for, checked.
@@ -51,7 +63,7 @@ struct Judge<'a> {
 
 impl<'a> Judge<'a> {
     fn new(args: &'a JudgeArgs, quiet: bool) -> Result<Self, Failure> {
-        let prices = Config::load(args.config.as_deref())?.prices;
+        let prices = Config::load_for(args.config.as_deref(), args.place.data.as_deref())?.prices;
         let session_file =
             args.session_file.as_deref().map(SessionFile::read).transpose()?.unwrap_or_default();
         let cut = Cut { from: args.from.or(session_file.donned_at), to: args.to };
@@ -68,9 +80,25 @@ impl<'a> Judge<'a> {
         Reading::new(self.cut, self.args.strict)
     }
 
-    /// Reads all logs and prints what was selected.
+    /// Judges logs, and sends them to a server if that was asked for.
     fn once(&self, logs: &[PathBuf]) -> Result<ExitCode, Failure> {
-        let mut reading = self.read(logs)?;
+        let Some(server) = &self.args.submit else { return self.judge(logs, None) };
+        let (submission, lines_to) = Submission::begin(server, self.args.key.as_deref())?;
+        let judged = self.judge(logs, Some(lines_to));
+        match (judged, submission.finish(self.quiet)) {
+            (judged, Ok(())) => judged,
+            (Ok(_), Err(failure)) => Err(failure),
+            (Err(first), Err(second)) => {
+                failure::print(&second);
+                Err(first)
+            }
+        }
+    }
+
+    /// Reads all logs and prints what was selected.
+    fn judge(&self, logs: &[PathBuf], lines_to: Option<SyncSender<Vec<u8>>>) -> Result<ExitCode, Failure> {
+        let mut reading = self.read(logs, self.reading().handing_on(lines_to))?;
+        reading.end_lines();
         let beyond = reading.ledger.sessions_beyond_repeats();
         if beyond > 0 {
             let sessions = counted(beyond as u64, "session");
@@ -91,14 +119,13 @@ impl<'a> Judge<'a> {
             }
         };
         let reports: Vec<Report<'_>> = selected.iter().map(|session| self.report(session)).collect();
-        let is_one = !self.args.all && self.args.last.is_none();
-        crate::printed(print::write(&mut io::stdout().lock(), &reports, self.args.format, is_one))?;
+        self.print(&reports)?;
         self.tell_account(&account);
         self.tell_missing(&reports);
         Ok(self.passed(&reports))
     }
 
-    fn read(&self, logs: &[PathBuf]) -> Result<Reading, Failure> {
+    fn read(&self, logs: &[PathBuf], reading: Reading) -> Result<Reading, Failure> {
         let workers = thread::available_parallelism().map_or(1, usize::from);
         let lengths = logs.iter().map(|path| length(path));
         let bytes: Option<u64> = lengths.collect::<Result<Vec<_>, _>>()?.into_iter().sum();
@@ -109,7 +136,7 @@ impl<'a> Judge<'a> {
             let stream = Stream::new(progress.count(file)).map_err(failed)?;
             Ok((name, stream))
         };
-        let reading = parallel::read(logs, open, self.reading(), &self.prices, workers);
+        let reading = parallel::read(logs, open, reading, &self.prices, workers);
         progress.finish();
         reading
     }
@@ -144,6 +171,11 @@ impl<'a> Judge<'a> {
         let last = self.args.last.map_or(sessions.len(), |last| usize::try_from(last).unwrap_or(usize::MAX));
         let older = sessions.len().saturating_sub(last);
         Ok(sessions.into_iter().skip(older).collect())
+    }
+
+    fn print(&self, reports: &[Report<'_>]) -> Result<(), Failure> {
+        let is_one = !self.args.all && self.args.last.is_none();
+        crate::printed(print::write(&mut io::stdout().lock(), reports, self.args.format, is_one)).map(|_| ())
     }
 
     /// What the logs are called in errors.
@@ -210,12 +242,28 @@ impl<'a> Judge<'a> {
 /// What a log should hold, in errors.
 const WANTED: &str = "OTLP JSON, one object a line";
 
-/// The logs to read: those that are named, else standard input.
-fn logs(args: &JudgeArgs, quiet: bool) -> Result<Vec<PathBuf>, Failure> {
+/// The logs to read: those that are named, else standard input; none if it is the store that is meant.
+fn logs(args: &JudgeArgs, quiet: bool) -> Result<Option<Vec<PathBuf>>, Failure> {
     if !args.logs.is_empty() {
-        return sources::expand(&args.logs, quiet);
+        return sources::expand(&args.logs, quiet).map(Some);
     }
-    if io::stdin().is_terminal() { Err(no_logs()) } else { Ok(vec![STDIN.into()]) }
+    let names_store = args.place.data.is_some() || args.place.store.is_some() || args.org.is_some();
+    Ok((!names_store && has_input()).then(|| vec![STDIN.into()]))
+}
+
+/// Whether standard input can hold a log: neither a terminal nor the null device, which agents give to the commands they run, does.
+fn has_input() -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+
+        let stdin = Source::open(Path::new(STDIN), WANTED)
+            .and_then(|source| source.file.metadata().map_err(|error| Failure::new(error.to_string())));
+        if stdin.is_ok_and(|stdin| stdin.file_type().is_char_device()) {
+            return false;
+        }
+    }
+    !io::stdin().is_terminal()
 }
 
 /// The length of a log, if it has one. It is opened to see that it can be, and again when it is its turn: there may be
@@ -225,10 +273,22 @@ fn length(path: &Path) -> Result<Option<u64>, Failure> {
     if is_pipe { Ok(None) } else { Source::open(path, WANTED).map(|source| source.bytes) }
 }
 
+/// What to do where there is no session.
+const NOTHING_HINT: &str = "`renown setup claude` points an agent here, `renown judge FILE` reads a log, `renown serve --demo` \
+                            shows sample data";
+
 fn no_logs() -> Failure {
-    Failure::new("nothing to judge: no log was named and no telemetry was received").hint(
-        "`renown setup claude` points an agent here, `renown judge FILE` reads a log, `renown serve --demo` shows sample data",
-    )
+    Failure::new("nothing to judge: no log was named and no telemetry was received").hint(NOTHING_HINT)
+}
+
+/// The cut in words, after what was looked through.
+fn window(cut: Cut) -> String {
+    match (cut.from, cut.to) {
+        (None, None) => String::new(),
+        (Some(from), None) => format!(" from {from} on"),
+        (None, Some(to)) => format!(" up to {to}"),
+        (Some(from), Some(to)) => format!(" from {from} to {to}"),
+    }
 }
 
 /// Why there is no session.
@@ -251,12 +311,7 @@ fn nothing(name: &str, account: &Account, cut: Cut, first_bad_line: Option<&str>
         .filter(|(count, _)| *count > 0)
         .map(|(count, what)| format!("{} {what}", counted(*count, "record")))
         .collect();
-    let window = match (cut.from, cut.to) {
-        (None, None) => String::new(),
-        (Some(from), None) => format!(" from {from} on"),
-        (None, Some(to)) => format!(" up to {to}"),
-        (Some(from), Some(to)) => format!(" from {from} to {to}"),
-    };
+    let window = window(cut);
     if told.is_empty() {
         return Failure::new(format!(
             "no session found in {name}{window} ({})",

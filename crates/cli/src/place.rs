@@ -50,11 +50,16 @@ pub(crate) struct Place {
 impl PlaceArgs {
     /// The place that is meant, as the server would find it: a store that `renown.toml` names is the one to look into.
     pub(crate) fn resolve(&self) -> Result<Place, Failure> {
+        self.resolve_with(None)
+    }
+
+    /// The same with a configuration that was named.
+    pub(crate) fn resolve_with(&self, config: Option<&Path>) -> Result<Place, Failure> {
         if let Some(store) = self.store.as_ref().filter(|store| store.names_a_file()) {
             let file = store.file(Path::new(""));
             return Ok(Place { data: file.parent().unwrap_or(Path::new("")).to_owned(), file });
         }
-        let config = Config::load_for(None, self.data.as_deref())?;
+        let config = Config::load_for(config, self.data.as_deref())?;
         Ok(Place::of(&self.data(&config)?, &self.store(&config)?))
     }
 

@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use renown_telemetry::ledger::Session;
+use renown_telemetry::report::Report;
 
 use super::{Judge, print};
 use crate::args::FormatArg;
@@ -40,7 +41,10 @@ impl Judge<'_> {
             self.warn(&reading.new_warnings());
             // What is there already is read to its end before it is shown for the first time.
             let is_due = is_over || (screen.is_due() && (is_idle || screen.has_shown()));
-            if is_due && !screen.show(self, &reading)? {
+            let watched = self.watched(&reading).filter(|_| is_due);
+            if let Some(session) = watched
+                && !screen.show(self.report(session))?
+            {
                 return Ok(ExitCode::SUCCESS);
             }
             if is_over {
@@ -93,7 +97,7 @@ impl Judge<'_> {
 }
 
 /// What is shown.
-struct Screen {
+pub(super) struct Screen {
     format: FormatArg,
     is_terminal: bool,
     /// What was shown last.
@@ -102,7 +106,7 @@ struct Screen {
 }
 
 impl Screen {
-    fn new(format: FormatArg) -> Self {
+    pub(super) fn new(format: FormatArg) -> Self {
         Self { format, is_terminal: io::stdout().is_terminal(), last: String::new(), shown_at: None }
     }
 
@@ -110,14 +114,12 @@ impl Screen {
         self.shown_at.is_none_or(|at| at.elapsed() >= RENDER_EVERY)
     }
 
-    fn has_shown(&self) -> bool {
+    pub(super) fn has_shown(&self) -> bool {
         !self.last.is_empty()
     }
 
-    /// Shows the current session if it has changed; false if nobody looks any more.
-    fn show(&mut self, judge: &Judge<'_>, reading: &Reading) -> Result<bool, Failure> {
-        let Some(session) = judge.watched(reading) else { return Ok(true) };
-        let report = judge.report(session);
+    /// Shows a session if it has changed; false if nobody looks any more.
+    pub(super) fn show(&mut self, report: Report<'_>) -> Result<bool, Failure> {
         let text = match self.format {
             FormatArg::Yaml => print::yaml(&report),
             FormatArg::Json => serde_json::to_string(&report).unwrap_or_default() + "\n",

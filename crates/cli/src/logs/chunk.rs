@@ -34,6 +34,8 @@ pub(crate) struct Part {
     pub(crate) truncated_bytes: u64,
     /// Whether the compression ended before its end.
     pub(crate) broke_off: bool,
+    /// The lines that were read, each on one line with its end, if they are wanted.
+    pub(crate) good: Option<Vec<u8>>,
 }
 
 impl Part {
@@ -41,6 +43,9 @@ impl Part {
     pub(crate) fn clear(&mut self) {
         self.batch.clear();
         self.bad.clear();
+        if let Some(good) = &mut self.good {
+            good.clear();
+        }
         (self.bad_count, self.truncated_bytes, self.broke_off) = (0, 0, false);
     }
 }
@@ -136,10 +141,23 @@ impl Parser<'_> {
 
     fn line(&mut self, line: &[u8]) -> Result<(), LineError> {
         let line = line.trim_ascii();
-        let Part { batch, lines, .. } = self.part;
         if line.is_empty() {
             return Ok(());
         }
+        self.read(line)?;
+        if let Some(good) = &mut self.part.good {
+            let start = good.len();
+            good.extend_from_slice(line);
+            // A line end within an object is a blank, since no string can hold one.
+            let ends = good.get_mut(start..).unwrap_or_default().iter_mut();
+            ends.filter(|byte| **byte == b'\n').for_each(|byte| *byte = b' ');
+            good.push(b'\n');
+        }
+        Ok(())
+    }
+
+    fn read(&mut self, line: &[u8]) -> Result<(), LineError> {
+        let Part { batch, lines, .. } = self.part;
         if line.len() <= LARGE_LINE_BYTES {
             json::read(line, *lines, self.prices, batch)?;
             if batch.len() > RECORDS_OF_LINES_MAX {

@@ -148,7 +148,10 @@ impl Turns {
     }
 
     fn spare_part(&self) -> Part {
-        lock(&self.state).spare.pop().unwrap_or_default()
+        let mut state = lock(&self.state);
+        let mut part = state.spare.pop().unwrap_or_default();
+        state.reading.prepare(&mut part);
+        part
     }
 
     /// Adds what is there of a chunk when it is its turn.

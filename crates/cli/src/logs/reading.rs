@@ -1,5 +1,7 @@
 //! What has been read so far: the ledger, the line that each source has come to, and what was wrong.
 
+use std::sync::mpsc::SyncSender;
+
 use renown_telemetry::ledger::{Cut, Ledger};
 use renown_telemetry::limits::SESSIONS_MAX;
 
@@ -20,6 +22,8 @@ pub(crate) struct Reading {
     refused: Named,
     /// What is told beside the problems, in order.
     warnings: Vec<String>,
+    /// Where the lines go that were read, if they go anywhere.
+    lines_to: Option<SyncSender<Vec<u8>>>,
 }
 
 /// Problems of one kind: the first are named, all are counted.
@@ -63,7 +67,23 @@ impl Reading {
             bad_lines: Named::default(),
             refused: Named::default(),
             warnings: Vec::new(),
+            lines_to: None,
         }
+    }
+
+    /// The same, which also hands on the lines that were read, in order.
+    pub(crate) fn handing_on(self, lines_to: Option<SyncSender<Vec<u8>>>) -> Self {
+        Self { lines_to, ..self }
+    }
+
+    /// A part that holds what is wanted of a chunk.
+    pub(crate) fn prepare(&self, part: &mut Part) {
+        part.good = self.lines_to.is_some().then(Vec::new);
+    }
+
+    /// No more lines follow.
+    pub(crate) fn end_lines(&mut self) {
+        self.lines_to = None;
     }
 
     /// What follows is of another source, or of the same from its start.
@@ -92,6 +112,12 @@ impl Reading {
         if let Some((line, problem)) = part.bad.iter().find(|(_, problem)| *problem == Problem::ProtobufFrame)
         {
             return Err(told(&place(*line), *problem));
+        }
+        if let (Some(lines_to), Some(good)) = (&self.lines_to, &mut part.good)
+            && !good.is_empty()
+        {
+            // Whoever took them has said why if it takes no more.
+            let _ = lines_to.send(std::mem::take(good));
         }
         let text = |(line, problem): (u64, Problem)| format!("{}: {problem}", place(line));
         self.bad_lines.add(part.bad_count, part.bad.iter().copied().map(text));

@@ -13,10 +13,12 @@ mod identity;
 mod invariance;
 mod output;
 mod prices;
+mod received;
 mod records;
 mod repeats;
 mod selection;
 mod situations;
+mod submit;
 mod values;
 mod watch;
 

@@ -10,6 +10,7 @@ mod memory;
 mod operate;
 mod proxy;
 mod readme;
+mod receiver;
 mod score;
 mod setup;
 mod telemetry;

@@ -12,7 +12,7 @@ use super::{Folder, document, judge, lines, ok_tool, prompt};
 const DEADLINE: Duration = Duration::from_secs(30);
 
 /// A running `renown judge --watch`, which ends with the test.
-struct Watch {
+pub(super) struct Watch {
     child: Child,
     lines: Receiver<String>,
     seen: String,
@@ -20,7 +20,11 @@ struct Watch {
 
 impl Watch {
     fn start(folder: &Folder) -> Self {
-        let mut command = folder.command(&["--watch", "log.jsonl"]);
+        Self::start_with(folder, &["--watch", "log.jsonl"])
+    }
+
+    pub(super) fn start_with(folder: &Folder, args: &[&str]) -> Self {
+        let mut command = folder.command(args);
         let mut child = command.stdin(Stdio::null()).spawn().unwrap();
         let stdout = BufReader::new(child.stdout.take().unwrap());
         let (sender, lines) = channel();
@@ -37,7 +41,7 @@ impl Watch {
 
     /// Reads until this line is printed.
     #[track_caller]
-    fn until(&mut self, line: &str) {
+    pub(super) fn until(&mut self, line: &str) {
         let start = Instant::now();
         loop {
             let left = DEADLINE.saturating_sub(start.elapsed());
@@ -50,7 +54,7 @@ impl Watch {
     }
 
     /// Ends the program, and is what it said on standard error.
-    fn stop(mut self) -> String {
+    pub(super) fn stop(mut self) -> String {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
         let mut stderr = String::new();

@@ -1,0 +1,213 @@
+//! Sessions that a server has received: those of the store, read beside whoever writes to it.
+//!
+//! They are selected as those of logs are: the most recent is the one whose first event is latest, ties go to the greater id, and
+//! sessions without a time are older than all others. Sessions of which only signals were sent have nothing to judge.
+
+use std::process::ExitCode;
+use std::thread;
+use std::time::Duration;
+
+use renown_core::ids::{AgentId, OrgId};
+use renown_core::time::Timestamp;
+use renown_store::sqlite::{Evidence, Reader};
+use renown_store::{SessionQuery, StoreError, StoredSession};
+use renown_telemetry::ledger::{Cut, Session};
+use renown_telemetry::report::Report;
+
+use super::watch::Screen;
+use super::{Judge, NOTHING_HINT, no_logs, window};
+use crate::args::{FormatArg, JudgeArgs};
+use crate::failure::{self, Failure};
+use crate::place;
+use crate::progress::Work;
+use crate::table::counted;
+
+/// How many sessions are read at a time.
+const PAGE: usize = 200;
+
+/// How many sessions are named where the one that was asked for is not there.
+const NAMED: usize = 3;
+
+/// How often a store is looked at.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// The store, and whose sessions of it.
+pub(super) struct Received {
+    store: Reader,
+    org: OrgId,
+    /// The file, as errors name it.
+    name: String,
+}
+
+/// A session within the cut.
+struct Found {
+    session: Session,
+    agent: AgentId,
+    last_seen: Timestamp,
+}
+
+impl Found {
+    fn order(&self) -> (Option<Timestamp>, &str) {
+        (self.session.started_at(), self.session.id())
+    }
+}
+
+impl Received {
+    pub(super) fn open(args: &JudgeArgs) -> Result<Self, Failure> {
+        let is_named = args.place.data.is_some() || args.place.store.is_some();
+        let place = args.place.resolve_with(args.config.as_deref())?;
+        let told = |error: &StoreError| {
+            let is_missing = matches!(error, StoreError::Missing(_));
+            match (is_missing, is_named) {
+                (true, true) => Failure::new(error.to_string()).hint(NOTHING_HINT),
+                (true, false) => no_logs(),
+                (false, _) => place::failure(error),
+            }
+        };
+        let store = place::open(&place.file, told)?;
+        let org = args.org.clone().map_or_else(place::default_org, Ok)?;
+        Ok(Self { store, org, name: place.file.display().to_string() })
+    }
+
+    /// Prints what was selected.
+    pub(super) fn once(&self, judge: &Judge<'_>) -> Result<ExitCode, Failure> {
+        let found = self.select(judge)?;
+        let reports: Vec<Report<'_>> = found.iter().map(|found| judge.received(found)).collect();
+        judge.print(&reports)?;
+        if !judge.quiet && judge.args.format != FormatArg::Json {
+            failure::note(&match found.as_slice() {
+                [one] => {
+                    format!("session {} of {}, last seen {}", one.session.id(), one.agent, one.last_seen)
+                }
+                several => format!("{} in {}", counted(several.len() as u64, "session"), self.name),
+            });
+        }
+        judge.tell_missing(&reports);
+        Ok(judge.passed(&reports))
+    }
+
+    /// Shows the session whenever it has changed, until the user ends it.
+    pub(super) fn watch(&self, judge: &Judge<'_>) -> Result<ExitCode, Failure> {
+        let mut screen = Screen::new(judge.args.format);
+        let mut is_waiting = false;
+        loop {
+            let found = match &judge.args.session {
+                Some(id) => self.find(id, judge.cut)?,
+                None => self.latest(1, judge)?.pop(),
+            };
+            match found {
+                Some(found) if !screen.show(judge.received(&found))? => return Ok(ExitCode::SUCCESS),
+                None if !judge.quiet && !is_waiting && !screen.has_shown() => {
+                    failure::note(&format!("waiting for a session in {}, end with Ctrl-C", self.name));
+                    is_waiting = true;
+                }
+                Some(_) | None => {}
+            }
+            wait();
+        }
+    }
+
+    /// The sessions that were asked for, oldest first.
+    fn select(&self, judge: &Judge<'_>) -> Result<Vec<Found>, Failure> {
+        let args = judge.args;
+        if let Some(id) = &args.session {
+            if let Some(found) = self.find(id, judge.cut)? {
+                return Ok(vec![found]);
+            }
+            let latest = self.latest(NAMED, judge)?;
+            let latest: Vec<&str> = latest.iter().rev().map(|found| found.session.id()).collect();
+            if latest.is_empty() {
+                return Err(self.nothing(judge.cut)?);
+            }
+            let hint = format!("the latest are {}", latest.join(", "));
+            return Err(Failure::new(format!("no session {id} in {}", self.name)).hint(hint));
+        }
+        let last = args.last.map(|last| usize::try_from(last).unwrap_or(usize::MAX));
+        let found = self.latest(last.unwrap_or(if args.all { usize::MAX } else { 1 }), judge)?;
+        if found.is_empty() { Err(self.nothing(judge.cut)?) } else { Ok(found) }
+    }
+
+    /// Why there is no session.
+    fn nothing(&self, cut: Cut) -> Result<Failure, Failure> {
+        let sessions = self.count()?;
+        if sessions == 0 || cut == Cut::default() {
+            return Ok(no_logs());
+        }
+        let (window, sessions) = (window(cut), counted(sessions, "session"));
+        Ok(Failure::new(format!("no session found in {}{window} (of {sessions})", self.name)))
+    }
+
+    fn count(&self) -> Result<u64, Failure> {
+        self.store.count(&self.org, Evidence::Sessions).map_err(|error| place::failure(&error))
+    }
+
+    fn find(&self, id: &str, cut: Cut) -> Result<Option<Found>, Failure> {
+        // What cannot be the id of a session is the id of none.
+        let Ok(id) = id.parse() else { return Ok(None) };
+        let stored = self.store.session(&self.org, &id, false);
+        let found = stored.and_then(|stored| stored.map_or(Ok(None), |stored| self.within(stored, cut)));
+        found.map_err(|error| place::failure(&error))
+    }
+
+    /// So many of the most recent sessions, oldest first.
+    fn latest(&self, count: usize, judge: &Judge<'_>) -> Result<Vec<Found>, Failure> {
+        let (work, total) = (Work::of("sessions", !judge.quiet && !judge.args.watch), self.count()?);
+        let mut report = |done| work.at(done, total);
+        self.newest(count, judge.cut, &mut report).map_err(|error| place::failure(&error))
+    }
+
+    fn newest(&self, count: usize, cut: Cut, report: &mut dyn FnMut(u64)) -> Result<Vec<Found>, StoreError> {
+        let mut query = SessionQuery { limit: PAGE, ..SessionQuery::default() };
+        let (mut found, mut done) = (Vec::new(), 0);
+        loop {
+            let page = self.store.sessions(&self.org, &query)?;
+            for stored in page.sessions {
+                found.extend(self.within(stored, cut)?);
+                done += 1;
+            }
+            found.sort_by(|a, b| Found::order(a).cmp(&Found::order(b)));
+            found.drain(..found.len().saturating_sub(count));
+            report(done);
+            let Some(next) = page.next else { return Ok(found) };
+            // What follows began before these. Within a cut each may begin anew.
+            let least =
+                found.first().filter(|_| found.len() == count).and_then(|found| found.session.started_at());
+            if cut == Cut::default() && least.is_some_and(|least| next.began_at < least) {
+                return Ok(found);
+            }
+            query.after = Some(next);
+        }
+    }
+
+    /// What the records of a session within the cut add up to; none if there are none.
+    fn within(&self, stored: StoredSession, cut: Cut) -> Result<Option<Found>, StoreError> {
+        let Some(whole) = &stored.ledger else { return Ok(None) };
+        let session = if cut == Cut::default() {
+            whole.clone()
+        } else {
+            let (ended_at, last_seen) = (whole.report().ended_at, stored.last_seen);
+            let is_past = |from| last_seen < from && ended_at.is_none_or(|ended_at| ended_at < from);
+            if cut.from.is_some_and(is_past) {
+                return Ok(None);
+            }
+            match self.store.cut_session(&stored, cut)? {
+                // Only records with a time lie in a cut, so a session of them has one.
+                Some(session) if session.started_at().is_some() => session,
+                Some(_) | None => return Ok(None),
+            }
+        };
+        Ok(Some(Found { session, agent: stored.agent, last_seen: stored.last_seen }))
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "a store tells nobody when it is written to")]
+fn wait() {
+    thread::sleep(LOOK_EVERY);
+}
+
+impl Judge<'_> {
+    /// A session as it is served: whose it is may have been said beside its records.
+    fn received<'s>(&self, found: &'s Found) -> Report<'s> {
+        Report { agent_id: found.agent.as_str(), ..self.report(&found.session) }
+    }
+}
