@@ -15,6 +15,7 @@ use renown_core::ids::AgentId;
 use renown_core::kind::Kind;
 
 use crate::gate;
+use crate::place::PlaceArgs;
 use crate::setup::server::{self, ServerUrl};
 
 use help::{GATE_HELP, JUDGE_HELP, KEYS_HELP, PROXY_HELP, SCORE_HELP, SERVE_HELP, SETUP_HELP};
@@ -225,6 +226,13 @@ pub(crate) struct SetupArgs {
     /// Write without asking
     #[arg(long)]
     pub(crate) yes: bool,
+
+    /// Change nothing: look whether the settings are right, send a record where they point to, and say what has arrived
+    #[arg(long, conflicts_with_all = ["print", "yes"])]
+    pub(crate) check: bool,
+
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
 }
 
 /// The agents whose settings are known.

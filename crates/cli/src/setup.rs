@@ -4,6 +4,7 @@
 //! shown, asked about and written, file by file ([`files`]).
 
 mod attributes;
+mod check;
 mod claude;
 mod codex;
 mod dotenv;
@@ -11,6 +12,7 @@ mod files;
 mod gemini;
 mod json;
 mod plan;
+mod receiver;
 pub(crate) mod server;
 
 use std::env;
@@ -44,6 +46,9 @@ pub(crate) fn run(args: &SetupArgs, quiet: bool) -> Result<ExitCode, Failure> {
     })?;
     let plan = plan(args.agent_kind, &wanted, &home, &files::read)?;
     warn(&plan);
+    if args.check {
+        return check::run(args, &plan);
+    }
     let say = |text: &str| {
         if !quiet {
             note(text);
@@ -64,7 +69,10 @@ pub(crate) fn run(args: &SetupArgs, quiet: bool) -> Result<ExitCode, Failure> {
     }
     if written {
         plan.notes.iter().for_each(|text| say(text));
-        say(&format!("next: start `renown serve`, then restart {}", name(args.agent_kind)));
+        let agent = name(args.agent_kind);
+        say(&format!(
+            "next: start `renown serve`, then restart {agent}; `--check` proves that records arrive"
+        ));
     }
     Ok(ExitCode::SUCCESS)
 }

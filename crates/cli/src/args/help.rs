@@ -131,8 +131,14 @@ Other settings, their order and comments stay. The file as it was is kept
 beside it as FILE.renown-backup. The content of prompts, tool calls and
 answers is never switched on; where it already is, a warning names it.
 
+--check changes nothing. It compares the settings with what would be written,
+sends one record exactly where they point to (without a session, so that it is
+kept nowhere), and says when something of this agent last arrived in the store.
+Exit codes: 0 records arrive, 1 they do not, and what to do.
+
 Examples:
   renown setup claude
+  renown setup claude --check
   renown setup codex --agent reviewer-1 --yes
   renown setup gemini --server https://renown.example/otlp --print";
 
@@ -141,14 +147,25 @@ Copilot and agents that follow the GenAI conventions of OpenTelemetry. Several
 files are one stream, in any order. Prompts, arguments and outputs are never
 read.
 
+Without logs, and with nothing piped in, the sessions are judged that a server
+has received, also while it runs; --data, --store and --org say whose, and
+always mean the store.
+
 The result goes to standard output, the account of what was read to standard
 error. Bad lines are skipped, counted, and the first three are named.
+
+--submit also sends the good lines of the log to a server. What it knows by the
+identity of its records it counts once, so sending a log again changes nothing;
+records without an identity count each time. A server on another machine wants
+a key in RENOWN_KEY.
 
 Exit codes: 0 judged, 1 below --min, 2 nothing to judge or bad input.
 
 Examples:
+  renown judge
   renown judge logs.jsonl
   renown judge --all --format table 'logs/*.jsonl.gz'
   renown judge --session 0b1c… --format json logs.jsonl
   renown judge --min 7 logs.jsonl && git push
-  renown judge --watch logs.jsonl";
+  renown judge --watch logs.jsonl
+  renown judge logs.jsonl --submit http://127.0.0.1:7070";

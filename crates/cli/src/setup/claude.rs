@@ -20,6 +20,7 @@ use renown_core::ids::AgentId;
 use super::attributes;
 use super::json::{self, JsonError, Section};
 use super::plan::{Change, Edited, Unreadable, Wanted};
+use super::receiver::{self, Encoding, Receiver};
 
 const SECTION: &str = "env";
 
@@ -57,6 +58,20 @@ pub(crate) fn settings(text: &str, wanted: &Wanted, default: &AgentId) -> Result
     let text = json::set(text, SECTION, &settings).map_err(unreadable)?;
     let warnings = warnings(&env, &changes);
     Ok(Edited { text, changes, warnings })
+}
+
+/// Where its log records go.
+pub(crate) fn receiver(text: &str) -> Option<Receiver> {
+    let env = json::section(text, SECTION).ok()?;
+    let set = |key: &str| variable(&env, key).filter(|value| !value.trim().is_empty());
+    let url = set("OTEL_EXPORTER_OTLP_LOGS_ENDPOINT").or_else(|| {
+        let base = set("OTEL_EXPORTER_OTLP_ENDPOINT")?;
+        Some(format!("{}/v1/logs", base.trim_end_matches('/')))
+    })?;
+    let protocol = set("OTEL_EXPORTER_OTLP_LOGS_PROTOCOL").or_else(|| set("OTEL_EXPORTER_OTLP_PROTOCOL"));
+    let encoding = if protocol.as_deref() == Some("http/json") { Encoding::Json } else { Encoding::Protobuf };
+    let headers = set("OTEL_EXPORTER_OTLP_LOGS_HEADERS").or_else(|| set("OTEL_EXPORTER_OTLP_HEADERS"));
+    Some(Receiver { url, encoding, headers: receiver::headers(&headers.unwrap_or_default()) })
 }
 
 /// The command file. One that the user wrote or changed is theirs.

@@ -17,6 +17,7 @@ use toml_edit::{DocumentMut, InlineTable, Item, Table, TableLike, Value, value};
 
 use super::attributes;
 use super::plan::{self, Change, Edited, Unreadable, Wanted};
+use super::receiver::{Encoding, Receiver};
 
 const SECTION: &str = "otel";
 
@@ -68,6 +69,24 @@ pub(crate) fn settings(text: &str, wanted: &Wanted) -> Result<Edited, Unreadable
     let text =
         if text.contains("\r\n") { written.replace("\r\n", "\n").replace('\n', "\r\n") } else { written };
     Ok(Edited { text, changes, warnings })
+}
+
+/// Where its log records go.
+pub(crate) fn receiver(text: &str) -> Option<Receiver> {
+    let document: DocumentMut = text.parse().ok()?;
+    let exporter = document.get(SECTION)?.as_table_like()?.get("exporter")?.as_table_like()?;
+    let http = exporter.get("otlp-http")?.as_table_like()?;
+    let headers = http.get("headers").and_then(Item::as_table_like);
+    let headers = headers
+        .into_iter()
+        .flat_map(|headers| headers.iter())
+        .filter_map(|(name, value)| Some((name.to_owned(), value.as_str()?.to_owned())));
+    let is_json = http.get("protocol").and_then(Item::as_str) == Some("json");
+    Some(Receiver {
+        url: http.get("endpoint")?.as_str()?.to_owned(),
+        encoding: if is_json { Encoding::Json } else { Encoding::Protobuf },
+        headers: headers.collect(),
+    })
 }
 
 /// The `.env` file with the agent's name in it.

@@ -19,6 +19,7 @@ use serde_json::Value;
 use super::dotenv;
 use super::json::{self, JsonError};
 use super::plan::{Change, Edited, Unreadable, Wanted};
+use super::receiver::{self, Encoding, Receiver};
 
 const SECTION: &str = "telemetry";
 
@@ -80,6 +81,18 @@ pub(crate) fn settings(text: &str, wanted: &Wanted) -> Result<Edited, Unreadable
         text: json::set(text, SECTION, &settings).map_err(unreadable)?,
         changes: settings.iter().map(change).collect(),
         warnings,
+    })
+}
+
+/// Where its log records go. Its SDK writes JSON over HTTP, and takes headers from the environment.
+pub(crate) fn receiver(text: &str, env_file: &str) -> Option<Receiver> {
+    let current = json::section(text, SECTION).ok()?;
+    let base = current.get("otlpEndpoint")?.as_str()?;
+    let headers = dotenv::get(env_file, "OTEL_EXPORTER_OTLP_HEADERS").unwrap_or_default();
+    Some(Receiver {
+        url: format!("{}/v1/logs", base.trim_end_matches('/')),
+        encoding: Encoding::Json,
+        headers: receiver::headers(headers),
     })
 }
 

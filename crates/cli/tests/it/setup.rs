@@ -1,5 +1,7 @@
 //! Does `renown setup` change what it says, and nothing else?
 
+mod check;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -101,7 +103,12 @@ fn claude_from_nothing_and_again() {
         "{command}"
     );
     assert!(run.stderr.contains("~/.claude/settings.json: env.OTEL_LOGS_EXPORTER = otlp\n"), "{run:?}");
-    assert!(run.stderr.ends_with("next: start `renown serve`, then restart Claude Code\n"), "{run:?}");
+    assert!(
+        run.stderr.ends_with(
+            "next: start `renown serve`, then restart Claude Code; `--check` proves that records arrive\n"
+        ),
+        "{run:?}"
+    );
 
     let again = home.setup(&["claude"]);
     assert_eq!((again.code, again.stderr.as_str()), (0, "Claude Code is already set up\n"));

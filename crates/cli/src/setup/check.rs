@@ -1,0 +1,155 @@
+//! `renown setup --check`: do the records of an agent arrive? Nothing is changed.
+//!
+//! | line | is good when |
+//! |---|---|
+//! | `settings` | they say what `renown setup` would write |
+//! | `receiver` | where they point to, a record is accepted that is sent as the agent would send it |
+//! | `arrived` | for information: when something of this kind of agent came last, if the store can be read |
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use renown_core::ids::OrgId;
+use renown_store::sqlite::{Reader, system_clock};
+use renown_store::{SessionQuery, StoreError, StoredSession};
+use renown_telemetry::dialect::Agent;
+
+use super::plan::{FilePlan, Plan};
+use super::receiver::{Receiver, Refusal};
+use super::{claude, codex, gemini, name, short};
+use crate::args::{AgentArg, SetupArgs};
+use crate::failure::{Failure, printable};
+use crate::place;
+use crate::printed;
+
+/// The exit code when records do not arrive.
+const SILENT: u8 = 1;
+
+/// How many sessions are read at a time.
+const PAGE: usize = 200;
+
+/// One line of what is told: its mark, what it is about, and what was found.
+type Line = (&'static str, &'static str, String);
+
+const GOOD: &str = "ok  ";
+const NOTE: &str = "note";
+const BAD: &str = "BAD ";
+
+/// Looks, sends, and tells.
+pub(super) fn run(args: &SetupArgs, plan: &Plan) -> Result<ExitCode, Failure> {
+    let mut lines = settings(args.agent_kind, plan);
+    if lines.is_empty() {
+        lines = receives(&receiver(args.agent_kind, plan)?, name(args.agent_kind));
+    }
+    lines.extend(arrived(args)?);
+    let mut text = String::new();
+    for (mark, about, said) in &lines {
+        let _ = writeln!(text, "{mark}  {about:<8}  {}", printable(said));
+    }
+    let mut out = io::stdout().lock();
+    let code = printed(out.write_all(text.as_bytes()).and_then(|()| out.flush()))?;
+    let is_silent = lines.iter().any(|(mark, ..)| *mark == BAD);
+    Ok(if is_silent { ExitCode::from(SILENT) } else { code })
+}
+
+/// How the settings differ from what would be written; nothing if they do not.
+fn settings(agent: AgentArg, plan: &Plan) -> Vec<Line> {
+    let mut lines: Vec<Line> =
+        differences(plan).into_iter().map(|difference| (BAD, "settings", difference)).collect();
+    if !lines.is_empty() {
+        let command = command(agent);
+        let advice = format!("run `{command}`; --server URL names another server, --agent ID another name");
+        lines.push((NOTE, "settings", advice));
+    }
+    lines
+}
+
+/// What becomes of a record.
+fn receives(receiver: &Receiver, agent: &str) -> Vec<Line> {
+    let (url, protocol) = (&receiver.url, receiver.encoding.name());
+    let settings = (GOOD, "settings", format!("{agent} sends to {url} as {protocol}"));
+    let answer = match receiver.probe((system_clock())()) {
+        Ok(()) => (GOOD, "receiver", format!("{url} accepted a record")),
+        Err(Refusal { found, advice }) => (BAD, "receiver", format!("{url}: {found}; {advice}")),
+    };
+    vec![settings, answer]
+}
+
+/// When something came last, if the store can be read: it is perhaps on another machine.
+fn arrived(args: &SetupArgs) -> Result<Option<Line>, Failure> {
+    let opened = args.place.resolve().and_then(|place| Ok((place.read()?, place.file)));
+    let Ok((store, file)) = opened else { return Ok(None) };
+    let (agent, file) = (name(args.agent_kind), file.display());
+    Ok(Some(match last(&store, &place::default_org()?, kind(args.agent_kind)) {
+        Ok(Some(session)) => {
+            let (id, last_seen) = (session.id.as_str(), session.last_seen);
+            (GOOD, "arrived", format!("{last_seen}, of session {id} in {file}"))
+        }
+        Ok(None) => {
+            let advice = format!("restart {agent}, give it a prompt, and check again");
+            (NOTE, "arrived", format!("nothing of {agent} in {file} yet: {advice}"))
+        }
+        Err(error) => (NOTE, "arrived", error.to_string()),
+    }))
+}
+
+/// What the settings do not say yet.
+fn differences(plan: &Plan) -> Vec<String> {
+    let of_file = |file: &FilePlan| {
+        let path = file.path.display().to_string();
+        let changes = file.edited.changes.iter().map(move |change| {
+            let is = change.was.as_ref().map_or_else(|| "not set".to_owned(), |was| short(was));
+            format!("{path}: {} is {is}, expected {}", change.key, short(&change.value))
+        });
+        changes.collect::<Vec<_>>()
+    };
+    plan.files.iter().flat_map(of_file).collect()
+}
+
+/// Where the settings send to.
+fn receiver(agent: AgentArg, plan: &Plan) -> Result<Receiver, Failure> {
+    let text = |name: &str| {
+        let file = plan.files.iter().find(|file| file.path.ends_with(name));
+        file.and_then(|file| file.before.as_deref()).unwrap_or_default()
+    };
+    let receiver = match agent {
+        AgentArg::Claude => claude::receiver(text("settings.json")),
+        AgentArg::Codex => codex::receiver(text("config.toml")),
+        AgentArg::Gemini => gemini::receiver(text("settings.json"), text(".env")),
+    };
+    receiver.ok_or_else(|| Failure::new(format!("the settings of {} name no receiver", name(agent))))
+}
+
+/// The last session to begin of a kind of agent.
+fn last(store: &Reader, org: &OrgId, kind: Agent) -> Result<Option<StoredSession>, StoreError> {
+    let mut query = SessionQuery { limit: PAGE, ..SessionQuery::default() };
+    loop {
+        let page = store.sessions(org, &query)?;
+        let is_kind = |session: &StoredSession| {
+            session.ledger.as_ref().is_some_and(|ledger| ledger.report().agent == kind)
+        };
+        if let Some(found) = page.sessions.into_iter().find(is_kind) {
+            return Ok(Some(found));
+        }
+        let Some(next) = page.next else { return Ok(None) };
+        query.after = Some(next);
+    }
+}
+
+fn kind(agent: AgentArg) -> Agent {
+    match agent {
+        AgentArg::Claude => Agent::ClaudeCode,
+        AgentArg::Codex => Agent::Codex,
+        AgentArg::Gemini => Agent::GeminiCli,
+    }
+}
+
+/// The command that puts the settings right.
+fn command(agent: AgentArg) -> &'static str {
+    match agent {
+        AgentArg::Claude => "renown setup claude",
+        AgentArg::Codex => "renown setup codex",
+        AgentArg::Gemini => "renown setup gemini",
+    }
+}

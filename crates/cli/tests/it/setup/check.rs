@@ -1,0 +1,149 @@
+//! Does `renown setup --check` tell whether records arrive?
+
+use super::Home;
+use crate::Run;
+use crate::receiver::Receiver;
+use crate::telemetry::{Received, line};
+
+const PROTOBUF: (&str, &str) = ("200 OK\r\nContent-Type: application/x-protobuf", "");
+const JSON: (&str, &str) = ("200 OK\r\nContent-Type: application/json; charset=utf-8", "{}");
+
+/// The mark, the name and the rest of each line.
+fn told(run: &Run) -> Vec<(String, String, String)> {
+    let line = |line: &str| {
+        let (mark, rest) = line.split_at(6);
+        let (name, said) = rest.split_at(10);
+        (mark.trim().to_owned(), name.trim().to_owned(), said.to_owned())
+    };
+    run.stdout.lines().map(line).collect()
+}
+
+#[track_caller]
+fn check(run: &Run, code: i32, expected: &[(&str, &str, &str)]) {
+    let told = told(run);
+    assert_eq!((run.code, told.len()), (code, expected.len()), "{run:?}");
+    for ((mark, name, said), (wanted_mark, wanted_name, part)) in told.iter().zip(expected) {
+        assert_eq!((mark.as_str(), name.as_str()), (*wanted_mark, *wanted_name), "{run:?}");
+        assert!(said.contains(part), "{part}: {run:?}");
+    }
+}
+
+#[test]
+fn settings_that_are_right_and_a_receiver_that_answers() {
+    for (agent, reply, kind, part) in [
+        ("claude", PROTOBUF, "application/x-protobuf", "Claude Code sends to"),
+        ("codex", PROTOBUF, "application/x-protobuf", "Codex sends to"),
+        ("gemini", JSON, "application/json", "Gemini CLI sends to"),
+    ] {
+        let (home, receiver) = (Home::new(), Receiver::start(&[reply]));
+        let server = ["--server", &receiver.url];
+        assert_eq!(home.setup(&[&[agent, "--yes"], &server[..]].concat()).code, 0);
+        let before = home.files();
+        let run = home.setup(&[&[agent, "--check"], &server[..]].concat());
+        check(&run, 0, &[("ok", "settings", part), ("ok", "receiver", "/v1/logs accepted a record")]);
+        assert_eq!(home.files(), before, "nothing was written");
+        let taken = receiver.taken();
+        assert_eq!(taken.len(), 1);
+        assert_eq!(taken[0].head, "POST /v1/logs HTTP/1.1");
+        assert_eq!(taken[0].header("content-type"), Some(kind));
+        let text = String::from_utf8_lossy(&taken[0].body).into_owned();
+        assert!(text.contains("renown setup --check") && !text.contains("session"), "{text}");
+    }
+}
+
+#[test]
+fn settings_that_differ_are_named() {
+    let home = Home::new();
+    let run = home.setup(&["codex", "--check"]);
+    let env = "~/.codex/.env: OTEL_RESOURCE_ATTRIBUTES is not set, expected renown.agent_id=codex";
+    check(
+        &run,
+        1,
+        &[
+            ("BAD", "settings", "~/.codex/config.toml: otel.exporter is not set, expected {"),
+            ("BAD", "settings", "otel.log_user_prompt is not set, expected false"),
+            ("BAD", "settings", env),
+            ("note", "settings", "run `renown setup codex`; --server URL"),
+        ],
+    );
+    assert!(home.files().is_empty());
+    home.setup(&["codex", "--yes"]);
+    let run = home.setup(&["codex", "--check", "--server", "https://renown.example/otlp"]);
+    let endpoint = "otel.exporter is otlp-http to http://127.0.0.1:4318/v1/logs, expected";
+    check(&run, 1, &[("BAD", "settings", endpoint), ("note", "settings", "renown setup codex")]);
+    let run = home.setup(&["codex", "--check", "--yes"]);
+    assert!(run.code == 2 && run.stderr.contains("'--check' cannot be used with '--yes'"), "{run:?}");
+}
+
+#[test]
+fn what_comes_back_is_told_with_what_to_do() {
+    for (reply, part) in [
+        (("401 Unauthorized", "{}"), "answered 401 Unauthorized; the server wants a key"),
+        (("404 Not Found", "{}"), "answered 404 Not Found; what listens there is no OTLP/HTTP receiver"),
+        (("200 OK\r\nContent-Type: text/html", "<html>"), "answered 200 OK; what listens there is no OTLP"),
+        (("503 Service Unavailable", ""), "answered 503 Service Unavailable; the server is busy"),
+    ] {
+        let (home, receiver) = (Home::new(), Receiver::start(&[reply]));
+        home.setup(&["claude", "--yes", "--server", &receiver.url]);
+        let run = home.setup(&["claude", "--check", "--server", &receiver.url]);
+        check(&run, 1, &[("ok", "settings", "http/protobuf"), ("BAD", "receiver", part)]);
+    }
+    let home = Home::new();
+    let nobody = ["--server", "http://127.0.0.1:1"];
+    home.setup(&[&["claude", "--yes"], &nobody[..]].concat());
+    let run = home.setup(&[&["claude", "--check"], &nobody[..]].concat());
+    check(
+        &run,
+        1,
+        &[("ok", "settings", ""), ("BAD", "receiver", "nothing listens there: start `renown serve`")],
+    );
+}
+
+#[test]
+fn headers_and_protocols_are_those_of_the_settings() {
+    let key = format!("rn_pub_{}", "k".repeat(32));
+    let receiver = Receiver::start(&[JSON]);
+    let logs = format!("{}/v1/logs", receiver.url);
+    let home = Home::new();
+    home.write(
+        ".codex/config.toml",
+        &format!(
+            "[otel]\nlog_user_prompt = false\n[otel.exporter.otlp-http]\nendpoint = \"{logs}\"\nprotocol = \"json\"\nheaders = {{ Authorization = \"Bearer {key}\" }}\n"
+        ),
+    );
+    home.write(".codex/.env", "OTEL_RESOURCE_ATTRIBUTES=renown.agent_id=codex\n");
+    let run = home.setup(&["codex", "--check", "--server", &receiver.url]);
+    check(&run, 0, &[("ok", "settings", "as http/json"), ("ok", "receiver", "accepted")]);
+    assert!(!run.stdout.contains(&key), "a key is never shown");
+
+    let of_claude = Receiver::start(&[PROTOBUF]);
+    home.setup(&["claude", "--yes", "--server", &of_claude.url]);
+    let mut settings = home.json(".claude/settings.json");
+    settings["env"]["OTEL_EXPORTER_OTLP_HEADERS"] = format!("Authorization=Bearer%20{key},x=1").into();
+    home.write(".claude/settings.json", &settings.to_string());
+    assert_eq!(home.setup(&["claude", "--check", "--server", &of_claude.url]).code, 0);
+    for taken in [&receiver.taken()[0], &of_claude.taken()[0]] {
+        assert_eq!(taken.header("authorization"), Some(format!("Bearer {key}").as_str()));
+    }
+}
+
+#[test]
+fn what_has_arrived_is_told() {
+    let (home, receiver) = (Home::new(), Receiver::start(&[JSON]));
+    home.setup(&["gemini", "--yes", "--server", &receiver.url]);
+    let data = home.0.join("data");
+    let store = Received::open(&data);
+    let args = ["gemini", "--check", "--server", &receiver.url, "--data", data.to_str().unwrap()];
+    let nothing = "nothing of Gemini CLI in ~/data/renown.db yet: restart Gemini CLI, give it a prompt";
+    for (name, session, expected) in [
+        ("claude_code.user_prompt", "of-claude", ("note", "arrived", nothing)),
+        (
+            "gemini_cli.user_prompt",
+            "of-gemini",
+            ("ok", "arrived", ", of session of-gemini in ~/data/renown.db"),
+        ),
+    ] {
+        store.receive(&[line(session, name, 0, &[])]);
+        check(&home.setup(&args), 0, &[("ok", "settings", ""), ("ok", "receiver", ""), expected]);
+    }
+}
