@@ -103,6 +103,38 @@ fn the_first_evaluation_works_when_it_is_pasted() {
 }
 
 #[test]
+fn the_quick_start_works_when_it_is_pasted() {
+    let text = std::fs::read_to_string(root().join("README.md")).unwrap();
+    let block = blocks(&text, "sh").into_iter().find(|block| block.contains("setup claude")).unwrap();
+    let scratch = Scratch::new();
+    let free = || TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    let (api, otlp) = (free(), free());
+    // The ports of the README may be in use here.
+    let block = block
+        .replace("127.0.0.1:7070", &api)
+        .replace("setup claude", &format!("setup claude --server http://{otlp}"));
+    let output = Command::new("sh")
+        .args(["-ec", &format!("{block}\nkill $! && wait\n")])
+        .current_dir(root())
+        .stdin(std::process::Stdio::null())
+        .env("PATH", path())
+        .env_remove("RENOWN_CONFIG")
+        .env_remove("CLAUDE_CONFIG_DIR")
+        .envs([("RENOWN_DATA", scratch.at("data")), ("HOME", scratch.at("home"))])
+        .envs([("RENOWN_LISTEN", &*api), ("RENOWN_OTLP_HTTP", &*otlp), ("RENOWN_OTLP_GRPC", "off")])
+        .output()
+        .unwrap();
+    let (printed, told) =
+        (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+    assert!(output.status.success(), "{printed}\n{told}");
+    let shown =
+        examples(&text).into_iter().find(|(command, _)| command == "renown judge examples/claude-code.jsonl");
+    let (verdict, _) = shown.as_ref().unwrap().1.split_once("read 6 lines").unwrap();
+    assert_eq!(printed.matches(verdict).count(), 2, "of the log, and as it was received: {printed}\n{told}");
+    assert!(told.contains("submitted 6 lines"), "{told}");
+}
+
+#[test]
 fn every_configuration_is_one() {
     let text = std::fs::read_to_string(root().join("README.md")).unwrap();
     let scratch = Scratch::new();
