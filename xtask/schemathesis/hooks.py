@@ -4,6 +4,7 @@ JSON Schema cannot say that a time lies between 2000 and 2100 or within the last
 or that a field repeats another: the descriptions do.
 """
 
+import json
 from datetime import datetime, timezone
 from urllib.parse import unquote
 
@@ -24,13 +25,30 @@ AGENTS = st.text(st.characters(exclude_categories=["Cc", "Cs"]), min_size=1, max
 CURSORS = st.tuples(st.integers(0, 2**50), AGENTS).map(lambda parts: f"{parts[0]:x}.{parts[1].encode().hex()}")
 
 # Nanoseconds from 2000 to 2100, and a place.
-EVENT_CURSORS = st.tuples(st.integers(946684800 * 10**9, 4102444800 * 10**9), st.integers(0, 2**50)).map(
+TIME_CURSORS = st.tuples(st.integers(946684800 * 10**9, 4102444800 * 10**9), st.integers(0, 2**50)).map(
     lambda parts: f"{parts[0]:x}.{parts[1]:x}"
 )
 
+# Of at most 256 and 512 bytes.
+SESSIONS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=64).filter(
+    lambda session: session not in (".", "..")
+)
+
+
+def _objects(names, largest):
+    return st.dictionaries(st.sampled_from(names), st.floats(0, largest)).map(json.dumps)
+
+
+SIGNAL_WEIGHTS = _objects(["confidence", "loop_detection", "tool_correctness", "coherence"], 10)
+THRESHOLDS = _objects(["agent_reliability", "agent_consistency"], 1)
+
+schemathesis.openapi.format("session-id", SESSIONS)
+schemathesis.openapi.format("trace-id", SESSIONS)
+schemathesis.openapi.format("signal-weights", SIGNAL_WEIGHTS)
+schemathesis.openapi.format("thresholds", THRESHOLDS)
 schemathesis.openapi.format("date-time", TIMES)
 schemathesis.openapi.format("agents-cursor", CURSORS)
-schemathesis.openapi.format("events-cursor", EVENT_CURSORS)
+schemathesis.openapi.format("time-cursor", TIME_CURSORS)
 
 
 @schemathesis.hook

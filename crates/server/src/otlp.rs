@@ -34,11 +34,13 @@ mod grpc;
 mod read;
 mod reply;
 
+use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::time::Instant;
 
 use axum::body::Body;
 use axum::response::Response;
+use bytes::Bytes;
 use hyper::http::request::Parts;
 use hyper::{Method, Request, StatusCode, Version};
 use renown_core::ids::OrgId;
@@ -53,7 +55,7 @@ use crate::error::{ApiError, Code};
 use crate::rate::Rate;
 
 pub use admit::OtlpAuth;
-use budget::{Budget, IN_FLIGHT_BYTES_MAX};
+use budget::{Budget, Hold, IN_FLIGHT_BYTES_MAX};
 use form::Form;
 use read::{READERS_MAX, Read, Rejected};
 pub(crate) use reply::Shape;
@@ -193,27 +195,46 @@ async fn receive(
         counted.check()?;
     }
     let form = Form::of(call, kind, &parts.headers)?;
-    let read = take(api, form, kind, body).await.inspect_err(|error| {
-        let is_bad = matches!(error.code(), Code::BadJson | Code::ValidationError | Code::TooLarge);
-        api.measures.telemetry(&Account { bad_lines: u64::from(is_bad), ..Account::default() });
-    })?;
-    if kind == Kind::Metrics {
-        return Ok((kind, None));
-    }
-    let Read { batch, rejected, hold } = read;
-    // Of nothing there is nothing to write.
-    let account = if batch.is_empty() { batch.account } else { api.store.add_records(&org, batch).await? };
-    drop(hold);
-    api.measures.telemetry(&account);
-    Ok((kind, rejected))
-}
-
-/// The records of a body.
-async fn take(api: &Arc<Api>, form: Form, kind: Kind, body: &mut Body) -> Result<Read, ApiError> {
     let mut hold = api.telemetry.budget.hold();
     let prefix = if form.is_framed { grpc::PREFIX_BYTES } else { 0 };
-    let bytes = body::take_in(body, prefix, &mut hold, api.limits.body_time_max).await?;
-    read::read(api, bytes, form, kind, hold).await
+    let taken = body::take_in(body, prefix, &mut hold, api.limits.body_time_max).await;
+    let kept = match taken {
+        Ok(bytes) => {
+            // In a task of its own: what waits for the store is there, and counts against the budget, also when its sender is gone.
+            let keep = tokio::spawn(keep(Arc::clone(api), org, form, kind, bytes, hold));
+            keep.await.unwrap_or_else(|error| resume_unwind(error.into_panic()))
+        }
+        Err(error) => Err(error),
+    };
+    kept.map(|rejected| (kind, rejected)).inspect_err(|error| {
+        let is_bad = matches!(error.code(), Code::BadJson | Code::ValidationError | Code::TooLarge);
+        api.measures.telemetry(&Account { bad_lines: u64::from(is_bad), ..Account::default() });
+    })
+}
+
+/// Reads the records of a body and writes them; those that were rejected.
+async fn keep(
+    api: Arc<Api>,
+    org: OrgId,
+    form: Form,
+    kind: Kind,
+    body: Bytes,
+    hold: Hold,
+) -> Result<Option<Rejected>, ApiError> {
+    let Read { batch, rejected, hold } = read::read(&api, body, form, kind, hold).await?;
+    if kind == Kind::Metrics {
+        return Ok(None);
+    }
+    let account = if batch.is_empty() {
+        // There is nothing to write, but whoever sends it is told whether there could be.
+        api.store.ready().await?;
+        batch.account
+    } else {
+        api.store.add_records(&org, batch).await?
+    };
+    drop(hold);
+    api.measures.telemetry(&account);
+    Ok(rejected)
 }
 
 /// Whose records they are.

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use hyper::Uri;
 use renown_core::json::Found;
 use renown_core::time::Timestamp;
+use renown_store::{Seq, TimeCursor};
 
 use crate::error::ApiError;
 
@@ -93,4 +94,33 @@ impl Query {
 /// A parameter that is not what it has to be.
 pub(crate) fn refused(name: &str, found: &str, expected: &str) -> ApiError {
     ApiError::invalid(format!("{name}: {}, expected {expected}", Found::quoted(found)))
+}
+
+/// A place in time as a cursor has it.
+pub(crate) fn time_cursor_text(cursor: TimeCursor) -> String {
+    format!("{:x}.{:x}", cursor.at.nanos(), cursor.seq.0)
+}
+
+/// The place of such a cursor.
+pub(crate) fn time_cursor(text: &str) -> Option<TimeCursor> {
+    let (at, seq) = text.split_once('.')?;
+    // Only as it was written: no signs, no upper case.
+    let written = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f' | b'.'));
+    let number = |text: &str| i64::from_str_radix(text, 16).ok().filter(|_| written);
+    Some(TimeCursor { at: Timestamp::from_nanos(number(at)?).ok()?, seq: Seq(number(seq)?) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cursor_comes_back_as_it_went() {
+        let at = Timestamp::from_millis(1_794_744_000_123).unwrap();
+        let cursor = TimeCursor { at, seq: Seq(77) };
+        assert_eq!(time_cursor(&time_cursor_text(cursor)), Some(cursor));
+        for refused in ["", "1", "1.1", "x.1", "18e8.", "+18e8a9c0b1d2c000.1", "18E8A9C0B1D2C000.1"] {
+            assert_eq!(time_cursor(refused), None, "{refused}");
+        }
+    }
 }

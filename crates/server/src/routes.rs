@@ -88,6 +88,7 @@ pub(crate) enum Refused {
     ),
     security(("key" = [])),
     modifiers(&Security),
+    components(schemas(sessions::shapes::SessionName)),
     tags(
         (name = "evaluations", description = "Verdicts on outputs, and the log of them"),
         (name = "reputation", description = "What the verdicts say about an agent"),

@@ -6,6 +6,7 @@ use renown_core::time::Timestamp;
 
 use crate::Reply;
 use crate::evidence::{Once, Seq};
+use crate::query::TimeCursor;
 
 /// A reputation event that is to be counted.
 #[derive(Clone, Debug)]
@@ -42,22 +43,13 @@ pub struct ReputationEvent {
     pub accepted_at: Timestamp,
 }
 
-/// Where a page of events ended: the time and place of its last one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct EventCursor {
-    /// When it happened.
-    pub at: Timestamp,
-    /// Its place.
-    pub seq: Seq,
-}
-
 /// A page of the events of an identity, the latest first.
 #[derive(Debug, Default)]
 pub struct ReputationEvents {
     /// The events; of one moment the last accepted first.
     pub events: Vec<ReputationEvent>,
     /// Where the next page begins, if there is one.
-    pub next: Option<EventCursor>,
+    pub next: Option<TimeCursor>,
 }
 
 impl ReputationEvents {
@@ -65,7 +57,7 @@ impl ReputationEvents {
     pub(crate) fn page(mut events: Vec<ReputationEvent>, limit: usize) -> Self {
         let more = events.len() > limit;
         events.truncate(limit);
-        let cursor = |event: &ReputationEvent| EventCursor { at: event.event.timestamp, seq: event.seq };
+        let cursor = |event: &ReputationEvent| TimeCursor { at: event.event.timestamp, seq: event.seq };
         let next = events.last().filter(|_| more).map(cursor);
         Self { events, next }
     }
@@ -94,7 +86,7 @@ pub trait IdentityStore: Send + Sync + 'static {
         &'a self,
         org: &OrgId,
         identity: IdentityId,
-        after: Option<EventCursor>,
+        after: Option<TimeCursor>,
         limit: usize,
     ) -> Reply<'a, ReputationEvents>;
 }

@@ -49,15 +49,12 @@ pub use admin::{
 pub use error::StoreError;
 pub use evidence::{Event, EventId, MakeReply, NewEvaluation, Once, Outcome, Salt, SavedReply, Seq};
 pub use history::{Point, Steps};
-pub use identities::{
-    EventCursor, IdentityStore, NewReputationEvent, Recorded, ReputationEvent, ReputationEvents,
-};
+pub use identities::{IdentityStore, NewReputationEvent, Recorded, ReputationEvent, ReputationEvents};
 pub use keys::{ApiKey, KeyHash, KeyId, KeyKind, NewKey};
-pub use query::{AgentCursor, AgentQuery, AgentSort, AgentSummary, Agents, EventQuery, Events};
+pub use query::{AgentCursor, AgentQuery, AgentSort, AgentSummary, Agents, EventQuery, Events, TimeCursor};
 pub use runs::{NewRun, Run, RunQuery, RunStore, Runs, Scored, Submitted};
 pub use sessions::{
-    Closed, NewSignals, NewTrace, SessionCursor, SessionQuery, SessionStore, SessionTrace, Sessions,
-    StoredSession,
+    Closed, NewSignals, NewTrace, SessionQuery, SessionStore, SessionTrace, Sessions, StoredSession,
 };
 
 /// The organization that is there from the first start.

@@ -198,3 +198,12 @@ impl Agents {
         Self { agents: page.into_iter().map(|(_, agent)| agent).collect(), next }
     }
 }
+
+/// Where a page of what has a time ended: the time and the place of its last item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimeCursor {
+    /// When it was.
+    pub at: Timestamp,
+    /// Its place.
+    pub seq: Seq,
+}

@@ -24,6 +24,7 @@ use renown_telemetry::ledger::Session;
 
 use crate::Reply;
 use crate::evidence::{Once, Seq};
+use crate::query::TimeCursor;
 
 /// How long after its last event a session is over, in milliseconds.
 const IDLE_MS: i64 = 30 * 60 * 1000;
@@ -151,15 +152,6 @@ pub(crate) fn bridged(
     Some(bridge(identity_of(org, agent), &id, &report.performance.0, ended_at))
 }
 
-/// Where a page of sessions ended: when its last one began, and its place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SessionCursor {
-    /// When it began.
-    pub began_at: Timestamp,
-    /// Its place.
-    pub seq: Seq,
-}
-
 /// Which sessions, the last to begin first.
 #[derive(Clone, Debug, Default)]
 pub struct SessionQuery {
@@ -170,7 +162,7 @@ pub struct SessionQuery {
     /// Only those that began at this time or earlier.
     pub to: Option<Timestamp>,
     /// Only those after this one.
-    pub after: Option<SessionCursor>,
+    pub after: Option<TimeCursor>,
     /// How many at most.
     pub limit: usize,
     /// Whether their traces are wanted too, for which all their records are read.
@@ -183,7 +175,7 @@ pub struct Sessions {
     /// The sessions, the last to begin first.
     pub sessions: Vec<StoredSession>,
     /// Where the next page begins, if there is one.
-    pub next: Option<SessionCursor>,
+    pub next: Option<TimeCursor>,
 }
 
 impl Sessions {
@@ -191,7 +183,7 @@ impl Sessions {
     pub(crate) fn page(mut sessions: Vec<StoredSession>, limit: usize) -> Self {
         let more = sessions.len() > limit;
         sessions.truncate(limit);
-        let cursor = |session: &StoredSession| SessionCursor { began_at: session.began_at, seq: session.seq };
+        let cursor = |session: &StoredSession| TimeCursor { at: session.began_at, seq: session.seq };
         let next = sessions.last().filter(|_| more).map(cursor);
         Self { sessions, next }
     }

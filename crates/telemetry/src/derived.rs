@@ -8,7 +8,7 @@
 //!
 //! A trace without a tool call has neither. A call whose success cannot be read did not succeed, and is no failure either.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use renown_core::ids::TraceId;
 use renown_core::session_metrics::{Signals, Source, Trace};
@@ -28,19 +28,19 @@ struct Calls {
     ok: u32,
     longest: u32,
     /// The tool that failed last, and how often in a row.
-    row: Option<(Option<Box<str>>, u32)>,
+    row: Option<(Option<u32>, u32)>,
 }
 
 impl Calls {
-    fn add(&mut self, tool: Option<&str>, ok: Option<bool>) {
+    fn add(&mut self, tool: Option<u32>, ok: Option<bool>) {
         self.all += 1;
         self.ok += u32::from(ok == Some(true));
         self.row = match self.row.take() {
             _ if ok != Some(false) => None,
-            Some((last, count)) if last.as_deref() == tool => Some((last, count + 1)),
-            _ => Some((tool.map(Box::from), 1)),
+            Some((last, count)) if last == tool => Some((last, count + 1)),
+            _ => Some((tool, 1)),
         };
-        self.longest = self.longest.max(self.row.as_ref().map_or(0, |(_, count)| *count));
+        self.longest = self.longest.max(self.row.map_or(0, |(_, count)| count));
     }
 
     fn signals(&self) -> Signals {
@@ -64,49 +64,116 @@ fn share(part: u32, whole: u32) -> Option<Unit> {
 /// When a fact happened, for the order of a session: what has no time comes last.
 type Place = (bool, Option<Timestamp>, Option<u64>);
 
+/// What decides about traces: a prompt, or a call of a tool by its number.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Prompt(Option<Fingerprint>),
+    Call(Option<u32>, Option<bool>),
+}
+
+/// The steps of a session, in any order: a few dozen bytes each.
+#[derive(Debug)]
+pub struct Steps {
+    signal: Signal,
+    steps: Vec<(Place, Step)>,
+    /// The first fact of another kind.
+    first_other: Option<Place>,
+    /// The names of tools by their numbers.
+    tools: Vec<Box<str>>,
+    numbers: HashMap<Box<str>, u32>,
+}
+
+impl Steps {
+    /// None yet, of a session that is scored by this signal.
+    pub fn new(signal: Signal) -> Self {
+        Self { signal, steps: Vec::new(), first_other: None, tools: Vec::new(), numbers: HashMap::new() }
+    }
+
+    /// Adds those of a record, if it is of that signal.
+    pub fn take(&mut self, Kept { origin, facts }: &Kept<'_>) {
+        if origin.signal != self.signal {
+            return;
+        }
+        let place = (origin.at.is_none(), origin.at, origin.sequence);
+        for fact in facts {
+            let step = match fact {
+                Fact::Prompt { trace } => Step::Prompt(*trace),
+                Fact::ToolResult { tool, ok, .. } => Step::Call(tool.map(|tool| self.number(tool)), *ok),
+                Fact::ApiRequest(_)
+                | Fact::ApiError { .. }
+                | Fact::ToolDecision { .. }
+                | Fact::Feedback { .. }
+                | Fact::Compaction { .. }
+                | Fact::Refusal => {
+                    self.first_other = Some(self.first_other.map_or(place, |first| first.min(place)));
+                    continue;
+                }
+            };
+            self.steps.push((place, step));
+        }
+    }
+
+    fn number(&mut self, tool: &str) -> u32 {
+        if let Some(number) = self.numbers.get(tool) {
+            return *number;
+        }
+        let number = u32::try_from(self.tools.len()).unwrap_or(u32::MAX);
+        self.tools.push(tool.into());
+        self.numbers.insert(tool.into(), number);
+        number
+    }
+
+    /// The traces of the session; with each, when it began.
+    pub fn traces(mut self, session: &str) -> Vec<(Option<Timestamp>, Trace)> {
+        let tools = std::mem::take(&mut self.tools);
+        let name = |tool: Option<u32>| tools.get(usize::try_from(tool?).ok()?).map(AsRef::<str>::as_ref);
+        // Of what happened at once the prompt comes first, and else what has the lesser name: in which order it arrived is not kept.
+        let order = |(place, step): &(Place, Step)| match *step {
+            Step::Prompt(_) => (*place, false, None, None),
+            Step::Call(tool, ok) => (*place, true, name(tool), ok),
+        };
+        self.steps.sort_by(|a, b| order(a).cmp(&order(b)));
+        let mut seen: HashSet<Fingerprint> = HashSet::new();
+        let mut traces: Vec<(Option<Timestamp>, Calls)> = vec![(None, Calls::default())];
+        let mut first_prompt = None;
+        for ((is_timeless, at, sequence), step) in self.steps {
+            match step {
+                Step::Prompt(trace) => {
+                    if trace.is_none_or(|trace| seen.insert(trace)) {
+                        first_prompt = first_prompt.or(Some((is_timeless, at, sequence)));
+                        traces.push((at, Calls::default()));
+                    }
+                }
+                Step::Call(tool, ok) => {
+                    if let Some((started_at, calls)) = traces.last_mut() {
+                        calls.add(tool, ok);
+                        *started_at = started_at.or(at);
+                    }
+                }
+            }
+        }
+        let has_others = self.first_other.is_some_and(|other| first_prompt.is_none_or(|first| other < first));
+        let has_first = has_others || traces.first().is_some_and(|(_, calls)| calls.all > 0);
+        let traces = traces.into_iter().enumerate().skip(usize::from(!has_first));
+        let named = traces.filter_map(|(number, (started_at, calls))| {
+            let trace_id: TraceId = format!("{session}#{number}").parse().ok()?;
+            Some((started_at, Trace { trace_id, signals: calls.signals(), source: Some(Source::Derived) }))
+        });
+        named.collect()
+    }
+}
+
 /// The traces of a session of these records, of which those of the scored signal count; with each, when it began.
 pub fn traces<'a>(
     session: &str,
     signal: Signal,
     records: impl IntoIterator<Item = Kept<'a>>,
 ) -> Vec<(Option<Timestamp>, Trace)> {
-    let mut steps: Vec<(Place, Fact<&'a str>)> = Vec::new();
-    for Kept { origin, facts } in records.into_iter().filter(|record| record.origin.signal == signal) {
-        let place = (origin.at.is_none(), origin.at, origin.sequence);
-        let counts = |fact: &Fact<_>| matches!(fact, Fact::Prompt { .. } | Fact::ToolResult { .. });
-        steps.extend(facts.into_iter().filter(counts).map(|fact| (place, fact)));
+    let mut steps = Steps::new(signal);
+    for record in records {
+        steps.take(&record);
     }
-    // Of what happened at once the prompt comes first, and else what arrived first.
-    steps.sort_by_key(|(place, fact)| (*place, !matches!(fact, Fact::Prompt { .. })));
-    let mut seen: HashSet<Fingerprint> = HashSet::new();
-    let mut traces: Vec<(Option<Timestamp>, Calls)> = vec![(None, Calls::default())];
-    for ((_, at, _), fact) in steps {
-        match fact {
-            Fact::Prompt { trace } if trace.is_none_or(|trace| seen.insert(trace)) => {
-                traces.push((at, Calls::default()));
-            }
-            Fact::ToolResult { tool, ok, .. } => {
-                if let Some((started_at, calls)) = traces.last_mut() {
-                    calls.add(tool, ok);
-                    *started_at = started_at.or(at);
-                }
-            }
-            Fact::Prompt { .. }
-            | Fact::ApiRequest(_)
-            | Fact::ApiError { .. }
-            | Fact::ToolDecision { .. }
-            | Fact::Feedback { .. }
-            | Fact::Compaction { .. }
-            | Fact::Refusal => {}
-        }
-    }
-    let before_the_first = traces.first().is_some_and(|(_, calls)| calls.all == 0);
-    let traces = traces.into_iter().enumerate().skip(before_the_first.into());
-    let named = traces.filter_map(|(number, (started_at, calls))| {
-        let trace_id: TraceId = format!("{session}#{number}").parse().ok()?;
-        Some((started_at, Trace { trace_id, signals: calls.signals(), source: Some(Source::Derived) }))
-    });
-    named.collect()
+    steps.traces(session)
 }
 
 #[cfg(test)]
@@ -171,6 +238,16 @@ mod tests {
         assert_eq!(told(numbered.collect()), ["s#0 0 1", "s#1 1 1"]);
         assert_eq!(told(same.into_iter().map(|fact| kept(Some(5), 1, fact)).collect()), ["s#1 0.5 1"]);
         assert_eq!(told(vec![]), Vec::<String>::new());
+        // Other facts before the first prompt are a trace without signals, and others after it none of their own.
+        assert_eq!(
+            told(vec![kept(Some(1), 1, Fact::Refusal), kept(Some(2), 2, prompt.clone())]),
+            ["s#0 - -", "s#1 - -"]
+        );
+        assert_eq!(
+            told(vec![kept(Some(2), 2, prompt.clone()), kept(Some(3), 1, Fact::Refusal)]),
+            ["s#1 - -"]
+        );
+        assert_eq!(told(vec![kept(None, 1, Fact::Refusal)]), ["s#0 - -"]);
         assert_eq!(traces("s", Signal::Spans, records), [], "of the other signal");
     }
 

@@ -180,6 +180,30 @@ impl<T> Best<T> {
     }
 }
 
+/// A session that is made of records that are all different, one after the other, within a cut.
+#[derive(Debug)]
+pub struct Folding {
+    /// What they add up to so far.
+    pub session: Session,
+    cut: Cut,
+    traces: HashSet<Fingerprint>,
+}
+
+impl Folding {
+    /// The session before its first record.
+    pub fn new(id: &str, cut: Cut) -> Self {
+        Self { session: Session::new(id), cut, traces: HashSet::new() }
+    }
+
+    /// Adds a record if it lies in the cut.
+    pub fn take(&mut self, Kept { origin, facts }: &Kept<'_>) {
+        if self.cut.takes(origin.at) {
+            self.session.identify(origin, |text| text);
+            self.session.add(origin, facts, self.cut.to, |trace| self.traces.insert(trace));
+        }
+    }
+}
+
 /// One session.
 #[derive(Clone, Debug)]
 pub struct Session {
@@ -211,14 +235,11 @@ impl Session {
 
     /// The session of these records, which are all different, within a cut.
     pub fn of<'a>(id: &str, cut: Cut, records: impl IntoIterator<Item = Kept<'a>>) -> Self {
-        let (mut session, mut traces) = (Self::new(id), HashSet::new());
-        for Kept { origin, facts } in records {
-            if cut.takes(origin.at) {
-                session.identify(&origin, |text| text);
-                session.add(&origin, &facts, cut.to, |trace| traces.insert(trace));
-            }
+        let mut folding = Folding::new(id, cut);
+        for record in records {
+            folding.take(&record);
         }
-        session
+        folding.session
     }
 
     /// Adds a record that is not in it yet. A trace that stands for a prompt counts if it is the first.

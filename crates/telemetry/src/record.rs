@@ -95,7 +95,7 @@ enum Mode<'b> {
     Kept,
     /// They are not read: only the encoding is checked.
     Dry,
-    /// The batch is emptied whenever it holds so many.
+    /// The batch is emptied whenever it holds so many, with those that were refused.
     Parts(usize, &'b mut dyn FnMut(&mut Batch)),
 }
 
@@ -197,6 +197,7 @@ impl<'b, 'a> RecordReader<'b, 'a> {
                 if let Err(BadValue(key)) = read(fields, &mut self.facts) {
                     self.batch.account.bad_values += 1;
                     self.batch.refused.push(Refused { line: self.line, attribute: key.name() });
+                    self.empty_if_full();
                     return;
                 }
                 true
@@ -217,8 +218,12 @@ impl<'b, 'a> RecordReader<'b, 'a> {
             known,
         };
         self.batch.push(origin, self.facts.drain(..));
+        self.empty_if_full();
+    }
+
+    fn empty_if_full(&mut self) {
         if let Mode::Parts(records_max, full) = &mut self.mode
-            && self.batch.len() >= *records_max
+            && self.batch.len() + self.batch.refused.len() >= *records_max
         {
             full(self.batch);
         }

@@ -788,6 +788,9 @@ export interface SessionMetrics {
   agent_consistency: SessionMetric;
 }
 
+/** A session, as its agent names it: 1 to 256 bytes. */
+export type SessionName = string;
+
 /** A trace of a session. */
 export interface SessionTrace {
   trace_id: string;
@@ -844,6 +847,7 @@ export type TimeText = string;
 
 /** A trace. */
 export interface TraceRequest {
+  /** 1 to 512 bytes. */
   trace_id: string;
   signals: TraceSignals;
   /** When it began, which is its place among the others. */

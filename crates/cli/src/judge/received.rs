@@ -172,7 +172,7 @@ impl Received {
             // What follows began before these. Within a cut each may begin anew.
             let least =
                 found.first().filter(|_| found.len() == count).and_then(|found| found.session.started_at());
-            if cut == Cut::default() && least.is_some_and(|least| next.began_at < least) {
+            if cut == Cut::default() && least.is_some_and(|least| next.at < least) {
                 return Ok(found);
             }
             query.after = Some(next);

@@ -71,10 +71,8 @@ impl Submission {
     /// Waits until all of it is sent, and tells what became of it.
     pub(super) fn finish(self, quiet: bool) -> Result<(), Failure> {
         let sent = self.sender.join().unwrap_or_else(|bug| std::panic::resume_unwind(bug))?;
-        if quiet {
-            return Ok(());
-        }
         let url = &self.url;
+        // Also when it is to be quiet: what is lost is told.
         if sent.too_long > 0 {
             let lines = counted(sent.too_long, "line");
             failure::warn(&format!("{lines} not sent: longer than {} MiB", LINE_BYTES_MAX >> 20));
@@ -83,7 +81,13 @@ impl Submission {
             let reason = sent.reason.map(|reason| format!(": {reason}")).unwrap_or_default();
             failure::warn(&format!("{url} rejected {}{reason}", counted(sent.rejected, "record")));
         }
-        failure::note(&format!("submitted {} ({}) to {url}", counted(sent.lines, "line"), size(sent.bytes)));
+        if !quiet {
+            failure::note(&format!(
+                "submitted {} ({}) to {url}",
+                counted(sent.lines, "line"),
+                size(sent.bytes)
+            ));
+        }
         Ok(())
     }
 }
@@ -207,7 +211,7 @@ impl Server {
                 "expected a key of this server, one that is not revoked"
             }
             (StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE, _) => {
-                "the server is busy: send the log again later, what it has already is not counted twice"
+                "the server is busy: send the log again later; records with an identity are not counted twice"
             }
             (StatusCode::BAD_REQUEST, _) => "is it a server of Renown, of this release or a later one?",
             _ => "is this the address of a server of Renown, such as http://127.0.0.1:7070?",

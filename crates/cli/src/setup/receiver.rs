@@ -98,18 +98,25 @@ impl Receiver {
         let kind =
             reply.headers().get("content-type").and_then(|kind| kind.to_str().ok()).unwrap_or_default();
         let is_kind = kind.split(';').next().is_some_and(|kind| kind.trim() == self.encoding.content_type());
+        // Every reply of Renown has one.
+        let is_ours = reply.headers().contains_key("x-request-id");
         let status = reply.status();
         let body = reply.body_mut().read_to_vec().unwrap_or_default();
-        self.judge(status, is_kind, &body)
+        self.judge(status, is_kind, is_ours, &body)
     }
 
     /// What an answer means.
-    fn judge(&self, status: StatusCode, is_kind: bool, body: &[u8]) -> Result<(), Refusal> {
+    fn judge(&self, status: StatusCode, is_kind: bool, is_ours: bool, body: &[u8]) -> Result<(), Refusal> {
         let refused = |advice| Err(Refusal { found: format!("answered {status}"), advice });
         match status {
             StatusCode::OK if !is_kind => refused(NOT_OTLP),
             StatusCode::OK => match self.encoding.is_accepted(body) {
-                Some(true) => Ok(()),
+                Some(true) if is_ours => Ok(()),
+                Some(true) => Err(Refusal {
+                    found: "something else than Renown took the record".to_owned(),
+                    advice: "perhaps an OpenTelemetry collector has the port: stop it, or give `renown serve` another one with \
+                             --otlp-http and name it with --server URL",
+                }),
                 Some(false) => {
                     let found = "rejected the record".to_owned();
                     Err(Refusal {
@@ -238,7 +245,7 @@ mod tests {
             (Encoding::Protobuf, 503, true, "", "busy"),
         ] {
             let status = StatusCode::from_u16(status).unwrap();
-            let found = receiver(encoding).judge(status, is_kind, body.as_bytes());
+            let found = receiver(encoding).judge(status, is_kind, true, body.as_bytes());
             let advice = found.map_or_else(|refusal| refusal.advice, |()| "");
             assert!(
                 advice.contains(expected) && advice.is_empty() == expected.is_empty(),

@@ -42,7 +42,9 @@ impl Receiver {
         let heard = Arc::clone(&taken);
         let replies: Vec<String> = replies
             .iter()
-            .map(|(head, body)| format!("HTTP/1.1 {head}\r\nContent-Length: {}\r\n\r\n{body}", body.len()))
+            .map(|(head, body)| {
+                format!("HTTP/1.1 {head}\r\nX-Request-Id: 1\r\nContent-Length: {}\r\n\r\n{body}", body.len())
+            })
             .collect();
         thread::spawn(move || {
             for stream in listener.incoming() {

@@ -159,7 +159,7 @@ fn in_parts<E>(
         };
         read(batch, Some(&mut full))
     };
-    if outcome.is_ok() && (too_many || batch.len() > RECORDS_MAX) {
+    if outcome.is_ok() && (too_many || batch.len() + batch.refused.len() > RECORDS_MAX) {
         let error = format!("the body has more than {RECORDS_MAX} records, send fewer at once");
         return Err(ApiError::new(Code::TooLarge, error));
     }

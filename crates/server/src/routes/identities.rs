@@ -12,7 +12,7 @@ use renown_core::json::{self, Object};
 use renown_core::limits::{REPUTATION_EVENT_DAYS_MAX, REPUTATION_EVENTS_MAX};
 use renown_core::time::Timestamp;
 use renown_core::units::Unit;
-use renown_store::{EventCursor, NewReputationEvent, Recorded, ReputationEvent, Seq};
+use renown_store::{NewReputationEvent, Recorded, ReputationEvent};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -24,7 +24,7 @@ use crate::api::Api;
 use crate::error::{ApiError, json as reply, json_bytes};
 use crate::keys::Caller;
 use crate::once::{self, Begun};
-use crate::query::Query;
+use crate::query::{Query, time_cursor, time_cursor_text};
 
 const DAY_MS: i64 = 86_400_000;
 
@@ -307,18 +307,6 @@ impl<'e> IdentityEventReply<'e> {
     }
 }
 
-fn cursor_text(cursor: EventCursor) -> String {
-    format!("{:x}.{:x}", cursor.at.nanos(), cursor.seq.0)
-}
-
-fn cursor_of(text: &str) -> Option<EventCursor> {
-    let (at, seq) = text.split_once('.')?;
-    // Only as it was written: no signs, no upper case.
-    let written = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f' | b'.'));
-    let number = |text: &str| i64::from_str_radix(text, 16).ok().filter(|_| written);
-    Some(EventCursor { at: Timestamp::from_nanos(number(at)?).ok()?, seq: Seq(number(seq)?) })
-}
-
 /// List the events of an identity
 ///
 /// The latest first.
@@ -330,7 +318,7 @@ fn cursor_of(text: &str) -> Option<EventCursor> {
     params(
         ("identity_id" = Uuid, Path, description = "The identity"),
         ("limit" = Option<u32>, Query, description = "How many at most", minimum = 1, maximum = 100),
-        ("cursor" = Option<String>, Query, description = "The `next_cursor` of the page before", format = "events-cursor"),
+        ("cursor" = Option<String>, Query, description = "The `next_cursor` of the page before", format = "time-cursor"),
     ),
     responses((status = 200, description = "A page of events", body = IdentityEventsReply<'_>), Refused)
 )]
@@ -342,24 +330,9 @@ pub(crate) async fn events(
 ) -> Result<Response, ApiError> {
     let identity = segment(path, "identity_id")?;
     let query = Query::of(&uri);
-    let (after, limit) = (query.cursor(cursor_of)?, query.limit()?);
+    let (after, limit) = (query.cursor(time_cursor)?, query.limit()?);
     let page = api.store.reputation_events(&caller.org, identity, after, limit).await?;
     let data = page.events.iter().map(IdentityEventReply::of).collect();
-    let next_cursor = page.next.map(cursor_text);
+    let next_cursor = page.next.map(time_cursor_text);
     Ok(reply(StatusCode::OK, &IdentityEventsReply { data, next_cursor }))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_cursor_comes_back_as_it_went() {
-        let at = Timestamp::from_millis(1_794_744_000_123).unwrap();
-        let cursor = EventCursor { at, seq: Seq(77) };
-        assert_eq!(cursor_of(&cursor_text(cursor)), Some(cursor));
-        for refused in ["", "1", "1.1", "x.1", "18e8.", "+18e8a9c0b1d2c000.1", "18E8A9C0B1D2C000.1"] {
-            assert_eq!(cursor_of(refused), None, "{refused}");
-        }
-    }
 }

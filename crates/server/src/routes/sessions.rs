@@ -13,7 +13,7 @@ use renown_core::ids::{AgentId, SessionId, TraceId};
 use renown_core::json::{self, Object};
 use renown_core::session_metrics::{Session, Signals, Trace};
 use renown_core::time::Timestamp;
-use renown_store::{NewSignals, NewTrace, Seq, SessionCursor, SessionQuery, StoredSession};
+use renown_store::{NewSignals, NewTrace, SessionQuery, StoredSession};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -24,7 +24,7 @@ use crate::api::Api;
 use crate::error::{ApiError, Code, json as reply, json_bytes};
 use crate::keys::Caller;
 use crate::once::{self, Begun};
-use crate::query::Query;
+use crate::query::{Query, time_cursor, time_cursor_text};
 use shapes::{PerformanceReply, SessionDetail, SessionName, SessionReply, SignalsRequest};
 
 /// A page of sessions.
@@ -46,8 +46,7 @@ pub(crate) struct SessionsReply<'s> {
     tag = "sessions",
     params(
         ("limit" = Option<u32>, Query, description = "How many at most", minimum = 1, maximum = 100),
-        ("cursor" = Option<String>, Query, description = "The `next_cursor` of the page before",
-            pattern = "^[0-9a-f]{1,16}-[0-9a-f]{1,16}$"),
+        ("cursor" = Option<String>, Query, description = "The `next_cursor` of the page before", format = "time-cursor"),
         ("agent_id" = Option<AgentName>, Query, description = "Only of this agent"),
         ("from" = Option<TimeText>, Query, description = "Only those that began at this time or later"),
         ("to" = Option<TimeText>, Query, description = "Only those that began at this time or earlier"),
@@ -64,22 +63,13 @@ pub(crate) async fn list(
         agent: query.get("agent_id")?,
         from: query.time("from")?,
         to: query.time("to")?,
-        after: query.cursor(cursor_of)?,
+        after: query.cursor(time_cursor)?,
         limit: query.limit()?,
         with_traces: true,
     };
     let page = api.store.sessions(&caller.org, query).await?;
-    let cursor = |next: SessionCursor| format!("{:x}-{:x}", next.began_at.nanos(), next.seq.0);
     let data = page.sessions.iter().map(SessionReply::of).collect();
-    Ok(reply(StatusCode::OK, &SessionsReply { data, next_cursor: page.next.map(cursor) }))
-}
-
-/// A cursor as it was written: without signs and upper case.
-fn cursor_of(text: &str) -> Option<SessionCursor> {
-    let is_written = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f' | b'-');
-    let (nanos, place) = text.split_once('-').filter(|_| text.bytes().all(is_written))?;
-    let number = |text| i64::from_str_radix(text, 16).ok().filter(|number| *number >= 0);
-    Some(SessionCursor { began_at: Timestamp::from_nanos(number(nanos)?).ok()?, seq: Seq(number(place)?) })
+    Ok(reply(StatusCode::OK, &SessionsReply { data, next_cursor: page.next.map(time_cursor_text) }))
 }
 
 /// Read a session

@@ -8,11 +8,11 @@ use renown_core::reputation::{Tally, Window};
 use renown_core::time::Timestamp;
 use renown_store::memory::Memory;
 use renown_store::{
-    AdminStore, AgentQuery, AgentSummary, Agents, ApiKey, Clock, Closed, EventCursor, EventQuery, Events,
-    IdentityStore, KeyId, NewEvaluation, NewKey, NewReputationEvent, NewRun, NewSignals, Once, OrgSettings,
-    Outcome, Point, Publication, PublicationChange, Published, Recorded, Reply, ReputationEvents, Retention,
-    Run, RunQuery, RunStore, Runs, SavedReply, SessionQuery, SessionStore, Sessions, Steps, Store,
-    StoreError, StoredSession, Submitted, Tombstone,
+    AdminStore, AgentQuery, AgentSummary, Agents, ApiKey, Clock, Closed, EventQuery, Events, IdentityStore,
+    KeyId, NewEvaluation, NewKey, NewReputationEvent, NewRun, NewSignals, Once, OrgSettings, Outcome, Point,
+    Publication, PublicationChange, Published, Recorded, Reply, ReputationEvents, Retention, Run, RunQuery,
+    RunStore, Runs, SavedReply, SessionQuery, SessionStore, Sessions, Steps, Store, StoreError,
+    StoredSession, Submitted, TimeCursor, Tombstone,
 };
 use renown_telemetry::account::Account;
 use renown_telemetry::facts::Batch;
@@ -204,7 +204,7 @@ impl IdentityStore for Gated {
         &'a self,
         org: &OrgId,
         identity: IdentityId,
-        after: Option<EventCursor>,
+        after: Option<TimeCursor>,
         limit: usize,
     ) -> Reply<'a, ReputationEvents> {
         self.memory.reputation_events(org, identity, after, limit)

@@ -8,9 +8,8 @@ use super::{Held, Memory, answer};
 use crate::Reply;
 use crate::error::StoreError;
 use crate::evidence::Once;
-use crate::identities::{
-    EventCursor, IdentityStore, NewReputationEvent, Recorded, ReputationEvent, ReputationEvents,
-};
+use crate::identities::{IdentityStore, NewReputationEvent, Recorded, ReputationEvent, ReputationEvents};
+use crate::query::TimeCursor;
 
 impl Held {
     pub(super) fn of_identity<'a>(
@@ -82,7 +81,7 @@ impl IdentityStore for Memory {
         &'a self,
         org: &OrgId,
         identity: IdentityId,
-        after: Option<EventCursor>,
+        after: Option<TimeCursor>,
         limit: usize,
     ) -> Reply<'a, ReputationEvents> {
         let held = self.held();

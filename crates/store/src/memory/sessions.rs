@@ -1,6 +1,6 @@
 //! Sessions in a list, each with all of its records.
 
-use renown_core::identity::identity_of;
+use renown_core::identity::{bridge_id, identity_of};
 use renown_core::ids::{AgentId, OrgId, SessionId};
 use renown_core::time::Timestamp;
 use renown_telemetry::account::Account;
@@ -63,6 +63,11 @@ impl Held {
         })
     }
 
+    /// Whether the event that it became is that of another agent than this one, whose it is now.
+    fn is_told_of_another(&self, org: &OrgId, agent: &AgentId) -> bool {
+        self.event.is_some_and(|event| event != bridge_id(identity_of(org, agent), &self.id))
+    }
+
     /// When it is over, if it is open.
     fn over_at(&self) -> Option<Timestamp> {
         self.is_open.then(|| over_at(self.last_event.unwrap_or(self.last_seen), self.last_seen))
@@ -118,7 +123,11 @@ impl super::Held {
         for place in changed {
             let Some((_, held)) = self.sessions.get(place) else { continue };
             let agent = held.stored()?.agent;
+            let moved = held.is_told_of_another(org, &agent);
             self.hear_of(org, agent, now);
+            if moved {
+                self.tell(place, now)?;
+            }
         }
         self.close_early(now)?;
         Ok(account)
@@ -147,8 +156,9 @@ impl super::Held {
         held.last_seen = now;
         held.told = signals.agent.or(held.told.take());
         let (is_open, agent) = (held.is_open, held.stored()?.agent);
+        let moved = held.is_told_of_another(org, &agent);
         self.hear_of(org, agent.clone(), now);
-        if !is_open {
+        if !is_open || moved {
             self.tell(place, now)?;
         }
         Ok(agent)
@@ -257,7 +267,7 @@ impl SessionStore for Memory {
                 query.agent.as_ref().is_none_or(|agent| *agent == session.agent)
                     && query.from.is_none_or(|from| session.began_at >= from)
                     && query.to.is_none_or(|to| session.began_at <= to)
-                    && query.after.is_none_or(|after| place(session) < (after.began_at, after.seq))
+                    && query.after.is_none_or(|after| place(session) < (after.at, after.seq))
             });
             found.sort_by_key(|session| std::cmp::Reverse(place(session)));
             found.truncate(query.limit + 1);

@@ -18,9 +18,8 @@ use super::rows::{damaged, nanos, text, time};
 use crate::Reply;
 use crate::error::StoreError;
 use crate::evidence::{Once, Seq};
-use crate::identities::{
-    EventCursor, IdentityStore, NewReputationEvent, Recorded, ReputationEvent, ReputationEvents,
-};
+use crate::identities::{IdentityStore, NewReputationEvent, Recorded, ReputationEvent, ReputationEvents};
+use crate::query::TimeCursor;
 
 /// How long the spans of each level are, in nanoseconds: minutes, hours, days.
 pub(super) const LEVELS_NS: [i64; 3] = [60_000_000_000, 3_600_000_000_000, 86_400_000_000_000];
@@ -162,7 +161,7 @@ pub(super) fn page(
     connection: &Connection,
     org: OrgKey,
     identity: IdentityId,
-    after: Option<EventCursor>,
+    after: Option<TimeCursor>,
     limit: usize,
 ) -> Result<ReputationEvents, StoreError> {
     let Some(identity) = find(connection, org, identity)? else { return Ok(ReputationEvents::default()) };
@@ -204,7 +203,7 @@ impl IdentityStore for Sqlite {
         &'a self,
         org: &OrgId,
         identity: IdentityId,
-        after: Option<EventCursor>,
+        after: Option<TimeCursor>,
         limit: usize,
     ) -> Reply<'a, ReputationEvents> {
         let org = self.orgs.get(org);

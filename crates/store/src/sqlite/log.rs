@@ -39,6 +39,7 @@ use crate::Clock;
 use crate::admin::LatencySource;
 use crate::error::StoreError;
 use crate::evidence::{EventId, NewEvaluation, Once, Outcome, Seq};
+use crate::sessions::Closed;
 
 /// How many agents the writer holds between two transactions: 2 KB each if their windows are full, else less than 1.
 const AGENTS_MAX: usize = 8192;
@@ -95,6 +96,8 @@ pub(super) struct Log<'c> {
     new_log_tried: Option<Instant>,
     sweep: tend::Sweep,
     sessions: sessions::HeldSessions,
+    /// Sessions that were closed because there were too many, of which nobody was told yet.
+    closed_early: Vec<Closed>,
     /// How many sessions are open, once that was asked.
     open_sessions: Option<usize>,
     begin: Statement<'c>,
@@ -130,6 +133,7 @@ impl<'c> Log<'c> {
             new_log_tried: None,
             sweep: tend::Sweep::default(),
             sessions: sessions::HeldSessions::new(),
+            closed_early: Vec::new(),
             open_sessions: None,
             begin: connection.prepare("BEGIN IMMEDIATE")?,
             commit: connection.prepare("COMMIT")?,
@@ -202,6 +206,7 @@ impl<'c> Log<'c> {
         self.erased.clear();
         self.sweep = tend::Sweep::default();
         self.sessions.roll_back();
+        self.closed_early.clear();
         self.open_sessions = None;
         for key in self.touched.drain(..) {
             self.agents.pop(&key);

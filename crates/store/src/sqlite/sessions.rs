@@ -4,10 +4,11 @@ use renown_core::ids::{OrgId, SessionId};
 use renown_core::session_metrics::{Signals, Trace};
 use renown_core::units::Unit;
 use renown_telemetry::account::Account;
+use renown_telemetry::derived::Steps;
 use renown_telemetry::facts::Batch;
+use renown_telemetry::kept;
 use renown_telemetry::kept::Kept;
-use renown_telemetry::ledger::{Cut, Session};
-use renown_telemetry::{derived, kept};
+use renown_telemetry::ledger::{Cut, Folding, Session};
 use rusqlite::{Connection, Row, params};
 
 use super::Sqlite;
@@ -89,7 +90,7 @@ pub(super) fn page(
     let from = query.from.map_or(i64::MIN, renown_core::time::Timestamp::nanos);
     let to = query.to.map_or(i64::MAX, renown_core::time::Timestamp::nanos);
     let (began_ns, before) =
-        query.after.map_or((i64::MAX, i64::MAX), |after| (after.began_at.nanos(), after.seq.0));
+        query.after.map_or((i64::MAX, i64::MAX), |after| (after.at.nanos(), after.seq.0));
     let mut rows =
         select.query(params![org, value, from, to.min(began_ns), began_ns, before, query.limit + 1])?;
     let mut found = Vec::new();
@@ -121,9 +122,9 @@ fn traces_of(
 ) -> Result<Vec<SessionTrace>, StoreError> {
     let sent = sent(connection, session.seq)?;
     let Some(ledger) = &session.ledger else { return Ok(traces(sent, [])) };
-    let bytes = records(connection, session.seq, patience)?;
-    let id = session.id.as_str();
-    Ok(traces(sent, derived::traces(id, ledger.signal(), decoded(id, &bytes)?)))
+    let (id, mut steps) = (session.id.as_str(), Steps::new(ledger.signal()));
+    each_record(connection, id, session.seq, patience, |record| steps.take(record))?;
+    Ok(traces(sent, steps.traces(id)))
 }
 
 /// The traces of a session that were sent, as they arrived.
@@ -152,29 +153,29 @@ fn sent(connection: &Connection, Seq(session): Seq) -> Result<Vec<NewTrace>, Sto
     Ok(sent)
 }
 
-/// The records of a session as they are kept, in no order that means anything.
-fn records(
+/// Reads the records of a session, one at a time and in no order that means anything; how many there are.
+fn each_record(
     connection: &Connection,
+    id: &str,
     Seq(session): Seq,
     patience: &Patience,
-) -> Result<Vec<Vec<u8>>, StoreError> {
+    mut each: impl FnMut(&Kept<'_>),
+) -> Result<u64, StoreError> {
     let mut select = connection.prepare_cached(
         "SELECT record FROM session_records WHERE session = ?1 AND record <> x'' ORDER BY at_ns, key",
     )?;
     let mut rows = select.query([session])?;
-    let mut records = Vec::new();
+    let mut count = 0_u64;
     while let Some(row) = rows.next()? {
-        if records.len().is_multiple_of(1024) {
+        if count.is_multiple_of(1024) {
             patience.check()?;
         }
-        records.push(row.get(0)?);
+        let bytes = row.get_ref(0)?.as_blob().map_err(damaged("a record"))?;
+        let record = kept::decode(id, None, bytes);
+        each(&record.ok_or_else(|| StoreError::Damaged("a record of a session".to_owned()))?);
+        count += 1;
     }
-    Ok(records)
-}
-
-fn decoded<'a>(id: &'a str, records: &'a [Vec<u8>]) -> Result<Vec<Kept<'a>>, StoreError> {
-    let decoded = records.iter().map(|bytes| kept::decode(id, None, bytes));
-    decoded.collect::<Option<_>>().ok_or_else(|| StoreError::Damaged("a record of a session".to_owned()))
+    Ok(count)
 }
 
 /// What the records of a session within a cut add up to, from the records themselves; none if there are none.
@@ -184,9 +185,9 @@ pub(super) fn refold(
     seq: Seq,
     cut: Cut,
 ) -> Result<Option<Session>, StoreError> {
-    let records = records(connection, seq, &Patience::ENDLESS)?;
-    let decoded = decoded(id, &records)?;
-    Ok((!decoded.is_empty()).then(|| Session::of(id, cut, decoded)))
+    let mut folding = Folding::new(id, cut);
+    let count = each_record(connection, id, seq, &Patience::ENDLESS, |record| folding.take(record))?;
+    Ok((count > 0).then_some(folding.session))
 }
 
 impl SessionStore for Sqlite {

@@ -121,8 +121,9 @@ fn what_was_told_moves_with_the_agent() {
     hand.turn(5000);
     closed(&store);
     assert_eq!(deltas(&store, "unknown"), [300_000]);
-    // A record that names its agent.
+    // A record that names its agent: it moves at once.
     send(&store, "named", &[prompt("s", 3, -58 * MINUTE)]);
+    assert_eq!((deltas(&store, "unknown"), deltas(&store, "named").len()), (vec![], 1));
     hand.turn(5000);
     closed(&store);
     assert_eq!((deltas(&store, "unknown"), deltas(&store, "named").len()), (vec![], 1));
@@ -236,4 +237,33 @@ fn retention_forgets_sessions_and_not_what_they_told() {
     let database = rusqlite::Connection::open(scratch.database()).unwrap();
     let left: i64 = database.query_row("SELECT count(*) FROM session_records", [], |row| row.get(0)).unwrap();
     assert_eq!(left, 2);
+}
+
+#[test]
+fn beyond_100_000_open_sessions_the_one_that_is_idle_for_longest_is_over() {
+    let (scratch, hand) = (Scratch::new("many-open"), Hand::at_noon());
+    let store = open(scratch.path(), &hand);
+    let open_at = |from: usize, to: usize, ms: i64| {
+        for first in (from..to).step_by(5000) {
+            let records: Vec<Value> = (first..to.min(first + 5000))
+                .map(|number| tool(&format!("s{number}"), 1, ms, "Edit", true))
+                .collect();
+            send(&store, "a", &records);
+        }
+    };
+    // The first is idle for longest, until something of it arrives.
+    open_at(0, 2, -2 * MINUTE);
+    open_at(2, 100_000, -MINUTE);
+    send(&store, "a", &[tool("s0", 2, -1000, "Edit", true)]);
+    assert!(closed(&store).is_empty(), "as many as there may be");
+    open_at(100_000, 100_001, -MINUTE);
+    assert_eq!(closed(&store), ["s1"], "told of like any other");
+    assert!(
+        find(&store, "s1").unwrap().closed_at.is_some() && find(&store, "s0").unwrap().closed_at.is_none()
+    );
+    // Those of an agent that is erased are no longer open.
+    assert!(wait(store.erase(&default_org(), &"a".parse().unwrap())).unwrap());
+    while wait(store.tend(Retention::default())).unwrap() {}
+    send(&store, "b", &[tool("new", 1, -MINUTE, "Edit", true), tool("newer", 1, -MINUTE, "Edit", true)]);
+    assert!(closed(&store).is_empty());
 }

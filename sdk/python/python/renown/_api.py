@@ -54,6 +54,9 @@ RunName: TypeAlias = str
 RunOutcome: TypeAlias = Literal["completed", "blocked", "failed"]
 """How a run ended: all of it worked, some of it did, or nothing usable came out."""
 
+SessionName: TypeAlias = str
+"""A session, as its agent names it: 1 to 256 bytes."""
+
 SignalSource: TypeAlias = Literal["sent", "derived", "mixed"]
 """Where signals come from: `sent`, `derived`, or some of each, `mixed`."""
 
@@ -918,6 +921,7 @@ class TraceRequest(TypedDict):
     """A trace."""
 
     trace_id: str
+    """1 to 512 bytes."""
     signals: TraceSignals
     started_at: NotRequired[Moment | None]
     """When it began, which is its place among the others."""

@@ -30,9 +30,9 @@ use crate::routes::paths::Segment;
     tag = "sessions",
     params(
         ("session_id" = SessionName, Path, description = "The session, percent-encoded"),
-        ("signal_weights" = Option<String>, Query,
+        ("signal_weights" = Option<String>, Query, format = "signal-weights",
             description = "A JSON object with weights from 0 to 10 of any of `confidence`, `loop_detection`, `tool_correctness`, `coherence`"),
-        ("thresholds" = Option<String>, Query,
+        ("thresholds" = Option<String>, Query, format = "thresholds",
             description = "A JSON object with the score from 0 to 1 from which `agent_reliability` or `agent_consistency` passes"),
     ),
     responses((status = 200, description = "Both metrics", body = MetricsReply), Refused)

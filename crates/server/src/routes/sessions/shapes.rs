@@ -18,7 +18,7 @@ use crate::routes::shapes::{AgentName, Moment};
 /// A session, as its agent names it: 1 to 256 bytes.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "only its shape is read, for the document")]
-#[schema(min_length = 1, max_length = 256)]
+#[schema(min_length = 1, max_length = 256, format = "session-id")]
 pub(crate) struct SessionName(String);
 
 /// Signals of the traces of a session.
@@ -36,7 +36,8 @@ pub(crate) struct SignalsRequest {
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "only its shape is read, for the document")]
 pub(crate) struct TraceRequest {
-    #[schema(min_length = 1, max_length = 512)]
+    /// 1 to 512 bytes.
+    #[schema(min_length = 1, max_length = 512, format = "trace-id")]
     trace_id: String,
     /// When it began, which is its place among the others.
     started_at: Option<Moment>,

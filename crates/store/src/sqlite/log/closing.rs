@@ -13,6 +13,9 @@ use crate::sqlite::orgs::OrgKey;
 use crate::sqlite::rows::damaged;
 use crate::sqlite::{identities, rows};
 
+/// How often more sessions are looked at while none of them is over.
+const LOOKS_MAX: usize = 20;
+
 /// An open session that is to be looked at.
 struct Due {
     number: i64,
@@ -36,9 +39,16 @@ impl Due {
 impl Log<'_> {
     /// Closes some of the sessions that are over.
     pub(in crate::sqlite) fn close_sessions(&mut self) -> Result<Vec<Closed>, StoreError> {
-        let mut closed = Vec::new();
-        for due in self.due(self.latest.millis(), CLOSED_AT_ONCE)? {
-            closed.extend(self.look_at(&due, false)?);
+        let mut closed = std::mem::take(&mut self.closed_early);
+        // Those that are only to be looked at later may stand before others that are over.
+        for _ in 0..LOOKS_MAX {
+            let due = self.due(self.latest.millis(), CLOSED_AT_ONCE)?;
+            for due in &due {
+                closed.extend(self.look_at(due, false)?);
+            }
+            if !closed.is_empty() || due.is_empty() {
+                break;
+            }
         }
         Ok(closed)
     }
@@ -59,7 +69,11 @@ impl Log<'_> {
     fn look_at(&mut self, due: &Due, at_any_rate: bool) -> Result<Option<Closed>, StoreError> {
         let Some((org, key)) = due.parsed()? else { return self.set_due(due.number, None).map(|()| None) };
         let held = match self.sessions.take(&key) {
-            None => self.find_session(&key)?,
+            None => match self.find_session(&key) {
+                // One that cannot be read keeps nobody else from being closed.
+                Err(error) if error.is_damage() => None,
+                found => found?,
+            },
             held => held,
         };
         // Of an agent that is erased: it is seen by nobody, and will be deleted.
@@ -109,7 +123,8 @@ impl Log<'_> {
             // What is to be looked at first may have heard of something since: then it is no longer the first.
             for due in self.due(i64::MAX, excess)? {
                 let is_exact = self.is_exact(&due)?;
-                self.look_at(&due, is_exact)?;
+                let closed = self.look_at(&due, is_exact)?;
+                self.closed_early.extend(closed);
             }
         }
     }
@@ -149,6 +164,7 @@ impl Log<'_> {
     }
 
     fn insert_bridge(&mut self, key: OrgKey, identity: IdentityId, event: &Event) -> Result<i64, StoreError> {
+        self.free_event_id(key, event.event_id)?;
         // Somebody may have sent an event of this id before there was the session. A derived one takes its place.
         let mut select = self
             .connection

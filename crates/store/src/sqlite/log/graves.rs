@@ -59,6 +59,8 @@ impl Log<'_> {
             AT_ONCE,
         )?;
         let (sessions, more_sessions) = self.erase_sessions(grave.agent)?;
+        // Some of them may have been open.
+        self.open_sessions = None;
         let evidence = evaluations + runs + events + sessions;
         let done_at = (evidence + sums == 0 && !more_sessions).then(|| self.latest.millis());
         let mut update = self.connection.prepare_cached(

@@ -145,8 +145,10 @@ impl Log<'_> {
         let id: String = select.query_row([number], |row| row.get(0))?;
         let state = refold(self.connection, &id, Seq(number), Cut::default())?;
         let state = state.as_ref().map(Session::to_bytes).unwrap_or_default();
-        let mut update =
-            self.connection.prepare_cached("UPDATE sessions SET state = ?2 WHERE session = ?1")?;
+        let mut update = self.connection.prepare_cached(
+            "UPDATE sessions SET state = ?2, records = (SELECT count(*) FROM session_records r \
+             WHERE r.session = ?1 AND record <> x'') WHERE session = ?1",
+        )?;
         update.execute(params![number, state])?;
         let key = (self.orgs.get(org)?, id.parse().map_err(rows::damaged("a session id"))?);
         self.sessions.forget(&key);

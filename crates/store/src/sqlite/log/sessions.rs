@@ -185,26 +185,31 @@ impl Log<'_> {
         org: &OrgId,
         batch: &Batch,
     ) -> Result<Account, StoreError> {
-        let org = self.orgs.get(org)?;
-        // Before anything is written: an agent whose evidence makes no sense fails only the writes that name it.
+        let (name, org) = (org, self.orgs.get(org)?);
+        // Before anything is written: an agent or a session that makes no sense fails only the writes that name it.
         let agents: HashSet<&str> = batch.records().map(|(origin, _)| origin.agent_id.value).collect();
         for agent in agents {
             self.recall(&(org, agent.parse().map_err(damaged("an agent id"))?), 0)?;
         }
-        let mut account = batch.account;
         let (mut taken, mut places) = (Vec::new(), HashMap::new());
+        for (origin, _) in batch.records() {
+            if let Entry::Vacant(vacant) = places.entry(origin.session) {
+                let key = (org, origin.session.parse().map_err(damaged("a session id"))?);
+                vacant.insert(taken.len());
+                taken.push((self.take_known(&key)?, key));
+            }
+        }
+        let mut account = batch.account;
+        let mut sessions = Vec::with_capacity(taken.len());
+        for (held, key) in taken {
+            account.sessions += u64::from(held.is_none());
+            let is_changed = held.is_none();
+            let held = held.map_or_else(|| self.insert_session(&key), Ok)?;
+            sessions.push(Taken { key, held, is_changed });
+        }
         for (origin, facts) in batch.records() {
-            let place = *match places.entry(origin.session) {
-                Entry::Occupied(known) => known.into_mut(),
-                Entry::Vacant(vacant) => {
-                    let key = (org, origin.session.parse().map_err(damaged("a session id"))?);
-                    let (held, is_new) = self.take_session(&key)?;
-                    account.sessions += u64::from(is_new);
-                    taken.push(Taken { key, held, is_changed: is_new });
-                    vacant.insert(taken.len() - 1)
-                }
-            };
-            let Some(session) = taken.get_mut(place) else { continue };
+            let place = places.get(origin.session).copied();
+            let Some(session) = place.and_then(|place| sessions.get_mut(place)) else { continue };
             let facts: Vec<_> = facts.collect();
             if !session.held.take(&mut self.insert_record, &origin, &facts, self.latest)? {
                 account.duplicates += 1;
@@ -215,9 +220,9 @@ impl Log<'_> {
             account.unknown_events += u64::from(!origin.known);
             account.no_time += u64::from(origin.at.is_none());
         }
-        for Taken { key, mut held, is_changed } in taken {
+        for Taken { key, mut held, is_changed } in sessions {
             if is_changed {
-                self.write_session(&key, &mut held, true)?;
+                self.write_session(name, &key, &mut held, true)?;
             }
             self.hold(key, held);
         }
@@ -238,7 +243,8 @@ impl Log<'_> {
         if let Some(agent) = &signals.agent {
             self.recall(&(org, agent.clone()), 0)?;
         }
-        let (mut held, _) = self.take_session(&key)?;
+        let known = self.take_known(&key)?;
+        let mut held = known.map_or_else(|| self.insert_session(&key), Ok)?;
         let mut upsert = self.connection.prepare_cached(
             "INSERT INTO session_traces (session, trace_id, place, started_ns, confidence, loop_detection, tool_correctness, \
              coherence) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (session, trace_id) DO UPDATE SET \
@@ -263,7 +269,7 @@ impl Log<'_> {
         drop(upsert);
         held.told = signals.agent.clone().or(held.told.take());
         let was_open = held.is_open;
-        let agent = self.write_session(&key, &mut held, was_open)?;
+        let agent = self.write_session(name, &key, &mut held, was_open)?;
         if !was_open {
             self.tell(name, &mut held)?;
         }
@@ -271,14 +277,16 @@ impl Log<'_> {
         self.keep_reply(once, &(), org, || vec![agent])
     }
 
-    /// Takes a session up to change it, and makes it known if it is new; whether it is.
-    fn take_session(&mut self, key: &SessionKey) -> Result<(Held, bool), StoreError> {
-        if let Some(held) = self.sessions.take(key) {
-            return Ok((held, false));
+    /// Takes a session up to change it, if it is known.
+    fn take_known(&mut self, key: &SessionKey) -> Result<Option<Held>, StoreError> {
+        match self.sessions.take(key) {
+            None => self.find_session(key),
+            held => Ok(held),
         }
-        if let Some(held) = self.find_session(key)? {
-            return Ok((held, false));
-        }
+    }
+
+    /// Makes a session known.
+    fn insert_session(&mut self, key: &SessionKey) -> Result<Held, StoreError> {
         // The id may be that of a session whose agent was erased, and which is not gone yet.
         let mut free = self
             .connection
@@ -300,7 +308,7 @@ impl Log<'_> {
             began_ns,
             Timestamp::MIN.nanos()
         ])?;
-        Ok((Held::new(self.connection.last_insert_rowid(), &key.1, now), true))
+        Ok(Held::new(self.connection.last_insert_rowid(), &key.1, now))
     }
 
     /// Takes up a session that is known and not held.
@@ -342,6 +350,7 @@ impl Log<'_> {
     /// Writes what is known of a session of which something has just arrived, and its agent. It is open from then on, or not.
     fn write_session(
         &mut self,
+        org: &OrgId,
         key: &SessionKey,
         held: &mut Held,
         is_open: bool,
@@ -350,7 +359,12 @@ impl Log<'_> {
         let told = held.told.clone().map_or_else(|| held.ledger.agent_id().parse(), Ok);
         let agent: AgentId = told.map_err(damaged("an agent id"))?;
         let number = self.hear_of(key.0, &agent)?;
-        (held.last_seen, held.agent) = (now, Some(agent.clone()));
+        let before = held.agent.replace(agent.clone());
+        held.last_seen = now;
+        // What was told of the agent before is told of this one, at once.
+        if held.event.is_some() && before.as_ref() != Some(&agent) {
+            self.tell(org, held)?;
+        }
         let mut update = self.connection.prepare_cached(
             "UPDATE sessions SET told = ?2, last_seen = ?3, last_ns = ?4, records = ?5, traces = ?6, state = ?7 \
              WHERE session = ?1",

@@ -6,8 +6,8 @@ use renown_core::identity::{Category, Event, Reference, ScoreDelta, identity_of}
 use renown_core::ids::IdentityId;
 use renown_core::units::Unit;
 use renown_store::{
-    EventCursor, LatencySource, NewReputationEvent, NewRun, OrgSettings, PublicationChange, Recorded,
-    ReputationEvent, Retention, Run, RunQuery, Seq, Submitted, Tombstone,
+    LatencySource, NewReputationEvent, NewRun, OrgSettings, PublicationChange, Recorded, ReputationEvent,
+    Retention, Run, RunQuery, Seq, Submitted, TimeCursor, Tombstone,
 };
 use serde_json::json;
 use uuid::Uuid;
@@ -146,7 +146,7 @@ impl<S: Subject> Walk<S> {
         self.both(|store| wait(store.identity_windows(&org, identity, as_of)));
         let limit = self.dice.roll(100) + 1;
         self.both(|store| {
-            let (mut all, mut after): (Vec<ReputationEvent>, Option<EventCursor>) = (Vec::new(), None);
+            let (mut all, mut after): (Vec<ReputationEvent>, Option<TimeCursor>) = (Vec::new(), None);
             loop {
                 let page = wait(store.reputation_events(&org, identity, after, limit))?;
                 all.extend(page.events.into_iter().map(|event| ReputationEvent { seq: Seq(0), ..event }));

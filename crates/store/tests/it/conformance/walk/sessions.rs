@@ -4,8 +4,7 @@ use renown_core::ids::{OrgId, SessionId};
 use renown_core::session_metrics::{Signals, Trace};
 use renown_core::units::Unit;
 use renown_store::{
-    NewSignals, NewTrace, Once, SessionCursor, SessionQuery, SessionTrace, Sessions, StoreError,
-    StoredSession,
+    NewSignals, NewTrace, Once, SessionQuery, SessionTrace, Sessions, StoreError, StoredSession, TimeCursor,
 };
 use serde_json::{Value, json};
 
@@ -144,7 +143,7 @@ fn all(
     loop {
         let page = ask(query.clone())?;
         found.extend(page.sessions.iter().map(tell));
-        let Some(next): Option<SessionCursor> = page.next else { return Ok(found) };
+        let Some(next): Option<TimeCursor> = page.next else { return Ok(found) };
         query.after = Some(next);
     }
 }
