@@ -27,6 +27,7 @@ mod fuzz;
 mod generate;
 mod load;
 mod node;
+mod otlp;
 mod package;
 mod portability;
 mod process;

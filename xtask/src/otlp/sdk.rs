@@ -1,0 +1,77 @@
+//! The OpenTelemetry SDKs of Python and Node, each with the script that sends with it.
+
+use std::env;
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, ensure};
+use serde_json::{Value, json};
+
+use crate::shell::{program, root, run, target_dir};
+use crate::{node, python};
+
+/// The SDK of a language, with the script that sends with it.
+#[derive(Debug)]
+pub(super) struct Sdk {
+    interpreter: PathBuf,
+    folder: PathBuf,
+    script: &'static str,
+}
+
+impl Sdk {
+    /// That of Python, installed if it is not there yet.
+    pub(super) fn python() -> Result<Self> {
+        let interpreter = python::environment("otlp/python")?.join("bin/python");
+        Ok(Self { interpreter, folder: root().join("xtask/otlp/python"), script: "send.py" })
+    }
+
+    /// That of Node, installed if it is not there yet: just what the lock file says.
+    pub(super) fn node() -> Result<Self> {
+        node::ready()?;
+        let (sources, folder) = (root().join("xtask/otlp/node"), target_dir()?.join("xtask/otlp/node"));
+        fs::create_dir_all(&folder)?;
+        // Node looks for packages where a script is.
+        for entry in fs::read_dir(&sources)? {
+            let entry = entry?;
+            fs::copy(entry.path(), folder.join(entry.file_name()))?;
+        }
+        let (lock, stamp) = (folder.join("package-lock.json"), folder.join("node_modules/installed.json"));
+        if fs::read(&stamp).ok() != Some(fs::read(&lock)?) {
+            let npm = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel", "error"];
+            run(program("npm").args(npm).current_dir(&folder))?;
+            // Written last, so that an installation that broke off is made anew.
+            fs::copy(lock, stamp)?;
+        }
+        Ok(Self { interpreter: "node".into(), folder, script: "send.mjs" })
+    }
+
+    /// A script of its folder, with no setting of whoever runs this.
+    pub(super) fn script(&self, name: &str) -> Command {
+        let mut command = program(&self.interpreter);
+        for (name, _) in env::vars_os() {
+            if name.to_string_lossy().starts_with("OTEL_") {
+                command.env_remove(name);
+            }
+        }
+        command.envs([
+            ("NO_PROXY", "127.0.0.1"),
+            ("no_proxy", "127.0.0.1"),
+            ("PYTHONDONTWRITEBYTECODE", "1"),
+        ]);
+        command.arg(self.folder.join(name));
+        command
+    }
+
+    /// Sends all jobs, one after the other.
+    pub(super) fn send(&self, jobs: &[Value]) -> Result<()> {
+        let mut child = self.script(self.script).stdin(Stdio::piped()).spawn()?;
+        let mut input = child.stdin.take().context("a pipe was asked for")?;
+        input.write_all(json!(jobs).to_string().as_bytes())?;
+        drop(input);
+        let status = child.wait()?;
+        ensure!(status.success(), "{} ended with {status}", self.script);
+        Ok(())
+    }
+}
