@@ -109,6 +109,10 @@ impl<'a> Judge<'a> {
         self.warn(&reading.all_warnings());
         let ledger = &reading.ledger;
         let account = ledger.account();
+        // A pipe without a byte is as good as none.
+        if self.args.logs.is_empty() && self.args.submit.is_none() && account == Account::default() {
+            return Received::open(self.args)?.once(self);
+        }
         let selected = match self.select(ledger, logs, &account, reading.first_bad_line()) {
             Ok(selected) => selected,
             Err(failure) => {
@@ -175,7 +179,7 @@ impl<'a> Judge<'a> {
 
     fn print(&self, reports: &[Report<'_>]) -> Result<(), Failure> {
         let is_one = !self.args.all && self.args.last.is_none();
-        crate::printed(print::write(&mut io::stdout().lock(), reports, self.args.format, is_one)).map(|_| ())
+        crate::printed(print::write(io::stdout().lock(), reports, self.args.format, is_one)).map(|_| ())
     }
 
     /// What the logs are called in errors.

@@ -26,7 +26,7 @@ pub struct Recorded {
     pub accepted: usize,
     /// How many had been counted before.
     pub duplicates: usize,
-    /// The first that has the id of an event that a session became. Then nothing was counted.
+    /// The first that has the id of an event that a session became or will become. Then nothing was counted.
     pub refused: Option<usize>,
 }
 

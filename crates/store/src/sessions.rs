@@ -9,13 +9,13 @@
 //! without a time, or with one ahead of the clock, counts by its arrival. A record that arrives later opens the session again, and
 //! its end is told again, in the place of what was told before.
 //!
-//! **Whose it is.** The agent that was sent with signals, the last one; else the one that the records tell.
+//! **Whose it is.** The agent that the records name; where they name none, the one that was last sent with signals.
 //!
 //! **Traces** are those that were sent, and those between the prompts of the scored records (`renown_telemetry::derived`). Of a trace
 //! that is both, each signal that was sent wins.
 
 use renown_core::identity::{Event, bridge, identity_of};
-use renown_core::ids::{AgentId, OrgId, SessionId};
+use renown_core::ids::{AgentId, IdError, OrgId, SessionId};
 use renown_core::session_metrics::{Signals, Source, Trace};
 use renown_core::time::Timestamp;
 use renown_telemetry::account::Account;
@@ -37,6 +37,15 @@ pub(crate) const OPEN_MAX: usize = 100_000;
 
 /// How many sessions are closed at a time.
 pub(crate) const CLOSED_AT_ONCE: usize = 500;
+
+/// Whose a session is.
+pub(crate) fn agent_of(session: Option<&Session>, told: Option<&AgentId>) -> Result<AgentId, IdError> {
+    match (session.and_then(Session::named_agent), told) {
+        (Some(named), _) => named.parse(),
+        (None, Some(told)) => Ok(told.clone()),
+        (None, None) => "unknown".parse(),
+    }
+}
 
 /// When a session is over of which something arrived last then, and whose last event was then.
 pub(crate) fn over_at(last_event: Timestamp, arrived_at: Timestamp) -> Timestamp {

@@ -75,7 +75,7 @@ enum Step {
 #[derive(Debug)]
 pub struct Steps {
     signal: Signal,
-    steps: Vec<(Place, Step)>,
+    taken: Vec<(Place, Step)>,
     /// The first fact of another kind.
     first_other: Option<Place>,
     /// The names of tools by their numbers.
@@ -86,7 +86,7 @@ pub struct Steps {
 impl Steps {
     /// None yet, of a session that is scored by this signal.
     pub fn new(signal: Signal) -> Self {
-        Self { signal, steps: Vec::new(), first_other: None, tools: Vec::new(), numbers: HashMap::new() }
+        Self { signal, taken: Vec::new(), first_other: None, tools: Vec::new(), numbers: HashMap::new() }
     }
 
     /// Adds those of a record, if it is of that signal.
@@ -109,7 +109,7 @@ impl Steps {
                     continue;
                 }
             };
-            self.steps.push((place, step));
+            self.taken.push((place, step));
         }
     }
 
@@ -132,11 +132,11 @@ impl Steps {
             Step::Prompt(_) => (*place, false, None, None),
             Step::Call(tool, ok) => (*place, true, name(tool), ok),
         };
-        self.steps.sort_by(|a, b| order(a).cmp(&order(b)));
+        self.taken.sort_by(|a, b| order(a).cmp(&order(b)));
         let mut seen: HashSet<Fingerprint> = HashSet::new();
         let mut traces: Vec<(Option<Timestamp>, Calls)> = vec![(None, Calls::default())];
         let mut first_prompt = None;
-        for ((is_timeless, at, sequence), step) in self.steps {
+        for ((is_timeless, at, sequence), step) in self.taken {
             match step {
                 Step::Prompt(trace) => {
                     if trace.is_none_or(|trace| seen.insert(trace)) {

@@ -21,6 +21,7 @@ use crate::dialect::Agent;
 use crate::facts::{Batch, Fact, Fingerprint, Origin, Signal, Sourced, Stretch};
 use crate::kept::Kept;
 use crate::limits::SESSIONS_MAX;
+use crate::record::NAMELESS;
 use repeats::Repeats;
 
 pub(crate) use side::Side;
@@ -342,6 +343,11 @@ impl Session {
 
     pub(crate) fn agent(&self) -> Agent {
         self.agent.as_ref().map_or(Agent::Unknown, |best| best.value)
+    }
+
+    /// The id of its agent, if its records name one.
+    pub fn named_agent(&self) -> Option<&str> {
+        self.agent_id.as_ref().filter(|best| best.rank < NAMELESS).map(|best| best.value.as_str())
     }
 
     /// The id of its agent.

@@ -323,6 +323,9 @@ fn session<'a>(fields: &Fields<'_, 'a>) -> Option<Cow<'a, str>> {
     (session.len() <= SESSION_ID_BYTES_MAX).then_some(session)
 }
 
+/// The rank of an agent id that nobody gave.
+pub(crate) const NAMELESS: u8 = 5;
+
 /// Who the agent is, and the masque that it wears.
 #[derive(Clone)]
 struct Identity<'a> {
@@ -361,7 +364,7 @@ impl<'a> Identity<'a> {
             .or_else(|| told(2, Key::GenAiAgentId))
             .or_else(|| told(3, Key::GenAiAgentName))
             .or_else(|| sourced(4, service.cloned()))
-            .unwrap_or(Sourced { rank: 5, value: Cow::Borrowed("unknown") });
+            .unwrap_or(Sourced { rank: NAMELESS, value: Cow::Borrowed("unknown") });
         Self { agent_id, masque: masque(fields) }
     }
 }

@@ -832,7 +832,7 @@ export interface SignalsReply {
 export interface SignalsRequest {
   /** Each trace once. */
   traces: Array<TraceRequest>;
-  /** Whose session it is; if absent as its telemetry says. */
+  /** Whose session it is, where its telemetry names nobody. */
   agent_id?: AgentName | null;
 }
 
@@ -1301,7 +1301,7 @@ export class Client extends Http {
    * Send signals of a session's traces.
    *
    * A trace that was sent before is replaced with all its signals. What is sent wins over what is
-   * derived from telemetry. An `agent_id` says whose session it is, whatever its telemetry says.
+   * derived from telemetry. An `agent_id` says whose session it is, unless its telemetry does.
    */
   addSignals(sessionId: SessionName, body: SignalsRequest, options: PostOptions = {}): Promise<SignalsReply> {
     return this.send({ method: "POST", path: path("/v1/sessions/{session_id}/signals", sessionId), body }, options);

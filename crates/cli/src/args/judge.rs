@@ -62,7 +62,7 @@ pub(crate) struct JudgeArgs {
     #[arg(long, conflicts_with_all = ["all", "last", "min"])]
     pub(crate) watch: bool,
 
-    /// Also send the log to the server at this URL; records that it has already change nothing
+    /// Also send the log to the server at this URL; records with an identity count once however often they are sent
     #[arg(long, value_name = "URL", conflicts_with = "watch", value_hint = ValueHint::Url)]
     pub(crate) submit: Option<ServerUrl>,
 

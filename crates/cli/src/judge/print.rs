@@ -14,18 +14,21 @@ use crate::table::counted;
 
 /// Prints the sessions: one alone, or all in order.
 pub(super) fn write(
-    out: &mut (impl Write + IsTerminal),
+    out: impl Write + IsTerminal,
     reports: &[Report<'_>],
     format: FormatArg,
     is_one: bool,
 ) -> io::Result<()> {
+    let colour = out.is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    // Standard output flushes at every line by itself.
+    let mut out = io::BufWriter::new(out);
     match (format, reports) {
         (FormatArg::Json, [report]) if is_one => {
-            serde_json::to_writer_pretty(&mut *out, report)?;
+            serde_json::to_writer_pretty(&mut out, report)?;
             writeln!(out)?;
         }
         (FormatArg::Json, reports) => {
-            serde_json::to_writer_pretty(&mut *out, reports)?;
+            serde_json::to_writer_pretty(&mut out, reports)?;
             writeln!(out)?;
         }
         (FormatArg::Yaml, reports) => {
@@ -37,7 +40,6 @@ pub(super) fn write(
             }
         }
         (FormatArg::Table, reports) => {
-            let colour = out.is_terminal() && std::env::var_os("NO_COLOR").is_none();
             out.write_all(table(reports, colour).as_bytes())?;
         }
     }

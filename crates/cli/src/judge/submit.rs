@@ -61,7 +61,9 @@ impl Submission {
         server: &ServerUrl,
         key: Option<&str>,
     ) -> Result<(Self, SyncSender<Vec<u8>>), Failure> {
-        let url = format!("{}/otlp/v1/logs", server.as_str());
+        // The address of its receiver is as good as its own.
+        let base = server.as_str().strip_suffix("/otlp").unwrap_or(server.as_str());
+        let url = format!("{base}/otlp/v1/logs");
         let receiver = Server { agent: client::agent(TIME_MAX), url: url.clone(), key: Key::find(key)? };
         let (lines, parts) = sync_channel(PARTS_WAITING);
         let sender = thread::spawn(move || send(&parts, &receiver));

@@ -150,7 +150,7 @@ pub(crate) struct SignalsReply {
 /// Send signals of a session's traces
 ///
 /// A trace that was sent before is replaced with all its signals. What is sent wins over what is derived from telemetry. An
-/// `agent_id` says whose session it is, whatever its telemetry says.
+/// `agent_id` says whose session it is, unless its telemetry does.
 #[utoipa::path(
     post,
     path = "/v1/sessions/{session_id}/signals",

@@ -15,8 +15,8 @@ use crate::error::StoreError;
 use crate::evidence::{Once, Seq};
 use crate::identities::ReputationEvent;
 use crate::sessions::{
-    Closed, NewSignals, NewTrace, OPEN_MAX, SessionQuery, SessionStore, Sessions, StoredSession, bridged,
-    last_event, over_at, traces,
+    Closed, NewSignals, NewTrace, OPEN_MAX, SessionQuery, SessionStore, Sessions, StoredSession, agent_of,
+    bridged, last_event, over_at, traces,
 };
 
 /// All that is known of a session.
@@ -47,10 +47,9 @@ impl Held {
             (!self.records.is_empty()).then(|| Session::of(self.id.as_str(), Cut::default(), self.records()));
         let derived =
             ledger.as_ref().map(|ledger| derived::traces(self.id.as_str(), ledger.signal(), self.records()));
-        let told = ledger.as_ref().map_or("unknown", Session::agent_id);
         let of_traces = || self.traces.iter().filter_map(|trace| trace.started_at).min();
         let began_at = ledger.as_ref().and_then(Session::started_at).or_else(of_traces);
-        let agent = self.told.clone().map_or_else(|| told.parse(), Ok);
+        let agent = agent_of(ledger.as_ref(), self.told.as_ref());
         Ok(StoredSession {
             seq: self.seq,
             id: self.id.clone(),
@@ -210,9 +209,13 @@ impl super::Held {
         }
     }
 
-    /// Whether an id is that of an event that a session became.
+    /// Whether an id is that of an event that a session became or will become.
     pub(super) fn is_bridge(&self, org: &OrgId, event: Uuid) -> bool {
-        self.sessions.iter().any(|(o, held)| o == org && held.event == Some(event))
+        let becomes = |held: &Held| {
+            let agent = held.stored().ok().filter(|_| !held.records.is_empty())?.agent;
+            Some(bridge_id(identity_of(org, &agent), &held.id))
+        };
+        self.sessions.iter().any(|(o, held)| o == org && becomes(held) == Some(event))
     }
 
     /// Forgets the sessions of an agent; how much evidence that was.

@@ -20,6 +20,7 @@
 //!   record. `state` is what the records add up to.
 //! - `due_at` is when a session has to be looked at: it may be over then, or there was something of it since, and it is looked at
 //!   again later. So it does not move with every record. It is null when the session is closed.
+//! - `event_id` is the id of the reputation event that a session became or will become, which nobody else may use.
 //! - A session without a `session_id` is forgotten and waits to be deleted, like those of an agent that is no more.
 //! - `agents` holds what can be made again from the evaluations: the sums of the window. `renown verify` does so. Up to
 //!   which place of its organization's log a row is current is in `orgs.settled`.

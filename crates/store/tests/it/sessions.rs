@@ -127,11 +127,22 @@ fn what_was_told_moves_with_the_agent() {
     hand.turn(5000);
     closed(&store);
     assert_eq!((deltas(&store, "unknown"), deltas(&store, "named").len()), (vec![], 1));
-    // Somebody who sends signals says whose it is, at once.
-    let signals = NewSignals { agent: Some("told".parse().unwrap()), traces: Vec::new() };
-    wait(store.add_signals(&default_org(), &"s".parse().unwrap(), signals, None)).unwrap();
-    assert_eq!((deltas(&store, "named"), deltas(&store, "told").len()), (vec![], 1));
-    assert_eq!(find(&store, "s").unwrap().agent.as_str(), "told");
+    // Who sends signals says whose it is only where the records do not.
+    let tell = |session: &str| {
+        let signals = NewSignals { agent: Some("told".parse().unwrap()), traces: Vec::new() };
+        wait(store.add_signals(&default_org(), &session.parse().unwrap(), signals, None)).unwrap();
+        find(&store, session).unwrap().agent.to_string()
+    };
+    assert_eq!(tell("s"), "named");
+    let nameless = serde_json::json!({"resourceLogs": [{"scopeLogs": [{"logRecords":
+        [tool("t", 1, -60 * MINUTE, "Edit", true)]}]}]});
+    wait(store.add_records(&default_org(), batch(&nameless))).unwrap();
+    hand.turn(5000);
+    closed(&store);
+    assert_eq!(
+        (tell("t"), deltas(&store, "unknown"), deltas(&store, "told").len()),
+        ("told".to_owned(), vec![], 1)
+    );
     drop(store);
     verify(scratch.path()).unwrap();
 }
@@ -147,6 +158,8 @@ fn an_event_that_follows_from_a_session_cannot_be_sent() {
     let recorded = wait(store.add_reputation_events(&default_org(), vec![forged.clone()], None)).unwrap();
     assert_eq!((recorded.accepted, recorded.refused), (1, None));
     send(&store, "a", &[tool("s", 1, -60 * MINUTE, "Edit", true)]);
+    let refused = wait(store.add_reputation_events(&default_org(), vec![forged.clone()], None)).unwrap();
+    assert_eq!(refused.refused, Some(0), "also before it is closed");
     hand.turn(5000);
     closed(&store);
     assert_eq!(deltas(&store, "a"), [300_000]);

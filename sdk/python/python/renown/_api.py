@@ -914,7 +914,7 @@ class SignalsRequest(TypedDict):
     traces: list[TraceRequest]
     """Each trace once."""
     agent_id: NotRequired[AgentName | None]
-    """Whose session it is; if absent as its telemetry says."""
+    """Whose session it is, where its telemetry names nobody."""
 
 
 class TraceRequest(TypedDict):
@@ -1734,12 +1734,12 @@ class Client(Http):
         """Send signals of a session's traces.
 
         A trace that was sent before is replaced with all its signals. What is sent wins over what
-        is derived from telemetry. An `agent_id` says whose session it is, whatever its telemetry
-        says.
+        is derived from telemetry. An `agent_id` says whose session it is, unless its telemetry
+        does.
 
         :param session_id: The session, percent-encoded
         :param traces: Each trace once.
-        :param agent_id: Whose session it is; if absent as its telemetry says.
+        :param agent_id: Whose session it is, where its telemetry names nobody.
         """
         reply: SignalsReply = self._send(
             Request("POST", path("/v1/sessions/{session_id}/signals", session_id), body={"traces": traces}, optional={"agent_id": agent_id}, idempotency_key=idempotency_key),
@@ -2607,12 +2607,12 @@ class AsyncClient(AsyncHttp):
         """Send signals of a session's traces.
 
         A trace that was sent before is replaced with all its signals. What is sent wins over what
-        is derived from telemetry. An `agent_id` says whose session it is, whatever its telemetry
-        says.
+        is derived from telemetry. An `agent_id` says whose session it is, unless its telemetry
+        does.
 
         :param session_id: The session, percent-encoded
         :param traces: Each trace once.
-        :param agent_id: Whose session it is; if absent as its telemetry says.
+        :param agent_id: Whose session it is, where its telemetry names nobody.
         """
         reply: SignalsReply = await self._send(
             Request("POST", path("/v1/sessions/{session_id}/signals", session_id), body={"traces": traces}, optional={"agent_id": agent_id}, idempotency_key=idempotency_key),

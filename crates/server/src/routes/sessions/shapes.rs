@@ -25,7 +25,7 @@ pub(crate) struct SessionName(String);
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "only its shape is read, for the document")]
 pub(crate) struct SignalsRequest {
-    /// Whose session it is; if absent as its telemetry says.
+    /// Whose session it is, where its telemetry names nobody.
     agent_id: Option<AgentName>,
     /// Each trace once.
     #[schema(min_items = 1)]

@@ -89,6 +89,34 @@ async fn past_64_mib_in_flight_a_sender_is_told_to_come_back() {
 }
 
 #[tokio::test]
+async fn what_waits_for_the_store_counts_also_when_its_sender_is_gone() {
+    let server = start_with(Setup::default()).await;
+    server.store.shut();
+    let large = padded(16 * MIB);
+    // The last one comes plain: what is compressed is held beside what it is inflated to, for which there would be no room.
+    for is_gzip in [true, false, true, false] {
+        let post = Post::logs(&server, JSON, large.clone());
+        let post = if is_gzip { post.gzip() } else { post };
+        let mut stream = TcpStream::connect(server.otlp_http).await.unwrap();
+        stream.write_all(&[post.head().as_bytes(), &post.body].concat()).await.unwrap();
+        server.store.has_come().await;
+    }
+    for post in [Post::logs(&server, JSON, as_json(&session())), Post::logs(&server, JSON, large).gzip()] {
+        let reply = post.send().await;
+        assert_eq!(
+            (reply.refusal(), reply.header("retry-after")),
+            ((503, "overloaded".to_owned()), Some("1"))
+        );
+    }
+    server.store.open();
+    // All of it is kept, and then there is room again.
+    while Post::logs(&server, JSON, as_json(&session())).send().await.status == 503 {
+        tokio::task::yield_now().await;
+    }
+    is_up(&server).await;
+}
+
+#[tokio::test]
 async fn a_record_with_100_000_attributes_is_read_up_to_the_first_1024() {
     let server = start_with(Setup::default()).await;
     let mut record = prompt("s-1");

@@ -203,15 +203,14 @@ impl Log<'_> {
         self.change_sums(&changes, -1)
     }
 
-    /// The first of these ids that is that of an event that a session became.
+    /// The first of these ids that is that of an event that a session became or will become.
     pub(super) fn first_bridge(
         &self,
         org: OrgKey,
         ids: impl Iterator<Item = uuid::Uuid>,
     ) -> Result<Option<usize>, StoreError> {
         let mut select = self.connection.prepare_cached(
-            "SELECT 1 FROM reputation_events e JOIN sessions s ON s.event = e.event JOIN agents a ON a.agent = s.agent \
-             WHERE e.org = ?1 AND e.event_id = ?2",
+            "SELECT 1 FROM sessions s JOIN agents a ON a.agent = s.agent WHERE s.event_id = ?2 AND s.org = ?1",
         )?;
         for (index, id) in ids.enumerate() {
             if select.exists(params![org, id.as_bytes()])? {

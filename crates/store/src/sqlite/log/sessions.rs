@@ -7,6 +7,7 @@ use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
 use lru::LruCache;
+use renown_core::identity::{bridge_id, identity_of};
 use renown_core::ids::{AgentId, OrgId, SessionId};
 use renown_core::time::Timestamp;
 use renown_telemetry::account::Account;
@@ -18,7 +19,7 @@ use rusqlite::{Statement, params};
 use super::Log;
 use crate::error::StoreError;
 use crate::evidence::{Once, Seq};
-use crate::sessions::{NewSignals, last_event, over_at};
+use crate::sessions::{NewSignals, agent_of, last_event, over_at};
 use crate::sqlite::orgs::OrgKey;
 use crate::sqlite::rows::{damaged, nanos, time};
 use crate::sqlite::sessions::ledger;
@@ -356,8 +357,7 @@ impl Log<'_> {
         is_open: bool,
     ) -> Result<AgentId, StoreError> {
         let now = self.latest;
-        let told = held.told.clone().map_or_else(|| held.ledger.agent_id().parse(), Ok);
-        let agent: AgentId = told.map_err(damaged("an agent id"))?;
+        let agent = agent_of(held.scored(), held.told.as_ref()).map_err(damaged("an agent id"))?;
         let number = self.hear_of(key.0, &agent)?;
         let before = held.agent.replace(agent.clone());
         held.last_seen = now;
@@ -379,11 +379,13 @@ impl Log<'_> {
             held.scored().map(Session::to_bytes).unwrap_or_default(),
         ])?;
         // Apart, because an indexed column that is set is written to its index also where it stays the same.
-        let mut moves = self
-            .connection
-            .prepare_cached("UPDATE sessions SET agent = ?2, began_ns = ?3 WHERE session = ?1 AND (agent, began_ns) <> (?2, ?3)")?;
+        let mut moves = self.connection.prepare_cached(
+            "UPDATE sessions SET agent = ?2, began_ns = ?3, event_id = ?4 WHERE session = ?1 \
+             AND (agent <> ?2 OR began_ns <> ?3 OR event_id IS NOT ?4)",
+        )?;
         held.began_at = self.began_at(held)?;
-        moves.execute(params![held.number, number, held.began_at.nanos()])?;
+        let event_id = held.scored().map(|_| bridge_id(identity_of(org, &agent), &key.1).into_bytes());
+        moves.execute(params![held.number, number, held.began_at.nanos(), event_id])?;
         if is_open && !held.is_open {
             let due_at = over_at(held.last_event, now).millis();
             let mut open =

@@ -215,13 +215,14 @@ CREATE TABLE sessions (
     records    INTEGER NOT NULL DEFAULT 0,
     traces     INTEGER NOT NULL DEFAULT 0,
     state      BLOB NOT NULL,
-    event      INTEGER
+    event      INTEGER,
+    event_id   BLOB
 ) STRICT;
 CREATE UNIQUE INDEX sessions_by_id ON sessions (org, session_id) WHERE session_id IS NOT NULL;
 CREATE INDEX sessions_by_begin ON sessions (org, began_ns);
 CREATE INDEX sessions_by_agent ON sessions (agent, began_ns);
 CREATE INDEX sessions_open ON sessions (due_at) WHERE due_at IS NOT NULL;
-CREATE INDEX sessions_by_event ON sessions (event) WHERE event IS NOT NULL;
+CREATE INDEX sessions_by_event_id ON sessions (event_id) WHERE event_id IS NOT NULL;
 
 CREATE TABLE session_records (
     session INTEGER NOT NULL,
