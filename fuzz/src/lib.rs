@@ -4,6 +4,7 @@ mod chance;
 
 use renown_core::units::NanoUsd;
 use renown_telemetry::facts::{Batch, Fact};
+use renown_telemetry::kept::{Kept, decode, encode};
 use renown_telemetry::ledger::{Cut, Ledger, Session};
 use renown_telemetry::limits::{
     AGENT_ID_CHARS_MAX, ERROR_TYPE_BYTES_MAX, FACT_TEXT_CHARS_MAX, MASQUE_CHARS_MAX, SESSION_ID_BYTES_MAX,
@@ -36,6 +37,20 @@ pub fn is_bounded(batch: &Batch, input_bytes: usize) {
         bytes += origin.masque.map_or(0, |masque| masque.value.len());
         bytes += facts.map(|fact| text_bytes(&fact)).sum::<usize>();
         assert!(bytes <= TEXT_PER_RECORD, "{bytes} bytes of text in one record");
+    }
+}
+
+/// A store gives every record back as it was, and a session in bytes goes on as if it had not stopped.
+pub fn is_kept(batch: &Batch) {
+    for (origin, facts) in batch.records() {
+        let facts: Vec<_> = facts.collect();
+        let bytes = encode(&origin, facts.iter().cloned());
+        let mut session = Session::new(origin.session);
+        session.take(&origin, &facts, |_| true);
+        let state = session.to_bytes();
+        let again = Session::from_bytes(origin.session, &state).map(|again| again.to_bytes());
+        assert_eq!(again, Some(state));
+        assert_eq!(decode(origin.session, origin.repeat, &bytes), Some(Kept { origin, facts }));
     }
 }
 

@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use renown_fuzz::{is_bounded, prices, reports, reports_of, twice};
+use renown_fuzz::{is_bounded, is_kept, prices, reports, reports_of, twice};
 use renown_telemetry::facts::Batch;
 use renown_telemetry::json::{read, read_in_parts};
 use renown_telemetry::ledger::{Cut, Ledger};
@@ -33,6 +33,7 @@ fuzz_target!(|input: &[u8]| {
     }
     full(&mut part);
     is_bounded(&whole, input.len());
+    is_kept(&whole);
     assert_eq!(reports(&whole), reports_of(&ledger));
     twice(&whole);
 });

@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use renown_fuzz::{is_bounded, prices, reports, twice};
+use renown_fuzz::{is_bounded, is_kept, prices, reports, twice};
 use renown_telemetry::facts::{Batch, Signal};
 use renown_telemetry::protobuf::read;
 
@@ -18,6 +18,7 @@ fuzz_target!(|input: &[u8]| {
         }
     }
     is_bounded(&both, 2 * input.len());
+    is_kept(&both);
     reports(&both);
     twice(&both);
 });

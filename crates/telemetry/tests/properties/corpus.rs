@@ -1,4 +1,4 @@
-//! The seeds of the fuzz targets, in `fuzz/corpus`: one record of each event in JSON and in protobuf, and edge cases.
+//! The seeds of the fuzz targets, in `fuzz/corpus`: one record of each event in JSON, in protobuf and as it is kept, and edge cases.
 //!
 //! Made anew by `MAKE_SEEDS=1 cargo test -p renown-telemetry --test properties seeds`.
 
@@ -7,6 +7,10 @@
 use std::path::Path;
 use std::{env, fs};
 
+use renown_telemetry::kept::encode;
+use renown_telemetry::ledger::Session;
+
+use crate::batch_of;
 use crate::dice::Dice;
 use crate::events::{EVENTS, SPANS};
 use crate::json::{Spelling, line};
@@ -73,6 +77,18 @@ const BODIES: [(&str, &[u8]); 7] = [
     ("not-utf8", &[0x0a, 0x07, 0x12, 0x05, 0x12, 0x03, 0x62, 0x01, 0xff]),
 ];
 
+/// What a store keeps of a line of one record: the record, and the state of its session. None where it belongs to no session.
+fn kept(line: &str) -> impl Iterator<Item = (&'static str, Vec<u8>)> {
+    let batch = batch_of(&[line.to_owned()]);
+    let record = batch.records().next().map(|(origin, facts)| {
+        let facts: Vec<_> = facts.collect();
+        let mut session = Session::new(origin.session);
+        session.take(&origin, &facts, |_| true);
+        [("record", encode(&origin, facts)), ("session", session.to_bytes())]
+    });
+    record.into_iter().flatten()
+}
+
 /// Every seed: its path in the folder and its bytes.
 fn seeds() -> Vec<(String, Vec<u8>)> {
     let mut seeds = Vec::new();
@@ -83,7 +99,9 @@ fn seeds() -> Vec<(String, Vec<u8>)> {
         // Every other in a spelling that is not the usual one.
         let spelling = if number % 2 == 0 { Spelling::Any } else { Spelling::Usual };
         let list = [record];
-        seeds.push((format!("json/{name}"), line(&list, spelling, &mut Dice(number)).into_bytes()));
+        let text = line(&list, spelling, &mut Dice(number));
+        seeds.extend(kept(&text).map(|(what, bytes)| (format!("kept/{name}-{what}"), bytes)));
+        seeds.push((format!("json/{name}"), text.into_bytes()));
         for (_, body) in bodies(&list, &mut Dice(number)) {
             seeds.push((format!("protobuf/{name}"), body));
         }
