@@ -122,7 +122,7 @@ fn fill(data: &Path) -> Result<()> {
             let signals = NewSignals { agent: Some(text(number)?.parse()?), traces };
             runtime.block_on(store.add_signals(&org, &id.parse()?, signals, None))?;
         } else {
-            runtime.block_on(store.add_records(&org, records(&id, number)?))?;
+            runtime.block_on(store.add_records(&org, records(&id, number)?, None))?;
         }
     }
     Ok(())

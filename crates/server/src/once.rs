@@ -34,6 +34,14 @@ pub(crate) enum Begun {
     Fresh(Bytes, Ticket),
 }
 
+/// What is known of a request whose body was read.
+pub(crate) enum Looked {
+    /// It was answered before.
+    Replay(SavedReply),
+    /// It is new.
+    Fresh(Ticket),
+}
+
 /// A request that is being answered. While this lives, the same key is refused.
 pub(crate) struct Ticket(Option<Flight>);
 
@@ -72,9 +80,23 @@ pub(crate) async fn begin(
     body: Body,
 ) -> Result<Begun, ApiError> {
     let body = read_json(headers, body, api.limits.body_time_max).await?;
-    let Some(key) = read_key(headers)? else { return Ok(Begun::Fresh(body, Ticket(None))) };
+    Ok(match look(api, org, route, headers, &body).await? {
+        Looked::Replay(saved) => Begun::Replay(saved),
+        Looked::Fresh(ticket) => Begun::Fresh(body, ticket),
+    })
+}
+
+/// Looks whether a POST was answered before. What it asks for is its route and its body.
+pub(crate) async fn look(
+    api: &Api,
+    org: &OrgId,
+    route: &str,
+    headers: &HeaderMap,
+    body: &[u8],
+) -> Result<Looked, ApiError> {
+    let Some(key) = read_key(headers)? else { return Ok(Looked::Fresh(Ticket(None))) };
     let fingerprint =
-        Sha256::new().chain_update(route).chain_update([0]).chain_update(&body).finalize().into();
+        Sha256::new().chain_update(route).chain_update([0]).chain_update(body).finalize().into();
     let place = (org.clone(), key);
     let flights = Arc::clone(&api.in_flight.0);
     if !flights.lock().unwrap_or_else(PoisonError::into_inner).insert(place.clone()) {
@@ -82,8 +104,8 @@ pub(crate) async fn begin(
     }
     let flight = Flight { flights, place, fingerprint };
     match api.store.saved_reply(org, &flight.place.1).await? {
-        None => Ok(Begun::Fresh(body, Ticket(Some(flight)))),
-        Some(saved) if saved.fingerprint == fingerprint => Ok(Begun::Replay(saved)),
+        None => Ok(Looked::Fresh(Ticket(Some(flight)))),
+        Some(saved) if saved.fingerprint == fingerprint => Ok(Looked::Replay(saved)),
         Some(_) => Err(ApiError::new(Code::Conflict, "this Idempotency-Key was used for another request")),
     }
 }

@@ -19,7 +19,8 @@
 //!
 //! **What is answered.** One body is one write, all or none: what cannot be read is 400 and counts nothing. Records with a
 //! number that cannot be are rejected one by one and told in the partial success; events that nobody knows, repeats and records
-//! without a session are accepted. Metrics are accepted and dropped without a look. Replies are in the encoding of the request;
+//! without a session are accepted. An `Idempotency-Key` makes a retry return the first reply, which tells records apart that do
+//! not say which they are. Metrics are accepted and dropped without a look. Replies are in the encoding of the request;
 //! a head that is no request at all is refused as everywhere.
 //!
 //! JSON may hold logs and spans in one body, as files do; each is read as what it is.
@@ -41,6 +42,7 @@ use std::time::Instant;
 use axum::body::Body;
 use axum::response::Response;
 use bytes::Bytes;
+use hyper::header::EXPECT;
 use hyper::http::request::Parts;
 use hyper::{Method, Request, StatusCode, Version};
 use renown_core::ids::OrgId;
@@ -52,12 +54,13 @@ use tokio::sync::Semaphore;
 use crate::api::Api;
 use crate::door;
 use crate::error::{ApiError, Code};
+use crate::once::{self, Looked, Ticket};
 use crate::rate::Rate;
 
 pub use admit::OtlpAuth;
 use budget::{Budget, Hold, IN_FLIGHT_BYTES_MAX};
 use form::Form;
-use read::{READERS_MAX, Read, Rejected};
+use read::{READERS_MAX, Read};
 pub(crate) use reply::Shape;
 
 /// What the receivers share.
@@ -130,6 +133,8 @@ impl Call {
         let of_path = |path: &str| Kind::ALL.into_iter().find(|kind| kind.path() == path);
         let kind = match arrival.port {
             Port::Api | Port::OtlpHttp if path.starts_with("/otlp/") => of_path(path),
+            // Where exporters send that were given the address of the API: they are told where to.
+            Port::Api if matches!(path, "/v1/logs" | "/v1/traces") => None,
             Port::Api => return None,
             Port::OtlpHttp => of_path(&format!("/otlp{path}")),
             Port::OtlpGrpc => grpc::kind(path),
@@ -157,34 +162,45 @@ pub(crate) async fn answer(
     rate: &mut Option<Rate>,
 ) -> Response {
     let (parts, mut body) = request.into_parts();
-    match receive(api, arrival, call, &parts, &mut body, rate).await {
-        Ok((kind, rejected)) => call.shape.accepted(kind, rejected.as_ref()),
+    let received = match admitted(api, arrival, call, &parts, &body, rate) {
+        Ok(admitted) => receive(api, admitted, &parts, &mut body).await,
+        // Whoever asks before it sends is not told to go on.
+        Err(error) if parts.headers.contains_key(EXPECT) => return call.shape.refused(error),
+        Err(error) => Err(error),
+    };
+    match received {
+        Ok(message) => call.shape.accepted(message),
         Err(error) => {
             // A sender that is still sending reads no reply.
             if error.code() != Code::Timeout {
-                body::discard(&mut body, api.limits.body_time_max).await;
+                body::discard(&mut body).await;
             }
             call.shape.refused(error)
         }
     }
 }
 
-async fn receive(
-    api: &Arc<Api>,
+/// A request whose head says that it can be taken.
+struct Admitted {
+    org: OrgId,
+    kind: Kind,
+    form: Form,
+    shape: Shape,
+}
+
+fn admitted(
+    api: &Api,
     arrival: Arrival,
     call: Call,
     parts: &Parts,
-    body: &mut Body,
+    body: &Body,
     rate: &mut Option<Rate>,
-) -> Result<(Kind, Option<Rejected>), ApiError> {
+) -> Result<Admitted, ApiError> {
     if arrival.port == Port::OtlpGrpc && call.shape != Shape::Grpc {
         let error = "this port takes gRPC over HTTP/2, expected the content type application/grpc: OTLP over HTTP has a port of its own, 4318 by default, and the API's port takes it below /otlp";
         return Err(ApiError::new(Code::UnsupportedMediaType, error));
     }
-    let kind = call.kind.ok_or_else(|| {
-        let error = "there is nothing here: telemetry goes to v1/logs, v1/traces and v1/metrics, or in gRPC to the three Export calls of OTLP";
-        ApiError::new(Code::NotFound, error)
-    })?;
+    let kind = call.kind.ok_or_else(|| nothing_here(arrival, parts))?;
     if parts.method != Method::POST {
         return Err(ApiError::new(Code::MethodNotAllowed, "telemetry is sent with POST"));
     }
@@ -195,46 +211,82 @@ async fn receive(
         counted.check()?;
     }
     let form = Form::of(call, kind, &parts.headers)?;
+    body::check_length(body, form)?;
+    Ok(Admitted { org, kind, form, shape: call.shape })
+}
+
+/// Where telemetry goes, for whoever is at the wrong place.
+fn nothing_here(arrival: Arrival, parts: &Parts) -> ApiError {
+    let error = match arrival.port {
+        Port::Api => {
+            "there is nothing here: on this port telemetry goes to /otlp/v1/logs, /otlp/v1/traces and /otlp/v1/metrics"
+        }
+        Port::OtlpHttp if grpc::kind(parts.uri.path()).is_some() => {
+            "this port takes OTLP over HTTP: OTLP over gRPC has a port of its own, 4317 by default"
+        }
+        Port::OtlpHttp => "there is nothing here: telemetry goes to /v1/logs, /v1/traces and /v1/metrics",
+        Port::OtlpGrpc => "there is nothing here: telemetry goes to the three Export calls of OTLP",
+    };
+    ApiError::new(Code::NotFound, error)
+}
+
+/// Takes a body in and keeps what it holds; the message of the reply.
+async fn receive(
+    api: &Arc<Api>,
+    admitted: Admitted,
+    parts: &Parts,
+    body: &mut Body,
+) -> Result<Vec<u8>, ApiError> {
     let mut hold = api.telemetry.budget.hold();
-    let prefix = if form.is_framed { grpc::PREFIX_BYTES } else { 0 };
-    let taken = body::take_in(body, prefix, &mut hold, api.limits.body_time_max).await;
+    let taken = body::take_in(body, admitted.form, &mut hold, api.limits.body_time_max).await;
     let kept = match taken {
         Ok(bytes) => {
+            let Admitted { org, kind, shape, .. } = &admitted;
+            let route = format!("POST {} {shape:?}", kind.path());
+            let ticket = match once::look(api, org, &route, &parts.headers, &bytes).await? {
+                Looked::Replay(saved) => return Ok(saved.body),
+                Looked::Fresh(ticket) => ticket,
+            };
             // In a task of its own: what waits for the store is there, and counts against the budget, also when its sender is gone.
-            let keep = tokio::spawn(keep(Arc::clone(api), org, form, kind, bytes, hold));
+            let keep = tokio::spawn(keep(Arc::clone(api), admitted, bytes, hold, ticket));
             keep.await.unwrap_or_else(|error| resume_unwind(error.into_panic()))
         }
         Err(error) => Err(error),
     };
-    kept.map(|rejected| (kind, rejected)).inspect_err(|error| {
+    kept.inspect_err(|error| {
         let is_bad = matches!(error.code(), Code::BadJson | Code::ValidationError | Code::TooLarge);
         api.measures.telemetry(&Account { bad_lines: u64::from(is_bad), ..Account::default() });
     })
 }
 
-/// Reads the records of a body and writes them; those that were rejected.
+/// Reads the records of a body and writes them; the message of the reply.
 async fn keep(
     api: Arc<Api>,
-    org: OrgId,
-    form: Form,
-    kind: Kind,
+    admitted: Admitted,
     body: Bytes,
     hold: Hold,
-) -> Result<Option<Rejected>, ApiError> {
+    ticket: Ticket,
+) -> Result<Vec<u8>, ApiError> {
+    let Admitted { org, kind, form, shape } = admitted;
     let Read { batch, rejected, hold } = read::read(&api, body, form, kind, hold).await?;
+    let message = shape.message(kind, rejected.as_ref());
     if kind == Kind::Metrics {
-        return Ok(None);
+        return Ok(message);
     }
     let account = if batch.is_empty() {
         // There is nothing to write, but whoever sends it is told whether there could be.
         api.store.ready().await?;
         batch.account
     } else {
-        api.store.add_records(&org, batch).await?
+        let once = ticket.once::<Account>(|| {
+            let message = message.clone();
+            Box::new(move |_| (StatusCode::OK.as_u16(), message))
+        });
+        api.store.add_records(&org, batch, once).await?
     };
     drop(hold);
     api.measures.telemetry(&account);
-    Ok(rejected)
+    Ok(message)
 }
 
 /// Whose records they are.

@@ -169,6 +169,8 @@ async fn connect(api: &Arc<Api>, router: Router, arrival: Arrival, stream: TcpSt
     } else {
         let mut http = http1::Builder::new();
         http.timer(TokioTimer::new()).header_read_timeout(time_max).max_header_size(HEAD_BYTES_MAX);
+        // A client that has nothing more to say still reads.
+        http.half_close(true);
         let _ = watcher.watch(http.serve_connection(wire, service)).await;
     }
 }

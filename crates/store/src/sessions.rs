@@ -212,7 +212,12 @@ pub struct Closed {
 /// The sessions of many organizations.
 pub trait SessionStore: Send + Sync + 'static {
     /// Adds the records of a batch, each once, all or none; what became of them. The organization has to exist.
-    fn add_records<'a>(&'a self, org: &OrgId, batch: Batch) -> Reply<'a, Account>;
+    fn add_records<'a>(
+        &'a self,
+        org: &OrgId,
+        batch: Batch,
+        once: Option<Once<Account>>,
+    ) -> Reply<'a, Account>;
 
     /// Keeps signals of a session. The organization has to exist.
     fn add_signals<'a>(

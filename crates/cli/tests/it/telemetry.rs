@@ -23,7 +23,7 @@ impl Received {
         for line in lines {
             let mut batch = Batch::default();
             renown_telemetry::json::read(line.as_bytes(), 1, &Prices::default(), &mut batch).unwrap();
-            wait(self.0.add_records(&DEFAULT_ORG.parse().unwrap(), batch)).unwrap();
+            wait(self.0.add_records(&DEFAULT_ORG.parse().unwrap(), batch, None)).unwrap();
         }
         self
     }

@@ -11,13 +11,19 @@ use http_body_util::BodyExt;
 use hyper::body::Body as _;
 
 use super::budget::Hold;
+use super::form::Form;
+use super::grpc::PREFIX_BYTES;
 use crate::error::{ApiError, Code};
 
 /// The largest body, as it arrives and after it is inflated.
 pub(crate) const OTLP_BODY_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// How much of a refused body is read and thrown away, so that its sender gets to read the refusal.
-const DRAINED_BYTES_MAX: usize = 16 * OTLP_BODY_BYTES_MAX;
+const DRAINED_BYTES_MAX: usize = 4 * OTLP_BODY_BYTES_MAX;
+
+/// How long it may take, and how long its sender may pause: one that waits for the reply sends nothing.
+const DRAIN_TIME_MAX: Duration = Duration::from_secs(10);
+const PAUSE_MAX: Duration = Duration::from_millis(500);
 
 /// How much is inflated before the budget is asked again.
 const STEP_BYTES: usize = 64 * 1024;
@@ -28,10 +34,24 @@ pub(super) fn too_large(what: &str) -> ApiError {
     ApiError::new(Code::TooLarge, error)
 }
 
-/// The bytes of a body that arrives in time. `extra` is what it has beside its message.
+/// The most bytes that a body of a form may have: in a frame it has some beside its message.
+fn bytes_max(form: Form) -> usize {
+    OTLP_BODY_BYTES_MAX + if form.is_framed { PREFIX_BYTES } else { 0 }
+}
+
+/// Whether a body is as short as it has to be, as far as its head says.
+pub(super) fn check_length(body: &Body, form: Form) -> Result<(), ApiError> {
+    let announced = body.size_hint().lower();
+    if announced > bytes_max(form) as u64 {
+        return Err(too_large(&format!("has {announced} bytes")));
+    }
+    Ok(())
+}
+
+/// The bytes of a body that arrives in time.
 pub(super) async fn take_in(
     body: &mut Body,
-    extra: usize,
+    form: Form,
     hold: &mut Hold,
     time_max: Duration,
 ) -> Result<Bytes, ApiError> {
@@ -39,16 +59,12 @@ pub(super) async fn take_in(
         let error = format!("the body did not arrive within {} s", time_max.as_secs());
         ApiError::new(Code::Timeout, error)
     };
-    let bytes_max = OTLP_BODY_BYTES_MAX + extra;
-    tokio::time::timeout(time_max, read(body, bytes_max, hold)).await.map_err(slow)?
+    tokio::time::timeout(time_max, read(body, bytes_max(form), hold)).await.map_err(slow)?
 }
 
 async fn read(body: &mut Body, bytes_max: usize, hold: &mut Hold) -> Result<Bytes, ApiError> {
     let mut first = Bytes::new();
     let mut all = BytesMut::new();
-    if body.size_hint().lower() > bytes_max as u64 {
-        return Err(too_large(&format!("has {} bytes", body.size_hint().lower())));
-    }
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|_| ApiError::invalid("the body ended before it was complete"))?;
         let Ok(bytes) = frame.into_data() else { continue };
@@ -69,17 +85,16 @@ async fn read(body: &mut Body, bytes_max: usize, hold: &mut Hold) -> Result<Byte
 }
 
 /// Reads what a refused sender still sends, for so long and so much.
-pub(super) async fn discard(body: &mut Body, time_max: Duration) {
+pub(super) async fn discard(body: &mut Body) {
     let drained = async {
         let mut seen = 0;
-        while let Some(Ok(frame)) = body.frame().await {
+        while seen <= DRAINED_BYTES_MAX
+            && let Ok(Some(Ok(frame))) = tokio::time::timeout(PAUSE_MAX, body.frame()).await
+        {
             seen += frame.data_ref().map_or(0, Bytes::len);
-            if seen > DRAINED_BYTES_MAX {
-                break;
-            }
         }
     };
-    let _ = tokio::time::timeout(time_max, drained).await;
+    let _ = tokio::time::timeout(DRAIN_TIME_MAX, drained).await;
 }
 
 /// A body that is being inflated: gzip, of one member or several.

@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 use super::form::content_type;
 use super::read::Rejected;
 use super::{Kind, Port, grpc};
-use crate::error::{ApiError, Code, json as json_reply};
+use crate::error::{ApiError, Code, json_bytes};
 
 /// How a request is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,12 +35,20 @@ impl Shape {
         }
     }
 
-    /// The records were taken, but for some that were rejected.
-    pub(super) fn accepted(self, kind: Kind, rejected: Option<&Rejected>) -> Response {
+    /// What is said when the records were taken, but for some that were rejected.
+    pub(super) fn message(self, kind: Kind, rejected: Option<&Rejected>) -> Vec<u8> {
         match self {
-            Self::Json => json_reply(StatusCode::OK, &partial_success(kind, rejected)),
-            Self::Protobuf => protobuf(StatusCode::OK, response_message(rejected)),
-            Self::Grpc => grpc::accepted(&response_message(rejected)),
+            Self::Json => partial_success(kind, rejected).to_string().into_bytes(),
+            Self::Protobuf | Self::Grpc => response_message(rejected),
+        }
+    }
+
+    /// The reply that says so.
+    pub(super) fn accepted(self, message: Vec<u8>) -> Response {
+        match self {
+            Self::Json => json_bytes(StatusCode::OK, message),
+            Self::Protobuf => protobuf(StatusCode::OK, message),
+            Self::Grpc => grpc::accepted(&message),
         }
     }
 

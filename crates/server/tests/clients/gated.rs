@@ -212,12 +212,17 @@ impl IdentityStore for Gated {
 }
 
 impl SessionStore for Gated {
-    fn add_records<'a>(&'a self, org: &OrgId, batch: Batch) -> Reply<'a, Account> {
+    fn add_records<'a>(
+        &'a self,
+        org: &OrgId,
+        batch: Batch,
+        once: Option<Once<Account>>,
+    ) -> Reply<'a, Account> {
         if let Some(error) = self.failure.lock().unwrap().take() {
             return Box::pin(std::future::ready(Err(error)));
         }
         let org = org.clone();
-        self.write(move || self.memory.add_records(&org, batch))
+        self.write(move || self.memory.add_records(&org, batch, once))
     }
 
     fn add_signals<'a>(

@@ -95,8 +95,14 @@ impl super::Held {
         self.sessions.len() - 1
     }
 
-    fn add_records(&mut self, org: &OrgId, batch: &Batch, now: Timestamp) -> Result<Account, StoreError> {
-        let (mut account, mut changed) = (batch.account, Vec::new());
+    /// Adds records; what became of them, and whose sessions have changed.
+    fn add_records(
+        &mut self,
+        org: &OrgId,
+        batch: &Batch,
+        now: Timestamp,
+    ) -> Result<(Account, Vec<AgentId>), StoreError> {
+        let (mut account, mut changed, mut agents) = (batch.account, Vec::new(), Vec::new());
         for (origin, facts) in batch.records() {
             let id =
                 origin.session.parse().map_err(|error| StoreError::Damaged(format!("a session: {error}")))?;
@@ -123,13 +129,14 @@ impl super::Held {
             let Some((_, held)) = self.sessions.get(place) else { continue };
             let agent = held.stored()?.agent;
             let moved = held.is_told_of_another(org, &agent);
-            self.hear_of(org, agent, now);
+            self.hear_of(org, agent.clone(), now);
+            agents.push(agent);
             if moved {
                 self.tell(place, now)?;
             }
         }
         self.close_early(now)?;
-        Ok(account)
+        Ok((account, agents))
     }
 
     fn hear_of(&mut self, org: &OrgId, agent: AgentId, now: Timestamp) {
@@ -231,9 +238,18 @@ impl super::Held {
 }
 
 impl SessionStore for Memory {
-    fn add_records<'a>(&'a self, org: &OrgId, batch: Batch) -> Reply<'a, Account> {
+    fn add_records<'a>(
+        &'a self,
+        org: &OrgId,
+        batch: Batch,
+        once: Option<Once<Account>>,
+    ) -> Reply<'a, Account> {
         let (mut held, now) = self.at_now();
-        answer(held.known(org).and_then(|()| held.add_records(org, &batch, now)))
+        let added = held.known(org).and_then(|()| held.add_records(org, &batch, now));
+        answer(added.map(|(account, agents)| {
+            held.keep(once, &account, agents, now);
+            account
+        }))
     }
 
     fn add_signals<'a>(

@@ -191,10 +191,15 @@ pub(super) fn refold(
 }
 
 impl SessionStore for Sqlite {
-    fn add_records<'a>(&'a self, org: &OrgId, batch: Batch) -> Reply<'a, Account> {
+    fn add_records<'a>(
+        &'a self,
+        org: &OrgId,
+        batch: Batch,
+        once: Option<Once<Account>>,
+    ) -> Reply<'a, Account> {
         let org = org.clone();
         let written = self.writer.send(batch.len().max(1), move |log| {
-            log.add_records(&org, &batch).map(|account| (account, batch))
+            log.add_records(&org, &batch, once).map(|account| (account, batch))
         });
         // The batch comes back to be freed where it was made.
         Box::pin(async { written.await.map(|(account, _)| account) })

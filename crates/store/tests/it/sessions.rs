@@ -14,7 +14,7 @@ use crate::telemetry::{batch, call, logs, prompt, tool};
 const MINUTE: i64 = 60_000;
 
 fn send(store: &Sqlite, agent: &str, records: &[Value]) -> renown_telemetry::account::Account {
-    wait(store.add_records(&default_org(), batch(&logs(agent, records)))).unwrap()
+    wait(store.add_records(&default_org(), batch(&logs(agent, records)), None)).unwrap()
 }
 
 fn find(store: &Sqlite, session: &str) -> Option<StoredSession> {
@@ -117,7 +117,7 @@ fn what_was_told_moves_with_the_agent() {
     let store = open(scratch.path(), &hand);
     let anonymous = batch(&serde_json::json!({"resourceLogs": [{"scopeLogs": [{"logRecords":
         [prompt("s", 1, -60 * MINUTE), tool("s", 2, -59 * MINUTE, "Edit", true)]}]}]}));
-    wait(store.add_records(&default_org(), anonymous)).unwrap();
+    wait(store.add_records(&default_org(), anonymous, None)).unwrap();
     hand.turn(5000);
     closed(&store);
     assert_eq!(deltas(&store, "unknown"), [300_000]);
@@ -136,7 +136,7 @@ fn what_was_told_moves_with_the_agent() {
     assert_eq!(tell("s"), "named");
     let nameless = serde_json::json!({"resourceLogs": [{"scopeLogs": [{"logRecords":
         [tool("t", 1, -60 * MINUTE, "Edit", true)]}]}]});
-    wait(store.add_records(&default_org(), batch(&nameless))).unwrap();
+    wait(store.add_records(&default_org(), batch(&nameless), None)).unwrap();
     hand.turn(5000);
     closed(&store);
     assert_eq!(

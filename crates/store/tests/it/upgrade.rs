@@ -90,7 +90,7 @@ fn write_sessions(store: &dyn Store) {
         all.push(tool(session, 3, ms + 61_000, "Bash", false));
         all.push(call(session, 4, ms + 62_000, "0.05"));
         let records = if session == "spans" { spans(session, ms) } else { logs("busy", &all) };
-        wait(store.add_records(&default_org(), batch(&records))).unwrap();
+        wait(store.add_records(&default_org(), batch(&records), None)).unwrap();
     }
     let signals = Signals { confidence: Some(Unit::HALF), ..Signals::default() };
     let trace = Trace { trace_id: "t1".parse().unwrap(), signals, source: None };

@@ -106,9 +106,17 @@ async fn routes_methods_and_encodings_that_are_not_there() {
         assert_eq!(reply.refusal(), (status, code.to_owned()), "{request:?}");
         assert_eq!(reply.header("allow"), (status == 405).then_some("POST"), "{request:?}");
     }
-    // On the main port nothing of it is outside of /otlp.
-    let (status, body) = server.ask("POST", "/v1/logs", "", "{}").await;
-    assert_eq!((status, body["code"].as_str()), (404, Some("not_found")));
+    // Who is at the wrong place is told where to go, with a key or without.
+    let export = "/opentelemetry.proto.collector.logs.v1.LogsService/Export";
+    for (request, said) in [
+        (main(post()), "/otlp/v1/logs"),
+        (main(post().to("/v1/traces")), "/otlp/v1/traces"),
+        (post().to(export), "4317"),
+    ] {
+        let reply = request.send().await;
+        assert_eq!(reply.refusal(), (404, "not_found".to_owned()), "{request:?}");
+        assert!(reply.json()["error"].as_str().unwrap().contains(said), "{reply:?}");
+    }
     let reply = Post::logs(&server, PROTOBUF, "").to("/v1/spans").send().await;
     assert_eq!((reply.status, Status::decode(&*reply.body).unwrap().code), (404, 12));
     // Metrics are taken, whatever is in them.
@@ -158,6 +166,60 @@ async fn what_was_accepted_is_finished_when_the_server_ends() {
         assert_eq!(reply(stream).await.status, 200);
     }
     tokio::time::timeout(LONG, server.served).await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn a_retry_with_an_idempotency_key_counts_once_and_returns_the_first_reply() {
+    let server = start_with(Setup::default()).await;
+    // Nothing tells these from others like them.
+    let logs = [prompt("s-1"), call(-1)];
+    let json = Post::logs(&server, JSON, as_json(&logs)).with("Idempotency-Key", "json");
+    let protobuf = Post::logs(&server, PROTOBUF, as_protobuf(&logs)).with("Idempotency-Key", "protobuf");
+    for post in [&json, &protobuf] {
+        let first = post.send().await;
+        assert_eq!(first.status, 200);
+        let again = post.send().await;
+        let told = |reply: &super::Reply| (reply.status, reply.body.clone());
+        assert_eq!(told(&again), told(&first));
+        assert_eq!(again.header("content-type"), first.header("content-type"));
+    }
+    assert_eq!(sessions(&server).await[0]["report"]["stats"]["prompts"], 2, "one of each");
+    let other = Post::logs(&server, JSON, as_json(&session())).with("Idempotency-Key", "json");
+    assert_eq!(other.send().await.refusal(), (409, "conflict".to_owned()));
+    assert_eq!(json.to("/v1/traces").send().await.refusal().0, 409);
+}
+
+#[tokio::test]
+async fn whoever_waits_for_the_reply_gets_it_at_once() {
+    let limits = renown_server::Limits { body_time_max: 2 * LONG, ..renown_server::Limits::default() };
+    let server = start_with(Setup { limits, ..Setup::default() }).await;
+    let large = vec![b' '; 17 * 1024 * 1024];
+    let barred = Post::logs(&server, JSON, as_json(&session())).with("Host", "evil.example");
+    for (post, status) in [(barred, 401), (Post::logs(&server, JSON, large), 413)] {
+        // Both before a byte of the body is sent: who asks first is not told to go on.
+        for post in [post.clone(), post.with("Expect", "100-continue")] {
+            let mut stream = TcpStream::connect(server.otlp_http).await.unwrap();
+            stream.write_all(post.head().as_bytes()).await.unwrap();
+            let reply = tokio::time::timeout(LONG, reply(&mut stream)).await.unwrap();
+            assert_eq!(reply.status, status, "{reply:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_has_said_all_is_answered() {
+    let server = start_with(Setup::default()).await;
+    let post = Post::logs(&server, JSON, as_json(&session()));
+    for address in [server.otlp_http, server.address] {
+        server.store.shut();
+        let post = Post { address, ..post.clone() }.to("/otlp/v1/logs");
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        stream.write_all(&[post.head().as_bytes(), &post.body].concat()).await.unwrap();
+        stream.shutdown().await.unwrap();
+        server.store.has_come().await;
+        server.store.open();
+        assert_eq!(reply(&mut stream).await.status, 200);
+    }
 }
 
 #[tokio::test]

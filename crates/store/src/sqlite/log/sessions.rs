@@ -185,6 +185,7 @@ impl Log<'_> {
         &mut self,
         org: &OrgId,
         batch: &Batch,
+        once: Option<Once<Account>>,
     ) -> Result<Account, StoreError> {
         let (name, org) = (org, self.orgs.get(org)?);
         // Before anything is written: an agent or a session that makes no sense fails only the writes that name it.
@@ -221,13 +222,15 @@ impl Log<'_> {
             account.unknown_events += u64::from(!origin.known);
             account.no_time += u64::from(origin.at.is_none());
         }
+        let mut agents = Vec::new();
         for Taken { key, mut held, is_changed } in sessions {
             if is_changed {
-                self.write_session(name, &key, &mut held, true)?;
+                agents.push(self.write_session(name, &key, &mut held, true)?);
             }
             self.hold(key, held);
         }
         self.close_early()?;
+        self.keep_reply(once, &account, org, || agents)?;
         Ok(account)
     }
 

@@ -69,7 +69,7 @@ impl<S: Subject> Walk<S> {
             "resourceSpans": [{"resource": service, "scopeSpans": [{"spans": spans}]}],
         });
         let (org, batch) = (self.org(), batch(&line));
-        self.both(|store| wait(store.add_records(&org, batch.clone())));
+        self.both(|store| wait(store.add_records(&org, batch.clone(), None)));
     }
 
     pub(super) fn add_signals(&mut self) {
