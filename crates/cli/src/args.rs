@@ -16,7 +16,7 @@ use renown_core::kind::Kind;
 
 use crate::gate;
 use crate::place::PlaceArgs;
-use crate::setup::server::{self, ServerUrl};
+use crate::setup::server::ServerUrl;
 
 use help::{GATE_HELP, JUDGE_HELP, KEYS_HELP, PROXY_HELP, SCORE_HELP, SERVE_HELP, SETUP_HELP};
 pub(crate) use judge::*;
@@ -38,7 +38,7 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Serve the API: gates, the evidence log and reputations
+    /// Serve the API and take telemetry of agents
     #[command(after_long_help = SERVE_HELP)]
     Serve(ServeArgs),
 
@@ -211,9 +211,9 @@ pub(crate) struct SetupArgs {
     #[arg(value_name = "AGENT")]
     pub(crate) agent_kind: AgentArg,
 
-    /// The base URL of the OTLP/HTTP receiver
-    #[arg(long, value_name = "URL", default_value = server::LOCAL, value_hint = ValueHint::Url)]
-    pub(crate) server: ServerUrl,
+    /// The base URL of the OTLP/HTTP receiver [default: http://127.0.0.1:4318; with --check, where the settings point to]
+    #[arg(long, value_name = "URL", value_hint = ValueHint::Url)]
+    pub(crate) server: Option<ServerUrl>,
 
     /// What this agent is called in Renown [default: what its settings say, else its kind]
     #[arg(long, value_name = "ID")]

@@ -6,7 +6,7 @@ use std::time::Duration;
 use renown_server::keys::KeyText;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use ureq::http::StatusCode;
+use ureq::http::{Response, StatusCode};
 
 use crate::args::ServerArgs;
 use crate::failure::Failure;
@@ -45,9 +45,18 @@ impl Key {
     }
 }
 
-/// What sends requests. What a server says is read, whatever its status is.
+/// What sends requests. What a server says is read, whatever its status is. It goes nowhere else: what is sent on by a redirect
+/// arrives without its body.
 pub(crate) fn agent(time_max: Duration) -> ureq::Agent {
-    ureq::Agent::config_builder().timeout_global(Some(time_max)).http_status_as_error(false).build().into()
+    let config = ureq::Agent::config_builder().timeout_global(Some(time_max)).max_redirects(0);
+    config.http_status_as_error(false).build().into()
+}
+
+/// What a server answered where that is all there is to say, and where it points to.
+pub(crate) fn answered(reply: &Response<ureq::Body>) -> String {
+    let place = reply.headers().get("location").and_then(|place| place.to_str().ok());
+    let place = place.map(|place| format!(", it points to {place}")).unwrap_or_default();
+    format!("answered {}{place}", reply.status())
 }
 
 /// What to look at where a server cannot be reached.
@@ -113,11 +122,11 @@ impl Client {
 
     fn read<T: DeserializeOwned>(
         &self,
-        reply: Result<ureq::http::Response<ureq::Body>, ureq::Error>,
+        reply: Result<Response<ureq::Body>, ureq::Error>,
     ) -> Result<T, Failure> {
         let refused = |what: &dyn std::fmt::Display| Failure::new(format!("{}: {what}", self.base));
         let mut reply = reply.map_err(|error| refused(&error).hint(unreachable(&self.base)))?;
-        let status = reply.status();
+        let (status, answered) = (reply.status(), answered(&reply));
         let text = reply.body_mut().read_to_string().map_err(|error| refused(&error))?;
         if !status.is_success() {
             let said: Option<Value> = serde_json::from_str(&text).ok();
@@ -132,8 +141,7 @@ impl Client {
                         .hint("secret keys begin with rn_sec_; the first start of the server showed one")
                 }
                 Some(error) => refused(&error),
-                None => refused(&format_args!("answered {status}"))
-                    .hint("is this the address of a server of Renown?"),
+                None => refused(&answered).hint("is this the address of a server of Renown?"),
             });
         }
         let text = if text.is_empty() { "null" } else { &text };

@@ -83,7 +83,7 @@ impl<'a> Judge<'a> {
     /// Judges logs, and sends them to a server if that was asked for.
     fn once(&self, logs: &[PathBuf]) -> Result<ExitCode, Failure> {
         let Some(server) = &self.args.submit else { return self.judge(logs, None) };
-        let (submission, lines_to) = Submission::begin(server, self.args.key.as_deref())?;
+        let (submission, lines_to) = Submission::begin(server, self.args.key.as_deref(), self.quiet)?;
         let judged = self.judge(logs, Some(lines_to));
         match (judged, submission.finish(self.quiet)) {
             (judged, Ok(())) => judged,
@@ -109,10 +109,6 @@ impl<'a> Judge<'a> {
         self.warn(&reading.all_warnings());
         let ledger = &reading.ledger;
         let account = ledger.account();
-        // A pipe without a byte is as good as none.
-        if self.args.logs.is_empty() && self.args.submit.is_none() && account == Account::default() {
-            return Received::open(self.args)?.once(self);
-        }
         let selected = match self.select(ledger, logs, &account, reading.first_bad_line()) {
             Ok(selected) => selected,
             Err(failure) => {
@@ -155,7 +151,10 @@ impl<'a> Judge<'a> {
     ) -> Result<Vec<&'l Session>, Failure> {
         let name = Self::name(logs);
         if self.args.logs.is_empty() && *account == Account::default() {
-            return Err(no_logs());
+            // Never another session in its place: whoever pipes a log wants that one judged.
+            return Err(Failure::new("nothing to judge: standard input is empty").hint(format!(
+                "`renown judge --org default` judges what a server has received, {NOTHING_HINT}"
+            )));
         }
         if account.sessions == 0 {
             return Err(nothing(&name, account, self.cut, first_bad_line));

@@ -36,7 +36,8 @@ const HOME: &str = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
 
 /// Plans, asks and writes.
 pub(crate) fn run(args: &SetupArgs, quiet: bool) -> Result<ExitCode, Failure> {
-    let wanted = Wanted { server: args.server.clone(), agent: args.agent.clone() };
+    let server = args.server.clone().unwrap_or_default();
+    let wanted = Wanted { server, agent: args.agent.clone() };
     if args.print {
         return print(args.agent_kind, &wanted, quiet);
     }
@@ -44,11 +45,16 @@ pub(crate) fn run(args: &SetupArgs, quiet: bool) -> Result<ExitCode, Failure> {
         Failure::new(format!("{HOME} is not set, so the agent's settings cannot be found"))
             .hint(format!("set {HOME}, or paste what `--print` shows"))
     })?;
-    let plan = plan(args.agent_kind, &wanted, &home, &files::read)?;
-    warn(&plan);
+    let planned = |wanted: &Wanted| plan(args.agent_kind, wanted, &home, &files::read);
+    let plan = planned(&wanted)?;
     if args.check {
+        // Where the settings point to is right, unless somewhere else was named.
+        let pointed_to = check::server(args.agent_kind, &plan).filter(|_| args.server.is_none());
+        let plan = pointed_to.map_or(Ok(plan), |server| planned(&Wanted { server, ..wanted }))?;
+        warn(&plan);
         return check::run(args, &plan);
     }
+    warn(&plan);
     let say = |text: &str| {
         if !quiet {
             note(text);

@@ -154,10 +154,10 @@ always mean the store.
 The result goes to standard output, the account of what was read to standard
 error. Bad lines are skipped, counted, and the first three are named.
 
---submit also sends the good lines of the log to a server. What it knows by the
-identity of its records it counts once, so sending a log again changes nothing;
-records without an identity count each time. A server on another machine wants
-a key in RENOWN_KEY.
+--submit also sends the good lines of the log to a server. Records that say which
+they are count once however often they are sent. The others count again, unless
+the log is sent again within a day just as it was. A server on another machine
+wants a key in RENOWN_KEY.
 
 Exit codes: 0 judged, 1 below --min, 2 nothing to judge or bad input.
 

@@ -105,7 +105,13 @@ fn flag(cell: &Cell) -> Option<bool> {
 
 /// An error of the file below is told as itself.
 fn told(error: ParquetError) -> io::Error {
-    io::Error::other(error)
+    match error {
+        ParquetError::External(inner) => match inner.downcast::<io::Error>() {
+            Ok(inner) => *inner,
+            Err(inner) => io::Error::other(inner),
+        },
+        other => io::Error::other(other),
+    }
 }
 
 impl<W: Write + Send> Sink for Parquet<W> {

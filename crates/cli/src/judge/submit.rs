@@ -3,6 +3,9 @@
 //! Lines arrive in the order of the log from whoever reads it, and leave in bodies of whole lines, one after the other. A server
 //! that is slow slows the reading down, so that only a few bodies are ever held. One that fails does not keep the log from
 //! being judged.
+//!
+//! A body is named by its own hash, as its `Idempotency-Key`: a log that is sent again just as it was is recognised, also where its
+//! records do not say which they are.
 
 use std::io::{self, Write};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -11,8 +14,9 @@ use std::time::Duration;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use ureq::http::{Response, StatusCode};
+use uuid::Uuid;
 
 use crate::client::{self, Key};
 use crate::failure::{self, Failure};
@@ -60,11 +64,12 @@ impl Submission {
     pub(super) fn begin(
         server: &ServerUrl,
         key: Option<&str>,
+        quiet: bool,
     ) -> Result<(Self, SyncSender<Vec<u8>>), Failure> {
         // The address of its receiver is as good as its own.
         let base = server.as_str().strip_suffix("/otlp").unwrap_or(server.as_str());
         let url = format!("{base}/otlp/v1/logs");
-        let receiver = Server { agent: client::agent(TIME_MAX), url: url.clone(), key: Key::find(key)? };
+        let receiver = Server { agent: client::agent(TIME_MAX), url, key: Key::find(key)?, quiet };
         let (lines, parts) = sync_channel(PARTS_WAITING);
         let sender = thread::spawn(move || send(&parts, &receiver));
         Ok((Self { sender, url: server.as_str().to_owned() }, lines))
@@ -75,10 +80,6 @@ impl Submission {
         let sent = self.sender.join().unwrap_or_else(|bug| std::panic::resume_unwind(bug))?;
         let url = &self.url;
         // Also when it is to be quiet: what is lost is told.
-        if sent.too_long > 0 {
-            let lines = counted(sent.too_long, "line");
-            failure::warn(&format!("{lines} not sent: longer than {} MiB", LINE_BYTES_MAX >> 20));
-        }
         if sent.rejected > 0 {
             let reason = sent.reason.map(|reason| format!(": {reason}")).unwrap_or_default();
             failure::warn(&format!("{url} rejected {}{reason}", counted(sent.rejected, "record")));
@@ -89,6 +90,12 @@ impl Submission {
                 counted(sent.lines, "line"),
                 size(sent.bytes)
             ));
+        }
+        if sent.too_long > 0 {
+            let lines = counted(sent.too_long, "line");
+            let error = format!("{url}: {lines} not sent, longer than {} MiB", LINE_BYTES_MAX >> 20);
+            return Err(Failure::new(error)
+                .hint("the rest was; a collector writes shorter lines with a smaller send_batch_max_size"));
         }
         Ok(())
     }
@@ -151,6 +158,7 @@ struct Server {
     agent: ureq::Agent,
     url: String,
     key: Option<Key>,
+    quiet: bool,
 }
 
 impl Server {
@@ -159,13 +167,12 @@ impl Server {
         let packed = body.packed().map_err(|error| Failure::new(error.to_string()))?;
         let mut tries = 1;
         loop {
-            let reply = self.post_once(&packed)?;
-            let (status, wait) = (reply.status(), retry_after(&reply));
-            let is_busy = matches!(status, StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE);
+            let mut reply = self.post_once(&packed)?;
+            let is_busy =
+                matches!(reply.status(), StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE);
             if !is_busy || tries == TRIES {
-                let text = reply.into_body().read_to_string().map_err(|error| self.refused(&error))?;
-                self.check(status, &text, sent)?;
-                let (rejected, reason) = rejected(&text);
+                let text = reply.body_mut().read_to_string().map_err(|error| self.refused(&error))?;
+                let (rejected, reason) = rejected(&self.taken(&reply, &text, sent)?);
                 sent.rejected += rejected;
                 sent.reason = sent.reason.take().or(reason);
                 sent.lines += body.lines;
@@ -173,6 +180,10 @@ impl Server {
                 return Ok(());
             }
             tries += 1;
+            let wait = retry_after(&reply);
+            if !self.quiet && !wait.is_zero() {
+                failure::note(&format!("{} is busy, trying again in {} s", self.url, wait.as_secs()));
+            }
             wait_for(wait);
         }
     }
@@ -182,7 +193,8 @@ impl Server {
             .agent
             .post(&self.url)
             .header("Content-Type", "application/x-ndjson")
-            .header("Content-Encoding", "gzip");
+            .header("Content-Encoding", "gzip")
+            .header("Idempotency-Key", Uuid::new_v5(&Uuid::NAMESPACE_OID, packed).to_string());
         if let Some(key) = &self.key {
             request = request.header("Authorization", key.bearer());
         }
@@ -193,17 +205,27 @@ impl Server {
         Failure::new(format!("{}: {what}", self.url))
     }
 
-    /// Whether the server took it; if not, what to do.
-    fn check(&self, status: StatusCode, text: &str, sent: &Sent) -> Result<(), Failure> {
-        if status.is_success() {
-            return Ok(());
-        }
-        let said: Option<Value> = serde_json::from_str(text).ok();
-        let said = said.as_ref().and_then(|said| said.get("error").or_else(|| said.get("message")));
-        let said = said.and_then(Value::as_str).map_or_else(|| format!("answered {status}"), str::to_owned);
+    /// What the server says of records that it took; if it did not, what to do.
+    fn taken(
+        &self,
+        reply: &Response<ureq::Body>,
+        text: &str,
+        sent: &Sent,
+    ) -> Result<Map<String, Value>, Failure> {
+        const NO_SERVER: &str = "is this the address of a server of Renown, such as http://127.0.0.1:7070?";
+        let status = reply.status();
+        let said: Option<Map<String, Value>> = serde_json::from_str(text).ok();
+        let error = match said {
+            Some(said) if status == StatusCode::OK => return Ok(said),
+            Some(said) => {
+                said.get("error").or_else(|| said.get("message")).and_then(Value::as_str).map(str::to_owned)
+            }
+            None => None,
+        };
+        let error = error.unwrap_or_else(|| client::answered(reply));
         let failure = match sent.lines {
-            0 => self.refused(&said),
-            lines => self.refused(&format_args!("{said}, after {}", counted(lines, "line"))),
+            0 => self.refused(&error),
+            lines => self.refused(&format_args!("{error}, after {}", counted(lines, "line"))),
         };
         Err(failure.hint(match (status, &self.key) {
             (StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN, None) => {
@@ -213,10 +235,13 @@ impl Server {
                 "expected a key of this server, one that is not revoked"
             }
             (StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE, _) => {
-                "the server is busy: send the log again later; records with an identity are not counted twice"
+                "the server is busy: send the log again later, what was taken counts once"
             }
             (StatusCode::BAD_REQUEST, _) => "is it a server of Renown, of this release or a later one?",
-            _ => "is this the address of a server of Renown, such as http://127.0.0.1:7070?",
+            (status, _) if status.is_server_error() => {
+                "its log says why: send the log again later, what was taken counts once"
+            }
+            _ => NO_SERVER,
         }))
     }
 }
@@ -234,8 +259,7 @@ fn wait_for(time: Duration) {
 }
 
 /// How many records a reply says were rejected, and why.
-fn rejected(reply: &str) -> (u64, Option<String>) {
-    let reply: Value = serde_json::from_str(reply).unwrap_or_default();
+fn rejected(reply: &Map<String, Value>) -> (u64, Option<String>) {
     let Some(partial) = reply.get("partialSuccess").and_then(Value::as_object) else { return (0, None) };
     // Numbers of 64 bits are texts in OTLP JSON.
     let number = |value: &Value| value.as_u64().or_else(|| value.as_str()?.parse().ok());
@@ -283,7 +307,6 @@ mod tests {
     fn what_was_rejected_is_found_in_any_reply() {
         for (reply, expected) in [
             ("{}", (0, None)),
-            ("", (0, None)),
             (r#"{"partialSuccess":{}}"#, (0, None)),
             (
                 r#"{"partialSuccess":{"rejectedLogRecords":"2","errorMessage":"cost_usd"}}"#,
@@ -294,7 +317,7 @@ mod tests {
                 (3, None),
             ),
         ] {
-            assert_eq!(rejected(reply), expected, "{reply}");
+            assert_eq!(rejected(&serde_json::from_str(reply).unwrap()), expected, "{reply}");
         }
     }
 

@@ -59,7 +59,7 @@ fn listener(setting: &Setting<OtlpListen>) -> Result<Option<TcpListener>, Failur
         }
         Err(error) => {
             let setting = setting.name;
-            tracing::warn!(%address, setting, %error, "no telemetry is taken here: the address could not be had");
+            tracing::warn!(%address, setting, %error, "no telemetry is taken here, the address could not be had: end what has it, or choose another address, or off");
             Ok(None)
         }
     }

@@ -17,6 +17,7 @@ use renown_telemetry::dialect::Agent;
 
 use super::plan::{FilePlan, Plan};
 use super::receiver::{Receiver, Refusal};
+use super::server::ServerUrl;
 use super::{claude, codex, gemini, name, short};
 use crate::args::{AgentArg, SetupArgs};
 use crate::failure::{Failure, printable};
@@ -38,9 +39,11 @@ const BAD: &str = "BAD ";
 
 /// Looks, sends, and tells.
 pub(super) fn run(args: &SetupArgs, plan: &Plan) -> Result<ExitCode, Failure> {
-    let mut lines = settings(args.agent_kind, plan);
+    let mut lines = settings(args, plan);
     if lines.is_empty() {
-        lines = receives(&receiver(args.agent_kind, plan)?, name(args.agent_kind));
+        let receiver = receiver(args.agent_kind, plan);
+        let nowhere = || Failure::new(format!("the settings of {} name no receiver", name(args.agent_kind)));
+        lines = receives(&receiver.ok_or_else(nowhere)?, name(args.agent_kind));
     }
     lines.extend(arrived(args)?);
     let mut text = String::new();
@@ -54,12 +57,16 @@ pub(super) fn run(args: &SetupArgs, plan: &Plan) -> Result<ExitCode, Failure> {
 }
 
 /// How the settings differ from what would be written; nothing if they do not.
-fn settings(agent: AgentArg, plan: &Plan) -> Vec<Line> {
+fn settings(args: &SetupArgs, plan: &Plan) -> Vec<Line> {
     let mut lines: Vec<Line> =
         differences(plan).into_iter().map(|difference| (BAD, "settings", difference)).collect();
     if !lines.is_empty() {
-        let command = command(agent);
-        let advice = format!("run `{command}`; --server URL names another server, --agent ID another name");
+        let command = command(args.agent_kind);
+        let server = args.server.as_ref().map(|server| format!(" --server {}", server.as_str()));
+        let advice = format!(
+            "run `{command}{}`; --server URL names another server, --agent ID another name",
+            server.unwrap_or_default()
+        );
         lines.push((NOTE, "settings", advice));
     }
     lines
@@ -107,18 +114,22 @@ fn differences(plan: &Plan) -> Vec<String> {
     plan.files.iter().flat_map(of_file).collect()
 }
 
+/// The server that the settings point to, if there is one.
+pub(super) fn server(agent: AgentArg, plan: &Plan) -> Option<ServerUrl> {
+    receiver(agent, plan)?.server()
+}
+
 /// Where the settings send to.
-fn receiver(agent: AgentArg, plan: &Plan) -> Result<Receiver, Failure> {
+fn receiver(agent: AgentArg, plan: &Plan) -> Option<Receiver> {
     let text = |name: &str| {
         let file = plan.files.iter().find(|file| file.path.ends_with(name));
         file.and_then(|file| file.before.as_deref()).unwrap_or_default()
     };
-    let receiver = match agent {
+    match agent {
         AgentArg::Claude => claude::receiver(text("settings.json")),
         AgentArg::Codex => codex::receiver(text("config.toml")),
         AgentArg::Gemini => gemini::receiver(text("settings.json"), text(".env")),
-    };
-    receiver.ok_or_else(|| Failure::new(format!("the settings of {} name no receiver", name(agent))))
+    }
 }
 
 /// The last session to begin of a kind of agent.

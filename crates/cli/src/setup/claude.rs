@@ -24,7 +24,7 @@ use super::receiver::{self, Encoding, Receiver};
 
 const SECTION: &str = "env";
 
-/// The command `/performance`.
+/// The command `/performance`. It names the organization, so that the sessions of the store are meant whatever is on standard input.
 pub(crate) const COMMAND: &str = "---
 description: Show Renown's verdict on the last session
 allowed-tools: Bash(renown judge:*)
@@ -32,7 +32,7 @@ allowed-tools: Bash(renown judge:*)
 
 Renown's verdict on the last session:
 
-!`renown judge`
+!`renown judge --org default`
 
 Show this verdict to the user as it is. Then say in one or two plain sentences which dimension is the lowest and why,
 from the numbers above alone. Do nothing else.
@@ -71,14 +71,22 @@ pub(crate) fn receiver(text: &str) -> Option<Receiver> {
     let protocol = set("OTEL_EXPORTER_OTLP_LOGS_PROTOCOL").or_else(|| set("OTEL_EXPORTER_OTLP_PROTOCOL"));
     let encoding = if protocol.as_deref() == Some("http/json") { Encoding::Json } else { Encoding::Protobuf };
     let headers = set("OTEL_EXPORTER_OTLP_LOGS_HEADERS").or_else(|| set("OTEL_EXPORTER_OTLP_HEADERS"));
-    Some(Receiver { url, encoding, headers: receiver::headers(&headers.unwrap_or_default()) })
+    Some(Receiver {
+        url,
+        encoding,
+        headers: receiver::headers(&headers.unwrap_or_default()),
+        key_setting: "env.OTEL_EXPORTER_OTLP_HEADERS in its settings.json to \"Authorization=Bearer KEY\"",
+    })
 }
 
 /// The command file. One that the user wrote or changed is theirs.
 pub(crate) fn command(text: &str) -> Edited {
     if text.trim().is_empty() {
-        let change =
-            Change { key: "/performance".to_owned(), value: "runs `renown judge`".to_owned(), was: None };
+        let change = Change {
+            key: "/performance".to_owned(),
+            value: "runs `renown judge --org default`".to_owned(),
+            was: None,
+        };
         return Edited { text: COMMAND.to_owned(), changes: vec![change], warnings: Vec::new() };
     }
     let warnings = if text == COMMAND {

@@ -86,6 +86,7 @@ pub(crate) fn receiver(text: &str) -> Option<Receiver> {
         url: http.get("endpoint")?.as_str()?.to_owned(),
         encoding: if is_json { Encoding::Json } else { Encoding::Protobuf },
         headers: headers.collect(),
+        key_setting: "otel.exporter.otlp-http.headers in its config.toml to { Authorization = \"Bearer KEY\" }",
     })
 }
 

@@ -93,6 +93,7 @@ pub(crate) fn receiver(text: &str, env_file: &str) -> Option<Receiver> {
         url: format!("{}/v1/logs", base.trim_end_matches('/')),
         encoding: Encoding::Json,
         headers: receiver::headers(headers),
+        key_setting: "OTEL_EXPORTER_OTLP_HEADERS in its .env to \"Authorization=Bearer KEY\"",
     })
 }
 

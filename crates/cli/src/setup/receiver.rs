@@ -9,6 +9,7 @@ use renown_core::time::Timestamp;
 use serde_json::{Value, json};
 use ureq::http::StatusCode;
 
+use super::server::ServerUrl;
 use crate::client;
 
 /// How long an answer may take.
@@ -25,6 +26,15 @@ pub(crate) struct Receiver {
     pub(crate) encoding: Encoding,
     /// Headers, of which some may be secret.
     pub(crate) headers: Vec<(String, String)>,
+    /// The setting that a key goes into, and how.
+    pub(crate) key_setting: &'static str,
+}
+
+impl Receiver {
+    /// The address of the server, if it is one that can be set up.
+    pub(crate) fn server(&self) -> Option<ServerUrl> {
+        self.url.strip_suffix("/v1/logs")?.parse().ok()
+    }
 }
 
 /// How records are written. No agent is set up for gRPC.
@@ -79,7 +89,7 @@ fn nested(tag: u8, bytes: &[u8]) -> Vec<u8> {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub(crate) found: String,
-    pub(crate) advice: &'static str,
+    pub(crate) advice: String,
 }
 
 const NOT_OTLP: &str = "what listens there is no OTLP/HTTP receiver: `renown serve` has one on port 4318, and one below /otlp on its \
@@ -100,14 +110,19 @@ impl Receiver {
         let is_kind = kind.split(';').next().is_some_and(|kind| kind.trim() == self.encoding.content_type());
         // Every reply of Renown has one.
         let is_ours = reply.headers().contains_key("x-request-id");
-        let status = reply.status();
+        let (status, answered) = (reply.status(), client::answered(&reply));
         let body = reply.body_mut().read_to_vec().unwrap_or_default();
-        self.judge(status, is_kind, is_ours, &body)
+        let judged = self.judge(status, is_kind, is_ours, &body);
+        judged.map_err(|refusal| Refusal {
+            found: if status.is_redirection() { answered } else { refusal.found },
+            ..refusal
+        })
     }
 
     /// What an answer means.
     fn judge(&self, status: StatusCode, is_kind: bool, is_ours: bool, body: &[u8]) -> Result<(), Refusal> {
-        let refused = |advice| Err(Refusal { found: format!("answered {status}"), advice });
+        let refused =
+            |advice: &str| Err(Refusal { found: format!("answered {status}"), advice: advice.to_owned() });
         match status {
             StatusCode::OK if !is_kind => refused(NOT_OTLP),
             StatusCode::OK => match self.encoding.is_accepted(body) {
@@ -115,23 +130,22 @@ impl Receiver {
                 Some(true) => Err(Refusal {
                     found: "something else than Renown took the record".to_owned(),
                     advice: "perhaps an OpenTelemetry collector has the port: stop it, or give `renown serve` another one with \
-                             --otlp-http and name it with --server URL",
+                             --otlp-http and name it with --server URL"
+                        .to_owned(),
                 }),
                 Some(false) => {
-                    let found = "rejected the record".to_owned();
-                    Err(Refusal {
-                        found,
-                        advice: "is it a server of Renown, of this release or a later one?",
-                    })
+                    let advice = "is it a server of Renown, of this release or a later one?".to_owned();
+                    Err(Refusal { found: "rejected the record".to_owned(), advice })
                 }
                 None => refused(NOT_OTLP),
             },
-            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => refused(if self.has_key() {
-                "the key in the headers of the settings is not one of this server, or is revoked"
-            } else {
-                "the server wants a key: put `Authorization: Bearer KEY` into the headers of the settings, with a key of \
-                 `renown keys create`"
-            }),
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN if self.has_key() => {
+                refused("the key in the headers of the settings is not one of this server, or is revoked")
+            }
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => refused(&format!(
+                "the server wants a key: set {}, with a key of `renown keys create`",
+                self.key_setting
+            )),
             StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
                 refused("the server is busy, which agents wait for: check again later")
             }
@@ -179,7 +193,7 @@ fn unreached(error: &ureq::Error) -> Refusal {
     } else {
         "is `renown serve` running, and is this its address?"
     };
-    Refusal { found: error.to_string(), advice }
+    Refusal { found: error.to_string(), advice: advice.to_owned() }
 }
 
 /// The headers of a list `key=value,key=value`, whose values are percent-encoded.
@@ -223,7 +237,8 @@ mod tests {
 
     #[test]
     fn only_an_answer_of_otlp_is_one() {
-        let receiver = |encoding| Receiver { url: String::new(), encoding, headers: Vec::new() };
+        let receiver =
+            |encoding| Receiver { url: String::new(), encoding, headers: Vec::new(), key_setting: "" };
         for (encoding, status, is_kind, body, expected) in [
             (Encoding::Json, 200, true, "{}", ""),
             (Encoding::Json, 200, true, r#"{"partialSuccess":{"errorMessage":"x"}}"#, ""),
@@ -246,7 +261,7 @@ mod tests {
         ] {
             let status = StatusCode::from_u16(status).unwrap();
             let found = receiver(encoding).judge(status, is_kind, true, body.as_bytes());
-            let advice = found.map_or_else(|refusal| refusal.advice, |()| "");
+            let advice = found.map_or_else(|refusal| refusal.advice, |()| String::new());
             assert!(
                 advice.contains(expected) && advice.is_empty() == expected.is_empty(),
                 "{body}: {advice}"

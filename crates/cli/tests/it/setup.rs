@@ -99,7 +99,7 @@ fn claude_from_nothing_and_again() {
     );
     let command = home.read(".claude/commands/performance.md");
     assert!(
-        command.starts_with("---\ndescription: ") && command.contains("\n!`renown judge`\n"),
+        command.starts_with("---\ndescription: ") && command.contains("\n!`renown judge --org default`\n"),
         "{command}"
     );
     assert!(run.stderr.contains("~/.claude/settings.json: env.OTEL_LOGS_EXPORTER = otlp\n"), "{run:?}");

@@ -33,6 +33,12 @@ fn the_good_lines_of_a_log_are_sent_and_the_result_is_the_same() {
         assert_eq!(taken[0].header("content-encoding"), Some("gzip"));
         assert_eq!(taken[0].header("authorization"), None);
         assert_eq!(taken[0].text(), good.join("\n"));
+        // Sent again it has the same key, and another log has another.
+        let key = |at: usize| receiver.taken()[at].header("idempotency-key").unwrap().to_owned();
+        folder.judge(&[log, "--submit", &receiver.url]);
+        folder.write("other.jsonl", prompt(1).line());
+        folder.judge(&["other.jsonl", "--submit", &receiver.url]);
+        assert!(key(0) == key(1) && key(1) != key(2), "{:?}", receiver.taken());
     }
 }
 
@@ -54,7 +60,7 @@ fn long(number: u64, bytes: usize) -> String {
 }
 
 #[test]
-fn bodies_hold_whole_lines_and_a_line_that_is_too_long_is_left_out() {
+fn bodies_hold_whole_lines_and_one_that_is_too_long_is_an_error_when_the_others_are_sent() {
     const MIB: usize = 1 << 20;
     let folder = Folder::new();
     let mut all: Vec<String> = (0..6).map(|number| long(number, MIB)).collect();
@@ -64,8 +70,8 @@ fn bodies_hold_whole_lines_and_a_line_that_is_too_long_is_left_out() {
     folder.write("log.jsonl", document(&all));
     let receiver = Receiver::start(&[OK]);
     let run = folder.judge(&["log.jsonl", "--submit", &receiver.url]);
-    assert!(run.code == 0 && run.stdout.contains("prompts: 10\n"), "{run:?}");
-    assert!(run.stderr.contains("warning: 1 line not sent: longer than 16 MiB\n"), "{run:?}");
+    assert!(run.code == 2 && run.stdout.contains("prompts: 10\n"), "{run:?}");
+    assert!(run.stderr.contains(": 1 line not sent, longer than 16 MiB\n"), "{run:?}");
     assert!(run.stderr.contains("submitted 9 lines (22.0 MB) to "), "{run:?}");
     let bodies: Vec<String> = receiver.taken().iter().map(super::super::receiver::Taken::text).collect();
     let counts: Vec<usize> = bodies.iter().map(|body| body.lines().count()).collect();
@@ -135,6 +141,14 @@ fn refusals_name_the_server_and_what_to_do() {
         ),
         (("401 Unauthorized", r#"{"error":"a key is wanted"}"#), "a key is wanted", "RENOWN_KEY"),
         (("404 Not Found", "<html>"), "answered 404 Not Found", "http://127.0.0.1:7070"),
+        (("500 Internal Server Error", r#"{"error":"oh"}"#), "oh", "its log says why"),
+        // Whoever answers like this has taken nothing.
+        (("200 OK\r\nContent-Type: text/html", "<html>"), "answered 200 OK", "a server of Renown"),
+        (
+            ("301 Moved Permanently\r\nLocation: https://elsewhere.example/", ""),
+            "answered 301 Moved Permanently, it points to https://elsewhere.example/",
+            "a server of Renown",
+        ),
     ] {
         let receiver = Receiver::start(&[reply]);
         let run = folder.judge(&["log.jsonl", "--submit", &receiver.url]);

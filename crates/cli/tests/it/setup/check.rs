@@ -39,11 +39,14 @@ fn settings_that_are_right_and_a_receiver_that_answers() {
         let server = ["--server", &receiver.url];
         assert_eq!(home.setup(&[&[agent, "--yes"], &server[..]].concat()).code, 0);
         let before = home.files();
-        let run = home.setup(&[&[agent, "--check"], &server[..]].concat());
-        check(&run, 0, &[("ok", "settings", part), ("ok", "receiver", "/v1/logs accepted a record")]);
+        // The settings say where, unless somebody else does.
+        for named in [&server[..], &[]] {
+            let run = home.setup(&[&[agent, "--check"], named].concat());
+            check(&run, 0, &[("ok", "settings", part), ("ok", "receiver", "/v1/logs accepted a record")]);
+        }
         assert_eq!(home.files(), before, "nothing was written");
         let taken = receiver.taken();
-        assert_eq!(taken.len(), 1);
+        assert_eq!(taken.len(), 2);
         assert_eq!(taken[0].head, "POST /v1/logs HTTP/1.1");
         assert_eq!(taken[0].header("content-type"), Some(kind));
         let text = String::from_utf8_lossy(&taken[0].body).into_owned();
@@ -70,7 +73,8 @@ fn settings_that_differ_are_named() {
     home.setup(&["codex", "--yes"]);
     let run = home.setup(&["codex", "--check", "--server", "https://renown.example/otlp"]);
     let endpoint = "otel.exporter is otlp-http to http://127.0.0.1:4318/v1/logs, expected";
-    check(&run, 1, &[("BAD", "settings", endpoint), ("note", "settings", "renown setup codex")]);
+    let advice = "run `renown setup codex --server https://renown.example/otlp`;";
+    check(&run, 1, &[("BAD", "settings", endpoint), ("note", "settings", advice)]);
     let run = home.setup(&["codex", "--check", "--yes"]);
     assert!(run.code == 2 && run.stderr.contains("'--check' cannot be used with '--yes'"), "{run:?}");
 }
@@ -78,7 +82,11 @@ fn settings_that_differ_are_named() {
 #[test]
 fn what_comes_back_is_told_with_what_to_do() {
     for (reply, part) in [
-        (("401 Unauthorized", "{}"), "answered 401 Unauthorized; the server wants a key"),
+        (("401 Unauthorized", "{}"), "answered 401 Unauthorized; the server wants a key: set env.OTEL"),
+        (
+            ("302 Found\r\nLocation: /login", ""),
+            "answered 302 Found, it points to /login; what listens there is no OTLP",
+        ),
         (("404 Not Found", "{}"), "answered 404 Not Found; what listens there is no OTLP/HTTP receiver"),
         (("200 OK\r\nContent-Type: text/html", "<html>"), "answered 200 OK; what listens there is no OTLP"),
         (("503 Service Unavailable", ""), "answered 503 Service Unavailable; the server is busy"),
