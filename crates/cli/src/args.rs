@@ -211,7 +211,7 @@ pub(crate) struct SetupArgs {
     #[arg(value_name = "AGENT")]
     pub(crate) agent_kind: AgentArg,
 
-    /// The base URL of the OTLP/HTTP receiver [default: http://127.0.0.1:4318; with --check, where the settings point to]
+    /// The base URL of the OTLP/HTTP receiver [default: `http://127.0.0.1:4318`; with --check, where the settings point to]
     #[arg(long, value_name = "URL", value_hint = ValueHint::Url)]
     pub(crate) server: Option<ServerUrl>,
 

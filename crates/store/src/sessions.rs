@@ -9,6 +9,9 @@
 //! without a time, or with one ahead of the clock, counts by its arrival. A record that arrives later opens the session again, and
 //! its end is told again, in the place of what was told before.
 //!
+//! **When it began** is its first event. One ahead of the clock counts by when the session was first heard of, so that it does not
+//! stand before all others for years.
+//!
 //! **Whose it is.** The agent that the records name; where they name none, the one that was last sent with signals.
 //!
 //! **Traces** are those that were sent, and those between the prompts of the scored records (`renown_telemetry::derived`). Of a trace
@@ -19,7 +22,7 @@ use renown_core::ids::{AgentId, IdError, OrgId, SessionId};
 use renown_core::session_metrics::{Signals, Source, Trace};
 use renown_core::time::Timestamp;
 use renown_telemetry::account::Account;
-use renown_telemetry::facts::{Batch, Origin};
+use renown_telemetry::facts::{Batch, NOBODY, Origin};
 use renown_telemetry::ledger::Session;
 
 use crate::Reply;
@@ -43,7 +46,7 @@ pub(crate) fn agent_of(session: Option<&Session>, told: Option<&AgentId>) -> Res
     match (session.and_then(Session::named_agent), told) {
         (Some(named), _) => named.parse(),
         (None, Some(told)) => Ok(told.clone()),
-        (None, None) => "unknown".parse(),
+        (None, None) => NOBODY.value.parse(),
     }
 }
 
@@ -51,6 +54,11 @@ pub(crate) fn agent_of(session: Option<&Session>, told: Option<&AgentId>) -> Res
 pub(crate) fn over_at(last_event: Timestamp, arrived_at: Timestamp) -> Timestamp {
     let millis = (last_event.millis() + IDLE_MS).max(arrived_at.millis() + QUIET_MS);
     Timestamp::from_millis(millis).unwrap_or(Timestamp::MAX)
+}
+
+/// When a session began whose first event, or first trace, was then, and which was first heard of then.
+pub(crate) fn began_at(first: Option<Timestamp>, first_seen: Timestamp) -> Timestamp {
+    first.map_or(first_seen, |first| first.min(first_seen))
 }
 
 /// When a record happened, for whether its session is over.
@@ -138,7 +146,7 @@ pub struct StoredSession {
     pub agent: AgentId,
     /// What its records add up to; none where only signals were sent.
     pub ledger: Option<Session>,
-    /// When it began; where nothing says so, when it was first heard of.
+    /// When it began; where nothing says so, or says that it will, when it was first heard of.
     pub began_at: Timestamp,
     /// When something of it arrived last.
     pub last_seen: Timestamp,

@@ -152,8 +152,11 @@ impl Steps {
                 }
             }
         }
-        let has_others = self.first_other.is_some_and(|other| first_prompt.is_none_or(|first| other < first));
-        let has_first = has_others || traces.first().is_some_and(|(_, calls)| calls.all > 0);
+        let other = self.first_other.filter(|other| first_prompt.is_none_or(|first| *other < first));
+        let has_first = other.is_some() || traces.first().is_some_and(|(_, calls)| calls.all > 0);
+        if let (Some((_, Some(other_at), _)), Some((started_at, _))) = (other, traces.first_mut()) {
+            *started_at = Some(started_at.map_or(other_at, |at| at.min(other_at)));
+        }
         let traces = traces.into_iter().enumerate().skip(usize::from(!has_first));
         let named = traces.filter_map(|(number, (started_at, calls))| {
             let trace_id: TraceId = format!("{session}#{number}").parse().ok()?;
@@ -238,6 +241,13 @@ mod tests {
         assert_eq!(told(numbered.collect()), ["s#0 0 1", "s#1 1 1"]);
         assert_eq!(told(same.into_iter().map(|fact| kept(Some(5), 1, fact)).collect()), ["s#1 0.5 1"]);
         assert_eq!(told(vec![]), Vec::<String>::new());
+        // It begins with its first fact, of whatever kind.
+        let begins =
+            |records| traces("s", Signal::Logs, records).first().map(|(at, _)| at.map(Timestamp::millis));
+        let (refusal, tool) = (kept(Some(1), 1, Fact::Refusal), kept(Some(2), 2, call("Read", Some(true))));
+        assert_eq!(begins(vec![refusal.clone(), tool.clone()]), Some(Some(1_790_000_001_000)));
+        assert_eq!(begins(vec![refusal, kept(Some(9), 3, prompt.clone())]), Some(Some(1_790_000_001_000)));
+        assert_eq!(begins(vec![tool, kept(Some(3), 3, Fact::Refusal)]), Some(Some(1_790_000_002_000)));
         // Other facts before the first prompt are a trace without signals, and others after it none of their own.
         assert_eq!(
             told(vec![kept(Some(1), 1, Fact::Refusal), kept(Some(2), 2, prompt.clone())]),

@@ -189,6 +189,16 @@ pub struct Origin<T> {
     pub known: bool,
 }
 
+/// The agent id of a record that names none: its rank is the last.
+pub const NOBODY: Sourced<&str> = Sourced { rank: 5, value: "unknown" };
+
+impl<'a> Origin<&'a str> {
+    /// The id of its agent, if it names one.
+    pub fn named_agent(&self) -> Option<&'a str> {
+        (self.agent_id.rank < NOBODY.rank).then_some(self.agent_id.value)
+    }
+}
+
 /// A stretch of a batch's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stretch {

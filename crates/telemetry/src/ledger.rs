@@ -18,10 +18,9 @@ use renown_core::time::Timestamp;
 
 use crate::account::Account;
 use crate::dialect::Agent;
-use crate::facts::{Batch, Fact, Fingerprint, Origin, Signal, Sourced, Stretch};
+use crate::facts::{Batch, Fact, Fingerprint, NOBODY, Origin, Signal, Sourced, Stretch};
 use crate::kept::Kept;
 use crate::limits::SESSIONS_MAX;
-use crate::record::NAMELESS;
 use repeats::Repeats;
 
 pub(crate) use side::Side;
@@ -347,12 +346,12 @@ impl Session {
 
     /// The id of its agent, if its records name one.
     pub fn named_agent(&self) -> Option<&str> {
-        self.agent_id.as_ref().filter(|best| best.rank < NAMELESS).map(|best| best.value.as_str())
+        self.agent_id.as_ref().filter(|best| best.rank < NOBODY.rank).map(|best| best.value.as_str())
     }
 
     /// The id of its agent.
     pub fn agent_id(&self) -> &str {
-        self.agent_id.as_ref().map_or("unknown", |best| &best.value)
+        self.agent_id.as_ref().map_or(NOBODY.value, |best| &best.value)
     }
 
     pub(crate) fn masque(&self) -> Option<&str> {

@@ -21,7 +21,7 @@ use renown_core::time::Timestamp;
 
 use crate::attributes::{Attributes, Key};
 use crate::dialect::{Agent, Event, log_event, span_event};
-use crate::facts::{Batch, Fingerprint, Origin, Refused, Signal, Sourced};
+use crate::facts::{Batch, Fingerprint, NOBODY, Origin, Refused, Signal, Sourced};
 use crate::fields::{BadValue, Fields, ReadFact, Span};
 use crate::fingerprint;
 use crate::limits::{AGENT_ID_CHARS_MAX, MASQUE_CHARS_MAX, NAME_BYTES_MAX, SESSION_ID_BYTES_MAX};
@@ -323,9 +323,6 @@ fn session<'a>(fields: &Fields<'_, 'a>) -> Option<Cow<'a, str>> {
     (session.len() <= SESSION_ID_BYTES_MAX).then_some(session)
 }
 
-/// The rank of an agent id that nobody gave.
-pub(crate) const NAMELESS: u8 = 5;
-
 /// Who the agent is, and the masque that it wears.
 #[derive(Clone)]
 struct Identity<'a> {
@@ -364,7 +361,7 @@ impl<'a> Identity<'a> {
             .or_else(|| told(2, Key::GenAiAgentId))
             .or_else(|| told(3, Key::GenAiAgentName))
             .or_else(|| sourced(4, service.cloned()))
-            .unwrap_or(Sourced { rank: NAMELESS, value: Cow::Borrowed("unknown") });
+            .unwrap_or(Sourced { rank: NOBODY.rank, value: Cow::Borrowed(NOBODY.value) });
         Self { agent_id, masque: masque(fields) }
     }
 }

@@ -105,13 +105,8 @@ fn flag(cell: &Cell) -> Option<bool> {
 
 /// An error of the file below is told as itself.
 fn told(error: ParquetError) -> io::Error {
-    match error {
-        ParquetError::External(inner) => match inner.downcast::<io::Error>() {
-            Ok(inner) => *inner,
-            Err(inner) => io::Error::other(inner),
-        },
-        other => io::Error::other(other),
-    }
+    let ParquetError::External(inner) = error else { return io::Error::other(error) };
+    inner.downcast::<io::Error>().map_or_else(io::Error::other, |inner| *inner)
 }
 
 impl<W: Write + Send> Sink for Parquet<W> {

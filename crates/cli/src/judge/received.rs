@@ -1,7 +1,7 @@
 //! Sessions that a server has received: those of the store, read beside whoever writes to it.
 //!
 //! They are selected as those of logs are: the most recent is the one whose first event is latest, ties go to the greater id, and
-//! sessions without a time are older than all others. Sessions of which only signals were sent have nothing to judge.
+//! sessions without a time are older than all others. A first event ahead of the clock counts by when it arrived. Sessions of which only signals were sent have nothing to judge.
 
 use std::process::ExitCode;
 use std::thread;
@@ -43,12 +43,13 @@ pub(super) struct Received {
 struct Found {
     session: Session,
     agent: AgentId,
+    began_at: Timestamp,
     last_seen: Timestamp,
 }
 
 impl Found {
     fn order(&self) -> (Option<Timestamp>, &str) {
-        (self.session.started_at(), self.session.id())
+        (self.session.started_at().map(|_| self.began_at), self.session.id())
     }
 }
 
@@ -170,8 +171,7 @@ impl Received {
             report(done);
             let Some(next) = page.next else { return Ok(found) };
             // What follows began before these. Within a cut each may begin anew.
-            let least =
-                found.first().filter(|_| found.len() == count).and_then(|found| found.session.started_at());
+            let least = found.first().filter(|_| found.len() == count).and_then(|found| found.order().0);
             if cut == Cut::default() && least.is_some_and(|least| next.at < least) {
                 return Ok(found);
             }
@@ -182,21 +182,24 @@ impl Received {
     /// What the records of a session within the cut add up to; none if there are none.
     fn within(&self, stored: StoredSession, cut: Cut) -> Result<Option<Found>, StoreError> {
         let Some(whole) = &stored.ledger else { return Ok(None) };
-        let session = if cut == Cut::default() {
-            whole.clone()
+        let (session, began_at) = if cut == Cut::default() {
+            (whole.clone(), stored.began_at)
         } else {
             let (ended_at, last_seen) = (whole.report().ended_at, stored.last_seen);
             let is_past = |from| last_seen < from && ended_at.is_none_or(|ended_at| ended_at < from);
             if cut.from.is_some_and(is_past) {
                 return Ok(None);
             }
-            match self.store.cut_session(&stored, cut)? {
-                // Only records with a time lie in a cut, so a session of them has one.
-                Some(session) if session.started_at().is_some() => session,
-                Some(_) | None => return Ok(None),
-            }
+            // Only records with a time lie in a cut, so a session of them has one.
+            let session = self.store.cut_session(&stored, cut)?;
+            let Some((session, started_at)) =
+                session.and_then(|session| session.started_at().map(|started_at| (session, started_at)))
+            else {
+                return Ok(None);
+            };
+            (session, started_at.min(last_seen))
         };
-        Ok(Some(Found { session, agent: stored.agent, last_seen: stored.last_seen }))
+        Ok(Some(Found { session, agent: stored.agent, began_at, last_seen: stored.last_seen }))
     }
 }
 

@@ -55,13 +55,15 @@ impl AdminStore for Memory {
         answer(held.known(org).map(|()| {
             let identity = identity_of(org, agent);
             let of_identity = held.of_identity(org, identity).count();
-            let is_known =
-                held.agents.iter().any(|(o, known, _)| o == org && known == agent) || of_identity > 0;
+            let is_known = held.agents.iter().any(|(o, known, _)| o == org && known == agent)
+                || of_identity > 0
+                || held.is_named(org, agent);
             if is_known {
                 let before = held.events.len() + held.runs.len() + held.reputation_events.len();
                 held.events.retain(|(o, event)| o != org || event.agent != *agent);
                 held.runs.retain(|(o, run)| o != org || run.agent != *agent);
                 let of_sessions = held.forget_sessions(org, agent);
+                held.take_name_out(org, agent);
                 held.heard_of.remove(&(org.clone(), agent.clone()));
                 held.reputation_events.retain(|(o, event)| o != org || event.identity != identity);
                 held.agents.retain(|(o, known, _)| o != org || known != agent);

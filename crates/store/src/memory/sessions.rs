@@ -4,7 +4,7 @@ use renown_core::identity::{bridge_id, identity_of};
 use renown_core::ids::{AgentId, OrgId, SessionId};
 use renown_core::time::Timestamp;
 use renown_telemetry::account::Account;
-use renown_telemetry::facts::{Batch, Fingerprint};
+use renown_telemetry::facts::{Batch, Fingerprint, NOBODY};
 use renown_telemetry::ledger::{Cut, Session};
 use renown_telemetry::{derived, kept};
 use uuid::Uuid;
@@ -16,7 +16,7 @@ use crate::evidence::{Once, Seq};
 use crate::identities::ReputationEvent;
 use crate::sessions::{
     Closed, NewSignals, NewTrace, OPEN_MAX, SessionQuery, SessionStore, Sessions, StoredSession, agent_of,
-    bridged, last_event, over_at, traces,
+    began_at, bridged, last_event, over_at, traces,
 };
 
 /// All that is known of a session.
@@ -48,14 +48,14 @@ impl Held {
         let derived =
             ledger.as_ref().map(|ledger| derived::traces(self.id.as_str(), ledger.signal(), self.records()));
         let of_traces = || self.traces.iter().filter_map(|trace| trace.started_at).min();
-        let began_at = ledger.as_ref().and_then(Session::started_at).or_else(of_traces);
+        let first = ledger.as_ref().and_then(Session::started_at).or_else(of_traces);
         let agent = agent_of(ledger.as_ref(), self.told.as_ref());
         Ok(StoredSession {
             seq: self.seq,
             id: self.id.clone(),
             agent: agent.map_err(|error| StoreError::Damaged(format!("an agent: {error}")))?,
             ledger,
-            began_at: began_at.unwrap_or(self.first_seen),
+            began_at: began_at(first, self.first_seen),
             last_seen: self.last_seen,
             closed_at: self.closed_at.filter(|_| !self.is_open),
             traces: traces(self.traces.clone(), derived.into_iter().flatten()),
@@ -223,6 +223,29 @@ impl super::Held {
             Some(bridge_id(identity_of(org, &agent), &held.id))
         };
         self.sessions.iter().any(|(o, held)| o == org && becomes(held) == Some(event))
+    }
+
+    /// Whether a session names an agent.
+    pub(super) fn is_named(&self, org: &OrgId, agent: &AgentId) -> bool {
+        let names = |held: &Held| {
+            held.told.as_ref() == Some(agent)
+                || held.records().any(|kept| kept.origin.named_agent() == Some(agent.as_str()))
+        };
+        self.sessions.iter().any(|(o, held)| o == org && names(held))
+    }
+
+    /// Takes an agent out of the sessions of others that name it.
+    pub(super) fn take_name_out(&mut self, org: &OrgId, agent: &AgentId) {
+        for (_, held) in self.sessions.iter_mut().filter(|(o, _)| o == org) {
+            held.told.take_if(|told| told == agent);
+            for (_, record) in &mut held.records {
+                let Some(kept::Kept { mut origin, facts }) = kept::decode("", None, record) else { continue };
+                if origin.named_agent() == Some(agent.as_str()) {
+                    origin.agent_id = NOBODY;
+                    *record = kept::encode(&origin, facts);
+                }
+            }
+        }
     }
 
     /// Forgets the sessions of an agent; how much evidence that was.

@@ -10,6 +10,7 @@ mod closing;
 mod graves;
 mod identities;
 mod keys;
+mod names;
 mod repair;
 mod replies;
 mod runs;
@@ -104,6 +105,9 @@ pub(super) struct Log<'c> {
     commit: Statement<'c>,
     insert_evaluation: Statement<'c>,
     insert_record: Statement<'c>,
+    insert_name: Statement<'c>,
+    /// How far the session was looked through that names an erased agent.
+    reached: Option<names::Reached>,
 }
 
 impl<'c> Log<'c> {
@@ -144,6 +148,9 @@ impl<'c> Log<'c> {
             )?,
             insert_record: connection
                 .prepare("INSERT OR IGNORE INTO session_records (session, at_ns, key, record) VALUES (?1, ?2, ?3, ?4)")?,
+            insert_name: connection
+                .prepare("INSERT OR IGNORE INTO session_names (session, name) VALUES (?1, ?2)")?,
+            reached: None,
         })
     }
 
@@ -205,6 +212,7 @@ impl<'c> Log<'c> {
         self.latency_sources.clear();
         self.erased.clear();
         self.sweep = tend::Sweep::default();
+        self.reached = None;
         self.sessions.roll_back();
         self.closed_early.clear();
         self.open_sessions = None;

@@ -4,7 +4,8 @@ use renown_core::identity::{bridge_id, identity_of};
 use renown_core::ids::AgentId;
 use renown_store::sqlite::{Sqlite, compact};
 use renown_store::{
-    AdminStore, Closed, IdentityStore, NewSignals, ReputationEvent, Retention, SessionStore, StoredSession,
+    AdminStore, Closed, IdentityStore, NewSignals, ReputationEvent, Retention, SessionQuery, SessionStore,
+    StoredSession,
 };
 use serde_json::Value;
 
@@ -279,4 +280,58 @@ fn beyond_100_000_open_sessions_the_one_that_is_idle_for_longest_is_over() {
     while wait(store.tend(Retention::default())).unwrap() {}
     send(&store, "b", &[tool("new", 1, -MINUTE, "Edit", true), tool("newer", 1, -MINUTE, "Edit", true)]);
     assert!(closed(&store).is_empty());
+}
+
+#[test]
+fn an_erased_agent_is_no_longer_named_in_the_sessions_of_others() {
+    let (scratch, hand) = (Scratch::new("named"), Hand::at_noon());
+    let store = open(scratch.path(), &hand);
+    let erase = |agent: &str| wait(store.erase(&default_org(), &agent.parse().unwrap())).unwrap();
+    let tend = || while wait(store.tend(Retention::default())).unwrap() {};
+    // The first to be named has it: at first `doomed-one`, and from the second record on `owner`.
+    send(&store, "doomed-one", &[tool("s", 1, -50 * MINUTE, "Edit", true)]);
+    send(&store, "owner", &[tool("s", 2, -60 * MINUTE, "Edit", true)]);
+    let many: Vec<Value> =
+        (3..6000).map(|number| tool("s", number, -40 * MINUTE + i64::from(number), "Edit", false)).collect();
+    send(&store, "doomed-two", &many);
+    let signals = NewSignals { agent: Some("doomed-three".parse().unwrap()), traces: Vec::new() };
+    wait(store.add_signals(&default_org(), &"s".parse().unwrap(), signals, None)).unwrap();
+    hand.turn(5000);
+    closed(&store);
+    let before = performance(&store, "s");
+    for agent in ["doomed-one", "doomed-two", "doomed-three"] {
+        assert!(erase(agent), "{agent}");
+        tend();
+        assert!(!erase(agent), "{agent}: once");
+    }
+    let found = find(&store, "s").unwrap();
+    assert_eq!((found.agent.as_str(), performance(&store, "s")), ("owner", before));
+    assert_eq!(deltas(&store, "owner").len(), 1);
+    // A name that comes again while it is being erased is that of somebody new.
+    send(&store, "again", &[tool("s", 7000, -30 * MINUTE, "Edit", true)]);
+    assert!(erase("again"));
+    send(&store, "again", &[tool("s", 7001, -70 * MINUTE, "Edit", true)]);
+    tend();
+    assert_eq!(find(&store, "s").unwrap().agent.as_str(), "again");
+    hand.turn(5000);
+    closed(&store);
+    drop(store);
+    compact(&scratch.database(), "a test").unwrap();
+    assert_eq!(verify(scratch.path()).unwrap().sessions, 1);
+    let bytes = std::fs::read(scratch.database()).unwrap();
+    assert!(!bytes.windows(6).any(|found| found == b"doomed"), "not a byte");
+}
+
+#[test]
+fn a_session_from_the_future_does_not_stand_before_all_others() {
+    let (scratch, hand) = (Scratch::new("future"), Hand::at_noon());
+    let store = open(scratch.path(), &hand);
+    send(&store, "a", &[prompt("ahead", 1, 3650 * 24 * 60 * MINUTE)]);
+    hand.turn(2000);
+    send(&store, "a", &[prompt("now", 1, 1000)]);
+    let query = SessionQuery { limit: 10, ..SessionQuery::default() };
+    let found = wait(store.sessions(&default_org(), query)).unwrap().sessions;
+    let ids: Vec<&str> = found.iter().map(|session| session.id.as_str()).collect();
+    assert_eq!(ids, ["now", "ahead"]);
+    assert_eq!(found[1].began_at, at(0), "when it was first heard of");
 }

@@ -69,7 +69,7 @@ impl Log<'_> {
         let key = (self.orgs.get(org)?, agent.clone());
         let agent = self.chain_of(&key)?;
         let identity = identities::find(self.connection, key.0, identity)?;
-        let is_known = agent.is_some() || identity.is_some();
+        let is_known = agent.is_some() || identity.is_some() || self.is_named(key.0, &key.1)?;
         if is_known {
             self.overwriting(|log| log.bury(&key, agent, identity))?;
             self.forget_agent(key);
@@ -115,6 +115,7 @@ impl Log<'_> {
             "INSERT INTO tombstones (org, digest, asked_at, agent, last_seq, identity) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         )?;
         bury.execute(params![key.0, digest, self.latest.millis(), number, last_seq.flatten(), identity])?;
+        self.bury_name(self.connection.last_insert_rowid(), key.0, &key.1)?;
         self.connection.prepare_cached("DELETE FROM agents WHERE agent = ?1")?.execute([number])?;
         self.connection.prepare_cached("DELETE FROM identities WHERE identity = ?1")?.execute([identity])?;
         self.remember_top(key.0)?;

@@ -19,8 +19,10 @@ const RUNS_AT_ONCE: usize = 50;
 
 /// A tombstone whose agent is not gone yet.
 pub(super) struct Grave {
-    tombstone: i64,
-    org: OrgKey,
+    pub(super) tombstone: i64,
+    pub(super) org: OrgKey,
+    /// The hash of its id.
+    pub(super) digest: [u8; 32],
     agent: Option<i64>,
     last_seq: Option<i64>,
     identity: Option<i64>,
@@ -30,11 +32,12 @@ impl Log<'_> {
     /// The oldest grave that is not empty yet.
     pub(super) fn open_grave(&self) -> Result<Option<Grave>, StoreError> {
         let mut select = self.connection.prepare_cached(
-            "SELECT tombstone, org, agent, last_seq, identity FROM tombstones WHERE done_at IS NULL ORDER BY tombstone LIMIT 1",
+            "SELECT tombstone, org, agent, last_seq, identity, digest FROM tombstones WHERE done_at IS NULL ORDER BY tombstone LIMIT 1",
         )?;
         let grave = select.query_row([], |row| {
             let (tombstone, org, agent) = (row.get(0)?, row.get(1)?, row.get(2)?);
-            Ok(Grave { tombstone, org, agent, last_seq: row.get(3)?, identity: row.get(4)? })
+            let (last_seq, identity) = (row.get(3)?, row.get(4)?);
+            Ok(Grave { tombstone, org, agent, last_seq, identity, digest: row.get(5)? })
         });
         Ok(grave.optional()?)
     }
@@ -61,8 +64,9 @@ impl Log<'_> {
         let (sessions, more_sessions) = self.erase_sessions(grave.agent)?;
         // Some of them may have been open.
         self.open_sessions = None;
+        let is_named = self.take_name_out(grave)?;
         let evidence = evaluations + runs + events + sessions;
-        let done_at = (evidence + sums == 0 && !more_sessions).then(|| self.latest.millis());
+        let done_at = (evidence + sums == 0 && !more_sessions && !is_named).then(|| self.latest.millis());
         let mut update = self.connection.prepare_cached(
             "UPDATE tombstones SET erased = erased + ?2, done_at = ?3 WHERE tombstone = ?1",
         )?;
@@ -96,8 +100,10 @@ impl Log<'_> {
             evidence += gone.iter().filter(|is_record| **is_record).count() + traces;
             steps += 1 + gone.len() + traces;
             if gone.len() + traces == 0 {
-                let mut delete = self.connection.prepare_cached("DELETE FROM sessions WHERE session = ?1")?;
-                delete.execute([session])?;
+                for table in ["session_names", "sessions"] {
+                    let sql = format!("DELETE FROM {table} WHERE session = ?1");
+                    self.connection.prepare_cached(&sql)?.execute([session])?;
+                }
             }
         }
         Ok((evidence, true))

@@ -19,7 +19,7 @@ use rusqlite::{Statement, params};
 use super::Log;
 use crate::error::StoreError;
 use crate::evidence::{Once, Seq};
-use crate::sessions::{NewSignals, agent_of, last_event, over_at};
+use crate::sessions::{NewSignals, agent_of, began_at, last_event, over_at};
 use crate::sqlite::orgs::OrgKey;
 use crate::sqlite::rows::{damaged, nanos, time};
 use crate::sqlite::sessions::ledger;
@@ -60,10 +60,9 @@ impl HeldSessions {
         }
     }
 
-    /// Lets go of the sessions of an agent.
+    /// Lets go of the sessions of an agent, and of those that name it.
     pub(super) fn forget_agent(&mut self, org: OrgKey, agent: &AgentId) {
-        let theirs =
-            self.held.iter().filter(|((o, _), held)| *o == org && held.agent.as_ref() == Some(agent));
+        let theirs = self.held.iter().filter(|((o, _), held)| *o == org && held.names(agent));
         let theirs: Vec<SessionKey> = theirs.map(|(key, _)| key.clone()).collect();
         for key in &theirs {
             self.forget(key);
@@ -87,6 +86,8 @@ pub(super) struct Held {
     pub(super) agent: Option<AgentId>,
     /// The agent that was sent with signals.
     told: Option<AgentId>,
+    /// The agent that was named last.
+    named: Option<Box<str>>,
     first_seen: Timestamp,
     pub(super) last_seen: Timestamp,
     began_at: Timestamp,
@@ -107,6 +108,7 @@ impl Held {
             number,
             agent: None,
             told: None,
+            named: None,
             first_seen: now,
             last_seen: now,
             began_at: now,
@@ -125,10 +127,18 @@ impl Held {
         (self.records > 0).then_some(&self.ledger)
     }
 
+    /// Whether it is known to be of an agent, or to name it.
+    fn names(&self, agent: &AgentId) -> bool {
+        self.agent.as_ref() == Some(agent)
+            || self.told.as_ref() == Some(agent)
+            || self.named.as_deref() == Some(agent.as_str())
+    }
+
     /// Keeps a record and adds it to the others; false if it is there already.
     fn take(
         &mut self,
         insert: &mut Statement<'_>,
+        insert_name: &mut Statement<'_>,
         origin: &Origin<&str>,
         facts: &[Fact<&str>],
         now: Timestamp,
@@ -160,6 +170,10 @@ impl Held {
         });
         if let Some(error) = failed {
             return Err(error.into());
+        }
+        if let Some(agent) = origin.named_agent().filter(|agent| self.named.as_deref() != Some(agent)) {
+            insert_name.execute(params![number, agent])?;
+            self.named = Some(agent.into());
         }
         self.records += 1;
         self.last_event = self.last_event.max(last_event(origin, now));
@@ -213,7 +227,8 @@ impl Log<'_> {
             let place = places.get(origin.session).copied();
             let Some(session) = place.and_then(|place| sessions.get_mut(place)) else { continue };
             let facts: Vec<_> = facts.collect();
-            if !session.held.take(&mut self.insert_record, &origin, &facts, self.latest)? {
+            let (insert, insert_name) = (&mut self.insert_record, &mut self.insert_name);
+            if !session.held.take(insert, insert_name, &origin, &facts, self.latest)? {
                 account.duplicates += 1;
                 continue;
             }
@@ -271,6 +286,9 @@ impl Log<'_> {
             ])?;
         }
         drop(upsert);
+        if let Some(agent) = &signals.agent {
+            self.note_name(held.number, agent)?;
+        }
         held.told = signals.agent.clone().or(held.told.take());
         let was_open = held.is_open;
         let agent = self.write_session(name, &key, &mut held, was_open)?;
@@ -331,6 +349,7 @@ impl Log<'_> {
             number: row.get(0)?,
             agent: Some(agent.parse().map_err(damaged("an agent id"))?),
             told: told.map(|told| told.parse()).transpose().map_err(damaged("an agent id"))?,
+            named: None,
             first_seen: time(row.get(3)?)?,
             last_seen: time(row.get(4)?)?,
             began_at: nanos(row.get(5)?)?,
@@ -400,16 +419,16 @@ impl Log<'_> {
         Ok(agent)
     }
 
-    /// When a session began; where nothing says so, when it was first heard of.
+    /// When a session began.
     fn began_at(&self, held: &Held) -> Result<Timestamp, StoreError> {
         if let Some(started_at) = held.scored().and_then(Session::started_at) {
-            return Ok(started_at);
+            return Ok(began_at(Some(started_at), held.first_seen));
         }
         let mut select = self
             .connection
             .prepare_cached("SELECT min(started_ns) FROM session_traces WHERE session = ?1")?;
         let of_traces: Option<i64> = select.query_row([held.number], |row| row.get(0))?;
-        of_traces.map_or(Ok(held.first_seen), nanos)
+        Ok(began_at(of_traces.map(nanos).transpose()?, held.first_seen))
     }
 
     /// Makes the agent of a session known, if it is not, and notes that it was heard of. Gives its number.

@@ -34,10 +34,12 @@ impl Log<'_> {
         self.behind_count == 0
     }
 
-    /// Whether it is time to settle, by the clock of the store.
+    /// Whether it is time to settle, by the clock of the store. What could not be settled is tried after every write, so that
+    /// [`Log::probe`] says that it is better as soon as a write has shown it.
     pub(in crate::sqlite) fn wants_settling(&self) -> bool {
         let since = (self.clock)().millis().abs_diff(self.settled_at.millis());
-        !self.is_settled() && (self.is_far_behind() || u128::from(since) >= SETTLE_EVERY.as_millis())
+        let is_time = u128::from(since) >= SETTLE_EVERY.as_millis();
+        !self.is_settled() && (self.cannot_settle.is_some() || self.is_far_behind() || is_time)
     }
 
     /// Whether so many rows are behind that no more may be.

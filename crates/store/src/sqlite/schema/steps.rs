@@ -232,6 +232,19 @@ CREATE TABLE session_records (
     PRIMARY KEY (session, at_ns, key)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE session_names (
+    session INTEGER NOT NULL,
+    name    TEXT NOT NULL,
+    PRIMARY KEY (session, name)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX session_names_by_name ON session_names (name);
+
+CREATE TABLE session_graves (
+    tombstone INTEGER NOT NULL,
+    session   INTEGER NOT NULL,
+    PRIMARY KEY (tombstone, session)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE session_traces (
     session          INTEGER NOT NULL,
     trace_id         TEXT NOT NULL,
