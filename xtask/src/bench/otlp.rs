@@ -198,7 +198,7 @@ async fn memory(receiver: &Receiver, data: &Path) -> Result<()> {
     let at_once = 2 * CONNECTIONS;
     let (mut sent, mut told) = (0, 0);
     let started = Instant::now();
-    while sent < MEMORY_RECORDS {
+    while told < MEMORY_RECORDS {
         let made = (0..at_once).map(|_| bodies.next(false, false)).collect::<Result<Vec<_>>>()?;
         send(receiver, transport, made).await?;
         sent += at_once * RECORDS_A_BODY;

@@ -8,6 +8,7 @@
 mod admin;
 mod closing;
 mod graves;
+mod held;
 mod identities;
 mod keys;
 mod names;
@@ -96,7 +97,7 @@ pub(super) struct Log<'c> {
     /// When it was last tried to begin a new one.
     new_log_tried: Option<Instant>,
     sweep: tend::Sweep,
-    sessions: sessions::HeldSessions,
+    sessions: held::HeldSessions,
     /// Sessions that were closed because there were too many, of which nobody was told yet.
     closed_early: Vec<Closed>,
     /// How many sessions are open, once that was asked.
@@ -136,7 +137,7 @@ impl<'c> Log<'c> {
             holds_erased_pages: rows::has_tombstones(connection)?,
             new_log_tried: None,
             sweep: tend::Sweep::default(),
-            sessions: sessions::HeldSessions::new(),
+            sessions: held::HeldSessions::new(),
             closed_early: Vec::new(),
             open_sessions: None,
             begin: connection.prepare("BEGIN IMMEDIATE")?,

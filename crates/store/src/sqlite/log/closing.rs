@@ -5,8 +5,8 @@ use renown_core::ids::{IdentityId, OrgId, SessionId};
 use rusqlite::{OptionalExtension, params};
 
 use super::Log;
+use super::held::{Held, SessionKey};
 use super::identities::Changes;
-use super::sessions::{Held, SessionKey};
 use crate::error::StoreError;
 use crate::sessions::{CLOSED_AT_ONCE, Closed, OPEN_MAX, bridged, over_at};
 use crate::sqlite::orgs::OrgKey;
@@ -85,7 +85,7 @@ impl Log<'_> {
             self.set_due(held.number, Some(over_at.millis()))?;
             None
         };
-        self.hold(key, held);
+        self.sessions.hold(key, held);
         Ok(closed)
     }
 

@@ -1,0 +1,179 @@
+//! The sessions that were lately written, in memory and with a bound. One that is being changed is taken out of there and put back
+//! when it is written, so that nothing of a write that fails is left.
+
+use lru::LruCache;
+use renown_core::ids::{AgentId, SessionId};
+use renown_core::time::Timestamp;
+use renown_telemetry::facts::{Fact, Fingerprint, Origin, Signal};
+use renown_telemetry::kept;
+use renown_telemetry::ledger::Session;
+use rusqlite::{Statement, params};
+
+use crate::error::StoreError;
+use crate::sessions::last_event;
+use crate::sqlite::orgs::OrgKey;
+
+/// How many sessions the writer holds between two transactions: about a kilobyte each.
+const HELD_MAX: usize = 8192;
+
+/// The organization of a session and its id.
+pub(super) type SessionKey = (OrgKey, SessionId);
+
+/// The sessions that were lately written.
+pub(super) struct HeldSessions {
+    held: LruCache<SessionKey, Held>,
+    /// Those that the open transaction has written.
+    touched: Vec<SessionKey>,
+}
+
+impl HeldSessions {
+    pub(super) fn new() -> Self {
+        Self { held: LruCache::unbounded(), touched: Vec::new() }
+    }
+
+    /// The transaction is durable. Lets go of those that were not used for longest.
+    pub(super) fn commit(&mut self) {
+        self.touched.clear();
+        while self.held.len() > HELD_MAX {
+            self.held.pop_lru();
+        }
+    }
+
+    /// The transaction is not.
+    pub(super) fn roll_back(&mut self) {
+        for key in self.touched.drain(..) {
+            self.held.pop(&key);
+        }
+    }
+
+    /// Lets go of the sessions of an agent, and of those that name it.
+    pub(super) fn forget_agent(&mut self, org: OrgKey, agent: &AgentId) {
+        let theirs = self.held.iter().filter(|((o, _), held)| *o == org && held.names(agent));
+        let theirs: Vec<SessionKey> = theirs.map(|(key, _)| key.clone()).collect();
+        for key in &theirs {
+            self.forget(key);
+        }
+    }
+
+    pub(super) fn forget(&mut self, key: &SessionKey) {
+        self.held.pop(key);
+    }
+
+    /// Holds a session that the open transaction may have written.
+    pub(super) fn hold(&mut self, key: SessionKey, held: Held) {
+        self.touched.push(key.clone());
+        self.held.push(key, held);
+    }
+
+    /// Takes a session up to change it, if it is held.
+    pub(super) fn take(&mut self, key: &SessionKey) -> Option<Held> {
+        self.held.pop(key)
+    }
+}
+
+/// A session as the writer knows it.
+pub(super) struct Held {
+    pub(super) number: i64,
+    /// Whose it is; none until that was first written.
+    pub(super) agent: Option<AgentId>,
+    /// The agent that was sent with signals.
+    pub(super) told: Option<AgentId>,
+    /// The agent that was named last.
+    pub(super) named: Option<Box<str>>,
+    pub(super) first_seen: Timestamp,
+    pub(super) last_seen: Timestamp,
+    pub(super) began_at: Timestamp,
+    /// The last event, as far as it decides whether the session is over.
+    pub(super) last_event: Timestamp,
+    pub(super) is_open: bool,
+    pub(super) closed_at: Option<Timestamp>,
+    pub(super) records: i64,
+    pub(super) traces: i64,
+    pub(super) ledger: Session,
+    /// The number of the reputation event that it became.
+    pub(super) event: Option<i64>,
+}
+
+impl Held {
+    pub(super) fn new(number: i64, id: &SessionId, now: Timestamp) -> Self {
+        Self {
+            number,
+            agent: None,
+            told: None,
+            named: None,
+            first_seen: now,
+            last_seen: now,
+            began_at: now,
+            last_event: Timestamp::MIN,
+            is_open: false,
+            closed_at: None,
+            records: 0,
+            traces: 0,
+            ledger: Session::new(id.as_str()),
+            event: None,
+        }
+    }
+
+    /// Its records, if it has any.
+    pub(super) fn scored(&self) -> Option<&Session> {
+        (self.records > 0).then_some(&self.ledger)
+    }
+
+    /// Whether it is known to be of an agent, or to name it.
+    fn names(&self, agent: &AgentId) -> bool {
+        self.agent.as_ref() == Some(agent)
+            || self.told.as_ref() == Some(agent)
+            || self.named.as_deref() == Some(agent.as_str())
+    }
+
+    /// Keeps a record and adds it to the others; false if it is there already.
+    pub(super) fn take(
+        &mut self,
+        insert: &mut Statement<'_>,
+        insert_name: &mut Statement<'_>,
+        origin: &Origin<&str>,
+        facts: &[Fact<&str>],
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let bytes = kept::encode(origin, facts.iter().cloned());
+        let number = self.number;
+        let mut keep =
+            |at_ns: i64, key: i64, bytes: &[u8]| insert.execute(params![number, at_ns, key, bytes]);
+        let at_ns = match origin.signal {
+            Signal::Logs => origin.at.map_or(0, Timestamp::nanos),
+            // Repeats have the same ids, whatever their times are.
+            Signal::Spans => 0,
+        };
+        // A record that nothing tells from another has its number, which a fingerprint may have by chance.
+        let mut key = origin.repeat.map_or(self.records + 1, key_of);
+        while keep(at_ns, key, &bytes)? == 0 {
+            if origin.repeat.is_some() {
+                return Ok(false);
+            }
+            key += 1;
+        }
+        let mut failed = None;
+        self.ledger.take(origin, facts, |trace| match keep(0, key_of(trace), &[]) {
+            Ok(kept) => kept > 0,
+            Err(error) => {
+                failed = Some(error);
+                false
+            }
+        });
+        if let Some(error) = failed {
+            return Err(error.into());
+        }
+        if let Some(agent) = origin.named_agent().filter(|agent| self.named.as_deref() != Some(agent)) {
+            insert_name.execute(params![number, agent])?;
+            self.named = Some(agent.into());
+        }
+        self.records += 1;
+        self.last_event = self.last_event.max(last_event(origin, now));
+        Ok(true)
+    }
+}
+
+/// A fingerprint as a key.
+fn key_of(fingerprint: Fingerprint) -> i64 {
+    fingerprint.get().cast_signed()
+}
