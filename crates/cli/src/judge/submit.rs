@@ -212,17 +212,13 @@ impl Server {
         text: &str,
         sent: &Sent,
     ) -> Result<Map<String, Value>, Failure> {
-        const NO_SERVER: &str = "is this the address of a server of Renown, such as http://127.0.0.1:7070?";
         let status = reply.status();
-        let said: Option<Map<String, Value>> = serde_json::from_str(text).ok();
-        let error = match said {
-            Some(said) if status == StatusCode::OK => return Ok(said),
-            Some(said) => {
-                said.get("error").or_else(|| said.get("message")).and_then(Value::as_str).map(str::to_owned)
-            }
-            None => None,
+        let said: Map<String, Value> = match serde_json::from_str(text) {
+            Ok(said) if status == StatusCode::OK => return Ok(said),
+            said => said.unwrap_or_default(),
         };
-        let error = error.unwrap_or_else(|| client::answered(reply));
+        let why = said.get("error").or_else(|| said.get("message")).and_then(Value::as_str);
+        let error = why.map_or_else(|| client::answered(reply), str::to_owned);
         let failure = match sent.lines {
             0 => self.refused(&error),
             lines => self.refused(&format_args!("{error}, after {}", counted(lines, "line"))),
@@ -238,10 +234,10 @@ impl Server {
                 "the server is busy: send the log again later, what was taken counts once"
             }
             (StatusCode::BAD_REQUEST, _) => "is it a server of Renown, of this release or a later one?",
-            (status, _) if status.is_server_error() => {
+            (status, _) if status.is_server_error() && why.is_some() => {
                 "its log says why: send the log again later, what was taken counts once"
             }
-            _ => NO_SERVER,
+            _ => "is this the address of a server of Renown, such as http://127.0.0.1:7070?",
         }))
     }
 }
