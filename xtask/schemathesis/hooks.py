@@ -1,7 +1,7 @@
 """How texts of our formats look, for the generator of requests.
 
 JSON Schema cannot say that a time lies between 2000 and 2100 or within the last three years, that the bytes in a cursor are UTF-8,
-or that a field repeats another: the descriptions do.
+that a field repeats another or that no two traces have one id: the descriptions do.
 """
 
 import json
@@ -58,6 +58,8 @@ def before_call(context, case, kwargs):
         return
     if case.operation.label == "DELETE /v1/agents/{agent_id}":
         case.query["confirm"] = unquote(case.path_parameters["agent_id"])
+    if case.operation.label == "POST /v1/sessions/{session_id}/signals":
+        case.body["traces"] = list({trace["trace_id"]: trace for trace in case.body["traces"]}.values())
     if case.operation.label == "POST /v1/reputation-events":
         now = int(datetime.now(timezone.utc).timestamp() * 1000)
         for event in case.body["events"]:

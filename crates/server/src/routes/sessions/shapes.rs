@@ -10,7 +10,7 @@ use renown_core::time::Timestamp;
 use renown_core::units::Unit;
 use renown_store::{SessionTrace, StoredSession};
 use renown_telemetry::report::Report;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::routes::shapes::{AgentName, Moment};
@@ -45,7 +45,8 @@ pub(crate) struct TraceRequest {
 }
 
 /// Signals of a trace, each from 0 to 1, where 1 is good. One that is absent is unknown.
-#[derive(ToSchema)]
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 #[schema(as = TraceSignals)]
 #[expect(dead_code, reason = "only its shape is read, for the document")]
 pub(crate) struct SignalsShape {
