@@ -1,7 +1,8 @@
 //! Sessions that a server has received: those of the store, read beside whoever writes to it.
 //!
 //! They are selected as those of logs are: the most recent is the one whose first event is latest, ties go to the greater id, and
-//! sessions without a time are older than all others. A first event ahead of the clock counts by when it arrived. Sessions of which only signals were sent have nothing to judge.
+//! sessions without a time are older than all others. A first event ahead of the clock counts by when it arrived. Sessions of
+//! which only signals were sent have nothing to judge.
 
 use std::process::ExitCode;
 use std::thread;
