@@ -59,28 +59,40 @@ async fn the_largest_body_is_taken_in_every_way() {
     }
 }
 
-#[tokio::test]
-async fn past_64_mib_in_flight_a_sender_is_told_to_come_back() {
-    let server = start_with(Setup::default()).await;
+/// Sends as much as may be in flight to a store that takes nothing; the senders.
+async fn fill(server: &Running) -> Vec<TcpStream> {
     server.store.shut();
     let large = padded(16 * MIB);
     let mut waiting = Vec::new();
     // The last one comes plain: what is compressed is held beside what it is inflated to, for which there would be no room.
     for is_gzip in [true, false, true, false] {
-        let post = Post::logs(&server, JSON, large.clone());
+        let post = Post::logs(server, JSON, large.clone());
         let post = if is_gzip { post.gzip() } else { post };
         let mut stream = TcpStream::connect(server.otlp_http).await.unwrap();
         stream.write_all(&[post.head().as_bytes(), &post.body].concat()).await.unwrap();
         server.store.has_come().await;
         waiting.push(stream);
     }
-    for post in [Post::logs(&server, JSON, as_json(&session())), Post::logs(&server, JSON, large).gzip()] {
+    waiting
+}
+
+/// A sender is told to come back, however little it sends.
+async fn is_full(server: &Running) {
+    let large = padded(16 * MIB);
+    for post in [Post::logs(server, JSON, as_json(&session())), Post::logs(server, JSON, large).gzip()] {
         let reply = post.send().await;
         assert_eq!(
             (reply.refusal(), reply.header("retry-after")),
             ((503, "overloaded".to_owned()), Some("1"))
         );
     }
+}
+
+#[tokio::test]
+async fn past_64_mib_in_flight_a_sender_is_told_to_come_back() {
+    let server = start_with(Setup::default()).await;
+    let mut waiting = fill(&server).await;
+    is_full(&server).await;
     server.store.open();
     for stream in &mut waiting {
         assert_eq!(reply(stream).await.status, 200);
@@ -91,23 +103,8 @@ async fn past_64_mib_in_flight_a_sender_is_told_to_come_back() {
 #[tokio::test]
 async fn what_waits_for_the_store_counts_also_when_its_sender_is_gone() {
     let server = start_with(Setup::default()).await;
-    server.store.shut();
-    let large = padded(16 * MIB);
-    // The last one comes plain: what is compressed is held beside what it is inflated to, for which there would be no room.
-    for is_gzip in [true, false, true, false] {
-        let post = Post::logs(&server, JSON, large.clone());
-        let post = if is_gzip { post.gzip() } else { post };
-        let mut stream = TcpStream::connect(server.otlp_http).await.unwrap();
-        stream.write_all(&[post.head().as_bytes(), &post.body].concat()).await.unwrap();
-        server.store.has_come().await;
-    }
-    for post in [Post::logs(&server, JSON, as_json(&session())), Post::logs(&server, JSON, large).gzip()] {
-        let reply = post.send().await;
-        assert_eq!(
-            (reply.refusal(), reply.header("retry-after")),
-            ((503, "overloaded".to_owned()), Some("1"))
-        );
-    }
+    drop(fill(&server).await);
+    is_full(&server).await;
     server.store.open();
     // All of it is kept, and then there is room again.
     while Post::logs(&server, JSON, as_json(&session())).send().await.status == 503 {

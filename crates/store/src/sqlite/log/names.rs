@@ -135,10 +135,4 @@ impl Log<'_> {
         delete.execute(params![grave.tombstone, naming.number])?;
         Ok(())
     }
-
-    /// Notes that a session names an agent.
-    pub(super) fn note_name(&mut self, session: i64, agent: &AgentId) -> Result<(), StoreError> {
-        self.insert_name.execute(params![session, agent.as_str()])?;
-        Ok(())
-    }
 }

@@ -124,7 +124,7 @@ impl Log<'_> {
         }
         drop(upsert);
         if let Some(agent) = &signals.agent {
-            self.note_name(held.number, agent)?;
+            self.insert_name.execute(params![held.number, agent.as_str()])?;
         }
         held.told = signals.agent.clone().or(held.told.take());
         let was_open = held.is_open;
