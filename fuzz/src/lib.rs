@@ -78,7 +78,8 @@ pub fn reports_of(ledger: &Ledger) -> Vec<String> {
     let left_out = account.no_session + account.bad_values + account.duplicates + account.unknown_events;
     assert!(left_out <= account.records && account.sessions <= account.records, "{account:?}");
     let report = |session: &&Session| {
-        let report = session.report();
+        assert_eq!(session.report().is_some(), session.has_evidence());
+        let Some(report) = session.report() else { return String::new() };
         let performance = &report.performance.0;
         let (d, stats) = (&performance.dimensions, &performance.stats);
         for score in [

@@ -71,7 +71,7 @@ CREATE MACRO known(names) AS list_filter(
 
 CREATE MACRO session_of(attributes) AS coalesce(
     text_of(attr(attributes, 'session.id')), text_of(attr(attributes, 'conversation.id')),
-    text_of(attr(attributes, 'gen_ai.conversation.id')), text_of(attr(attributes, 'thread.id')));
+    text_of(attr(attributes, 'gen_ai.conversation.id')));
 """
 
 # Every line of the files, untouched. No JSON text has a raw U+0001 in it, so a line is one column.
@@ -155,7 +155,10 @@ SELECT session_id,
        count(*) FILTER (name IN ('api_error', 'api_retries_exhausted')) AS api_errors,
        count(*) FILTER (name = 'tool_decision' AND decision = 'accept') AS accepts,
        count(*) FILTER (name = 'tool_decision' AND decision = 'reject') AS rejects
-FROM once GROUP BY session_id ORDER BY session_id
+FROM once GROUP BY session_id
+-- A session without any of these has nothing to score.
+HAVING count(*) FILTER (name IN ('tool_result', 'user_prompt', 'api_request')) > 0
+ORDER BY session_id
 """
 
 

@@ -80,7 +80,7 @@ fn by_renown(path: &Path, repeated: u64) -> Result<BTreeMap<String, Sums>> {
         }
     }
     ledger.fold(&batch).map_err(|_| anyhow!("too many sessions"))?;
-    let reports: Vec<_> = ledger.sessions().into_iter().map(Session::report).collect();
+    let reports: Vec<_> = ledger.scorable().into_iter().filter_map(Session::report).collect();
     let mut judge = program(target_dir()?.join("debug/renown"));
     let printed = output(judge.args(["judge", "--all", "--format", "json", "--quiet"]).arg(path))?;
     ensure!(
@@ -89,8 +89,8 @@ fn by_renown(path: &Path, repeated: u64) -> Result<BTreeMap<String, Sums>> {
     );
     let duplicates = ledger.account().duplicates;
     ensure!(duplicates == repeated, "{repeated} records were repeated, {duplicates} were found");
-    let sums = ledger.sessions().into_iter().map(|session| {
-        let (totals, report) = (session.totals(), session.report());
+    let sums = ledger.scorable().into_iter().filter_map(|session| {
+        let (totals, report) = (session.totals()?, session.report()?);
         let nanos = |time: Option<Timestamp>| time.map_or(0, Timestamp::nanos).to_string();
         let sums = Sums::from([
             ("first_ns", nanos(report.started_at)),
@@ -105,7 +105,7 @@ fn by_renown(path: &Path, repeated: u64) -> Result<BTreeMap<String, Sums>> {
             ("accepts", report.signals.accepts.to_string()),
             ("rejects", report.signals.rejects.to_string()),
         ]);
-        (session.id().to_owned(), sums)
+        Some((session.id().to_owned(), sums))
     });
     Ok(sums.collect())
 }

@@ -48,7 +48,8 @@ pub(crate) fn check() -> Result<()> {
     for kind in ["evaluations", "events", "runs", "sessions"] {
         for format in ["jsonl", "csv", "parquet"] {
             let file = folder.join(format!("{kind}.{format}"));
-            output(renown()?.args(["export", kind, "--format", format, "-o"]).arg(file))?;
+            let raw: &[&str] = if format == "csv" { &["--raw"] } else { &[] };
+            output(renown()?.args(["export", kind, "--format", format]).args(raw).arg("-o").arg(file))?;
         }
     }
     print!("{}", output(duckdb::script("export.py")?.arg(&folder).arg(query()?))?);
@@ -95,7 +96,7 @@ fn fill(data: &Path) -> Result<()> {
         })
     });
     runtime.block_on(store.append(&org, evaluations.collect::<Result<_>>()?, None))?;
-    let now = (system_clock())();
+    let now = (system_clock())()?;
     let events = (0..EVENTS).map(|number| {
         let agent: AgentId = text(number)?.parse()?;
         let event = Event {

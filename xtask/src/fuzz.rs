@@ -1,19 +1,24 @@
-//! `cargo xtask test fuzz`: the fuzz targets, for a fixed number of inputs that follow from a fixed seed.
+//! `cargo xtask test fuzz` replays the seeds and the inputs that once broke a target: the same on every machine.
+//! `cargo xtask fuzz [--seconds N]` searches for new inputs, N seconds per target.
 //!
 //! libFuzzer on stable Rust: the coverage counters are a pass of LLVM that needs no nightly flag, and libfuzzer-sys
 //! compiles libFuzzer itself with the C++ compiler of the system.
 
 use std::ffi::OsStr;
 use std::fs;
-use std::path::Path;
-use std::process::Command;
+use std::path::PathBuf;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail, ensure};
 
 use crate::shell::{cargo, install, output, program, root, run, succeeds, target_dir};
 
-/// A target, and how many inputs take a slow core about a quarter of a minute.
-const TARGETS: [(&str, u32); 3] = [("json", 400_000), ("protobuf", 1_200_000), ("kept", 2_000_000)];
+/// The fuzz targets.
+const TARGETS: [&str; 3] = ["json", "kept", "protobuf"];
+
+/// How long a target is searched unless `--seconds` says otherwise.
+const SECONDS: u32 = 60;
+
+pub(crate) const USAGE: &str = "fuzz [--seconds N]";
 
 /// What makes coverage counters, and has arithmetic and assertions checked in a build that is optimised.
 const FLAGS: [&str; 8] = [
@@ -27,12 +32,54 @@ const FLAGS: [&str; 8] = [
     "-Coverflow-checks",
 ];
 
-/// Builds the targets and runs each from the checked-in seeds. What breaks one is left in its scratch folder.
-pub(crate) fn run_targets() -> Result<()> {
+/// Replays every seed and regression through its target.
+pub(crate) fn replay() -> Result<()> {
+    run(cargo().args(["fmt", "--check", "--manifest-path", "fuzz/Cargo.toml"]))?;
+    let folder = build()?;
+    for target in TARGETS {
+        let inputs = inputs(target)?;
+        println!("{target}: {} inputs", inputs.len());
+        run(program(folder.join(target)).args(LIMITS).arg("-verbosity=0").args(inputs))?;
+    }
+    Ok(())
+}
+
+/// Searches for inputs that break a target, for a bounded time each. What breaks one is left in its scratch folder.
+pub(crate) fn search(args: &[&str]) -> Result<()> {
+    let seconds = match args {
+        [] => SECONDS,
+        ["--seconds", seconds] => seconds.parse().with_context(|| format!("--seconds {seconds}"))?,
+        _ => bail!("usage: cargo xtask {USAGE}"),
+    };
+    let folder = build()?;
+    for target in TARGETS {
+        let scratch = target_dir()?.join("xtask/fuzz/scratch").join(target);
+        let found = scratch.join("corpus");
+        fs::create_dir_all(&found)?;
+        println!("{target}: {seconds} s; what breaks it is left in {}", scratch.display());
+        run(program(folder.join(target))
+            .current_dir(&scratch)
+            .args(LIMITS)
+            .args([&format!("-max_total_time={seconds}"), "-max_len=8192", "-len_control=20"])
+            .args(["-print_final_stats=1", "-verbosity=0", "-artifact_prefix=broken-"])
+            // What an earlier search found is where this one goes on.
+            .arg(&found)
+            .args(folders(target)))
+        .with_context(|| {
+            format!("add the input to fuzz/regressions/{target}, and a test of it to crates/telemetry/tests")
+        })?;
+    }
+    Ok(())
+}
+
+/// What no input may need.
+const LIMITS: [&str; 2] = ["-rss_limit_mb=512", "-timeout=10"];
+
+/// Builds the targets with coverage counters. Returns the folder of their programs.
+fn build() -> Result<PathBuf> {
     if !succeeds(program("c++").arg("--version")) {
         install(&["g++"])?;
     }
-    run(cargo().args(["fmt", "--check", "--manifest-path", "fuzz/Cargo.toml"]))?;
     let folder = target_dir()?.join("xtask/fuzz");
     // With a target given, build scripts and macros are built without counters, which they could not be linked with.
     let host = host()?;
@@ -42,34 +89,26 @@ pub(crate) fn run_targets() -> Result<()> {
         .arg(&folder)
         .env_remove("CARGO_ENCODED_RUSTFLAGS")
         .env("RUSTFLAGS", FLAGS.join(" ")))?;
-    for (target, runs) in TARGETS {
-        let scratch = folder.join("scratch").join(target);
-        fresh(&scratch)?;
-        copy(&root().join("fuzz/corpus").join(target), &scratch.join("corpus"))?;
-        println!("{target}: {runs} inputs; what breaks it is left in {}", scratch.display());
-        let binary = folder.join(&host).join("release").join(target);
-        // Relative paths, so that a run prints the same on every machine.
-        run(at_fixed_addresses(&binary)
-            .current_dir(&scratch)
-            .args(["-seed=1", &format!("-runs={runs}"), "-max_len=8192", "-len_control=20"])
-            .args(["-rss_limit_mb=512", "-timeout=10", "-print_final_stats=1", "-verbosity=0"])
-            // Looking into the folder every second would make the run depend on the clock.
-            .arg("-reload=0")
-            .args(["-artifact_prefix=broken-", "corpus"]))?;
-    }
-    Ok(())
+    Ok(folder.join(host).join("release"))
 }
 
-/// A program whose addresses are the same in every run: libFuzzer takes words for its mutations from what is compared,
-/// and addresses are among them. Where that is not allowed, as in some containers, runs differ a little.
-fn at_fixed_addresses(binary: &Path) -> Command {
-    if !succeeds(program("setarch").args(["-R", "true"])) {
-        println!("addresses cannot be fixed here: another run may try other inputs");
-        return program(binary);
+/// The folders with the checked-in inputs of a target.
+fn folders(target: &str) -> Vec<PathBuf> {
+    let folders = ["corpus", "regressions"].map(|kind| root().join("fuzz").join(kind).join(target));
+    folders.into_iter().filter(|folder| folder.is_dir()).collect()
+}
+
+/// The checked-in inputs of a target, by name.
+fn inputs(target: &str) -> Result<Vec<PathBuf>> {
+    let mut inputs = Vec::new();
+    for folder in folders(target) {
+        for entry in fs::read_dir(folder)? {
+            inputs.push(entry?.path());
+        }
     }
-    let mut command = program("setarch");
-    command.arg("-R").arg(binary);
-    command
+    ensure!(!inputs.is_empty(), "no seeds of {target} in fuzz/corpus");
+    inputs.sort();
+    Ok(inputs)
 }
 
 /// The target triple of this machine.
@@ -78,21 +117,4 @@ fn host() -> Result<String> {
         output(program(std::env::var_os("RUSTC").as_deref().unwrap_or(OsStr::new("rustc"))).arg("-vV"))?;
     let host = version.lines().find_map(|line| line.strip_prefix("host: "));
     Ok(host.context("rustc does not name its host")?.to_owned())
-}
-
-/// Makes a folder empty: a corpus of the run before would change this one.
-fn fresh(folder: &Path) -> Result<()> {
-    if folder.exists() {
-        fs::remove_dir_all(folder)?;
-    }
-    Ok(fs::create_dir_all(folder)?)
-}
-
-fn copy(from: &Path, to: &Path) -> Result<()> {
-    fs::create_dir_all(to)?;
-    for entry in fs::read_dir(from).with_context(|| format!("no seeds in {}", from.display()))? {
-        let entry = entry?;
-        fs::copy(entry.path(), to.join(entry.file_name()))?;
-    }
-    Ok(())
 }

@@ -10,6 +10,8 @@
 //! cargo xtask bench otlp     how much telemetry `renown serve` keeps, by transport, and in how much memory
 //! cargo xtask bench proxy    what `renown proxy` adds to a call
 //! cargo xtask bench serve    `renown serve` against Redis, PostgreSQL and plain axum
+//! cargo xtask fuzz [--seconds N]
+//!                            searches for inputs that break a reader of telemetry
 //! cargo xtask sdk [--check]  the clients of the SDKs, from the OpenAPI document; or whether they are stale
 //! cargo xtask generate DIALECT [--sessions N] [--records N | --bytes N] [--seed S] …
 //!                            a log as an agent writes it, to standard output
@@ -75,12 +77,14 @@ fn run() -> Result<()> {
         ["bench", "evidence-here"] => bench::evidence_here(),
         ["bench", "echo"] => bench::echo(),
         ["bench", "plain", port, body_bytes] => bench::plain(port, body_bytes),
+        ["fuzz", rest @ ..] => fuzz::search(rest),
         ["sdk"] => sdk::write(),
         ["sdk", "--check"] => sdk::check(),
         ["generate", rest @ ..] => generate::command(rest),
         _ => bail!(
-            "{USAGE} | {} | {}; parts of test: {}",
+            "{USAGE} | {} | {} | {}; parts of test: {}",
             bench::SERVE_USAGE,
+            fuzz::USAGE,
             generate::USAGE,
             test::names().join(", ")
         ),

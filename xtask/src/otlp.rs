@@ -6,8 +6,10 @@
 //! | one session | its records may come from any SDK, before and after a crash, and twice: each counts once |
 //! | same bytes | every dialect over every encoding is served as `renown judge` judges the file |
 //! | the whole way | from a record without a key to the trend of an identity |
+//! | reverse proxy | behind nginx and Caddy no stranger gets in, and events arrive as they happen |
 
 mod receiver;
+mod reverse_proxy;
 mod same;
 mod sdk;
 mod story;
@@ -50,7 +52,8 @@ fn checks(renown: &Path, scratch: &Path, python: &Sdk, node: &Sdk) -> Result<()>
     every_exporter(renown, scratch, python, node).context("every exporter")?;
     one_session(renown, scratch, python, node).context("one session")?;
     same::check(renown, scratch, python).context("same bytes")?;
-    whole_way::check(renown, scratch).context("the whole way")
+    whole_way::check(renown, scratch).context("the whole way")?;
+    reverse_proxy::check(renown, scratch).context("reverse proxy")
 }
 
 /// The same stories over every transport, each under a session of its own.

@@ -36,7 +36,7 @@ const PARTS: [Part; 17] = [
     Part { name: "durability", run: durability::run },
     Part { name: "differential", run: differential::run },
     Part { name: "export", run: export::check },
-    Part { name: "fuzz", run: fuzz::run_targets },
+    Part { name: "fuzz", run: fuzz::replay },
     Part { name: "doc", run: doc },
 ];
 

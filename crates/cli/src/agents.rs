@@ -117,7 +117,7 @@ fn show(agent: &AgentId, common: &AgentsCommon) -> Result<String, Failure> {
 
 fn know(store: &Reader, org: &OrgId, agent: &AgentId) -> Result<Option<Known>, StoreError> {
     let Some(found) = store.agent(org, agent)? else { return Ok(None) };
-    let now = (system_clock())();
+    let now = (system_clock())()?;
     let windows = store.identity_windows(org, identity_of(org, agent), now)?;
     let runs = RunQuery { agent: Some(agent.clone()), limit: RUNS_SHOWN, ..RunQuery::default() };
     let sessions = SessionQuery {

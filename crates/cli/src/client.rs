@@ -10,9 +10,13 @@ use ureq::http::{Response, StatusCode};
 
 use crate::args::ServerArgs;
 use crate::failure::Failure;
+use crate::setup::server::ServerUrl;
 
 /// How long a server may take.
 const TIME_MAX: Duration = Duration::from_secs(30);
+
+/// How long a server on this machine may take to say that it is there.
+const HEALTH_TIME_MAX: Duration = Duration::from_secs(5);
 
 /// A server and the key for it.
 pub(crate) struct Client {
@@ -50,6 +54,21 @@ impl Key {
 pub(crate) fn agent(time_max: Duration) -> ureq::Agent {
     let config = ureq::Agent::config_builder().timeout_global(Some(time_max)).max_redirects(0);
     config.http_status_as_error(false).build().into()
+}
+
+/// The receiver that takes records without a key: for a server on this machine its OTLP port, which it names. What names no port is
+/// the receiver itself.
+pub(crate) fn receiver_without_key(server: &ServerUrl) -> ServerUrl {
+    #[derive(serde::Deserialize)]
+    struct Health {
+        otlp_http_port: Option<u16>,
+    }
+    let named = server.is_loopback().then(|| {
+        let asked = agent(HEALTH_TIME_MAX).get(format!("{}/health", server.api())).call();
+        let health: Health = serde_json::from_slice(&asked.ok()?.body_mut().read_to_vec().ok()?).ok()?;
+        health.otlp_http_port
+    });
+    named.flatten().map_or_else(|| server.clone(), |port| server.at_port(port))
 }
 
 /// What a server answered where that is all there is to say, and where it points to.

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use indicatif::BinaryBytes;
+use renown_store::system_clock;
 
 use crate::args::{DoctorArgs, ServeArgs};
 use crate::failure::{Failure, printable};
@@ -53,6 +54,7 @@ pub(crate) fn run(args: &DoctorArgs, quiet: bool) -> Result<ExitCode, Failure> {
                 ),
             ));
             let place = settings.place();
+            findings.push(("clock", clock(&place)));
             findings.push(("data", data(&place.data)));
             findings.push(("listen", listen(settings.listen.value.0)));
             findings.push(("otlp", otlp("gRPC", settings.otlp_grpc.value)));
@@ -127,6 +129,22 @@ fn cannot_be_made(dir: &Path) -> Option<String> {
     }
     #[cfg(not(unix))]
     None
+}
+
+/// Whether the clock can be right, and is not behind what the store has accepted.
+fn clock(place: &Place) -> Finding {
+    let now = match (system_clock())() {
+        Ok(now) => now,
+        Err(error) => return Finding::Bad(error.to_string()),
+    };
+    let latest = place.file.exists().then(|| place.read().ok()?.latest().ok()).flatten();
+    match latest.filter(|latest| *latest > now) {
+        Some(latest) => Finding::Odd(format!(
+            "{now}, but the store has evidence of {latest}: the clock is late, or it was ahead. A server keeps that time for at \
+             most five minutes, then it follows the clock"
+        )),
+        None => Finding::Good(now.to_string()),
+    }
 }
 
 fn listen(address: SocketAddr) -> Finding {

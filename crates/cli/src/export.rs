@@ -51,6 +51,9 @@ pub(crate) fn run(args: &ExportArgs, quiet: bool) -> Result<ExitCode, Failure> {
         let found = "Parquet is nothing for a terminal, expected a file";
         return Err(Failure::new(found).hint("-o FILE names one"));
     }
+    if args.raw && args.format != ExportFormatArg::Csv {
+        return Err(Failure::new("--raw is for --format csv: the other formats never change a text"));
+    }
     let sink = open(args, columns).map_err(refused)?;
     // Rows that are printed to the same terminal would tear the bar.
     let shows_bar = !quiet && (args.output.is_some() || !io::stdout().is_terminal());
@@ -72,7 +75,7 @@ fn open(args: &ExportArgs, columns: &'static [Column]) -> io::Result<Box<dyn Sin
     };
     Ok(match args.format {
         ExportFormatArg::Jsonl => Box::new(text::JsonLines::new(out, columns)),
-        ExportFormatArg::Csv => Box::new(text::Csv::new(out, columns)?),
+        ExportFormatArg::Csv => Box::new(text::Csv::new(out, columns, args.raw)?),
         ExportFormatArg::Parquet => Box::new(parquet::Parquet::new(out, columns)?),
     })
 }

@@ -118,9 +118,10 @@ impl<'a> Judge<'a> {
                 return Err(failure);
             }
         };
-        let reports: Vec<Report<'_>> = selected.iter().map(|session| self.report(session)).collect();
+        let reports: Vec<Report<'_>> = selected.iter().filter_map(|session| self.report(session)).collect();
         self.print(&reports)?;
         self.tell_account(&account);
+        self.tell_unscored(ledger.sessions().len() - ledger.scorable().len());
         self.tell_missing(&reports);
         Ok(self.passed(&reports))
     }
@@ -159,19 +160,21 @@ impl<'a> Judge<'a> {
         if account.sessions == 0 {
             return Err(nothing(&name, account, self.cut, first_bad_line));
         }
+        let sessions = ledger.scorable();
         if let Some(id) = &self.args.session {
-            return ledger.find(id).map(|session| vec![session]).ok_or_else(|| {
-                let latest: Vec<&str> =
-                    ledger.sessions().iter().rev().take(3).map(|session| session.id()).collect();
+            let session = ledger.find(id).ok_or_else(|| {
+                let latest: Vec<&str> = sessions.iter().rev().take(3).map(|session| session.id()).collect();
                 Failure::new(format!("no session {id} in {name}"))
                     .hint(format!("the latest are {}", latest.join(", ")))
-            });
+            })?;
+            return if session.has_evidence() { Ok(vec![session]) } else { Err(unscored(id)) };
         }
-        if !self.args.all && self.args.last.is_none() {
-            return Ok(ledger.latest().into_iter().collect());
+        if sessions.is_empty() {
+            let found = counted(account.sessions, "session");
+            return Err(Failure::new(format!("nothing to score in {name} ({found} {WITHOUT_EVIDENCE})")));
         }
-        let sessions = ledger.sessions();
-        let last = self.args.last.map_or(sessions.len(), |last| usize::try_from(last).unwrap_or(usize::MAX));
+        let all = if self.args.all { sessions.len() } else { 1 };
+        let last = self.args.last.map_or(all, |last| usize::try_from(last).unwrap_or(usize::MAX));
         let older = sessions.len().saturating_sub(last);
         Ok(sessions.into_iter().skip(older).collect())
     }
@@ -192,12 +195,13 @@ impl<'a> Judge<'a> {
         }
     }
 
-    fn report<'s>(&self, session: &'s Session) -> Report<'s> {
-        let mut report = session.report();
+    /// The session, scored. `None` if there is nothing to score.
+    fn report<'s>(&self, session: &'s Session) -> Option<Report<'s>> {
+        let mut report = session.report()?;
         if let Some(masque) = &self.masque {
             report.masque = masque.clone().into();
         }
-        report
+        Some(report)
     }
 
     /// Whether nothing is below what was asked for; what is, is told.
@@ -232,6 +236,14 @@ impl<'a> Judge<'a> {
         failure::note(&text);
     }
 
+    /// How many sessions were not judged.
+    fn tell_unscored(&self, count: usize) {
+        if count > 0 && !self.quiet && self.args.format != FormatArg::Json {
+            let sessions = counted(count as u64, "session");
+            failure::note(&format!("{sessions} {WITHOUT_EVIDENCE}: not scored"));
+        }
+    }
+
     /// Which evidence a single session lacks, where its numbers do not show it.
     fn tell_missing(&self, reports: &[Report<'_>]) {
         if let ([report], FormatArg::Yaml, false) = (reports, self.args.format, self.quiet)
@@ -240,6 +252,14 @@ impl<'a> Judge<'a> {
             failure::note(&format!("no evidence of {}: counted as 0", report.coverage.missing.join(", ")));
         }
     }
+}
+
+/// What a session without a score lacks.
+const WITHOUT_EVIDENCE: &str = "without a tool result, prompt or API request";
+
+/// A session was asked for that has nothing to score.
+fn unscored(id: &str) -> Failure {
+    Failure::new(format!("session {id} is {WITHOUT_EVIDENCE}: there is nothing to score"))
 }
 
 /// What a log should hold, in errors.
@@ -277,8 +297,7 @@ fn length(path: &Path) -> Result<Option<u64>, Failure> {
 }
 
 /// What to do where there is no session.
-const NOTHING_HINT: &str = "`renown setup claude` points an agent here, `renown judge FILE` reads a log, `renown serve --demo` \
-                            shows sample data";
+const NOTHING_HINT: &str = "`renown setup claude` points an agent here, `renown judge FILE` reads a log";
 
 fn no_logs() -> Failure {
     Failure::new("nothing to judge: no log was named and no telemetry was received").hint(NOTHING_HINT)
@@ -321,9 +340,8 @@ fn nothing(name: &str, account: &Account, cut: Cut, first_bad_line: Option<&str>
             counted(account.records, "record")
         ));
     }
-    Failure::new(format!("no session found in {name}{window} ({})", told.join(", "))).hint(
-        "a record names its session in session.id, conversation.id, gen_ai.conversation.id or thread.id",
-    )
+    Failure::new(format!("no session found in {name}{window} ({})", told.join(", ")))
+        .hint("a record names its session in session.id, conversation.id or gen_ai.conversation.id")
 }
 
 /// The composite that a session must have, in billionths.

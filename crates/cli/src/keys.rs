@@ -6,7 +6,6 @@ use std::process::ExitCode;
 use renown_core::ids::OrgId;
 use renown_core::time::Timestamp;
 use renown_server::keys::KeyText;
-use renown_store::sqlite::system_clock;
 use renown_store::{ApiKey, KeyKind, Store};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -93,7 +92,7 @@ fn create(
         let org = org.cloned().map_or_else(default_org, Ok)?;
         let no_randomness = |error| Failure::new(format!("no random bytes for a key: {error}"));
         let key = KeyText::generate(kind).map_err(no_randomness)?;
-        let new = key.to_new(org, label.map(str::to_owned), (system_clock())()).map_err(no_randomness)?;
+        let new = key.to_new(org, label.map(str::to_owned), place::now()?).map_err(no_randomness)?;
         let (id, org) = (new.id, new.org.to_string());
         wait(store.create_key(new, None))?.map_err(|error| place::failure(&error))?;
         Created { id, key: key.reveal().to_owned(), kind: kind.name().to_owned(), org }

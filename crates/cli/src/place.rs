@@ -8,6 +8,7 @@ use std::str::FromStr;
 
 use clap::{Args, ValueHint};
 use renown_core::ids::OrgId;
+use renown_core::time::Timestamp;
 use renown_store::sqlite::{Reader, Sqlite, system_clock};
 use renown_store::{DEFAULT_ORG, StoreError};
 
@@ -82,6 +83,11 @@ impl PlaceArgs {
 
 pub(crate) fn no_data_dir() -> Failure {
     Failure::new("there is no place for data").hint("set HOME, or name a directory with --data DIR")
+}
+
+/// The time, if the clock can be right.
+pub(crate) fn now() -> Result<Timestamp, Failure> {
+    (system_clock())().map_err(|error| Failure::new(error.to_string()))
 }
 
 impl Place {
@@ -197,6 +203,7 @@ pub(crate) fn failure(error: &StoreError) -> Failure {
         | StoreError::Newer { .. }
         | StoreError::Older { .. }
         | StoreError::Foreign(_)
+        | StoreError::Clock(_)
         | StoreError::Io { .. }
         | StoreError::RolledBack(_) => failure,
     }

@@ -35,6 +35,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::args::{RunArgs, TextFormatArg};
 use crate::failure::{self, Failure};
+use crate::place;
 use crate::runs::{self, Destination, scorecard};
 use cgroup::Group;
 use stages::{Said, StagesFile, outcome};
@@ -54,7 +55,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     let stages = args.stages.as_deref().map(StagesFile::before);
     let group = Group::own();
     let before = group.as_ref().map(Group::counters).unwrap_or_default();
-    let (started_at, started) = ((system_clock())(), Instant::now());
+    let (started_at, started) = (place::now()?, Instant::now());
     let child = Command::new(program).args(rest).spawn();
     let has_ended = Arc::new(AtomicBool::new(false));
     let status = match child {
@@ -100,7 +101,7 @@ fn report(
         "outcome": outcome(status.success(), said.outcome).name(),
         "wall_ms": u64::try_from(wall.as_millis()).unwrap_or(u64::MAX),
         "started_at": started_at,
-        "finished_at": (system_clock())(),
+        "finished_at": (system_clock())().ok(),
         "resources": resources,
     });
     let given = [

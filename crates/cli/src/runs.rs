@@ -10,7 +10,7 @@ use renown_core::ids::{OrgId, RunId, SpecId};
 use renown_core::json;
 use renown_core::scorecard::Submission;
 use renown_server::runs::{digest, shown};
-use renown_store::sqlite::{Reader, Sqlite, system_clock};
+use renown_store::sqlite::{Reader, Sqlite};
 use renown_store::{NewRun, RunQuery, RunStore, StoreError, Submitted};
 use serde_json::Value;
 
@@ -121,7 +121,7 @@ impl Destination {
 pub(crate) fn made() -> Result<RunId, Failure> {
     let no_randomness = |error| Failure::new(format!("no random numbers: {error}"));
     let (high, low) = (getrandom::u64().map_err(no_randomness)?, getrandom::u64().map_err(no_randomness)?);
-    let millis = u64::try_from((system_clock())().millis()).unwrap_or_default();
+    let millis = u64::try_from(place::now()?.millis()).unwrap_or_default();
     Ok(RunId::made(millis, u128::from(high) << 64 | u128::from(low)))
 }
 

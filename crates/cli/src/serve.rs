@@ -106,9 +106,12 @@ async fn start(
     tracing::info!(%address, "serving");
     otlp.tell(settings.otlp_auth.value.0);
     let listeners = Listeners { api: listener, otlp_http: otlp.http, otlp_grpc: otlp.grpc };
-    serve(api, listeners, end).await;
+    let served = serve(api, listeners, end).await;
     tracing::info!("stopped");
-    Ok(ExitCode::SUCCESS)
+    served.map(|()| ExitCode::SUCCESS).map_err(|error| {
+        Failure::new(format!("no connection can be accepted: {error}"))
+            .hint("`ulimit -n` shows how many files this process may open, and sets a higher limit")
+    })
 }
 
 /// Listens, with room for many connections that are not taken yet: one that finds none waits a second before it tries again.
@@ -131,7 +134,7 @@ async fn first_keys(store: &dyn Store) -> Result<Option<[KeyText; 2]>, Failure> 
         let no_randomness = |error| Failure::new(format!("no random bytes for a key: {error}"));
         let key = KeyText::generate(kind).map_err(no_randomness)?;
         let new =
-            key.to_new(default.clone(), Some(label.to_owned()), (system_clock())()).map_err(no_randomness)?;
+            key.to_new(default.clone(), Some(label.to_owned()), place::now()?).map_err(no_randomness)?;
         store.create_key(new, None).await.map_err(|error| place::failure(&error))?;
         Ok::<KeyText, Failure>(key)
     };

@@ -4,6 +4,7 @@ use renown_core::session_metrics::{
     DEFAULT_THRESHOLD, Metrics, Session, SignalWeights, consistency, reliability,
 };
 use renown_store::{SessionTrace, StoredSession};
+use renown_telemetry::ledger::Session as Ledger;
 use serde_json::{Value, json};
 
 use crate::failure::printable;
@@ -23,7 +24,7 @@ pub(crate) fn metrics(traces: &[SessionTrace]) -> Metrics {
 
 /// A session as one row of a list.
 pub(crate) fn summary(session: &StoredSession) -> Value {
-    let performance = session.ledger.as_ref().map(|ledger| ledger.totals().performance());
+    let performance = session.ledger.as_ref().and_then(Ledger::totals).map(|totals| totals.performance());
     let Metrics { agent_reliability, agent_consistency } = metrics(&session.traces);
     json!({
         "session_id": session.id,
@@ -41,7 +42,7 @@ pub(crate) fn summary(session: &StoredSession) -> Value {
 pub(crate) fn listed(sessions: &[StoredSession]) -> String {
     let row = |session: &StoredSession| {
         let began: String = session.began_at.to_string().replace('T', " ").chars().take(16).collect();
-        let performance = session.ledger.as_ref().map(|ledger| ledger.totals().performance());
+        let performance = session.ledger.as_ref().and_then(Ledger::totals).map(|totals| totals.performance());
         let score = performance.map_or_else(String::new, |performance| {
             format!("{} {}", performance.composite, performance.recommendation)
         });

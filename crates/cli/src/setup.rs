@@ -23,6 +23,7 @@ use std::process::ExitCode;
 use renown_core::ids::AgentId;
 
 use crate::args::{AgentArg, SetupArgs};
+use crate::client;
 use crate::config::path_variable;
 use crate::failure::{self, Failure, note, printable};
 use crate::printed;
@@ -36,7 +37,8 @@ const HOME: &str = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
 
 /// Plans, asks and writes.
 pub(crate) fn run(args: &SetupArgs, quiet: bool) -> Result<ExitCode, Failure> {
-    let server = args.server.clone().unwrap_or_default();
+    // No key is written into settings, so an agent on this machine has to send to the port that takes records without one.
+    let server = args.server.as_ref().map(client::receiver_without_key).unwrap_or_default();
     let wanted = Wanted { server, agent: args.agent.clone() };
     if args.print {
         return print(args.agent_kind, &wanted, quiet);

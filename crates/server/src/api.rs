@@ -1,12 +1,12 @@
 //! What every route shares.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use renown_core::gates::Engine;
 use renown_core::ids::{EvaluationId, RunId};
 use renown_core::time::Timestamp;
-use renown_store::{Clock, Closed, EventId, Retention, Store, StoreError};
+use renown_store::{Clock, ClockError, Closed, EventId, Ready, Retention, Store, StoreError};
 use renown_telemetry::prices::Prices;
 use uuid::Uuid;
 
@@ -43,6 +43,28 @@ pub struct Settings {
     pub prices: Prices,
 }
 
+/// The ports on which telemetry is taken besides the API's.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct OtlpPorts {
+    pub(crate) http: Option<u16>,
+    pub(crate) grpc: Option<u16>,
+}
+
+/// Why the store takes no writes.
+#[derive(Clone)]
+pub(crate) struct NotReady {
+    /// What an operator reads in the log.
+    pub(crate) cause: String,
+    /// What the clock shows, where that is the reason.
+    pub(crate) clock: Option<ClockError>,
+}
+
+impl NotReady {
+    fn of(error: &StoreError) -> Self {
+        Self { cause: error.to_string(), clock: error.clock() }
+    }
+}
+
 /// The state of a server.
 pub struct Api {
     pub(crate) store: Arc<dyn Store>,
@@ -59,9 +81,11 @@ pub struct Api {
     pub(crate) feed: Feed,
     pub(crate) measures: Measures,
     pub(crate) telemetry: Telemetry,
+    /// The ports for telemetry, once the server listens.
+    pub(crate) otlp_ports: OnceLock<OtlpPorts>,
     started: Instant,
     sequence: Sequence,
-    ready: tokio::sync::Mutex<Option<(Instant, Result<(), String>)>>,
+    ready: tokio::sync::Mutex<Option<(Instant, Result<Ready, NotReady>)>>,
 }
 
 impl Api {
@@ -88,14 +112,15 @@ impl Api {
             feed: Feed::new(),
             measures: Measures::new(),
             telemetry: Telemetry::new(settings.otlp_auth, settings.prices),
+            otlp_ports: OnceLock::new(),
             started: Instant::now(),
             sequence: Sequence::new().map_err(no_randomness)?,
             ready: tokio::sync::Mutex::new(None),
         }))
     }
 
-    /// The time.
-    pub(crate) fn now(&self) -> Timestamp {
+    /// The time, if the clock can be right.
+    pub(crate) fn now(&self) -> Result<Timestamp, ClockError> {
         (self.clock)()
     }
 
@@ -104,8 +129,9 @@ impl Api {
         self.started.elapsed()
     }
 
+    /// The time for ids. With a clock that cannot be right it is 0: nothing is written under such an id.
     pub(crate) fn millis(&self) -> u64 {
-        u64::try_from(self.now().millis()).unwrap_or_default()
+        self.now().map_or(0, |now| u64::try_from(now.millis()).unwrap_or_default())
     }
 
     /// The id of an evaluation: the one that was sent, or a new one.
@@ -131,12 +157,12 @@ impl Api {
     }
 
     /// Whether a write would be durable now, or why not.
-    pub(crate) async fn ready(&self) -> Result<(), String> {
+    pub(crate) async fn ready(&self) -> Result<Ready, NotReady> {
         let mut ready = self.ready.lock().await;
         match &*ready {
             Some((at, answer)) if at.elapsed() < READY_FOR => answer.clone(),
             _ => {
-                let answer = self.store.ready().await.map_err(|error| error.to_string());
+                let answer = self.store.ready().await.map_err(|error| NotReady::of(&error));
                 *ready = Some((Instant::now(), answer.clone()));
                 answer
             }

@@ -158,7 +158,7 @@ fn admit(api: &Api, request: &Request<Body>, rate: &mut Option<Rate>) -> Result<
 /// Whose key a request carries.
 pub(crate) fn caller(api: &Api, headers: &HeaderMap) -> Result<Arc<Caller>, ApiError> {
     let key = bearer(headers)?;
-    api.keys.find(&key, api.now()).map_err(|problem| match problem {
+    api.keys.find(&key, api.now().ok()).map_err(|problem| match problem {
         KeyProblem::Unknown => ApiError::new(Code::AuthInvalid, "there is no such key"),
         KeyProblem::Revoked => ApiError::new(Code::AuthRevoked, "the key was revoked"),
     })

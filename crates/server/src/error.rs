@@ -7,7 +7,7 @@ use bytes::Bytes;
 use hyper::StatusCode;
 use hyper::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use renown_core::json::InputError;
-use renown_store::StoreError;
+use renown_store::{ClockError, StoreError};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -52,6 +52,8 @@ pub enum Code {
     Overloaded,
     /// The store cannot take or give anything now.
     StoreUnavailable,
+    /// The clock of the server cannot be right.
+    Clock,
 }
 
 impl Code {
@@ -72,7 +74,7 @@ impl Code {
             Self::RateLimited => StatusCode::TOO_MANY_REQUESTS,
             Self::HeadTooLarge => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
             Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
-            Self::Overloaded | Self::StoreUnavailable => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Overloaded | Self::StoreUnavailable | Self::Clock => StatusCode::SERVICE_UNAVAILABLE,
         }
     }
 }
@@ -184,8 +186,18 @@ impl From<InputError> for ApiError {
     }
 }
 
+impl From<ClockError> for ApiError {
+    fn from(error: ClockError) -> Self {
+        tracing::error!(%error, "the clock cannot be right");
+        Self::new(Code::Clock, error.to_string())
+    }
+}
+
 impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
+        if let Some(clock) = error.clock() {
+            return clock.into();
+        }
         match error {
             StoreError::Overloaded => {
                 Self::new(Code::Overloaded, "too much is waiting for the store, try again")
@@ -198,6 +210,7 @@ impl From<StoreError> for ApiError {
             | StoreError::Older { .. }
             | StoreError::Missing(_)
             | StoreError::Foreign(_)
+            | StoreError::Clock(_)
             | StoreError::Damaged(_)
             | StoreError::Sqlite(_)
             | StoreError::Io { .. }

@@ -11,7 +11,7 @@
 //! | OTLP/gRPC | the three `Export` calls, over HTTP/2 |
 //!
 //! **Who.** A key that is sent has to be right, whatever its kind, and the records are its organization's. Without one they are
-//! taken only from this machine, by the rule in `admit`, and go to the default organization.
+//! taken only from this machine on the OTLP ports, by the rule in `admit`, and go to the default organization.
 //!
 //! **Limits.** A body has at most 16 MiB, as it arrives and inflated, and at most 150 000 records. All bodies in flight together
 //! hold at most 64 MiB until the store has answered; past that it is 503 with `Retry-After`, and in gRPC `RESOURCE_EXHAUSTED`

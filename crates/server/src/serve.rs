@@ -5,11 +5,12 @@ use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
-use futures_util::future::join_all;
+use futures_util::future::select_all;
 use hyper::Request;
 use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
@@ -19,7 +20,7 @@ use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 
-use crate::api::Api;
+use crate::api::{Api, OtlpPorts};
 use crate::otlp::{Arrival, Port};
 use crate::wire::Wire;
 use crate::{door, routes};
@@ -93,8 +94,12 @@ impl From<TcpListener> for Listeners {
     }
 }
 
-/// Serves until the end is asked for, then finishes what was accepted.
-pub async fn serve(api: Arc<Api>, listeners: impl Into<Listeners>, end: impl Future<Output = ()>) {
+/// Serves until the end is asked for, then finishes what was accepted. Fails when no connection can ever be accepted.
+pub async fn serve(
+    api: Arc<Api>,
+    listeners: impl Into<Listeners>,
+    end: impl Future<Output = ()>,
+) -> io::Result<()> {
     let limits = api.limits;
     let router = routes::router(&api);
     let graceful = GracefulShutdown::new();
@@ -104,35 +109,47 @@ pub async fn serve(api: Arc<Api>, listeners: impl Into<Listeners>, end: impl Fut
         tokio::spawn(close_sessions(Arc::clone(&api))),
     ];
     let Listeners { api: main, otlp_http, otlp_grpc } = listeners.into();
+    let port_of = |listener: &Option<TcpListener>| Some(listener.as_ref()?.local_addr().ok()?.port());
+    let _ = api.otlp_ports.set(OtlpPorts { http: port_of(&otlp_http), grpc: port_of(&otlp_grpc) });
     let ports = [(Port::Api, Some(main)), (Port::OtlpHttp, otlp_http), (Port::OtlpGrpc, otlp_grpc)];
     let loops = ports.into_iter().filter_map(|(port, listener)| Some((port, listener?)));
-    let loops = loops.map(|(port, listener)| listen(&api, &router, port, listener, &graceful));
+    let open = Arc::new(AtomicUsize::new(0));
+    let loops = loops.map(|(port, listener)| {
+        Box::pin(listen(&api, &router, port, listener, &graceful, Arc::clone(&open)))
+    });
     // The listeners are closed with their loops.
-    tokio::select! {
-        () = end => {}
-        _ = join_all(loops) => {}
-    }
+    let served = tokio::select! {
+        () = end => Ok(()),
+        (error, ..) = select_all(loops) => Err(error),
+    };
     api.feed.close();
     if tokio::time::timeout(limits.shutdown_time_max, graceful.shutdown()).await.is_err() {
         tracing::warn!("some connections were still open and are cut");
     }
     upkeep.iter().for_each(tokio::task::JoinHandle::abort);
     api.note_used_keys().await;
+    served
 }
 
-/// Takes the connections of one port, without an end.
+/// Takes the connections of one port. Ends only when none can ever be accepted. `open` counts those of all ports.
 async fn listen(
     api: &Arc<Api>,
     router: &Router,
     port: Port,
     listener: TcpListener,
     graceful: &GracefulShutdown,
-) {
+    open: Arc<AtomicUsize>,
+) -> io::Error {
     let is_loopback = |address: SocketAddr| address.ip().to_canonical().is_loopback();
     let listener_is_loopback = listener.local_addr().is_ok_and(is_loopback);
     let connections = Arc::new(Semaphore::new(api.limits.connections_max));
     loop {
-        let (stream, peer, permit) = accept(&listener, &connections).await;
+        let (stream, peer, permit) = match accept(&listener, &connections, &open).await {
+            Ok(accepted) => accepted,
+            Err(error) => return error,
+        };
+        open.fetch_add(1, Ordering::Relaxed);
+        let open = Arc::clone(&open);
         let arrival = Arrival { port, listener_is_loopback, peer_is_loopback: is_loopback(peer) };
         let (api, router, watcher) = (Arc::clone(api), router.clone(), graceful.watcher());
         tokio::spawn(async move {
@@ -140,6 +157,7 @@ async fn listen(
             api.measures.connection(true);
             connect(&api, router, arrival, stream, watcher).await;
             api.measures.connection(false);
+            open.fetch_sub(1, Ordering::Relaxed);
         });
     }
 }
@@ -189,26 +207,44 @@ async fn first_bytes(stream: &TcpStream) -> io::Result<[u8; 3]> {
     Ok(first)
 }
 
-/// The next connection, when there is room for it.
+/// A connection, whose it is, and its place among those that may be open.
+type Accepted = (TcpStream, SocketAddr, Option<tokio::sync::OwnedSemaphorePermit>);
+
+/// The next connection, when there is room for it. Out of file descriptors, others have to close before it gets better; where none
+/// is open, it never will.
 async fn accept(
     listener: &TcpListener,
     connections: &Arc<Semaphore>,
-) -> (TcpStream, SocketAddr, Option<tokio::sync::OwnedSemaphorePermit>) {
+    open: &AtomicUsize,
+) -> io::Result<Accepted> {
     let permit = Arc::clone(connections).acquire_owned().await.ok();
+    let mut hopeless = 0;
     loop {
         match listener.accept().await {
             Ok((stream, peer)) => {
                 let _ = stream.set_nodelay(true);
-                return (stream, peer, permit);
+                return Ok((stream, peer, permit));
             }
             Err(error) => {
-                // Out of file descriptors, or the client is gone already. Others have to close before it gets better.
+                let is_out_of_files = matches!(error.raw_os_error(), Some(EMFILE | ENFILE));
+                let is_hopeless = is_out_of_files && open.load(Ordering::Relaxed) == 0;
+                hopeless = if is_hopeless { hopeless + 1 } else { 0 };
+                if hopeless == HOPELESS_AFTER {
+                    return Err(error);
+                }
                 tracing::warn!(%error, "could not accept a connection");
                 tokio::time::sleep(Duration::from_millis(100)).await;
             }
         }
     }
 }
+
+/// Too many files are open: in this process, and in the system. The same on Linux and macOS.
+const EMFILE: i32 = 24;
+const ENFILE: i32 = 23;
+
+/// How often in a row a server without a connection may run out of file descriptors.
+const HOPELESS_AFTER: u32 = 10;
 
 /// Deletes what is to be forgotten: at the start what a process before has left, then whenever something is erased, and once in
 /// a while what has grown too old.

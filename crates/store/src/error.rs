@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use crate::clock::ClockError;
+
 /// Why the store could not do what was asked.
 #[derive(Debug)]
 pub enum StoreError {
@@ -37,6 +39,8 @@ pub enum StoreError {
     Missing(PathBuf),
     /// The file is no database of Renown.
     Foreign(PathBuf),
+    /// The clock cannot be right, so nothing can be accepted.
+    Clock(ClockError),
     /// There is no organization of this name.
     NoOrganization(String),
     /// A row holds what was never written: the file is damaged.
@@ -60,6 +64,26 @@ impl StoreError {
         move |source| Self::Io { doing, source }
     }
 
+    /// What the clock shows, where that is the reason.
+    pub fn clock(&self) -> Option<ClockError> {
+        match self {
+            Self::Clock(error) => Some(*error),
+            Self::RolledBack(reason) => reason.clock(),
+            Self::Overloaded
+            | Self::TooLong
+            | Self::Closed
+            | Self::InUse { .. }
+            | Self::Newer { .. }
+            | Self::Older { .. }
+            | Self::Missing(_)
+            | Self::Foreign(_)
+            | Self::NoOrganization(_)
+            | Self::Damaged(_)
+            | Self::Sqlite(_)
+            | Self::Io { .. } => None,
+        }
+    }
+
     /// Whether the file does not hold what was written to it.
     pub fn is_damage(&self) -> bool {
         match self {
@@ -74,6 +98,7 @@ impl StoreError {
             | Self::Older { .. }
             | Self::Missing(_)
             | Self::Foreign(_)
+            | Self::Clock(_)
             | Self::NoOrganization(_)
             | Self::Io { .. } => false,
         }
@@ -99,6 +124,7 @@ impl fmt::Display for StoreError {
             ),
             Self::Missing(path) => write!(f, "there is no database at {}", path.display()),
             Self::Foreign(path) => write!(f, "{} is not a database of Renown", path.display()),
+            Self::Clock(error) => error.fmt(f),
             Self::NoOrganization(name) => write!(f, "there is no organization \"{name}\""),
             Self::Damaged(what) => write!(f, "the database is damaged: {what}"),
             Self::Sqlite(source) => write!(f, "the database refused: {source}"),
@@ -122,9 +148,16 @@ impl std::error::Error for StoreError {
             | Self::Older { .. }
             | Self::Missing(_)
             | Self::Foreign(_)
+            | Self::Clock(_)
             | Self::NoOrganization(_)
             | Self::Damaged(_) => None,
         }
+    }
+}
+
+impl From<ClockError> for StoreError {
+    fn from(error: ClockError) -> Self {
+        Self::Clock(error)
     }
 }
 

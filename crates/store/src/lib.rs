@@ -24,6 +24,7 @@
 //! What is deliberately absent: HTTP, formulas, and the payloads (`input`, `output`) of evaluations.
 
 mod admin;
+mod clock;
 mod error;
 mod evidence;
 pub mod history;
@@ -37,7 +38,6 @@ pub mod sqlite;
 
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
 
 use renown_core::ids::{AgentId, OrgId};
 use renown_core::reputation::{Tally, Window};
@@ -46,6 +46,7 @@ use renown_core::time::Timestamp;
 pub use admin::{
     AdminStore, LatencySource, OrgSettings, Publication, PublicationChange, Published, Retention, Tombstone,
 };
+pub use clock::{Clock, ClockError, RELEASED_MS, Ready, STANDSTILL_MS, system_clock};
 pub use error::StoreError;
 pub use evidence::{Event, EventId, MakeReply, NewEvaluation, Once, Outcome, Salt, SavedReply, Seq};
 pub use history::{Point, Steps};
@@ -62,9 +63,6 @@ pub const DEFAULT_ORG: &str = "default";
 
 /// How long a reply is remembered for its idempotency key.
 pub const REPLIES_KEPT_MS: i64 = 24 * 60 * 60 * 1000;
-
-/// Where a store learns the time. A test can turn it back.
-pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 /// What a store will answer.
 pub type Reply<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
@@ -119,5 +117,5 @@ pub trait Store: RunStore + IdentityStore + SessionStore + AdminStore {
     fn touch_keys(&self, used: Vec<(KeyId, Timestamp)>) -> Reply<'_, ()>;
 
     /// Whether a write would be durable now: takes the path of one without adding anything.
-    fn ready(&self) -> Reply<'_, ()>;
+    fn ready(&self) -> Reply<'_, Ready>;
 }

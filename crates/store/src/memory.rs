@@ -14,6 +14,7 @@ use renown_core::reputation::{Tally, Window};
 use renown_core::time::Timestamp;
 
 use crate::admin::{OrgSettings, Publication, Tombstone};
+use crate::clock::{Clock, Following, Ready};
 use crate::error::StoreError;
 use crate::evidence::{Event, NewEvaluation, Once, Outcome, SavedReply, Seq};
 use crate::history::{Gathering, Point, Steps};
@@ -21,7 +22,7 @@ use crate::identities::ReputationEvent;
 use crate::keys::{ApiKey, KeyId, NewKey};
 use crate::query::{AgentQuery, AgentSummary, Agents, EventPage, EventQuery, Events};
 use crate::runs::Run;
-use crate::{Clock, DEFAULT_ORG, REPLIES_KEPT_MS, Reply, Store};
+use crate::{DEFAULT_ORG, REPLIES_KEPT_MS, Reply, Store};
 
 /// Everything that was accepted, in order.
 pub struct Memory {
@@ -47,6 +48,7 @@ struct Held {
     /// How many of each were ever there: a place is never given twice.
     places: i64,
     latest: Option<Timestamp>,
+    following: Following,
 }
 
 struct KeptReply {
@@ -62,7 +64,7 @@ impl Memory {
     /// An empty store with the default organization.
     pub fn new(clock: Clock) -> Self {
         // The default organization is made now, and no later time is before that.
-        let latest = Some(whole_millis(clock()));
+        let latest = clock().ok().map(whole_millis);
         let held = Held { orgs: DEFAULT_ORG.parse().into_iter().collect(), latest, ..Held::default() };
         Self { clock, held: Mutex::new(held) }
     }
@@ -71,13 +73,16 @@ impl Memory {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is held, at a time that is not before any other.
-    fn at_now(&self) -> (MutexGuard<'_, Held>, Timestamp) {
+    /// What is held, and the time of acceptance.
+    fn at_now(&self) -> Result<(MutexGuard<'_, Held>, Timestamp), StoreError> {
         let mut held = self.held();
-        let now = (self.clock)();
-        let now = whole_millis(now).max(held.latest.unwrap_or(Timestamp::MIN));
+        let (before, now) = (held.latest.unwrap_or(Timestamp::MIN), (self.clock)()?);
+        let now = held.following.next(before, now);
+        if now < before {
+            held.come_back(now);
+        }
         held.latest = Some(now);
-        (held, now)
+        Ok((held, now))
     }
 }
 
@@ -187,7 +192,10 @@ impl Store for Memory {
         evaluations: Vec<NewEvaluation>,
         once: Option<Once<[Outcome]>>,
     ) -> Reply<'a, Vec<Outcome>> {
-        let (mut held, now) = self.at_now();
+        let (mut held, now) = match self.at_now() {
+            Ok(at_now) => at_now,
+            Err(error) => return answer(Err(error)),
+        };
         answer(held.known(org).map(|()| {
             let outcomes: Vec<Outcome> = evaluations.iter().map(|new| held.count(org, new, now)).collect();
             held.keep(once, outcomes.as_slice(), Outcome::agents(&evaluations, &outcomes), now);
@@ -196,7 +204,10 @@ impl Store for Memory {
     }
 
     fn add_agent<'a>(&'a self, org: &OrgId, agent: AgentId, once: Option<Once<bool>>) -> Reply<'a, bool> {
-        let (mut held, now) = self.at_now();
+        let (mut held, now) = match self.at_now() {
+            Ok(at_now) => at_now,
+            Err(error) => return answer(Err(error)),
+        };
         answer(held.known(org).map(|()| {
             let new = held.add_agent(org, &agent, now);
             held.keep(once, &new, vec![agent], now);
@@ -251,7 +262,10 @@ impl Store for Memory {
     }
 
     fn saved_reply<'a>(&'a self, org: &OrgId, key: &str) -> Reply<'a, Option<SavedReply>> {
-        let since = (self.clock)().millis() - REPLIES_KEPT_MS;
+        let since = match (self.clock)() {
+            Ok(now) => now.millis() - REPLIES_KEPT_MS,
+            Err(error) => return answer(Err(error.into())),
+        };
         let held = self.held();
         let mut replies = held.replies.iter();
         let found = replies.find(|kept| kept.org == *org && kept.key == key && kept.at.millis() >= since);
@@ -259,7 +273,10 @@ impl Store for Memory {
     }
 
     fn create_key(&self, key: NewKey, once: Option<Once<ApiKey>>) -> Reply<'_, ApiKey> {
-        let (mut held, now) = self.at_now();
+        let (mut held, now) = match self.at_now() {
+            Ok(at_now) => at_now,
+            Err(error) => return answer(Err(error)),
+        };
         if !held.orgs.contains(&key.org) {
             held.orgs.push(key.org.clone());
         }
@@ -274,7 +291,10 @@ impl Store for Memory {
     }
 
     fn revoke_key<'a>(&'a self, org: &OrgId, id: KeyId) -> Reply<'a, bool> {
-        let (mut held, now) = self.at_now();
+        let (mut held, now) = match self.at_now() {
+            Ok(at_now) => at_now,
+            Err(error) => return answer(Err(error)),
+        };
         let known = held.known(org);
         let found = held.keys.iter_mut().find(|key| key.key.id == id && key.key.org == *org);
         let revoked = found.map(|key| key.revoked_at = key.revoked_at.or(Some(now))).is_some();
@@ -282,7 +302,10 @@ impl Store for Memory {
     }
 
     fn touch_keys(&self, used: Vec<(KeyId, Timestamp)>) -> Reply<'_, ()> {
-        let (mut held, _) = self.at_now();
+        let (mut held, _) = match self.at_now() {
+            Ok(at_now) => at_now,
+            Err(error) => return answer(Err(error)),
+        };
         for (id, at) in used {
             let at = whole_millis(at);
             held.keys.iter_mut().filter(|key| key.key.id == id).for_each(|key| key.last_used_at = Some(at));
@@ -290,8 +313,7 @@ impl Store for Memory {
         answer(Ok(()))
     }
 
-    fn ready(&self) -> Reply<'_, ()> {
-        let _ = self.at_now();
-        answer(Ok(()))
+    fn ready(&self) -> Reply<'_, Ready> {
+        answer(self.at_now().map(|(held, _)| Ready::of(&held.following, held.latest)))
     }
 }

@@ -156,14 +156,14 @@ pub struct StoredSession {
     pub traces: Vec<SessionTrace>,
 }
 
-/// The event of its agent's identity that a session becomes when it is closed.
+/// The event of its agent's identity that a session becomes when it is closed. `None` for a session with nothing to score.
 pub(crate) fn bridged(
     org: &OrgId,
     agent: &AgentId,
     session: &Session,
     closed_at: Timestamp,
 ) -> Option<Event> {
-    let report = session.report();
+    let report = session.report()?;
     let id = report.session_id.parse().ok()?;
     let ended_at = report.ended_at.unwrap_or(closed_at);
     Some(bridge(identity_of(org, agent), &id, &report.performance.0, ended_at))

@@ -34,7 +34,6 @@ mod writer;
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use renown_core::ids::{AgentId, OrgId};
 use renown_core::reputation::{Tally, Window};
@@ -47,13 +46,15 @@ use self::orgs::Orgs;
 use self::readers::{Patience, Readers};
 use self::standings::Standings;
 use self::writer::Writer;
+use crate::clock::{Clock, Ready};
 use crate::error::StoreError;
 use crate::evidence::{NewEvaluation, Once, Outcome, SavedReply};
 use crate::history::{Point, Steps};
 use crate::keys::{ApiKey, KeyId, NewKey};
 use crate::query::{AgentQuery, AgentSummary, Agents, EventQuery, Events};
-use crate::{Clock, REPLIES_KEPT_MS, Reply, Store};
+use crate::{REPLIES_KEPT_MS, Reply, Store};
 
+pub use crate::clock::system_clock;
 pub use backup::Progress;
 pub use export::{Each, Evidence};
 pub use log::Repaired;
@@ -62,15 +63,6 @@ pub use verify::{Difference, Verdict, Verified};
 
 /// The name of the database in its data directory.
 pub const FILE: &str = "renown.db";
-
-/// The clock of the system.
-pub fn system_clock() -> Clock {
-    Arc::new(|| {
-        let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        let millis = i64::try_from(since_1970.as_millis()).unwrap_or(i64::MAX);
-        Timestamp::from_millis(millis).unwrap_or(if millis > 0 { Timestamp::MAX } else { Timestamp::MIN })
-    })
-}
 
 /// A data directory that is open for writing. There is one process for it at a time.
 pub struct Sqlite {
@@ -262,9 +254,9 @@ impl Store for Sqlite {
     }
 
     fn saved_reply<'a>(&'a self, org: &OrgId, key: &str) -> Reply<'a, Option<SavedReply>> {
-        let (org, key, since) =
-            (self.orgs.get(org), key.to_owned(), (self.clock)().millis() - REPLIES_KEPT_MS);
-        self.readers.run(move |moment, _| rows::saved_reply(moment, org?, &key, since))
+        let (org, key, now) = (self.orgs.get(org), key.to_owned(), (self.clock)());
+        self.readers
+            .run(move |moment, _| rows::saved_reply(moment, org?, &key, now?.millis() - REPLIES_KEPT_MS))
     }
 
     fn create_key(&self, key: NewKey, once: Option<Once<ApiKey>>) -> Reply<'_, ApiKey> {
@@ -284,7 +276,7 @@ impl Store for Sqlite {
         self.writer.send(1, move |log| log.touch_keys(&used))
     }
 
-    fn ready(&self) -> Reply<'_, ()> {
+    fn ready(&self) -> Reply<'_, Ready> {
         self.writer.send(1, |log| log.probe())
     }
 }

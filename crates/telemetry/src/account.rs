@@ -69,17 +69,17 @@ impl AddAssign for Account {
             duplicates,
             shadowed,
         } = other;
-        self.lines += lines;
-        self.records += records;
-        self.facts += facts;
-        self.sessions += sessions;
-        self.bad_lines += bad_lines;
-        self.truncated_bytes += truncated_bytes;
-        self.unknown_events += unknown_events;
-        self.no_session += no_session;
-        self.no_time += no_time;
-        self.bad_values += bad_values;
-        self.duplicates += duplicates;
-        self.shadowed += shadowed;
+        self.lines = self.lines.saturating_add(lines);
+        self.records = self.records.saturating_add(records);
+        self.facts = self.facts.saturating_add(facts);
+        self.sessions = self.sessions.saturating_add(sessions);
+        self.bad_lines = self.bad_lines.saturating_add(bad_lines);
+        self.truncated_bytes = self.truncated_bytes.saturating_add(truncated_bytes);
+        self.unknown_events = self.unknown_events.saturating_add(unknown_events);
+        self.no_session = self.no_session.saturating_add(no_session);
+        self.no_time = self.no_time.saturating_add(no_time);
+        self.bad_values = self.bad_values.saturating_add(bad_values);
+        self.duplicates = self.duplicates.saturating_add(duplicates);
+        self.shadowed = self.shadowed.saturating_add(shadowed);
     }
 }

@@ -32,7 +32,6 @@ keys! {
     SessionId = "session.id",
     ConversationId = "conversation.id",
     GenAiConversationId = "gen_ai.conversation.id",
-    ThreadId = "thread.id",
     RenownAgentId = "renown.agent_id",
     GenAiAgentId = "gen_ai.agent.id",
     GenAiAgentName = "gen_ai.agent.name",

@@ -49,6 +49,16 @@ impl Writer {
     }
 }
 
+#[cfg(test)]
+impl Writer {
+    /// The bytes of one whole number.
+    pub(crate) fn of(number: u128) -> Vec<u8> {
+        let mut bytes = Self(Vec::new());
+        bytes.whole(number);
+        bytes.0
+    }
+}
+
 pub(crate) struct Cursor<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Cursor<'a> {

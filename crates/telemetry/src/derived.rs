@@ -9,6 +9,7 @@
 //! A trace without a tool call has neither. A call whose success cannot be read did not succeed, and is no failure either.
 
 use std::collections::{HashMap, HashSet};
+use std::num::Saturating;
 
 use renown_core::ids::TraceId;
 use renown_core::session_metrics::{Signals, Source, Trace};
@@ -24,8 +25,8 @@ const LOOP_MAX: u32 = 4;
 /// The calls between two prompts.
 #[derive(Clone, Debug, Default)]
 struct Calls {
-    all: u32,
-    ok: u32,
+    all: Saturating<u32>,
+    ok: Saturating<u32>,
     longest: u32,
     /// The tool that failed last, and how often in a row.
     row: Option<(Option<u32>, u32)>,
@@ -37,19 +38,19 @@ impl Calls {
         self.ok += u32::from(ok == Some(true));
         self.row = match self.row.take() {
             _ if ok != Some(false) => None,
-            Some((last, count)) if last == tool => Some((last, count + 1)),
+            Some((last, count)) if last == tool => Some((last, count.saturating_add(1))),
             _ => Some((tool, 1)),
         };
         self.longest = self.longest.max(self.row.map_or(0, |(_, count)| count));
     }
 
     fn signals(&self) -> Signals {
-        if self.all == 0 {
+        if self.all.0 == 0 {
             return Signals::default();
         }
         let loops = self.longest.saturating_sub(1).min(LOOP_MAX);
         Signals {
-            tool_correctness: share(self.ok, self.all),
+            tool_correctness: share(self.ok.0, self.all.0),
             loop_detection: share(LOOP_MAX - loops, LOOP_MAX),
             ..Signals::default()
         }
@@ -153,7 +154,7 @@ impl Steps {
             }
         }
         let other = self.first_other.filter(|other| first_prompt.is_none_or(|first| *other < first));
-        let has_first = other.is_some() || traces.first().is_some_and(|(_, calls)| calls.all > 0);
+        let has_first = other.is_some() || traces.first().is_some_and(|(_, calls)| calls.all.0 > 0);
         if let (Some((_, Some(other_at), _)), Some((started_at, _))) = (other, traces.first_mut()) {
             *started_at = Some(started_at.map_or(other_at, |at| at.min(other_at)));
         }

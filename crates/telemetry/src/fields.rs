@@ -79,6 +79,11 @@ impl<'a> Fields<'_, 'a> {
         self.text(key).is_some_and(|found| found == text)
     }
 
+    /// A word that names an actor or a decision. Agents write it in any case.
+    pub(crate) fn word(&self, key: Key) -> Option<String> {
+        self.text(key).map(|text| text.to_ascii_lowercase())
+    }
+
     pub(crate) fn boolean(&self, key: Key) -> Option<bool> {
         self.value(key).boolean()
     }

@@ -23,7 +23,8 @@ use crate::kept::Kept;
 use crate::limits::SESSIONS_MAX;
 use repeats::Repeats;
 
-pub(crate) use side::Side;
+use side::Count;
+pub(crate) use side::{Side, Sum};
 
 /// The times between which records count, both included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -123,9 +124,10 @@ impl Ledger {
         let sessions = self.sessions.iter();
         Account {
             sessions: self.sessions.len() as u64,
-            facts: sessions.clone().map(|session| session.scored().facts).sum(),
-            shadowed: self.account.shadowed
-                + sessions.filter_map(|session| session.shadowed()).map(|side| side.records).sum::<u64>(),
+            facts: total(sessions.clone().map(|session| session.scored().facts)),
+            shadowed: self.account.shadowed.saturating_add(total(
+                sessions.filter_map(|session| session.shadowed()).map(|side| side.records),
+            )),
             ..self.account
         }
     }
@@ -137,9 +139,11 @@ impl Ledger {
         sessions
     }
 
-    /// The most recent session: the one whose first event is latest, and of those the greatest id.
-    pub fn latest(&self) -> Option<&Session> {
-        self.sessions.iter().max_by_key(|session| session.order())
+    /// The sessions that have something to score, in the same order.
+    pub fn scorable(&self) -> Vec<&Session> {
+        let mut sessions = self.sessions();
+        sessions.retain(|session| session.has_evidence());
+        sessions
     }
 
     /// How many sessions have more records than repeats are looked for among.
@@ -151,6 +155,11 @@ impl Ledger {
     pub fn find(&self, id: &str) -> Option<&Session> {
         self.sessions.get(*self.index.get(id)?)
     }
+}
+
+/// What counts add up to.
+fn total(counts: impl Iterator<Item = Count>) -> u64 {
+    counts.fold(Count::default(), |total, count| total + count).0
 }
 
 /// The best of the values that records gave: by source, then by time, then the least, so that the order of records
@@ -315,12 +324,26 @@ impl Session {
         (self.started_at(), &self.id)
     }
 
-    /// The signal that is scored: logs if they have a tool result or an API request, else spans if they have anything.
+    /// Whether there is anything to score: a tool result, an API request or a prompt.
+    pub fn has_evidence(&self) -> bool {
+        self.scored().has_evidence()
+    }
+
+    /// When its last event was.
+    pub fn ended_at(&self) -> Option<Timestamp> {
+        self.scored().last
+    }
+
+    /// The signal that is scored: logs if they have a tool result or an API request, else spans if they have anything. Spans
+    /// with nothing to score do not hide logs that have a prompt.
     pub fn signal(&self) -> Signal {
+        let logs = &self.logs;
+        let is_scored_from = |spans: &Side| {
+            let has_more = spans.facts.0 > 0 || logs.facts.0 == 0;
+            !logs.has_work() && has_more && (spans.has_evidence() || !logs.has_evidence())
+        };
         match &self.spans {
-            Some(spans) if !self.logs.has_work() && (spans.facts > 0 || self.logs.facts == 0) => {
-                Signal::Spans
-            }
+            Some(spans) if is_scored_from(spans) => Signal::Spans,
             Some(_) | None => Signal::Logs,
         }
     }
@@ -340,7 +363,8 @@ impl Session {
         }
     }
 
-    pub(crate) fn agent(&self) -> Agent {
+    /// The kind of its agent.
+    pub fn agent(&self) -> Agent {
         self.agent.as_ref().map_or(Agent::Unknown, |best| best.value)
     }
 

@@ -24,7 +24,7 @@
 //! What is deliberately absent: files, sockets, a clock, logging, and any attribute that the contract does not name.
 //!
 //! ```
-//! use renown_telemetry::{facts::Batch, json, ledger::{Cut, Ledger}, prices::Prices};
+//! use renown_telemetry::{facts::Batch, json, ledger::{Cut, Ledger, Session}, prices::Prices};
 //!
 //! let line = br#"{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"timeUnixNano":"1790000000000000000",
 //!     "eventName":"claude_code.user_prompt","attributes":[{"key":"session.id","value":{"stringValue":"s-1"}}]}]}]}]}"#;
@@ -32,7 +32,7 @@
 //! json::read(line, 1, &Prices::default(), &mut batch)?;
 //! let mut ledger = Ledger::new(Cut::default());
 //! ledger.fold(&batch).map_err(|_| "too many sessions")?;
-//! assert_eq!(ledger.find("s-1").ok_or("no session")?.report().performance.0.stats.prompts, 1);
+//! assert_eq!(ledger.find("s-1").and_then(Session::report).ok_or("no session")?.performance.0.stats.prompts, 1);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

@@ -3,7 +3,7 @@
 //! | what | is |
 //! |---|---|
 //! | name | the first of attribute `event.name`, field `eventName`, text `body` that a dialect knows, with or without its agent's prefix |
-//! | session | the first of `session.id`, `conversation.id`, `gen_ai.conversation.id`, `thread.id` of the record; only when it has none, of the resource |
+//! | session | the first of `session.id`, `conversation.id`, `gen_ai.conversation.id` of the record; only when it has none, of the resource |
 //! | time | `timeUnixNano`, else `observedTimeUnixNano`, else `event.timestamp`; of a span its start and end |
 //! | agent | by the prefix of the name, else `service.name`, else the scope, else `genai` when a `gen_ai.*` attribute was used |
 //! | agent id | `renown.agent_id` (resource, then record), else `gen_ai.agent.id`, else `gen_ai.agent.name`, else `service.name` |
@@ -315,9 +315,10 @@ fn agent(name: &Name<'_>, told: Option<Sourced<Agent>>, fields: &Fields<'_, '_>)
 }
 
 /// The session of a record. Copilot has the window's id on the resource and the conversation's on the record, so the
-/// resource is asked only where the record has no id at all. An id that is too long is none.
+/// resource is asked only where the record has no id at all. An id that is too long does not count. `thread.id` is the number of
+/// an operating system's thread in OpenTelemetry's conventions, not a session.
 fn session<'a>(fields: &Fields<'_, 'a>) -> Option<Cow<'a, str>> {
-    const KEYS: [Key; 4] = [Key::SessionId, Key::ConversationId, Key::GenAiConversationId, Key::ThreadId];
+    const KEYS: [Key; 3] = [Key::SessionId, Key::ConversationId, Key::GenAiConversationId];
     let first_of = |attributes: &Attributes<'a>| KEYS.iter().find_map(|key| attributes.get(*key).text());
     let session = first_of(fields.record).or_else(|| first_of(fields.resource))?;
     (session.len() <= SESSION_ID_BYTES_MAX).then_some(session)

@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 
 use crate::dialect::Agent;
 use crate::facts::Signal;
-use crate::ledger::{Session, Side};
+use crate::ledger::{Session, Side, Sum};
 
 /// The name of a masque that nobody gave.
 pub const UNKNOWN_MASQUE: &str = "unknown";
@@ -108,16 +108,17 @@ pub struct Signals {
 }
 
 impl Session {
-    /// What its records add up to, exactly.
-    pub fn totals(&self) -> Totals {
-        totals(self.scored())
+    /// What its records add up to, exactly. `None` if there is nothing to score: no tool result, API request or prompt.
+    pub fn totals(&self) -> Option<Totals> {
+        let side = self.scored();
+        side.has_evidence().then(|| totals(side))
     }
 
-    /// The session, scored.
-    pub fn report(&self) -> Report<'_> {
+    /// The session, scored. `None` if there is nothing to score.
+    pub fn report(&self) -> Option<Report<'_>> {
         let side = self.scored();
-        let performance = self.totals().performance();
-        Report {
+        let performance = self.totals()?.performance();
+        Some(Report {
             masque: Cow::Borrowed(self.masque().unwrap_or(UNKNOWN_MASQUE)),
             session_id: self.id(),
             agent_id: self.agent_id(),
@@ -128,29 +129,29 @@ impl Session {
             performance: Scored(performance),
             coverage: coverage(side, self.signal()),
             signals: Signals {
-                api_errors: side.api_errors,
-                accepts: side.accepts,
-                rejects: side.rejects,
-                rejects_by_user: side.rejects_by_user,
+                api_errors: side.api_errors.0,
+                accepts: side.accepts.0,
+                rejects: side.rejects.0,
+                rejects_by_user: side.rejects_by_user.0,
                 feedback: side.feedback(),
-                compactions: side.compactions,
-                refusals: side.refusals,
+                compactions: side.compactions.0,
+                refusals: side.refusals.0,
             },
-        }
+        })
     }
 }
 
 fn totals(side: &Side) -> Totals {
     let usage = side.usage();
     // More tokens than 64 bits hold take 4612 calls of the largest number that a record may have.
-    let whole = |sum: u128| u64::try_from(sum).unwrap_or(u64::MAX);
+    let whole = |sum: Sum| u64::try_from(sum.0).unwrap_or(u64::MAX);
     let duration = side.last.zip(side.first).map_or(0, |(last, first)| last.nanos() - first.nanos());
     Totals {
         duration_ns: duration.unsigned_abs(),
-        prompts: side.prompts,
-        total_tools: side.tools,
-        tools_ok: side.tools_ok,
-        total_cost: NanoUsd::from_nano(usage.cost_nano),
+        prompts: side.prompts.0,
+        total_tools: side.tools.0,
+        tools_ok: side.tools_ok.0,
+        total_cost: NanoUsd::from_nano(usage.cost_nano.0),
         total_tokens: whole(usage.tokens),
         cache_tokens: whole(usage.cache_read),
     }
@@ -159,11 +160,12 @@ fn totals(side: &Side) -> Totals {
 fn coverage(side: &Side, signal: Signal) -> Coverage {
     let usage = side.usage();
     let with_cost = usage.reported + usage.priced;
+    let requests = usage.requests.0;
     let kinds = [
-        ("tools", side.tools, None),
-        ("prompts", side.prompts, None),
-        ("cost", with_cost, Some(usage.requests)),
-        ("tokens", usage.with_tokens, Some(usage.requests)),
+        ("tools", side.tools.0, None),
+        ("prompts", side.prompts.0, None),
+        ("cost", with_cost.0, Some(requests)),
+        ("tokens", usage.with_tokens.0, Some(requests)),
     ];
     let named = |wanted: fn(u64, Option<u64>) -> bool| {
         kinds.iter().filter(|(_, found, of)| wanted(*found, *of)).map(|(name, ..)| *name).collect()
@@ -173,7 +175,7 @@ fn coverage(side: &Side, signal: Signal) -> Coverage {
         missing: named(|found, _| found == 0),
         partial: named(|found, of| found > 0 && of.is_some_and(|of| found < of)),
         signal,
-        cost_source: match (usage.reported > 0, usage.priced > 0) {
+        cost_source: match (usage.reported.0 > 0, usage.priced.0 > 0) {
             (true, true) => CostSource::Mixed,
             (true, false) => CostSource::Reported,
             (false, true) => CostSource::Priced,

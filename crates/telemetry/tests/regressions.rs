@@ -4,7 +4,7 @@
 
 use renown_telemetry::facts::{ApiRequest, Batch, Fact};
 use renown_telemetry::json;
-use renown_telemetry::ledger::{Cut, Ledger};
+use renown_telemetry::ledger::{Cut, Ledger, Session};
 use renown_telemetry::prices::Prices;
 
 fn attribute(key: &str, value: &str) -> String {
@@ -55,15 +55,15 @@ fn an_array_does_not_hide_the_scalar_of_the_resource() {
     let array = attribute("success", r#"{"arrayValue":{"values":[{"boolValue":false}]}}"#);
     let resource = attribute("success", r#"{"boolValue":true}"#);
     let ledger = ledger(&[log("claude_code.tool_result", &[array], &[resource])]);
-    assert_eq!(ledger.find("s-1").unwrap().report().performance.0.stats.tools_ok, 1);
+    assert_eq!(ledger.find("s-1").unwrap().report().unwrap().performance.0.stats.tools_ok, 1);
 }
 
 /// The same where only the presence of an attribute counts.
 #[test]
 fn an_array_is_no_error_message() {
     let array = attribute("error.message", r#"{"arrayValue":{"values":[]}}"#);
-    let ledger = ledger(&[log("codex.api_request", &[array], &[])]);
-    assert_eq!(ledger.find("s-1").unwrap().report().signals.api_errors, 0);
+    let ledger = ledger(&[log("codex.user_prompt", &[], &[]), log("codex.api_request", &[array], &[])]);
+    assert_eq!(ledger.find("s-1").unwrap().report().unwrap().signals.api_errors, 0);
 }
 
 /// "Any scalar may come in any OTLP value type […]; an empty string is an absent value."
@@ -73,7 +73,8 @@ fn an_empty_text_is_absent_in_any_type() {
         let attributes = ["input_tokens", "cost_usd", "duration_ms"].map(|key| attribute(key, empty));
         let ledger = ledger(&[log("claude_code.api_request", &attributes, &[])]);
         assert_eq!(ledger.account().bad_values, 0, "{empty}");
-        assert_eq!(ledger.find("s-1").unwrap().report().coverage.present, Vec::<&str>::new(), "{empty}");
+        let report = ledger.find("s-1").unwrap().report().unwrap();
+        assert_eq!(report.coverage.present, Vec::<&str>::new(), "{empty}");
     }
 }
 
@@ -101,4 +102,53 @@ fn names_of_tools_and_models_are_cut() {
         };
         assert_eq!([tool, model, decided].map(|text| text.chars().count()), [kept; 3]);
     }
+}
+
+/// A snapshot from a store may hold any count. The sum of two of them overflowed.
+#[test]
+fn a_snapshot_with_counts_near_the_limit_can_be_scored() {
+    let bytes = include_bytes!("../../../fuzz/regressions/kept/01-counts-near-2-to-64");
+    let session = Session::from_bytes("s", bytes).expect("a snapshot");
+    assert_eq!(session.report().is_some(), session.has_evidence());
+}
+
+/// A session with neither a tool result nor a prompt nor an API request was scored 1.0, `doff`.
+#[test]
+fn a_session_without_evidence_is_not_scored() {
+    let accept = attribute("decision", r#"{"stringValue":"accept"}"#);
+    for (event, attributes) in [
+        ("claude_code.api_error", vec![]),
+        ("claude_code.something_new", vec![]),
+        ("claude_code.compaction", vec![]),
+        ("claude_code.tool_decision", vec![accept]),
+    ] {
+        let ledger = ledger(&[log(event, &attributes, &[])]);
+        let session = ledger.find("s-1").unwrap();
+        assert!(session.report().is_none() && session.totals().is_none(), "{event}");
+        assert!(session.started_at().is_some() && ledger.scorable().is_empty(), "{event}");
+    }
+    for event in ["claude_code.tool_result", "claude_code.user_prompt", "claude_code.api_request"] {
+        let ledger = ledger(&[log(event, &[], &[])]);
+        assert!(ledger.find("s-1").unwrap().report().is_some() && ledger.scorable().len() == 1, "{event}");
+    }
+}
+
+/// Spans with nothing to score do not hide a prompt in the logs.
+#[test]
+fn a_prompt_in_the_logs_counts_beside_spans_that_say_nothing() {
+    let failed = r#"{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"07","spanId":"01","name":"claude_code.llm_request",
+        "startTimeUnixNano":"1790000000000000000","endTimeUnixNano":"1790000001000000000","attributes":[
+        {"key":"session.id","value":{"stringValue":"s-1"}},{"key":"success","value":{"boolValue":false}}]}]}]}]}"#;
+    let ledger = ledger(&[log("claude_code.user_prompt", &[], &[]), failed.to_owned()]);
+    let report = ledger.find("s-1").unwrap().report().unwrap();
+    assert_eq!((report.performance.0.stats.prompts, report.signals.api_errors), (1, 0));
+}
+
+/// `thread.id` is the number of a thread in OpenTelemetry's conventions: a service in Java became a session for each of its threads.
+#[test]
+fn a_thread_is_not_a_session() {
+    let line = log("claude_code.user_prompt", &[attribute("thread.id", r#"{"intValue":"7"}"#)], &[])
+        .replace("session.id", "thread.name");
+    let ledger = ledger(&[line]);
+    assert_eq!((ledger.account().sessions, ledger.account().no_session), (0, 1));
 }

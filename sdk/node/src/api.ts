@@ -113,7 +113,7 @@ export interface ErrorBody {
 }
 
 /** The machine codes. */
-export type ErrorCode = "bad_json" | "validation_error" | "auth_missing" | "auth_format" | "auth_invalid" | "auth_revoked" | "forbidden" | "not_found" | "method_not_allowed" | "timeout" | "conflict" | "too_large" | "unsupported_media_type" | "rate_limited" | "head_too_large" | "internal" | "overloaded" | "store_unavailable";
+export type ErrorCode = "bad_json" | "validation_error" | "auth_missing" | "auth_format" | "auth_invalid" | "auth_revoked" | "forbidden" | "not_found" | "method_not_allowed" | "timeout" | "conflict" | "too_large" | "unsupported_media_type" | "rate_limited" | "head_too_large" | "internal" | "overloaded" | "store_unavailable" | "clock";
 
 /** The verdict on one output. A failed gate is still 200. */
 export interface EvaluateReply {
@@ -213,6 +213,13 @@ export interface HealthReply {
   status: string;
   /** The version of the program. */
   version: string;
+  /** The same for OTLP over gRPC. */
+  otlp_grpc_port?: number | null;
+  /**
+   * The port that takes OTLP over HTTP, also without a key from this machine; null if there is
+   * none.
+   */
+  otlp_http_port?: number | null;
 }
 
 /** How a score went. */
@@ -501,6 +508,11 @@ export interface RankedReply {
 export interface ReadyReply {
   /** Always `ready`. */
   status: string;
+  /**
+   * The time that everything gets which is accepted now, while the system clock shows an earlier
+   * one. It was ahead, or it is late. After five minutes times follow the clock again.
+   */
+  standstill?: string | null;
 }
 
 /** What to do with the masque. */
@@ -1290,8 +1302,8 @@ export class Client extends Http {
   /**
    * Read how well a session went.
    *
-   * As of now: an open session is scored as it happens. A session of which only signals were sent
-   * has no performance.
+   * As of now: an open session is scored as it happens. A session without a tool result, a prompt
+   * or an API request has no performance: 404.
    */
   getSessionPerformance(sessionId: SessionName, options: CallOptions = {}): Promise<Performance> {
     return this.send({ method: "GET", path: path("/v1/sessions/{session_id}/performance", sessionId) }, options);
@@ -1336,9 +1348,9 @@ export class Client extends Http {
    *
    * Server-sent events: `score` with `agent_id`, `score`, `lifecycle`, `eval_count` whenever an
    * agent was evaluated; many evaluations of one agent in an instant may be one event;
-   * `session.scored` with the session whenever one is over, also when it is over once more after
-   * something of it arrived late. `missed` tells that this listener was too slow for some. The
-   * stream ends when the server does, or when the key is revoked.
+   * `session.scored` with the session whenever one that can be scored is over, also when it is over
+   * once more after something of it arrived late. `missed` tells that this listener was too slow
+   * for some. The stream ends when the server does, or when the key is revoked.
    */
   stream(options: CallOptions = {}): AsyncGenerator<StreamEvent, void, undefined> {
     return this.events({ method: "GET", path: "/v1/stream" }, options);

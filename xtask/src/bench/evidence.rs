@@ -143,7 +143,7 @@ fn identity() -> IdentityId {
 }
 
 fn identities(runtime: &Runtime, dir: &Path) -> Result<()> {
-    let (stores, now) = ([open(&dir.join("few"))?, open(&dir.join("many"))?], (system_clock())());
+    let (stores, now) = ([open(&dir.join("few"))?, open(&dir.join("many"))?], (system_clock())()?);
     for (store, count) in stores.iter().zip([FEW, MANY_EVENTS]) {
         let started = Instant::now();
         for first in (0..count).step_by(usize::try_from(BATCH)?) {

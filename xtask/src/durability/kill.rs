@@ -113,7 +113,10 @@ impl Kind {
                 (post("/v1/runs", key, &body), &[200, 201])
             }
             Self::ReputationEvent => {
-                let (event, at) = (event_id(id), (system_clock())());
+                let (event, at) = (
+                    event_id(id),
+                    (system_clock())().map_or_else(|error| error.to_string(), |at| at.to_string()),
+                );
                 let body = format!(
                     r#"{{"events":[{{"event_id":"{event}","timestamp":"{at}","agent_id":"agent-{agent}","category":"economic","event_type":"paid","score_delta":0.25}}]}}"#
                 );

@@ -161,6 +161,10 @@ pub(crate) struct ExportArgs {
     #[arg(long, default_value = "jsonl")]
     pub(crate) format: ExportFormatArg,
 
+    /// With --format csv: write texts as they are, also those that a spreadsheet would run as a formula
+    #[arg(long)]
+    pub(crate) raw: bool,
+
     /// The file [default: standard output]
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
@@ -189,7 +193,7 @@ pub(crate) enum EvidenceArg {
 pub(crate) enum ExportFormatArg {
     /// One JSON object a line
     Jsonl,
-    /// With a head; texts as they are, so a spreadsheet may take one that begins with = + - or @ for a formula
+    /// With a header; a text that a spreadsheet would run as a formula gets an apostrophe in front, see --raw
     Csv,
     /// For DuckDB, pandas and the like
     Parquet,

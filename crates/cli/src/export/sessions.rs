@@ -1,4 +1,5 @@
-//! The columns of sessions. What needs records is empty where only signals were sent.
+//! The columns of sessions. What needs records is empty where only signals were sent, and the score and what it is made of where
+//! there is nothing to score.
 
 use renown_core::session_metrics::Metrics;
 use renown_core::time::Timestamp;
@@ -59,15 +60,15 @@ pub(super) const SESSIONS: &[Column] = &[
 const SCORED: usize = 26;
 
 pub(super) fn session(session: &StoredSession) -> Row {
-    let report = session.ledger.as_ref().map(Session::report);
+    let ledger = session.ledger.as_ref();
+    let report = ledger.and_then(Session::report);
     let report = report.as_ref();
-    let (started_at, ended_at) =
-        (report.and_then(|report| report.started_at), report.and_then(|report| report.ended_at));
+    let (started_at, ended_at) = (ledger.and_then(Session::started_at), ledger.and_then(Session::ended_at));
     let nanos = |time: Option<Timestamp>| time.map_or(Cell::Empty, |time| Cell::Integer(time.nanos()));
     let mut row = vec![
         Cell::Text(session.id.to_string()),
         Cell::Text(session.agent.to_string()),
-        report.map_or(Cell::Empty, |report| word(report.agent)),
+        ledger.map_or(Cell::Empty, |ledger| word(ledger.agent())),
         Cell::text(report.map(|report| &report.masque)),
         Cell::time(started_at),
         Cell::time(ended_at),

@@ -51,20 +51,31 @@ impl<W: Write> Sink for JsonLines<W> {
     }
 }
 
-/// RFC 4180: a head, CRLF, quotes where they are needed. What is empty is an empty field.
+/// RFC 4180: a header, CRLF, quotes where they are needed. What is empty is an empty field.
+///
+/// Names and reasons come from agents, and a spreadsheet runs a text that begins like a formula. Such a text gets an apostrophe in
+/// front, by which spreadsheets know a text. Raw, every text stays as it is.
 pub(super) struct Csv<W> {
     out: W,
+    is_raw: bool,
 }
 
 impl<W: Write> Csv<W> {
-    pub(super) fn new(mut out: W, columns: &'static [Column]) -> io::Result<Self> {
+    pub(super) fn new(mut out: W, columns: &'static [Column], is_raw: bool) -> io::Result<Self> {
         let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
         write!(out, "{}\r\n", names.join(","))?;
-        Ok(Self { out })
+        Ok(Self { out, is_raw })
     }
 }
 
-/// A field. Texts that a spreadsheet would take for a formula stay as they are: this is evidence.
+/// The characters that begin a formula, or that a spreadsheet skips before one. Some spreadsheets read the full-width forms too.
+const FORMULA: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
+
+/// A text that no spreadsheet takes for a formula.
+fn plain(text: String) -> String {
+    if text.starts_with(FORMULA) { format!("'{text}") } else { text }
+}
+
 fn field(text: &str) -> String {
     if text.contains([',', '"', '\r', '\n']) {
         format!("\"{}\"", text.replace('"', "\"\""))
@@ -79,6 +90,7 @@ impl<W: Write> Sink for Csv<W> {
             Cell::Empty => String::new(),
             // So that it is not taken for an empty field.
             Cell::Text(text) if text.is_empty() => "\"\"".to_owned(),
+            Cell::Text(text) if !self.is_raw => field(&plain(text)),
             Cell::Text(text) | Cell::Json(text) => field(&text),
             Cell::Integer(number) => number.to_string(),
             Cell::Float(number) => number.to_string(),
@@ -98,6 +110,33 @@ impl<W: Write> Sink for Csv<W> {
 mod tests {
     use super::*;
     use crate::export::columns::Kind;
+
+    #[test]
+    fn no_text_is_a_formula_in_a_spreadsheet() {
+        for (text, shown, raw) in [
+            ("=1+1", "'=1+1", "=1+1"),
+            ("+1", "'+1", "+1"),
+            ("-1", "'-1", "-1"),
+            ("@SUM(1)", "'@SUM(1)", "@SUM(1)"),
+            ("\t=1", "'\t=1", "\t=1"),
+            ("\r=1", "\"'\r=1\"", "\"\r=1\""),
+            ("＝1", "'＝1", "＝1"),
+            ("=HYPERLINK(\"x\",\"y\")", "\"'=HYPERLINK(\"\"x\"\",\"\"y\"\")\"", "\"=HYPERLINK(\"\"x\"\",\"\"y\"\")\""),
+            ("a=1", "a=1", "a=1"),
+            ("'=1", "'=1", "'=1"),
+        ] {
+            for (is_raw, expected) in [(false, shown), (true, raw)] {
+                let mut out = Vec::new();
+                let mut csv = Csv::new(&mut out, &[("a", Kind::Text)], is_raw).unwrap();
+                csv.row(vec![Cell::Text(text.to_owned())]).unwrap();
+                assert_eq!(String::from_utf8(out).unwrap(), format!("a\r\n{expected}\r\n"));
+            }
+        }
+        // A number is no text.
+        let mut out = Vec::new();
+        Csv::new(&mut out, &[], false).unwrap().row(vec![Cell::Integer(-7), Cell::Float(-0.5)]).unwrap();
+        assert_eq!(out, b"\r\n-7,-0.5\r\n");
+    }
 
     const COLUMNS: &[Column] =
         &[("a", Kind::Text), ("b", Kind::Json), ("c", Kind::Integer), ("d", Kind::Float), ("e", Kind::Flag)];
@@ -136,7 +175,7 @@ mod tests {
         );
         assert_eq!(String::from_utf8(out).unwrap(), expected);
         let mut out = Vec::new();
-        written(|out| Box::new(Csv::new(out, COLUMNS).unwrap()), &mut out);
+        written(|out| Box::new(Csv::new(out, COLUMNS, false).unwrap()), &mut out);
         let expected = "a,b,c,d,e\r\n\"é, \"\"x\"\"\n\",\"{\"\"k\"\": [1,\n2]}\",-7,0.5,true\r\n\"\",,,,\r\n";
         assert_eq!(String::from_utf8(out).unwrap(), expected);
     }

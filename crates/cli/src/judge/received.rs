@@ -1,8 +1,8 @@
 //! Sessions that a server has received: those of the store, read beside whoever writes to it.
 //!
 //! They are selected as those of logs are: the most recent is the one whose first event is latest, ties go to the greater id, and
-//! sessions without a time are older than all others. A first event ahead of the clock counts by when it arrived. Sessions of
-//! which only signals were sent have nothing to judge.
+//! sessions without a time are older than all others. A first event ahead of the clock counts by when it arrived. Sessions without
+//! a tool result, prompt or API request have nothing to judge.
 
 use std::process::ExitCode;
 use std::thread;
@@ -16,7 +16,7 @@ use renown_telemetry::ledger::{Cut, Session};
 use renown_telemetry::report::Report;
 
 use super::watch::Screen;
-use super::{Judge, NOTHING_HINT, no_logs, window};
+use super::{Judge, NOTHING_HINT, no_logs, unscored, window};
 use crate::args::{FormatArg, JudgeArgs};
 use crate::failure::{self, Failure};
 use crate::place;
@@ -74,7 +74,7 @@ impl Received {
     /// Prints what was selected.
     pub(super) fn once(&self, judge: &Judge<'_>) -> Result<ExitCode, Failure> {
         let found = self.select(judge)?;
-        let reports: Vec<Report<'_>> = found.iter().map(|found| judge.received(found)).collect();
+        let reports: Vec<Report<'_>> = found.iter().filter_map(|found| judge.received(found)).collect();
         judge.print(&reports)?;
         if !judge.quiet && judge.args.format != FormatArg::Json {
             failure::note(&match found.as_slice() {
@@ -97,13 +97,13 @@ impl Received {
                 Some(id) => self.find(id, judge.cut)?,
                 None => self.latest(1, judge)?.pop(),
             };
-            match found {
-                Some(found) if !screen.show(judge.received(&found))? => return Ok(ExitCode::SUCCESS),
-                None if !judge.quiet && !is_waiting && !screen.has_shown() => {
-                    failure::note(&format!("waiting for a session in {}, end with Ctrl-C", self.name));
-                    is_waiting = true;
+            if let Some(report) = found.as_ref().and_then(|found| judge.received(found)) {
+                if !screen.show(report)? {
+                    return Ok(ExitCode::SUCCESS);
                 }
-                Some(_) | None => {}
+            } else if !judge.quiet && !is_waiting && !screen.has_shown() {
+                failure::note(&format!("waiting for a session in {}, end with Ctrl-C", self.name));
+                is_waiting = true;
             }
             wait();
         }
@@ -114,7 +114,7 @@ impl Received {
         let args = judge.args;
         if let Some(id) = &args.session {
             if let Some(found) = self.find(id, judge.cut)? {
-                return Ok(vec![found]);
+                return if found.session.has_evidence() { Ok(vec![found]) } else { Err(unscored(id)) };
             }
             let latest = self.latest(NAMED, judge)?;
             let latest: Vec<&str> = latest.iter().rev().map(|found| found.session.id()).collect();
@@ -164,7 +164,7 @@ impl Received {
         loop {
             let page = self.store.sessions(&self.org, &query)?;
             for stored in page.sessions {
-                found.extend(self.within(stored, cut)?);
+                found.extend(self.within(stored, cut)?.filter(|found| found.session.has_evidence()));
                 done += 1;
             }
             found.sort_by(|a, b| Found::order(a).cmp(&Found::order(b)));
@@ -186,7 +186,7 @@ impl Received {
         let (session, began_at) = if cut == Cut::default() {
             (whole.clone(), stored.began_at)
         } else {
-            let (ended_at, last_seen) = (whole.report().ended_at, stored.last_seen);
+            let (ended_at, last_seen) = (whole.ended_at(), stored.last_seen);
             let is_past = |from| last_seen < from && ended_at.is_none_or(|ended_at| ended_at < from);
             if cut.from.is_some_and(is_past) {
                 return Ok(None);
@@ -211,7 +211,7 @@ fn wait() {
 
 impl Judge<'_> {
     /// A session as it is served: whose it is may have been said beside its records.
-    fn received<'s>(&self, found: &'s Found) -> Report<'s> {
-        Report { agent_id: found.agent.as_str(), ..self.report(&found.session) }
+    fn received<'s>(&self, found: &'s Found) -> Option<Report<'s>> {
+        Some(Report { agent_id: found.agent.as_str(), ..self.report(&found.session)? })
     }
 }

@@ -66,10 +66,11 @@ impl Submission {
         key: Option<&str>,
         quiet: bool,
     ) -> Result<(Self, SyncSender<Vec<u8>>), Failure> {
+        let key = Key::find(key)?;
+        let receiver = if key.is_some() { server.clone() } else { client::receiver_without_key(server) };
         // The address of its receiver is as good as its own.
-        let base = server.as_str().strip_suffix("/otlp").unwrap_or(server.as_str());
-        let url = format!("{base}/otlp/v1/logs");
-        let receiver = Server { agent: client::agent(TIME_MAX), url, key: Key::find(key)?, quiet };
+        let url = format!("{}/otlp/v1/logs", receiver.api());
+        let receiver = Server { agent: client::agent(TIME_MAX), url, key, quiet };
         let (lines, parts) = sync_channel(PARTS_WAITING);
         let sender = thread::spawn(move || send(&parts, &receiver));
         Ok((Self { sender, url: server.as_str().to_owned() }, lines))
@@ -225,7 +226,7 @@ impl Server {
         };
         Err(failure.hint(match (status, &self.key) {
             (StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN, None) => {
-                "set RENOWN_KEY to a key of this server: without one it takes records only from its own machine"
+                "set RENOWN_KEY to a key of this server: without one it takes records only from its own machine, on its OTLP port"
             }
             (StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN, Some(_)) => {
                 "expected a key of this server, one that is not revoked"

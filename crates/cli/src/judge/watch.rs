@@ -42,8 +42,8 @@ impl Judge<'_> {
             // What is there already is read to its end before it is shown for the first time.
             let is_due = is_over || (screen.is_due() && (is_idle || screen.has_shown()));
             let watched = self.watched(&reading).filter(|_| is_due);
-            if let Some(session) = watched
-                && !screen.show(self.report(session))?
+            if let Some(report) = watched.and_then(|session| self.report(session))
+                && !screen.show(report)?
             {
                 return Ok(ExitCode::SUCCESS);
             }
@@ -91,7 +91,7 @@ impl Judge<'_> {
     fn watched<'r>(&self, reading: &'r Reading) -> Option<&'r Session> {
         match &self.args.session {
             Some(id) => reading.ledger.find(id),
-            None => reading.ledger.latest(),
+            None => reading.ledger.scorable().pop(),
         }
     }
 }

@@ -76,7 +76,11 @@ fn settings(args: &SetupArgs, plan: &Plan) -> Vec<Line> {
 fn receives(receiver: &Receiver, agent: &str) -> Vec<Line> {
     let (url, protocol) = (&receiver.url, receiver.encoding.name());
     let settings = (GOOD, "settings", format!("{agent} sends to {url} as {protocol}"));
-    let answer = match receiver.probe((system_clock())()) {
+    let now = match (system_clock())() {
+        Ok(now) => now,
+        Err(error) => return vec![settings, (BAD, "clock", error.to_string())],
+    };
+    let answer = match receiver.probe(now) {
         Ok(()) => (GOOD, "receiver", format!("{url} accepted a record")),
         Err(Refusal { found, advice }) => (BAD, "receiver", format!("{url}: {found}; {advice}")),
     };
@@ -137,9 +141,8 @@ fn last(store: &Reader, org: &OrgId, kind: Agent) -> Result<Option<StoredSession
     let mut query = SessionQuery { limit: PAGE, ..SessionQuery::default() };
     loop {
         let page = store.sessions(org, &query)?;
-        let is_kind = |session: &StoredSession| {
-            session.ledger.as_ref().is_some_and(|ledger| ledger.report().agent == kind)
-        };
+        let is_kind =
+            |session: &StoredSession| session.ledger.as_ref().is_some_and(|ledger| ledger.agent() == kind);
         if let Some(found) = page.sessions.into_iter().find(is_kind) {
             return Ok(Some(found));
         }

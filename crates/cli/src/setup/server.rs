@@ -50,6 +50,33 @@ impl ServerUrl {
         &self.0
     }
 
+    /// Whether it is this machine by its name, without a port or with one.
+    pub(crate) fn is_loopback(&self) -> bool {
+        let host = self.host();
+        let address = host.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();
+        host.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())
+    }
+
+    fn host(&self) -> &str {
+        let authority =
+            self.0.split("://").nth(1).and_then(|rest| rest.split('/').next()).unwrap_or_default();
+        match authority.split_once(']') {
+            Some((address, _)) => authority.get(..=address.len()).unwrap_or_default(),
+            None => authority.split(':').next().unwrap_or_default(),
+        }
+    }
+
+    /// The same server at another port, without a path.
+    pub(crate) fn at_port(&self, port: u16) -> Self {
+        let scheme = self.0.split("://").next().unwrap_or_default();
+        Self(format!("{scheme}://{}:{port}", self.host()))
+    }
+
+    /// The base URL of the API, for a URL of the server or of its receiver below `/otlp`.
+    pub(crate) fn api(&self) -> &str {
+        self.0.strip_suffix("/otlp").unwrap_or(&self.0)
+    }
+
     /// The address that log records are posted to, for settings that want the whole of it.
     pub(crate) fn logs(&self) -> String {
         format!("{}/v1/logs", self.0)
@@ -140,6 +167,26 @@ mod tests {
             assert_eq!(server.logs(), format!("{base}/v1/logs"));
         }
         assert_eq!(LOCAL.parse(), Ok(ServerUrl::default()));
+    }
+
+    #[test]
+    fn this_machine_is_known_by_its_names() {
+        for (given, is_loopback, at_port) in [
+            ("http://localhost:7070/otlp", true, "http://localhost:4318"),
+            ("http://LOCALHOST", true, "http://LOCALHOST:4318"),
+            ("http://127.0.0.2:1", true, "http://127.0.0.2:4318"),
+            ("http://[::1]:7070", true, "http://[::1]:4318"),
+            ("https://renown.example/otlp", false, "https://renown.example:4318"),
+            ("http://localhost.example:1", false, "http://localhost.example:4318"),
+            ("http://10.0.0.1:7070", false, "http://10.0.0.1:4318"),
+        ] {
+            let server: ServerUrl = given.parse().unwrap();
+            assert_eq!(
+                (server.is_loopback(), server.at_port(4318).as_str()),
+                (is_loopback, at_port),
+                "{given}"
+            );
+        }
     }
 
     #[test]

@@ -108,6 +108,15 @@ fn judged(lines: &[String]) -> Judged {
     judged_with(&[], lines)
 }
 
+/// Judges a record beside a prompt of its agent, without which there may be nothing to score, and takes the prompt out again.
+#[track_caller]
+fn judged_beside(prompt: Record, record: Record) -> Judged {
+    let mut judged = judged(&lines(&[prompt, record]));
+    let prompts = &mut judged.document["stats"]["prompts"];
+    *prompts = (prompts.as_u64().unwrap() - 1).into();
+    judged
+}
+
 #[track_caller]
 fn judged_with(args: &[&str], lines: &[String]) -> Judged {
     Judged::from(&judge(&[&["--format", "json"], args].concat(), document(lines)))

@@ -64,10 +64,15 @@ impl Receiver {
 fn serve(stream: &TcpStream, replies: &[String], heard: &Mutex<Vec<Taken>>) {
     let mut lines = BufReader::new(stream);
     while let Some(request) = read(&mut lines) {
+        let mut stream = stream;
+        // It is asked for its ports, and has none to name.
+        if request.head.starts_with("GET ") {
+            stream.write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n").unwrap();
+            continue;
+        }
         let mut heard = heard.lock().unwrap();
         let reply = replies.get(heard.len()).or(replies.last()).unwrap();
         heard.push(request);
-        let mut stream = stream;
         stream.write_all(reply.as_bytes()).unwrap();
     }
 }
@@ -85,7 +90,7 @@ fn read(lines: &mut BufReader<&TcpStream>) -> Option<Taken> {
     }
     let length =
         headers.iter().find(|(name, _)| name == "content-length").map(|(_, value)| value.parse().unwrap());
-    let mut body = vec![0; length.unwrap()];
+    let mut body = vec![0; length.unwrap_or(0)];
     lines.read_exact(&mut body).ok()?;
     Some(Taken { head, headers, body })
 }

@@ -2,12 +2,17 @@
 //!
 //! ```text
 //! taken  ⇔  the server does not require a key
+//!        ∧  the port is one for OTLP                      (the API's port may be behind a reverse proxy, which is a local peer)
 //!        ∧  the listener is bound to a loopback address   (others cannot reach it)
 //!        ∧  the peer has a loopback address               (nobody was routed to it)
 //!        ∧  every Host and :authority is a loopback name  (no name of elsewhere that was made to point here)
 //!        ∧  no Origin                                     (no web page sends it)
-//!        ∧  no Forwarded, X-Forwarded-For                 (no proxy sends it for somebody else)
+//!        ∧  no header that a reverse proxy adds           (no proxy sends it for somebody else)
 //! ```
+//!
+//! The headers that a reverse proxy adds are `Forwarded`, every `X-Forwarded-*`, `X-Real-IP`, `Via`, `CF-Connecting-IP` and
+//! `True-Client-IP`. A proxy that adds none of them, such as nginx with a bare `proxy_pass`, cannot be told from a local agent: it must
+//! not be pointed at an OTLP port.
 //!
 //! A loopback name is `localhost`, an address of 127.0.0.0/8 or `[::1]`, with or without a port; one dot at the end is fine.
 //! Names below `localhost` are not: who resolves them is not known here.
@@ -17,11 +22,11 @@
 use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-use hyper::header::{FORWARDED, HOST, HeaderName, ORIGIN};
+use hyper::header::{HOST, HeaderName, ORIGIN};
 use hyper::{HeaderMap, Uri};
 use renown_core::json::Found;
 
-use super::Arrival;
+use super::{Arrival, Port};
 
 /// Whether telemetry may come without a key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,13 +38,17 @@ pub enum OtlpAuth {
     Required,
 }
 
-/// The headers that only come from elsewhere.
-const FOREIGN: [HeaderName; 3] = [ORIGIN, FORWARDED, HeaderName::from_static("x-forwarded-for")];
+/// Whether a header only comes from elsewhere: from a web page, or through a reverse proxy.
+fn is_foreign(name: &HeaderName) -> bool {
+    let known = ["origin", "forwarded", "x-real-ip", "via", "cf-connecting-ip", "true-client-ip"];
+    known.contains(&name.as_str()) || name.as_str().starts_with("x-forwarded-")
+}
 
 /// What a request without a key lacks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Barred {
     KeyRequired,
+    ApiPort,
     OpenListener,
     RemotePeer,
     NoHost,
@@ -54,6 +63,9 @@ impl fmt::Display for Barred {
             Self::KeyRequired => {
                 f.write_str("this server takes telemetry only with a key (--otlp-auth required)")
             }
+            Self::ApiPort => f.write_str(
+                "without a key telemetry is only taken on the OTLP ports (GET /health names them), never on this one",
+            ),
             Self::OpenListener => f.write_str(
                 "without a key telemetry is only taken where the server listens on a loopback address, which this port does not",
             ),
@@ -86,6 +98,9 @@ pub(super) fn without_key(
     if auth == OtlpAuth::Required {
         return Err(Barred::KeyRequired);
     }
+    if arrival.port == Port::Api {
+        return Err(Barred::ApiPort);
+    }
     if !arrival.listener_is_loopback {
         return Err(Barred::OpenListener);
     }
@@ -98,10 +113,7 @@ pub(super) fn without_key(
     if let Some(other) = hosts.find(|host| !is_loopback_name(host)) {
         return Err(Barred::OtherHost(other));
     }
-    FOREIGN
-        .into_iter()
-        .find(|name| headers.contains_key(name))
-        .map_or(Ok(()), |name| Err(Barred::Foreign(name)))
+    headers.keys().find(|name| is_foreign(name)).map_or(Ok(()), |name| Err(Barred::Foreign(name.clone())))
 }
 
 /// Whether a host, with or without a port, is this machine by its name.
@@ -124,7 +136,6 @@ fn is_loopback_name(host: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::otlp::Port;
 
     const HERE: Arrival =
         Arrival { port: Port::OtlpHttp, listener_is_loopback: true, peer_is_loopback: true };
@@ -181,10 +192,14 @@ mod tests {
         let remote = Arrival { peer_is_loopback: false, ..HERE };
         let foreign = |name| Err(Barred::Foreign(HeaderName::from_static(name)));
         let other = |host: &str| Err(Barred::OtherHost(host.to_owned()));
-        let rows: [Row; 14] = [
+        let api = Arrival { port: Port::Api, ..HERE };
+        let grpc = Arrival { port: Port::OtlpGrpc, ..HERE };
+        let rows: [Row; 16] = [
             (Loopback, HERE, "/v1/logs", LOCAL, Ok(())),
             (Loopback, HERE, "http://127.0.0.1:4317/x", &[], Ok(())),
-            (Loopback, HERE, "/v1/logs", &[("host", "[::1]"), ("x-forwarded-proto", "https")], Ok(())),
+            (Loopback, HERE, "/v1/logs", &[("host", "[::1]"), ("x-forward", "https")], Ok(())),
+            (Loopback, grpc, "/v1/logs", LOCAL, Ok(())),
+            (Loopback, api, "/otlp/v1/logs", LOCAL, Err(Barred::ApiPort)),
             (Required, HERE, "/v1/logs", LOCAL, Err(Barred::KeyRequired)),
             (Loopback, open, "/v1/logs", LOCAL, Err(Barred::OpenListener)),
             (Loopback, remote, "/v1/logs", LOCAL, Err(Barred::RemotePeer)),
@@ -226,6 +241,31 @@ mod tests {
             if let Err(barred) = found {
                 assert!(barred.to_string().contains("Bearer"), "{barred}");
             }
+        }
+    }
+
+    #[test]
+    fn without_a_key_no_header_of_a_reverse_proxy_is_taken() {
+        for name in [
+            "forwarded",
+            "x-forwarded-for",
+            "x-forwarded-proto",
+            "x-forwarded-host",
+            "x-forwarded-anything",
+            "x-real-ip",
+            "via",
+            "cf-connecting-ip",
+            "true-client-ip",
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.append(HOST, "localhost:4318".parse().unwrap());
+            assert_eq!(
+                without_key(OtlpAuth::Loopback, HERE, &Uri::from_static("/v1/logs"), &headers),
+                Ok(())
+            );
+            headers.append(name, "".parse().unwrap());
+            let found = without_key(OtlpAuth::Loopback, HERE, &Uri::from_static("/v1/logs"), &headers);
+            assert_eq!(found, Err(Barred::Foreign(HeaderName::from_static(name))));
         }
     }
 }

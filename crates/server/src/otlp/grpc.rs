@@ -82,7 +82,7 @@ pub(super) const fn code(code: Code) -> u32 {
         Code::Conflict => 10,
         Code::NotFound | Code::MethodNotAllowed | Code::UnsupportedMediaType => 12,
         Code::Internal => 13,
-        Code::StoreUnavailable => 14,
+        Code::StoreUnavailable | Code::Clock => 14,
         Code::AuthMissing | Code::AuthFormat | Code::AuthInvalid | Code::AuthRevoked => 16,
     }
 }

@@ -120,7 +120,7 @@ pub(crate) async fn add(
         Begun::Fresh(body, ticket) => (body, ticket),
     };
     let ReputationEventsRequest { events } = json::parse(&body)?;
-    let events = check(&caller.org, events, api.now())?;
+    let events = check(&caller.org, events, api.now()?)?;
     let once = ticket.once::<Recorded>(|| Box::new(|recorded| (202, rendered(*recorded))));
     let recorded = api.store.add_reputation_events(&caller.org, events, once).await?;
     if let Some(index) = recorded.refused {
@@ -251,7 +251,10 @@ pub(crate) async fn reputation(
     uri: Uri,
 ) -> Result<Response, ApiError> {
     let identity = segment(path, "identity_id")?;
-    let as_of = Query::of(&uri).time("as_of")?.unwrap_or_else(|| api.now());
+    let as_of = match Query::of(&uri).time("as_of")? {
+        Some(as_of) => as_of,
+        None => api.now()?,
+    };
     Ok(reply(StatusCode::OK, &standing(&api, &caller.org, identity, as_of).await?))
 }
 

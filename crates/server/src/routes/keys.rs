@@ -107,7 +107,7 @@ pub(crate) async fn create(
     }
     let no_randomness = |_| ApiError::new(Code::StoreUnavailable, "there is no randomness for a key now");
     let key = KeyText::generate(request.kind).map_err(no_randomness)?;
-    let new = key.to_new(org, request.label, api.now()).map_err(no_randomness)?;
+    let new = key.to_new(org, request.label, api.now()?).map_err(no_randomness)?;
     let shown =
         CreateReply { id: new.id, key: key.reveal().to_owned(), kind: request.kind, org: new.org.clone() };
     let kept = ticket.key().map(|idempotency_key| {

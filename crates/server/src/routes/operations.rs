@@ -6,10 +6,12 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use hyper::StatusCode;
 use hyper::header::{CONTENT_TYPE, HeaderValue};
+use renown_core::time::Timestamp;
+use renown_store::Ready;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::api::Api;
+use crate::api::{Api, NotReady, OtlpPorts};
 use crate::error::{ApiError, Code, ErrorBody, json};
 
 /// The server answers.
@@ -19,13 +21,19 @@ pub(crate) struct HealthReply {
     status: &'static str,
     /// The version of the program.
     version: &'static str,
+    /// The port that takes OTLP over HTTP, also without a key from this machine; null if there is none.
+    otlp_http_port: Option<u16>,
+    /// The same for OTLP over gRPC.
+    otlp_grpc_port: Option<u16>,
 }
 
 /// Is it alive?
 #[utoipa::path(get, path = "/health", tag = "operations", security(()),
     responses((status = 200, description = "The server answers", body = HealthReply)))]
-pub(crate) async fn health() -> Response {
-    json(StatusCode::OK, &HealthReply { status: "ok", version: env!("CARGO_PKG_VERSION") })
+pub(crate) async fn health(State(api): State<Arc<Api>>) -> Response {
+    let OtlpPorts { http, grpc } = api.otlp_ports.get().copied().unwrap_or_default();
+    let version = env!("CARGO_PKG_VERSION");
+    json(StatusCode::OK, &HealthReply { status: "ok", version, otlp_http_port: http, otlp_grpc_port: grpc })
 }
 
 /// The store takes writes.
@@ -33,6 +41,11 @@ pub(crate) async fn health() -> Response {
 pub(crate) struct ReadyReply {
     /// Always `ready`.
     status: &'static str,
+    /// The time that everything gets which is accepted now, while the system clock shows an earlier one. It was ahead, or it is
+    /// late. After five minutes times follow the clock again.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    standstill: Option<Timestamp>,
 }
 
 /// Can it write?
@@ -45,10 +58,11 @@ pub(crate) struct ReadyReply {
     ))]
 pub(crate) async fn ready(State(api): State<Arc<Api>>) -> Result<Response, ApiError> {
     match api.ready().await {
-        Ok(()) => Ok(json(StatusCode::OK, &ReadyReply { status: "ready" })),
-        Err(error) => {
-            tracing::warn!(error, "not ready");
-            Err(ApiError::new(Code::StoreUnavailable, "the store cannot write now"))
+        Ok(Ready { standstill }) => Ok(json(StatusCode::OK, &ReadyReply { status: "ready", standstill })),
+        Err(NotReady { cause, clock }) => {
+            tracing::warn!(error = cause, "not ready");
+            let unavailable = || ApiError::new(Code::StoreUnavailable, "the store cannot write now");
+            Err(clock.map_or_else(unavailable, ApiError::from))
         }
     }
 }

@@ -189,7 +189,11 @@ pub(crate) async fn history(
 ) -> Result<Response, ApiError> {
     let (agent, query) = (agent_of(path)?, Query::of(&uri));
     let points = query.number("points", 1..=POINTS_MAX)?.unwrap_or(POINTS_DEFAULT);
-    let (from, to) = (query.time("from")?, query.time("to")?.unwrap_or_else(|| api.now()));
+    let from = query.time("from")?;
+    let to = match query.time("to")? {
+        Some(to) => to,
+        None => api.now()?,
+    };
     let from = match from {
         Some(from) => from,
         None => api.store.earliest(&caller.org, &agent).await?.map_or(to, |earliest| earliest.min(to)),

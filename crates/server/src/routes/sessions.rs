@@ -92,7 +92,8 @@ pub(crate) async fn session(
 
 /// Read how well a session went
 ///
-/// As of now: an open session is scored as it happens. A session of which only signals were sent has no performance.
+/// As of now: an open session is scored as it happens. A session without a tool result, a prompt or an API request has no
+/// performance: 404.
 #[utoipa::path(
     get,
     path = "/v1/sessions/{session_id}/performance",
@@ -108,7 +109,8 @@ pub(crate) async fn performance(
 ) -> Result<Response, ApiError> {
     let session = find(&api, &caller, path, false).await?;
     let report = shapes::report(&session).ok_or_else(|| {
-        let error = format!("there is no telemetry of session {:?}, only signals", session.id.as_str());
+        let error =
+            format!("session {:?} has no tool result, prompt or API request to score", session.id.as_str());
         ApiError::new(Code::NotFound, error)
     })?;
     Ok(reply(StatusCode::OK, &report))

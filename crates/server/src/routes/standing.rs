@@ -99,7 +99,7 @@ pub(crate) async fn standing(
         api.store.tally(&caller.org, &agent_id),
         api.store.runs(&caller.org, query),
         api.store.sessions(&caller.org, latest),
-        identities::standing(&api, &caller.org, identity_id, api.now()),
+        identities::standing(&api, &caller.org, identity_id, api.now()?),
     );
     let (known, runs, sessions) = (known?, runs?.runs, sessions?.sessions);
     let Publication { public, slug } = publication?.unwrap_or_default();

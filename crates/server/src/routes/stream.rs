@@ -31,8 +31,8 @@ struct Listener {
 /// Listen to new scores
 ///
 /// Server-sent events: `score` with `agent_id`, `score`, `lifecycle`, `eval_count` whenever an agent was evaluated; many
-/// evaluations of one agent in an instant may be one event; `session.scored` with the session whenever one is over, also when it is
-/// over once more after something of it arrived late. `missed` tells that this listener was too slow for some. The stream
+/// evaluations of one agent in an instant may be one event; `session.scored` with the session whenever one that can be scored is over, also
+/// when it is over once more after something of it arrived late. `missed` tells that this listener was too slow for some. The stream
 /// ends when the server does, or when the key is revoked.
 #[utoipa::path(
     get,
@@ -49,7 +49,9 @@ pub(crate) async fn stream(
         let event = listener.next().await?;
         Some((Ok::<_, Infallible>(event), listener))
     });
-    Sse::new(events).keep_alive(KeepAlive::new().interval(COMMENT_EVERY)).into_response()
+    let stream = Sse::new(events).keep_alive(KeepAlive::new().interval(COMMENT_EVERY));
+    // nginx would hold events back until it has a buffer full of them.
+    ([("x-accel-buffering", "no")], stream).into_response()
 }
 
 impl Listener {
@@ -91,7 +93,9 @@ impl Listener {
             }
             Changed::Session(id) => {
                 let session = self.api.store.session(&org, &id, true).await.ok()??;
-                ("session.scored", serde_json::to_string(&SessionReply::of(&session)))
+                let reply = SessionReply::of(&session);
+                reply.is_scored().then_some(())?;
+                ("session.scored", serde_json::to_string(&reply))
             }
         };
         Some(Event::default().event(name).data(data.ok()?))

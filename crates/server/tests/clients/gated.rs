@@ -10,8 +10,8 @@ use renown_store::memory::Memory;
 use renown_store::{
     AdminStore, AgentQuery, AgentSummary, Agents, ApiKey, Clock, Closed, EventQuery, Events, IdentityStore,
     KeyId, NewEvaluation, NewKey, NewReputationEvent, NewRun, NewSignals, Once, OrgSettings, Outcome, Point,
-    Publication, PublicationChange, Published, Recorded, Reply, ReputationEvents, Retention, Run, RunQuery,
-    RunStore, Runs, SavedReply, SessionQuery, SessionStore, Sessions, Steps, Store, StoreError,
+    Publication, PublicationChange, Published, Ready, Recorded, Reply, ReputationEvents, Retention, Run,
+    RunQuery, RunStore, Runs, SavedReply, SessionQuery, SessionStore, Sessions, Steps, Store, StoreError,
     StoredSession, Submitted, TimeCursor, Tombstone,
 };
 use renown_telemetry::account::Account;
@@ -151,7 +151,7 @@ impl Store for Gated {
         self.memory.touch_keys(used)
     }
 
-    fn ready(&self) -> Reply<'_, ()> {
+    fn ready(&self) -> Reply<'_, Ready> {
         self.memory.ready()
     }
 }

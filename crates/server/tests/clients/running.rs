@@ -35,6 +35,8 @@ pub(crate) struct Running {
 pub(crate) struct Setup {
     pub(crate) limits: Limits,
     pub(crate) clock: Clock,
+    /// That of the store.
+    pub(crate) store_clock: Clock,
     pub(crate) otlp_auth: OtlpAuth,
     pub(crate) prices: Prices,
     pub(crate) ingest_per_minute: u64,
@@ -47,6 +49,7 @@ impl Default for Setup {
         Self {
             limits: Limits::default(),
             clock: system_clock(),
+            store_clock: system_clock(),
             otlp_auth: OtlpAuth::default(),
             prices: Prices::default(),
             ingest_per_minute: 0,
@@ -65,9 +68,9 @@ pub(crate) async fn start(limits: Limits, clock: Clock) -> Running {
 }
 
 pub(crate) async fn start_with(setup: Setup) -> Running {
-    let store = Arc::new(Gated::new(system_clock()));
+    let store = Arc::new(Gated::new(setup.store_clock));
     let secret = KeyText::generate(KeyKind::Secret).unwrap();
-    let new = secret.to_new(DEFAULT_ORG.parse().unwrap(), None, (system_clock())()).unwrap();
+    let new = secret.to_new(DEFAULT_ORG.parse().unwrap(), None, (system_clock())().unwrap()).unwrap();
     store.create_key(new, None).await.unwrap();
     let mut no_schemas = |_: &str| Err(String::new());
     let engine =
@@ -92,7 +95,9 @@ pub(crate) async fn start_with(setup: Setup) -> Running {
     let listeners = Listeners { api: main, otlp_http: Some(http), otlp_grpc: Some(grpc) };
     let end = Arc::new(Notify::new());
     let asked = Arc::clone(&end);
-    let served = tokio::spawn(serve(api, listeners, async move { asked.notified().await }));
+    let served = tokio::spawn(async move {
+        serve(api, listeners, async move { asked.notified().await }).await.unwrap();
+    });
     Running { address, otlp_http, otlp_grpc, store, secret: secret.reveal().to_owned(), end, served }
 }
 

@@ -6,12 +6,12 @@ use std::time::Instant;
 
 use renown_server::Limits;
 use renown_store::sqlite::system_clock;
-use renown_store::{Clock, Store};
+use renown_store::{Clock, ClockError, Store};
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use super::running::{LONG, SHORT, answer, start};
+use super::running::{LONG, SHORT, Setup, answer, start, start_with};
 
 const EVALUATE: &str = r#"{"agent_id":"a","output":1}"#;
 
@@ -126,6 +126,30 @@ async fn a_retry_counts_nothing_while_the_first_is_in_flight_and_its_client_gone
     let body = tokio::time::timeout(LONG, retried).await.unwrap();
     assert_eq!(body["reputation"]["eval_count"], 1);
     assert_eq!(server.ask("GET", "/v1/reputation/a", "", "").await.1["eval_count"], 1);
+}
+
+#[tokio::test]
+async fn a_clock_that_cannot_be_right_refuses_writes_and_says_so() {
+    let broken = Arc::new(AtomicBool::new(false));
+    let (is_broken, time) = (Arc::clone(&broken), system_clock());
+    let store_clock: Clock = Arc::new(move || {
+        if is_broken.load(Ordering::SeqCst) { Err(ClockError::new(900_000_000_000)) } else { time() }
+    });
+    let server = start_with(Setup { store_clock, ..Setup::default() }).await;
+    assert_eq!(server.ask("POST", "/v1/evaluate", "", EVALUATE).await.0, 200);
+    broken.store(true, Ordering::SeqCst);
+    for (method, path, headers) in [
+        ("POST", "/v1/evaluate", ""),
+        ("POST", "/v1/evaluate", "Idempotency-Key: k\r\n"),
+        ("GET", "/ready", ""),
+    ] {
+        let (status, body) = server.ask(method, path, headers, EVALUATE).await;
+        assert_eq!((status, body["code"].as_str()), (503, Some("clock")), "{path} {headers} {body}");
+        assert!(body["error"].as_str().unwrap().contains("shows 1998-07-09"), "{body}");
+    }
+    assert_eq!(server.ask("GET", "/v1/reputation/a", "", "").await.1["eval_count"], 1);
+    broken.store(false, Ordering::SeqCst);
+    assert_eq!(server.ask("POST", "/v1/evaluate", "", EVALUATE).await.0, 200);
 }
 
 #[tokio::test]

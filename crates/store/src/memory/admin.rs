@@ -17,7 +17,10 @@ impl AdminStore for Memory {
     }
 
     fn set_settings<'a>(&'a self, org: &OrgId, settings: OrgSettings) -> Reply<'a, ()> {
-        let (mut held, _) = self.at_now();
+        let (mut held, _) = match self.at_now() {
+            Ok(at_now) => at_now,
+            Err(error) => return answer(Err(error)),
+        };
         answer(held.known(org).map(|()| _ = held.settings.insert(org.clone(), settings)))
     }
 
@@ -34,7 +37,10 @@ impl AdminStore for Memory {
         agent: &AgentId,
         change: PublicationChange,
     ) -> Reply<'a, Published> {
-        let (mut held, _) = self.at_now();
+        let (mut held, _) = match self.at_now() {
+            Ok(at_now) => at_now,
+            Err(error) => return answer(Err(error)),
+        };
         answer(held.known(org).map(|()| {
             if !held.agents.iter().any(|(o, known, _)| o == org && known == agent) {
                 return Published::NoAgent;
@@ -51,7 +57,10 @@ impl AdminStore for Memory {
     }
 
     fn erase<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, bool> {
-        let (mut held, now) = self.at_now();
+        let (mut held, now) = match self.at_now() {
+            Ok(at_now) => at_now,
+            Err(error) => return answer(Err(error)),
+        };
         answer(held.known(org).map(|()| {
             let identity = identity_of(org, agent);
             let of_identity = held.of_identity(org, identity).count();

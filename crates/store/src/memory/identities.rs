@@ -45,7 +45,10 @@ impl IdentityStore for Memory {
         events: Vec<NewReputationEvent>,
         once: Option<Once<Recorded>>,
     ) -> Reply<'a, Recorded> {
-        let (mut held, now) = self.at_now();
+        let (mut held, now) = match self.at_now() {
+            Ok(at_now) => at_now,
+            Err(error) => return answer(Err(error)),
+        };
         answer(held.known(org).map(|()| {
             let refused = events.iter().position(|new| held.is_bridge(org, new.event.event_id));
             if refused.is_some() {

@@ -16,7 +16,10 @@ impl RunStore for Memory {
         new: NewRun,
         once: Option<Once<Submitted>>,
     ) -> Reply<'a, Submitted> {
-        let (mut held, now) = self.at_now();
+        let (mut held, now) = match self.at_now() {
+            Ok(at_now) => at_now,
+            Err(error) => return answer(Err(error)),
+        };
         answer(held.known(org).and_then(|()| {
             let first =
                 held.runs.iter().find(|(o, run)| o == org && run.id == new.id).map(|(_, run)| run.clone());

@@ -74,6 +74,17 @@ impl Held {
 }
 
 impl super::Held {
+    /// Times of acceptance go back to this one: what was seen at a later time counts as seen now.
+    pub(super) fn come_back(&mut self, now: Timestamp) {
+        for (_, session) in self.sessions.iter_mut().filter(|(_, session)| session.is_open) {
+            session.last_seen = session.last_seen.min(now);
+            session.last_event = session.last_event.map(|at| at.min(now));
+        }
+        for reply in &mut self.replies {
+            reply.at = reply.at.min(now);
+        }
+    }
+
     fn session(&mut self, org: &OrgId, id: &SessionId, now: Timestamp) -> usize {
         if let Some(place) = self.sessions.iter().position(|(o, held)| o == org && held.id == *id) {
             return place;
@@ -267,7 +278,10 @@ impl SessionStore for Memory {
         batch: Batch,
         once: Option<Once<Account>>,
     ) -> Reply<'a, Account> {
-        let (mut held, now) = self.at_now();
+        let (mut held, now) = match self.at_now() {
+            Ok(at_now) => at_now,
+            Err(error) => return answer(Err(error)),
+        };
         let added = held.known(org).and_then(|()| held.add_records(org, &batch, now));
         answer(added.map(|(account, agents)| {
             held.keep(once, &account, agents, now);
@@ -282,7 +296,10 @@ impl SessionStore for Memory {
         signals: NewSignals,
         once: Option<Once<()>>,
     ) -> Reply<'a, ()> {
-        let (mut held, now) = self.at_now();
+        let (mut held, now) = match self.at_now() {
+            Ok(at_now) => at_now,
+            Err(error) => return answer(Err(error)),
+        };
         let agent = held.known(org).and_then(|()| held.add_signals(org, session, signals, now));
         answer(agent.map(|agent| held.keep(once, &(), vec![agent], now)))
     }
@@ -319,7 +336,10 @@ impl SessionStore for Memory {
     }
 
     fn close_sessions(&self) -> Reply<'_, Vec<Closed>> {
-        let (mut held, now) = self.at_now();
+        let (mut held, now) = match self.at_now() {
+            Ok(at_now) => at_now,
+            Err(error) => return answer(Err(error)),
+        };
         let over: Vec<usize> = held
             .sessions
             .iter()

@@ -37,8 +37,8 @@ use super::rows;
 use super::salts::Salts;
 use super::schema::MINUTE_MS;
 use super::standings::{AgentKey, Standings};
-use crate::Clock;
 use crate::admin::LatencySource;
+use crate::clock::{Clock, Following, Ready};
 use crate::error::StoreError;
 use crate::evidence::{EventId, NewEvaluation, Once, Outcome, Seq};
 use crate::sessions::Closed;
@@ -77,7 +77,8 @@ pub(super) struct Log<'c> {
     orgs: Arc<Orgs>,
     standings: Arc<Standings>,
     clock: Clock,
-    /// The latest time that was given to anything: times never go backwards.
+    following: Following,
+    /// The time that is given to what is written now.
     latest: Timestamp,
     salts: Salts,
     next_seq: HashMap<OrgKey, i64>,
@@ -123,6 +124,7 @@ impl<'c> Log<'c> {
             orgs,
             standings,
             clock,
+            following: Following::default(),
             latest: rows::latest(connection)?,
             salts: Salts::default(),
             next_seq: HashMap::new(),
@@ -155,12 +157,21 @@ impl<'c> Log<'c> {
         })
     }
 
-    /// Begins a transaction, at a time that is not before any other.
+    /// Begins a transaction at the time of the clock, which has to be one that can be right.
     pub(super) fn begin(&mut self) -> Result<(), StoreError> {
-        let now = (self.clock)();
-        self.latest = self.latest.max(Timestamp::from_millis(now.millis()).unwrap_or(now));
+        let now = (self.clock)()?;
+        let next = self.following.next(self.latest, now);
+        if next < self.latest {
+            self.come_back(next).inspect_err(|_| self.roll_back())?;
+        }
+        self.latest = next;
         self.begin.raw_execute()?;
         Ok(())
+    }
+
+    /// Begins a transaction in which nothing gets a time.
+    pub(super) fn begin_untimed(&self) -> Result<(), StoreError> {
+        Ok(self.connection.execute_batch("BEGIN IMMEDIATE")?)
     }
 
     /// A mark of how much the open transaction has changed.
@@ -385,13 +396,13 @@ impl<'c> Log<'c> {
     }
 
     /// Writes what is there already: nothing changes, and the disk has to take it.
-    pub(super) fn probe(&self) -> Result<(), StoreError> {
+    pub(super) fn probe(&self) -> Result<Ready, StoreError> {
         if let Some(error) = &self.cannot_settle {
             return Err(StoreError::RolledBack(Arc::clone(error)));
         }
         let mut update = self.connection.prepare_cached("UPDATE orgs SET name = name WHERE org = 0")?;
         update.execute([])?;
-        Ok(())
+        Ok(Ready::of(&self.following, Some(self.latest)))
     }
 }
 

@@ -72,6 +72,11 @@ impl Reader {
         Ok(Self { connection, orgs, path: path.to_owned() })
     }
 
+    /// The latest time that was given to anything.
+    pub fn latest(&self) -> Result<Timestamp, StoreError> {
+        rows::latest(&self.connection)
+    }
+
     /// The agents of an organization.
     pub fn agents(&self, org: &OrgId, query: &AgentQuery) -> Result<Agents, StoreError> {
         let (moment, org) = (self.connection.unchecked_transaction()?, self.orgs.get(org)?);

@@ -121,26 +121,21 @@ pub(super) fn run(connection: &Connection, report: &mut dyn FnMut(u64, u64)) -> 
     backup::check(&moment)?;
     let mut verified = Verified::default();
     let mut agents: HashMap<i64, Replayed> = HashMap::new();
-    let mut latest = i64::MIN;
     let mut select = moment.prepare(
-        "SELECT seq, agent, previous, passed, latency_us, score, evaluations, gate_us, agent_us, org, accepted_at \
+        "SELECT seq, agent, previous, passed, latency_us, score, evaluations, gate_us, agent_us, org \
          FROM evaluations ORDER BY seq",
     )?;
     let mut rows = select.query([])?;
     let (mut org, mut marks) = (None, Marks { settled: i64::MAX, pruned: -1 });
     while let Some(row) = rows.next()? {
         let agent: i64 = row.get(1)?;
-        let (kept_org, accepted_at): (OrgKey, i64) = (row.get(9)?, row.get(10)?);
+        let kept_org: OrgKey = row.get(9)?;
         let fresh_org = OrgKey::of(Seq(row.get(0)?));
         if org.replace(fresh_org) != Some(fresh_org) {
-            latest = i64::MIN;
             marks =
                 Marks { settled: settled_of(&moment, fresh_org)?, pruned: rows::pruned(&moment, fresh_org)? };
         }
-        latest = latest.max(accepted_at);
-        let found = differs("the organization", &kept_org, &fresh_org)
-            .or_else(|| differs("the time of acceptance", &accepted_at, &latest));
-        let found = match found {
+        let found = match differs("the organization", &kept_org, &fresh_org) {
             Some(found) => Some(found),
             None => replay(agents.entry(agent).or_default(), row, &marks)?,
         };

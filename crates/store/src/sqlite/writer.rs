@@ -22,8 +22,9 @@ use tokio::sync::oneshot;
 use super::log::{Log, SETTLE_EVERY, TRANSACTION_MAX};
 use super::orgs::Orgs;
 use super::standings::Standings;
+use crate::Reply;
+use crate::clock::Clock;
 use crate::error::StoreError;
-use crate::{Clock, Reply};
 
 /// How many writes may wait. Past it they are refused.
 const QUEUE_MAX: usize = 4096;
@@ -171,8 +172,12 @@ fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<
 /// The first transaction: there is a default organization from the first start on, and every agent's row is current.
 fn begin(log: &mut Log<'_>) -> Result<(), StoreError> {
     let left = log.find_left()?;
-    let done = log
-        .begin()
+    // A store that has its default organization needs no time to be opened, so it can be read whatever the clock shows.
+    let begun = match log.begin() {
+        Err(StoreError::Clock(_)) if log.has_default_org()? => log.begin_untimed(),
+        begun => begun,
+    };
+    let done = begun
         .and_then(|()| log.create_default_org())
         .and_then(|()| log.catch_up(&left))
         .and_then(|()| log.commit());

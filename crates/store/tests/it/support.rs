@@ -12,7 +12,7 @@ use renown_core::time::Timestamp;
 use renown_core::units::{Micros, Unit};
 use renown_store::sqlite::{FILE, Reader, Sqlite, Verdict};
 use renown_store::{
-    Clock, EventId, EventQuery, NewEvaluation, NewKey, NewReputationEvent, NewRun, Once, Store,
+    Clock, ClockError, EventId, EventQuery, NewEvaluation, NewKey, NewReputationEvent, NewRun, Once, Store,
 };
 use uuid::Uuid;
 
@@ -61,6 +61,9 @@ pub(crate) struct Hand(Arc<AtomicI64>);
 /// When the clocks of the tests begin, in milliseconds: 2026-11-15T12:00:00Z.
 pub(crate) const NOON: i64 = 1_794_744_000_000;
 
+/// A clock with this many milliseconds cannot be right.
+const BROKEN: i64 = i64::MIN;
+
 impl Hand {
     pub(crate) fn at_noon() -> Self {
         Self(Arc::new(AtomicI64::new(NOON)))
@@ -70,13 +73,21 @@ impl Hand {
         self.0.store(NOON + after_noon_ms, Ordering::Relaxed);
     }
 
+    /// Makes the clock show a time that cannot be right, until it is set.
+    pub(crate) fn fail(&self) {
+        self.0.store(BROKEN, Ordering::Relaxed);
+    }
+
     pub(crate) fn turn(&self, by_ms: i64) {
         self.0.fetch_add(by_ms, Ordering::Relaxed);
     }
 
     pub(crate) fn clock(&self) -> Clock {
         let millis = Arc::clone(&self.0);
-        Arc::new(move || Timestamp::from_millis(millis.load(Ordering::Relaxed)).unwrap())
+        Arc::new(move || match millis.load(Ordering::Relaxed) {
+            BROKEN => Err(ClockError::new(0)),
+            millis => Ok(Timestamp::from_millis(millis).unwrap()),
+        })
     }
 }
 

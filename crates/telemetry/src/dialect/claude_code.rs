@@ -10,7 +10,7 @@
 //! | `api_request` | API request | `model`, `input_tokens`, `output_tokens`, `cache_read_tokens`, `cache_creation_tokens`, `cost_usd` (else `cost_usd_micros`), `duration_ms` |
 //! | `api_error`, `api_retries_exhausted` | API error | `error_type` |
 //! | `api_refusal` | refusal | |
-//! | `tool_decision` | tool decision | `tool_name`, `decision` accept or reject, `source`: `config` policy, `hook` hook, `user_*` user |
+//! | `tool_decision` | tool decision | `tool_name`, `decision` accept or reject, `source`: `config` policy, `hook` hook, `user_*` user; in any case |
 //! | `feedback_survey` | feedback | if `event_type` is responded and `survey_type` session: `response` bad −1, fine 0, good +1 |
 //! | `compaction` | compaction | `pre_tokens`, `post_tokens` |
 //!
@@ -118,12 +118,12 @@ fn refusal<'a>(_: &Fields<'_, 'a>, facts: &mut Vec<ReadFact<'a>>) -> Read {
 
 #[expect(clippy::unnecessary_wraps, reason = "a reader like the others")]
 fn tool_decision<'a>(fields: &Fields<'_, 'a>, facts: &mut Vec<ReadFact<'a>>) -> Read {
-    let accepted = match fields.text(Key::Decision).as_deref() {
+    let accepted = match fields.word(Key::Decision).as_deref() {
         Some("accept") => true,
         Some("reject") => false,
         _ => return Ok(()),
     };
-    let by = match fields.text(Key::Source).as_deref() {
+    let by = match fields.word(Key::Source).as_deref() {
         Some("config") => Decider::Policy,
         Some("hook") => Decider::Hook,
         Some(source) if source.starts_with("user_") => Decider::User,

@@ -7,7 +7,7 @@
 //! |---|---|---|
 //! | `tool_result` | tool result; without `call_id` a failed dispatch, a failure like others | `tool_name`, `success`, `duration_ms`, `error_type` |
 //! | `user_prompt` | prompt | |
-//! | `tool_decision` | tool decision | `tool_name`, `decision`: `approved*` accept, `denied`, `abort` reject; `source` user or config |
+//! | `tool_decision` | tool decision | `tool_name`, `decision`: `approved*` accept, `denied`, `abort` reject; `source` user or config; in any case |
 //! | `sse_event` of `event.kind` `response.completed` with `input_token_count` | API request | input = `input_token_count` − `cached_token_count` (at least 0), cache read = `cached_token_count`, output = `output_token_count` (with its reasoning), `model`, `duration_ms` |
 //! | `sse_event`, `api_request`, `websocket_request` with `error.message`, `success` false or `http.response.status_code` ≥ 400 | API error | the status |
 //! | those three otherwise | nothing | |
@@ -38,12 +38,12 @@ type Read = Result<(), BadValue>;
 
 #[expect(clippy::unnecessary_wraps, reason = "a reader like the others")]
 fn tool_decision<'a>(fields: &Fields<'_, 'a>, facts: &mut Vec<ReadFact<'a>>) -> Read {
-    let accepted = match fields.text(Key::Decision).as_deref() {
+    let accepted = match fields.word(Key::Decision).as_deref() {
         Some(decision) if decision.starts_with("approved") => true,
         Some("denied" | "abort") => false,
         _ => return Ok(()),
     };
-    let by = match fields.text(Key::Source).as_deref() {
+    let by = match fields.word(Key::Source).as_deref() {
         Some("user") => Decider::User,
         Some("config") => Decider::Policy,
         _ => Decider::Unknown,
@@ -109,6 +109,16 @@ mod tests {
                 "tool_decision",
                 "tool_name=\"shell\" decision=\"approved_for_session\" source=\"user\"",
                 vec![decided(true, Decider::User)],
+            ),
+            (
+                "tool_decision",
+                "tool_name=\"shell\" decision=\"Denied\" source=\"User\"",
+                vec![decided(false, Decider::User)],
+            ),
+            (
+                "tool_decision",
+                "tool_name=\"shell\" decision=\"APPROVED\" source=\"CONFIG\"",
+                vec![decided(true, Decider::Policy)],
             ),
             (
                 "tool_decision",

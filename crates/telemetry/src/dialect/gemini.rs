@@ -45,7 +45,7 @@ type Read = Result<(), BadValue>;
 fn tool_call<'a>(fields: &Fields<'_, 'a>, facts: &mut Vec<ReadFact<'a>>) -> Read {
     let tool = || fields.text(Key::FunctionName);
     let decided = |accepted, by| Fact::ToolDecision { tool: tool(), accepted, by };
-    let (decision, status) = (fields.text(Key::Decision), fields.text(Key::Status));
+    let (decision, status) = (fields.word(Key::Decision), fields.word(Key::Status));
     if decision.as_deref() == Some("reject") || status.as_deref() == Some("cancelled") {
         facts.push(decided(false, Decider::User));
         return Ok(());

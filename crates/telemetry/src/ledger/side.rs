@@ -1,9 +1,20 @@
 //! What the records of one signal of a session add up to.
+//!
+//! Every count and sum saturates: a snapshot from a store may hold any number, and one more record must not make it wrap
+//! or panic.
+
+use std::num::Saturating;
 
 use renown_core::time::Timestamp;
 
 use crate::bytes::{Cursor, Read, Writer};
 use crate::facts::{ApiRequest, Cost, Decider, Fact, Tokens};
+
+/// A number of records or facts.
+pub(crate) type Count = Saturating<u64>;
+
+/// A sum over records.
+pub(crate) type Sum = Saturating<u128>;
 
 /// Sums over the records of one signal.
 #[derive(Clone, Debug, Default)]
@@ -11,34 +22,34 @@ pub(crate) struct Side {
     pub(crate) first: Option<Timestamp>,
     pub(crate) last: Option<Timestamp>,
     /// Records with a fact, also one that another record had told before: which comes first must not matter.
-    pub(crate) records: u64,
-    pub(crate) facts: u64,
-    pub(crate) tools: u64,
-    pub(crate) tools_ok: u64,
-    pub(crate) prompts: u64,
+    pub(crate) records: Count,
+    pub(crate) facts: Count,
+    pub(crate) tools: Count,
+    pub(crate) tools_ok: Count,
+    pub(crate) prompts: Count,
     requests: Usage,
     /// Of the sums that agents give over their requests.
     sums: Usage,
-    pub(crate) api_errors: u64,
-    pub(crate) accepts: u64,
-    pub(crate) rejects: u64,
-    pub(crate) rejects_by_user: u64,
+    pub(crate) api_errors: Count,
+    pub(crate) accepts: Count,
+    pub(crate) rejects: Count,
+    pub(crate) rejects_by_user: Count,
     /// The latest, and of those at one time the best.
     feedback: Option<(Option<Timestamp>, i8)>,
-    pub(crate) compactions: u64,
-    pub(crate) refusals: u64,
+    pub(crate) compactions: Count,
+    pub(crate) refusals: Count,
 }
 
 /// Sums over API requests. Tokens are at most 10^15 a record, so they need more than 64 bits.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Usage {
-    pub(crate) requests: u64,
-    pub(crate) with_tokens: u64,
-    pub(crate) reported: u64,
-    pub(crate) priced: u64,
-    pub(crate) tokens: u128,
-    pub(crate) cache_read: u128,
-    pub(crate) cost_nano: u128,
+    pub(crate) requests: Count,
+    pub(crate) with_tokens: Count,
+    pub(crate) reported: Count,
+    pub(crate) priced: Count,
+    pub(crate) tokens: Sum,
+    pub(crate) cache_read: Sum,
+    pub(crate) cost_nano: Sum,
 }
 
 impl Usage {
@@ -65,24 +76,41 @@ impl Usage {
     fn write(&self, bytes: &mut Writer) {
         let Self { requests, with_tokens, reported, priced, tokens, cache_read, cost_nano } = *self;
         for count in [requests, with_tokens, reported, priced] {
-            bytes.whole(count.into());
+            bytes.whole(count.0.into());
         }
         for sum in [tokens, cache_read, cost_nano] {
-            bytes.whole(sum);
+            bytes.whole(sum.0);
         }
     }
 
     fn read(cursor: &mut Cursor<'_>) -> Read<Self> {
-        let (requests, with_tokens) = (cursor.number()?, cursor.number()?);
-        let (reported, priced) = (cursor.number()?, cursor.number()?);
-        let (tokens, cache_read, cost_nano) = (cursor.whole()?, cursor.whole()?, cursor.whole()?);
-        Ok(Self { requests, with_tokens, reported, priced, tokens, cache_read, cost_nano })
+        Ok(Self {
+            requests: count(cursor)?,
+            with_tokens: count(cursor)?,
+            reported: count(cursor)?,
+            priced: count(cursor)?,
+            tokens: sum(cursor)?,
+            cache_read: sum(cursor)?,
+            cost_nano: sum(cursor)?,
+        })
     }
 
     /// Whether any request says what it used.
     fn is_told(&self) -> bool {
-        self.with_tokens + self.reported > 0
+        self.with_tokens.0 > 0 || self.reported.0 > 0
     }
+
+    fn is_empty(&self) -> bool {
+        self.requests.0 == 0
+    }
+}
+
+fn count(cursor: &mut Cursor<'_>) -> Read<Count> {
+    cursor.number().map(Saturating)
+}
+
+fn sum(cursor: &mut Cursor<'_>) -> Read<Sum> {
+    cursor.whole().map(Saturating)
 }
 
 impl Side {
@@ -117,7 +145,12 @@ impl Side {
 
     /// Whether it says what was done: a tool result or an API request.
     pub(crate) fn has_work(&self) -> bool {
-        self.tools + self.requests.requests + self.sums.requests > 0
+        self.tools.0 > 0 || !self.requests.is_empty() || !self.sums.is_empty()
+    }
+
+    /// Whether there is anything to score: a tool result, an API request or a prompt.
+    pub(crate) fn has_evidence(&self) -> bool {
+        self.has_work() || self.prompts.0 > 0
     }
 
     /// The usage that counts: that of the requests, or where they say nothing, of the sums over them.
@@ -134,7 +167,7 @@ impl Side {
         let counts =
             [records, facts, tools, tools_ok, prompts, api_errors, accepts, rejects, rejects_by_user];
         for count in counts.into_iter().chain([compactions, refusals]) {
-            bytes.whole((*count).into());
+            bytes.whole(count.0.into());
         }
         requests.write(bytes);
         sums.write(bytes);
@@ -149,17 +182,17 @@ impl Side {
         Ok(Self {
             first: cursor.if_there(Cursor::time)?,
             last: cursor.if_there(Cursor::time)?,
-            records: cursor.number()?,
-            facts: cursor.number()?,
-            tools: cursor.number()?,
-            tools_ok: cursor.number()?,
-            prompts: cursor.number()?,
-            api_errors: cursor.number()?,
-            accepts: cursor.number()?,
-            rejects: cursor.number()?,
-            rejects_by_user: cursor.number()?,
-            compactions: cursor.number()?,
-            refusals: cursor.number()?,
+            records: count(cursor)?,
+            facts: count(cursor)?,
+            tools: count(cursor)?,
+            tools_ok: count(cursor)?,
+            prompts: count(cursor)?,
+            api_errors: count(cursor)?,
+            accepts: count(cursor)?,
+            rejects: count(cursor)?,
+            rejects_by_user: count(cursor)?,
+            compactions: count(cursor)?,
+            refusals: count(cursor)?,
             requests: Usage::read(cursor)?,
             sums: Usage::read(cursor)?,
             feedback: cursor

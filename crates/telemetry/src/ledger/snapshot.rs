@@ -23,7 +23,7 @@ impl Session {
         bytes.0
     }
 
-    /// The session of an id from its bytes; none if they are none.
+    /// Decodes a session snapshot. Returns `None` if the bytes are not a valid snapshot.
     pub fn from_bytes(id: &str, bytes: &[u8]) -> Option<Self> {
         let mut cursor = Cursor(bytes);
         let session = Self::read(id, &mut cursor).ok()?;
@@ -90,7 +90,7 @@ mod tests {
         let mut ledger = Ledger::new(Cut::default());
         ledger.fold(&batch).unwrap();
         let expected = ledger.find("s").unwrap();
-        let told = |session: &Session| serde_json::to_string(&session.report()).unwrap();
+        let told = |session: &Session| serde_json::to_string(&session.report().unwrap()).unwrap();
         // Stopped after every record, and each record through its bytes too.
         let mut session = Session::new("s");
         for (origin, facts) in batch.records() {
@@ -101,6 +101,23 @@ mod tests {
         }
         assert_eq!(told(&session), told(expected));
         assert_eq!(session.to_bytes(), expected.to_bytes());
+    }
+
+    /// A varint of eighteen bytes is the greatest sum, one of ten the greatest count.
+    #[test]
+    fn counts_at_their_greatest_stay_there() {
+        let (count, sum) = (Writer::of(u64::MAX.into()), Writer::of(u128::MAX));
+        let usage = [vec![count.clone(); 4].concat(), vec![sum; 3].concat()].concat();
+        let side = [vec![0, 0], vec![count; 11].concat(), usage.clone(), usage, vec![0]].concat();
+        let full = [vec![VERSION, 0, 0, 0], side.clone(), vec![1], side].concat();
+        let mut batch = Batch::default();
+        json::read(LINE.as_bytes(), 1, &Prices::default(), &mut batch).unwrap();
+        let mut session = Session::from_bytes("s", &full).unwrap();
+        for (origin, facts) in batch.records() {
+            session.take(&origin, &facts.collect::<Vec<_>>(), |_| true);
+        }
+        let stats = session.report().unwrap().performance.0.stats;
+        assert_eq!((stats.total_tools, stats.prompts, stats.total_tokens), (u64::MAX, u64::MAX, u64::MAX));
     }
 
     #[test]

@@ -127,6 +127,7 @@ impl Record {
 /// The texts in sessions are awkward on purpose.
 const SESSIONS: [&str; 4] = ["s-1", "42", "é \"\\\u{1}\n/😀", "s-1 "];
 const START: u64 = 1_790_000_000_000_000_000;
+/// Those that name a session, and one that looks as if it did.
 const FOUR: [&str; 4] = ["session.id", "conversation.id", "gen_ai.conversation.id", "thread.id"];
 
 /// What records of a list are to have.

@@ -19,6 +19,7 @@ struct Sums {
     tools: u64,
     tools_ok: u64,
     prompts: u64,
+    requests: u64,
     tokens: u64,
     cached: u64,
     cost_nano: u128,
@@ -151,6 +152,7 @@ fn add(name: &str, seen: &Seen<'_>, sums: &mut Sums) -> Result<(), Refused> {
                 None => u128::from(seen.count("cost_usd_micros")?.unwrap_or_default()) * 1000,
             };
             seen.decimal("duration_ms")?;
+            sums.requests += 1;
             sums.tokens += input + output + read + written;
             sums.cached += read;
             sums.cost_nano += cost;
@@ -183,8 +185,8 @@ fn sums(lines: &[String]) -> BTreeMap<String, Sums> {
             for log in lists(&resource["scopeLogs"][0]["logRecords"]) {
                 let seen =
                     Seen { attributes: &log["attributes"], resource: &resource["resource"]["attributes"] };
-                let four = ["session.id", "conversation.id", "gen_ai.conversation.id", "thread.id"];
-                let of = |attributes| four.iter().find_map(|key| own(attributes, key));
+                let keys = ["session.id", "conversation.id", "gen_ai.conversation.id"];
+                let of = |attributes| keys.iter().find_map(|key| own(attributes, key));
                 let session = of(seen.attributes).or_else(|| of(seen.resource));
                 let Some(session) = session.filter(|id| id.len() <= 256) else { continue };
                 let name = name(&log, &seen);
@@ -203,6 +205,7 @@ fn sums(lines: &[String]) -> BTreeMap<String, Sums> {
                 sums.tools += one.tools;
                 sums.tools_ok += one.tools_ok;
                 sums.prompts += one.prompts;
+                sums.requests += one.requests;
                 sums.tokens += one.tokens;
                 sums.cached += one.cached;
                 sums.cost_nano += one.cost_nano;
@@ -230,11 +233,15 @@ proptest! {
         let expected = sums(&lines);
         prop_assert_eq!(ledger.sessions().len(), expected.len());
         for (session, sums) in expected {
-            let report = ledger.find(&session).unwrap().report();
+            let Some(report) = ledger.find(&session).unwrap().report() else {
+                prop_assert_eq!(sums.tools + sums.prompts + sums.requests, 0, "{}", session);
+                continue;
+            };
             let (stats, signals) = (&report.performance.0.stats, report.signals);
             // Of the sums, cost and window are rounded in a report, so they are taken from what the batch holds.
             let records = || batch.records().filter(|(origin, _)| origin.session == session);
             let times = || records().filter_map(|(origin, _)| origin.at).map(|at| at.nanos().unsigned_abs());
+            let is_request = |fact: &Fact<&str>| matches!(fact, Fact::ApiRequest(_));
             let cost = |fact: Fact<&str>| {
                 let Fact::ApiRequest(request) = fact else { return 0 };
                 if let Some(Cost::Reported(cost)) = request.cost { cost.nano() } else { 0 }
@@ -243,6 +250,7 @@ proptest! {
                 tools: stats.total_tools,
                 tools_ok: stats.tools_ok,
                 prompts: stats.prompts,
+                requests: records().flat_map(|(_, facts)| facts).filter(is_request).count() as u64,
                 tokens: stats.total_tokens,
                 cached: stats.cache_tokens,
                 cost_nano: records().flat_map(|(_, facts)| facts).map(cost).sum(),

@@ -16,7 +16,7 @@ else:
 AgentName: TypeAlias = str
 """What the caller calls an agent: 1 to 200 characters without control characters, not `.` or `..`."""
 
-ErrorCode: TypeAlias = Literal["bad_json", "validation_error", "auth_missing", "auth_format", "auth_invalid", "auth_revoked", "forbidden", "not_found", "method_not_allowed", "timeout", "conflict", "too_large", "unsupported_media_type", "rate_limited", "head_too_large", "internal", "overloaded", "store_unavailable"]
+ErrorCode: TypeAlias = Literal["bad_json", "validation_error", "auth_missing", "auth_format", "auth_invalid", "auth_revoked", "forbidden", "not_found", "method_not_allowed", "timeout", "conflict", "too_large", "unsupported_media_type", "rate_limited", "head_too_large", "internal", "overloaded", "store_unavailable", "clock"]
 """The machine codes."""
 
 IdentityName: TypeAlias = str
@@ -296,6 +296,12 @@ class HealthReply(TypedDict):
     """Always `ok`."""
     version: str
     """The version of the program."""
+    otlp_grpc_port: NotRequired[int | None]
+    """The same for OTLP over gRPC."""
+    otlp_http_port: NotRequired[int | None]
+    """The port that takes OTLP over HTTP, also without a key from this machine; null if there is
+    none.
+    """
 
 
 class HistoryReply(TypedDict):
@@ -577,6 +583,10 @@ class ReadyReply(TypedDict):
 
     status: str
     """Always `ready`."""
+    standstill: NotRequired[str | None]
+    """The time that everything gets which is accepted now, while the system clock shows an earlier
+    one. It was ahead, or it is late. After five minutes times follow the clock again.
+    """
 
 
 class RecordReply(TypedDict):
@@ -1711,8 +1721,8 @@ class Client(Http):
     ) -> Performance:
         """Read how well a session went.
 
-        As of now: an open session is scored as it happens. A session of which only signals were
-        sent has no performance.
+        As of now: an open session is scored as it happens. A session without a tool result, a
+        prompt or an API request has no performance: 404.
 
         :param session_id: The session, percent-encoded
         """
@@ -1803,9 +1813,9 @@ class Client(Http):
 
         Server-sent events: `score` with `agent_id`, `score`, `lifecycle`, `eval_count` whenever an
         agent was evaluated; many evaluations of one agent in an instant may be one event;
-        `session.scored` with the session whenever one is over, also when it is over once more after
-        something of it arrived late. `missed` tells that this listener was too slow for some. The
-        stream ends when the server does, or when the key is revoked.
+        `session.scored` with the session whenever one that can be scored is over, also when it is
+        over once more after something of it arrived late. `missed` tells that this listener was too
+        slow for some. The stream ends when the server does, or when the key is revoked.
         """
         return self._events(
             Request("GET", "/v1/stream"),
@@ -2584,8 +2594,8 @@ class AsyncClient(AsyncHttp):
     ) -> Performance:
         """Read how well a session went.
 
-        As of now: an open session is scored as it happens. A session of which only signals were
-        sent has no performance.
+        As of now: an open session is scored as it happens. A session without a tool result, a
+        prompt or an API request has no performance: 404.
 
         :param session_id: The session, percent-encoded
         """
@@ -2676,9 +2686,9 @@ class AsyncClient(AsyncHttp):
 
         Server-sent events: `score` with `agent_id`, `score`, `lifecycle`, `eval_count` whenever an
         agent was evaluated; many evaluations of one agent in an instant may be one event;
-        `session.scored` with the session whenever one is over, also when it is over once more after
-        something of it arrived late. `missed` tells that this listener was too slow for some. The
-        stream ends when the server does, or when the key is revoked.
+        `session.scored` with the session whenever one that can be scored is over, also when it is
+        over once more after something of it arrived late. `missed` tells that this listener was too
+        slow for some. The stream ends when the server does, or when the key is revoked.
         """
         return self._events(
             Request("GET", "/v1/stream"),

@@ -15,6 +15,7 @@ impl Listener {
         let head = connection.head().unwrap();
         assert_eq!((head.status, head.header("content-type")), (200, Some("text/event-stream")));
         assert!(head.header("x-request-id").is_some());
+        assert_eq!(head.header("x-accel-buffering"), Some("no"), "a proxy must pass events on as they come");
         Self(connection)
     }
 

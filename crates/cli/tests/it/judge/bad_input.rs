@@ -208,11 +208,11 @@ fn what_cannot_be_opened_is_named() {
 }
 
 #[test]
-fn nothing_on_standard_input_names_three_ways_on() {
+fn nothing_on_standard_input_names_the_ways_on() {
     let run = judge(&[], "");
     assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{run:?}");
     let hint = run.stderr.lines().find(|line| line.starts_with("hint: ")).unwrap();
-    for way in ["renown setup claude", "renown judge FILE", "renown serve --demo"] {
+    for way in ["renown setup claude", "renown judge FILE"] {
         assert!(hint.contains(way), "{hint}");
     }
 }

@@ -1,6 +1,6 @@
 //! Does every event of Claude Code, Codex, Gemini CLI and Qwen Code become the facts of its row?
 
-use super::{Judged, Record, judged, lines, log, span};
+use super::{Record, judged, judged_beside, lines, log, span};
 
 /// A record of these texts, and what must be counted of it.
 type Row<'a> = (&'a str, &'a [(&'a str, &'a str)], &'a str);
@@ -8,7 +8,9 @@ type Row<'a> = (&'a str, &'a [(&'a str, &'a str)], &'a str);
 #[track_caller]
 fn expect(rows: &[Row<'_>]) {
     for (name, attributes, evidence) in rows {
-        let judged = judged(&lines(&[log(name, 0).with_all(attributes)]));
+        let (agent, _) = name.split_once('.').unwrap();
+        let prompt = log(&format!("{agent}.user_prompt"), 0);
+        let judged = judged_beside(prompt, log(name, 0).with_all(attributes));
         assert_eq!(judged.evidence(), *evidence, "{name} {attributes:?}");
         assert_eq!(judged.counted("unknown_events"), 0, "{name} is an event of its agent");
     }
@@ -99,7 +101,8 @@ fn claude_code_spans() {
         ),
     ];
     for (name, attributes, evidence) in rows {
-        let judged = judged(&lines(&[span(name, 1, 1).with_all(attributes)]));
+        let prompt = span("claude_code.interaction", 2, 2);
+        let judged = judged_beside(prompt, span(name, 1, 1).with_all(attributes));
         assert_eq!((judged.evidence().as_str(), judged.text("agent")), (evidence, "claude-code"), "{name}");
         assert_eq!(judged.document["coverage"]["signal"], "spans");
     }
@@ -114,8 +117,11 @@ fn of_several_feedbacks_the_latest_counts_whatever_the_order() {
             ("response", response),
         ])
     };
-    for records in [[answer("good", 0), answer("bad", 9)], [answer("bad", 9), answer("good", 0)]] {
-        assert_eq!(judged(&lines(&records)).evidence(), "feedback=-1");
+    let prompt = || log("claude_code.user_prompt", 0);
+    for records in
+        [[prompt(), answer("good", 0), answer("bad", 9)], [answer("bad", 9), answer("good", 0), prompt()]]
+    {
+        assert_eq!(judged(&lines(&records)).evidence(), "prompts=1 feedback=-1");
     }
 }
 
@@ -133,7 +139,7 @@ fn codex(name: &str, attributes: &[(&str, &str)]) -> Record {
 #[track_caller]
 fn expect_codex(rows: &[Row<'_>]) {
     for (name, attributes, evidence) in rows {
-        let judged: Judged = judged(&lines(&[codex(name, attributes)]));
+        let judged = judged_beside(codex("user_prompt", &[]), codex(name, attributes));
         assert_eq!(
             (judged.evidence().as_str(), judged.text("agent")),
             (*evidence, "codex"),
@@ -157,6 +163,7 @@ fn codex_tools_prompts_and_decisions() {
         ("tool_decision", &[("decision", "approved"), ("source", "user")], "accepts=1"),
         ("tool_decision", &[("decision", "approved_for_session"), ("source", "config")], "accepts=1"),
         ("tool_decision", &[("decision", "denied"), ("source", "user")], "rejects=1 by_user=1"),
+        ("tool_decision", &[("decision", "Denied"), ("source", "User")], "rejects=1 by_user=1"),
         ("tool_decision", &[("decision", "denied"), ("source", "config")], "rejects=1"),
         ("tool_decision", &[("decision", "abort"), ("source", "user")], "rejects=1 by_user=1"),
     ]);

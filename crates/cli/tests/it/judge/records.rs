@@ -75,25 +75,29 @@ fn a_bare_name_belongs_to_the_agent_of_the_resource_or_scope_or_else_to_the_firs
     let request = log("api_request", 0).with("input_tokens", 5);
     let response = log("api_response", 0).with("input_token_count", 5);
     let claude = json!({ "name": "com.anthropic.claude_code.events" });
-    for (line, evidence, agent) in [
-        (request.line(), "tokens=5", "unknown"),
-        (request.below(&[("service.name", "claude-code")]), "tokens=5", "claude-code"),
-        (request.below(&[("service.name", "gemini-cli")]), "", "gemini-cli"),
-        (request.below(&[("service.name", "codex_cli_rs")]), "", "codex"),
-        (request.within(&[], &claude), "tokens=5", "claude-code"),
-        (response.line(), "tokens=5", "unknown"),
-        (response.below(&[("service.name", "qwen-code")]), "tokens=5", "qwen-code"),
+    // Every agent has this event, so that there is something to score.
+    let prompt = log("user_prompt", 0);
+    for (record, service, evidence, agent) in [
+        (&request, "", "prompts=1 tokens=5", "unknown"),
+        (&request, "claude-code", "prompts=1 tokens=5", "claude-code"),
+        (&request, "gemini-cli", "prompts=1", "gemini-cli"),
+        (&request, "codex_cli_rs", "prompts=1", "codex"),
+        (&response, "", "prompts=1 tokens=5", "unknown"),
+        (&response, "qwen-code", "prompts=1 tokens=5", "qwen-code"),
         // Its agent is known, and has no such event.
-        (response.below(&[("service.name", "codex_cli_rs")]), "", "codex"),
+        (&response, "codex_cli_rs", "prompts=1", "codex"),
     ] {
-        let judged = judged(std::slice::from_ref(&line));
-        assert_eq!((judged.evidence().as_str(), judged.text("agent")), (evidence, agent), "{line}");
+        let lines = [&prompt, record].map(|record| record.below(&[("service.name", service)]));
+        let judged = judged(&lines);
+        assert_eq!((judged.evidence().as_str(), judged.text("agent")), (evidence, agent), "{lines:?}");
     }
+    let judged = judged(&[request.within(&[], &claude)]);
+    assert_eq!((judged.evidence().as_str(), judged.text("agent")), ("tokens=5", "claude-code"));
 }
 
 #[test]
-fn the_session_is_the_first_of_four_attributes() {
-    let keys = ["session.id", "conversation.id", "gen_ai.conversation.id", "thread.id"];
+fn the_session_is_the_first_of_three_attributes() {
+    let keys = ["session.id", "conversation.id", "gen_ai.conversation.id"];
     for (i, key) in keys.iter().enumerate() {
         // The lesser ones come first in the record and must lose.
         let record =
@@ -234,4 +238,31 @@ fn every_record_of_the_scored_signal_moves_the_window() {
     assert_eq!(judged(&lines(&[unknown, ok_tool(900)])).text("started_at"), "2026-09-21T14:23:20.000Z");
     // A span of a session that is scored from logs does not.
     assert_eq!(judged(&lines(&[ok_tool(0), span("execute_tool a", 1, 600)])).document["duration_min"], 1);
+}
+
+/// A record of a session without a tool result, a prompt or an API request.
+fn unscored(session: &str) -> Record {
+    let record = bare().field("timeUnixNano", (T0 + 900 * SECOND).to_string());
+    record.with("event.name", "claude_code.api_error").with("session.id", session)
+}
+
+#[test]
+fn a_session_without_evidence_is_not_judged() {
+    let run = judge(&[], document(&lines(&[unscored("s-1")])));
+    assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{run:?}");
+    let error = "error: nothing to score in standard input (1 session without a tool result, prompt or API request)\n";
+    assert!(run.stderr.contains(error), "{run:?}");
+    // It is not the latest, and `--all` leaves it out.
+    let log = document(&lines(&[prompt(0), unscored("s-2")]));
+    for args in [&["--format", "table"][..], &["--format", "table", "--all"]] {
+        let run = judge(args, log.clone());
+        assert_eq!((run.code, run.stdout.lines().count()), (0, 2), "{run:?}");
+        assert!(run.stdout.contains("s-1"), "{run:?}");
+        let note = "1 session without a tool result, prompt or API request: not scored\n";
+        assert!(run.stderr.contains(note), "{run:?}");
+    }
+    let run = judge(&["--session", "s-2"], log);
+    let error =
+        "error: session s-2 is without a tool result, prompt or API request: there is nothing to score\n";
+    assert!(run.code == 2 && run.stderr.contains(error), "{run:?}");
 }

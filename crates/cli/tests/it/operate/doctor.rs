@@ -91,3 +91,19 @@ fn mistakes_in_the_configuration() {
     found(&doctor(&data, &[("RENOWN_CONFIG", &config)]), 1, &[("BAD", "gates", "gate.pii.emial")]);
     found(&doctor(&data, &[("RENOWN_STORE", "x:y")]), 1, &[("BAD", "config", "RENOWN_STORE")]);
 }
+
+/// A clock that was ahead has left evidence of a later time.
+#[test]
+fn evidence_of_a_later_time_than_the_clock_shows() {
+    let scratch = Scratch::new();
+    let data = scratch.at("data");
+    let server = Server::start(&data);
+    assert_eq!(server.ingest("a", "e", 1), 202);
+    assert!(server.stop().success());
+    found(&doctor(&data, &[]), 0, &[("ok", "clock", "T")]);
+    let store = Connection::open(format!("{data}/renown.db")).unwrap();
+    store.execute("UPDATE orgs SET created_at = 4000000000000", []).unwrap();
+    drop(store);
+    let late = [("note", "clock", "the store has evidence of 2096-10-02T07:06:40.000Z")];
+    found(&doctor(&data, &[]), 0, &late);
+}

@@ -1,9 +1,10 @@
 //! When the disk, the file or the release fails the program.
 
 use std::fs::{self, OpenOptions};
-use std::io::Write;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Instant;
 
@@ -219,4 +220,48 @@ fn a_server_that_was_killed_has_lost_nothing() {
     let mut server = Server::start(&data);
     server.publishable = publishable;
     assert_eq!(server.get("/v1/events?limit=100"), before);
+}
+
+/// Whatever the limit of open files is, a server answers, or it ends and says why.
+#[test]
+fn a_server_with_too_few_file_descriptors_says_so_and_ends() {
+    let mut said_why = 0;
+    for files in 8..40 {
+        let scratch = Scratch::new();
+        let script = format!("ulimit -n {files} && exec \"$0\" \"$@\"");
+        let mut child = Command::new("sh")
+            .args(["-c", &script, env!("CARGO_BIN_EXE_renown"), "serve", "--listen", "127.0.0.1:0", "--data"])
+            .arg(scratch.at("data"))
+            .env_clear()
+            .envs(super::NO_TELEMETRY)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut greeting = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut greeting).unwrap();
+        let address = greeting.trim().rsplit("http://").next().unwrap_or_default().to_owned();
+        // Only where it got far enough to listen.
+        let answered = !greeting.is_empty()
+            && TcpStream::connect(&address).is_ok_and(|mut stream| {
+                let mut reply = String::new();
+                let asked = stream.write_all(b"GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+                asked.is_ok() && stream.read_to_string(&mut reply).is_ok() && reply.contains(" 200 ")
+            });
+        if answered {
+            child.kill().unwrap();
+        }
+        let output = child.wait_with_output().unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            answered || (output.status.code() == Some(2) && stderr.contains("error: ")),
+            "{files}: {stderr}"
+        );
+        said_why += usize::from(stderr.contains("error: no connection can be accepted: "));
+        if answered {
+            break;
+        }
+    }
+    assert!(said_why > 0, "no limit let a server start and accept nobody");
 }

@@ -114,3 +114,54 @@ fn each_value_and_where_it_came_from() {
     let said = finish(&mut doctor).stdout;
     assert!(said.contains("gRPC is off") && said.contains("HTTP on 127.0.0.1:0 is free"), "{said}");
 }
+
+/// A log line of a prompt of a session of an agent.
+fn line(agent: &str, session: &str) -> String {
+    let attribute = |key: &str, value: &str| json!({"key": key, "value": {"stringValue": value}});
+    let record = json!({"timeUnixNano": "1790000000000000000", "eventName": "claude_code.user_prompt",
+        "attributes": [attribute("session.id", session)]});
+    let resource = json!({"attributes": [attribute("renown.agent_id", agent)]});
+    let log = json!({"resourceLogs": [{"resource": resource, "scopeLogs": [{"logRecords": [record]}]}]});
+    format!("{log}\n")
+}
+
+#[test]
+fn a_log_of_several_sessions_of_an_agent_is_submitted_without_a_key_through_the_url_of_the_api() {
+    let scratch = Scratch::new();
+    let data = scratch.at("data");
+    let log = [line("a", "s1"), line("a", "s2"), line("b", "s3"), line("a", "s1")].concat();
+    let log = scratch.write("log.jsonl", &log);
+    let server = serve(&data, &["--otlp-http", "127.0.0.1:0"]);
+    for url in
+        [server.url.clone(), format!("{}/otlp", server.url), format!("http://{}", addresses(&server)[0])]
+    {
+        let submitted = run(&["judge", &log, "--all", "--submit", &url]);
+        assert_eq!(submitted.code, 0, "{submitted:?}");
+        assert!(submitted.stderr.contains("submitted 4 lines"), "{submitted:?}");
+    }
+    let judged = run(&["judge", "--all", "--format", "json", "--data", &data]).json();
+    let prompts = |session: &Value| session["stats"]["prompts"].as_u64().unwrap();
+    // The two records of the first session say nothing that tells them apart.
+    assert_eq!(judged.as_array().unwrap().iter().map(prompts).collect::<Vec<_>>(), [2, 1, 1], "{judged}");
+    assert!(server.stop().success());
+}
+
+#[test]
+fn a_server_without_an_otlp_port_takes_no_log_without_a_key() {
+    let scratch = Scratch::new();
+    let log = scratch.write("log.jsonl", &line("a", "s1"));
+    let server = serve(&scratch.at("data"), &[]);
+    let refused = run(&["judge", &log, "--submit", &server.url]);
+    assert_eq!(refused.code, 2, "{refused:?}");
+    assert!(refused.stderr.contains("only taken on the OTLP ports"), "{refused:?}");
+    assert!(refused.stderr.contains("hint: set RENOWN_KEY"), "{refused:?}");
+}
+
+#[test]
+fn setup_finds_the_otlp_port_of_a_server_on_this_machine() {
+    let scratch = Scratch::new();
+    let server = serve(&scratch.at("data"), &["--otlp-http", "127.0.0.1:0"]);
+    let home = scratch.at("home");
+    let shown = run_with(&["setup", "claude", "--print", "--server", &server.url], &[("HOME", &home)]).good();
+    assert!(shown.contains(&format!("\"http://{}\"", addresses(&server)[0])), "{shown}");
+}

@@ -168,18 +168,24 @@ impl<D> From<Metric<D>> for MetricSummary {
 impl<'s> SessionReply<'s> {
     pub(crate) fn of(session: &'s StoredSession) -> Self {
         let performance = report(session);
+        let ledger = session.ledger.as_ref();
         Self {
             session_id: &session.id,
             agent_id: &session.agent,
             open: session.closed_at.is_none() && session.ledger.is_some(),
-            started_at: performance.as_ref().and_then(|report| report.started_at),
-            ended_at: performance.as_ref().and_then(|report| report.ended_at),
+            started_at: ledger.and_then(|ledger| ledger.started_at()),
+            ended_at: ledger.and_then(|ledger| ledger.ended_at()),
             last_seen: session.last_seen,
             closed_at: session.closed_at,
             performance,
             metrics: MetricsSummary::of_session(session),
             trace_count: session.traces.len(),
         }
+    }
+
+    /// Whether there was anything to score.
+    pub(crate) fn is_scored(&self) -> bool {
+        self.performance.is_some()
     }
 }
 
@@ -214,9 +220,9 @@ impl<'s> TraceReply<'s> {
     }
 }
 
-/// How well a session went, and whose it was by all that is known of it.
+/// How well a session went, and whose it was by all that is known of it. `None` if there is nothing to score.
 pub(crate) fn report(session: &StoredSession) -> Option<Report<'_>> {
-    let report = session.ledger.as_ref()?.report();
+    let report = session.ledger.as_ref()?.report()?;
     Some(Report { agent_id: session.agent.as_str(), ..report })
 }
 

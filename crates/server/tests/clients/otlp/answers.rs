@@ -152,7 +152,8 @@ async fn what_was_accepted_is_finished_when_the_server_ends() {
     server.store.shut();
     let mut streams = Vec::new();
     for address in [server.otlp_http, server.address] {
-        let post = Post { address, ..Post::logs(&server, JSON, as_json(&session())) }.to("/otlp/v1/logs");
+        let post = Post { address, ..Post::logs(&server, JSON, as_json(&session())) };
+        let post = post.to("/otlp/v1/logs").key(&server.secret);
         let mut stream = TcpStream::connect(address).await.unwrap();
         stream.write_all(&[post.head().as_bytes(), &post.body].concat()).await.unwrap();
         server.store.has_come().await;
@@ -212,7 +213,7 @@ async fn a_client_that_has_said_all_is_answered() {
     let post = Post::logs(&server, JSON, as_json(&session()));
     for address in [server.otlp_http, server.address] {
         server.store.shut();
-        let post = Post { address, ..post.clone() }.to("/otlp/v1/logs");
+        let post = Post { address, ..post.clone() }.to("/otlp/v1/logs").key(&server.secret);
         let mut stream = TcpStream::connect(address).await.unwrap();
         stream.write_all(&[post.head().as_bytes(), &post.body].concat()).await.unwrap();
         stream.shutdown().await.unwrap();

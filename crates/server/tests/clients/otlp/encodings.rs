@@ -21,7 +21,7 @@ fn ways(server: &Running) -> Vec<(&'static str, Post)> {
     let halves = [gzip(begin), gzip(end)].concat();
     let json = || Post::logs(server, JSON, text.clone());
     let protobuf = || Post::logs(server, PROTOBUF, message.clone());
-    let main = |post: Post| Post { address: server.address, ..post }.to("/otlp/v1/logs");
+    let main = |post: Post| Post { address: server.address, ..post }.to("/otlp/v1/logs").key(&server.secret);
     vec![
         ("json", json()),
         ("json with parameters", Post::logs(server, "Application/JSON; charset=UTF-8", text.clone())),
@@ -30,7 +30,7 @@ fn ways(server: &Running) -> Vec<(&'static str, Post)> {
         ("json in gzip and chunks", Post { is_chunked: true, ..json().gzip() }),
         ("json, below /otlp", json().to("/otlp/v1/logs")),
         ("json, on the main port", main(json())),
-        ("json with a key", main(json().with("Host", "renown.example")).key(&server.secret)),
+        ("json with a key", main(json().with("Host", "renown.example"))),
         ("protobuf", protobuf()),
         ("protobuf in gzip", protobuf().gzip()),
         ("protobuf in two members", Post { body: halves, ..protobuf() }.with("Content-Encoding", "gzip")),

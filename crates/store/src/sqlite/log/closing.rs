@@ -2,10 +2,11 @@
 
 use renown_core::identity::{Event, Part, identity_of};
 use renown_core::ids::{IdentityId, OrgId, SessionId};
+use renown_core::time::Timestamp;
 use rusqlite::{OptionalExtension, params};
 
 use super::Log;
-use super::held::{Held, SessionKey};
+use super::held::{Held, HeldSessions, SessionKey};
 use super::identities::Changes;
 use crate::error::StoreError;
 use crate::sessions::{CLOSED_AT_ONCE, Closed, OPEN_MAX, bridged, over_at};
@@ -109,6 +110,23 @@ impl Log<'_> {
         self.tell(org, held)?;
         let agent = held.agent.clone().ok_or(StoreError::Closed)?;
         Ok(Closed { org: org.clone(), session: key.1.clone(), agent })
+    }
+
+    /// Times of acceptance go back to this one. What was seen at a later time counts as seen now, so that no session waits for
+    /// that time to be closed, and no reply to be forgotten.
+    pub(super) fn come_back(&mut self, now: Timestamp) -> Result<(), StoreError> {
+        self.begin_untimed()?;
+        for (update, limit) in [
+            ("UPDATE sessions SET last_seen = ?1 WHERE due_at IS NOT NULL AND last_seen > ?1", now.millis()),
+            ("UPDATE sessions SET last_ns = ?1 WHERE due_at IS NOT NULL AND last_ns > ?1", now.nanos()),
+            ("UPDATE sessions SET due_at = ?1 WHERE due_at > ?1", now.millis()),
+            ("UPDATE replies SET created_at = ?1 WHERE created_at > ?1", now.millis()),
+        ] {
+            self.connection.execute(update, [limit])?;
+        }
+        self.connection.execute_batch("COMMIT")?;
+        self.sessions = HeldSessions::new();
+        Ok(())
     }
 
     /// Closes the sessions that are idle for longest while too many are open.

@@ -145,12 +145,12 @@ impl Held {
             Signal::Spans => 0,
         };
         // A record that nothing tells from another has its number, which a fingerprint may have by chance.
-        let mut key = origin.repeat.map_or(self.records + 1, key_of);
+        let mut key = origin.repeat.map_or(self.records.saturating_add(1), key_of);
         while keep(at_ns, key, &bytes)? == 0 {
             if origin.repeat.is_some() {
                 return Ok(false);
             }
-            key += 1;
+            key = key.wrapping_add(1);
         }
         let mut failed = None;
         self.ledger.take(origin, facts, |trace| match keep(0, key_of(trace), &[]) {
@@ -167,7 +167,7 @@ impl Held {
             insert_name.execute(params![number, agent])?;
             self.named = Some(agent.into());
         }
-        self.records += 1;
+        self.records = self.records.saturating_add(1);
         self.last_event = self.last_event.max(last_event(origin, now));
         Ok(true)
     }

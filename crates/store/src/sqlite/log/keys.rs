@@ -57,6 +57,12 @@ impl Log<'_> {
         Ok(org)
     }
 
+    /// Whether the default organization was made.
+    pub(in crate::sqlite) fn has_default_org(&self) -> Result<bool, StoreError> {
+        let mut select = self.connection.prepare_cached("SELECT 1 FROM orgs WHERE name = ?1")?;
+        Ok(select.exists([DEFAULT_ORG])?)
+    }
+
     /// Makes the default organization, if there is none yet.
     pub(in crate::sqlite) fn create_default_org(&mut self) -> Result<(), StoreError> {
         let name: OrgId = DEFAULT_ORG.parse().map_err(|_| StoreError::Closed)?;

@@ -10,7 +10,7 @@ use crate::evidence::Once;
 use crate::sqlite::orgs::OrgKey;
 
 impl Log<'_> {
-    /// Keeps a reply, and which agents of an organization it is about.
+    /// Keeps a reply, and which agents of an organization it is about. One write may name an agent many times.
     pub(super) fn keep_reply<T: ?Sized>(
         &self,
         once: Option<Once<T>>,
@@ -25,7 +25,7 @@ impl Log<'_> {
             .prepare_cached("DELETE FROM reply_agents WHERE org = ?1 AND key = ?2")?
             .execute(params![org, key])?;
         let mut about = self.connection.prepare_cached(
-            "INSERT INTO reply_agents (org, key, agent) SELECT ?1, ?2, agent FROM agents WHERE org = ?3 AND name = ?4",
+            "INSERT OR IGNORE INTO reply_agents (org, key, agent) SELECT ?1, ?2, agent FROM agents WHERE org = ?3 AND name = ?4",
         )?;
         for agent in agents() {
             about.execute(params![org, key, of, agent.as_str()])?;

@@ -108,7 +108,7 @@ impl Log<'_> {
              tool_correctness = excluded.tool_correctness, coherence = excluded.coherence",
         )?;
         for new in &signals.traces {
-            held.traces += 1;
+            held.traces = held.traces.saturating_add(1);
             let signals = new.trace.signals;
             let signal = |signal: Option<renown_core::units::Unit>| signal.map(renown_core::units::Unit::get);
             upsert.execute(params![

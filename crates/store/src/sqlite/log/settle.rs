@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use renown_core::reputation::WINDOW_SIZE;
+use renown_core::time::Timestamp;
 use rusqlite::params;
 
 use super::Log;
@@ -37,9 +38,14 @@ impl Log<'_> {
     /// Whether it is time to settle, by the clock of the store. What could not be settled is tried after every write, so that
     /// [`Log::probe`] says that it is better as soon as a write has shown it.
     pub(in crate::sqlite) fn wants_settling(&self) -> bool {
-        let since = (self.clock)().millis().abs_diff(self.settled_at.millis());
+        let since = self.clock_now().millis().abs_diff(self.settled_at.millis());
         let is_time = u128::from(since) >= SETTLE_EVERY.as_millis();
         !self.is_settled() && (self.cannot_settle.is_some() || self.is_far_behind() || is_time)
+    }
+
+    /// What the clock shows; the latest time of acceptance where that cannot be right.
+    fn clock_now(&self) -> Timestamp {
+        (self.clock)().unwrap_or(self.latest)
     }
 
     /// Whether so many rows are behind that no more may be.
@@ -50,7 +56,7 @@ impl Log<'_> {
     /// Settles all that is behind, in a transaction of its own: what cannot be settled now fails no write before too much
     /// is behind. Until then it is what [`Log::probe`] says.
     pub(in crate::sqlite) fn settle(&mut self) -> Result<(), Arc<StoreError>> {
-        self.settled_at = (self.clock)();
+        self.settled_at = self.clock_now();
         let settled = self.try_settle().map_err(Arc::new).inspect_err(|_| self.roll_back());
         self.cannot_settle = settled.as_ref().err().cloned();
         settled

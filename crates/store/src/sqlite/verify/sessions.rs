@@ -71,15 +71,15 @@ fn compare_event(
     event: Option<i64>,
 ) -> Result<Option<Found>, StoreError> {
     let (Some(closed_at), Some(fresh)) = (kept.closed_at, fresh) else { return Ok(None) };
-    let Some(number) = event else {
-        return Ok(Some(("the event that it became", "none".to_owned(), "one".to_owned())));
-    };
     let org: OrgId = org.parse().map_err(damaged("an organization"))?;
+    let fresh = bridged(&org, &kept.agent, fresh, closed_at);
+    let Some(number) = event else {
+        return Ok(fresh.map(|_| ("the event that it became", "none".to_owned(), "one".to_owned())));
+    };
     let mut select = connection.prepare_cached(&format!("{} WHERE e.event = ?1", identities::EVENT))?;
     let mut rows = select.query([number])?;
     let Some(row) = rows.next()? else { return Ok(None) };
     let told = |event: &Event| (event.event_id, event.timestamp, event.score_delta, event.confidence.get());
     let found = identities::event(row)?.event;
-    let fresh = bridged(&org, &kept.agent, fresh, closed_at);
     Ok(differs("the event that it became", &Some(told(&found)), &fresh.as_ref().map(told)))
 }

@@ -4,12 +4,15 @@ use renown_core::ids::OrgId;
 use renown_core::reputation::WINDOW_SIZE;
 use renown_core::time::Timestamp;
 use renown_core::units::Micros;
-use renown_store::{EventId, EventQuery, Outcome, REPLIES_KEPT_MS, Store, StoreError};
+use renown_store::{EventId, EventQuery, Outcome, REPLIES_KEPT_MS, STANDSTILL_MS, Store, StoreError};
 
 use super::Question;
 use crate::support::{Hand, at, default_org, evaluation, evaluations, ids, key, once, wait};
+use crate::telemetry::{batch, logs, prompt};
 
-pub(super) const QUESTIONS: [Question; 14] = [
+const YEAR: i64 = 365 * 24 * 60 * 60 * 1000;
+
+pub(super) const QUESTIONS: [Question; 17] = [
     ("an answered write is seen by the next read", seen_at_once),
     ("the window is the last 500, in the order of acceptance", window_slides),
     ("an id counts once inside a batch", once_in_a_batch),
@@ -17,7 +20,10 @@ pub(super) const QUESTIONS: [Question; 14] = [
     ("an id counts once in each organization", once_in_each_organization),
     ("an empty batch is no evidence", empty_batch),
     ("an unknown organization is refused and nothing is made", unknown_organization),
-    ("times never go backwards", clock_turned_back),
+    ("a clock that is set back by a little moves no time backwards", clock_turned_back),
+    ("a clock that jumps ahead is followed there and back", clock_jumps),
+    ("a session that was seen ahead of time is closed in time", clock_jumps_in_a_session),
+    ("a clock that cannot be right refuses writes and nothing else", clock_fails),
     ("what happened when is as the caller says, in milliseconds", sent_timestamp),
     ("a reply is kept for a day and not longer", replies_last_a_day),
     ("a reply belongs to its organization and the last one stands", replies_apart),
@@ -160,6 +166,65 @@ fn clock_turned_back(store: &dyn Store, hand: &Hand) {
         let newest = &page.events[0];
         assert_eq!((newest.accepted_at, newest.created_at), (at(expected), at(expected)), "{clock}");
     }
+}
+
+fn clock_jumps(store: &dyn Store, hand: &Hand) {
+    for (number, (clock, expected)) in [
+        (0, 0),
+        (YEAR, YEAR),
+        (1000, YEAR),
+        (1000 + STANDSTILL_MS - 1, YEAR),
+        (1000 + STANDSTILL_MS, 1000 + STANDSTILL_MS),
+        (YEAR / 2, YEAR / 2),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        hand.set(clock);
+        wait(store.append(&default_org(), vec![evaluation("a", &format!("e{number}"))], None)).unwrap();
+        let page =
+            wait(store.events(&default_org(), EventQuery { limit: 1, ..EventQuery::default() })).unwrap();
+        assert_eq!(page.events[0].accepted_at, at(expected), "{clock}");
+        let standstill = (clock < expected).then_some(at(expected));
+        assert_eq!(wait(store.ready()).unwrap().standstill, standstill, "{clock}");
+    }
+    assert_eq!(ids(store, &default_org()), ["e5", "e4", "e3", "e2", "e1", "e0"], "the order of acceptance");
+}
+
+fn clock_jumps_in_a_session(store: &dyn Store, hand: &Hand) {
+    let send = |number: u32, event: i64| {
+        let records = batch(&logs("a", &[prompt("ahead", number, event)]));
+        wait(store.add_records(&default_org(), records, None)).unwrap();
+    };
+    hand.set(YEAR);
+    send(1, YEAR);
+    hand.set(0);
+    send(2, 0);
+    hand.set(STANDSTILL_MS);
+    assert!(wait(store.close_sessions()).unwrap().is_empty());
+    hand.set(STANDSTILL_MS + 30 * 60_000 - 1);
+    assert!(wait(store.close_sessions()).unwrap().is_empty());
+    hand.set(STANDSTILL_MS + 30 * 60_000);
+    assert_eq!(wait(store.close_sessions()).unwrap().len(), 1);
+}
+
+fn clock_fails(store: &dyn Store, hand: &Hand) {
+    let append = |id: &str| wait(store.append(&default_org(), vec![evaluation("a", id)], None));
+    append("e0").unwrap();
+    hand.fail();
+    for id in ["e1", "e2"] {
+        let error = append(id).unwrap_err();
+        assert!(error.clock().is_some(), "{error}");
+        assert_eq!(
+            error.to_string(),
+            "the system clock shows 1970-01-01, expected 2026-11-01 to 2099-12-31: set the clock"
+        );
+    }
+    assert!(wait(store.ready()).unwrap_err().clock().is_some());
+    assert_eq!(ids(store, &default_org()), ["e0"], "reads go on");
+    hand.set(1);
+    append("e2").unwrap();
+    assert_eq!(ids(store, &default_org()), ["e2", "e0"]);
 }
 
 fn sent_timestamp(store: &dyn Store, _: &Hand) {
