@@ -5,6 +5,7 @@
 mod child;
 mod pins;
 mod settings;
+mod shown;
 
 use std::fs::File;
 use std::io;
