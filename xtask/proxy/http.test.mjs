@@ -239,3 +239,19 @@ test("a redirect leads to the proxy or nowhere", async (t) => {
     assert.equal((await post(new URL(path, url), echo(1, "x"))).status, 502, path);
   }
 });
+
+test("a request of the server that fails is answered to the server, and the client never sees it", async (t) => {
+  const [upstream, data] = [await everythingOverHttp(t), scratch()];
+  const { url } = await proxyOverHttp(t, upstream, data);
+  const { client, told } = await overHttp(t, url);
+  // The server adds this tool a moment after the handshake.
+  await until(() => told.logs.some((note) => /Roots updated/.test(note.params.data)));
+  const call = { name: "trigger-sampling-request", arguments: { prompt: "ask jane.doe@corporation.org", maxTokens: 5 } };
+  const result = await client.callTool(call).catch((error) => ({ error: String(error) }));
+  assert.match(JSON.stringify(result), /blocked by renown: pii/);
+  assert.deepEqual(told.asked, []);
+  assert.deepEqual(
+    log(data).filter((line) => line.action === "blocked").map((line) => line.tool),
+    ["sampling/createMessage"],
+  );
+});
