@@ -55,7 +55,7 @@ test("a conversation is the same with the proxy and without it", async (t) => {
   await proxied.transport.terminateSession();
   assert.equal(proxied.transport.sessionId, undefined);
   const lines = log(data);
-  assert.ok(lines.every((line) => line.agent_id === "everyday-client" && line.server === upstream));
+  assert.ok(lines.every((line) => line.agent_id === "everyday-client" && line.server.startsWith(`${upstream} #`)));
   assert.equal(lines.filter((line) => line.tool === "echo").length, 1);
   assert.ok(lines.every((line) => ["forwarded", "lost"].includes(line.action)), JSON.stringify(lines));
 });
@@ -166,11 +166,27 @@ test("what only the client could read does not reach it", async (t) => {
     "/both": [{ "content-type": "application/json, text/event-stream" }, answer],
     "/lines": [{ "content-type": "text/event-stream" }, `data:${answer.slice(0, 1)}\rdata:${answer.slice(1)}\r\r`],
     "/typeless": [{}, answer],
+    "/utf16": [{ "content-type": "application/json; charset=utf-16" }, Buffer.from(answer, "utf16le")],
+    "/utf16-unnamed": [{ "content-type": "application/json" }, Buffer.from(`\ufeff${answer}`, "utf16le")],
+    "/gzip-text": [{ "content-type": "text/plain", "content-encoding": "gzip" }, gzipSync(answer)],
+    "/folded": [{ "content-type": "application/json" }, answer.replace('"result"', '"Result"')],
+    "/two": [{ "content-type": "application/json" }, `{"id":9,"result":{}}${answer}`],
+    "/event-separator": [
+      { "content-type": "text/event-stream" },
+      `data: {"jsonrpc":"2.0","method":"notifications/x","params":{"a":"\u2028\u2028data: ${answer.replaceAll('"', '\\"')}"}}\n\ndata: ${answer}\n\n`,
+    ],
+    "/event-folded": [{ "content-type": "text/event-stream" }, `Data: ${answer}\n\ndata: ${answer}\n\n`],
+    "/event-parts": [
+      { "content-type": "text/event-stream" },
+      `data: {"id":1,"result":{"structuredContent":\ndata: ${answer}\ndata: }}\n\n`,
+    ],
+    "/error-text": [{ "content-type": "text/plain" }, "write to jane.doe@corporation.org", 500],
+    "/location": [{ location: "http://127.0.0.1:1/", "content-type": "application/json" }, answer, 307],
   };
   const server = createServer((request, response) => {
     request.resume();
-    const [headers, body] = replies[request.url];
-    response.writeHead(200, headers).end(body);
+    const [headers, body, status = 200] = replies[request.url];
+    response.writeHead(status, headers).end(body);
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -180,6 +196,62 @@ test("what only the client could read does not reach it", async (t) => {
     const reply = await post(new URL(path, url), echo(1, "x"));
     const text = await reply.text();
     assert.ok(!text.includes("jane.doe"), `${path} gave ${reply.status} ${text}`);
-    assert.ok(reply.status === 502 || text.includes("-32000"), `${path} gave ${reply.status} ${text}`);
+    assert.ok(reply.status >= 500 || text.includes("-32000"), `${path} gave ${reply.status} ${text}`);
   }
+});
+
+test("a redirect leads to the proxy or nowhere", async (t) => {
+  const seen = [];
+  const answer = JSON.stringify({ jsonrpc: "2.0", id: 1, result: { content: [{ type: "text", text: "fine" }] } });
+  const server = createServer((request, response) => {
+    request.resume();
+    seen.push(request.url);
+    const own = `http://${request.headers.host}`;
+    const led = { "/slash": "/mcp/", "/origin": `${own}/mcp/`, "/away": "http://127.0.0.1:1/mcp", "/other": "//evil.example/mcp" };
+    const location = led[request.url];
+    if (location) return response.writeHead(307, { location }).end();
+    response
+      .writeHead(200, { "content-type": "application/json", "alt-svc": 'h2="evil.example:443"', refresh: "0; url=http://evil.example/" })
+      .end(answer);
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => server.close());
+  const origin = `http://127.0.0.1:${server.address().port}`;
+  // A slash at the end of the address is part of it.
+  const { url } = await proxyOverHttp(t, `${origin}/mcp/`, scratch());
+  const direct = await post(url, echo(1, "x"));
+  assert.deepEqual([direct.status, seen.at(-1), await direct.text()], [200, "/mcp/", answer]);
+  assert.deepEqual([direct.headers.get("alt-svc"), direct.headers.get("refresh")], [null, null]);
+  for (const path of ["/slash", "/origin"]) {
+    const reply = await fetch(new URL(path, url), {
+      method: "POST",
+      headers,
+      body: JSON.stringify(echo(1, "x")),
+      redirect: "manual",
+    });
+    assert.deepEqual([reply.status, reply.headers.get("location")], [307, "/mcp/"], path);
+    const followed = await post(new URL(path, url), echo(1, "x"));
+    assert.equal(followed.status, 200, path);
+    assert.equal(new URL(followed.url).port, new URL(url).port, "the client stays with the proxy");
+  }
+  for (const path of ["/away", "/other"]) {
+    assert.equal((await post(new URL(path, url), echo(1, "x"))).status, 502, path);
+  }
+});
+
+test("a request of the server that fails is answered to the server, and the client never sees it", async (t) => {
+  const [upstream, data] = [await everythingOverHttp(t), scratch()];
+  const { url } = await proxyOverHttp(t, upstream, data);
+  const { client, told } = await overHttp(t, url);
+  // The server adds this tool a moment after the handshake.
+  await until(() => told.logs.some((note) => /Roots updated/.test(note.params.data)));
+  const call = { name: "trigger-sampling-request", arguments: { prompt: "ask jane.doe@corporation.org", maxTokens: 5 } };
+  const result = await client.callTool(call).catch((error) => ({ error: String(error) }));
+  assert.match(JSON.stringify(result), /blocked by renown: pii/);
+  assert.deepEqual(told.asked, []);
+  assert.deepEqual(
+    log(data).filter((line) => line.action === "blocked").map((line) => line.tool),
+    ["sampling/createMessage"],
+  );
 });

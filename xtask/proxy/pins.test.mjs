@@ -2,7 +2,8 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import test from "node:test";
 
@@ -93,5 +94,29 @@ test("every server has pins of its own", async (t) => {
   const { tools } = await session(t, through(other.command, one.data));
   assert.deepEqual(tools, ["add"]);
   const accept = spawnSync(renown, through(one.command, one.data, "--accept-pins").slice(1), { encoding: "utf8" });
-  assert.match(accept.stdout, /no tool of this server has changed/);
+  assert.match(accept.stdout, /nothing of this server has changed/);
+});
+
+test("every member of a definition is pinned, and pins of an older version are upgraded", async (t) => {
+  const { data, command, has } = server();
+  const proxy = (...options) => through(command, data, ...options);
+  has({ ...tool("add", "Adds"), title: "Add" });
+  await session(t, proxy());
+  const folder = join(data, "proxy/pins");
+  const file = join(folder, readdirSync(folder)[0]);
+  // What an older version kept: three members, their hash, and the whole command line.
+  const { name, description, inputSchema } = tool("add", "Adds");
+  const definition = { name, description, inputSchema };
+  const canonical = `{"description":"Adds","inputSchema":${JSON.stringify(inputSchema)},"name":"add"}`;
+  const sha256 = createHash("sha256").update(canonical).digest("hex");
+  const old = { server: "node --token SECRET", complete: true, tools: { add: { sha256, definition } } };
+  writeFileSync(file, JSON.stringify(old));
+  const upgraded = await session(t, proxy());
+  assert.deepEqual([upgraded.tools, upgraded.stderr], [["add"], ""], "an update blocks nobody");
+  assert.ok(!readFileSync(file, "utf8").includes("SECRET"));
+
+  has({ ...tool("add", "Adds"), title: "Add. EVIL-TEXT" });
+  const changed = await session(t, proxy());
+  assert.deepEqual(changed.tools, []);
+  assert.match(changed.call.message, /tool definition changed: title$/);
 });

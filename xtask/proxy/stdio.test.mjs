@@ -20,7 +20,7 @@ test("a conversation is the same with the proxy and without it", async (t) => {
   const lines = log(data);
   const of = (tool) => lines.filter((line) => line.tool === tool);
   assert.deepEqual(of("echo").map(({ action, passed }) => [action, passed]), [["forwarded", true]]);
-  assert.ok(lines.every((line) => line.agent_id === "everyday-client" && line.server.endsWith("index.js stdio")));
+  assert.ok(lines.every((line) => line.agent_id === "everyday-client" && /^node index\.js … #[0-9a-f]{8}$/.test(line.server)));
   assert.deepEqual(of("get-sum").map((line) => line.tool_error), [false, true]);
   assert.deepEqual(
     of("echo")[0].gates.map((gate) => gate.name),

@@ -15,6 +15,7 @@ mod forget;
 mod gate;
 mod inputs;
 mod judge;
+mod judged;
 mod keys;
 mod links;
 mod logs;

@@ -5,6 +5,7 @@
 mod child;
 mod pins;
 mod settings;
+mod shown;
 
 use std::fs::File;
 use std::io;
@@ -25,6 +26,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::args::ProxyArgs;
 use crate::failure::{self, Failure};
+use crate::judged::close_to_others;
 use crate::settings::Listen;
 pub(crate) use child::exec;
 pub(crate) use settings::ProxyTable;
@@ -35,6 +37,7 @@ const INTERVAL: Duration = Duration::from_secs(1);
 
 /// Runs the proxy until its server is gone.
 pub(crate) fn run(args: &ProxyArgs, quiet: bool) -> Result<ExitCode, Failure> {
+    close_to_others();
     let settings = ProxySettings::read(args)?;
     let folder = settings.folder();
     let unusable = |error: &io::Error| Failure::new(format!("pinned tools in {}: {error}", folder.display()));

@@ -9,6 +9,7 @@
 //!
 //! The scorecard goes to standard error or to the file of `--output`: standard output is the command's. Its exit code is ours, 128
 //! and the signal if one ended it; 127 if it is not there and 126 if it cannot be started, which is no run. A run that cannot be submitted is written to a file, and costs the command nothing.
+//! The command gets none of the variables `RENOWN_*`: it must not learn the key that counts its run.
 
 mod cgroup;
 mod stages;
@@ -35,6 +36,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::args::{RunArgs, TextFormatArg};
 use crate::failure::{self, Failure};
+use crate::judged::{close_to_others, without_settings};
 use crate::place;
 use crate::runs::{self, Destination, scorecard};
 use cgroup::Group;
@@ -48,6 +50,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     let Some((program, rest)) = args.command.split_first() else {
         return Err(Failure::new("no command was given"));
     };
+    close_to_others();
     // Before the command, so that a mistake costs no run.
     runs::check(&args.reach, args.run_id.as_ref())?;
     let run_id = args.run_id.clone().map_or_else(runs::made, Ok)?;
@@ -56,7 +59,10 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     let group = Group::own();
     let before = group.as_ref().map(Group::counters).unwrap_or_default();
     let (started_at, started) = (place::now()?, Instant::now());
-    let child = Command::new(program).args(rest).spawn();
+    let mut command = Command::new(program);
+    command.args(rest);
+    without_settings(&mut command);
+    let child = command.spawn();
     let has_ended = Arc::new(AtomicBool::new(false));
     let status = match child {
         Ok(mut child) => {

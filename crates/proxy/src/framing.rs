@@ -26,6 +26,8 @@ pub struct Oversized {
     pub ids: Vec<String>,
     /// Whether it was a request or a notification.
     pub is_request: bool,
+    /// Whether it had a result or an error.
+    pub is_answer: bool,
 }
 
 impl Oversized {

@@ -6,15 +6,19 @@
 //! | where it goes | `/` is the address of the server; any other path is that path on the server's host |
 //! | headers | pass, but for those of a connection; `Host` is the server's, `Accept-Encoding` is `identity` |
 //! | the body of a POST | is a message, or a batch, whatever its type says; above 64 MiB it is drained and answered |
-//! | a reply of JSON, and any to a message | is a message, or a batch; one that is changed has status 200 |
-//! | a body that is compressed | cannot be looked at: 415 for the client's, 502 for the server's |
+//! | a reply to a message | is a message, or a batch; one that is changed has status 200, one that is malformed is 502 |
+//! | an error (4xx, 5xx) that is not a message | is judged as text; one that fails keeps its status and loses its text |
+//! | a body that is compressed, or not UTF-8 by its type | cannot be looked at: 415 for the client's, 502 for the server's |
 //! | a stream of events | leaves event by event, as they arrive; the id of an event stays |
-//! | everything else | passes as it is |
+//! | a redirect | leads to the proxy, or is 502 (`redirect.rs`) |
+//! | headers of a reply that lead elsewhere | are removed: `Alt-Svc`, `Refresh`, `Link`, `Content-Location`; so are the reason and trailers |
+//! | a reply to a request that is not MCP, such as one for a token | passes as it is, unless it looks like a message |
 //!
 //! A result is known by the session (`Mcp-Session-Id`) and its id, on whichever stream it comes. A request without a session has one
 //! of its own, which ends with its reply, unless the reply names one.
 
 mod answer;
+mod redirect;
 mod sessions;
 mod upstream;
 
@@ -28,15 +32,18 @@ use bytes::Bytes;
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Body, Incoming};
-use hyper::header::{CONTENT_ENCODING, CONTENT_TYPE, HOST, HeaderMap, HeaderValue, ORIGIN};
+use hyper::header::{
+    ACCEPT, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN,
+};
+use hyper::http::request::Parts;
 use hyper::service::service_fn;
-use hyper::{Method, Request, Response, StatusCode};
+use hyper::{Method, Request, Response, StatusCode, Uri};
 use hyper_util::rt::TokioIo;
 use tokio::net::TcpListener;
 
 use crate::framing::MESSAGE_BYTES_MAX;
 use crate::keep::Keep;
-use crate::message::Ids;
+use crate::message::{Ids, LooseId};
 use crate::pins::Pins;
 use crate::session::{Build, Effects, Forward, Host, Policy, Session};
 use sessions::{Sessions, Shared};
@@ -45,6 +52,9 @@ pub use upstream::UpstreamError;
 
 /// How long requests may go on after the end was asked for.
 const LAST_REQUESTS: Duration = Duration::from_secs(5);
+
+/// The header with the revision of the protocol.
+const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 
 /// What a reply is made of.
 type ReplyBody = BoxBody<Bytes, hyper::Error>;
@@ -141,7 +151,9 @@ impl<H: Host + Send + Sync + 'static> HttpProxy<H> {
         }
         let ends = *request.method() == Method::DELETE;
         let (parts, body) = request.into_parts();
-        let (body, answered): (ReplyBody, Vec<Vec<u8>>) = if is_message {
+        let mut sent =
+            Sent::of(&parts, named.is_some(), self.upstream.address_of(parts.uri.path_and_query()));
+        let body: ReplyBody = if is_message {
             let effects = match read(body).await {
                 Ok(Read::Whole(bytes)) => {
                     let effects = session.lock().from_client(&bytes, &self.host);
@@ -156,14 +168,16 @@ impl<H: Host + Send + Sync + 'static> HttpProxy<H> {
                 return said(StatusCode::BAD_REQUEST, "the body broke off");
             };
             self.keep.effects(&effects, &self.pins);
-            let Effects { forward, to_client, .. } = effects;
+            let Effects { forward, to_client, is_message, asked, .. } = effects;
+            sent.is_mcp |= is_message;
+            (sent.answered, sent.asked) = (to_client, asked);
             match forward {
-                Forward::AsIs => (full(bytes), to_client),
-                Forward::Changed(new) => (full(new.into()), to_client),
-                Forward::Nothing => return answer::made(&to_client),
+                Forward::AsIs => full(bytes),
+                Forward::Changed(new) => full(new.into()),
+                Forward::Nothing => return answer::made(&sent.answered),
             }
         } else {
-            (body.boxed(), Vec::new())
+            body.boxed()
         };
         let reply = self.upstream.send(parts, body).await;
         let reply = match reply {
@@ -175,6 +189,9 @@ impl<H: Host + Send + Sync + 'static> HttpProxy<H> {
                 return said(StatusCode::BAD_GATEWAY, &unanswered(&error));
             }
         };
+        if !sessions::is_sound(reply.headers()) {
+            return said(StatusCode::BAD_GATEWAY, "the server's session id is not one of visible characters");
+        }
         let belongs = reply.headers().get(sessions::HEADER).cloned().or(named);
         match belongs {
             Some(id) if ends && reply.status().is_success() => {
@@ -189,7 +206,20 @@ impl<H: Host + Send + Sync + 'static> HttpProxy<H> {
             }
             None => {}
         }
-        self.answer(reply, session, answered, is_message).await
+        self.answer(reply, session, sent).await
+    }
+
+    /// Sends the server errors in place of answers that the client will not give. It is not waited for.
+    fn tell_server(self: &Arc<Self>, messages: Vec<Vec<u8>>, sent: &Sent) {
+        for message in messages {
+            let mut request = Request::new(());
+            *request.method_mut() = Method::POST;
+            *request.uri_mut() = sent.path.clone();
+            *request.headers_mut() = sent.headers.clone();
+            let (parts, ()) = request.into_parts();
+            let proxy = Arc::clone(self);
+            tokio::spawn(async move { drop(proxy.upstream.send(parts, full(message.into())).await) });
+        }
     }
 
     /// The session of that id, or a new one.
@@ -207,6 +237,41 @@ impl<H: Host + Send + Sync + 'static> HttpProxy<H> {
         for record in session.lock().lost(&self.host) {
             self.keep.record(&record);
         }
+    }
+}
+
+/// What is known of a request that was sent on.
+struct Sent {
+    /// Messages that were answered here, for the same client.
+    answered: Vec<Vec<u8>>,
+    /// The ids under which the client waits for an answer.
+    asked: Vec<LooseId>,
+    /// Whether the client will read the reply as one of MCP.
+    is_mcp: bool,
+    /// Where it went.
+    address: Uri,
+    /// The path of the proxy where it came in.
+    path: Uri,
+    /// The headers with which the client answers a request of the server.
+    headers: HeaderMap,
+}
+
+impl Sent {
+    fn of(parts: &Parts, has_session: bool, address: Uri) -> Self {
+        let accepts = parts.headers.get_all(ACCEPT).iter();
+        let accepts_events = accepts.into_iter().any(|value| {
+            String::from_utf8_lossy(value.as_bytes()).to_ascii_lowercase().contains("text/event-stream")
+        });
+        let mut headers = HeaderMap::new();
+        for name in [AUTHORIZATION, HeaderName::from_static(sessions::HEADER), PROTOCOL_VERSION] {
+            if let Some(value) = parts.headers.get(&name) {
+                headers.insert(name, value.clone());
+            }
+        }
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
+        let (answered, asked, path) = (Vec::new(), Vec::new(), parts.uri.clone());
+        Self { answered, asked, is_mcp: accepts_events || has_session, address, path, headers }
     }
 }
 

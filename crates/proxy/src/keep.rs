@@ -11,6 +11,7 @@
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use renown_shipping::{Event, Telemetry, Verdict};
@@ -33,6 +34,8 @@ pub struct Keep {
     telemetry: Option<Telemetry>,
     verbose: bool,
     tell: Tell,
+    /// Messages of the server that were not well-formed.
+    malformed: AtomicU64,
 }
 
 struct Logged {
@@ -50,7 +53,7 @@ impl Keep {
         tell: Tell,
     ) -> Self {
         let log = Mutex::new(Logged { log: Log::new(folder.clone()), broken: false });
-        Self { log, folder, identity, telemetry, verbose, tell }
+        Self { log, folder, identity, telemetry, verbose, tell, malformed: AtomicU64::new(0) }
     }
 
     /// Writes what has to be written before a message is released.
@@ -60,6 +63,12 @@ impl Keep {
         }
         for warning in &effects.warnings {
             (self.tell)(&format!("warning: {warning}"));
+        }
+        // The first is told, and how many there were at the end.
+        if let Some(malformed) = &effects.malformed
+            && self.malformed.fetch_add(1, Ordering::Relaxed) == 0
+        {
+            (self.tell)(&format!("warning: {malformed}"));
         }
         if effects.pins_changed {
             let pins = pins.lock().unwrap_or_else(PoisonError::into_inner);
@@ -105,6 +114,13 @@ impl Keep {
 
     /// The end: one more attempt to deliver. What is left waits on disk for the next proxy.
     pub fn close(&self, timeout: std::time::Duration) {
+        match self.malformed.load(Ordering::Relaxed) {
+            0 => {}
+            1 => (self.tell)("1 message of the server was not one well-formed JSON-RPC message"),
+            count => (self.tell)(&format!(
+                "{count} messages of the server were not one well-formed JSON-RPC message each"
+            )),
+        }
         if let Some(telemetry) = &self.telemetry {
             telemetry.shutdown(timeout);
         }
@@ -115,10 +131,18 @@ impl Keep {
     }
 }
 
-/// The pinned tools of a server; none yet if there is no file. The identity tells it from others, the name is shown.
+/// The pins of a server, empty if there is no file yet. The identity tells it from others, the name is shown.
 pub fn load_pins(folder: &Path, identity: &str, server: &str) -> io::Result<Pins> {
     match fs::read_to_string(pins_path(folder, identity)) {
-        Ok(text) => serde_json::from_str(&text).map_err(io::Error::other),
+        Ok(text) => {
+            let mut pins: Pins = serde_json::from_str(&text).map_err(io::Error::other)?;
+            // Older versions kept more of a command line than may be shown.
+            if pins.server != server {
+                server.clone_into(&mut pins.server);
+                save_pins(folder, identity, &pins)?;
+            }
+            Ok(pins)
+        }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Pins::new(server.to_owned())),
         Err(error) => Err(error),
     }

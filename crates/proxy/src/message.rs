@@ -1,8 +1,9 @@
 //! JSON-RPC messages, read without trust.
 //!
-//! Two readers of one text can differ: on which of two equal keys counts, on whether 1 and "1" are one id, on bytes that are no
-//! UTF-8, on `NaN`. Whoever wants to bring a result past the gates would use just that. So every occurrence of a key counts,
-//! ids are compared loosely, and what only some readers take for JSON is looked at as they would.
+//! Two readers of one text can differ: on which of two equal keys counts, on whether 1 and "1" are one id, on bytes that are not
+//! UTF-8, on `NaN`. A server that wants to bring a result past the gates would use just that, so its messages are read strictly, see
+//! `strict.rs`. Messages of the client are read as the most tolerant server would: every occurrence of a key counts, and ids are
+//! compared loosely.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -43,7 +44,7 @@ impl<'de> Deserialize<'de> for Members<'de> {
 }
 
 /// A key, borrowed where it has no escapes.
-struct Key<'m>(Cow<'m, str>);
+pub(crate) struct Key<'m>(pub(crate) Cow<'m, str>);
 
 impl<'de> Deserialize<'de> for Key<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -138,8 +139,6 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// A line as the most tolerant reader would see it.
 pub(crate) struct Line<'l> {
     pub(crate) text: Cow<'l, str>,
-    /// Whether it was UTF-8.
-    pub(crate) is_utf8: bool,
 }
 
 impl<'l> Line<'l> {
@@ -147,8 +146,8 @@ impl<'l> Line<'l> {
         // Some readers take a byte order mark off before they read.
         let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
         match str::from_utf8(bytes) {
-            Ok(text) => Self { text: Cow::Borrowed(text), is_utf8: true },
-            Err(_) => Self { text: String::from_utf8_lossy(bytes), is_utf8: false },
+            Ok(text) => Self { text: Cow::Borrowed(text) },
+            Err(_) => Self { text: String::from_utf8_lossy(bytes) },
         }
     }
 
@@ -169,11 +168,7 @@ impl<'l> Line<'l> {
         if let Some(whole) = without_half_characters(&self.text) {
             self.text = Cow::Owned(whole);
         }
-        if first == Some(b'{') {
-            serde_json::from_str(&self.text).ok().map(Messages::One)
-        } else {
-            serde_json::from_str(&self.text).ok().map(Messages::Batch)
-        }
+        Messages::of(&self.text)
     }
 }
 
@@ -181,6 +176,17 @@ impl<'l> Line<'l> {
 pub(crate) enum Messages<'l> {
     One(Members<'l>),
     Batch(Vec<&'l RawValue>),
+}
+
+impl<'l> Messages<'l> {
+    /// The message or messages of a JSON text. Returns `None` if it is neither an object nor an array.
+    pub(crate) fn of(json: &'l str) -> Option<Self> {
+        match json.trim_start().as_bytes().first()? {
+            b'{' => serde_json::from_str(json).ok().map(Self::One),
+            b'[' => serde_json::from_str(json).ok().map(Self::Batch),
+            _ => None,
+        }
+    }
 }
 
 /// A text in which `NaN`, `Infinity` and `-Infinity` outside of strings are null: Python writes and reads them.
@@ -207,7 +213,7 @@ fn without_odd_numbers(text: &str) -> String {
 
 /// JSON text in which escapes of half a character (a lone surrogate) are U+FFFD; none if it has none. JavaScript and Python take
 /// them, Rust has no text for them: a key with one would make all of its object unreadable here, and only here.
-fn without_half_characters(json: &str) -> Option<String> {
+pub(crate) fn without_half_characters(json: &str) -> Option<String> {
     let has = |escape: &[u8]| memmem::find(json.as_bytes(), escape).is_some();
     if !(has(b"\\ud") || has(b"\\uD")) {
         return None;
@@ -284,6 +290,6 @@ mod tests {
     #[test]
     fn what_is_no_utf8_is_looked_at_all_the_same() {
         let mut line = Line::read(b"{\"id\":7,\"x\":\"\xff\"}");
-        assert!(!line.is_utf8 && matches!(line.messages(), Some(Messages::One(_))));
+        assert!(matches!(line.messages(), Some(Messages::One(_))));
     }
 }

@@ -1,62 +1,68 @@
 //! Requests that wait for their answer.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use renown_core::gates::GateResult;
 use renown_core::ids::{EvaluationId, ToolName};
 
 use crate::message::LooseId;
+use crate::pins::Kind;
 
-/// The most requests that may wait. One more is answered with an error: a result that nobody knows would pass ungated.
+/// The most requests that may wait. One more is answered with an error.
 pub(crate) const PENDING_MAX: usize = 65_536;
-
-/// The most answered calls whose ids are remembered.
-const ANSWERED_MAX: usize = 4096;
 
 /// The most tasks whose tool is remembered.
 const TASKS_MAX: usize = 4096;
 
 /// What a client asked for.
-#[derive(Clone, Debug)]
-pub(crate) enum Asked {
-    /// Something whose result is gated.
-    Call(Call),
-    /// `tools/list`, with the id as the client wrote it.
-    Tools(String),
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Asks {
+    /// A call of a tool.
+    Tool,
+    /// The result or the state of a task.
+    Task,
+    /// What the server says of itself: `initialize`, `server/discover`.
+    Greeting,
+    /// A list whose entries are pinned.
+    List(Kind),
+    /// Anything else, or an answer that the client did not ask for.
+    Other,
 }
 
-impl Asked {
-    fn id(&self) -> &str {
-        match self {
-            Self::Call(call) => &call.id,
-            Self::Tools(id) => id,
-        }
+impl Asks {
+    /// Whether the answer is an evaluation of the agent.
+    pub(crate) fn is_call(self) -> bool {
+        matches!(self, Self::Tool | Self::Task)
     }
 }
 
-/// A call whose result is gated.
+/// A request of the client.
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
     pub(crate) evaluation_id: EvaluationId,
     /// The id as the client wrote it.
     pub(crate) id: String,
+    pub(crate) asks: Asks,
     /// The tool, or the method where there is none.
     pub(crate) tool: Option<ToolName>,
     /// When the request went on to the server.
     pub(crate) sent_at: Duration,
     /// What the gates said of the arguments.
     pub(crate) before: Before,
-    /// Whether the result may stand deeper, as that of a task does.
-    pub(crate) of_task: bool,
     pub(crate) cancelled: bool,
 }
 
 impl Call {
-    /// A call that is answered once more.
-    pub(crate) fn again(evaluation_id: EvaluationId, id: String, now: Duration) -> Self {
-        let before = Before::default();
-        Self { evaluation_id, id, tool: None, sent_at: now, before, of_task: false, cancelled: false }
+    /// A request of which nothing was judged yet.
+    pub(crate) fn new(
+        evaluation_id: EvaluationId,
+        id: String,
+        asks: Asks,
+        tool: Option<ToolName>,
+        now: Duration,
+    ) -> Self {
+        Self { evaluation_id, id, asks, tool, sent_at: now, before: Before::default(), cancelled: false }
     }
 }
 
@@ -69,63 +75,61 @@ pub(crate) struct Before {
     pub(crate) failed: bool,
 }
 
-/// The requests of one side that wait, by id. An id may be used again before it is answered.
+/// The requests of the client that wait, by id. An id may be used again before it is answered.
 #[derive(Debug, Default)]
 pub(crate) struct Pending {
-    waiting: BTreeMap<LooseId, Vec<Asked>>,
+    waiting: BTreeMap<LooseId, Vec<Call>>,
     count: usize,
-    /// Ids of gated calls that were answered, the oldest first.
-    answered: VecDeque<LooseId>,
 }
 
 impl Pending {
-    /// Whether no more may wait.
-    pub(crate) fn is_full(&self) -> bool {
+    /// Whether no more may wait. Requests that were cancelled make room first: a server need not answer them.
+    pub(crate) fn is_full(&mut self) -> bool {
+        if self.count >= PENDING_MAX {
+            for calls in self.waiting.values_mut() {
+                calls.retain(|call| !call.cancelled);
+            }
+            self.waiting.retain(|_, calls| !calls.is_empty());
+            self.count = self.waiting.values().map(Vec::len).sum();
+        }
         self.count >= PENDING_MAX
     }
 
-    pub(crate) fn insert(&mut self, id: LooseId, asked: Asked) {
+    pub(crate) fn insert(&mut self, id: LooseId, call: Call) {
         self.count += 1;
-        self.waiting.entry(id).or_default().push(asked);
+        self.waiting.entry(id).or_default().push(call);
     }
 
     /// What is answered by this id: what was asked with the same spelling, else the oldest.
-    pub(crate) fn take(&mut self, id: &LooseId, written: &str) -> Option<Asked> {
+    pub(crate) fn take(&mut self, id: &LooseId, written: &str) -> Option<Call> {
         let waiting = self.waiting.get_mut(id)?;
-        let at = waiting.iter().position(|asked| asked.id() == written).unwrap_or_default();
-        let asked = (!waiting.is_empty()).then(|| waiting.remove(at));
+        let at = waiting.iter().position(|call| call.id == written).unwrap_or_default();
+        let call = (!waiting.is_empty()).then(|| waiting.remove(at));
         if waiting.is_empty() {
             self.waiting.remove(id);
         }
-        self.count -= usize::from(asked.is_some());
-        if let Some(Asked::Call(_)) = asked {
-            if self.answered.len() >= ANSWERED_MAX {
-                self.answered.pop_front();
-            }
-            self.answered.push_back(id.clone());
-        }
-        asked
-    }
-
-    /// Whether a gated call with this id was answered already. A second answer has no reader, but who knows.
-    pub(crate) fn was_answered(&self, id: &LooseId) -> bool {
-        self.answered.contains(id)
+        self.count = self.count.saturating_sub(usize::from(call.is_some()));
+        call
     }
 
     /// The client no longer wants an answer. One that comes all the same is still gated.
     pub(crate) fn cancel(&mut self, id: &LooseId) {
-        for asked in self.waiting.get_mut(id).into_iter().flatten() {
-            if let Asked::Call(call) = asked {
-                call.cancelled = true;
-            }
+        for call in self.waiting.get_mut(id).into_iter().flatten() {
+            call.cancelled = true;
         }
     }
 
-    /// The calls that were never answered.
+    /// The requests with one of these ids that were never answered.
+    pub(crate) fn take_all(&mut self, ids: &[LooseId]) -> Vec<Call> {
+        let calls: Vec<Call> = ids.iter().filter_map(|id| self.waiting.remove(id)).flatten().collect();
+        self.count = self.count.saturating_sub(calls.len());
+        calls
+    }
+
+    /// The requests that were never answered.
     pub(crate) fn drain(&mut self) -> Vec<Call> {
         self.count = 0;
-        let calls = std::mem::take(&mut self.waiting).into_values().flatten();
-        calls.filter_map(|asked| if let Asked::Call(call) = asked { Some(call) } else { None }).collect()
+        std::mem::take(&mut self.waiting).into_values().flatten().collect()
     }
 }
 

@@ -34,8 +34,19 @@ pub(crate) fn error(id: &str, message: &str) -> Vec<u8> {
     write(id, message, None)
 }
 
-/// The answer to a call that is blocked: which gates failed, and whether the tool ran.
-pub(crate) fn blocked(id: &str, evaluation_id: &EvaluationId, gates: &[GateResult], ran: bool) -> Vec<u8> {
+/// When a message was blocked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// The tool did not run.
+    Before,
+    /// The tool did run.
+    After,
+    /// There is no tool.
+    NoTool,
+}
+
+/// The answer to a request that is blocked: which gates failed, and whether a tool ran.
+pub(crate) fn blocked(id: &str, evaluation_id: &EvaluationId, gates: &[GateResult], stage: Stage) -> Vec<u8> {
     // What the engine itself has to say, such as `renown:timeout`, tells more than the gate's name.
     let name = |gate: &GateResult| match gate.reason.as_deref().filter(|reason| reason.starts_with("renown:"))
     {
@@ -43,7 +54,11 @@ pub(crate) fn blocked(id: &str, evaluation_id: &EvaluationId, gates: &[GateResul
         None => gate.name.to_string(),
     };
     let failed: Vec<String> = gates.iter().filter(|gate| !gate.passed).map(name).collect();
-    let when = if ran { "by renown, the tool did run" } else { "by renown before the tool ran" };
+    let when = match stage {
+        Stage::Before => "by renown before the tool ran",
+        Stage::After => "by renown, the tool did run",
+        Stage::NoTool => "by renown",
+    };
     let message = format!("blocked {when}: {}", failed.join(", "));
     write(id, &message, Some(Data { evaluation_id, gates }))
 }
@@ -70,7 +85,8 @@ mod tests {
             skipped: false,
         };
         let gates = [gate("pii", false), gate("content", true)];
-        let text = String::from_utf8(blocked("\"a\\u0062\"", &"e1".parse().unwrap(), &gates, true)).unwrap();
+        let text =
+            String::from_utf8(blocked("\"a\\u0062\"", &"e1".parse().unwrap(), &gates, Stage::After)).unwrap();
         assert_eq!(
             text,
             r#"{"jsonrpc":"2.0","id":"a\u0062","error":{"code":-32000,"message":"blocked by renown, the tool did run: pii","data":{"evaluation_id":"e1","gates":[{"name":"pii","passed":false,"latency_ms":0.0},{"name":"content","passed":true,"latency_ms":0.0}]}}}"#

@@ -1,7 +1,11 @@
 //! One client and one server: a message in, effects out.
 
 mod answers;
+mod judge;
+mod lists;
+mod malformed;
 mod requests;
+mod spoken;
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,16 +19,20 @@ use serde_json::value::RawValue;
 
 use crate::framing::Oversized;
 use crate::message::{Line, LooseId, Members, Messages};
-use crate::pending::{Asked, Call, Pending, Tasks};
-use crate::pins::{PinMode, Pins};
+use crate::pending::{Call, Pending, Tasks};
+use crate::pins::{Kind, PinMode, Pins};
 use crate::record::{Action, Record};
 use crate::reply;
+use crate::strict::{Malformed, Strict, envelope};
 
 /// The agent where neither the flag nor the client names one.
 const NAMELESS: &str = "mcp";
 
 /// What an answer to a message that was too long says.
 const TOO_LARGE: &str = "renown:too_large";
+
+/// The most different warnings of one session. A server that is up to something could fill a disk with them.
+const WARNINGS_MAX: usize = 1000;
 
 /// Time and chance.
 pub trait Host {
@@ -47,8 +55,10 @@ pub struct Policy {
     pub observe: bool,
     /// What happens to a tool whose definition changed.
     pub pin: PinMode,
-    /// Methods beside `tools/call` and those of tasks whose results are gated.
-    pub methods: Vec<String>,
+    /// Methods beside `tools/call` and those of tasks whose results are logged, also where they pass.
+    pub logged: Vec<String>,
+    /// Methods whose results, requests or notifications are not judged.
+    pub ungated: Vec<String>,
 }
 
 /// The gates of a session.
@@ -92,13 +102,12 @@ pub struct Effects {
     pub warnings: Vec<String>,
     /// Whether the pins have to be kept.
     pub pins_changed: bool,
-}
-
-/// What was counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Lines that are no JSON.
-    pub not_json: u64,
+    /// What is wrong with a message of the server that is not well-formed. It is counted, and warned of once.
+    pub malformed: Option<String>,
+    /// Whether it was a message at all, for one of the client.
+    pub(crate) is_message: bool,
+    /// The ids under which the client waits for an answer to this message.
+    pub(crate) asked: Vec<LooseId>,
 }
 
 /// The state of one client and one server.
@@ -114,7 +123,8 @@ pub struct Session {
     tasks: Tasks,
     agent: AgentId,
     warned: BTreeSet<String>,
-    counts: Counts,
+    /// Whether a message of the server was dropped without an answer to the client.
+    has_dropped: bool,
 }
 
 impl Session {
@@ -132,28 +142,88 @@ impl Session {
             tasks: Tasks::default(),
             agent,
             warned: BTreeSet::new(),
-            counts: Counts::default(),
+            has_dropped: false,
         })
     }
 
-    /// A message of the client.
+    /// A message of the client. What is not a message passes: the server has to cope with it.
     pub fn from_client(&mut self, bytes: &[u8], host: &dyn Host) -> Effects {
         let mut effects = Effects::default();
-        effects.forward = self.each(bytes, |session, message, _| {
+        let (body, end) = without_newline(bytes);
+        let mut line = Line::read(body);
+        let mut look = |session: &mut Self, message: &Members<'_>| {
+            effects.is_message |= ["method", "result", "error"].iter().any(|name| message.has(name));
             let goes_on = session.request(message, host, &mut effects);
             if goes_on { Fate::AsIs } else { Fate::Gone }
-        });
+        };
+        effects.forward = match line.messages() {
+            None => Forward::AsIs,
+            Some(Messages::One(message)) => look(self, &message).of_line(end),
+            Some(Messages::Batch(items)) => {
+                let look =
+                    |item: &&RawValue| Members::of(item).map_or(Fate::AsIs, |message| look(self, &message));
+                let fates: Vec<Fate> = items.iter().map(look).collect();
+                together(&items, fates, end)
+            }
+        };
         effects
     }
 
-    /// A message of the server.
+    /// A message of the server. What is not exactly one message, or a batch, is dropped.
     pub fn from_server(&mut self, bytes: &[u8], host: &dyn Host) -> Effects {
         let mut effects = Effects::default();
-        effects.forward = self.each(bytes, |session, message, is_utf8| {
-            let arrived = answers::Arrived { message, is_utf8, bytes: bytes.len() };
-            session.answer(&arrived, host, &mut effects).map_or(Fate::AsIs, Fate::Changed)
-        });
+        let (body, end) = without_newline(bytes);
+        // A line of blanks is nothing to any reader.
+        if body.trim_ascii().is_empty() {
+            return effects;
+        }
+        match self.read(body, end, host, &mut effects) {
+            Ok(forward) => effects.forward = forward,
+            Err(why) => self.malformed(body, why, host, &mut effects),
+        }
         effects
+    }
+
+    /// Whether some bytes of the server are a message or a batch.
+    pub(crate) fn is_message(bytes: &[u8]) -> bool {
+        Strict::read(bytes).is_ok_and(|strict| Self::messages(&strict.text).is_ok())
+    }
+
+    /// The messages of a text, and whether it is a batch.
+    fn messages(text: &str) -> Result<(Vec<Members<'_>>, Option<Vec<&RawValue>>), Malformed> {
+        let (messages, batch) = match Messages::of(text).ok_or(Malformed::NotMessage)? {
+            Messages::One(message) => (vec![message], None),
+            Messages::Batch(items) => {
+                let messages: Option<Vec<_>> = items.iter().map(|item| Members::of(item)).collect();
+                (messages.ok_or(Malformed::NotMessage)?, Some(items))
+            }
+        };
+        messages.iter().try_for_each(envelope)?;
+        if messages.is_empty() { Err(Malformed::NotMessage) } else { Ok((messages, batch)) }
+    }
+
+    /// Judges each message of a text of the server, and puts the text together again where one changes.
+    fn read(
+        &mut self,
+        body: &[u8],
+        end: &[u8],
+        host: &dyn Host,
+        effects: &mut Effects,
+    ) -> Result<Forward, Malformed> {
+        let strict = Strict::read(body)?;
+        let (messages, batch) = Self::messages(&strict.text)?;
+        let look = |message| self.arrived(message, body.len(), host, effects);
+        let mut fates: Vec<Fate> = messages.iter().map(look).collect();
+        let forward = match batch {
+            Some(items) => together(&items, fates, end),
+            None => fates.pop().unwrap_or(Fate::Gone).of_line(end),
+        };
+        Ok(match (forward, strict.normal) {
+            (Forward::AsIs, Some(normal)) if !self.policy.observe => {
+                Forward::Changed([normal.as_bytes(), end].concat())
+            }
+            (forward, _) => forward,
+        })
     }
 
     /// A message of the client that was too long to be kept: it is answered, and the server never sees it.
@@ -176,12 +246,11 @@ impl Session {
             return effects;
         }
         for (loose, id) in message.loose_ids().zip(&message.ids) {
-            match self.pending.take(&loose, id) {
-                Some(Asked::Call(call)) => {
-                    effects.to_client.push(reply::error(&call.id, TOO_LARGE));
-                    effects.records.push(self.record(&call, Action::Blocked, host));
-                }
-                Some(Asked::Tools(_)) | None => effects.to_client.push(reply::error(id, TOO_LARGE)),
+            let call = self.pending.take(&loose, id);
+            let asked = call.as_ref().map_or(id, |call| &call.id);
+            effects.to_client.push(reply::error(asked, TOO_LARGE));
+            if let Some(call) = call.filter(|call| call.asks.is_call()) {
+                effects.records.push(self.record(&call, Action::Blocked, host));
             }
         }
         effects
@@ -190,39 +259,8 @@ impl Session {
     /// The end: calls that were never answered.
     pub fn lost(&mut self, host: &dyn Host) -> Vec<Record> {
         let calls = self.pending.drain();
-        let lost = calls.iter().filter(|call| !call.cancelled);
+        let lost = calls.iter().filter(|call| !call.cancelled && call.asks.is_call());
         lost.map(|call| self.record(call, Action::Lost, host)).collect()
-    }
-
-    /// What was counted so far.
-    pub fn counts(&self) -> Counts {
-        self.counts
-    }
-
-    /// Looks at each message of a line, and puts the line together again where one changes.
-    fn each(&mut self, bytes: &[u8], mut look: impl FnMut(&mut Self, &Members<'_>, bool) -> Fate) -> Forward {
-        let (body, end) = without_newline(bytes);
-        let mut line = Line::read(body);
-        let is_utf8 = line.is_utf8;
-        match line.messages() {
-            None => {
-                self.counts.not_json += u64::from(!body.trim_ascii().is_empty());
-                Forward::AsIs
-            }
-            Some(Messages::One(message)) => match look(self, &message, is_utf8) {
-                Fate::AsIs => Forward::AsIs,
-                Fate::Changed(new) => Forward::Changed([new.as_slice(), end].concat()),
-                Fate::Gone => Forward::Nothing,
-            },
-            Some(Messages::Batch(items)) => {
-                let fates = items.iter().map(|item| match Members::of(item) {
-                    Some(message) => look(self, &message, is_utf8),
-                    None => Fate::AsIs,
-                });
-                let fates: Vec<Fate> = fates.collect();
-                together(&items, fates, end)
-            }
-        }
     }
 
     /// A record of a call, with nothing judged yet.
@@ -248,14 +286,21 @@ impl Session {
         self.pins.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether a tool is one that must not be used for now, and why.
-    fn refuses(&self, tools: &[String]) -> Option<String> {
+    /// Whether a tool or a prompt is one that must not be used for now, and why.
+    fn refuses(&self, kind: Kind, names: &[String]) -> Option<String> {
         if self.policy.pin != PinMode::Block {
             return None;
         }
         let pins = self.pins();
-        let change = tools.iter().find_map(|tool| pins.change(tool))?;
-        Some(format!("tool definition changed: {}", change.names()))
+        let change = names.iter().find_map(|name| pins.change(kind, name))?;
+        Some(format!("{} definition changed: {}", kind.word(), change.names()))
+    }
+
+    /// Warns once of one thing.
+    fn warn(&mut self, effects: &mut Effects, what: String) {
+        if self.warned.len() < WARNINGS_MAX && self.warned.insert(what.clone()) {
+            effects.warnings.push(what);
+        }
     }
 
     /// Takes the name of the client for the agent's, unless it was said whose calls these are.
@@ -275,6 +320,17 @@ enum Fate {
     AsIs,
     Changed(Vec<u8>),
     Gone,
+}
+
+impl Fate {
+    /// What becomes of a line with one message.
+    fn of_line(self, end: &[u8]) -> Forward {
+        match self {
+            Self::AsIs => Forward::AsIs,
+            Self::Changed(new) => Forward::Changed([new.as_slice(), end].concat()),
+            Self::Gone => Forward::Nothing,
+        }
+    }
 }
 
 fn together(items: &[&RawValue], fates: Vec<Fate>, end: &[u8]) -> Forward {

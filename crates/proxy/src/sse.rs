@@ -1,11 +1,13 @@
 //! Server-sent events, cut on bytes and put together again.
 //!
 //! An event ends with an empty line; lines end with LF, CR or CRLF. An event that ends with CRLF ends with its CR, since nobody knows
-//! whether a LF will follow; that leaves after it, as soon as it is there. What needs no change leaves byte for byte as it came. Where
-//! the data of an event changes, its other lines (`id`, `event`, `retry`, comments) stay, so that resumption works.
+//! whether a LF will follow; that comes after it as a piece of its own.
+
+mod parts;
 
 use crate::framing::{MESSAGE_BYTES_MAX, Oversized};
 use crate::message::Ids;
+pub(crate) use parts::{Parts, event_of};
 
 /// A piece of a stream.
 #[derive(Debug, PartialEq, Eq)]
@@ -173,52 +175,6 @@ fn lines(event: &[u8]) -> Vec<&[u8]> {
     lines
 }
 
-/// The value of a `data` line.
-fn data_of(line: &[u8]) -> Option<&[u8]> {
-    let line = line.strip_suffix(b"\n").unwrap_or(line);
-    let line = line.strip_suffix(b"\r").unwrap_or(line);
-    // A byte order mark may stand before the first line.
-    let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
-    let rest = line.strip_prefix(b"data")?;
-    match rest.split_first() {
-        None => Some(rest),
-        Some((b':', value)) => Some(value.strip_prefix(b" ").unwrap_or(value)),
-        Some(_) => None,
-    }
-}
-
-/// The data of an event; none if it has none.
-pub(crate) fn data(event: &[u8]) -> Option<Vec<u8>> {
-    let values: Vec<&[u8]> = lines(event).into_iter().filter_map(data_of).collect();
-    (!values.is_empty()).then(|| values.join(&b'\n'))
-}
-
-/// An event with other data. Its other lines stay where they were.
-pub(crate) fn with_data(event: &[u8], data: &[u8]) -> Vec<u8> {
-    let (mut new, mut written) = (Vec::with_capacity(data.len() + 64), false);
-    for line in lines(event) {
-        if data_of(line).is_none() {
-            new.extend_from_slice(line);
-        } else if !std::mem::replace(&mut written, true) {
-            new.extend_from_slice(&event_of(data));
-            new.pop();
-        }
-    }
-    new
-}
-
-/// A new event with this data.
-pub(crate) fn event_of(data: &[u8]) -> Vec<u8> {
-    let mut event = Vec::with_capacity(data.len() + 8);
-    for line in data.split(|byte| *byte == b'\n') {
-        event.extend_from_slice(b"data: ");
-        event.extend_from_slice(line);
-        event.push(b'\n');
-    }
-    event.push(b'\n');
-    event
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -272,27 +228,6 @@ mod tests {
             });
             assert_eq!(left, stream.as_bytes(), "nothing is held back until the next event");
         }
-    }
-
-    #[test]
-    fn data_is_found_and_replaced_and_the_rest_stays() {
-        for (event, found, replaced) in [
-            (
-                "id: 7\nevent: message\ndata: {\"a\":1}\n\n",
-                Some("{\"a\":1}"),
-                "id: 7\nevent: message\ndata: new\n\n",
-            ),
-            ("data:a\ndata:  b\nid: 1\n\n", Some("a\n b"), "data: new\nid: 1\n\n"),
-            ("data\r\n\r\n", Some(""), "data: new\n\r\n"),
-            (": comment\n\n", None, ": comment\n\n"),
-            ("dataset: x\n\n", None, "dataset: x\n\n"),
-            ("\u{feff}data: a\n\n", Some("a"), "data: new\n\n"),
-        ] {
-            let data = data(event.as_bytes()).map(|data| String::from_utf8(data).unwrap());
-            assert_eq!(data.as_deref(), found, "{event}");
-            assert_eq!(String::from_utf8(with_data(event.as_bytes(), b"new")).unwrap(), replaced, "{event}");
-        }
-        assert_eq!(event_of(b"a\nb"), b"data: a\ndata: b\n\n");
     }
 
     #[test]

@@ -102,6 +102,7 @@ impl<H: Host + Send + Sync + 'static> Conversation<H> {
         });
         talk.clone().in_thread(&sender, move |talk, sender| {
             let read_to_end = talk.pump(output, Direction::FromServer);
+            talk.give_up();
             if !read_to_end {
                 let _ = sender.send(Happening::ClientClosed);
             }
@@ -111,11 +112,6 @@ impl<H: Host + Send + Sync + 'static> Conversation<H> {
         let status = attend(&receiver, group, &talk);
         for record in talk.session().lost(&talk.host) {
             talk.keep.record(&record);
-        }
-        let odd = talk.session().counts().not_json;
-        if odd > 0 {
-            let (lines, were) = if odd == 1 { ("line", "was") } else { ("lines", "were") };
-            talk.keep.tell(&format!("{odd} {lines} {were} no JSON and passed unchanged"));
         }
         talk.keep.close(LAST_DELIVERY);
         status.map_or(CANNOT_START, exit_code)
@@ -157,6 +153,16 @@ impl<H: Host + Send + Sync + 'static> Conversation<H> {
         }
     }
 
+    /// Answers what the server can no longer answer, if some of what it said was dropped.
+    fn give_up(&self) {
+        let effects = self.session().give_up(None, &self.host);
+        self.keep.effects(&effects, &self.pins);
+        for message in effects.to_client {
+            // A client that is gone does not wait.
+            let _ = self.to_client(&with_newline(message));
+        }
+    }
+
     /// Looks at a message and carries out what follows.
     fn carry(&self, frame: &Frame<'_>, direction: Direction) -> io::Result<()> {
         let mut session = self.session();
@@ -184,7 +190,9 @@ impl<H: Host + Send + Sync + 'static> Conversation<H> {
         };
         match direction {
             Direction::FromClient => self.to_server(bytes),
-            Direction::FromServer => self.to_client(bytes),
+            Direction::FromServer if bytes.ends_with(b"\n") => self.to_client(bytes),
+            // The last line of the server has no end: whatever follows it must be another line.
+            Direction::FromServer => self.to_client(&with_newline(bytes.to_vec())),
         }
     }
 

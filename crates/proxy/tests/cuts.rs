@@ -46,7 +46,8 @@ fn build() -> Build {
 
 fn session(build: Build) -> Session {
     let (server, pin) = ("s".to_owned(), PinMode::Block);
-    let policy = Policy { server, agent: None, observe: false, pin, methods: Vec::new() };
+    let (logged, ungated) = (Vec::new(), Vec::new());
+    let policy = Policy { server, agent: None, observe: false, pin, logged, ungated };
     Session::new(Arc::new(policy), build, Arc::new(Mutex::new(Pins::new("s".to_owned())))).unwrap()
 }
 
@@ -99,6 +100,7 @@ fn look(session: &mut Session, host: &Steady, from_client: bool, frame: &Frame<'
     outcome.server.extend(effects.to_server.concat());
     outcome.told.extend(effects.records.iter().map(|record| serde_json::to_string(record).unwrap()));
     outcome.told.extend(effects.warnings);
+    outcome.told.extend(effects.malformed);
     let to = if from_client { &mut outcome.server } else { &mut outcome.client };
     match (effects.forward, frame) {
         (Forward::AsIs, Frame::Message(bytes)) => to.extend(*bytes),
@@ -117,8 +119,7 @@ fn line() -> impl Strategy<Value = Turn> {
             r#"{{"id":{id},"method":"tools/call","params":{{"name":"t","arguments":{{"x":"{text}"}}}}}}"#
         );
         let result = format!(r#"{{"id":{id},"result":{{"content":[{{"type":"text","text":"{text}"}}]}}}}"#);
-        let tools =
-            format!(r#"{{"id":{id},"method":"tools/list","result":{{"tools":[{{"name":"{text}"}}]}}}}"#);
+        let tools = format!(r#"{{"id":{id},"result":{{"tools":[{{"name":"{text}"}}]}}}}"#);
         let (from_client, body) = match shape {
             0 | 1 => (true, call),
             2 | 3 => (false, result),
@@ -183,9 +184,10 @@ fn one_conversation_cut_at_every_byte() {
     ];
     let build = build();
     let whole = carry(&turns, &[usize::MAX], 1 << 20, &build);
-    assert_eq!(whole.told.len(), 2, "{whole:?}");
+    // Two records; the banner and the half message are dropped, and each is reported.
+    assert_eq!(whole.told.len(), 4, "{whole:?}");
     let client = String::from_utf8(whole.client.clone()).unwrap();
-    assert!(client.contains("pre.pii") && client.ends_with("}}\r\n{\"id\":1,\"cut"), "{client}");
+    assert!(client.contains("pre.pii") && client.ends_with("}}\r\n"), "{client}");
     assert!(!client.contains("b@corporation"), "{client}");
     let length = turns.iter().map(|turn| turn.bytes.len()).max().unwrap();
     for first in 1..length {

@@ -103,8 +103,10 @@ Examples:
 pub(super) const PROXY_HELP: &str = r#"In the settings of an MCP client, put the proxy before the server's command:
   "command": "renown", "args": ["proxy", "--", "npx", "-y", "some-server"]
 
-Results of tools are judged by filesystem, pii, content and secrets; what
+What the server says is judged by filesystem, pii, content and secrets; what
 fails is answered with error -32000 in its place. injection only warns.
+What is not one well-formed message per line is dropped. COMMAND gets no
+variable RENOWN_*.
 [gates] proxy of the configuration names other gates, gate.NAME their options.
 
 The log is proxy/YYYY-MM-DD.jsonl in the data directory. With --server every

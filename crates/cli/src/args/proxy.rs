@@ -51,7 +51,8 @@ pub(crate) struct ProxyArgs {
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, env = "RENOWN_ROOT")]
     pub(crate) root: Vec<PathBuf>,
 
-    /// What happens to a tool whose definition changed since it was first seen [default: block, with --observe warn]
+    /// What happens to a tool, prompt, resource or the instructions that changed since they were first seen
+    /// [default: block, with --observe warn]
     #[arg(long, value_name = "MODE", env = "RENOWN_PIN")]
     pub(crate) pin: Option<PinArg>,
 
@@ -59,8 +60,15 @@ pub(crate) struct ProxyArgs {
     #[arg(long)]
     pub(crate) accept_pins: bool,
 
-    /// Further methods whose results are judged, as in resources/read
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', env = "RENOWN_METHODS")]
+    /// Methods whose results are logged as those of tools are, as in resources/read; with a minus, as in -prompts/get, methods
+    /// that are not judged
+    #[arg(
+        long,
+        value_name = "NAMES",
+        value_delimiter = ',',
+        env = "RENOWN_METHODS",
+        allow_hyphen_values = true
+    )]
     pub(crate) methods: Option<Vec<String>>,
 
     /// Repeat the log on standard error

@@ -10,6 +10,7 @@ use std::process::{Command, ExitCode};
 
 use crate::args::ChildArgs;
 use crate::failure::{self, Failure};
+use crate::judged::without_settings;
 
 /// The name of the hidden command.
 const EXEC: &str = "exec-child";
@@ -34,6 +35,7 @@ pub(super) fn command(server: &[OsString]) -> Command {
         (None, []) => Command::new(""),
     };
     command.process_group(0);
+    without_settings(&mut command);
     command
 }
 

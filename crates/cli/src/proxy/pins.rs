@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use renown_proxy::{Pins, save_pins};
+use renown_proxy::{Kind, Pins, save_pins};
 use serde_json::Value;
 
 use crate::failure::{Failure, printable};
@@ -16,14 +16,18 @@ pub(super) fn accept(mut pins: Pins, folder: &Path, identity: &str) -> Result<Ex
     if pins.is_empty() {
         let hint =
             "the server is known by its command or address, word for word as the client's settings have it";
-        return Err(Failure::new("no tools of this server are known yet").hint(hint));
+        return Err(Failure::new("nothing of this server is known yet").hint(hint));
     }
     let changes = pins.accept();
     let mut text = String::new();
     for change in &changes {
-        let _ = writeln!(text, "{}", printable(&change.tool));
+        match change.kind {
+            Kind::Tool => drop(writeln!(text, "{}", printable(&change.name))),
+            Kind::Instructions => drop(writeln!(text, "instructions of the server")),
+            kind => drop(writeln!(text, "{} {}", kind.word(), printable(&change.name))),
+        }
         for (name, was, is) in &change.members {
-            let _ = writeln!(text, "  {name}");
+            let _ = writeln!(text, "  {}", printable(name));
             for (sign, value) in [('-', was), ('+', is)] {
                 for line in value.as_ref().map(lines).unwrap_or_default() {
                     let _ = writeln!(text, "    {sign} {}", printable(&line));
@@ -32,7 +36,7 @@ pub(super) fn accept(mut pins: Pins, folder: &Path, identity: &str) -> Result<Ex
         }
     }
     let counted = match changes.len() {
-        0 => "no tool of this server has changed".to_owned(),
+        0 => "nothing of this server has changed".to_owned(),
         1 => "1 change accepted".to_owned(),
         count => format!("{count} changes accepted"),
     };

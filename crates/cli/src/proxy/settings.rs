@@ -8,21 +8,20 @@
 //! pre = false
 //! roots = ["/srv/repo"]
 //! pin = "block"                        # or "warn", "off"
-//! methods = ["resources/read"]
+//! methods = ["resources/read", "-prompts/get"]   # also logged; not judged
 //! ```
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use renown_core::gates::{Choice, Context, Engine, Part, Place, Settings};
+use renown_core::gates::{Choice, Engine, Part, Place, Settings};
 use renown_core::ids::AgentId;
 use renown_core::json::Found;
 use renown_proxy::{Build, Engines, PinMode, Policy};
 use renown_server::keys::KeyText;
 use renown_shipping::Destination;
 use serde::Deserialize;
-use serde_json::value::to_raw_value;
 
 use crate::args::{PinArg, ProxyArgs};
 use crate::config::{Config, data_dir, path_variable};
@@ -32,6 +31,8 @@ use crate::links::links;
 use crate::place::no_data_dir;
 use crate::settings::Listen;
 use crate::setup::server::ServerUrl;
+
+use super::shown;
 
 /// `[proxy]` of the configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -81,12 +82,14 @@ impl ProxySettings {
         let identity = identity(&server);
         let observe = args.observe.or(file.observe).unwrap_or(false);
         let default_pin = if observe { PinArg::Warn } else { PinArg::Block };
+        let (logged, ungated) = methods(args, file)?;
         let policy = Policy {
             server: shown(&server),
             agent: args.agent.clone().or_else(|| file.agent.clone()),
             observe,
             pin: PinMode::from(args.pin.or(file.pin).unwrap_or(default_pin)),
-            methods: methods(args, file)?,
+            logged,
+            ungated,
         };
         // Paths of the configuration are relative to its file.
         let beside = config.path.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
@@ -168,13 +171,17 @@ fn server(args: &ProxyArgs, file: &ProxyTable) -> Result<Server, Failure> {
     Ok(Server::Upstream { url, listen })
 }
 
-/// Further methods whose results are judged. Those of MCP have a name and a slash; a name without one is a slip.
-fn methods(args: &ProxyArgs, file: &ProxyTable) -> Result<Vec<String>, Failure> {
-    let (name, methods) = match (&args.methods, &file.methods) {
-        (Some(methods), _) => ("--methods", methods.clone()),
-        (None, Some(methods)) => ("proxy.methods", methods.clone()),
-        (None, None) => return Ok(Vec::new()),
-    };
+/// Methods whose results are logged too, and methods that are not judged. Those of MCP have a name and a slash; a name without one
+/// is a slip.
+fn methods(args: &ProxyArgs, file: &ProxyTable) -> Result<(Vec<String>, Vec<String>), Failure> {
+    match (&args.methods, &file.methods) {
+        (Some(methods), _) => methods_of("--methods", methods.clone()),
+        (None, Some(methods)) => methods_of("proxy.methods", methods.clone()),
+        (None, None) => Ok((Vec::new(), Vec::new())),
+    }
+}
+
+fn methods_of(name: &str, methods: Vec<String>) -> Result<(Vec<String>, Vec<String>), Failure> {
     let known = [
         "resources",
         "prompts",
@@ -185,20 +192,34 @@ fn methods(args: &ProxyArgs, file: &ProxyTable) -> Result<Vec<String>, Failure> 
         "elicitation",
         "logging",
         "roots",
+        "notifications",
     ];
-    for method in &methods {
+    let (mut logged, mut ungated) = (Vec::new(), Vec::new());
+    for written in methods {
+        let method = written.strip_prefix('-').unwrap_or(&written);
         let space = method.split_once('/').map(|(space, _)| space);
         let Some(space) = space.filter(|space| !space.is_empty()) else {
             let found = Found::quoted(method);
             return Err(Failure::new(format!("{name}: {found}, expected a method such as resources/read")));
         };
-        // `resource/read` would judge nothing and say nothing.
+        // `resource/read` would match nothing and say nothing.
         if let Some(meant) = known.iter().find(|known| known.strip_suffix('s') == Some(space)) {
             let hint = format!("`{}` is what MCP calls it", method.replacen(space, meant, 1));
             return Err(Failure::new(format!("{name}: {} is no method", Found::quoted(method))).hint(hint));
         }
+        if method == written {
+            logged.push(written);
+            continue;
+        }
+        if ["tools/call", "tasks/result", "tasks/get"].contains(&method) {
+            let hint = "--observe blocks nothing";
+            return Err(
+                Failure::new(format!("{name}: {} is always judged", Found::quoted(method))).hint(hint)
+            );
+        }
+        ungated.push(method.to_owned());
     }
-    Ok(methods)
+    Ok((logged, ungated))
 }
 
 fn destination(args: &ProxyArgs, file: &ProxyTable) -> Result<Option<Destination>, Failure> {
@@ -244,31 +265,11 @@ fn identity(server: &Server) -> String {
     }
 }
 
-/// A server as it may be shown: an address without what may be secret in it, a command line without what looks like it.
+/// A server as it may be shown.
 fn shown(server: &Server) -> String {
-    let identity = identity(server);
-    let text = match server {
-        Server::Command(_) => identity.as_str(),
-        Server::Upstream { .. } => identity.split(['?', '#']).next().unwrap_or_default(),
-    };
-    let text = match text.split_once("://") {
-        Some((scheme, rest)) if matches!(server, Server::Upstream { .. }) => {
-            let (host, path) = rest.split_once('/').map_or((rest, ""), |(host, path)| (host, path));
-            format!("{scheme}://{}/{path}", host.rsplit('@').next().unwrap_or_default())
-        }
-        _ => text.to_owned(),
-    };
-    without_secrets(&text).unwrap_or_else(|| "(not shown)".to_owned())
-}
-
-fn without_secrets(text: &str) -> Option<String> {
-    let settings = serde_json::json!({"gate": {"secrets": {"mode": "redact"}}});
-    let engine = simple("secrets", &serde_json::from_value(settings).ok()?)?;
-    let output = to_raw_value(text).ok()?;
-    let verdict = engine.evaluate(&Context::of(&output), &|| std::time::Duration::ZERO);
-    match verdict.redacted {
-        Some(redacted) => serde_json::from_str(&redacted).ok(),
-        None => verdict.passed.then(|| text.to_owned()),
+    match server {
+        Server::Command(words) => shown::command(words, &identity(server)),
+        Server::Upstream { url, .. } => shown::address(url),
     }
 }
 
@@ -277,13 +278,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_shown_of_a_server_holds_no_secret() {
-        let command = |words: &[&str]| Server::Command(words.iter().map(Into::into).collect());
-        assert_eq!(shown(&command(&["npx", "-y", "server", "/srv"])), "npx -y server /srv");
-        let token = ["ghp", "_", "0a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R"].concat();
-        assert_eq!(shown(&command(&["server", "--token", &token])), "server --token [github]");
-        let upstream =
-            |url: &str| Server::Upstream { url: url.to_owned(), listen: Listen(([127, 0, 0, 1], 1).into()) };
-        assert_eq!(shown(&upstream("https://u:p@host:8/mcp?token=x#y")), "https://host:8/mcp");
+    fn methods_are_logged_or_with_a_minus_not_judged() {
+        let read = |methods: &[&str]| {
+            let methods = methods.iter().map(|method| (*method).to_owned()).collect();
+            methods_of("--methods", methods).map_err(|failure| failure.to_string())
+        };
+        let both = read(&["resources/read", "-prompts/get"]).unwrap();
+        assert_eq!(both, (vec!["resources/read".to_owned()], vec!["prompts/get".to_owned()]));
+        for (methods, error) in [
+            (&["read"][..], "--methods: \"read\", expected a method such as resources/read"),
+            (&["-resource/read"], "--methods: \"resource/read\" is no method"),
+            (&["-tools/call"], "--methods: \"tools/call\" is always judged"),
+            (&["-tasks/result"], "--methods: \"tasks/result\" is always judged"),
+        ] {
+            assert_eq!(read(methods).unwrap_err(), error);
+        }
     }
 }

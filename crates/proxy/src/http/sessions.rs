@@ -3,13 +3,20 @@
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use hyper::header::HeaderValue;
+use hyper::header::{HeaderMap, HeaderValue};
 use lru::LruCache;
 
 use crate::session::Session;
 
 /// The header that names a session.
 pub(super) const HEADER: &str = "mcp-session-id";
+
+/// Whether a reply names at most one session, in visible characters.
+pub(super) fn is_sound(headers: &HeaderMap) -> bool {
+    let mut ids = headers.get_all(HEADER).iter();
+    let is_visible = |id: &HeaderValue| id.as_bytes().iter().all(u8::is_ascii_graphic);
+    ids.next().is_none_or(is_visible) && ids.next().is_none()
+}
 
 /// The most sessions that are held. The one that was used least recently goes first.
 const SESSIONS_MAX: usize = 10_000;

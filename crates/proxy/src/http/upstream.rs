@@ -32,7 +32,7 @@ impl std::error::Error for UpstreamError {}
 /// The server behind the proxy.
 pub(super) struct Upstream {
     client: Client<HttpsConnector<HttpConnector>, ReplyBody>,
-    address: Uri,
+    pub(super) address: Uri,
 }
 
 impl Upstream {
@@ -63,7 +63,7 @@ impl Upstream {
     }
 
     /// Where a path leads: `/` is the server's own address.
-    fn address_of(&self, path: Option<&PathAndQuery>) -> Uri {
+    pub(super) fn address_of(&self, path: Option<&PathAndQuery>) -> Uri {
         let path = path.filter(|path| path.as_str() != "/");
         let mut parts = self.address.clone().into_parts();
         if let Some(path) = path {

@@ -110,6 +110,7 @@ impl Ids {
                 let key: Option<String> = serde_json::from_slice(&self.token).ok();
                 self.token.clear();
                 self.found.is_request |= key.as_deref() == Some("method");
+                self.found.is_answer |= matches!(key.as_deref(), Some("result" | "error"));
                 self.key = Some(if key.as_deref() == Some("id") { Key::Id } else { Key::Other });
             }
             b',' => self.value_ends(at_top),

@@ -8,11 +8,13 @@ use renown_core::limits::TOOL_NAME_CHARS_MAX;
 use renown_core::units::Micros;
 use serde_json::value::RawValue;
 
+use super::judge::evaluate;
 use super::{Effects, Host, Session, made};
 use crate::message::{LooseId, Members, items, text};
-use crate::pending::{Asked, Before, Call};
+use crate::pending::{Asks, Before, Call};
+use crate::pins::Kind;
 use crate::record::{Action, Record};
-use crate::reply;
+use crate::reply::{self, Stage};
 
 /// The most ids of `roots/list` that wait for an answer.
 const ROOTS_ASKED_MAX: usize = 64;
@@ -38,44 +40,31 @@ impl Session {
                 self.pending.cancel(id);
             }
         }
-        if is("tools/list") {
-            for (id, written) in message.written_ids() {
-                self.pending.insert(id, Asked::Tools(written.to_owned()));
-            }
-        }
-        let of_task = is("tasks/result") || is("tasks/get");
-        let is_tool = is("tools/call");
-        let is_other = self.policy.methods.iter().any(|method| is(method));
-        if !(is_tool || of_task || is_other) {
-            return true;
-        }
+        let asks = asks(&methods);
         let names: Vec<String> = params.iter().flat_map(|params| params.texts("name")).collect();
-        let tool = if is_tool {
-            names.first().and_then(|name| tool_name(name))
-        } else if of_task {
-            let tasks = params.iter().flat_map(|params| params.texts("taskId")).next_back();
-            tasks.and_then(|task| self.tasks.tool(&task).cloned())
-        } else {
-            methods.first().and_then(|method| tool_name(method))
+        let tool = match asks {
+            Asks::Tool => names.first().and_then(|name| tool_name(name)),
+            Asks::Task => {
+                let tasks = params.iter().flat_map(|params| params.texts("taskId")).next_back();
+                tasks.and_then(|task| self.tasks.tool(&task).cloned())
+            }
+            Asks::Greeting | Asks::List(_) | Asks::Other => {
+                methods.first().and_then(|method| tool_name(method))
+            }
         };
-        let call = Call {
-            evaluation_id: made(host),
-            id: message.all("id").next().map_or("null", RawValue::get).to_owned(),
-            tool,
-            sent_at: host.elapsed(),
-            before: Before::default(),
-            of_task,
-            cancelled: false,
-        };
-        self.call(call, message, is_tool.then_some((&*names, &*params)), host, effects)
+        let id = message.all("id").next().map_or("null", RawValue::get).to_owned();
+        let call = Call::new(made(host), id, asks, tool, host.elapsed());
+        let is_prompt = is("prompts/get");
+        self.call(call, message, (&names, &params), is_prompt, host, effects)
     }
 
-    /// Lets a call go on, unless something stands against it.
+    /// Lets a request go on, unless something stands against it.
     fn call(
         &mut self,
         mut call: Call,
         message: &Members<'_>,
-        tool: Option<(&[String], &[Members<'_>])>,
+        (names, params): (&[String], &[Members<'_>]),
+        is_prompt: bool,
         host: &dyn Host,
         effects: &mut Effects,
     ) -> bool {
@@ -86,25 +75,30 @@ impl Session {
             effects.records.extend(record);
             false
         };
-        if self.pending.is_full() {
+        if message.ids().next().is_some() && self.pending.is_full() {
             let message = "renown:too_many_pending";
             return refuse(&call, reply::error(&call.id, message), None);
         }
-        if let Some((names, params)) = tool {
-            if let Some(why) = self.refuses(names) {
-                let mut record = self.record(&call, Action::Blocked, host);
-                record.gates.push(pin_result(&why));
-                return refuse(&call, reply::error(&call.id, &why), Some(record));
-            }
+        let kind =
+            if is_prompt { Some(Kind::Prompt) } else { (call.asks == Asks::Tool).then_some(Kind::Tool) };
+        if let Some(why) = kind.and_then(|kind| self.refuses(kind, names)) {
+            let mut record = self.record(&call, Action::Blocked, host);
+            record.gates.push(pin_result(&why));
+            return refuse(&call, reply::error(&call.id, &why), Some(record));
+        }
+        if call.asks == Asks::Tool {
             call.before = self.judge_arguments(params, host);
             if call.before.failed && !self.policy.observe {
                 let record = Record { counts: true, ..self.record(&call, Action::Blocked, host) };
-                let answer = reply::blocked(&call.id, &call.evaluation_id, &call.before.gates, false);
+                let answer = reply::blocked(&call.id, &call.evaluation_id, &call.before.gates, Stage::Before);
                 return refuse(&call, answer, Some(record));
             }
             call.sent_at = host.elapsed();
         }
-        message.ids().for_each(|id| self.pending.insert(id, Asked::Call(call.clone())));
+        for id in message.ids() {
+            effects.asked.push(id.clone());
+            self.pending.insert(id, call.clone());
+        }
         true
     }
 
@@ -120,7 +114,7 @@ impl Session {
         };
         let Ok(output) = RawValue::from_string(output) else { return Before::default() };
         let started = host.elapsed();
-        let verdict = engine.evaluate(&Context::of(&output), &|| host.elapsed());
+        let verdict = evaluate(engine, &Context::of(&output), host);
         Before {
             failed: !verdict.passed,
             gates: verdict.gates,
@@ -180,7 +174,22 @@ impl Session {
     }
 }
 
-fn tool_name(name: &str) -> Option<ToolName> {
+/// What a request asks for. One with several methods, as a tolerant server might read it, asks for the one that is judged most.
+fn asks(methods: &[String]) -> Asks {
+    let is = |names: &[&str]| methods.iter().any(|method| names.contains(&method.as_str()));
+    if is(&["tools/call"]) {
+        return Asks::Tool;
+    }
+    if is(&["tasks/result", "tasks/get"]) {
+        return Asks::Task;
+    }
+    if let Some(kind) = methods.iter().find_map(|method| Kind::of_method(method)) {
+        return Asks::List(kind);
+    }
+    if is(&["initialize", "server/discover"]) { Asks::Greeting } else { Asks::Other }
+}
+
+pub(super) fn tool_name(name: &str) -> Option<ToolName> {
     name.chars().take(TOOL_NAME_CHARS_MAX).collect::<String>().parse().ok()
 }
 

@@ -272,3 +272,21 @@ fn evidence_is_exported_row_by_row() {
     assert!(export(&["evaluations", "--org", "nobody"]).refused().contains("there is no organization"));
     assert!(export(&["evaluations", "-o", &scratch.at("no/such/file")]).refused().contains("No such file"));
 }
+
+#[test]
+fn the_command_of_a_run_gets_no_variable_of_renown() {
+    let scratch = Scratch::new();
+    let key = ["rn_sec_", "0a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P"].concat();
+    let environment = [
+        ("RENOWN_KEY", key.as_str()),
+        ("RENOWN_DATA", &scratch.at("data")),
+        ("RENOWN_ANYTHING", "MARKER"),
+        ("PATH", "/usr/bin:/bin"),
+        ("KEPT", "yes"),
+    ];
+    let ran = run_with(&["run", "--agent", "me", "--", "env"], &environment);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(ran.stdout.contains("KEPT=yes"), "{ran:?}");
+    assert!(!ran.stdout.to_uppercase().contains("RENOWN_"), "{ran:?}");
+    assert!(!ran.stdout.contains(&key) && !ran.stdout.contains("MARKER"), "{ran:?}");
+}

@@ -54,6 +54,26 @@ fn no_spelling_is_a_way_round() {
         format!(
             "{{\"id\":1,\"result\":{{\"resultType\":\"input_required\",\"inputRequests\":{{\"a\":{{\"method\":\"elicitation/create\",\"params\":{{\"message\":\"{ADDRESS}\"}}}}}}}}}}"
         ),
+        format!("x\r{{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{result}}}"),
+        format!("\u{a0}{{\"id\":1,\"result\":{result}}}"),
+        format!("\u{c}{{\"id\":1,\"result\":{result}}}"),
+        format!("{{\"id\":7,\"result\":{{}}}}{{\"id\":1,\"result\":{result}}}"),
+        format!("{{\"id\":1,\"Result\":{result}}}"),
+        format!("{{\"id\":1,\"RESULT\":{result}}}"),
+        format!("{{\"id\":1,\"re\u{17f}ult\":{result}}}"),
+        format!("{{\"id\":1,\"result\\u0000\":{result}}}"),
+        format!("{{\"id\":1,\"result\":{{\"content\":[],\"Content\":[{{\"type\":\"text\",\"text\":\"{ADDRESS}\"}}]}}}}"),
+        format!("{{\"id\":1,\"result\":{{\"task\":null,\"content\":[{{\"type\":\"text\",\"text\":\"{ADDRESS}\"}}]}}}}"),
+        format!("{{\"id\":1,\"result\":{{\"task\":{{\"taskId\":\"t\",\"status\":\"working\",\"statusMessage\":\"{ADDRESS}\"}}}}}}"),
+        format!("{{\"id\":1,\"error\":{{\"code\":1,\"message\":\"{ADDRESS}\"}}}}"),
+        format!("{{\"id\":1,\"error\":{{\"code\":1,\"message\":\"no\",\"data\":[\"{ADDRESS}\"]}}}}"),
+        format!("{{\"id\":1,\"result\":{{\"content\":[{{\"type\":\"text\",\"text\":\"x\"}}],\"_meta\":{{\"a\":\"{ADDRESS}\"}}}}}}"),
+        format!("{{\"id\":1,\"note\":\"{ADDRESS}\",\"result\":{{\"content\":[{{\"type\":\"text\",\"text\":\"x\"}}]}}}}"),
+        format!(
+            "{{\"id\":1,\"result\":{{\"content\":[{{\"type\":\"resource\",\"resource\":{{\"uri\":\"x\",\"mimeType\":\"text/plain\",\"blob\":\"{}\"}}}}]}}}}",
+            base64(ADDRESS)
+        ),
+        "{\"id\":1,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"jane.doe@corp\"},{\"type\":\"text\",\"text\":\"oration.org\"}]}}".to_owned(),
         format!("{{\"id\":1,\"x\":{},\"result\":{result}}}", "[".repeat(200) + &"]".repeat(200)),
         format!(
             "{{\"id\":1,\"result\":{{\"content\":[{{\"type\":\"text\",\"text\":\"x\"}}],\"structuredContent\":{}\"{ADDRESS}\"{}}}}}",
@@ -81,6 +101,38 @@ fn assert_blocked(answer: &[u8]) {
     assert_eq!(actions(&scratch), ["blocked"], "{shown}");
 }
 
+/// What a server says unasked is judged too: a notification is dropped, a request is answered to the server.
+#[test]
+fn what_is_said_unasked_is_no_way_round() {
+    let scratch = Scratch::new();
+    let received = scratch.at("received");
+    let mut proxy = Proxy::spawn(&mut command(&scratch, &[], &python(&["--received", &received])));
+    let note = |method: &str, params: Value| {
+        json!({"jsonrpc": "2.0", "method": method, "params": params}).to_string()
+    };
+    let ask = |method: &str, params: Value| {
+        json!({"jsonrpc": "2.0", "id": "s1", "method": method, "params": params}).to_string()
+    };
+    let content = json!({"role": "user", "content": {"type": "text", "text": ADDRESS}});
+    let lines = [
+        note("notifications/message", json!({"level": "info", "data": {"to": ADDRESS}})),
+        note("notifications/progress", json!({"progressToken": 1, "progress": 1, "message": ADDRESS})),
+        ask("sampling/createMessage", json!({"messages": [content], "maxTokens": 5})),
+        ask("elicitation/create", json!({"message": ADDRESS, "requestedSchema": {}})),
+        note("notifications/message", json!({"level": "info", "data": "fine"})),
+    ];
+    proxy.call(&json!(1), "raw", &json!({"base64": base64(lines.join("\n") + "\n")}));
+    assert_eq!(proxy.message()["params"]["data"], "fine", "only what passes arrives");
+    assert_eq!(text(&proxy.say(2, "still here")), "still here");
+    let (_, _, stderr) = proxy.end();
+    assert_eq!(stderr.matches("of the server is dropped: pii").count(), 2, "{stderr}");
+    assert_eq!(stderr.matches("of the server is refused: pii").count(), 2, "{stderr}");
+    assert!(!stderr.contains("corporation.org"), "{stderr}");
+    let answered = fs::read_to_string(received).unwrap();
+    assert_eq!(answered.matches("\"id\":\"s1\",\"error\":{\"code\":-32000").count(), 2, "{answered}");
+    assert_eq!(actions(&scratch), ["blocked", "blocked", "blocked", "blocked", "forwarded", "lost"]);
+}
+
 /// Also a second answer, one to a call that was cancelled, and one to an id that is used twice.
 #[test]
 fn no_order_is_a_way_round() {
@@ -100,9 +152,6 @@ fn no_order_is_a_way_round() {
         proxy.send(format!("{never}\n{first}{write}\n"));
         let got: Vec<u8> = stream.lines().flat_map(|_| proxy.line()).collect();
         let got = String::from_utf8(got).unwrap();
-        assert!(
-            !got.contains("corporation.org") || first.contains("tools/list"),
-            "{first}{stream}gave {got}"
-        );
+        assert!(!got.contains("corporation.org"), "{first}{stream}gave {got}");
     }
 }

@@ -9,24 +9,15 @@ use super::*;
 const MIB: usize = 1 << 20;
 
 #[test]
-fn an_image_of_fifty_megabytes_passes_and_a_text_that_no_gate_can_finish_does_not() {
+fn an_image_of_fifty_megabytes_passes() {
     let scratch = Scratch::new();
-    // So that it is the budget that decides, on any machine.
-    let config = scratch.write("renown.toml", "[gates]\nbudget_ms = 1\n");
-    let mut proxy = Proxy::start(&scratch, &["--config", &config]);
+    let mut proxy = Proxy::start(&scratch, &[]);
     proxy.call(&json!(1), "big", &json!({"kind": "image", "bytes": 50 * MIB}));
     let image = proxy.line();
     assert!(image.len() > 50 * MIB && image.starts_with(b"{\"jsonrpc\": \"2.0\", \"id\": 1, \"result\""));
-    proxy.call(&json!(2), "big", &json!({"kind": "text", "bytes": 50 * MIB}));
-    let answer = proxy.message();
-    let (code, message) = error(&answer);
-    assert_eq!(code, -32000);
-    assert!(message.starts_with("blocked by renown, the tool did run: "), "{message}");
-    let gates = answer["error"]["data"]["gates"].as_array().unwrap();
-    assert!(gates.iter().any(|gate| gate["reason"] == "renown:timeout"), "{gates:?}");
     assert_eq!(text(&proxy.say(3, "still here")), "still here");
     assert_eq!(proxy.end().0, 0);
-    assert_eq!(actions(&scratch), ["forwarded", "blocked", "forwarded"]);
+    assert_eq!(actions(&scratch), ["forwarded", "forwarded"]);
 }
 
 #[test]
@@ -76,14 +67,13 @@ fn malformed_messages_are_the_others_matter() {
         proxy.send(format!("{line}\n"));
     }
     assert_eq!(text(&proxy.say(2, "still here")), "still here");
-    for odd in [
-        "{\"id\":3}",
-        "{\"id\":3,\"result\":[]}",
-        "{\"result\":{\"content\":[{}]}}",
-        "{\"id\":9,\"error\":null}",
-    ] {
+    for odd in ["{\"id\":3}", "{\"id\":3,\"result\":[]}", "{\"id\":3,\"error\":null}"] {
         proxy.call(&json!(3), "raw", &json!({"base64": base64(format!("{odd}\n"))}));
         proxy.line();
+    }
+    // These answer nothing that waits.
+    for odd in ["{\"result\":{\"content\":[{}]}}", "{\"id\":9,\"error\":null}"] {
+        proxy.call(&json!(3), "raw", &json!({"base64": base64(format!("{odd}\n"))}));
     }
     assert_eq!(text(&proxy.say(4, "still here")), "still here");
     assert_eq!(proxy.end().0, 0);

@@ -57,7 +57,8 @@ fn a_line_says_what_became_of_a_call() {
         expected.sort_unstable();
         assert_eq!(keys, expected);
         assert_eq!(line["agent_id"], "reviewer-1");
-        assert!(line["server"].as_str().unwrap().ends_with("server.py"), "{line}");
+        let server = line["server"].as_str().unwrap();
+        assert!(server.starts_with("python3 server.py #"), "{line}");
     }
     let names = |line: &Value| -> Vec<String> {
         line["gates"]
@@ -93,6 +94,44 @@ fn payloads_and_keys_are_in_no_file_and_on_no_screen() {
     }
     assert!(seen.contains("\"action\":\"observed\""), "{seen}");
     assert!(!seen.contains("MARKER") && !seen.contains(&key), "{seen}");
+}
+
+#[test]
+fn secrets_of_a_command_line_are_in_no_file_and_on_no_screen() {
+    let scratch = Scratch::new();
+    let pid = scratch.at("SECRET-folder-pid");
+    let mut proxy =
+        Proxy::spawn(&mut command(&scratch, &["--verbose"], &python(&["--pid", &pid, "--banner", ""])));
+    proxy.send("{\"id\":1,\"method\":\"tools/list\"}\n");
+    let tools = "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"tools\":[{\"name\":\"say\"}]}}\n";
+    proxy.call(&json!(2), "raw", &json!({"base64": base64(tools)}));
+    proxy.line();
+    proxy.say(3, "fine");
+    let (_, _, stderr) = proxy.end();
+    let mut seen = stderr;
+    for path in files(Path::new(&scratch.at("data"))) {
+        seen += &path.display().to_string();
+        seen += &String::from_utf8_lossy(&fs::read(path).unwrap());
+    }
+    assert!(seen.contains("python3 server.py --pid … --banner … #") && seen.contains("\"say\""), "{seen}");
+    assert!(!seen.contains("SECRET"), "{seen}");
+}
+
+#[test]
+fn the_server_gets_no_variable_of_renown() {
+    let scratch = Scratch::new();
+    let (key, seen) = (["rn_pub_", "0a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P"].concat(), scratch.at("environment"));
+    let server = ["sh", "-c", "env > \"$0\"", &seen].map(str::to_owned);
+    let mut command = command(&scratch, &["--server", "http://127.0.0.1:9"], &server);
+    command.env("RENOWN_KEY", &key).env("RENOWN_AGENT", "MARKER").env("renown_key", &key).env("KEPT", "yes");
+    let (code, _, stderr) = Proxy::spawn(&mut command).end();
+    assert_eq!(code, 0, "{stderr}");
+    let seen = fs::read_to_string(seen).unwrap();
+    assert!(seen.contains("KEPT=yes"), "{seen}");
+    assert!(
+        !seen.contains(&key) && !seen.contains("MARKER") && !seen.to_uppercase().contains("RENOWN_"),
+        "{seen}"
+    );
 }
 
 #[test]

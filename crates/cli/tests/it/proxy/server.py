@@ -64,14 +64,15 @@ def call(call_id, name, arguments):
             write(b'{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"%s"}}\n' % (b"x" * 4000))
     elif name == "linger":
         time.sleep(0.5)
-        write(b"{}\n")
+        write(b'{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"still here"}}\n')
         time.sleep(600)
     # Any other tool never answers.
 
 
 def name_of(signum, _frame):
     # Not through the buffer, in which a write may just be under way.
-    os.write(1, f"got {signal.Signals(signum).name}\n".encode())
+    note = {"level": "info", "data": f"got {signal.Signals(signum).name}"}
+    os.write(1, json.dumps({"jsonrpc": "2.0", "method": "notifications/message", "params": note}).encode() + b"\n")
     if not options.deaf:
         os._exit(40 + signum)
 

@@ -7,38 +7,70 @@ use serde_json::json;
 
 use super::*;
 
-/// Everything that is not gated: odd JSON, no JSON at all, empty lines, CRLF, characters of every length.
+/// Well-formed messages that pass: odd spelling, empty lines, characters of every length.
 const STREAM: &str = concat!(
-    "Welcome to the server!\n",
     "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"clientInfo\":{\"name\":\"é\"}}}\n",
     "\n",
     " { \"jsonrpc\" : \"2.0\" , \"method\" : \"x\\u0065\" , \"params\" : [ 1.0 , 1e2 , -0 ] } \r\n",
+    "\r\n",
+    "[{\"id\":4,\"method\":\"a\"},{\"method\":\"b\"}]\n",
+    "{\"id\":5,\"result\":{\"text\":\"日本語 \u{1f600}\"}}\n",
+    "{\"id\":6,\"error\":{\"code\":-1,\"message\":\"no\"}}\n",
+    "{\"id\":7,\"result\":{},\"error\":null}\n",
+    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{\"progress\":1}}\n",
+    "{\"method\":\"no end of line\"}",
+);
+
+/// Lines in which a client may read something that we do not: none of them passes.
+const MALFORMED: [&str; 9] = [
+    "Welcome to the server!\n",
     "{\"id\":2,\"id\":\"2\",\"id\":3.0,\"method\":\"ping\"}\n",
-    "[{\"id\":4,\"method\":\"a\"},{\"method\":\"b\"},7,\"text\"]\n",
-    "{\"id\":5,\"result\":{\"text\":\"日本語 \u{1f600} jane.doe@corporation.org\"}}\n",
-    "{\"id\":6,\"error\":{\"code\":-1,\"message\":\"rm -rf /\"}}\n",
+    "[{\"id\":4,\"method\":\"a\"},7,\"text\"]\n",
     "{\"broken\":\n",
     "}{\n",
     "[]\n",
     "{\"NaN\":NaN,\"id\":7,\"result\":Infinity}\n",
-    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\",\"params\":{\"progress\":1}}\n",
-    "no end of line",
-);
+    "x\r{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n",
+    "{\"id\":1,\"Result\":{}}\n",
+];
 
 #[test]
 fn a_stream_passes_both_ways_byte_by_byte() {
     let scratch = Scratch::new();
     // What `cat` is told it tells: each byte passes the proxy twice.
     let mut proxy = Proxy::spawn(&mut command(&scratch, &[], &["cat".to_owned()]));
-    let mut bytes = STREAM.as_bytes().to_vec();
-    bytes.splice(0..0, *b"\xff\xfe\x00 no text\n");
-    for byte in &bytes {
+    for byte in STREAM.as_bytes() {
         proxy.send([*byte]);
     }
     let (code, passed, stderr) = proxy.end();
-    assert_eq!((code, passed), (0, bytes));
-    assert_eq!(stderr, "10 lines were no JSON and passed unchanged\n");
-    assert_eq!(logged(&scratch), [] as [Value; 0]);
+    // Only the last line gets an end, so that nothing can be glued to it.
+    assert_eq!((code, String::from_utf8(passed).unwrap()), (0, format!("{STREAM}\n")));
+    assert_eq!((stderr.as_str(), logged(&scratch)), ("", Vec::new()));
+}
+
+#[test]
+fn what_is_malformed_is_dropped_from_the_server_and_passes_from_the_client() {
+    let scratch = Scratch::new();
+    let mut proxy = Proxy::spawn(&mut command(&scratch, &[], &["cat".to_owned()]));
+    proxy.send(b"\xff\xfe\x00 no text\n");
+    for line in MALFORMED {
+        proxy.send(line);
+    }
+    let (code, passed, stderr) = proxy.end();
+    assert_eq!(code, 0);
+    // What arrives are our own errors, for requests that were in these lines.
+    for line in String::from_utf8(passed).unwrap().lines() {
+        let answer: Value = serde_json::from_str(line).unwrap();
+        assert_eq!(error(&answer), (-32000, "renown:malformed"), "{line}");
+    }
+    let lines: Vec<&str> = stderr.lines().collect();
+    assert_eq!(
+        lines,
+        [
+            "warning: a message of the server is dropped: not UTF-8",
+            "10 messages of the server were not one well-formed JSON-RPC message each"
+        ]
+    );
 }
 
 #[test]
@@ -71,16 +103,30 @@ fn a_result_is_judged_however_the_server_cuts_it() {
 }
 
 #[test]
-fn what_a_server_prints_before_its_first_message_passes_and_is_told_once() {
+fn what_a_server_prints_before_its_first_message_is_dropped_and_reported_once() {
     let scratch = Scratch::new();
     let server = python(&["--banner", "Starting…\nListening on stdio\n"]);
     let mut proxy = Proxy::spawn(&mut command(&scratch, &[], &server));
-    assert_eq!(proxy.line(), "Starting…\n".as_bytes());
-    assert_eq!(proxy.line(), b"Listening on stdio\n");
     assert_eq!(text(&proxy.say(1, "fine")), "fine");
     let (code, rest, stderr) = proxy.end();
     assert_eq!((code, rest.as_slice()), (0, &b""[..]));
-    assert_eq!(stderr, "2 lines were no JSON and passed unchanged\n");
+    assert_eq!(
+        stderr,
+        "warning: a message of the server is dropped: not exactly one JSON value\n2 messages of the server were not one well-formed JSON-RPC message each\n"
+    );
+}
+
+#[test]
+fn a_client_whose_answer_was_dropped_gets_an_error_when_the_server_ends() {
+    let scratch = Scratch::new();
+    let mut proxy = Proxy::start(&scratch, &[]);
+    // An object over several lines: no line of it is a message, and none names the call.
+    let answer = "{\n\"jsonrpc\":\"2.0\",\n\"id\":1,\n\"result\":{\"content\":[]}\n}\n";
+    proxy.call(&json!(1), "exit", &json!({"code": 0, "base64": base64(answer)}));
+    let reply = proxy.message();
+    assert_eq!((error(&reply), &reply["id"]), ((-32000, "renown:malformed"), &json!(1)));
+    assert_eq!(proxy.wait().code(), Some(0));
+    assert_eq!(actions(&scratch), ["lost"]);
 }
 
 #[test]

@@ -1,0 +1,94 @@
+//! What no two readers read alike.
+
+use super::*;
+
+/// Lines in which some client would read a result, and what is wrong with them.
+#[test]
+fn what_no_two_readers_read_alike_is_dropped_and_answered() {
+    let good = result("1", "fine");
+    let lines: Vec<Vec<u8>> = [
+        format!("x\r{good}"),
+        format!("\u{a0}{good}"),
+        format!("\u{c}{good}"),
+        format!("\u{feff}{good}"),
+        format!("{good}{good}"),
+        format!("{good} x"),
+        good.replace("\"result\"", "\"Result\""),
+        good.replace("\"result\"", "\"RESULT\""),
+        good.replace("\"result\"", "\"re\u{17f}ult\""),
+        good.replace("\"result\"", "\"result\\u0000\""),
+        good.replace("\"result\"", "\"result \""),
+        good.replace("\"content\"", "\"content\":[],\"Content\""),
+        good.replace("\"content\"", "\"Content\""),
+        good.replace("\"type\"", "\"text\":\"\",\"Text\":\"\",\"type\""),
+        good.replace("\"id\":1", "\"id\":1,\"Id\":2"),
+        good.replace("\"jsonrpc\"", "\"x\":NaN,\"jsonrpc\""),
+        good.replace("\"result\":", "\"result\":{\"content\":[]},\"r\\u0065sult\":"),
+        good.replace("2.0", "1.0"),
+        format!("[{good},5]"),
+        good.replace("\"id\"", "\"method\":\"m\",\"id\""),
+    ]
+    .map(String::into_bytes)
+    .into_iter()
+    .chain([good
+        .replace("fine", "\u{fffd}")
+        .into_bytes()
+        .iter()
+        .map(|byte| if *byte == 0xef { 0xff } else { *byte })
+        .collect()])
+    .collect();
+    for line in lines {
+        let shown = String::from_utf8_lossy(&line).into_owned();
+        let mut talk = Talk::new(policy(), false);
+        talk.call("1");
+        let effects = talk.session.from_server(&[&line, b"\n".as_slice()].concat(), &talk.host);
+        assert_eq!(effects.forward, Forward::Nothing, "{shown}");
+        let [answer] = &effects.to_client[..] else { panic!("{shown}") };
+        let answer: Value = serde_json::from_slice(answer).unwrap();
+        assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(1), &json!(-32000)), "{shown}");
+        assert_eq!(effects.records[0].action, Action::Blocked);
+        assert!(effects.records[0].gates.iter().all(|gate| gate.reason.as_deref() == Some("renown:error")));
+        assert!(talk.session.lost(&talk.host).is_empty(), "it was answered: {shown}");
+        // Where nothing is blocked, nothing is dropped.
+        let mut talk = Talk::new(Policy { observe: true, ..policy() }, false);
+        let effects = talk.session.from_server(&line, &talk.host);
+        assert!(effects.forward == Forward::AsIs && effects.malformed.is_some(), "{shown}");
+    }
+}
+
+#[test]
+fn a_request_whose_answer_cannot_be_told_is_answered_when_the_stream_ends() {
+    let mut talk = Talk::new(policy(), false);
+    talk.call("1");
+    talk.client(r#"{"id":2,"method":"ping"}"#);
+    talk.client(r#"{"id":3,"method":"ping"}"#);
+    talk.client(r#"{"method":"notifications/cancelled","params":{"requestId":3}}"#);
+    assert!(talk.session.give_up(None, &talk.host).to_client.is_empty(), "nothing was dropped");
+    // A message over several lines: none of them is one.
+    for line in ["{\"jsonrpc\":\"2.0\",", "\"id\":1,", "\"result\":{}}"] {
+        assert_eq!(talk.server(line).forward, Forward::Nothing);
+    }
+    let effects = talk.session.give_up(None, &talk.host);
+    let answers: Vec<Value> =
+        effects.to_client.iter().map(|answer| serde_json::from_slice(answer).unwrap()).collect();
+    let said: Vec<_> =
+        answers.iter().map(|answer| (&answer["id"], answer["error"]["message"].as_str().unwrap())).collect();
+    assert_eq!(said, [(&json!(1), "renown:malformed"), (&json!(2), "renown:malformed")]);
+    assert_eq!(effects.records.iter().map(|record| record.action).collect::<Vec<_>>(), [Action::Lost]);
+}
+
+#[test]
+fn no_reader_finds_the_end_of_a_line_in_what_passes() {
+    let mut talk = Talk::new(policy(), false);
+    talk.call("1");
+    let evil = result("2", "x").replace('"', "\\\"");
+    let effects = talk.server(
+        &result("1", "a\u{2028}\u{2029}\u{85}")
+            .replace("\"id\"", &format!("\"x\":[\r1,\r2],\"y\":\"{evil}\",\"id\"")),
+    );
+    let Forward::Changed(new) = &effects.forward else { panic!("{effects:?}") };
+    let text = str::from_utf8(new).unwrap().strip_suffix('\n').unwrap();
+    assert!(!text.contains(['\r', '\n', '\u{2028}', '\u{2029}', '\u{85}']), "{text}");
+    let value: Value = serde_json::from_str(text).unwrap();
+    assert_eq!(value["result"]["content"][0]["text"], "a\u{2028}\u{2029}\u{85}", "the value stays");
+}
