@@ -50,6 +50,8 @@ pub enum StoreError {
         /// What the system said.
         source: std::io::Error,
     },
+    /// A file of the open store was deleted, moved or replaced, so that no write is accepted any more. The text says which.
+    Vanished(String),
     /// A transaction failed, and with it every write that it held. The text is the reason.
     RolledBack(std::sync::Arc<StoreError>),
 }
@@ -75,7 +77,17 @@ impl StoreError {
             | Self::Missing(_)
             | Self::Foreign(_)
             | Self::NoOrganization(_)
+            | Self::Vanished(_)
             | Self::Io { .. } => false,
+        }
+    }
+
+    /// Whether files of the store are not where they were when it was opened.
+    pub fn is_vanished(&self) -> bool {
+        match self {
+            Self::Vanished(_) => true,
+            Self::RolledBack(reason) => reason.is_vanished(),
+            _ => false,
         }
     }
 }
@@ -103,6 +115,11 @@ impl fmt::Display for StoreError {
             Self::Damaged(what) => write!(f, "the database is damaged: {what}"),
             Self::Sqlite(source) => write!(f, "the database refused: {source}"),
             Self::Io { doing, source } => write!(f, "{doing}: {source}"),
+            Self::Vanished(what) => write!(
+                f,
+                "{what} while the store was open, so writes are refused until it is opened again: stop this process, put the \
+                 file back or restore a backup, then start it again"
+            ),
             Self::RolledBack(reason) => reason.fmt(f),
         }
     }
@@ -123,6 +140,7 @@ impl std::error::Error for StoreError {
             | Self::Missing(_)
             | Self::Foreign(_)
             | Self::NoOrganization(_)
+            | Self::Vanished(_)
             | Self::Damaged(_) => None,
         }
     }

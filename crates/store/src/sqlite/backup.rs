@@ -9,6 +9,7 @@ use std::path::Path;
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};
 
+use super::scrub;
 use crate::error::StoreError;
 
 /// How many pages are copied at a time, between two reports.
@@ -77,7 +78,10 @@ fn write(connection: &Connection, to: &Path, report: &mut dyn FnMut(Progress)) -
     // A copy is one file, also for those who only read it: a database with a write-ahead log cannot be read without
     // files beside it. Whoever opens it for writing turns the log on again.
     copy.pragma_update(None, "journal_mode", "delete")?;
-    Ok(())
+    drop(copy);
+    drop(moment);
+    // What deleted rows left in the file is no part of a copy.
+    scrub::whole(to)
 }
 
 /// Refuses a place that is taken.

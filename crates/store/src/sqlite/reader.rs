@@ -11,6 +11,7 @@ use rusqlite::Connection;
 use super::backup::{self, Progress};
 use super::export::{self, Each, Evidence};
 use super::lock::DirectoryLock;
+use super::mark::{self, Before};
 use super::orgs::Orgs;
 use super::readers::{self, Patience};
 use super::verify::{self, Verdict};
@@ -180,7 +181,7 @@ impl Reader {
 
     /// Replays all evidence and compares.
     pub fn verify(&self, report: &mut dyn FnMut(u64, u64)) -> Result<Verdict, StoreError> {
-        verify::run(&self.connection, report)
+        verify::run(&self.connection, &Before::read(&self.path), report)
     }
 
     /// Copies the database to a new file; what is there is never overwritten.
@@ -197,6 +198,8 @@ impl Reader {
             part.push(suffix);
             backup::is_free(Path::new(&part))?;
         }
+        // What a store that is no longer there had acknowledged says nothing about the copy.
+        let _ = std::fs::remove_file(mark::path(to));
         backup::copy(&self.connection, to, report)
     }
 
