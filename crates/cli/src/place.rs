@@ -198,6 +198,8 @@ pub(crate) fn failure(error: &StoreError) -> Failure {
         | StoreError::Older { .. }
         | StoreError::Foreign(_)
         | StoreError::Io { .. }
+        | StoreError::GaveWay
+        | StoreError::Vanished(_)
         | StoreError::RolledBack(_) => failure,
     }
 }

@@ -10,6 +10,7 @@ use renown_store::{Clock, Closed, EventId, Retention, Store, StoreError};
 use renown_telemetry::prices::Prices;
 use uuid::Uuid;
 
+use crate::error::log_vanished;
 use crate::feed::{Changed, Feed};
 use crate::keys::KeyRing;
 use crate::measure::Measures;
@@ -61,7 +62,27 @@ pub struct Api {
     pub(crate) telemetry: Telemetry,
     started: Instant,
     sequence: Sequence,
-    ready: tokio::sync::Mutex<Option<(Instant, Result<(), String>)>>,
+    ready: tokio::sync::Mutex<Option<(Instant, Result<(), NotReady>)>>,
+}
+
+/// Why a write would not be durable now.
+#[derive(Clone, Debug)]
+pub(crate) struct NotReady {
+    /// For the log; none if it was logged already.
+    pub(crate) cause: Option<String>,
+    /// For the caller; none if the cause may name what is nobody's business.
+    pub(crate) shown: Option<String>,
+}
+
+impl NotReady {
+    fn of(error: &StoreError) -> Self {
+        let text = error.to_string();
+        if log_vanished(error) {
+            Self { cause: None, shown: Some(text) }
+        } else {
+            Self { cause: Some(text), shown: None }
+        }
+    }
 }
 
 impl Api {
@@ -131,12 +152,12 @@ impl Api {
     }
 
     /// Whether a write would be durable now, or why not.
-    pub(crate) async fn ready(&self) -> Result<(), String> {
+    pub(crate) async fn ready(&self) -> Result<(), NotReady> {
         let mut ready = self.ready.lock().await;
         match &*ready {
             Some((at, answer)) if at.elapsed() < READY_FOR => answer.clone(),
             _ => {
-                let answer = self.store.ready().await.map_err(|error| error.to_string());
+                let answer = self.store.ready().await.map_err(|error| NotReady::of(&error));
                 *ready = Some((Instant::now(), answer.clone()));
                 answer
             }
@@ -150,7 +171,9 @@ impl Api {
                 Ok(true) => {}
                 Ok(false) => return,
                 Err(error) => {
-                    tracing::warn!(%error, "could not delete what is to be forgotten, trying again");
+                    if !log_vanished(&error) {
+                        tracing::warn!(%error, "could not delete what is to be forgotten, trying again");
+                    }
                     tokio::time::sleep(TEND_AGAIN_AFTER).await;
                 }
             }
@@ -169,7 +192,9 @@ impl Api {
                 }
                 Err(error) => {
                     // They are still open, and looked for again.
-                    tracing::warn!(%error, "could not close sessions");
+                    if !log_vanished(&error) {
+                        tracing::warn!(%error, "could not close sessions");
+                    }
                     return;
                 }
             }

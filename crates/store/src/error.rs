@@ -50,6 +50,8 @@ pub enum StoreError {
         /// What the system said.
         source: std::io::Error,
     },
+    /// A long read stopped because an erasure waited for it.
+    GaveWay,
     /// A file of the open store was deleted, moved or replaced, so that no write is accepted any more. The text says which.
     Vanished(String),
     /// A transaction failed, and with it every write that it held. The text is the reason.
@@ -77,6 +79,7 @@ impl StoreError {
             | Self::Missing(_)
             | Self::Foreign(_)
             | Self::NoOrganization(_)
+            | Self::GaveWay
             | Self::Vanished(_)
             | Self::Io { .. } => false,
         }
@@ -115,6 +118,9 @@ impl fmt::Display for StoreError {
             Self::Damaged(what) => write!(f, "the database is damaged: {what}"),
             Self::Sqlite(source) => write!(f, "the database refused: {source}"),
             Self::Io { doing, source } => write!(f, "{doing}: {source}"),
+            Self::GaveWay => {
+                f.write_str("the read was stopped: an erasure waited for it to end, run it again")
+            }
             Self::Vanished(what) => write!(
                 f,
                 "{what} while the store was open, so writes are refused until it is opened again: stop this process, put the \
@@ -140,6 +146,7 @@ impl std::error::Error for StoreError {
             | Self::Missing(_)
             | Self::Foreign(_)
             | Self::NoOrganization(_)
+            | Self::GaveWay
             | Self::Vanished(_)
             | Self::Damaged(_) => None,
         }

@@ -21,6 +21,7 @@ mod admin;
 mod agents;
 mod backup;
 mod export;
+mod give_way;
 mod guard;
 mod identities;
 mod lock;

@@ -9,7 +9,7 @@ use hyper::header::{CONTENT_TYPE, HeaderValue};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::api::Api;
+use crate::api::{Api, NotReady};
 use crate::error::{ApiError, Code, ErrorBody, json};
 
 /// The server answers.
@@ -46,9 +46,12 @@ pub(crate) struct ReadyReply {
 pub(crate) async fn ready(State(api): State<Arc<Api>>) -> Result<Response, ApiError> {
     match api.ready().await {
         Ok(()) => Ok(json(StatusCode::OK, &ReadyReply { status: "ready" })),
-        Err(error) => {
-            tracing::warn!(error, "not ready");
-            Err(ApiError::new(Code::StoreUnavailable, "the store cannot write now"))
+        Err(NotReady { cause, shown }) => {
+            if let Some(error) = cause {
+                tracing::warn!(error, "not ready");
+            }
+            let shown = shown.map(|shown| format!(": {shown}")).unwrap_or_default();
+            Err(ApiError::new(Code::StoreUnavailable, format!("the store cannot write now{shown}")))
         }
     }
 }

@@ -133,7 +133,7 @@ fn keep_copy(connection: &Connection, path: &Path, version: i64) -> Result<PathB
         }
         copy = named(format!(".{number}"));
     }
-    backup::copy(connection, &copy, &mut |_| {})?;
+    backup::copy(connection, None, &copy, &mut |_| {})?;
     Ok(copy)
 }
 

@@ -28,6 +28,7 @@ use renown_core::reputation::{Evaluation, Tally, WINDOW_SIZE, Window};
 use renown_core::units::Micros;
 use rusqlite::{Connection, OptionalExtension, Row};
 
+use super::give_way::GiveWay;
 use super::mark::Before;
 use super::orgs::OrgKey;
 use super::rows;
@@ -125,10 +126,11 @@ struct Settled {
 pub(super) fn run(
     connection: &Connection,
     before: &Before,
+    give_way: &GiveWay,
     report: &mut dyn FnMut(u64, u64),
 ) -> Result<Verdict, StoreError> {
     // No value of a damaged row may end the process that looks for damage.
-    let verdict = catch_unwind(AssertUnwindSafe(|| check(connection, before, report)));
+    let verdict = catch_unwind(AssertUnwindSafe(|| check(connection, before, give_way, report)));
     let unreadable = || StoreError::Damaged("its evidence cannot be replayed".to_owned());
     verdict.unwrap_or_else(|_| Err(unreadable())).map_err(unreadable_values)
 }
@@ -158,6 +160,7 @@ fn unreadable_values(error: StoreError) -> StoreError {
 fn check(
     connection: &Connection,
     before: &Before,
+    give_way: &GiveWay,
     report: &mut dyn FnMut(u64, u64),
 ) -> Result<Verdict, StoreError> {
     let moment = connection.unchecked_transaction()?;
@@ -192,6 +195,7 @@ fn check(
             return Ok(Err(name(&moment, agent, Some(row.get(0)?), found)));
         }
         verified.evaluations += 1;
+        give_way.check()?;
         if verified.evaluations.is_multiple_of(10_000) {
             report(verified.evaluations, total);
         }

@@ -2,13 +2,14 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::Duration;
 
 use renown_core::session_metrics::{Signals, Trace};
 use renown_core::units::Unit;
 use renown_store::sqlite::{FILE, Reader, Sqlite, clean};
 use renown_store::{
     AdminStore, AgentQuery, EventQuery, IdentityStore, NewEvaluation, NewSignals, NewTrace, Retention,
-    RunStore, SessionStore, Store,
+    RunStore, SessionStore, Store, StoreError,
 };
 
 use crate::dice::Dice;
@@ -71,12 +72,12 @@ fn write(store: &Sqlite, agent: usize, round: usize, dice: &mut Dice) {
     wait(store.add_signals(&org, &session.parse().unwrap(), signals, None)).unwrap();
 }
 
-const AGENTS: usize = 28;
+const AGENTS: usize = 20;
 
 /// Many agents that write in turn, so that their rows lie on the same pages and pages split again and again.
 fn fill(store: &Sqlite, hand: &Hand) -> Dice {
     let mut dice = Dice(17);
-    for round in 0..10 {
+    for round in 0..5 {
         for agent in 0..AGENTS {
             write(store, agent, round, &mut dice);
         }
@@ -128,7 +129,7 @@ fn no_byte_of_many_erased_agents_is_left_while_others_write_and_read() {
             });
         }
         let writer = scope.spawn(|| {
-            for round in 10.. {
+            for round in 5.. {
                 for agent in (0..AGENTS).filter(|agent| !is_doomed(*agent)) {
                     write(&store, agent, round, &mut dice);
                 }
@@ -190,6 +191,34 @@ fn an_erasure_without_a_server_leaves_nothing_either() {
     assert_erased(scratch.path());
     wait_clean(scratch.path());
     verify(scratch.path()).unwrap();
+}
+
+#[test]
+fn a_long_read_of_another_process_gives_way() {
+    let (scratch, hand) = (Scratch::new("erasure"), Hand::at_noon());
+    let store = open(scratch.path(), &hand);
+    fill(&store, &hand);
+    let reader = Reader::open(scratch.path()).unwrap().give_way_after(Duration::ZERO);
+    let mut rows = 0;
+    let ended = reader.each_evaluation(&default_org(), &mut |_| {
+        if rows == 0 {
+            erase(&store);
+            tend(&store);
+        }
+        rows += 1;
+        true
+    });
+    assert!(matches!(ended, Err(StoreError::GaveWay)), "{ended:?} after {rows} rows");
+    wait_clean(scratch.path());
+    assert_erased(scratch.path());
+    let mut left = 0;
+    reader
+        .each_evaluation(&default_org(), &mut |_| {
+            left += 1;
+            true
+        })
+        .unwrap();
+    assert!(left > 0, "the next read is not disturbed");
 }
 
 #[test]
