@@ -11,8 +11,8 @@
 //! reputation event that follows from it.
 //!
 //! Before that the structure of the file is checked (`PRAGMA integrity_check`: every page, every index against its table), so that the
-//! replay walks over sound pages only. After it the seals are computed again and the rows are counted; last of all the replay names
-//! what it finds better than a seal can.
+//! replay walks over sound pages only. After it the seals are computed again and the rows are counted. They come last because the replay
+//! names what it finds better than a seal can.
 
 mod identities;
 mod runs;
