@@ -41,7 +41,8 @@ pub(super) struct Guard {
 }
 
 impl Guard {
-    /// Watches the lock, the database, its log and the index of that. Connections have to be open, so that all are there.
+    /// Watches the lock, the database, its log and the index of that. Connections have to be open, so that all are there; where the system
+    /// of files allows no write-ahead log there is none to watch.
     pub(super) fn new(lock: &DirectoryLock, file: &DatabaseFile, path: &Path) -> Result<Self, StoreError> {
         let mut watched = Vec::new();
         for (path, metadata) in [(lock.path(), lock.handle().metadata()), (path, file.handle().metadata())] {
@@ -52,8 +53,9 @@ impl Guard {
             let mut beside = path.as_os_str().to_owned();
             beside.push(suffix);
             let beside = PathBuf::from(beside);
-            let metadata = beside.metadata().map_err(StoreError::io(beside.display().to_string()))?;
-            watched.push(Watched { path: beside, id: id(&metadata) });
+            if let Ok(metadata) = beside.metadata() {
+                watched.push(Watched { path: beside, id: id(&metadata) });
+            }
         }
         Ok(Self { watched, found: None })
     }

@@ -161,22 +161,6 @@ impl<'c> Log<'c> {
         })
     }
 
-    /// Fails if files of the store are not where they were. What is in the write-ahead log is moved into the database then: if only the log
-    /// is gone, nothing is lost.
-    pub(super) fn check_files(&mut self) -> Result<(), StoreError> {
-        let was_quiet = self.guard.is_quiet();
-        self.guard.check().inspect_err(|_| {
-            if was_quiet {
-                let _ = self.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
-            }
-        })
-    }
-
-    /// Whether the files may hold bytes of erased agents.
-    pub(super) fn is_to_clean(&self) -> bool {
-        self.cleaning.is_wanted()
-    }
-
     /// Begins a transaction, at a time that is not before any other.
     pub(super) fn begin(&mut self) -> Result<(), StoreError> {
         let now = (self.clock)();

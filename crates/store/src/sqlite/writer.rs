@@ -46,12 +46,6 @@ const CHECKPOINT_REST_PAGES: i64 = 1000;
 /// How large the file of the write-ahead log stays when there is little in it.
 const LOG_BYTES_KEPT: i64 = 256 << 20;
 
-/// How long is waited for a write before the next part of the file is cleaned of what erased agents left.
-const CLEAN_EVERY: Duration = Duration::from_millis(2);
-
-/// How often the files of the store are looked at while nothing is written.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
-
 /// A write that waits for its transaction.
 trait Work: Send {
     /// How many evaluations it holds.
@@ -199,8 +193,7 @@ fn begin(log: &mut Log<'_>) -> Result<(), StoreError> {
 
 fn serve(log: &mut Log<'_>, writes: &Receiver<Box<dyn Work>>, between: impl Fn()) {
     loop {
-        let wait = if log.is_to_clean() { CLEAN_EVERY } else { SETTLE_EVERY.min(LOOK_EVERY) };
-        match writes.recv_timeout(wait) {
+        match writes.recv_timeout(log.clean_after().unwrap_or(SETTLE_EVERY)) {
             Ok(first) => transact(log, gather(first, writes)),
             Err(RecvTimeoutError::Timeout) => {
                 let _ = log.check_files();
@@ -210,9 +203,7 @@ fn serve(log: &mut Log<'_>, writes: &Receiver<Box<dyn Work>>, between: impl Fn()
         if log.wants_settling() {
             keep_house(log);
         }
-        if log.is_to_clean() {
-            log.clean();
-        }
+        log.clean();
         between();
     }
     keep_house(log);

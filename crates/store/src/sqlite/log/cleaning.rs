@@ -24,6 +24,9 @@ use crate::sqlite::scrub::{DatabaseFile, Scrub};
 use crate::sqlite::writer::BUSY_TIME_MAX;
 use crate::sqlite::{directory, seal};
 
+/// How long is waited for writes between two parts.
+const PART_EVERY: Duration = Duration::from_millis(2);
+
 /// How often an empty log is tried for, while somebody reads an older state.
 const TRY_EVERY: Duration = Duration::from_millis(50);
 
@@ -60,10 +63,6 @@ impl Cleaning {
     /// Another erased agent has no rows left.
     pub(super) fn want(&mut self) {
         self.is_wanted = true;
-    }
-
-    pub(in crate::sqlite) fn is_wanted(&self) -> bool {
-        self.is_wanted
     }
 }
 
@@ -135,8 +134,17 @@ pub(in crate::sqlite) fn note_clean(
 }
 
 impl Log<'_> {
-    /// Does a part of the cleaning, if it can. Not inside a transaction. What fails is tried again.
+    /// How long a write may be waited for before the next part is cleaned; none if nothing is to be cleaned.
+    pub(in crate::sqlite) fn clean_after(&self) -> Option<Duration> {
+        let wait = if self.cleaning.tried_at.is_some() { TRY_EVERY } else { PART_EVERY };
+        self.cleaning.is_wanted.then_some(wait)
+    }
+
+    /// Does a part of the cleaning, if there is anything to clean and it can. Not inside a transaction. What fails is tried again.
     pub(in crate::sqlite) fn clean(&mut self) {
+        if !self.cleaning.is_wanted {
+            return;
+        }
         let now = Instant::now();
         let tried_at = self.cleaning.tried_at;
         if tried_at.is_some_and(|tried_at| now.duration_since(tried_at) < TRY_EVERY) {
