@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::process::ExitCode;
 
-use renown_store::sqlite::{Sqlite, compact};
+use renown_store::sqlite::{Sqlite, clean, system_clock, upgrade_copies};
 use renown_store::{AdminStore, Retention};
 
 use crate::args::ForgetArgs;
@@ -24,9 +24,13 @@ pub(crate) fn run(args: &ForgetArgs) -> Result<ExitCode, Failure> {
     } else {
         let place = args.place.resolve()?;
         let store = place.write(PURPOSE)?;
+        let copies = upgrade_copies(&place.file).map_err(|error| place::failure(&error))?;
         erase(&store, args)?;
         drop(store);
-        compact(&place.file, PURPOSE).map_err(|error| place::failure(&error))?;
+        clean(&place.file, PURPOSE, &system_clock()).map_err(|error| place::failure(&error))?;
+        for copy in copies.iter().filter(|copy| !copy.exists()) {
+            failure::note(&format!("deleted {}, a copy from before an upgrade", copy.display()));
+        }
         "is erased"
     };
     printed(writeln!(io::stdout().lock(), "{} {said}", printable(agent)))

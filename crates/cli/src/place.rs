@@ -205,6 +205,8 @@ pub(crate) fn failure(error: &StoreError) -> Failure {
         | StoreError::Foreign(_)
         | StoreError::Clock(_)
         | StoreError::Io { .. }
+        | StoreError::GaveWay
+        | StoreError::Vanished(_)
         | StoreError::RolledBack(_) => failure,
     }
 }

@@ -82,6 +82,12 @@ async fn start(
             failure
         }
     })?;
+    if let Some(lost) = store.lost() {
+        failure::warn(&format!(
+            "{lost}; the write-ahead log was cut off or deleted, or an older copy of the database was put in its place; \
+             `renown verify --repair` accepts the loss"
+        ));
+    }
     let store: Arc<dyn Store> = Arc::new(store);
     let keys = first_keys(store.as_ref()).await?;
     let limits = Settings {

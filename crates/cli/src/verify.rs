@@ -1,9 +1,9 @@
-//! `renown verify`: is every stored score what the evidence gives?
+//! `renown verify`: is every stored row what was written, and every stored score what the evidence gives?
 
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use renown_store::sqlite::Reader;
+use renown_store::sqlite::{Lost, Reader};
 
 use crate::args::VerifyArgs;
 use crate::failure::{self, Failure};
@@ -27,6 +27,9 @@ pub(crate) fn run(args: &VerifyArgs, quiet: bool) -> Result<ExitCode, Failure> {
         if repaired.damaged > 0 {
             let damaged = counted(repaired.damaged, "agent");
             failure::warn(&format!("{damaged} cannot be made again, since evaluations of them are missing"));
+        }
+        if repaired.lost != Lost::default() {
+            failure::warn(&format!("{}; accepted as lost", repaired.lost));
         }
     }
     match check(&place.read()?, quiet)? {

@@ -10,6 +10,7 @@ use renown_store::{Clock, ClockError, Closed, EventId, Ready, Retention, Store, 
 use renown_telemetry::prices::Prices;
 use uuid::Uuid;
 
+use crate::error::{Code, log_vanished};
 use crate::feed::{Changed, Feed};
 use crate::keys::KeyRing;
 use crate::measure::Measures;
@@ -50,18 +51,25 @@ pub(crate) struct OtlpPorts {
     pub(crate) grpc: Option<u16>,
 }
 
-/// Why the store takes no writes.
-#[derive(Clone)]
+/// Why a write would not be durable now.
+#[derive(Clone, Debug)]
 pub(crate) struct NotReady {
-    /// What an operator reads in the log.
-    pub(crate) cause: String,
-    /// What the clock shows, where that is the reason.
-    pub(crate) clock: Option<ClockError>,
+    /// For the log. `None` if it was logged already.
+    pub(crate) cause: Option<String>,
+    /// For the caller: the code and the words, without a cause that may name what is nobody's business.
+    pub(crate) answer: (Code, String),
 }
 
 impl NotReady {
     fn of(error: &StoreError) -> Self {
-        Self { cause: error.to_string(), clock: error.clock() }
+        let (text, unavailable) = (error.to_string(), "the store cannot write now");
+        if let Some(clock) = error.clock() {
+            Self { cause: Some(text), answer: (Code::Clock, clock.to_string()) }
+        } else if log_vanished(error) {
+            Self { cause: None, answer: (Code::StoreUnavailable, format!("{unavailable}: {text}")) }
+        } else {
+            Self { cause: Some(text), answer: (Code::StoreUnavailable, unavailable.to_owned()) }
+        }
     }
 }
 
@@ -176,7 +184,9 @@ impl Api {
                 Ok(true) => {}
                 Ok(false) => return,
                 Err(error) => {
-                    tracing::warn!(%error, "could not delete what is to be forgotten, trying again");
+                    if !log_vanished(&error) {
+                        tracing::warn!(%error, "could not delete what is to be forgotten, trying again");
+                    }
                     tokio::time::sleep(TEND_AGAIN_AFTER).await;
                 }
             }
@@ -195,7 +205,9 @@ impl Api {
                 }
                 Err(error) => {
                     // They are still open, and looked for again.
-                    tracing::warn!(%error, "could not close sessions");
+                    if !log_vanished(&error) {
+                        tracing::warn!(%error, "could not close sessions");
+                    }
                     return;
                 }
             }

@@ -193,10 +193,23 @@ impl From<ClockError> for ApiError {
     }
 }
 
+/// Logs that files of the store vanished, once: every write fails from then on. Whether it is about that.
+pub(crate) fn log_vanished(error: &StoreError) -> bool {
+    static LOGGED: std::sync::Once = std::sync::Once::new();
+    if error.is_vanished() {
+        LOGGED.call_once(|| tracing::error!(%error, "no more writes are accepted"));
+    }
+    error.is_vanished()
+}
+
 impl From<StoreError> for ApiError {
     fn from(error: StoreError) -> Self {
         if let Some(clock) = error.clock() {
             return clock.into();
+        }
+        if log_vanished(&error) {
+            let error = "the files of the store are not where they were, so no writes are accepted; GET /ready says which";
+            return Self::new(Code::StoreUnavailable, error);
         }
         match error {
             StoreError::Overloaded => {
@@ -214,6 +227,8 @@ impl From<StoreError> for ApiError {
             | StoreError::Damaged(_)
             | StoreError::Sqlite(_)
             | StoreError::Io { .. }
+            | StoreError::GaveWay
+            | StoreError::Vanished(_)
             | StoreError::RolledBack(_) => {
                 tracing::error!(%error, "the store could not answer");
                 let error = "the store cannot do this now; a write may be sent again with the same evaluation_id or Idempotency-Key";

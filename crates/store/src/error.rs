@@ -54,6 +54,10 @@ pub enum StoreError {
         /// What the system said.
         source: std::io::Error,
     },
+    /// A long read stopped because an erasure waited for it.
+    GaveWay,
+    /// A file of the open store was deleted, moved or replaced, so that no write is accepted any more. The text says which.
+    Vanished(String),
     /// A transaction failed, and with it every write that it held. The text is the reason.
     RolledBack(std::sync::Arc<StoreError>),
 }
@@ -80,6 +84,8 @@ impl StoreError {
             | Self::NoOrganization(_)
             | Self::Damaged(_)
             | Self::Sqlite(_)
+            | Self::GaveWay
+            | Self::Vanished(_)
             | Self::Io { .. } => None,
         }
     }
@@ -100,8 +106,15 @@ impl StoreError {
             | Self::Foreign(_)
             | Self::Clock(_)
             | Self::NoOrganization(_)
+            | Self::GaveWay
+            | Self::Vanished(_)
             | Self::Io { .. } => false,
         }
+    }
+
+    /// Whether files of the store are not where they were when it was opened.
+    pub fn is_vanished(&self) -> bool {
+        matches!(self, Self::Vanished(_)) || matches!(self, Self::RolledBack(reason) if reason.is_vanished())
     }
 }
 
@@ -129,6 +142,14 @@ impl fmt::Display for StoreError {
             Self::Damaged(what) => write!(f, "the database is damaged: {what}"),
             Self::Sqlite(source) => write!(f, "the database refused: {source}"),
             Self::Io { doing, source } => write!(f, "{doing}: {source}"),
+            Self::GaveWay => {
+                f.write_str("the read was stopped: an erasure waited for it to end, run it again")
+            }
+            Self::Vanished(what) => write!(
+                f,
+                "{what} while the store was open, so writes are refused until it is opened again: stop this process, put the \
+                 file back or restore a backup, then start it again"
+            ),
             Self::RolledBack(reason) => reason.fmt(f),
         }
     }
@@ -150,6 +171,8 @@ impl std::error::Error for StoreError {
             | Self::Foreign(_)
             | Self::Clock(_)
             | Self::NoOrganization(_)
+            | Self::GaveWay
+            | Self::Vanished(_)
             | Self::Damaged(_) => None,
         }
     }

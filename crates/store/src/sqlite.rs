@@ -3,6 +3,9 @@
 //! | module | is |
 //! |---|---|
 //! | `schema` | the tables, their version and upgrades |
+//! | `seal` | the checksum of every row |
+//! | `scrub` | overwrites what deleted rows left in the file |
+//! | `mark` | how much was acknowledged, in a file of its own |
 //! | `writer` | the thread that commits everything waiting as one transaction, and the checkpoints beside it |
 //! | `log` | what a transaction does |
 //! | `reader` | a data directory, read beside whoever writes to it |
@@ -12,14 +15,18 @@
 //! | `standings` | what they do not hold yet, and the sums of hot agents, in memory |
 //! | `backup`, `verify` | a consistent copy, and every score made again |
 //! | `lock` | one process per data directory |
+//! | `guard` | notices when files vanish under an open store |
 
 mod admin;
 mod agents;
 mod backup;
 mod export;
+mod give_way;
+mod guard;
 mod identities;
 mod lock;
 mod log;
+mod mark;
 mod orgs;
 mod reader;
 mod readers;
@@ -27,12 +34,14 @@ mod rows;
 mod runs;
 mod salts;
 mod schema;
+mod scrub;
+mod seal;
 mod sessions;
 mod standings;
 mod verify;
 mod writer;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use renown_core::ids::{AgentId, OrgId};
@@ -41,9 +50,12 @@ use renown_core::time::Timestamp;
 use rusqlite::Transaction;
 
 use self::agents::AgentState;
+use self::guard::Guard;
 use self::lock::DirectoryLock;
+use self::log::cleaning::{copies, empty_log, last_unclean, note_clean, remove_copies};
 use self::orgs::Orgs;
 use self::readers::{Patience, Readers};
+use self::scrub::{DatabaseFile, Scrub};
 use self::standings::Standings;
 use self::writer::Writer;
 use crate::clock::{Clock, Ready};
@@ -58,6 +70,7 @@ pub use crate::clock::system_clock;
 pub use backup::Progress;
 pub use export::{Each, Evidence};
 pub use log::Repaired;
+pub use mark::Lost;
 pub use reader::Reader;
 pub use verify::{Difference, Verdict, Verified};
 
@@ -73,6 +86,9 @@ pub struct Sqlite {
     orgs: Arc<Orgs>,
     standings: Arc<Standings>,
     clock: Clock,
+    lost: Option<Lost>,
+    /// Closed after every connection: with any handle of a file the system closes all locks on it.
+    _file: Arc<DatabaseFile>,
     _lock: DirectoryLock,
 }
 
@@ -90,25 +106,62 @@ impl Sqlite {
         let lock = DirectoryLock::take(directory(path), purpose)?;
         let mut connection = writer::connect(path).map_err(|error| foreign(error, path))?;
         schema::upgrade(&mut connection, path, &schema::STEPS)?;
+        let file = Arc::new(DatabaseFile::open(path)?);
+        let lost = mark::Before::read(path).lost(&connection)?;
+        if let Some(lost) = lost {
+            mark::note(&connection, lost)?;
+        }
         let (orgs, standings) = (Arc::new(Orgs::load(&connection)?), Arc::new(Standings::new()));
         let writer = Writer::start(
+            path,
+            Arc::clone(&file),
+            Guard::new(&lock, &file, path)?,
             connection,
             writer::connect(path)?,
             Arc::clone(&orgs),
             Arc::clone(&standings),
             Arc::clone(&clock),
         )?;
-        Ok(Self { readers: Readers::start(path)?, writer, orgs, standings, clock, _lock: lock })
+        Ok(Self {
+            readers: Readers::start(path)?,
+            writer,
+            orgs,
+            standings,
+            clock,
+            lost,
+            _file: file,
+            _lock: lock,
+        })
+    }
+
+    /// The acknowledged writes that were found missing when the store was opened, and were not accepted as lost since
+    /// ([`Sqlite::repair`]).
+    pub fn lost(&self) -> Option<Lost> {
+        self.lost
     }
 }
 
-/// Writes a database anew, without the room that deleted rows left: what was deleted is overwritten when it is, but pages that were
-/// put together anew may keep bytes of it between their rows until then. Nobody else may have it open.
-pub fn compact(path: &Path, purpose: &str) -> Result<(), StoreError> {
+/// The copies of a database that upgrades kept beside it. An erasure deletes them when they hold the agent.
+pub fn upgrade_copies(path: &Path) -> Result<Vec<PathBuf>, StoreError> {
+    copies(&path.canonicalize().unwrap_or_else(|_| path.to_owned()))
+}
+
+/// Overwrites every byte that erased agents left in a database, and deletes the copies that hold them. Nobody else may have it open.
+pub fn clean(path: &Path, purpose: &str, clock: &Clock) -> Result<(), StoreError> {
+    let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let _lock = DirectoryLock::take(directory(path), purpose)?;
+    // First, so that it is closed last.
+    let file = DatabaseFile::open(path)?;
     let connection = writer::connect(path)?;
-    connection.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)")?;
-    Ok(())
+    if !empty_log(&connection, writer::BUSY_TIME_MAX)? {
+        let busy = std::io::Error::other("another process reads it, try again when that has ended");
+        return Err(StoreError::io(path.display().to_string())(busy));
+    }
+    let last = last_unclean(&connection)?;
+    let mut scrub = Scrub::new();
+    while !scrub.step(&file, &[])? {}
+    remove_copies(&connection, path, last)?;
+    note_clean(&connection, i64::MAX, clock()?.millis())
 }
 
 impl Sqlite {

@@ -3,6 +3,7 @@
 mod agents;
 mod backup;
 mod config;
+mod damage;
 mod doctor;
 mod failures;
 mod first_start;

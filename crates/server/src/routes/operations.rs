@@ -12,7 +12,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::api::{Api, NotReady, OtlpPorts};
-use crate::error::{ApiError, Code, ErrorBody, json};
+use crate::error::{ApiError, ErrorBody, json};
 
 /// The server answers.
 #[derive(Serialize, ToSchema)]
@@ -59,10 +59,11 @@ pub(crate) struct ReadyReply {
 pub(crate) async fn ready(State(api): State<Arc<Api>>) -> Result<Response, ApiError> {
     match api.ready().await {
         Ok(Ready { standstill }) => Ok(json(StatusCode::OK, &ReadyReply { status: "ready", standstill })),
-        Err(NotReady { cause, clock }) => {
-            tracing::warn!(error = cause, "not ready");
-            let unavailable = || ApiError::new(Code::StoreUnavailable, "the store cannot write now");
-            Err(clock.map_or_else(unavailable, ApiError::from))
+        Err(NotReady { cause, answer: (code, error) }) => {
+            if let Some(error) = cause {
+                tracing::warn!(error, "not ready");
+            }
+            Err(ApiError::new(code, error))
         }
     }
 }

@@ -205,7 +205,7 @@ mod tests {
                 VALUES (1, 0, 'x', 1794744000000, 1794744000000, 29912400);
             WITH RECURSIVE places(seq) AS (SELECT 0 UNION ALL SELECT seq + 1 FROM places WHERE seq < 20000)
             INSERT INTO evaluations SELECT seq, 0, 1, nullif(seq - 1, -1), 'e' || seq, 1, 0, 0, NULL, NULL, '[]',
-                1794744000000, 1794744000000, 0, 0, zeroblob(16) FROM places;";
+                1794744000000, 1794744000000, 0, 0, zeroblob(16), 0 FROM places;";
         connection.execute_batch(log).unwrap();
 
         let steps = Arc::new(AtomicUsize::new(0));

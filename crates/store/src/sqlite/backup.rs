@@ -9,10 +9,15 @@ use std::path::Path;
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};
 
+use super::give_way::GiveWay;
+use super::scrub;
 use crate::error::StoreError;
 
 /// How many pages are copied at a time, between two reports.
 const PAGES_AT_ONCE: std::ffi::c_int = 4096;
+
+/// How often a copy begins again for an erasure.
+const ATTEMPTS_MAX: usize = 5;
 
 /// How far a copy is.
 #[derive(Clone, Copy, Debug)]
@@ -26,6 +31,7 @@ pub struct Progress {
 /// Copies the database of a connection to a new file.
 pub(super) fn copy(
     connection: &Connection,
+    give_way: Option<&GiveWay>,
     to: &Path,
     report: &mut dyn FnMut(Progress),
 ) -> Result<(), StoreError> {
@@ -35,7 +41,14 @@ pub(super) fn copy(
     let unfinished = Path::new(&unfinished);
     // What a copy that was cut off has left.
     let _ = std::fs::remove_file(unfinished);
-    let done = write(connection, unfinished, report).and_then(|()| {
+    let mut written = write(connection, give_way, unfinished, report);
+    for _ in 1..ATTEMPTS_MAX {
+        if matches!(written, Err(StoreError::GaveWay)) {
+            let _ = std::fs::remove_file(unfinished);
+            written = write(connection, give_way, unfinished, report);
+        }
+    }
+    let done = written.and_then(|()| {
         let shown = format!("{}", to.display());
         File::open(unfinished).and_then(|file| file.sync_all()).map_err(StoreError::io(shown.clone()))?;
         // A link, unlike a new name, never takes the place of a file that has come meanwhile.
@@ -49,7 +62,12 @@ pub(super) fn copy(
     })
 }
 
-fn write(connection: &Connection, to: &Path, report: &mut dyn FnMut(Progress)) -> Result<(), StoreError> {
+fn write(
+    connection: &Connection,
+    give_way: Option<&GiveWay>,
+    to: &Path,
+    report: &mut dyn FnMut(Progress),
+) -> Result<(), StoreError> {
     let moment = connection.unchecked_transaction()?;
     // A transaction sees the database from its first read on.
     moment.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get::<_, i64>(0))?;
@@ -68,6 +86,7 @@ fn write(connection: &Connection, to: &Path, report: &mut dyn FnMut(Progress)) -
             if step == StepResult::Done {
                 break;
             }
+            give_way.map_or(Ok(()), GiveWay::check)?;
             if step != StepResult::More {
                 return Err(StoreError::Damaged(format!("the copy stopped: {step:?}")));
             }
@@ -77,7 +96,10 @@ fn write(connection: &Connection, to: &Path, report: &mut dyn FnMut(Progress)) -
     // A copy is one file, also for those who only read it: a database with a write-ahead log cannot be read without
     // files beside it. Whoever opens it for writing turns the log on again.
     copy.pragma_update(None, "journal_mode", "delete")?;
-    Ok(())
+    drop(copy);
+    drop(moment);
+    // What deleted rows left in the file is no part of a copy.
+    scrub::whole(to)
 }
 
 /// Refuses a place that is taken.

@@ -2,6 +2,7 @@
 
 use rusqlite::{Connection, Row, params};
 
+use super::give_way::GiveWay;
 use super::orgs::OrgKey;
 use super::readers::Patience;
 use super::{identities, rows, runs, sessions};
@@ -54,6 +55,7 @@ pub(super) fn count(connection: &Connection, org: OrgKey, evidence: Evidence) ->
 
 fn walk<T>(
     connection: &Connection,
+    give_way: &GiveWay,
     sql: &str,
     params: impl rusqlite::Params,
     read: impl Fn(&Row<'_>) -> Result<T, StoreError>,
@@ -63,6 +65,7 @@ fn walk<T>(
     let mut select = moment.prepare(sql)?;
     let mut rows = select.query(params)?;
     while let Some(row) = rows.next()? {
+        give_way.check()?;
         if !each(read(row)?) {
             break;
         }
@@ -72,30 +75,38 @@ fn walk<T>(
 
 pub(super) fn evaluations(
     connection: &Connection,
+    give_way: &GiveWay,
     org: OrgKey,
     each: &mut Each<'_, Event>,
 ) -> Result<(), StoreError> {
     let (Seq(first), Seq(end)) = org.places();
     let sql = format!("{} WHERE e.seq >= ?1 AND e.seq < ?2 ORDER BY e.seq", rows::EVENT);
-    walk(connection, &sql, [first, end], rows::event, each)
+    walk(connection, give_way, &sql, [first, end], rows::event, each)
 }
 
-pub(super) fn runs(connection: &Connection, org: OrgKey, each: &mut Each<'_, Run>) -> Result<(), StoreError> {
+pub(super) fn runs(
+    connection: &Connection,
+    give_way: &GiveWay,
+    org: OrgKey,
+    each: &mut Each<'_, Run>,
+) -> Result<(), StoreError> {
     let sql = format!("{} WHERE r.org = ?1 ORDER BY r.run", runs::RUN);
-    walk(connection, &sql, params![org], runs::run, each)
+    walk(connection, give_way, &sql, params![org], runs::run, each)
 }
 
 pub(super) fn reputation_events(
     connection: &Connection,
+    give_way: &GiveWay,
     org: OrgKey,
     each: &mut Each<'_, ReputationEvent>,
 ) -> Result<(), StoreError> {
     let sql = format!("{} WHERE +e.org = ?1 ORDER BY e.event", identities::EVENT);
-    walk(connection, &sql, params![org], identities::event, each)
+    walk(connection, give_way, &sql, params![org], identities::event, each)
 }
 
 pub(super) fn sessions(
     connection: &Connection,
+    give_way: &GiveWay,
     org: OrgKey,
     each: &mut Each<'_, StoredSession>,
 ) -> Result<(), StoreError> {
@@ -105,5 +116,5 @@ pub(super) fn sessions(
         let session = sessions::session(connection, row)?;
         sessions::traced(connection, session, &Patience::ENDLESS)
     };
-    walk(connection, &sql, params![org], read, each)
+    walk(connection, give_way, &sql, params![org], read, each)
 }

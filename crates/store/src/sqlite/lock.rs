@@ -3,13 +3,14 @@
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::error::StoreError;
 
 /// The lock on a data directory, held as long as this lives.
 pub(super) struct DirectoryLock {
-    _file: File,
+    file: File,
+    path: PathBuf,
 }
 
 impl DirectoryLock {
@@ -39,7 +40,17 @@ impl DirectoryLock {
             .set_len(0)
             .and_then(|()| file.rewind())
             .and_then(|()| write!(file, "process {} ({purpose})", std::process::id()));
-        Ok(Self { _file: file })
+        Ok(Self { file, path })
+    }
+
+    /// The file that is locked.
+    pub(super) fn handle(&self) -> &File {
+        &self.file
+    }
+
+    /// Where it was found.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
     }
 }
 

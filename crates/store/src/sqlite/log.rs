@@ -6,6 +6,7 @@
 //! forgotten. Until then none is let go, since only they know what the transaction has done.
 
 mod admin;
+pub(super) mod cleaning;
 mod closing;
 mod graves;
 mod held;
@@ -21,7 +22,6 @@ mod tend;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use std::time::Instant;
 
 use lru::LruCache;
 use renown_core::ids::{AgentId, OrgId};
@@ -32,6 +32,8 @@ use rusqlite::{Connection, Statement, params};
 pub use self::repair::Repaired;
 pub(super) use self::settle::SETTLE_EVERY;
 use super::agents::{self, AgentState};
+use super::guard::Guard;
+use super::mark::Waterline;
 use super::orgs::{OrgKey, Orgs};
 use super::rows;
 use super::salts::Salts;
@@ -74,6 +76,7 @@ impl Agent {
 /// The statements and the state of the writer.
 pub(super) struct Log<'c> {
     connection: &'c Connection,
+    waterline: Waterline,
     orgs: Arc<Orgs>,
     standings: Arc<Standings>,
     clock: Clock,
@@ -93,10 +96,8 @@ pub(super) struct Log<'c> {
     latency_sources: HashMap<OrgKey, LatencySource>,
     /// The agents that the open transaction has erased.
     erased: HashSet<AgentKey>,
-    /// An agent is gone, and the write-ahead log may still have pages of it.
-    holds_erased_pages: bool,
-    /// When it was last tried to begin a new one.
-    new_log_tried: Option<Instant>,
+    cleaning: cleaning::Cleaning,
+    guard: Guard,
     sweep: tend::Sweep,
     sessions: held::HeldSessions,
     /// Sessions that were closed because there were too many, of which nobody was told yet.
@@ -118,9 +119,13 @@ impl<'c> Log<'c> {
         orgs: Arc<Orgs>,
         standings: Arc<Standings>,
         clock: Clock,
+        waterline: Waterline,
+        cleaning: cleaning::Cleaning,
+        guard: Guard,
     ) -> Result<Self, StoreError> {
         Ok(Self {
             connection,
+            waterline,
             orgs,
             standings,
             clock,
@@ -136,8 +141,8 @@ impl<'c> Log<'c> {
             new_orgs: Vec::new(),
             latency_sources: HashMap::new(),
             erased: HashSet::new(),
-            holds_erased_pages: rows::has_tombstones(connection)?,
-            new_log_tried: None,
+            cleaning,
+            guard,
             sweep: tend::Sweep::default(),
             sessions: held::HeldSessions::new(),
             closed_early: Vec::new(),
@@ -146,11 +151,12 @@ impl<'c> Log<'c> {
             commit: connection.prepare("COMMIT")?,
             insert_evaluation: connection.prepare(
                 "INSERT INTO evaluations (seq, org, agent, previous, evaluation_id, passed, latency_us, gate_us, \
-                 agent_us, tool, gates, created_at, accepted_at, score, evaluations, salt) \
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
+                 agent_us, tool, gates, created_at, accepted_at, score, evaluations, salt, seal) \
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, \
+                 renown_seal(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16))",
             )?,
             insert_record: connection
-                .prepare("INSERT OR IGNORE INTO session_records (session, at_ns, key, record) VALUES (?1, ?2, ?3, ?4)")?,
+                .prepare("INSERT OR IGNORE INTO session_records (session, at_ns, key, record, seal) VALUES (?1, ?2, ?3, ?4, renown_seal(?1, ?2, ?3, ?4))")?,
             insert_name: connection
                 .prepare("INSERT OR IGNORE INTO session_names (session, name) VALUES (?1, ?2)")?,
             reached: None,
@@ -189,7 +195,9 @@ impl<'c> Log<'c> {
 
     /// Makes everything durable, and only then shows it to readers.
     pub(super) fn commit(&mut self) -> Result<(), StoreError> {
+        self.waterline.raise(self.connection)?;
         self.commit.raw_execute()?;
+        self.waterline.commit(self.connection);
         for (name, key) in self.new_orgs.drain(..) {
             self.orgs.add(name, key);
         }
@@ -219,6 +227,7 @@ impl<'c> Log<'c> {
         if !self.connection.is_autocommit() {
             let _ = self.connection.execute_batch("ROLLBACK");
         }
+        self.waterline.roll_back(self.connection);
         self.new_orgs.clear();
         self.next_seq.clear();
         self.latency_sources.clear();
@@ -326,6 +335,7 @@ impl<'c> Log<'c> {
             standing.eval_count,
             salt,
         ])?;
+        self.waterline.count_evaluation();
         if let Some(window) = &mut agent.window {
             window.push(evaluation);
         }

@@ -1,6 +1,7 @@
 //! A data directory, read beside whoever writes to it.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use renown_core::identity::Windows;
 use renown_core::ids::{AgentId, IdentityId, OrgId, RunId, SessionId, SpecId};
@@ -10,7 +11,9 @@ use rusqlite::Connection;
 
 use super::backup::{self, Progress};
 use super::export::{self, Each, Evidence};
+use super::give_way::GiveWay;
 use super::lock::DirectoryLock;
+use super::mark::{self, Before};
 use super::orgs::Orgs;
 use super::readers::{self, Patience};
 use super::verify::{self, Verdict};
@@ -49,6 +52,7 @@ pub struct Reader {
     connection: Connection,
     orgs: Orgs,
     path: PathBuf,
+    give_way: GiveWay,
 }
 
 impl Reader {
@@ -69,7 +73,15 @@ impl Reader {
             found => return Err(StoreError::Older { found, known: schema::VERSION }),
         }
         let orgs = Orgs::load(&connection)?;
-        Ok(Self { connection, orgs, path: path.to_owned() })
+        Ok(Self { connection, orgs, path: path.to_owned(), give_way: GiveWay::new(path) })
+    }
+
+    /// How long an erasure waits for a long read of this reader, which then fails with [`StoreError::GaveWay`]: 20 seconds, unless this says
+    /// otherwise.
+    #[must_use]
+    pub fn give_way_after(mut self, after: Duration) -> Self {
+        self.give_way.set_after(after);
+        self
     }
 
     /// The latest time that was given to anything.
@@ -156,12 +168,12 @@ impl Reader {
 
     /// Every evaluation of an organization, the first accepted first.
     pub fn each_evaluation(&self, org: &OrgId, each: &mut Each<'_, Event>) -> Result<(), StoreError> {
-        export::evaluations(&self.connection, self.orgs.get(org)?, each)
+        export::evaluations(&self.connection, &self.give_way, self.orgs.get(org)?, each)
     }
 
     /// Every run of an organization, the first accepted first.
     pub fn each_run(&self, org: &OrgId, each: &mut Each<'_, Run>) -> Result<(), StoreError> {
-        export::runs(&self.connection, self.orgs.get(org)?, each)
+        export::runs(&self.connection, &self.give_way, self.orgs.get(org)?, each)
     }
 
     /// Every reputation event of an organization, the first accepted first.
@@ -170,12 +182,12 @@ impl Reader {
         org: &OrgId,
         each: &mut Each<'_, ReputationEvent>,
     ) -> Result<(), StoreError> {
-        export::reputation_events(&self.connection, self.orgs.get(org)?, each)
+        export::reputation_events(&self.connection, &self.give_way, self.orgs.get(org)?, each)
     }
 
     /// Every session of an organization, with its traces, the first that was heard of first.
     pub fn each_session(&self, org: &OrgId, each: &mut Each<'_, StoredSession>) -> Result<(), StoreError> {
-        export::sessions(&self.connection, self.orgs.get(org)?, each)
+        export::sessions(&self.connection, &self.give_way, self.orgs.get(org)?, each)
     }
 
     /// Every key.
@@ -185,12 +197,12 @@ impl Reader {
 
     /// Replays all evidence and compares.
     pub fn verify(&self, report: &mut dyn FnMut(u64, u64)) -> Result<Verdict, StoreError> {
-        verify::run(&self.connection, report)
+        verify::run(&self.connection, &Before::read(&self.path), &self.give_way, report)
     }
 
     /// Copies the database to a new file; what is there is never overwritten.
     pub fn backup(&self, to: &Path, report: &mut dyn FnMut(Progress)) -> Result<(), StoreError> {
-        backup::copy(&self.connection, to, report)
+        backup::copy(&self.connection, Some(&self.give_way), to, report)
     }
 
     /// Copies the database to the place of a store that is not there yet, and holds its directory meanwhile. What a store
@@ -202,7 +214,9 @@ impl Reader {
             part.push(suffix);
             backup::is_free(Path::new(&part))?;
         }
-        backup::copy(&self.connection, to, report)
+        // What a store that is no longer there had acknowledged says nothing about the copy.
+        let _ = std::fs::remove_file(mark::path(to));
+        backup::copy(&self.connection, Some(&self.give_way), to, report)
     }
 
     /// The version of its schema, and its size in bytes.

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 use tokio::sync::oneshot;
 
+use super::seal;
 use super::writer::plan_once;
 use crate::Reply;
 use crate::error::StoreError;
@@ -80,6 +81,7 @@ const FLAGS: OpenFlags = OpenFlags::SQLITE_OPEN_READ_ONLY.union(OpenFlags::SQLIT
 fn set_up(connection: Connection) -> Result<Connection, StoreError> {
     connection.busy_timeout(Duration::from_secs(5))?;
     plan_once(&connection)?;
+    seal::register(&connection)?;
     connection.pragma_update(None, "query_only", true)?;
     // Thousands of bytes when negative: 2 MB a reader. What is hot is in the cache of the system anyway.
     connection.pragma_update(None, "cache_size", -2000)?;

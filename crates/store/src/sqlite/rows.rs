@@ -350,8 +350,3 @@ pub(super) fn latest(connection: &Connection) -> Result<Timestamp, StoreError> {
     )?;
     Ok(latest.and_then(|at| Timestamp::from_millis(at).ok()).unwrap_or(Timestamp::MIN))
 }
-
-/// Whether anything was ever erased.
-pub(super) fn has_tombstones(connection: &Connection) -> Result<bool, StoreError> {
-    Ok(connection.query_row("SELECT EXISTS (SELECT 1 FROM tombstones)", [], |row| row.get(0))?)
-}

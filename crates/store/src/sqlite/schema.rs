@@ -24,6 +24,8 @@
 //! - A session without a `session_id` is forgotten and waits to be deleted, like those of an agent that is no more.
 //! - `agents` holds what can be made again from the evaluations: the sums of the window. `renown verify` does so. Up to
 //!   which place of its organization's log a row is current is in `orgs.settled`.
+//! - `seal` is the checksum of a row, and `marks` holds the counts of rows and of writes; see `seal` and `mark`.
+//! - `tombstones.clean_at` is when no byte of the erased agent was left in the files; see `scrub`.
 
 mod steps;
 
@@ -31,9 +33,9 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 
-use super::backup;
+use super::{backup, seal};
 use crate::error::StoreError;
-use steps::{FIRST, FOURTH, SECOND, THIRD};
+use steps::{FIFTH, FIRST, FOURTH, SECOND, THIRD};
 
 /// "Rnwn", so that a file of another program is told apart from ours.
 const APPLICATION_ID: i64 = 0x526e_776e;
@@ -45,26 +47,29 @@ pub(super) const MINUTE_MS: i64 = 60_000;
 pub(super) const SEQ_BITS: u32 = 40;
 
 /// The version that this release writes.
-pub(super) const VERSION: i64 = 4;
+pub(super) const VERSION: i64 = 5;
 
 /// Step `n` of this list makes version `n + 1` of version `n`; the first makes version 1 of an empty file.
-pub(super) const STEPS: [&str; 4] = [FIRST, SECOND, THIRD, FOURTH];
+pub(super) const STEPS: [&str; 5] = [FIRST, SECOND, THIRD, FOURTH, FIFTH];
+
+/// The first version whose rows are sealed.
+const SEALED_FROM: i64 = 5;
 
 /// Brings the database at a path to the version of the last step.
 pub(super) fn upgrade(connection: &mut Connection, path: &Path, steps: &[&str]) -> Result<(), StoreError> {
     let known = i64::try_from(steps.len()).unwrap_or(i64::MAX);
+    seal::register(connection)?;
     let found = check(connection, path, known)?;
     if found == known {
         return Ok(());
     }
     let copy = if found > 0 { Some(keep_copy(connection, path, found)?) } else { None };
     let steps = steps.iter().skip(usize::try_from(found).unwrap_or_default());
-    take(connection, steps, known).map_err(|error| {
+    take(connection, steps, found, known).inspect_err(|_| {
         // What was copied is still there, and the next attempt makes another.
         if let Some(copy) = copy {
             let _ = std::fs::remove_file(copy);
         }
-        error.into()
     })
 }
 
@@ -72,15 +77,28 @@ pub(super) fn upgrade(connection: &mut Connection, path: &Path, steps: &[&str]) 
 fn take<'a>(
     connection: &mut Connection,
     steps: impl Iterator<Item = &'a &'a str>,
+    found: i64,
     version: i64,
-) -> rusqlite::Result<()> {
+) -> Result<(), StoreError> {
     let transaction = connection.transaction()?;
     for step in steps {
         transaction.execute_batch(step)?;
     }
     transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
     transaction.pragma_update(None, "user_version", version)?;
-    transaction.commit()
+    if found < SEALED_FROM && version >= SEALED_FROM {
+        seal::seal_rows(&transaction)?;
+    }
+    if version >= SEALED_FROM {
+        seal::seal_schema(&transaction)?;
+        // The copy that was just kept has nothing of who is erased by now.
+        transaction.execute(
+            "INSERT OR REPLACE INTO marks (name, value) SELECT 'copied', coalesce(max(tombstone), 0) FROM tombstones \
+             WHERE done_at IS NOT NULL",
+            [],
+        )?;
+    }
+    Ok(transaction.commit()?)
 }
 
 /// The version of a database that may be opened; 0 if it is empty.
@@ -115,7 +133,7 @@ fn keep_copy(connection: &Connection, path: &Path, version: i64) -> Result<PathB
         }
         copy = named(format!(".{number}"));
     }
-    backup::copy(connection, &copy, &mut |_| {})?;
+    backup::copy(connection, None, &copy, &mut |_| {})?;
     Ok(copy)
 }
 

@@ -9,20 +9,27 @@
 //! A run has to have the score that its report gives against the baseline that is kept with it, and the sums of each identity's
 //! minutes, hours and days those of its events. A session has to have the state that its records give, and one that is closed the
 //! reputation event that follows from it.
+//!
+//! Before that the structure of the file is checked (`PRAGMA integrity_check`: every page, every index against its table), so that the
+//! replay walks over sound pages only. After it the seals are computed again and the rows are counted. They come last because the replay
+//! names what it finds better than a seal can.
 
 mod identities;
 mod runs;
+mod seals;
 mod sessions;
 
 use std::collections::HashMap;
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use renown_core::ids::{IdError, OrgId};
 use renown_core::reputation::{Evaluation, Tally, WINDOW_SIZE, Window};
 use renown_core::units::Micros;
 use rusqlite::{Connection, OptionalExtension, Row};
 
-use super::backup;
+use super::give_way::GiveWay;
+use super::mark::Before;
 use super::orgs::OrgKey;
 use super::rows;
 use super::schema::MINUTE_MS;
@@ -114,11 +121,51 @@ struct Settled {
     last_accepted: Option<i64>,
 }
 
-/// Replays all evidence, up to the first difference. `report` hears how many evaluations are done, of how many.
-pub(super) fn run(connection: &Connection, report: &mut dyn FnMut(u64, u64)) -> Result<Verdict, StoreError> {
+/// Checks the file, replays all evidence up to the first difference, and compares every seal. `report` hears how many evaluations are
+/// done, of how many.
+pub(super) fn run(
+    connection: &Connection,
+    before: &Before,
+    give_way: &GiveWay,
+    report: &mut dyn FnMut(u64, u64),
+) -> Result<Verdict, StoreError> {
+    // No value of a damaged row may end the process that looks for damage.
+    let verdict = catch_unwind(AssertUnwindSafe(|| check(connection, before, give_way, report)));
+    let unreadable = || StoreError::Damaged("its evidence cannot be replayed".to_owned());
+    verdict.unwrap_or_else(|_| Err(unreadable())).map_err(unreadable_values)
+}
+
+/// A value that a column cannot hold, or a sum that no sum of written values can be, is damage here.
+fn unreadable_values(error: StoreError) -> StoreError {
+    use rusqlite::Error::{
+        FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, QueryReturnedNoRows, Utf8Error,
+    };
+    match error {
+        StoreError::Sqlite(
+            FromSqlConversionFailure(..)
+            | IntegralValueOutOfRange(..)
+            | InvalidColumnType(..)
+            | QueryReturnedNoRows
+            | Utf8Error(..),
+        ) => StoreError::Damaged(error.to_string()),
+        StoreError::Sqlite(ref sqlite)
+            if sqlite.sqlite_error_code() == Some(rusqlite::ErrorCode::Unknown) =>
+        {
+            StoreError::Damaged(error.to_string())
+        }
+        other => other,
+    }
+}
+
+fn check(
+    connection: &Connection,
+    before: &Before,
+    give_way: &GiveWay,
+    report: &mut dyn FnMut(u64, u64),
+) -> Result<Verdict, StoreError> {
     let moment = connection.unchecked_transaction()?;
+    seals::check_structure(&moment)?;
     let total: u64 = moment.query_row("SELECT count(*) FROM evaluations", [], |row| row.get(0))?;
-    backup::check(&moment)?;
     let mut verified = Verified::default();
     let mut agents: HashMap<i64, Replayed> = HashMap::new();
     let mut select = moment.prepare(
@@ -143,6 +190,7 @@ pub(super) fn run(connection: &Connection, report: &mut dyn FnMut(u64, u64)) -> 
             return Ok(Err(name(&moment, agent, Some(row.get(0)?), found)));
         }
         verified.evaluations += 1;
+        give_way.check()?;
         if verified.evaluations.is_multiple_of(10_000) {
             report(verified.evaluations, total);
         }
@@ -160,10 +208,14 @@ pub(super) fn run(connection: &Connection, report: &mut dyn FnMut(u64, u64)) -> 
         };
     }
     report(verified.evaluations, total);
-    Ok(match verdict {
-        Some(difference) => Err(difference),
-        None => Ok(verified),
-    })
+    if let Some(difference) = verdict {
+        return Ok(Err(difference));
+    }
+    seals::compare(&moment)?;
+    match before.lost(&moment)? {
+        Some(lost) => Err(StoreError::Damaged(lost.to_string())),
+        None => Ok(Ok(verified)),
+    }
 }
 
 type Found = (&'static str, String, String);

@@ -19,8 +19,13 @@ use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 use tokio::sync::oneshot;
 
+use super::guard::Guard;
+use super::log::cleaning::Cleaning;
 use super::log::{Log, SETTLE_EVERY, TRANSACTION_MAX};
+use super::mark::Waterline;
 use super::orgs::Orgs;
+use super::scrub::DatabaseFile;
+use super::seal;
 use super::standings::Standings;
 use crate::Reply;
 use crate::clock::Clock;
@@ -99,6 +104,9 @@ pub(super) struct Writer {
 impl Writer {
     /// Starts the writer on its connection, and the checkpointer on another.
     pub(super) fn start(
+        path: &Path,
+        file: Arc<DatabaseFile>,
+        guard: Guard,
         connection: Connection,
         checkpoints: Connection,
         orgs: Arc<Orgs>,
@@ -107,22 +115,26 @@ impl Writer {
     ) -> Result<Self, StoreError> {
         let (queue, writes) = sync_channel(QUEUE_MAX);
         let (started, has_started) = sync_channel(1);
+        let waterline = Waterline::open(&connection, path)?;
+        let cleaning = Cleaning::new(&connection, path, file)?;
         let signals = Arc::new(Signals::default());
         let of_checkpointer = Arc::clone(&signals);
         let checkpointer = spawn("renown-checkpoint", move || checkpoint(&checkpoints, &of_checkpointer))?;
         let checkpoints = Checkpoints { signals, thread: checkpointer.thread().clone() };
-        let thread = spawn("renown-writer", move || match Log::new(&connection, orgs, standings, clock) {
-            Ok(mut log) => {
-                let _ = started.send(begin(&mut log));
-                serve(&mut log, &writes, || {
-                    checkpoints.log_has_grown();
-                    if checkpoints.signals.nearly_moved.swap(false, Ordering::Relaxed) {
-                        let _ = passive(&connection);
-                    }
-                });
-            }
-            Err(error) => {
-                let _ = started.send(Err(error));
+        let thread = spawn("renown-writer", move || {
+            match Log::new(&connection, orgs, standings, clock, waterline, cleaning, guard) {
+                Ok(mut log) => {
+                    let _ = started.send(begin(&mut log));
+                    serve(&mut log, &writes, || {
+                        checkpoints.log_has_grown();
+                        if checkpoints.signals.nearly_moved.swap(false, Ordering::Relaxed) {
+                            let _ = passive(&connection);
+                        }
+                    });
+                }
+                Err(error) => {
+                    let _ = started.send(Err(error));
+                }
             }
         })?;
         let started = Self { queue: Some(queue), threads: vec![thread, checkpointer] };
@@ -186,22 +198,17 @@ fn begin(log: &mut Log<'_>) -> Result<(), StoreError> {
 
 fn serve(log: &mut Log<'_>, writes: &Receiver<Box<dyn Work>>, between: impl Fn()) {
     loop {
-        let first = if log.is_settled() && !log.is_to_begin_anew() {
-            writes.recv().map_err(RecvTimeoutError::from)
-        } else {
-            writes.recv_timeout(SETTLE_EVERY)
-        };
-        match first {
+        match writes.recv_timeout(log.clean_after().unwrap_or(SETTLE_EVERY)) {
             Ok(first) => transact(log, gather(first, writes)),
-            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Timeout) => {
+                let _ = log.check_files();
+            }
             Err(RecvTimeoutError::Disconnected) => break,
         }
         if log.wants_settling() {
             keep_house(log);
         }
-        if log.is_to_begin_anew() {
-            log.begin_new_log();
-        }
+        log.clean();
         between();
     }
     keep_house(log);
@@ -233,6 +240,7 @@ fn transact(log: &mut Log<'_>, mut group: Vec<Box<dyn Work>>) {
 }
 
 fn apply(log: &mut Log<'_>, group: &mut [Box<dyn Work>]) -> Result<(), StoreError> {
+    log.check_files()?;
     // Only if settling failed after the last transaction.
     if log.is_far_behind() {
         log.settle().map_err(StoreError::RolledBack)?;
@@ -318,6 +326,7 @@ pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
     let connection = Connection::open(path)?;
     connection.busy_timeout(BUSY_TIME_MAX)?;
     plan_once(&connection)?;
+    seal::register(&connection)?;
     connection.pragma_update(None, "journal_mode", "wal")?;
     connection.pragma_update(None, "synchronous", synchronous())?;
     // On macOS a plain fsync does not reach the disk.

@@ -3,8 +3,10 @@
 mod crash;
 mod damage;
 mod disk;
+mod flips;
 mod queue;
 mod restart;
+mod vanished;
 
 use std::path::PathBuf;
 use std::process::Command;

@@ -1,17 +1,15 @@
 //! What is erased is gone, from the bytes of the file too, and what is too old goes without changing a score.
 
-use std::fs;
-
 use renown_core::identity::identity_of;
 use renown_core::ids::AgentId;
-use renown_store::sqlite::compact;
 use renown_store::{
     AdminStore, EventQuery, IdentityStore, Outcome, PublicationChange, Retention, RunQuery, RunStore, Store,
     Submitted,
 };
 
 use crate::support::{
-    Hand, Scratch, at, default_org, evaluation, evaluations, event, ids, once, open, run, verify, wait,
+    Hand, Scratch, at, behind_the_back, default_org, evaluation, evaluations, event, ids, occurrences, once,
+    open, run, verify, wait, wait_clean,
 };
 
 const DAY_MS: i64 = 86_400_000;
@@ -60,12 +58,6 @@ fn tend(store: &dyn Store, retention: Retention) {
     while wait(store.tend(retention)).unwrap() {}
 }
 
-/// How often a text stands in the files of a data directory.
-fn occurrences(scratch: &Scratch, text: &str) -> usize {
-    let files = fs::read_dir(scratch.path()).unwrap().map(|file| fs::read(file.unwrap().path()).unwrap());
-    files.map(|bytes| bytes.windows(text.len()).filter(|found| *found == text.as_bytes()).count()).sum()
-}
-
 #[test]
 fn nothing_of_an_erased_agent_is_left_and_others_stay_as_they_are() {
     let (scratch, hand) = (Scratch::new("erased"), Hand::at_noon());
@@ -74,7 +66,7 @@ fn nothing_of_an_erased_agent_is_left_and_others_stay_as_they_are() {
     write(&*store, "kept", 40);
     write(&*store, "doomed-agent", 0);
     let kept = seen(&*store, "kept");
-    assert!(occurrences(&scratch, "doomed-agent") > 1000);
+    assert!(occurrences(scratch.path(), "doomed-agent") > 1000);
 
     assert!(wait(store.erase(&default_org(), &"doomed-agent".parse().unwrap())).unwrap());
     assert!(!seen(&*store, "doomed-agent").contains("doomed"), "it is gone at once");
@@ -90,11 +82,12 @@ fn nothing_of_an_erased_agent_is_left_and_others_stay_as_they_are() {
     assert_eq!(tombstones.iter().map(|tombstone| tombstone.erased).collect::<Vec<_>>(), [1, 1301 + 30 + 700]);
     assert!(tombstones.iter().all(|tombstone| tombstone.done_at.is_some()));
     assert!(!wait(store.erase(&default_org(), &"doomed-agent".parse().unwrap())).unwrap(), "there is none");
+    wait_clean(scratch.path());
+    assert_eq!(occurrences(scratch.path(), "doomed"), 0, "not a byte, while the store runs");
     drop(store);
-    compact(&scratch.database(), "a test").unwrap();
     verify(scratch.path()).unwrap();
-    assert_eq!(occurrences(&scratch, "doomed"), 0, "not a byte");
-    assert!(occurrences(&scratch, "evaluation-kept") > 0);
+    assert_eq!(occurrences(scratch.path(), "doomed"), 0, "not a byte");
+    assert!(occurrences(scratch.path(), "evaluation-kept") > 0);
 }
 
 #[test]
@@ -106,7 +99,7 @@ fn an_erasure_that_was_cut_off_goes_on_after_a_restart() {
     assert!(wait(store.tend(Retention::default())).unwrap());
     drop(store);
     verify(scratch.path()).unwrap();
-    assert!(occurrences(&scratch, "doomed") > 0);
+    assert!(occurrences(scratch.path(), "doomed") > 0);
     let store = open(scratch.path(), &hand);
     // The last place was an erased one, and is not given again.
     let before =
@@ -116,10 +109,10 @@ fn an_erasure_that_was_cut_off_goes_on_after_a_restart() {
     let after = wait(store.events(&default_org(), EventQuery { limit: 1, ..EventQuery::default() })).unwrap();
     assert!(after.events[0].seq.0 >= 1301, "{:?}", after.events[0].seq);
     tend(&*store, Retention::default());
+    wait_clean(scratch.path());
     drop(store);
-    compact(&scratch.database(), "a test").unwrap();
     verify(scratch.path()).unwrap();
-    assert_eq!(occurrences(&scratch, "doomed"), 0);
+    assert_eq!(occurrences(scratch.path(), "doomed"), 0);
 }
 
 #[test]
@@ -245,7 +238,7 @@ fn an_agent_that_cannot_be_read_can_be_erased() {
     write(&*store, "doomed", 900);
     wait(store.append(&default_org(), evaluations("other", "o", 30), None)).unwrap();
     drop(store);
-    let damage = rusqlite::Connection::open(scratch.database()).unwrap();
+    let damage = behind_the_back(&scratch.database());
     damage.execute("DELETE FROM evaluations WHERE evaluation_id = 'evaluation-doomed-700'", []).unwrap();
     damage.execute("UPDATE agents SET evaluations = 501 WHERE name = 'doomed'", []).unwrap();
     drop(damage);

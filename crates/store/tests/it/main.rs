@@ -16,6 +16,7 @@ mod backup;
 mod behind;
 mod conformance;
 mod dice;
+mod erasure;
 mod failures;
 mod forget;
 mod replay;

@@ -2,9 +2,10 @@
 
 use renown_store::Store;
 use renown_store::sqlite::Difference;
-use rusqlite::Connection;
 
-use crate::support::{Hand, Scratch, default_org, evaluation, evaluations, key, open, verify, wait};
+use crate::support::{
+    Hand, Scratch, behind_the_back, default_org, evaluation, evaluations, key, open, verify, wait,
+};
 
 /// Two agents of the default organization and one of another; the fourth evaluation of `a` failed.
 fn log(scratch: &Scratch) {
@@ -21,7 +22,7 @@ fn difference(sql: &str) -> Difference {
     let scratch = Scratch::new("replay");
     log(&scratch);
     assert!(verify(scratch.path()).is_ok());
-    let database = Connection::open(scratch.database()).unwrap();
+    let database = behind_the_back(&scratch.database());
     assert_eq!(database.execute(sql, []).unwrap(), 1, "{sql}");
     drop(database);
     *verify(scratch.path()).expect_err(sql)

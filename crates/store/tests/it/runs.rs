@@ -6,7 +6,9 @@ use renown_core::units::Whole;
 use renown_store::sqlite::Sqlite;
 use renown_store::{IdentityStore, RunQuery, RunStore, Store};
 
-use crate::support::{Hand, Scratch, at, default_org, evaluations, event, open, run, verify, wait};
+use crate::support::{
+    Hand, Scratch, at, behind_the_back, default_org, evaluations, event, open, run, verify, wait,
+};
 
 const THREADS: i64 = 8;
 const EACH: i64 = 40;
@@ -79,7 +81,7 @@ fn what_is_missing_or_wrong_beside_the_evidence_is_made_again() {
     drop(store);
 
     let change = |sql: &str| {
-        let changed = rusqlite::Connection::open(scratch.database()).unwrap().execute(sql, []).unwrap();
+        let changed = behind_the_back(&scratch.database()).execute(sql, []).unwrap();
         assert!(changed > 0, "{sql}");
     };
     change(

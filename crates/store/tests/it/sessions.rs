@@ -2,14 +2,14 @@
 
 use renown_core::identity::{bridge_id, identity_of};
 use renown_core::ids::AgentId;
-use renown_store::sqlite::{Sqlite, compact};
+use renown_store::sqlite::{Sqlite, clean};
 use renown_store::{
     AdminStore, Closed, IdentityStore, NewSignals, ReputationEvent, Retention, SessionQuery, SessionStore,
     StoredSession,
 };
 use serde_json::Value;
 
-use crate::support::{Hand, Scratch, at, default_org, event, open, verify, wait};
+use crate::support::{Hand, Scratch, at, behind_the_back, default_org, event, open, verify, wait};
 use crate::telemetry::{batch, call, logs, prompt, tool};
 
 const MINUTE: i64 = 60_000;
@@ -191,7 +191,7 @@ fn what_is_kept_beside_the_records_is_compared_and_made_again() {
         closed(&store);
         drop(store);
         verify(scratch.path()).unwrap();
-        let database = rusqlite::Connection::open(scratch.database()).unwrap();
+        let database = behind_the_back(&scratch.database());
         assert!(database.execute(damage, []).unwrap() > 0, "{damage}");
         drop(database);
         let difference = verify(scratch.path()).expect_err(damage);
@@ -205,7 +205,7 @@ fn what_is_kept_beside_the_records_is_compared_and_made_again() {
 
 /// One session is left, and in the whole file nothing that is called doomed.
 fn doomed_are_gone(scratch: &Scratch) {
-    compact(&scratch.database(), "a test").unwrap();
+    clean(&scratch.database(), "a test", &Hand::at_noon().clock()).unwrap();
     assert_eq!(verify(scratch.path()).unwrap().sessions, 1);
     let bytes = std::fs::read(scratch.database()).unwrap();
     assert!(!bytes.windows(6).any(|found| found == b"doomed"), "not a byte");

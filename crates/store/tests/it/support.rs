@@ -14,6 +14,8 @@ use renown_store::sqlite::{FILE, Reader, Sqlite, Verdict};
 use renown_store::{
     Clock, ClockError, EventId, EventQuery, NewEvaluation, NewKey, NewReputationEvent, NewRun, Once, Store,
 };
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags};
 use uuid::Uuid;
 
 /// A new and empty directory that is removed when the test ends, whether it passes or not.
@@ -186,6 +188,28 @@ pub(crate) fn copy_killed(from: &Path, to: &Path) {
         let name = format!("{FILE}{suffix}");
         std::fs::copy(from.join(&name), to.join(&name)).unwrap();
     }
+}
+
+/// A connection that changes rows behind the back of the store: no trigger seals or counts what it does.
+pub(crate) fn behind_the_back(database: &Path) -> Connection {
+    let connection = Connection::open(database).unwrap();
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false).unwrap();
+    connection
+}
+
+/// Waits until no byte of erased agents is left, which the store sees to by itself.
+pub(crate) fn wait_clean(dir: &Path) {
+    let database = Connection::open_with_flags(dir.join(FILE), OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
+    let unclean = "SELECT count(*) FROM tombstones WHERE clean_at IS NULL";
+    while database.query_row(unclean, [], |row| row.get::<_, i64>(0)).unwrap() > 0 {
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+}
+
+/// How often a text is in the files of a data directory.
+pub(crate) fn occurrences(dir: &Path, text: &str) -> usize {
+    let files = std::fs::read_dir(dir).unwrap().map(|file| std::fs::read(file.unwrap().path()).unwrap());
+    files.map(|bytes| bytes.windows(text.len()).filter(|found| *found == text.as_bytes()).count()).sum()
 }
 
 /// Replays the evidence of a data directory.

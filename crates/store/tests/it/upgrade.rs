@@ -28,7 +28,7 @@ use crate::support::{Hand, Scratch, at, default_org, evaluation, event, key, onc
 use crate::telemetry::{batch, call, logs, prompt, spans, tool};
 
 /// Every version that a release has written.
-const VERSIONS: [i64; 4] = [1, 2, 3, 4];
+const VERSIONS: [i64; 5] = [1, 2, 3, 4, 5];
 
 fn fixture(version: i64, extension: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/fixtures/v{version}.{extension}"))

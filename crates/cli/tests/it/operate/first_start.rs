@@ -109,7 +109,7 @@ fn the_end_is_clean_also_while_somebody_has_a_connection_open() {
     let mut names: Vec<_> =
         fs::read_dir(&data).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
-    assert_eq!(names, ["renown.db", "renown.lock"], "all of the log is in the database");
+    assert_eq!(names, ["renown.db", "renown.db-mark", "renown.lock"], "all of the log is in the database");
     assert!(run(&["verify", "--data", &data]).good().starts_with("verified 20 evaluations of 1 agent"));
 }
 

@@ -124,7 +124,7 @@ impl Log<'_> {
         ] {
             self.connection.execute(update, [limit])?;
         }
-        self.connection.execute_batch("COMMIT")?;
+        self.commit()?;
         self.sessions = HeldSessions::new();
         Ok(())
     }

@@ -12,6 +12,7 @@ use crate::error::StoreError;
 use crate::evidence::Seq;
 use crate::sqlite::orgs::OrgKey;
 use crate::sqlite::rows;
+use crate::sqlite::seal::EVALUATION;
 
 /// How many rows are deleted at a time; of runs fewer, since they may be large.
 const AT_ONCE: usize = 500;
@@ -71,7 +72,9 @@ impl Log<'_> {
             "UPDATE tombstones SET erased = erased + ?2, done_at = ?3 WHERE tombstone = ?1",
         )?;
         update.execute(params![grave.tombstone, evidence, done_at])?;
-        self.holds_erased_pages |= done_at.is_some();
+        if done_at.is_some() {
+            self.cleaning.want();
+        }
         Ok(())
     }
 
@@ -158,10 +161,11 @@ impl Log<'_> {
     /// Makes the id of an evaluation free that lies in a grave; whether one did. Its row stays, since the chain goes through it.
     pub(super) fn free_evaluation_id(&self, org: OrgKey, id: &EvaluationId) -> Result<bool, StoreError> {
         // No id of ours has a `#`.
-        let mut update = self.connection.prepare_cached(
-            "UPDATE evaluations SET evaluation_id = '#' || seq WHERE org = ?1 AND evaluation_id = ?2 \
-             AND agent NOT IN (SELECT agent FROM agents)",
-        )?;
+        let sealed = EVALUATION.replace("evaluation_id", "'#' || seq");
+        let mut update = self.connection.prepare_cached(&format!(
+            "UPDATE evaluations SET evaluation_id = '#' || seq, seal = renown_seal({sealed}) \
+             WHERE org = ?1 AND evaluation_id = ?2 AND agent NOT IN (SELECT agent FROM agents)",
+        ))?;
         Ok(update.execute(params![org, id.as_str()])? > 0)
     }
 

@@ -98,7 +98,8 @@ impl Log<'_> {
             })?;
         let found: Vec<(i64, i64, Vec<u8>)> = found.collect::<Result<_, _>>()?;
         let mut update = self.connection.prepare_cached(
-            "UPDATE session_records SET record = ?4 WHERE session = ?1 AND at_ns = ?2 AND key = ?3",
+            "UPDATE session_records SET record = ?4, seal = renown_seal(session, at_ns, key, ?4) \
+             WHERE session = ?1 AND at_ns = ?2 AND key = ?3",
         )?;
         let id = naming.id.as_deref().unwrap_or_default();
         for (at_ns, key, record) in &found {

@@ -13,9 +13,10 @@ use crate::error::StoreError;
 use crate::evidence::Seq;
 use crate::runs::Scored;
 use crate::sqlite::agents::AgentState;
+use crate::sqlite::mark::{self, Lost};
 use crate::sqlite::runs::{RUN, baseline_of, run};
 use crate::sqlite::sessions::refold;
-use crate::sqlite::{identities, rows, verify};
+use crate::sqlite::{identities, rows, seal, verify};
 
 /// What was made again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,6 +31,8 @@ pub struct Repaired {
     pub identities: bool,
     /// Sessions whose state, or the event that they became, was another.
     pub sessions: u64,
+    /// Acknowledged writes that are missing, and are accepted as lost from here on.
+    pub lost: Lost,
 }
 
 impl Log<'_> {
@@ -41,7 +44,18 @@ impl Log<'_> {
             self.repair_identities()?;
         }
         let sessions = self.repair_sessions()?;
-        Ok(Repaired { runs, agents, damaged, identities, sessions })
+        let lost = self.accept_loss()?;
+        Ok(Repaired { runs, agents, damaged, identities, sessions, lost })
+    }
+
+    /// Forgets which writes are missing: nothing can bring them back, and what is found missing next is news again.
+    fn accept_loss(&self) -> Result<Lost, StoreError> {
+        let noted = |name| -> Result<u64, StoreError> {
+            Ok(u64::try_from(seal::mark(self.connection, name)?.unwrap_or_default()).unwrap_or_default())
+        };
+        let lost = Lost { evaluations: noted("lost.evaluations")?, writes: noted("lost.writes")? };
+        mark::note(self.connection, Lost::default())?;
+        Ok(lost)
     }
 
     /// Scores the runs that have no score, against what was known when they were accepted.

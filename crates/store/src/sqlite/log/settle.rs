@@ -1,4 +1,4 @@
-//! Brings the rows of agents up to the log.
+//! What the writer does between transactions: brings the rows of agents up to the log, and looks whether its files are where they were.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::sqlite::agents::{self, AgentState};
 use crate::sqlite::orgs::OrgKey;
 use crate::sqlite::schema::MINUTE_MS;
 
-/// How often the rows of agents are settled, while there are writes.
+/// How often the rows of agents are settled while there are writes, and how often the files are looked at while there are none.
 pub(in crate::sqlite) const SETTLE_EVERY: Duration = Duration::from_secs(1);
 
 /// When so many agents' rows are behind they are settled at once. With those of one more transaction, that is the most.
@@ -33,6 +33,17 @@ impl Log<'_> {
     /// Whether every row holds what the log says.
     pub(in crate::sqlite) fn is_settled(&self) -> bool {
         self.behind_count == 0
+    }
+
+    /// Fails if files of the store are not where they were. What is in the write-ahead log is moved into the database then: if only the log
+    /// is gone, nothing is lost.
+    pub(in crate::sqlite) fn check_files(&mut self) -> Result<(), StoreError> {
+        let was_quiet = self.guard.is_quiet();
+        self.guard.check().inspect_err(|_| {
+            if was_quiet {
+                let _ = self.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
+            }
+        })
     }
 
     /// Whether it is time to settle, by the clock of the store. What could not be settled is tried after every write, so that

@@ -1,10 +1,9 @@
 //! Deletes what is to be forgotten, a little at a time: first what erased agents left, then what has grown too old.
 //!
-//! What is deleted is overwritten with zeros (`secure_delete`), and when an agent is gone the write-ahead log begins anew, so that
-//! nothing of it is left in either file.
+//! What is deleted is overwritten with zeros (`secure_delete`). That reaches the rows themselves and not the bytes that they left elsewhere
+//! before; for an erased agent `cleaning` clears those too.
 
 use std::collections::HashMap;
-use std::time::{Duration, Instant};
 
 use renown_core::identity::Part;
 use renown_core::reputation::WINDOW_SIZE;
@@ -20,13 +19,9 @@ use crate::error::StoreError;
 use crate::evidence::Seq;
 use crate::sqlite::identities;
 use crate::sqlite::orgs::OrgKey;
-use crate::sqlite::writer::BUSY_TIME_MAX;
 
 /// How many rows are deleted, or looked at, at a time.
 const AT_ONCE: usize = 500;
-
-/// How often a new write-ahead log is tried for, while somebody reads the old one.
-const NEW_LOG_EVERY: Duration = Duration::from_secs(1);
 
 /// How many steps back along chains are taken at a time.
 const STEPS_AT_ONCE: usize = 20_000;
@@ -48,25 +43,6 @@ pub(super) struct Sweep {
 }
 
 impl Log<'_> {
-    /// Whether the write-ahead log has to begin anew.
-    pub(in crate::sqlite) fn is_to_begin_anew(&self) -> bool {
-        self.holds_erased_pages
-    }
-
-    /// Moves all of the write-ahead log into the database and empties its file, unless somebody reads it just now. Not inside
-    /// a transaction.
-    pub(in crate::sqlite) fn begin_new_log(&mut self) {
-        if self.new_log_tried.is_some_and(|tried| tried.elapsed() < NEW_LOG_EVERY) {
-            return;
-        }
-        self.new_log_tried = Some(Instant::now());
-        let _ = self.connection.busy_timeout(Duration::ZERO);
-        let is_busy =
-            self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, bool>(0));
-        self.holds_erased_pages = is_busy.unwrap_or(true);
-        let _ = self.connection.busy_timeout(BUSY_TIME_MAX);
-    }
-
     /// Deletes a little; whether there is more.
     pub(in crate::sqlite) fn tend(&mut self, retention: Retention) -> Result<bool, StoreError> {
         self.forget_replies()?;

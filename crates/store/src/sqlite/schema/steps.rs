@@ -1,5 +1,9 @@
 //! The steps from one version of the schema to the next. A step that was released never changes.
 
+mod fifth;
+
+pub(super) use self::fifth::FIFTH;
+
 /// The first version of the schema.
 pub(super) const FIRST: &str = "
 CREATE TABLE orgs (

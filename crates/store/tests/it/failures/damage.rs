@@ -9,7 +9,8 @@ use rusqlite::Connection;
 
 use super::hold;
 use crate::support::{
-    Hand, Scratch, copy_killed, default_org, evaluation, evaluations, ids, open, verify, wait,
+    Hand, Scratch, behind_the_back, copy_killed, default_org, evaluation, evaluations, ids, open, verify,
+    wait,
 };
 
 const PAGE: usize = 4096;
@@ -107,7 +108,7 @@ fn a_chain_that_does_not_go_back_is_damage_and_no_endless_walk() {
     for broken in ["previous = seq", "previous = seq + 1", "previous = 5000000"] {
         let scratch = Scratch::new("chain");
         log(&scratch);
-        let database = Connection::open(scratch.database()).unwrap();
+        let database = behind_the_back(&scratch.database());
         let sql = format!("UPDATE evaluations SET {broken} WHERE evaluation_id = 'hurt-150'");
         assert_eq!(database.execute(&sql, []).unwrap(), 1);
         drop(database);

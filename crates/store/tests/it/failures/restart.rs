@@ -5,7 +5,7 @@ use renown_store::Store;
 use crate::support::{Hand, Scratch, at, default_org, evaluation, ids, key, open, verify, wait};
 
 #[test]
-fn a_clean_end_leaves_one_file() {
+fn a_clean_end_leaves_no_log() {
     let scratch = Scratch::new("clean-end");
     let store = open(scratch.path(), &Hand::at_noon());
     wait(store.append(&default_org(), vec![evaluation("a", "x")], None)).unwrap();
@@ -13,8 +13,8 @@ fn a_clean_end_leaves_one_file() {
     drop(store);
     assert_eq!(
         scratch.names(),
-        ["renown.db", "renown.lock"],
-        "all is in the database, nothing in a log beside it"
+        ["renown.db", "renown.db-mark", "renown.lock"],
+        "all is in the database, nothing in a log beside it; the mark says how much"
     );
 }
 

@@ -1,0 +1,291 @@
+//! Overwrites what deleted rows leave in the database file, while it is in use.
+//!
+//! SQLite takes a deleted row out of its page and leaves its bytes: in the free blocks of the page, in the gap that a page keeps after its
+//! rows were moved to its neighbours, in pages on the free list, behind the end of a long value. `PRAGMA secure_delete` clears
+//! what a `DELETE` frees, but not what ordinary writes moved around before: of 20 erased agents 17 could still be read. `VACUUM` leaves
+//! nothing and copies the whole store.
+//!
+//! So after an erasure the file is read once from its beginning to its end, and every byte that belongs to nothing is set to zero, in place.
+//! Costs: one sequential read of the file (about a second for a gigabyte) and writes of the few pages with something to clear.
+//! Ordinary writes cost nothing more.
+//!
+//! **Why this is safe.** Only bytes that no reader of the page looks at are written, so a crash or a reader in the middle sees the same rows
+//! before and after. What is dead is decided by the page in the file, so nothing else may write to the file meanwhile: a step runs on
+//! the writer's thread between two transactions, after the whole write-ahead log was moved into the database and emptied. Then
+//! the file is the latest state, no reader uses an older one, and the checkpointer has nothing to move.
+//!
+//! **Why nothing comes back.** The writer drops its cached pages before each step, so what it writes afterwards follows from pages that
+//! were cleared. Rows are copied between pages one by one; only the root of a table is copied with its dead bytes, to or from a
+//! page below it, so these are cleared once more at the end.
+//!
+//! **Locks.** When a process closes any handle of a file, the system drops all its locks on that file, also those of SQLite. So this handle
+//! is opened once and lives longer than every connection ([`DatabaseFile`]).
+//!
+//! A page that does not parse is left alone: it is damaged, and `renown verify` says so. Files above 128 GiB are refused: there the first
+//! byte no longer tells a page of a tree from a page of a long value.
+
+mod page;
+
+use std::collections::HashSet;
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::Path;
+
+use self::page::{Kind, Parsed};
+use crate::error::StoreError;
+
+/// How much is read at a time between two transactions, in bytes.
+const STEP_BYTES: u64 = 64 << 20;
+
+/// Below this many pages no page number has a first byte that is the kind of a tree's page.
+const PAGES_MAX: u32 = 1 << 25;
+
+/// How many pages are read at once.
+const BLOCK_PAGES: u32 = 256;
+
+/// The database file, beside the connections to it. It must not be closed before they are.
+pub(super) struct DatabaseFile {
+    file: File,
+    shown: String,
+}
+
+/// What page 1 says about the file.
+#[derive(Clone, Copy)]
+struct Layout {
+    page_size: usize,
+    /// The part of a page that SQLite uses.
+    usable: usize,
+    pages: u32,
+    first_trunk: u32,
+}
+
+impl DatabaseFile {
+    pub(super) fn open(path: &Path) -> Result<Self, StoreError> {
+        let shown = path.display().to_string();
+        let file =
+            OpenOptions::new().read(true).write(true).open(path).map_err(StoreError::io(shown.clone()))?;
+        Ok(Self { file, shown })
+    }
+
+    /// The handle, to compare it with what its path leads to.
+    pub(super) fn handle(&self) -> &File {
+        &self.file
+    }
+
+    fn read(&self, at: u64, buffer: &mut [u8]) -> Result<(), StoreError> {
+        let mut file = &self.file;
+        let read = file.seek(SeekFrom::Start(at)).and_then(|_| file.read_exact(buffer));
+        read.map_err(StoreError::io(self.shown.clone()))
+    }
+
+    fn clear(&self, at: u64, length: usize) -> Result<(), StoreError> {
+        let mut file = &self.file;
+        let cleared = file.seek(SeekFrom::Start(at)).and_then(|_| file.write_all(&vec![0; length]));
+        cleared.map_err(StoreError::io(self.shown.clone()))
+    }
+
+    fn sync(&self) -> Result<(), StoreError> {
+        self.file.sync_data().map_err(StoreError::io(self.shown.clone()))
+    }
+
+    fn layout(&self) -> Result<Layout, StoreError> {
+        let mut header = [0; 100];
+        self.read(0, &mut header)?;
+        let page_size = match page::u16_at(&header, 16) {
+            Some(1) => 65_536,
+            Some(size) if size >= 512 && size.is_power_of_two() => size.into(),
+            _ => return Err(unsound("its page size")),
+        };
+        let reserved = header.get(20).copied().unwrap_or_default();
+        let length = self.file.metadata().map_err(StoreError::io(self.shown.clone()))?.len();
+        let pages = u32::try_from(length / page_size as u64).unwrap_or(u32::MAX);
+        if pages >= PAGES_MAX {
+            let error = std::io::Error::other("is above 128 GiB, in which erased bytes are not overwritten");
+            return Err(StoreError::io(self.shown.clone())(error));
+        }
+        Ok(Layout {
+            page_size,
+            usable: page_size - usize::from(reserved),
+            pages,
+            first_trunk: page::u32_at(&header, 32).unwrap_or_default(),
+        })
+    }
+
+    fn page(&self, layout: Layout, number: u32) -> Result<Vec<u8>, StoreError> {
+        self.pages(layout, number, number.saturating_add(1))
+    }
+
+    /// The pages from one number up to another.
+    fn pages(&self, layout: Layout, from: u32, end: u32) -> Result<Vec<u8>, StoreError> {
+        let count = usize::try_from(end.saturating_sub(from)).unwrap_or_default();
+        let mut bytes = vec![0; layout.page_size * count];
+        self.read(layout.start(from), &mut bytes)?;
+        Ok(bytes)
+    }
+}
+
+impl Layout {
+    fn start(self, number: u32) -> u64 {
+        u64::from(number.saturating_sub(1)) * self.page_size as u64
+    }
+
+    fn has(self, number: u32) -> bool {
+        (1..=self.pages).contains(&number)
+    }
+}
+
+fn unsound(what: &str) -> StoreError {
+    StoreError::Damaged(format!("{what} cannot be read, so that erased bytes cannot be overwritten"))
+}
+
+/// A pass over a file.
+pub(super) struct Scrub {
+    /// The next page to look at.
+    next: u32,
+}
+
+impl Scrub {
+    pub(super) fn new() -> Self {
+        Self { next: 1 }
+    }
+
+    /// Clears the next part of the file; whether that was the last. `roots` are the first pages of all tables and indexes. Nobody else
+    /// may write to the file meanwhile, and all of the write-ahead log has to be in it.
+    pub(super) fn step(&mut self, file: &DatabaseFile, roots: &[u32]) -> Result<bool, StoreError> {
+        let layout = file.layout()?;
+        let (leaves, trunks) = free_list(file, layout)?;
+        let count = u32::try_from(STEP_BYTES / layout.page_size as u64).unwrap_or(u32::MAX);
+        let end = self.next.saturating_add(count).min(layout.pages.saturating_add(1));
+        let mut number = self.next;
+        while number < end {
+            let block = file.pages(layout, number, end.min(number.saturating_add(BLOCK_PAGES)))?;
+            for bytes in block.chunks_exact(layout.page_size) {
+                if leaves.contains(&number) {
+                    clear_all(file, layout, number, bytes)?;
+                } else if trunks.contains(&number) {
+                    clear_trunk(file, layout, number, bytes)?;
+                } else {
+                    clear_page(file, layout, number, bytes)?;
+                }
+                number += 1;
+            }
+        }
+        self.next = end;
+        let is_last = end > layout.pages;
+        if is_last {
+            clear_roots(file, layout, roots)?;
+        }
+        file.sync()?;
+        Ok(is_last)
+    }
+}
+
+/// Clears a file that nobody else has open.
+pub(super) fn whole(path: &Path) -> Result<(), StoreError> {
+    let (file, mut scrub) = (DatabaseFile::open(path)?, Scrub::new());
+    while !scrub.step(&file, &[])? {}
+    Ok(())
+}
+
+/// The pages on the free list: those that hold nothing, and those that hold its numbers.
+fn free_list(file: &DatabaseFile, layout: Layout) -> Result<(HashSet<u32>, HashSet<u32>), StoreError> {
+    let (mut leaves, mut trunks, mut next) = (HashSet::new(), HashSet::new(), layout.first_trunk);
+    while next != 0 {
+        if !layout.has(next) || !trunks.insert(next) {
+            return Err(unsound("the list of free pages"));
+        }
+        let trunk = file.page(layout, next)?;
+        let listed = page::trunk(&trunk, layout.usable).ok_or_else(|| unsound("the list of free pages"))?;
+        for leaf in listed.leaves {
+            if !layout.has(leaf) || !leaves.insert(leaf) {
+                return Err(unsound("the list of free pages"));
+            }
+        }
+        next = listed.next;
+    }
+    Ok((leaves, trunks))
+}
+
+fn clear_trunk(file: &DatabaseFile, layout: Layout, number: u32, bytes: &[u8]) -> Result<(), StoreError> {
+    let Some(listed) = page::trunk(bytes, layout.usable) else { return Ok(()) };
+    let used = 8 + 4 * listed.leaves.len();
+    clear_range(file, layout, number, bytes, used..layout.usable)
+}
+
+fn clear_all(file: &DatabaseFile, layout: Layout, number: u32, bytes: &[u8]) -> Result<(), StoreError> {
+    clear_range(file, layout, number, bytes, 0..layout.page_size)
+}
+
+/// Clears part of a page, unless it is clear.
+fn clear_range(
+    file: &DatabaseFile,
+    layout: Layout,
+    number: u32,
+    bytes: &[u8],
+    range: std::ops::Range<usize>,
+) -> Result<(), StoreError> {
+    if bytes.get(range.clone()).is_some_and(|dead| dead.iter().any(|byte| *byte != 0)) {
+        file.clear(layout.start(number) + range.start as u64, range.len())?;
+    }
+    Ok(())
+}
+
+/// Clears what is dead in a page of a tree, and behind the ends of the long values that begin there.
+fn clear_page(
+    file: &DatabaseFile,
+    layout: Layout,
+    number: u32,
+    bytes: &[u8],
+) -> Result<Option<Parsed>, StoreError> {
+    let Some(parsed) = page::parse(bytes, number, layout.usable) else { return Ok(None) };
+    for dead in &parsed.dead {
+        clear_range(file, layout, number, bytes, dead.clone())?;
+    }
+    for long in &parsed.long_values {
+        clear_tail(file, layout, long)?;
+    }
+    Ok(Some(parsed))
+}
+
+/// Clears the rest of the last page of a long value.
+fn clear_tail(file: &DatabaseFile, layout: Layout, long: &page::LongValue) -> Result<(), StoreError> {
+    let room = layout.usable - 4;
+    let (pages, rest) = (long.bytes.div_ceil(room), long.bytes % room);
+    if rest == 0 {
+        return Ok(());
+    }
+    let mut number = long.first;
+    for _ in 1..pages {
+        if !layout.has(number) {
+            return Ok(());
+        }
+        let mut next = [0; 4];
+        file.read(layout.start(number), &mut next)?;
+        number = u32::from_be_bytes(next);
+    }
+    // The last one has no next. Anything else is damage, and not ours to write to.
+    if !layout.has(number) {
+        return Ok(());
+    }
+    let bytes = file.page(layout, number)?;
+    if page::u32_at(&bytes, 0) != Some(0) {
+        return Ok(());
+    }
+    clear_range(file, layout, number, &bytes, 4 + rest..layout.usable)
+}
+
+/// Clears the roots once more, and the pages right below them.
+fn clear_roots(file: &DatabaseFile, layout: Layout, roots: &[u32]) -> Result<(), StoreError> {
+    for root in roots.iter().copied().filter(|root| layout.has(*root)) {
+        let bytes = file.page(layout, root)?;
+        let Some(parsed) = clear_page(file, layout, root, &bytes)? else { continue };
+        if parsed.kind == Kind::Leaf {
+            continue;
+        }
+        for child in parsed.children.into_iter().filter(|child| layout.has(*child)) {
+            let bytes = file.page(layout, child)?;
+            clear_page(file, layout, child, &bytes)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,239 @@
+//! After an erasure no byte of the agent is in the database, its log or a new backup, while the store goes on.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use renown_core::session_metrics::{Signals, Trace};
+use renown_core::units::Unit;
+use renown_store::sqlite::{FILE, Reader, Sqlite, clean};
+use renown_store::{
+    AdminStore, AgentQuery, EventQuery, IdentityStore, NewEvaluation, NewSignals, NewTrace, Retention,
+    RunStore, SessionStore, Store, StoreError,
+};
+
+use crate::dice::Dice;
+use crate::support::{
+    Hand, Scratch, copy_killed, default_org, evaluation, event, occurrences, once, open, run, verify, wait,
+    wait_clean,
+};
+use crate::telemetry::{batch, call, logs, prompt, tool};
+
+/// The name of an agent, of which every text of its evidence has a part that no other agent has.
+fn name(number: usize) -> String {
+    format!("agent-x{number:03}x")
+}
+
+/// What has to be nowhere when the agent is erased: in its id, ids of evaluations, runs and sessions, tools, reasons, branches.
+fn secret(number: usize) -> String {
+    format!("x{number:03}x")
+}
+
+fn evaluations(agent: usize, round: usize, count: usize, dice: &mut Dice) -> Vec<NewEvaluation> {
+    let (name, secret) = (name(agent), secret(agent));
+    let one = |number: usize| {
+        let mut new = evaluation(&name, &format!("{secret}-{round}-{number}"));
+        new.tool = Some(format!("tool-{secret}").parse().unwrap());
+        // Some go over several pages.
+        let reason = format!("reason-{secret} ").repeat(1 + dice.roll(40) * dice.roll(20));
+        new.gates = format!(r#"[{{"name":"g","passed":true,"latency_ms":1,"reason":"{reason}"}}]"#).into();
+        new
+    };
+    (0..count).map(one).collect()
+}
+
+/// A round of evidence of an agent: a large one sends more of it.
+fn write(store: &Sqlite, agent: usize, round: usize, dice: &mut Dice) {
+    let (org, name, secret) = (default_org(), name(agent), secret(agent));
+    let count = if agent.is_multiple_of(7) { 120 } else { 1 + dice.roll(12) };
+    let reply = format!(r#"{{"updates":[{{"agent_id":"{name}"}}]}}"#);
+    let key = format!("key-{agent}-{round}");
+    wait(store.append(&org, evaluations(agent, round, count, dice), Some(once(&key, &reply)))).unwrap();
+    let text = format!(
+        r#"{{"agent_id":"{name}","outcome":"completed","wall_ms":{},"branch":"b-{secret}","attributes":{{"a":"{}"}}}}"#,
+        1000 + round,
+        format!("attribute-{secret} ").repeat(dice.roll(400))
+    );
+    wait(store.add_run(&org, run(&format!("run-{secret}-{round}"), &text), None)).unwrap();
+    let number = i64::try_from(agent * 1000 + round).unwrap();
+    wait(store.add_reputation_events(&org, vec![event(&name, number, -60_000 * number)], None)).unwrap();
+    let session = format!("session-{secret}-{}", round % 3);
+    let at = i64::try_from(round).unwrap() * 1000;
+    let step = u32::try_from(4 * round).unwrap();
+    let records = [
+        prompt(&session, step, at),
+        tool(&session, step + 1, at + 10, &format!("tool-{secret}"), true),
+        call(&session, step + 2, at + 20, "0.05"),
+    ];
+    wait(store.add_records(&org, batch(&logs(&name, &records)), None)).unwrap();
+    let signals = Signals { confidence: Some(Unit::HALF), ..Signals::default() };
+    let trace = Trace { trace_id: format!("trace-{secret}-{round}").parse().unwrap(), signals, source: None };
+    let signals = NewSignals { agent: None, traces: vec![NewTrace { trace, started_at: None }] };
+    wait(store.add_signals(&org, &session.parse().unwrap(), signals, None)).unwrap();
+}
+
+const AGENTS: usize = 20;
+
+/// Many agents that write in turn, so that their rows lie on the same pages and pages split again and again.
+fn fill(store: &Sqlite, hand: &Hand) -> Dice {
+    let mut dice = Dice(17);
+    for round in 0..5 {
+        for agent in 0..AGENTS {
+            write(store, agent, round, &mut dice);
+        }
+        hand.turn(2000);
+    }
+    dice
+}
+
+fn is_doomed(agent: usize) -> bool {
+    agent % 4 != 1
+}
+
+fn erase(store: &Sqlite) {
+    for agent in (0..AGENTS).filter(|agent| is_doomed(*agent)) {
+        assert!(wait(store.erase(&default_org(), &name(agent).parse().unwrap())).unwrap());
+    }
+}
+
+fn tend(store: &Sqlite) {
+    while wait(store.tend(Retention::default())).unwrap() {}
+}
+
+/// No byte of who was erased is in any file of a directory, and all of the others is.
+fn assert_erased(dir: &std::path::Path) {
+    for agent in 0..AGENTS {
+        let found = occurrences(dir, &secret(agent));
+        assert_eq!(found == 0, is_doomed(agent), "{} is there {found} times", name(agent));
+    }
+}
+
+#[test]
+fn no_byte_of_many_erased_agents_is_left_while_others_write_and_read() {
+    let (scratch, hand) = (Scratch::new("erasure"), Hand::at_noon());
+    let store = open(scratch.path(), &hand);
+    let mut dice = fill(&store, &hand);
+    // A copy of an older schema that an upgrade kept.
+    let copy = scratch.path().join(format!("{FILE}.before-3"));
+    std::fs::write(&copy, format!("evidence of {}", name(0))).unwrap();
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                while !done.load(Ordering::Relaxed) {
+                    let query = EventQuery { limit: 1000, ..EventQuery::default() };
+                    wait(store.events(&default_org(), query)).unwrap();
+                    wait(store.agents(&default_org(), AgentQuery { limit: 100, ..AgentQuery::default() }))
+                        .unwrap();
+                }
+            });
+        }
+        let writer = scope.spawn(|| {
+            for round in 5.. {
+                for agent in (0..AGENTS).filter(|agent| !is_doomed(*agent)) {
+                    write(&store, agent, round, &mut dice);
+                }
+                if done.load(Ordering::Relaxed) {
+                    return;
+                }
+            }
+        });
+        erase(&store);
+        tend(&store);
+        wait_clean(scratch.path());
+        done.store(true, Ordering::Relaxed);
+        writer.join().unwrap();
+    });
+    assert_erased(scratch.path());
+    assert!(!copy.exists(), "what an upgrade kept goes with the agent");
+    let backup = Scratch::new("erasure-backup");
+    Reader::open(scratch.path()).unwrap().backup(&backup.database(), &mut |_| {}).unwrap();
+    assert_erased(backup.path());
+    drop(store);
+    verify(scratch.path()).unwrap();
+    verify(backup.path()).unwrap();
+    assert_erased(scratch.path());
+}
+
+#[test]
+fn an_erasure_that_was_killed_is_finished_by_the_next_process() {
+    let (scratch, killed, hand) = (Scratch::new("erasure"), Scratch::new("erasure-killed"), Hand::at_noon());
+    let store = open(scratch.path(), &hand);
+    fill(&store, &hand);
+    // A reader of the state before keeps the log from being emptied.
+    let old = rusqlite::Connection::open(scratch.database()).unwrap();
+    old.execute_batch("BEGIN; SELECT count(*) FROM evaluations;").unwrap();
+    erase(&store);
+    tend(&store);
+    copy_killed(scratch.path(), killed.path());
+    drop((old, store));
+    assert!(occurrences(killed.path(), &secret(0)) > 0, "nothing was clean when it was killed");
+
+    let store = open(killed.path(), &hand);
+    wait_clean(killed.path());
+    assert_erased(killed.path());
+    drop(store);
+    verify(killed.path()).unwrap();
+}
+
+#[test]
+fn an_erasure_without_a_server_leaves_nothing_either() {
+    let (scratch, hand) = (Scratch::new("erasure"), Hand::at_noon());
+    let store = open(scratch.path(), &hand);
+    fill(&store, &hand);
+    let copy = scratch.path().join(format!("{FILE}.before-4"));
+    std::fs::write(&copy, "old").unwrap();
+    erase(&store);
+    tend(&store);
+    drop(store);
+    clean(&scratch.database(), "a test", &hand.clock()).unwrap();
+    assert!(!copy.exists());
+    assert_erased(scratch.path());
+    wait_clean(scratch.path());
+    verify(scratch.path()).unwrap();
+}
+
+#[test]
+fn a_long_read_of_another_process_gives_way() {
+    let (scratch, hand) = (Scratch::new("erasure"), Hand::at_noon());
+    let store = open(scratch.path(), &hand);
+    fill(&store, &hand);
+    let reader = Reader::open(scratch.path()).unwrap().give_way_after(Duration::ZERO);
+    let mut rows = 0;
+    let ended = reader.each_evaluation(&default_org(), &mut |_| {
+        if rows == 0 {
+            erase(&store);
+            tend(&store);
+        }
+        rows += 1;
+        true
+    });
+    assert!(matches!(ended, Err(StoreError::GaveWay)), "{ended:?} after {rows} rows");
+    wait_clean(scratch.path());
+    assert_erased(scratch.path());
+    let mut left = 0;
+    reader
+        .each_evaluation(&default_org(), &mut |_| {
+            left += 1;
+            true
+        })
+        .unwrap();
+    assert!(left > 0, "the next read is not disturbed");
+}
+
+#[test]
+fn a_backup_has_no_bytes_of_rows_that_are_deleted() {
+    let (scratch, backup, hand) = (Scratch::new("erasure"), Scratch::new("erasure-backup"), Hand::at_noon());
+    let store = open(scratch.path(), &hand);
+    fill(&store, &hand);
+    let old = rusqlite::Connection::open(scratch.database()).unwrap();
+    old.execute_batch("BEGIN; SELECT count(*) FROM evaluations;").unwrap();
+    erase(&store);
+    tend(&store);
+    // The store cannot be clean yet, a copy of it is.
+    assert!(occurrences(scratch.path(), &secret(0)) > 0);
+    Reader::open(scratch.path()).unwrap().backup(&backup.database(), &mut |_| {}).unwrap();
+    assert_erased(backup.path());
+    verify(backup.path()).unwrap();
+    drop(old);
+}
