@@ -21,11 +21,13 @@ pub(super) fn accept(mut pins: Pins, folder: &Path, identity: &str) -> Result<Ex
     let changes = pins.accept();
     let mut text = String::new();
     for change in &changes {
-        match change.kind {
-            Kind::Tool => drop(writeln!(text, "{}", printable(&change.name))),
-            Kind::Instructions => drop(writeln!(text, "instructions of the server")),
-            kind => drop(writeln!(text, "{} {}", kind.word(), printable(&change.name))),
-        }
+        let name = printable(&change.name);
+        let name = match change.kind {
+            Kind::Tool => name,
+            Kind::Instructions => "instructions of the server".to_owned(),
+            kind @ (Kind::Prompt | Kind::Resource | Kind::Template) => format!("{} {name}", kind.word()),
+        };
+        let _ = writeln!(text, "{name}");
         for (name, was, is) in &change.members {
             let _ = writeln!(text, "  {}", printable(name));
             for (sign, value) in [('-', was), ('+', is)] {
