@@ -87,11 +87,11 @@ impl StoreError {
 
     /// Whether files of the store are not where they were when it was opened.
     pub fn is_vanished(&self) -> bool {
-        match self {
-            Self::Vanished(_) => true,
-            Self::RolledBack(reason) => reason.is_vanished(),
-            _ => false,
+        let mut error = self;
+        while let Self::RolledBack(reason) = error {
+            error = reason;
         }
+        matches!(error, Self::Vanished(_))
     }
 }
 
