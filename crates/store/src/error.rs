@@ -114,7 +114,11 @@ impl StoreError {
 
     /// Whether files of the store are not where they were when it was opened.
     pub fn is_vanished(&self) -> bool {
-        matches!(self, Self::Vanished(_)) || matches!(self, Self::RolledBack(reason) if reason.is_vanished())
+        let mut error = self;
+        while let Self::RolledBack(reason) = error {
+            error = reason;
+        }
+        matches!(error, Self::Vanished(_))
     }
 }
 

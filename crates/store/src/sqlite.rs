@@ -57,7 +57,7 @@ use self::orgs::Orgs;
 use self::readers::{Patience, Readers};
 use self::scrub::{DatabaseFile, Scrub};
 use self::standings::Standings;
-use self::writer::Writer;
+use self::writer::{Files, Writer};
 use crate::clock::{Clock, Ready};
 use crate::error::StoreError;
 use crate::evidence::{NewEvaluation, Once, Outcome, SavedReply};
@@ -113,9 +113,7 @@ impl Sqlite {
         }
         let (orgs, standings) = (Arc::new(Orgs::load(&connection)?), Arc::new(Standings::new()));
         let writer = Writer::start(
-            path,
-            Arc::clone(&file),
-            Guard::new(&lock, &file, path)?,
+            Files { path, file: Arc::clone(&file), guard: Guard::new(&lock, &file, path)? },
             connection,
             writer::connect(path)?,
             Arc::clone(&orgs),

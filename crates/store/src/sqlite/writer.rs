@@ -95,6 +95,13 @@ where
     }
 }
 
+/// The files of a store, beside the connections to it.
+pub(super) struct Files<'p> {
+    pub(super) path: &'p Path,
+    pub(super) file: Arc<DatabaseFile>,
+    pub(super) guard: Guard,
+}
+
 /// The writer's thread and its queue.
 pub(super) struct Writer {
     queue: Option<SyncSender<Box<dyn Work>>>,
@@ -104,9 +111,7 @@ pub(super) struct Writer {
 impl Writer {
     /// Starts the writer on its connection, and the checkpointer on another.
     pub(super) fn start(
-        path: &Path,
-        file: Arc<DatabaseFile>,
-        guard: Guard,
+        files: Files<'_>,
         connection: Connection,
         checkpoints: Connection,
         orgs: Arc<Orgs>,
@@ -115,8 +120,9 @@ impl Writer {
     ) -> Result<Self, StoreError> {
         let (queue, writes) = sync_channel(QUEUE_MAX);
         let (started, has_started) = sync_channel(1);
-        let waterline = Waterline::open(&connection, path)?;
-        let cleaning = Cleaning::new(&connection, path, file)?;
+        let waterline = Waterline::open(&connection, files.path)?;
+        let cleaning = Cleaning::new(&connection, files.path, files.file)?;
+        let guard = files.guard;
         let signals = Arc::new(Signals::default());
         let of_checkpointer = Arc::clone(&signals);
         let checkpointer = spawn("renown-checkpoint", move || checkpoint(&checkpoints, &of_checkpointer))?;

@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::thread;
-use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 use serde_json::Value;
@@ -25,7 +24,7 @@ fn a_server_whose_lock_is_deleted_refuses_writes_and_says_why() {
         if reply.0 != 200 {
             break reply;
         }
-        thread::sleep(Duration::from_millis(20));
+        thread::yield_now();
     };
     let error = said["error"].as_str().unwrap();
     assert_eq!((status, &said["code"]), (503, &"store_unavailable".into()));
@@ -93,7 +92,7 @@ fn no_byte_of_an_erased_agent_is_left_beside_a_running_server() {
         Connection::open_with_flags(format!("{data}/renown.db"), OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
     let clean = "SELECT count(clean_at) FROM tombstones";
     while database.query_row(clean, [], |row| row.get::<_, i64>(0)).unwrap() < 3 {
-        thread::sleep(Duration::from_millis(10));
+        thread::yield_now();
     }
     let backup = scratch.at("backup.db");
     assert_eq!(run(&["--quiet", "backup", &backup, "--data", &data]).code, 0);

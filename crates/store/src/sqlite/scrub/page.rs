@@ -134,7 +134,8 @@ pub(super) fn parse(page: &[u8], number: u32, usable: usize) -> Option<Parsed> {
     let count = usize::from(u16_at(page, header + 3)?);
     let pointers = header + if kind == Kind::Leaf { 8 } else { 12 };
     let mut parsed = Parsed { kind, dead: Vec::new(), long_values: Vec::new(), children: Vec::new() };
-    let mut live = vec![0..pointers + 2 * count];
+    let mut live: Vec<Range<usize>> = Vec::with_capacity(count + 1);
+    live.push(0..pointers + 2 * count);
     if kind == Kind::Interior {
         parsed.children.push(u32_at(page, header + 8)?);
     }

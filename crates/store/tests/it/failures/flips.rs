@@ -120,28 +120,28 @@ fn exported(dir: &Path) -> Result<String, StoreError> {
 /// What the API says beside that.
 fn answered(dir: &Path) -> Result<String, StoreError> {
     let store = Sqlite::open(dir, "a test", Hand::at_noon().clock())?;
-    let mut text = String::new();
+    let mut text: Vec<String> = Vec::new();
     for org in ["default", "other"] {
         let org: OrgId = org.parse().unwrap();
-        text += &format!("{:?} {:?}", wait(store.settings(&org))?, wait(store.tombstones(&org))?);
+        text.push(format!("{:?} {:?}", wait(store.settings(&org))?, wait(store.tombstones(&org))?));
         for agent in ["agent-0", "agent-1", "busy", "named"] {
             let agent = agent.parse().unwrap();
             let steps = Steps::new(at(-200_000), at(600_000), 16).unwrap();
             let identity = identity_of(&org, &agent);
-            text += &format!(
+            text.push(format!(
                 "{:?} {:?} {:?} {:?} {:?}\n",
                 wait(store.publication(&org, &agent))?,
                 wait(store.tally(&org, &agent))?,
                 wait(store.history(&org, &agent, steps))?,
                 wait(store.identity_windows(&org, identity, at(0)))?,
                 wait(store.competition(&org, &"login".parse().unwrap()))?.len(),
-            );
+            ));
         }
     }
     for round in [0, 7, 39] {
-        text += &format!("{:?}", wait(store.saved_reply(&default_org(), &format!("key-{round}")))?);
+        text.push(format!("{:?}", wait(store.saved_reply(&default_org(), &format!("key-{round}")))?));
     }
-    Ok(text)
+    Ok(text.concat())
 }
 
 #[test]
