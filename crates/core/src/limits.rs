@@ -1,5 +1,7 @@
 //! Every limit on evidence, in one place. Each has a test on both sides of it where it is enforced.
 
+use core::time::Duration;
+
 /// Longest agent id, in Unicode characters.
 pub const AGENT_ID_CHARS_MAX: usize = 200;
 
@@ -108,3 +110,9 @@ pub const SHELL_LEVELS_MAX: usize = 8;
 
 /// Largest budget of an evaluation, in milliseconds.
 pub const GATE_BUDGET_MS_MAX: u32 = 60_000;
+
+/// How many times its budget an evaluation may take by the wall clock, on a machine that is busy.
+pub const GATE_WALL_TIMES: u32 = 10;
+
+/// The least that it may take by the wall clock, however small its budget is.
+pub const GATE_WALL_MIN: Duration = Duration::from_secs(10);

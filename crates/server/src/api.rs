@@ -59,7 +59,6 @@ pub struct Api {
     pub(crate) feed: Feed,
     pub(crate) measures: Measures,
     pub(crate) telemetry: Telemetry,
-    started: Instant,
     sequence: Sequence,
     ready: tokio::sync::Mutex<Option<(Instant, Result<(), String>)>>,
 }
@@ -88,7 +87,6 @@ impl Api {
             feed: Feed::new(),
             measures: Measures::new(),
             telemetry: Telemetry::new(settings.otlp_auth, settings.prices),
-            started: Instant::now(),
             sequence: Sequence::new().map_err(no_randomness)?,
             ready: tokio::sync::Mutex::new(None),
         }))
@@ -97,11 +95,6 @@ impl Api {
     /// The time.
     pub(crate) fn now(&self) -> Timestamp {
         (self.clock)()
-    }
-
-    /// The time since the start, which never goes backwards.
-    pub(crate) fn elapsed(&self) -> Duration {
-        self.started.elapsed()
     }
 
     pub(crate) fn millis(&self) -> u64 {

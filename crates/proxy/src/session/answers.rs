@@ -6,7 +6,7 @@ use renown_core::gates::{Context, GateResult, Verdict};
 use renown_core::units::Micros;
 use serde_json::value::RawValue;
 
-use super::{Effects, Host, Session, made};
+use super::{Clocks, Effects, Host, Session, made};
 use crate::message::{LooseId, Members, items};
 use crate::pending::{Asked, Call};
 use crate::pins::{PinMode, Sight, definition};
@@ -143,7 +143,7 @@ impl Session {
             is_empty: Some(is_empty),
             ..Context::of(output)
         };
-        engine.evaluate(&context, &|| host.elapsed())
+        engine.evaluate(&context, &Clocks(host))
     }
 
     /// Pins the tools of a list, and cuts those out whose definition changed.
@@ -231,7 +231,7 @@ impl Session {
     /// Warns of a definition that reads like an attack.
     fn suspect(&mut self, name: &str, tool: &RawValue, host: &dyn Host, effects: &mut Effects) {
         let Some(engine) = &self.engines.definitions else { return };
-        let verdict = engine.evaluate(&Context::of(tool), &|| host.elapsed());
+        let verdict = engine.evaluate(&Context::of(tool), &Clocks(host));
         let reason = verdict.gates.iter().filter(|gate| !gate.passed).find_map(|gate| gate.reason.clone());
         if let Some(reason) = reason {
             self.warn(effects, format!("tool {name}: {reason}"));

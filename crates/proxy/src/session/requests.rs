@@ -8,7 +8,7 @@ use renown_core::limits::TOOL_NAME_CHARS_MAX;
 use renown_core::units::Micros;
 use serde_json::value::RawValue;
 
-use super::{Effects, Host, Session, made};
+use super::{Clocks, Effects, Host, Session, made};
 use crate::message::{LooseId, Members, items, text};
 use crate::pending::{Asked, Before, Call};
 use crate::record::{Action, Record};
@@ -120,7 +120,7 @@ impl Session {
         };
         let Ok(output) = RawValue::from_string(output) else { return Before::default() };
         let started = host.elapsed();
-        let verdict = engine.evaluate(&Context::of(&output), &|| host.elapsed());
+        let verdict = engine.evaluate(&Context::of(&output), &Clocks(host));
         Before {
             failed: !verdict.passed,
             gates: verdict.gates,

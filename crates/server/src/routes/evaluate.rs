@@ -7,6 +7,7 @@ use axum::body::Body;
 use axum::extract::{Extension, State};
 use axum::response::Response;
 use hyper::{HeaderMap, StatusCode};
+use renown_clock::MachineClock;
 use renown_core::gates::{Context, Tmax, Verdict};
 use renown_core::ids::{AgentId, EvaluationId, ToolName};
 use renown_core::json::{self, Found};
@@ -199,7 +200,7 @@ pub(crate) async fn evaluate(
 
 /// Runs the gates. A large output may take them milliseconds, in which this thread could not answer anybody else.
 fn judge(api: &Api, context: &Context<'_>, bytes: usize) -> Verdict {
-    let judge = || api.engine.evaluate(context, &|| api.elapsed());
+    let judge = || api.engine.evaluate(context, &MachineClock::start());
     let may_block = Handle::current().runtime_flavor() == RuntimeFlavor::MultiThread;
     if bytes > JUDGED_AT_ONCE_BYTES && may_block { tokio::task::block_in_place(judge) } else { judge() }
 }

@@ -97,9 +97,12 @@ fn the_default_set_is_strict() {
             ("filesystem", false, Some("sensitive path in output: system"), false),
             ("pii", false, Some("email address detected in output"), false),
             ("content", true, None, false),
+            ("secrets", true, None, false),
         ]
     );
     assert!(!verdict.passed && judge(&engine, r#""fine""#).passed);
+    let token = judge(&engine, r#""ghp_R4nd0mT0k3nV4lu3Th4tL00ksR34lEn0ugh7""#);
+    assert_eq!(rows(&token)[3], ("secrets", false, Some("secret in output: github (1 finding)"), false));
 }
 
 #[test]
@@ -284,7 +287,7 @@ fn finished(engine: &Engine, outcomes: Vec<Outcome>) -> (Vec<String>, Verdict) {
 fn gates_of_the_caller_that_no_set_names_stand_after_it() {
     let customs = ["c1".to_owned(), "c2".to_owned()];
     for (common, expected) in [
-        (json!({}), vec!["filesystem", "pii", "content", "c1", "c2"]),
+        (json!({}), vec!["filesystem", "pii", "content", "secrets", "c1", "c2"]),
         (json!({"evaluate": ["c2", "pii"]}), vec!["c2", "pii", "c1"]),
         (json!({"evaluate": ["pii", "c2", "c1"]}), vec!["pii", "c2", "c1"]),
     ] {
