@@ -48,6 +48,7 @@
 mod clock;
 mod content;
 mod engine;
+mod escape;
 mod filesystem;
 mod injection;
 mod keywords;
