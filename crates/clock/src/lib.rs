@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use renown_core::gates::Clock;
+use renown_core::gates::GateClock;
 
 /// The clocks of this machine.
 #[derive(Clone, Copy, Debug)]
@@ -20,7 +20,7 @@ impl MachineClock {
     }
 }
 
-impl Clock for MachineClock {
+impl GateClock for MachineClock {
     fn wall(&self) -> Duration {
         self.started.elapsed()
     }

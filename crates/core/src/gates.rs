@@ -7,7 +7,7 @@
 //! |---|---|
 //! | verdict | passes when every gate passed or was skipped; results stand in the configured order |
 //! | order | built-in gates run one by one, then the caller's own together, see [`Started`] |
-//! | budget | the time that the judging thread may run, see [`Clock`]; a gate that has not finished by then fails, `renown:timeout` |
+//! | budget | the time that the judging thread may run, see [`GateClock`]; a gate that has not finished by then fails, `renown:timeout` |
 //! | panic | a gate that panics fails, `renown:error` |
 //! | fail fast | gates after the first failing one are skipped, `renown:aborted` |
 //! | observe | a failure is reported as skipped, `observed: …` |
@@ -67,7 +67,7 @@ mod text;
 mod tree;
 mod verdict;
 
-pub use clock::Clock;
+pub use clock::GateClock;
 pub use engine::{Context, Engine, ReadSchema, Tmax};
 pub use options::{SettingsError, SettingsProblem};
 pub use settings::{Choice, Links, Mode, Part, Place, Settings, Strictness};

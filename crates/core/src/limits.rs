@@ -97,10 +97,17 @@ pub const FOUND_CHARS_MAX: usize = 60;
 pub const GATE_DEPTH_MAX: usize = 128;
 
 /// How often a text may be seen again inside strings of JSON, in its own lengths.
-pub const GATE_EMBEDDED_TIMES_MAX: usize = 8;
+pub const GATE_EMBEDDED_TIMES_MAX: usize = 4;
 
 /// After how many bytes a gate looks at its deadline.
 pub const GATE_STRIDE_BYTES: usize = 64 * 1024;
+
+/// The memory of an evaluation, in times its output.
+pub const GATE_MEMORY_TIMES: usize = 8;
+
+/// The memory of a tree of values, in times its text: 32 bytes for each number of a digit and its comma, and as much again while
+/// a list grows.
+pub const GATE_TREE_TIMES: usize = 48;
 
 /// Most findings of a gate that are counted, and most that are redacted: an output with more fails.
 pub const GATE_FINDINGS_MAX: usize = 65_536;

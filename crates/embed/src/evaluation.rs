@@ -5,7 +5,7 @@ use core::str::FromStr;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use renown_clock::MachineClock;
-use renown_core::gates::{Clock, Context, Outcome, Started, Tmax, Verdict};
+use renown_core::gates::{Context, GateClock, Outcome, Started, Tmax, Verdict};
 use renown_core::ids::{AgentId, EvaluationId, ToolName};
 use renown_core::time::Timestamp;
 use renown_core::units::{Micros, duration_of_ms};

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use renown_core::gates::{Clock, Engine};
+use renown_core::gates::{Engine, GateClock};
 use renown_core::ids::{AgentId, EvaluationId};
 use renown_core::limits::AGENT_ID_CHARS_MAX;
 use renown_core::time::Timestamp;
@@ -43,7 +43,7 @@ pub trait Host {
 /// The clocks of a host, for the gates.
 struct Clocks<'h>(&'h dyn Host);
 
-impl Clock for Clocks<'_> {
+impl GateClock for Clocks<'_> {
     fn wall(&self) -> Duration {
         self.0.elapsed()
     }

@@ -8,7 +8,7 @@ use core::time::Duration;
 /// busy. Latencies are read from the first, which also ends an evaluation that gets no core at all.
 ///
 /// Any function that gives a time is a clock whose thread always runs.
-pub trait Clock {
+pub trait GateClock {
     /// The time since any fixed point. It never goes backwards.
     fn wall(&self) -> Duration;
 
@@ -16,7 +16,7 @@ pub trait Clock {
     fn ran(&self) -> Duration;
 }
 
-impl<F: Fn() -> Duration> Clock for F {
+impl<F: Fn() -> Duration> GateClock for F {
     fn wall(&self) -> Duration {
         self()
     }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::clock::Clock;
+use super::clock::GateClock;
 use super::content::Content;
 use super::filesystem::Filesystem;
 use super::injection::Injection;
@@ -25,6 +25,7 @@ use super::started::{Started, State};
 use super::text::{Unseen, View};
 use super::verdict::{Finding, GateResult, Verdict, shortened};
 use crate::json::Found;
+use crate::limits::{GATE_MEMORY_TIMES, GATE_TREE_TIMES};
 use crate::units::Micros;
 use subject::Subject;
 
@@ -178,6 +179,14 @@ impl Engine {
         self.budget
     }
 
+    /// The most memory that an evaluation needs for an output and input of so many bytes together, in bytes: a small multiple,
+    /// but for gates that need a tree of values.
+    pub fn memory_max(&self, bytes: usize) -> usize {
+        let is_tree = |slot: &Slot| matches!(slot.gate, Gate::Schema(_) | Gate::Rtb(_));
+        let tree = if self.slots.iter().any(is_tree) { GATE_TREE_TIMES } else { 0 };
+        bytes.saturating_mul(GATE_MEMORY_TIMES + tree)
+    }
+
     /// Whether gates after the first failing one are skipped.
     pub fn fail_fast(&self) -> bool {
         self.fail_fast
@@ -189,14 +198,14 @@ impl Engine {
     }
 
     /// Judges one output. Gates that the caller runs count as too late: who has some begins with [`Engine::start`].
-    pub fn evaluate(&self, context: &Context<'_>, clock: &dyn Clock) -> Verdict {
+    pub fn evaluate(&self, context: &Context<'_>, clock: &dyn GateClock) -> Verdict {
         let started = self.start(context, clock);
         let now = started.now();
         started.finish(Vec::new(), now)
     }
 
     /// Runs the built-in gates, one by one. What is left are the caller's own.
-    pub fn start(&self, context: &Context<'_>, clock: &dyn Clock) -> Started {
+    pub fn start(&self, context: &Context<'_>, clock: &dyn GateClock) -> Started {
         let deadline = Deadline::new(clock, self.budget);
         let subject = Subject::new(context, self.part);
         // The guard decides before any gate runs, wherever it stands. It speaks for auctions only: `tmax_ms` comes from
@@ -330,7 +339,8 @@ impl Gate {
             },
             Self::Rtb(gate) => Ok(gate.check_time(context.tmax)),
             Self::Content(gate) => {
-                if let Some(finding) = gate.check_empty(context.output.get(), context.is_empty) {
+                let empty = gate.check_empty(context.output.get(), context.is_empty, deadline)?;
+                if let Some(finding) = empty {
                     return Ok(finding);
                 }
                 of_texts(&|view| gate.check(view, deadline))

@@ -3,7 +3,7 @@
 use core::time::Duration;
 use std::cell::Cell;
 
-use super::clock::Clock;
+use super::clock::GateClock;
 use crate::limits::{GATE_STRIDE_BYTES, GATE_WALL_MIN, GATE_WALL_TIMES};
 
 /// The budget is spent.
@@ -12,7 +12,7 @@ pub(super) struct TimedOut;
 
 /// When an evaluation has to be done.
 pub(super) struct Deadline<'c> {
-    clock: &'c dyn Clock,
+    clock: &'c dyn GateClock,
     /// What both clocks showed when the evaluation began.
     wall_began: Duration,
     ran_began: Duration,
@@ -23,7 +23,7 @@ pub(super) struct Deadline<'c> {
 
 impl<'c> Deadline<'c> {
     /// The deadline of an evaluation that begins now.
-    pub(super) fn new(clock: &'c dyn Clock, budget: Duration) -> Self {
+    pub(super) fn new(clock: &'c dyn GateClock, budget: Duration) -> Self {
         let (wall_began, ran_began) = (clock.wall(), clock.ran());
         Self { clock, wall_began, ran_began, budget, read: Cell::new(0) }
     }
@@ -172,6 +172,54 @@ pub(super) fn run_start(
     Ok(start)
 }
 
+/// Where the next such byte is from a place on.
+pub(super) fn find_byte(
+    bytes: &[u8],
+    from: usize,
+    byte: u8,
+    deadline: &Deadline<'_>,
+) -> Result<Option<usize>, TimedOut> {
+    let mut start = from;
+    for part in bytes.get(from..).unwrap_or_default().chunks(GATE_STRIDE_BYTES) {
+        let found = memchr::memchr(byte, part);
+        deadline.spend(found.unwrap_or(part.len()))?;
+        if let Some(at) = found {
+            return Ok(Some(start + at));
+        }
+        start += part.len();
+    }
+    Ok(None)
+}
+
+/// How many such bytes there are.
+pub(super) fn count_byte(bytes: &[u8], byte: u8, deadline: &Deadline<'_>) -> Result<usize, TimedOut> {
+    bytes.chunks(GATE_STRIDE_BYTES).try_fold(0, |count, part| {
+        deadline.spend(part.len())?;
+        Ok(count + memchr::memchr_iter(byte, part).count())
+    })
+}
+
+/// Where the last such byte is between two places.
+pub(super) fn rfind_byte(
+    bytes: &[u8],
+    from: usize,
+    to: usize,
+    byte: u8,
+    deadline: &Deadline<'_>,
+) -> Result<Option<usize>, TimedOut> {
+    let mut end = to;
+    for part in bytes.get(from..to).unwrap_or_default().rchunks(GATE_STRIDE_BYTES) {
+        let found = memchr::memrchr(byte, part);
+        deadline.spend(part.len() - found.unwrap_or(0))?;
+        let start = end - part.len();
+        if let Some(at) = found {
+            return Ok(Some(start + at));
+        }
+        end = start;
+    }
+    Ok(None)
+}
+
 /// The byte before a place.
 #[inline]
 pub(super) fn before(bytes: &[u8], at: usize) -> Option<u8> {
@@ -229,6 +277,10 @@ mod tests {
             let bytes = [b".".as_slice(), &vec![b'a'; length], b"."].concat();
             assert_eq!(run_end(&bytes, 1, &deadline, |byte| byte == b'a'), Ok(1 + length));
             assert_eq!(run_start(&bytes, 1 + length, &deadline, |byte| byte == b'a'), Ok(1));
+            assert_eq!(find_byte(&bytes, 1, b'.', &deadline), Ok(Some(1 + length)));
+            assert_eq!(rfind_byte(&bytes, 0, 1 + length, b'.', &deadline), Ok(Some(0)));
+            assert_eq!(find_byte(&bytes, 1, b'x', &deadline), Ok(None));
+            assert_eq!(rfind_byte(&bytes, 1, 1 + length, b'.', &deadline), Ok(None));
         }
     }
 
@@ -254,7 +306,7 @@ mod tests {
         ran: Cell<Duration>,
     }
 
-    impl Clock for Hands {
+    impl GateClock for Hands {
         fn wall(&self) -> Duration {
             self.wall.get()
         }
