@@ -11,6 +11,7 @@ use renown_telemetry::prices::Prices;
 use uuid::Uuid;
 
 use crate::feed::{Changed, Feed};
+use crate::judging::Judging;
 use crate::keys::KeyRing;
 use crate::measure::Measures;
 use crate::once::InFlight;
@@ -56,6 +57,7 @@ pub struct Api {
     /// Something was erased, and there is something to tend to.
     pub(crate) erased: tokio::sync::Notify,
     pub(crate) in_flight: InFlight,
+    pub(crate) judging: Judging,
     pub(crate) feed: Feed,
     pub(crate) measures: Measures,
     pub(crate) telemetry: Telemetry,
@@ -80,6 +82,7 @@ impl Api {
             keys,
             requests: RateLimit::new(settings.requests_per_minute),
             ingests: RateLimit::new(settings.ingest_per_minute),
+            judging: Judging::new(settings.limits.judging_bytes_max),
             limits: settings.limits,
             retention: settings.retention,
             erased: tokio::sync::Notify::new(),
