@@ -128,7 +128,7 @@ pub(crate) struct GateArgs {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) config: Option<PathBuf>,
 
-    /// The gates to run, in order [default: `gates.cli`, else filesystem,pii,content]
+    /// The gates to run, in order [default: `gates.cli`, else filesystem,pii,content,secrets]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', env = "RENOWN_GATES")]
     pub(crate) gates: Option<Vec<String>>,
 

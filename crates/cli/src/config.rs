@@ -9,7 +9,7 @@
 //! cache_read = 0.125             # default: input; cache_creation likewise
 //!
 //! [gates]                        # what concerns all gates, and one table a gate: see `renown_core::gates`
-//! evaluate = ["filesystem", "pii", "content"]
+//! evaluate = ["filesystem", "pii", "content", "secrets"]
 //! [gate.pii]
 //! ipv4 = true
 //! ```

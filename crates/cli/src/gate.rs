@@ -8,8 +8,9 @@ use std::fs;
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use renown_clock::MachineClock;
 use renown_core::gates::{Choice, Context, Engine, GateResult, Place, Verdict};
 use renown_core::ids::EvaluationId;
 use renown_core::limits::INPUT_BYTES_MAX;
@@ -51,8 +52,7 @@ pub(crate) fn run(args: &GateArgs, quiet: bool) -> Result<ExitCode, Failure> {
         latency: args.latency_ms,
         ..Context::of(&output)
     };
-    let started = Instant::now();
-    let mut verdict = engine.evaluate(&context, &|| started.elapsed());
+    let mut verdict = engine.evaluate(&context, &MachineClock::start());
     let passed = verdict.passed;
     let left = verdict.redacted.take().unwrap_or_else(|| output.get().to_owned());
     let is_terminal = if args.redacted { io::stderr().is_terminal() } else { io::stdout().is_terminal() };

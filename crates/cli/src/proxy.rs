@@ -177,6 +177,10 @@ impl Host for Machine {
         self.started.elapsed()
     }
 
+    fn ran(&self) -> Duration {
+        renown_clock::thread_time().unwrap_or_else(|| self.elapsed())
+    }
+
     fn wall_millis(&self) -> u64 {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         u64::try_from(now.as_millis()).unwrap_or(u64::MAX)

@@ -7,12 +7,12 @@
 //! |---|---|
 //! | verdict | passes when every gate passed or was skipped; results stand in the configured order |
 //! | order | built-in gates run one by one, then the caller's own together, see [`Started`] |
-//! | budget | for the whole evaluation; a gate that has not finished by then fails, `renown:timeout` |
+//! | budget | the time that the judging thread may run, see [`GateClock`]; a gate that has not finished by then fails, `renown:timeout` |
 //! | panic | a gate that panics fails, `renown:error` |
 //! | fail fast | gates after the first failing one are skipped, `renown:aborted` |
 //! | observe | a failure is reported as skipped, `observed: …` |
 //! | redact | `pii` and `secrets`: passes, `redacted 2 email address`, and [`Verdict::redacted`] has `[email address]` for each |
-//! | tmax | a guard that finds too little time left skips all other gates, `renown:tmax` |
+//! | tmax | a guard that finds too little time left skips the other `rtb.*` gates, `renown:tmax`, and no others |
 //! | reason | at most 500 characters of the gate's own words, never text of the payload |
 //! | texts | text gates see every string and key to depth 128; a string that is a JSON object or array also decoded |
 //! | repeated keys | every occurrence is gated, which is why the output stays JSON text and never becomes a tree |
@@ -30,7 +30,7 @@
 //!
 //! A gate is a variant of the closed enum `Gate`: a new one breaks the build wherever it has to be decided.
 //!
-//! Time and memory are linear in the output. The deadline is looked at every 64 KiB, so that nothing that is sent can
+//! Time and memory are linear in the output. The deadline is checked every 64 KiB, so that nothing that is sent can
 //! hold a thread; what is deliberately absent is a gate that asks a model, the network, a file or the clock.
 //!
 //! ```
@@ -45,8 +45,10 @@
 //! # Ok::<(), renown_core::gates::SettingsError>(())
 //! ```
 
+mod clock;
 mod content;
 mod engine;
+mod escape;
 mod filesystem;
 mod injection;
 mod keywords;
@@ -65,6 +67,7 @@ mod text;
 mod tree;
 mod verdict;
 
+pub use clock::GateClock;
 pub use engine::{Context, Engine, ReadSchema, Tmax};
 pub use options::{SettingsError, SettingsProblem};
 pub use settings::{Choice, Links, Mode, Part, Place, Settings, Strictness};

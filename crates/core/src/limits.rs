@@ -1,5 +1,7 @@
 //! Every limit on evidence, in one place. Each has a test on both sides of it where it is enforced.
 
+use core::time::Duration;
+
 /// Longest agent id, in Unicode characters.
 pub const AGENT_ID_CHARS_MAX: usize = 200;
 
@@ -95,10 +97,17 @@ pub const FOUND_CHARS_MAX: usize = 60;
 pub const GATE_DEPTH_MAX: usize = 128;
 
 /// How often a text may be seen again inside strings of JSON, in its own lengths.
-pub const GATE_EMBEDDED_TIMES_MAX: usize = 8;
+pub const GATE_EMBEDDED_TIMES_MAX: usize = 4;
 
 /// After how many bytes a gate looks at its deadline.
 pub const GATE_STRIDE_BYTES: usize = 64 * 1024;
+
+/// The memory of an evaluation, in times its output.
+pub const GATE_MEMORY_TIMES: usize = 8;
+
+/// The memory of a tree of values, in times its text: 32 bytes for each number of a digit and its comma, and as much again while
+/// a list grows.
+pub const GATE_TREE_TIMES: usize = 48;
 
 /// Most findings of a gate that are counted, and most that are redacted: an output with more fails.
 pub const GATE_FINDINGS_MAX: usize = 65_536;
@@ -108,3 +117,9 @@ pub const SHELL_LEVELS_MAX: usize = 8;
 
 /// Largest budget of an evaluation, in milliseconds.
 pub const GATE_BUDGET_MS_MAX: u32 = 60_000;
+
+/// How many times its budget an evaluation may take by the wall clock, on a machine that is busy.
+pub const GATE_WALL_TIMES: u32 = 10;
+
+/// The least that it may take by the wall clock, however small its budget is.
+pub const GATE_WALL_MIN: Duration = Duration::from_secs(10);

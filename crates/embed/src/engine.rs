@@ -152,7 +152,7 @@ mod tests {
         let own = ["mine".to_owned(), "pii".to_owned()];
         let engine = Engine::of("{}", Some(&own), &own[..1]).unwrap();
         assert_eq!(engine.names(), own);
-        assert_eq!(Engine::of("{}", None, &[]).unwrap().names(), ["filesystem", "pii", "content"]);
+        assert_eq!(Engine::of("{}", None, &[]).unwrap().names(), ["filesystem", "pii", "content", "secrets"]);
         let error = Engine::of("{}", Some(&[]), &[]).unwrap_err();
         assert!(matches!(&error, BuildError::Settings(what) if what.starts_with("gates: ")), "{error}");
         let error = Engine::from_file(Path::new("no/such.toml"), "cli", &[]).unwrap_err();

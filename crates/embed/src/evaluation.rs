@@ -2,9 +2,10 @@
 
 use core::fmt;
 use core::str::FromStr;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use renown_core::gates::{Context, Outcome, Started, Tmax, Verdict};
+use renown_clock::MachineClock;
+use renown_core::gates::{Context, GateClock, Outcome, Started, Tmax, Verdict};
 use renown_core::ids::{AgentId, EvaluationId, ToolName};
 use renown_core::time::Timestamp;
 use renown_core::units::{Micros, duration_of_ms};
@@ -20,7 +21,7 @@ pub struct Subject {
     tool: Option<ToolName>,
     latency: Option<Duration>,
     tmax: Option<(u64, u64)>,
-    began: Instant,
+    clock: MachineClock,
 }
 
 /// A field of a subject that is not allowed.
@@ -75,13 +76,13 @@ impl Subject {
         tmax_ms: Option<u64>,
         started_at: Option<u64>,
     ) -> Result<Self, FieldError> {
-        let began = Instant::now();
+        let clock = MachineClock::start();
         let agent_id = AgentId::from_str(agent_id).map_err(FieldError::of("agent_id"))?;
         let tool = tool.map(ToolName::from_str).transpose().map_err(FieldError::of("tool"))?;
         let refused =
             |ms: f64| FieldError::of("latency_ms")(format!("{ms}, expected milliseconds, 0 or more"));
         let latency = latency_ms.map(|ms| duration_of_ms(ms).ok_or_else(|| refused(ms))).transpose()?;
-        Ok(Self { agent_id, tool, latency, tmax: tmax_ms.zip(started_at), began })
+        Ok(Self { agent_id, tool, latency, tmax: tmax_ms.zip(started_at), clock })
     }
 }
 
@@ -114,8 +115,7 @@ impl Engine {
             tmax: subject.tmax.map(|(tmax_ms, started_at_ms)| Tmax { tmax_ms, started_at_ms, now_ms }),
             ..Context::of(output)
         };
-        let began = subject.began;
-        let started = self.engine.start(&context, &|| began.elapsed());
+        let started = self.engine.start(&context, &subject.clock);
         Ok(Evaluation { subject, started, now_ms, timestamp })
     }
 }
@@ -126,15 +126,15 @@ impl Evaluation {
         self.started.customs().map(str::to_owned).collect()
     }
 
-    /// How long they may take.
+    /// How long they may take. They may sleep or wait, so this is by the wall clock.
     pub fn left(&self) -> Duration {
-        self.started.until().saturating_sub(self.subject.began.elapsed())
+        self.started.until().saturating_sub(self.subject.clock.wall())
     }
 
     /// What was found, with what the caller's gates said.
     pub fn finish(self, said: Vec<Said>) -> Result<Judged, MachineError> {
         let outcomes = said.into_iter().map(outcome).collect();
-        let verdict = self.started.finish(outcomes, self.subject.began.elapsed());
+        let verdict = self.started.finish(outcomes, self.subject.clock.wall());
         let random = getrandom::u64().map_err(|error| MachineError::Chance(error.to_string()))?;
         let Subject { agent_id, tool, latency, .. } = self.subject;
         let evaluation_id = EvaluationId::made(self.now_ms, random);

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use renown_core::gates::Engine;
+use renown_core::gates::{Engine, GateClock};
 use renown_core::ids::{AgentId, EvaluationId};
 use renown_core::limits::AGENT_ID_CHARS_MAX;
 use renown_core::time::Timestamp;
@@ -38,10 +38,27 @@ const WARNINGS_MAX: usize = 1000;
 pub trait Host {
     /// The time since any fixed point.
     fn elapsed(&self) -> Duration;
+    /// For how long the calling thread has run since any fixed point, if the host can tell.
+    fn ran(&self) -> Duration {
+        self.elapsed()
+    }
     /// Milliseconds after 1970.
     fn wall_millis(&self) -> u64;
     /// Any number at random.
     fn random(&self) -> u64;
+}
+
+/// The clocks of a host, for the gates.
+struct Clocks<'h>(&'h dyn Host);
+
+impl GateClock for Clocks<'_> {
+    fn wall(&self) -> Duration {
+        self.0.elapsed()
+    }
+
+    fn ran(&self) -> Duration {
+        self.0.ran()
+    }
 }
 
 /// What was decided before the first message.

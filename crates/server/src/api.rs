@@ -12,6 +12,7 @@ use uuid::Uuid;
 
 use crate::error::{Code, log_vanished};
 use crate::feed::{Changed, Feed};
+use crate::judging::Judging;
 use crate::keys::KeyRing;
 use crate::measure::Measures;
 use crate::once::InFlight;
@@ -86,12 +87,12 @@ pub struct Api {
     /// Something was erased, and there is something to tend to.
     pub(crate) erased: tokio::sync::Notify,
     pub(crate) in_flight: InFlight,
+    pub(crate) judging: Judging,
     pub(crate) feed: Feed,
     pub(crate) measures: Measures,
     pub(crate) telemetry: Telemetry,
     /// The ports for telemetry, once the server listens.
     pub(crate) otlp_ports: OnceLock<OtlpPorts>,
-    started: Instant,
     sequence: Sequence,
     ready: tokio::sync::Mutex<Option<(Instant, Result<Ready, NotReady>)>>,
 }
@@ -113,6 +114,7 @@ impl Api {
             keys,
             requests: RateLimit::new(settings.requests_per_minute),
             ingests: RateLimit::new(settings.ingest_per_minute),
+            judging: Judging::new(settings.limits.judging_bytes_max),
             limits: settings.limits,
             retention: settings.retention,
             erased: tokio::sync::Notify::new(),
@@ -121,7 +123,6 @@ impl Api {
             measures: Measures::new(),
             telemetry: Telemetry::new(settings.otlp_auth, settings.prices),
             otlp_ports: OnceLock::new(),
-            started: Instant::now(),
             sequence: Sequence::new().map_err(no_randomness)?,
             ready: tokio::sync::Mutex::new(None),
         }))
@@ -130,11 +131,6 @@ impl Api {
     /// The time, if the clock can be right.
     pub(crate) fn now(&self) -> Result<Timestamp, ClockError> {
         (self.clock)()
-    }
-
-    /// The time since the start, which never goes backwards.
-    pub(crate) fn elapsed(&self) -> Duration {
-        self.started.elapsed()
     }
 
     /// The time for ids. With a clock that cannot be right it is 0: nothing is written under such an id.

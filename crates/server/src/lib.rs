@@ -11,6 +11,7 @@
 //! | `door` | what every request passes: one place for keys, rate limits, request ids, metrics, logs and panics |
 //! | `routes` | one file per group of routes: what it reads, what it answers |
 //! | `body`, `query`, `hex` | reading a request with limits, and errors that say what is allowed |
+//! | `judging` | the memory of all outputs that are being judged |
 //! | `once` | idempotency keys |
 //! | `otlp` | the receivers of telemetry, with who may send without a key |
 //! | [`keys`], `rate` | API keys and rate limits |
@@ -25,6 +26,7 @@ mod door;
 pub mod error;
 mod feed;
 mod hex;
+mod judging;
 pub mod keys;
 mod measure;
 mod once;

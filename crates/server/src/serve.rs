@@ -63,6 +63,8 @@ pub struct Limits {
     pub write_time_max: Duration,
     /// How long accepted work may take after the end was asked for.
     pub shutdown_time_max: Duration,
+    /// The memory of all outputs that are being judged, in bytes. Past it a client is asked to come back.
+    pub judging_bytes_max: usize,
 }
 
 impl Default for Limits {
@@ -73,6 +75,7 @@ impl Default for Limits {
             body_time_max: Duration::from_secs(30),
             write_time_max: Duration::from_secs(30),
             shutdown_time_max: Duration::from_secs(10),
+            judging_bytes_max: 128 * 1024 * 1024,
         }
     }
 }

@@ -128,7 +128,7 @@ export class Engine {
     this.#native = built(() => new native.Engine(settings, names, customs.map((gate) => gate.name)));
   }
 
-  /** The gates that `POST /v1/evaluate` runs by default: filesystem, pii and content. */
+  /** The gates that `POST /v1/evaluate` runs by default: filesystem, pii, content and secrets. */
   static default(): Engine {
     return made(new Made(built(() => new native.Engine("{}", null, [])), new Map()));
   }

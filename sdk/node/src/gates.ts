@@ -120,7 +120,7 @@ export function injection(options: OfTexts & { threshold?: number } = {}): Built
   return builtIn("injection", options);
 }
 
-/** Skips all gates when less than `bufferMs` of `tmaxMs` is left. */
+/** Skips the other `rtb.*` gates when less than `bufferMs` of `tmaxMs` is left. */
 export function rtbTmaxGuard(options: Common & { bufferMs?: number } = {}): BuiltIn {
   return builtIn("rtb.tmax-guard", options);
 }

@@ -175,7 +175,7 @@ test("every kind of gate can be built", async () => {
     gates.rtbAudienceSafety({ name: "audience", unsafeCategories: ["IAB7"], childCategories: ["IAB13"], extraBundleKeywords: ["toy"] }),
     gates.rtbBcatCompliance({ name: "bcat", parents: true }),
   ];
-  const engine = new Engine(all, { budgetMs: 20_000, failFast: false, strictness: "strict" });
+  const engine = new Engine(all, { budgetMs: 60_000, failFast: false, strictness: "strict" });
   assert.deepEqual(engine.names, all.map(({ name }) => name));
   assert.deepEqual([engine.budgetMs, engine.failFast], [20_000, false]);
   const { gates: found } = await engine.evaluate({ agentId: "a", output: { a: 1 }, latencyMs: 143 });

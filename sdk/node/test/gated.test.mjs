@@ -5,7 +5,7 @@ import test from "node:test";
 
 import { Engine, GateFailed, gate, gated, gates } from "renown";
 
-const engine = new Engine([gates.pii(), gate("mine", ({ input }) => input?.topic !== "wasps")], { budgetMs: 5000 });
+const engine = new Engine([gates.pii(), gate("mine", ({ input }) => input?.topic !== "wasps")], { budgetMs: 60_000 });
 const tracked = [];
 const telemetry = { track: (result) => tracked.push(result) };
 

@@ -30,7 +30,7 @@ test("both ways in one program", async () => {
     import { Engine, GateFailed, RenownError, SettingsError, gate, gated, gates } from "renown";
     const other = createRequire(process.cwd() + "/x.cjs")("renown");
     const outputs = [Engine, other.Engine].map((Engine) => Engine.default().evaluateSync({ agentId: "a", output: "x" }).passed);
-    const mixed = new other.Engine([gates.pii(), gate("mine", () => true)], { budgetMs: 5000 });
+    const mixed = new other.Engine([gates.pii(), gate("mine", () => true)], { budgetMs: 60_000 });
     const failed = await gated(mixed, () => "bob@corp.io", { agentId: "a" })().catch((error) => error);
     const unreachable = await new other.Client("http://127.0.0.1:1", "k", { retries: 0 }).health().catch((error) => error);
     let refused;

@@ -24,7 +24,7 @@ def reasons(engine: Engine, output: Any, **more: Any) -> dict[str, str | None]:
 
 def test_the_default_set_is_that_of_the_api() -> None:
     engine = Engine.default()
-    assert engine.names == ["filesystem", "pii", "content"]
+    assert engine.names == ["filesystem", "pii", "content", "secrets"]
     assert (engine.budget_ms, engine.fail_fast) == (50, False)
     assert reasons(engine, "mail bob@corp.io about ../secrets") == {
         "filesystem": "path traversal in output",
@@ -41,7 +41,7 @@ def test_a_result_says_everything_and_no_payload() -> None:
     assert result.output is output
     assert [found.name for found in result.failed] == ["pii"]
     assert isinstance(result.gates[0], GateResult) and result.gates[0].passed
-    assert 0 <= result.total_latency_ms < 1000
+    assert 0 <= result.total_latency_ms <= 60_000
     assert len(result.evaluation_id) == 16 and result.timestamp.endswith("Z")
     said = result.to_dict()
     assert list(said) == [
@@ -86,7 +86,7 @@ def test_values_that_json_can_say(output: Any) -> None:
 
 
 def test_every_text_is_seen() -> None:
-    engine = Engine([gates.pii()], budget_ms=5000)
+    engine = Engine([gates.pii()], budget_ms=60_000)
     mail = "bob@corp.io"
     for output in [mail, [mail], (mail,), {mail: 1}, {"a": {"b": mail}}, Report(mail, ()), Model(), json.dumps([mail])]:
         assert reasons(engine, output)["pii"] == "email address detected in output", output
@@ -142,7 +142,7 @@ def test_options_of_gates() -> None:
             gates.content(phrases=["no can do"]),
             gates.filesystem(roots=["/srv/repo"], strictness="balanced"),
         ],
-        budget_ms=1000,
+        budget_ms=60_000,
         strictness="strict",
     )
     assert reasons(engine, "bob@corp.io says: No can  do", latency_ms=143) == {
@@ -248,7 +248,7 @@ def test_async_errors_are_raised_where_they_are_awaited() -> None:
 
 
 def test_redacted_outputs() -> None:
-    engine = Engine([gates.pii(mode="redact"), gates.secrets(mode="redact")], budget_ms=5000)
+    engine = Engine([gates.pii(mode="redact"), gates.secrets(mode="redact")], budget_ms=60_000)
     result = engine.evaluate(agent_id="a", output=["mail bob@corp.io", {"n": 2**70}, ("x",)])
     assert result.passed and reasons(engine, "bob@corp.io")["pii"] == "redacted 1 email address"
     assert result.output == ["mail [email address]", {"n": 2**70}, ["x"]]
@@ -265,7 +265,7 @@ def test_every_kind_of_gate_can_be_built() -> None:
             *gates.rtb(),
             gates.rtb_bid_sanity(max_floor_multiple=10, max_price=25, enforce_floor=True, name="prices"),
         ],
-        budget_ms=5000,
+        budget_ms=60_000,
     )
     assert engine.names[2:8] == [
         "rtb.tmax-guard", "rtb.impid-match", "rtb.adomain-verify", "rtb.bid-sanity", "rtb.audience-safety",

@@ -80,6 +80,8 @@ pub(super) const GATE_HELP: &str = r#"Gates, with their options in [gate.NAME] o
   secrets     keys, tokens and passwords; disable, extra
   injection   text that gives orders to a model; threshold
   rtb.*       bids of an auction that should not be made
+filesystem, pii, content and secrets are the default. The budget of 50 ms
+(budget_ms) is CPU time: a busy machine changes no verdict.
 
 --report DIR reads every file of DIR: JSON Lines
   {"output": …, "gate": "pii.email", "label": "pass|fail"}

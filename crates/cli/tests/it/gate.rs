@@ -22,15 +22,21 @@ fn dir(name: &str, files: &[(&str, &str)]) -> PathBuf {
 #[test]
 fn the_exit_code_is_the_verdict() {
     for (output, code, stdout) in [
-        ("\"fine\"", 0, "pass  filesystem\npass  pii\npass  content\nPASS\n"),
-        ("plain text", 0, "pass  filesystem\npass  pii\npass  content\nPASS\n"),
+        ("\"fine\"", 0, "pass  filesystem\npass  pii\npass  content\npass  secrets\nPASS\n"),
+        ("plain text", 0, "pass  filesystem\npass  pii\npass  content\npass  secrets\nPASS\n"),
         (
             "mail ada@lovelace.org",
             1,
-            "pass  filesystem\nfail  pii         email address detected in output\npass  content\nFAIL\n",
+            "pass  filesystem\nfail  pii         email address detected in output\npass  content\npass  secrets\nFAIL\n",
         ),
-        ("", 1, "pass  filesystem\npass  pii\nfail  content     output is empty\nFAIL\n"),
-        ("{}", 1, "pass  filesystem\npass  pii\nfail  content     output is empty\nFAIL\n"),
+        (
+            // In two parts, so that this file has no token.
+            concat!("export TOKEN=", "gh", "p_R4nd0mT0k3nV4lu3Th4tL00ksR34lEn0ugh7"),
+            1,
+            "pass  filesystem\npass  pii\npass  content\nfail  secrets     secret in output: github (1 finding)\nFAIL\n",
+        ),
+        ("", 1, "pass  filesystem\npass  pii\nfail  content     output is empty\npass  secrets\nFAIL\n"),
+        ("{}", 1, "pass  filesystem\npass  pii\nfail  content     output is empty\npass  secrets\nFAIL\n"),
     ] {
         let run = renown(&["gate"], output);
         assert_eq!((run.code, run.stdout.as_str(), run.stderr.as_str()), (code, stdout, ""), "{output}");
@@ -164,16 +170,16 @@ fn the_redacted_output_goes_on_in_a_pipe() {
             "to ada@lovelace.org\n",
             0,
             "to [email address]\n",
-            "pass  pii      redacted 1 email address\npass  content\nPASS\n",
+            "pass  pii      redacted 1 email address\npass  content\npass  secrets\nPASS\n",
         ),
         (
             "{\"a\": \"ada@lovelace.org\"}",
             0,
             "{\"a\": \"[email address]\"}\n",
-            "pass  pii      redacted 1 email address\npass  content\nPASS\n",
+            "pass  pii      redacted 1 email address\npass  content\npass  secrets\nPASS\n",
         ),
-        ("fine", 0, "fine", "pass  pii\npass  content\nPASS\n"),
-        ("{}", 1, "", "pass  pii\nfail  content  output is empty\nFAIL\n"),
+        ("fine", 0, "fine", "pass  pii\npass  content\npass  secrets\nPASS\n"),
+        ("{}", 1, "", "pass  pii\nfail  content  output is empty\npass  secrets\nFAIL\n"),
     ] {
         let run = renown(&flags, output);
         assert_eq!((run.code, run.stdout.as_str(), run.stderr.as_str()), (code, stdout, stderr), "{output}");

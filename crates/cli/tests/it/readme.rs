@@ -96,10 +96,14 @@ fn the_first_evaluation_works_when_it_is_pasted() {
     let said = |reply: &Value| {
         let gates = reply["gates"].as_array().unwrap().iter();
         let gates = gates.map(|gate| (gate["name"].clone(), gate["passed"].clone(), gate["reason"].clone()));
-        (reply["passed"].clone(), gates.collect::<Vec<_>>(), reply["reputation"].clone())
+        let mut reputation = reply["reputation"].clone();
+        // How long the gates took is part of the score, and differs from machine to machine.
+        let score = reputation["score"].take().as_u64().unwrap();
+        assert!((0..=250).contains(&score), "one evaluation that failed: {score}");
+        (reply["passed"].clone(), gates.collect::<Vec<_>>(), reputation)
     };
     assert_eq!(said(verdict), said(&shown));
-    assert_eq!(record["score"], shown["reputation"]["score"]);
+    assert_eq!(record["score"], verdict["reputation"]["score"], "it is the same right after it");
 }
 
 #[test]

@@ -25,9 +25,9 @@
 mod phrases;
 
 use super::options::{Options, SettingsError, SettingsProblem};
-use super::scan::{Deadline, TimedOut};
+use super::scan::{Deadline, TimedOut, run_end};
 use super::settings::Strictness;
-use super::text::View;
+use super::text::{View, decoded_char};
 use super::verdict::Finding;
 use crate::json::Found;
 use phrases::Phrases;
@@ -63,12 +63,20 @@ impl Content {
     }
 
     /// The finding if the output is empty and may not be. The output is JSON text; the caller may know better than it.
-    pub(super) fn check_empty(&self, output: &str, known: Option<bool>) -> Option<Finding> {
+    pub(super) fn check_empty(
+        &self,
+        output: &str,
+        known: Option<bool>,
+        deadline: &Deadline<'_>,
+    ) -> Result<Option<Finding>, TimedOut> {
         if !self.empty {
-            return None;
+            return Ok(None);
         }
-        let empty = known.unwrap_or_else(|| is_empty(output));
-        empty.then(|| Finding::Fail("output is empty".to_owned()))
+        let empty = match known {
+            Some(known) => known,
+            None => is_empty(output, deadline)?,
+        };
+        Ok(empty.then(|| Finding::Fail("output is empty".to_owned())))
     }
 
     pub(super) fn check(&self, view: &View<'_>, deadline: &Deadline<'_>) -> Result<Finding, TimedOut> {
@@ -83,25 +91,33 @@ impl Content {
 }
 
 /// Whether a JSON text is null, a blank string, or an array or object without anything in it.
-fn is_empty(output: &str) -> bool {
-    let json_blank = |char: char| matches!(char, ' ' | '\t' | '\r' | '\n');
-    let output = output.trim_matches(json_blank);
-    let inside = |open, close| output.strip_prefix(open)?.strip_suffix(close);
-    let hollow =
-        |open, close| inside(open, close).is_some_and(|text: &str| text.trim_matches(json_blank).is_empty());
-    // A string of more than blanks and escapes has a character that shows it at once.
-    let blank = || {
-        let raw = inside('"', '"')?;
-        if !raw.contains('\\') {
-            return Some(raw.trim().is_empty());
+fn is_empty(output: &str, deadline: &Deadline<'_>) -> Result<bool, TimedOut> {
+    let (bytes, blank) = (output.as_bytes(), |byte: u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n'));
+    let start = run_end(bytes, 0, deadline, blank)?;
+    let closes = match bytes.get(start) {
+        Some(b'"') => return is_blank(output.get(start + 1..).unwrap_or_default(), deadline),
+        Some(b'[') => b']',
+        Some(b'{') => b'}',
+        _ => return Ok(output.get(start..).is_some_and(|rest| rest.starts_with("null"))),
+    };
+    let inside = run_end(bytes, start + 1, deadline, blank)?;
+    Ok(bytes.get(inside) == Some(&closes))
+}
+
+/// Whether a JSON string has nothing but blanks before the quote that ends it.
+fn is_blank(raw: &str, deadline: &Deadline<'_>) -> Result<bool, TimedOut> {
+    let mut rest = raw;
+    loop {
+        let Some((char, length)) = decoded_char(rest) else { return Ok(false) };
+        if rest.starts_with('"') {
+            return Ok(true);
         }
-        let text: String = serde_json::from_str(output).ok()?;
-        Some(text.trim().is_empty())
-    };
-    let maybe_blank = || {
-        inside('"', '"').is_some_and(|raw| raw.chars().next().is_none_or(|c| c == '\\' || c.is_whitespace()))
-    };
-    output == "null" || hollow('[', ']') || hollow('{', '}') || maybe_blank() && blank() == Some(true)
+        deadline.spend(length)?;
+        if !char.is_whitespace() {
+            return Ok(false);
+        }
+        rest = rest.get(length..).unwrap_or_default();
+    }
 }
 
 fn head(text: &str) -> &str {
@@ -126,7 +142,10 @@ mod tests {
         let clock = || Duration::ZERO;
         let deadline = Deadline::new(&clock, Duration::ZERO);
         let view = View::read(output, Part::Output, &deadline).unwrap();
-        content.check_empty(output, None).unwrap_or_else(|| content.check(&view, &deadline).unwrap())
+        content
+            .check_empty(output, None, &deadline)
+            .unwrap()
+            .unwrap_or_else(|| content.check(&view, &deadline).unwrap())
     }
 
     #[test]

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use super::clock::GateClock;
 use super::content::Content;
 use super::filesystem::Filesystem;
 use super::injection::Injection;
@@ -24,6 +25,7 @@ use super::started::{Started, State};
 use super::text::{Unseen, View};
 use super::verdict::{Finding, GateResult, Verdict, shortened};
 use crate::json::Found;
+use crate::limits::{GATE_MEMORY_TIMES, GATE_TREE_TIMES};
 use crate::units::Micros;
 use subject::Subject;
 
@@ -111,8 +113,8 @@ pub(super) struct Slot {
     pub(super) gate: Gate,
 }
 
-/// A set of gates.
-#[derive(Debug)]
+/// A set of gates. A clone shares them.
+#[derive(Clone, Debug)]
 pub struct Engine {
     pub(super) slots: Arc<[Slot]>,
     budget: Duration,
@@ -177,6 +179,20 @@ impl Engine {
         self.budget
     }
 
+    /// The most memory that an evaluation needs for an output and input of so many bytes together, in bytes: a small multiple,
+    /// but for gates that need a tree of values.
+    pub fn memory_max(&self, bytes: usize) -> usize {
+        let is_tree = |slot: &Slot| matches!(slot.gate, Gate::Schema(_) | Gate::Rtb(_));
+        let tree = if self.slots.iter().any(is_tree) { GATE_TREE_TIMES } else { 0 };
+        bytes.saturating_mul(GATE_MEMORY_TIMES + tree)
+    }
+
+    /// The same gates with another budget.
+    #[must_use]
+    pub fn with_budget(&self, budget: Duration) -> Self {
+        Self { budget, ..self.clone() }
+    }
+
     /// Whether gates after the first failing one are skipped.
     pub fn fail_fast(&self) -> bool {
         self.fail_fast
@@ -187,32 +203,27 @@ impl Engine {
         self.strictness
     }
 
-    /// Judges one output. The clock gives the time since any fixed point. Gates that the caller runs count as too late:
-    /// who has some begins with [`Engine::start`].
-    pub fn evaluate(&self, context: &Context<'_>, clock: &dyn Fn() -> Duration) -> Verdict {
+    /// Judges one output. Gates that the caller runs count as too late: who has some begins with [`Engine::start`].
+    pub fn evaluate(&self, context: &Context<'_>, clock: &dyn GateClock) -> Verdict {
         let started = self.start(context, clock);
         let now = started.now();
         started.finish(Vec::new(), now)
     }
 
     /// Runs the built-in gates, one by one. What is left are the caller's own.
-    pub fn start(&self, context: &Context<'_>, clock: &dyn Fn() -> Duration) -> Started {
-        let began = clock();
-        let until = began.saturating_add(self.budget);
-        let deadline = Deadline::new(clock, until);
+    pub fn start(&self, context: &Context<'_>, clock: &dyn GateClock) -> Started {
+        let deadline = Deadline::new(clock, self.budget);
         let subject = Subject::new(context, self.part);
-        // A guard that finds too little time left stands before all others, wherever it stands.
+        // The guard decides before any gate runs, wherever it stands. It speaks for auctions only: `tmax_ms` comes from
+        // the caller, who must not be able to switch off the other gates with it.
         let stopped = self.slots.iter().any(|slot| slot.gate.stops(context));
         let (mut states, mut failed) = (Vec::with_capacity(self.slots.len()), false);
-        let mut now = began;
+        let mut now = deadline.began();
         for slot in self.slots.iter() {
             let before = now;
-            let finding = if stopped {
-                if slot.gate.stops(context) {
-                    slot.run(&subject, &deadline)
-                } else {
-                    Finding::Skip(TMAX.into())
-                }
+            let is_stopped = || matches!(slot.gate, Gate::Rtb(_)) && !slot.gate.stops(context);
+            let finding = if stopped && is_stopped() {
+                Finding::Skip(TMAX.into())
             } else if failed && self.fail_fast {
                 Finding::Skip(ABORTED.into())
             } else if deadline.is_past(now) {
@@ -222,7 +233,7 @@ impl Engine {
                 continue;
             } else {
                 let finding = slot.run(&subject, &deadline);
-                now = clock();
+                now = clock.wall();
                 if deadline.is_past(now) { Finding::Fail(TIMEOUT.to_owned()) } else { finding }
             };
             failed |= slot.fails(&finding);
@@ -230,7 +241,9 @@ impl Engine {
             states.push(State::Done(finding, redacted, now.saturating_sub(before)));
         }
         let redacted = subject.into_redacted();
-        Started::new(Arc::clone(&self.slots), states, self.fail_fast, began..until, now, redacted)
+        // The caller's gates may sleep or wait, so they have what is left of the budget by the wall clock.
+        let time = deadline.began()..now.saturating_add(deadline.left());
+        Started::new(Arc::clone(&self.slots), states, self.fail_fast, time, now, redacted)
     }
 }
 
@@ -332,7 +345,8 @@ impl Gate {
             },
             Self::Rtb(gate) => Ok(gate.check_time(context.tmax)),
             Self::Content(gate) => {
-                if let Some(finding) = gate.check_empty(context.output.get(), context.is_empty) {
+                let empty = gate.check_empty(context.output.get(), context.is_empty, deadline)?;
+                if let Some(finding) = empty {
                     return Ok(finding);
                 }
                 of_texts(&|view| gate.check(view, deadline))
@@ -344,7 +358,7 @@ impl Gate {
         }
     }
 
-    /// Whether it finds too little time left for anything.
+    /// Whether it finds too little time left for the gates of an auction.
     fn stops(&self, context: &Context<'_>) -> bool {
         matches!(self, Self::Rtb(gate) if gate.stops(context.tmax))
     }

@@ -2,7 +2,7 @@
 //!
 //! | gate | file | looks for |
 //! |---|---|---|
-//! | `rtb.tmax-guard` | `rtb/tmax_guard.rs` | time that is nearly spent: then nothing else runs |
+//! | `rtb.tmax-guard` | `rtb/tmax_guard.rs` | time that is nearly spent: then no other gate of an auction runs |
 //! | `rtb.impid-match` | `rtb/impid_match.rs` | bids for what was not asked for |
 //! | `rtb.adomain-verify` | `rtb/adomain_verify.rs` | advertisers that have no domain, or none of their own |
 //! | `rtb.bid-sanity` | `rtb/bid_sanity.rs` | prices that cannot be meant |

@@ -24,6 +24,9 @@
 //! follow the first line of a private key stands in `secrets/key.rs`; one whose lines are strings of their own counts once
 //! a string.
 //!
+//! A key may be glued to an escape, as in `\e[01;31mghp_…` and `%3Dghp_…`, where no `\b` is before it. So rules also run on a copy
+//! of the text with blanks in the place of such escapes, see `gates/escape.rs`.
+//!
 //! Words count for the whole output: the token of a bot may be a value, and `discord` its key. A rule whose match holds
 //! its word looks only at blocks that have it. Expressions run on windows of the text, so that the deadline is looked
 //! at; a match that does not end in its window is looked at again in a larger one. What is ignored: a match whose first
@@ -39,6 +42,7 @@ mod values;
 use regex::bytes::{Regex, RegexBuilder};
 use serde_json::{Map, Value};
 
+use super::escape::unglued;
 use super::keywords::Keywords;
 use super::options::{Options, SettingsError, SettingsProblem};
 use super::redact::{Match, edits};
@@ -115,12 +119,8 @@ impl Sought {
     }
 }
 
-/// A block of a text that has words: which rules they pick, one bit each.
-struct Block {
-    text: usize,
-    start: usize,
-    picked: u128,
-}
+/// A block of a text that has words: where it begins, and which rules they pick, one bit each.
+type Block = (usize, u128);
 
 impl Secrets {
     pub(super) fn build(options: &mut Options<'_>) -> Result<Self, SettingsError> {
@@ -186,28 +186,22 @@ impl Secrets {
 
     /// Every value that is a secret; one more than can be redacted is enough.
     pub(super) fn matches(&self, view: &View<'_>, deadline: &Deadline<'_>) -> Result<Vec<Match>, TimedOut> {
-        let (blocks, picked) = self.blocks(view, deadline)?;
-        let mut found = Vec::new();
-        let mut search = |rule: usize, text: usize, from: usize, to: usize| {
-            let Some(sought) = self.rules.get(rule) else { return Ok(from) };
-            Search { sought, rule, view, text, bytes: view.text(text).as_bytes(), deadline }
-                .run(from, to, &mut found)
+        let (mut found, mut picked, mut blocks) = (Vec::new(), 0_u128, Vec::new());
+        for (text, piece) in view.texts().enumerate() {
+            self.blocks(piece.text.as_bytes(), &mut blocks, deadline)?;
+            picked |= blocks.iter().fold(0, |all, (_, picked)| all | picked);
+            self.near(view, text, &blocks, &mut found, deadline)?;
+        }
+        let is_far = |(rule, sought): &(usize, &Sought)| {
+            sought.words().is_empty() || !sought.is_near() && picked & (1_u128 << rule) != 0
         };
-        for (rule, sought) in self.rules.iter().enumerate() {
-            let bit = 1_u128 << rule;
-            if sought.words().is_empty() || picked & bit != 0 && !sought.is_near() {
-                for (text, all) in view.texts().enumerate() {
-                    let mut from = 0;
-                    for start in (0..all.text.len()).step_by(GATE_STRIDE_BYTES) {
-                        from = search(rule, text, from.max(start), start + GATE_STRIDE_BYTES)?;
-                    }
-                }
-            } else if picked & bit != 0 {
-                let mut next = (usize::MAX, 0);
-                for block in blocks.iter().filter(|block| block.picked & bit != 0) {
-                    let from = if next.0 == block.text { next.1 } else { 0 };
-                    let from = block.start.saturating_sub(BEFORE_WORD).max(from);
-                    next = (block.text, search(rule, block.text, from, block.start + GATE_STRIDE_BYTES)?);
+        if self.rules.iter().enumerate().any(|rule| is_far(&rule)) {
+            for text in 0..view.texts().count() {
+                let bytes = view.text(text).as_bytes();
+                let copy = unglued(bytes, deadline)?;
+                for (rule, sought) in self.rules.iter().enumerate().filter(is_far) {
+                    let search = Search { sought, rule, view, text, bytes, deadline };
+                    search.both(copy.as_deref(), &mut found, &|search, found| search.everywhere(found))?;
                 }
             }
         }
@@ -215,24 +209,49 @@ impl Secrets {
         Ok(found)
     }
 
-    /// The blocks that have words, and all rules that are picked.
-    fn blocks(&self, view: &View<'_>, deadline: &Deadline<'_>) -> Result<(Vec<Block>, u128), TimedOut> {
-        let mut blocks: Vec<Block> = Vec::new();
-        for (text, piece) in view.texts().enumerate() {
-            self.words.each(piece.text.as_bytes(), deadline, |start, word| {
-                let picked = 1_u128 << self.picks.get(word).copied().unwrap_or_default();
-                match blocks.last_mut().filter(|block| block.text == text && block.start == start) {
-                    Some(block) => block.picked |= picked,
-                    None => blocks.push(Block { text, start, picked }),
-                }
-            })?;
+    /// Adds what the rules find whose matches hold one of their words.
+    fn near(
+        &self,
+        view: &View<'_>,
+        text: usize,
+        blocks: &[Block],
+        found: &mut Vec<Match>,
+        deadline: &Deadline<'_>,
+    ) -> Result<(), TimedOut> {
+        let picked = blocks.iter().fold(0, |all, (_, picked)| all | picked);
+        if picked == 0 {
+            return Ok(());
         }
-        let all = blocks.iter().fold(0, |all, block| all | block.picked);
-        Ok((blocks, all))
+        let bytes = view.text(text).as_bytes();
+        let copy = unglued(bytes, deadline)?;
+        for (rule, sought) in self.rules.iter().enumerate() {
+            let bit = 1_u128 << rule;
+            if picked & bit != 0 && sought.is_near() {
+                let search = Search { sought, rule, view, text, bytes, deadline };
+                let of_rule = |search: &Search<'_, '_>, found: &mut Vec<Match>| {
+                    search.blocks(blocks.iter().filter(|(_, picked)| picked & bit != 0), found)
+                };
+                search.both(copy.as_deref(), found, &of_rule)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The blocks of a text that have words.
+    fn blocks(&self, bytes: &[u8], blocks: &mut Vec<Block>, deadline: &Deadline<'_>) -> Result<(), TimedOut> {
+        blocks.clear();
+        self.words.each(bytes, deadline, |start, word| {
+            let picked = 1_u128 << self.picks.get(word).copied().unwrap_or_default();
+            match blocks.last_mut().filter(|block| block.0 == start) {
+                Some(block) => block.1 |= picked,
+                None => blocks.push((start, picked)),
+            }
+        })
     }
 }
 
 /// One rule in one text.
+#[derive(Clone, Copy)]
 struct Search<'s, 'd> {
     sought: &'s Sought,
     rule: usize,
@@ -242,7 +261,47 @@ struct Search<'s, 'd> {
     deadline: &'s Deadline<'d>,
 }
 
+/// Where a rule is looked for in a text.
+type Where<'w> = dyn Fn(&Search<'_, '_>, &mut Vec<Match>) -> Result<(), TimedOut> + 'w;
+
 impl Search<'_, '_> {
+    /// Searches the text, and the copy of it in which no escape is glued to a word, if there is one. What both have counts once.
+    fn both(&self, copy: Option<&[u8]>, found: &mut Vec<Match>, search: &Where<'_>) -> Result<(), TimedOut> {
+        let first = found.len();
+        search(self, found)?;
+        let Some(copy) = copy else { return Ok(()) };
+        let mut more = Vec::new();
+        search(&Search { bytes: copy, ..*self }, &mut more)?;
+        let place = |found: &Match| (found.text, found.start, found.end);
+        let mut known: Vec<_> = found.get(first..).unwrap_or_default().iter().map(place).collect();
+        known.sort_unstable();
+        found.extend(more.into_iter().filter(|found| known.binary_search(&place(found)).is_err()));
+        Ok(())
+    }
+
+    /// Adds what is found in the whole text.
+    fn everywhere(&self, found: &mut Vec<Match>) -> Result<(), TimedOut> {
+        let mut from = 0;
+        for start in (0..self.bytes.len()).step_by(GATE_STRIDE_BYTES) {
+            from = self.run(from.max(start), start + GATE_STRIDE_BYTES, found)?;
+        }
+        Ok(())
+    }
+
+    /// Adds what is found near the words of these blocks.
+    fn blocks<'b>(
+        &self,
+        blocks: impl Iterator<Item = &'b Block>,
+        found: &mut Vec<Match>,
+    ) -> Result<(), TimedOut> {
+        let mut next = 0;
+        for (start, _) in blocks {
+            let from = start.saturating_sub(BEFORE_WORD).max(next);
+            next = self.run(from, start + GATE_STRIDE_BYTES, found)?;
+        }
+        Ok(())
+    }
+
     /// Adds the values of matches that begin in this part of the text, and answers where to go on.
     fn run(&self, mut from: usize, to: usize, found: &mut Vec<Match>) -> Result<usize, TimedOut> {
         let Some(regex) = self.sought.regex() else { return Ok(to) };

@@ -2,11 +2,11 @@
 //!
 //! | key | is | default |
 //! |---|---|---|
-//! | `gates.budget_ms` | the time of a whole evaluation, 1 to 60 000 ms | 50; 15 for a set that says `rtb` |
+//! | `gates.budget_ms` | the time that the thread of a whole evaluation may run, 1 to 60 000 ms | 50; 15 for a set that says `rtb` |
 //! | `gates.fail_fast` | gates after the first failing one are skipped | false |
 //! | `gates.strictness` | `strict`: any mention counts; `balanced`: what looks intended | `strict`, in the proxy `balanced` |
-//! | `gates.evaluate`, `.cli` | the set of a place, in order | filesystem, pii, content |
-//! | `gates.proxy` | the same for the proxy | these, secrets, and injection with `mode = "observe"` |
+//! | `gates.evaluate`, `.cli` | the set of a place, in order | filesystem, pii, content, secrets |
+//! | `gates.proxy` | the same for the proxy | these, and injection with `mode = "observe"` |
 //! | `gate.NAME.kind` | which gate this is | NAME |
 //! | `gate.NAME.mode` | `enforce`; `observe`: a failure is reported as skipped; `redact` (pii, secrets): what is found is replaced | `enforce` |
 //! | `gate.NAME.strictness` | of this gate | `gates.strictness` |
@@ -83,7 +83,7 @@ impl Place {
     /// Its set where none is configured.
     fn default_set(self) -> &'static [&'static str] {
         match self {
-            Self::Evaluate | Self::Cli => &["filesystem", "pii", "content"],
+            Self::Evaluate | Self::Cli => &["filesystem", "pii", "content", "secrets"],
             Self::Proxy => &["filesystem", "pii", "content", "secrets", "injection"],
         }
     }

@@ -12,21 +12,26 @@ use core::ops::Range;
 
 use crate::limits::{GATE_DEPTH_MAX, GATE_EMBEDDED_TIMES_MAX};
 
-use super::scan::{Deadline, TimedOut};
+use super::scan::{Deadline, TimedOut, before, count_byte, run_end, run_start};
 use super::settings::Part;
-pub(super) use string::step;
+pub(super) use string::{decoded_char, step};
 use walk::Walk;
 
 /// All texts of an output.
+///
+/// An output may have a string for every three of its bytes. So what is kept of each is small: memory is a small multiple of the
+/// output, whatever is in it.
 #[derive(Debug)]
 pub(super) struct View<'a> {
     part: Part,
     source: &'a str,
-    /// What had to be decoded, or lies within a string.
+    /// What had to be decoded, or lies within a string; one text after the other.
     decoded: String,
     pieces: Vec<Piece>,
-    /// The strings that are JSON themselves, and which pieces lie in each.
-    within: Vec<(usize, Range<usize>)>,
+    /// Where the decoded ones among them come from.
+    origins: Vec<Origin>,
+    /// The strings that are JSON themselves, and which pieces lie in each: from a number up to another.
+    within: Vec<(u32, u32, u32)>,
     /// Long numbers of the output itself; those within strings are seen in their text.
     numbers: Vec<Number>,
 }
@@ -34,13 +39,16 @@ pub(super) struct View<'a> {
 /// So many digits in a number may be more than an amount.
 const NUMBER_DIGITS_MIN: usize = 13;
 
+/// The longest output that is looked at, in bytes: all places have to fit into 32 bits, also those of what is decoded.
+const SOURCE_BYTES_MAX: usize = 1 << 28;
+
 /// A number with many digits.
 #[derive(Clone, Copy, Debug)]
 struct Number {
     /// Where it stands in the output.
-    start: usize,
-    end: usize,
-    key: Option<Span>,
+    start: u32,
+    end: u32,
+    key: u32,
 }
 
 /// Why there is no view of an output.
@@ -52,6 +60,8 @@ pub(super) enum Unseen {
     TooDeep,
     /// It repeats itself in strings within strings more often than is looked at.
     TooMuch,
+    /// It is longer than is looked at.
+    TooLong,
     /// It is no JSON text.
     NotJson,
 }
@@ -72,6 +82,7 @@ impl Unseen {
             Self::TooMuch => {
                 format!("strings of JSON in {name} hold more than {GATE_EMBEDDED_TIMES_MAX} times its length")
             }
+            Self::TooLong => format!("{is} longer than {} MiB", SOURCE_BYTES_MAX >> 20),
             Self::NotJson => format!("{is} not JSON"),
         }
     }
@@ -80,21 +91,42 @@ impl Unseen {
 /// One string or key.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
-    span: Span,
-    /// The key under which a value stands; for elements of an array, the array's.
-    key: Option<Span>,
-    /// Where it stands between its quotes, escapes and all, in the text that holds it.
-    raw: (usize, usize),
-    /// The string that holds it, by number; none for the output itself.
-    holder: Option<usize>,
+    /// Where it stands in the output; or the number of its origin, and [`DECODED`].
+    start: u32,
+    end: u32,
+    /// The number of the key under which a value stands, or [`NO_KEY`]; for elements of an array, the array's.
+    key: u32,
 }
 
-/// Where a text lies: in the output, or in what was decoded.
+/// The end of a piece that was decoded.
+const DECODED: u32 = u32::MAX;
+
+/// There is no key.
+const NO_KEY: u32 = u32::MAX;
+
+/// Where a piece comes from that was decoded.
 #[derive(Clone, Copy, Debug)]
-struct Span {
-    start: usize,
-    end: usize,
-    decoded: bool,
+struct Origin {
+    /// Where it begins in what was decoded. It ends where the next begins.
+    start: u32,
+    /// Where it stands between its quotes, escapes and all, in the text that holds it.
+    raw: (u32, u32),
+}
+
+fn narrow(place: usize) -> u32 {
+    u32::try_from(place).unwrap_or(u32::MAX)
+}
+
+fn wide(place: u32) -> usize {
+    usize::try_from(place).unwrap_or(usize::MAX)
+}
+
+/// Adds an item, and makes room for half as many again and not for twice as many.
+fn push<T>(items: &mut Vec<T>, item: T) {
+    if items.len() == items.capacity() {
+        items.reserve_exact((items.len() / 2).max(16));
+    }
+    items.push(item);
 }
 
 /// One text as a gate sees it.
@@ -108,10 +140,18 @@ pub(super) struct Text<'v> {
 impl<'a> View<'a> {
     /// Reads a JSON text, which is that part of a call.
     pub(super) fn read(source: &'a str, part: Part, deadline: &Deadline<'_>) -> Result<Self, Unseen> {
-        let (decoded, pieces) = (String::new(), Vec::new());
-        let mut view = Self { part, source, decoded, pieces, within: Vec::new(), numbers: Vec::new() };
+        if source.len() > SOURCE_BYTES_MAX {
+            return Err(Unseen::TooLong);
+        }
+        // As many as there can be but for quotes that are escaped as `\u0022`: lists that grow hold their items twice for a while.
+        let count = |byte| count_byte(source.as_bytes(), byte, deadline);
+        let strings = count(b'"')? / 2;
+        let (decoded, pieces) = (String::new(), Vec::with_capacity(strings));
+        let origins = Vec::with_capacity(strings.min(count(b'\\')?));
+        let (within, numbers) = (Vec::new(), Vec::new());
+        let mut view = Self { part, source, decoded, pieces, origins, within, numbers };
         let mut within = Vec::new();
-        Walk::new(source, None, 0, None, deadline).run(&mut view, &mut within)?;
+        Walk::new(source, false, 0, NO_KEY, deadline).run(&mut view, &mut within)?;
         view.read_within(within, deadline)?;
         Ok(view)
     }
@@ -119,15 +159,20 @@ impl<'a> View<'a> {
     /// Reads the strings that look like JSON, and those within them.
     fn read_within(&mut self, mut within: Vec<Within>, deadline: &Deadline<'_>) -> Result<(), Unseen> {
         let mut left = self.source.len().saturating_mul(GATE_EMBEDDED_TIMES_MAX);
-        while let Some(Within { index, piece, depth }) = within.pop() {
-            let text = self.get(piece.span).to_owned();
+        while let Some(Within { index, depth }) = within.pop() {
+            let text = self.text(wide(index)).to_owned();
             left = left.checked_sub(text.len()).ok_or(Unseen::TooMuch)?;
-            let (pieces, decoded, waiting) = (self.pieces.len(), self.decoded.len(), within.len());
-            match Walk::new(&text, Some(index), depth, piece.key, deadline).run(self, &mut within) {
-                Ok(()) => self.within.push((index, pieces..self.pieces.len())),
+            let key = self.pieces.get(wide(index)).map_or(NO_KEY, |piece| piece.key);
+            let (pieces, origins, decoded, waiting) =
+                (self.pieces.len(), self.origins.len(), self.decoded.len(), within.len());
+            match Walk::new(&text, true, wide(depth), key, deadline).run(self, &mut within) {
+                // One without strings matters only if a long number may be in it.
+                Ok(()) if pieces == self.pieces.len() && text.len() < NUMBER_DIGITS_MIN => {}
+                Ok(()) => push(&mut self.within, (index, narrow(pieces), narrow(self.pieces.len()))),
                 // It only looked like JSON: it was seen as the text it is.
                 Err(Unseen::NotJson) => {
                     self.pieces.truncate(pieces);
+                    self.origins.truncate(origins);
                     self.decoded.truncate(decoded);
                     within.truncate(waiting);
                 }
@@ -150,8 +195,8 @@ impl<'a> View<'a> {
     /// The texts, and after them the numbers of 13 or more digits, in the order of the output.
     pub(super) fn texts_and_numbers(&self) -> impl Iterator<Item = Text<'_>> {
         let number = |number: &Number| Text {
-            text: self.source.get(number.start..number.end).unwrap_or_default(),
-            key: number.key.map(|key| self.get(key)),
+            text: self.source.get(wide(number.start)..wide(number.end)).unwrap_or_default(),
+            key: self.key(number.key),
         };
         self.texts().chain(self.numbers.iter().map(number))
     }
@@ -159,7 +204,7 @@ impl<'a> View<'a> {
     /// Where a number of the output stands, by its place in [`Self::texts_and_numbers`]; none if that is a text.
     pub(super) fn number(&self, index: usize) -> Option<(usize, usize)> {
         let number = self.numbers.get(index.checked_sub(self.pieces.len())?)?;
-        Some((number.start, number.end))
+        Some((wide(number.start), wide(number.end)))
     }
 
     /// The texts from a number on.
@@ -168,7 +213,11 @@ impl<'a> View<'a> {
     }
 
     fn seen(&self, piece: &Piece) -> Text<'_> {
-        Text { text: self.get(piece.span), key: piece.key.map(|key| self.get(key)) }
+        Text { text: self.get(piece), key: self.key(piece.key) }
+    }
+
+    fn key(&self, key: u32) -> Option<&str> {
+        (key != NO_KEY).then(|| self.text(wide(key)))
     }
 
     /// The output itself.
@@ -178,45 +227,59 @@ impl<'a> View<'a> {
 
     /// A text by its number in [`Self::texts`].
     pub(super) fn text(&self, index: usize) -> &str {
-        self.pieces.get(index).map_or("", |piece| self.get(piece.span))
+        self.pieces.get(index).map_or("", |piece| self.get(piece))
     }
 
     /// Where a text comes from: the number of the text that holds it (none for the output), and where it stands in
     /// there, escapes and all.
     pub(super) fn origin(&self, index: usize) -> Option<(Option<usize>, (usize, usize))> {
-        self.pieces.get(index).map(|piece| (piece.holder, piece.raw))
+        let piece = self.pieces.get(index)?;
+        let (start, end) = if piece.end == DECODED {
+            self.origins.get(wide(piece.start))?.raw
+        } else {
+            (piece.start, piece.end)
+        };
+        // Those within strings come after those of the output, and each string has a row of them.
+        let row = self.within.partition_point(|(_, _, to)| wide(*to) <= index);
+        let holder = self.within.get(row).filter(|(_, from, _)| wide(*from) <= index);
+        Some((holder.map(|(holder, ..)| wide(*holder)), (wide(start), wide(end))))
     }
 
     /// The texts that are JSON themselves, and the numbers of the texts in each.
     pub(super) fn within(&self) -> impl Iterator<Item = (usize, Range<usize>)> {
-        self.within.iter().cloned()
+        self.within.iter().map(|(index, from, to)| (wide(*index), wide(*from)..wide(*to)))
     }
 
-    fn get(&self, span: Span) -> &str {
-        let from = if span.decoded { &self.decoded } else { self.source };
-        from.get(span.start..span.end).unwrap_or_default()
+    fn get(&self, piece: &Piece) -> &str {
+        if piece.end != DECODED {
+            return self.source.get(wide(piece.start)..wide(piece.end)).unwrap_or_default();
+        }
+        let start_of = |number: usize| self.origins.get(number).map(|origin| wide(origin.start));
+        let number = wide(piece.start);
+        let end = start_of(number + 1).unwrap_or(self.decoded.len());
+        start_of(number).and_then(|start| self.decoded.get(start..end)).unwrap_or_default()
     }
 }
 
 /// A string that may be JSON.
 #[derive(Clone, Copy, Debug)]
 struct Within {
-    index: usize,
-    piece: Piece,
+    index: u32,
     /// How many objects and arrays it lies in.
-    depth: usize,
+    depth: u32,
 }
 
 /// Whether a text begins and ends as a JSON object or array does.
-fn looks_like_json(text: &str) -> bool {
-    let blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
-    let first = text.as_bytes().iter().find(|byte| !blank(byte));
-    let last = || text.as_bytes().iter().rfind(|byte| !blank(byte));
-    match first {
-        Some(b'{') => last() == Some(&b'}'),
-        Some(b'[') => last() == Some(&b']'),
-        _ => false,
-    }
+fn looks_like_json(text: &str, deadline: &Deadline<'_>) -> Result<bool, TimedOut> {
+    let (bytes, blank) = (text.as_bytes(), |byte: u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r'));
+    let start = run_end(bytes, 0, deadline, blank)?;
+    let closes = match bytes.get(start) {
+        Some(b'{') => b'}',
+        Some(b'[') => b']',
+        _ => return Ok(false),
+    };
+    let end = run_start(bytes, bytes.len(), deadline, blank)?;
+    Ok(before(bytes, end) == Some(closes))
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use renown_core::ids::ToolName;
 use renown_core::units::Micros;
 use serde_json::value::RawValue;
 
-use super::{Host, Session};
+use super::{Clocks, Host, Session};
 use crate::keys::ENVELOPE;
 use crate::message::Members;
 use crate::pending::Call;
@@ -129,15 +129,7 @@ fn unreadable(engine: &Engine) -> Vec<GateResult> {
 pub(super) fn evaluate(engine: &Engine, context: &Context<'_>, host: &dyn Host) -> Verdict {
     let factor =
         u32::try_from(context.output.get().len() / BUDGET_BYTES).unwrap_or(u32::MAX).saturating_add(1);
-    let began = host.elapsed();
-    // A clock that is slower by the factor is a budget that is larger by it.
-    let clock = || began + host.elapsed().saturating_sub(began) / factor;
-    let mut verdict = engine.evaluate(context, &clock);
-    for gate in &mut verdict.gates {
-        gate.latency = Duration::from(gate.latency).saturating_mul(factor).into();
-    }
-    verdict.total = Duration::from(verdict.total).saturating_mul(factor).into();
-    verdict
+    engine.with_budget(engine.budget().saturating_mul(factor)).evaluate(context, &Clocks(host))
 }
 
 /// The members of a message that the protocol does not know, each as JSON: they are judged too.

@@ -7,6 +7,7 @@ use axum::body::Body;
 use axum::extract::{Extension, State};
 use axum::response::Response;
 use hyper::{HeaderMap, StatusCode};
+use renown_clock::MachineClock;
 use renown_core::gates::{Context, Tmax, Verdict};
 use renown_core::ids::{AgentId, EvaluationId, ToolName};
 use renown_core::json::{self, Found};
@@ -160,7 +161,9 @@ pub(crate) async fn evaluate(
         tmax,
         ..Context::of(request.output)
     };
+    let hold = api.judging.hold(api.engine.memory_max(body.len()))?;
     let verdict = judge(&api, &context, body.len());
+    drop(hold);
     let gates: Arc<str> = serde_json::to_string(&verdict.gates).unwrap_or_default().into();
     let id = api.event_id(request.evaluation_id);
     let judged = Judged {
@@ -199,7 +202,7 @@ pub(crate) async fn evaluate(
 
 /// Runs the gates. A large output may take them milliseconds, in which this thread could not answer anybody else.
 fn judge(api: &Api, context: &Context<'_>, bytes: usize) -> Verdict {
-    let judge = || api.engine.evaluate(context, &|| api.elapsed());
+    let judge = || api.engine.evaluate(context, &MachineClock::start());
     let may_block = Handle::current().runtime_flavor() == RuntimeFlavor::MultiThread;
     if bytes > JUDGED_AT_ONCE_BYTES && may_block { tokio::task::block_in_place(judge) } else { judge() }
 }
@@ -237,6 +240,17 @@ impl Judged {
 mod tests {
     use super::*;
     use renown_core::time::Timestamp;
+
+    #[test]
+    fn there_is_room_for_the_largest_body() {
+        let limits = crate::serve::Limits::default();
+        let tables = serde_json::json!({"gate": {"any": {"kind": "schema", "schema": {}}}, "gates": {"evaluate": ["any", "rtb"]}});
+        let settings = serde_json::from_value(tables).unwrap();
+        let choice = renown_core::gates::Choice::of(renown_core::gates::Place::Evaluate);
+        let engine =
+            renown_core::gates::Engine::new(&settings, &choice, &mut |_| Err(String::new())).unwrap();
+        assert!(engine.memory_max(crate::body::BODY_BYTES_MAX) <= limits.judging_bytes_max);
+    }
 
     #[test]
     fn a_start_may_be_any_time_that_can_be_kept() {

@@ -4,6 +4,7 @@
 
 mod gated;
 mod heads;
+mod judging;
 mod otlp;
 mod running;
 mod slow;

@@ -61,7 +61,7 @@ class Engine:
 
     @classmethod
     def default(cls) -> Engine:
-        """The gates that `POST /v1/evaluate` runs by default: filesystem, pii and content."""
+        """The gates that `POST /v1/evaluate` runs by default: filesystem, pii, content and secrets."""
         engine = cls.__new__(cls)
         engine._have(_native.Engine("{}", None, []), [])
         return engine

@@ -205,7 +205,7 @@ def injection(
 def rtb_tmax_guard(
     *, buffer_ms: float | None = None, name: str | None = None, mode: Mode | None = None
 ) -> BuiltIn:
-    """Skips all gates when less than `buffer_ms` of `tmax_ms` is left."""
+    """Skips the other `rtb.*` gates when less than `buffer_ms` of `tmax_ms` is left."""
     return _built_in("rtb.tmax-guard", name, mode, None, {"buffer_ms": buffer_ms})
 
 

@@ -58,7 +58,7 @@ fn a_flag_goes_before_the_environment_the_environment_before_the_file_and_the_fi
     shows(&text, "data", "\"/home/ada/.local/share/renown\"", "default");
     shows(&text, "listen", "\"127.0.0.1:7070\"", "default");
     shows(&text, "store", "\"sqlite:\"", "default");
-    shows(&text, "evaluate", "[\"filesystem\", \"pii\", \"content\"]", "default");
+    shows(&text, "evaluate", "[\"filesystem\", \"pii\", \"content\", \"secrets\"]", "default");
     assert_eq!(table["limits"]["ingest_per_minute"].as_integer(), Some(0));
     assert_eq!(fs::read_dir(&scratch.0).unwrap().count(), 1, "nothing was made");
 }

@@ -36,7 +36,7 @@ fn one_that_is_healthy_and_one_that_is_not_there_yet() {
     let well = [
         ("ok", "version", env!("CARGO_PKG_VERSION")),
         ("ok", "config", "none, defaults"),
-        ("ok", "gates", "filesystem, pii, content"),
+        ("ok", "gates", "filesystem, pii, content, secrets"),
         ("ok", "data", data.as_str()),
         ("ok", "store", "schema version 5, "),
         ("ok", "store", "verified 5 evaluations of 1 agent"),

@@ -163,7 +163,7 @@ fn what_a_gate_is_told() {
     let names = ["GATES", "STRICTNESS", "AS", "TOOL", "LATENCY_MS", "INPUT", "FORMAT", "ROOT"];
     let names = names.map(|name| format!("RENOWN_{name}"));
     let empty: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "")).collect();
-    let passed = "pass  filesystem\npass  pii\npass  content\nPASS\n";
+    let passed = "pass  filesystem\npass  pii\npass  content\npass  secrets\nPASS\n";
     assert_eq!(run_with(&["gate", &output], &empty).good(), passed);
     assert_eq!(run_with(&["gate", &output], &[("RENOWN_FORMAT", "yaml")]).code, 2);
 }

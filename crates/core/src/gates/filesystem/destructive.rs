@@ -31,7 +31,7 @@ use crate::gates::text::{Text, View};
 
 use super::operands;
 use super::paths::Roots;
-use super::shell::{self, Command, How, Lines, Trouble, Word, mentions, name_of, takes_text};
+use super::shell::{self, Command, How, Lines, Trouble, Words, mentions, name_of, takes_text};
 use facts::{About, Facts, switches_of};
 use hint::{Hint, each_hint};
 use vectors::Vectors;
@@ -98,6 +98,8 @@ pub(super) fn is_shell(text: Text<'_>) -> bool {
 
 /// What judging a word costs, in bytes that are only looked at.
 const WORD_COST: usize = 128;
+/// What judging each letter of it costs.
+const LETTER_COST: usize = 8;
 
 /// How texts are searched.
 pub(super) struct Search<'s> {
@@ -117,7 +119,7 @@ impl Search<'_> {
         let mut vectors = Vectors::default();
         for text in view.texts() {
             self.run(text, found, deadline)?;
-            for command in vectors.next(text) {
+            for command in vectors.next(text, deadline)? {
                 self.run(Text { text: &command, key: Some(COMMAND_KEYS[0]) }, found, deadline)?;
             }
         }
@@ -152,9 +154,11 @@ impl Search<'_> {
             } else {
                 How { anywhere: true, prose, windows: self.windows, comments: false }
             };
-            match shell::read_line(&line, how, deadline, &mut |commands| {
-                self.judge(commands, found, deadline)
-            }) {
+            let read = shell::read_line(&line, how, deadline, &mut |command, fed| {
+                self.judge(command, fed.map(Facts), found, deadline)
+                    .map(|known| known.map(|Facts(bits)| bits))
+            });
+            match read {
                 Ok(()) => Ok(line.end),
                 Err(Trouble::TimedOut) => Err(TimedOut),
                 Err(Trouble::TooDeep) => {
@@ -166,27 +170,24 @@ impl Search<'_> {
         if too_deep { Err(Trouble::TooDeep) } else { Ok(()) }
     }
 
+    /// Judges one command. What is known of the find that feeds it comes in, and what is known of it for the next goes out.
     fn judge(
         &self,
-        commands: &[Command<'_>],
+        command: &Command,
+        fed: Option<Facts>,
         found: &mut Findings,
         deadline: &Deadline<'_>,
-    ) -> Result<(), TimedOut> {
-        // What is known of the finds that feed each command.
-        let mut finds: Vec<Option<Facts>> = Vec::with_capacity(commands.len());
-        for command in commands {
-            deadline.spend(WORD_COST * (1 + command.words.len()))?;
-            let fed = command.fed_by.and_then(|by| finds.get(by).copied().flatten());
-            let writes = command.writes.iter().any(|word| operands::is_disk(&word.text));
-            found.add(Finding::DeviceWrite, writes);
-            let own = if self.balanced {
-                self.runs(command, fed, found)
-            } else {
-                self.anywhere(&command.words, fed.is_some(), found)
-            };
-            finds.push(own.or(fed));
+    ) -> Result<Option<Facts>, TimedOut> {
+        for word in command.writes.all().iter() {
+            deadline.spend(WORD_COST + word.text.len())?;
+            found.add(Finding::DeviceWrite, operands::is_disk(word.text));
         }
-        Ok(())
+        let own = if self.balanced {
+            self.runs(command, fed, found, deadline)?
+        } else {
+            self.anywhere(command.words.all(), fed.is_some(), found, deadline)?
+        };
+        Ok(own.or(fed))
     }
 
     fn about(&self) -> About<'_> {
@@ -194,9 +195,16 @@ impl Search<'_> {
     }
 
     /// Strict: every word may be a name. Answers what is known of a find among them.
-    fn anywhere(&self, words: &[Word<'_>], fed_by_find: bool, found: &mut Findings) -> Option<Facts> {
+    fn anywhere(
+        &self,
+        words: Words<'_>,
+        fed_by_find: bool,
+        found: &mut Findings,
+        deadline: &Deadline<'_>,
+    ) -> Result<Option<Facts>, TimedOut> {
         let (about, mut facts, mut find) = (self.about(), Facts::default(), None);
         for word in words.iter().rev() {
+            deadline.spend(WORD_COST + LETTER_COST * word.text.len())?;
             // In prose a name may stand right after marks of emphasis.
             let text = word.text.trim_start_matches(['*', '_', '[', '@']);
             let name = name_of(text);
@@ -208,30 +216,37 @@ impl Search<'_> {
             }
             facts = about.before(facts, word);
         }
-        find
+        Ok(find)
     }
 
     /// Balanced: what is run when wrappers are opened.
-    fn runs(&self, command: &Command<'_>, fed: Option<Facts>, found: &mut Findings) -> Option<Facts> {
+    fn runs(
+        &self,
+        command: &Command,
+        fed: Option<Facts>,
+        found: &mut Findings,
+        deadline: &Deadline<'_>,
+    ) -> Result<Option<Facts>, TimedOut> {
         let about = self.about();
         let is_loss = |find: Facts| !find.has(Facts::LEADING) || find.has(Facts::LEADING_LOSS);
         let mut find: Option<(usize, Facts)> = None;
         for run in &command.runs {
-            let Some((first, rest)) =
-                command.words.get(run.start..run.end).and_then(|argv| argv.split_first())
-            else {
-                continue;
-            };
+            let Some((first, rest)) = command.argv(*run) else { continue };
             // What a find or xargs gives is judged by where it comes from.
             let is_given = run.by_xargs || run.by_find.is_some();
-            let words = rest.iter().rev().filter(|word| !is_given || !word.text.contains("{}"));
-            let mut facts = words.fold(Facts::default(), |facts, word| about.before(facts, word));
-            let name = name_of(&first.text);
+            let mut facts = Facts::default();
+            for word in rest.iter().rev() {
+                deadline.spend(WORD_COST + LETTER_COST * word.text.len())?;
+                if !is_given || !word.text.contains("{}") {
+                    facts = about.before(facts, word);
+                }
+            }
+            let name = name_of(first.text);
             if name == "find" {
                 find = Some((run.start, facts));
             }
             // A shell may be given rm as text.
-            let removes = || takes_text(name) && rest.iter().any(|word| mentions(&word.text, "rm"));
+            let removes = || takes_text(name) && rest.iter().any(|word| mentions(word.text, "rm"));
             if name == "rm" || is_given && removes() {
                 let by_find = find.filter(|(start, _)| run.by_find == Some(*start)).map(|(_, find)| find);
                 let by_pipe = fed.filter(|_| run.by_xargs);
@@ -240,9 +255,9 @@ impl Search<'_> {
                 // What comes from elsewhere may be anything.
                 facts.add(Facts::LOSS, giver.map_or(run.by_xargs, is_loss));
             }
-            self.command(&first.text, facts, found);
+            self.command(first.text, facts, found);
         }
-        find.map(|(_, find)| find)
+        Ok(find.map(|(_, find)| find))
     }
 
     /// One command by its name and what is known of its arguments.

@@ -85,6 +85,9 @@ fn may_plainly_be_lost(operand: &str, roots: &Roots, windows: bool) -> bool {
     if let Some(place) = Place::absolute(operand) {
         return matches!(place.names(), [first, _, ..] if first == "tmp");
     }
+    if operand.starts_with(['/', '\\']) {
+        return false;
+    }
     if operand.is_empty() {
         return true;
     }

@@ -3,13 +3,19 @@
 use crate::gates::scan::{char_at, char_before};
 use crate::gates::settings::Links;
 
+/// Longest path of any system, in bytes: that of Windows. A place costs more memory than its path, so longer ones have none.
+const PATH_BYTES_MAX: usize = 32_767;
+
 /// A place in a file system, as the names on the way to it. A drive is the first of them, in lower case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Place(Vec<String>);
 
 impl Place {
-    /// The place of an absolute path.
+    /// The place of an absolute path; none if no system takes a path that long.
     pub(super) fn absolute(path: &str) -> Option<Self> {
+        if path.len() > PATH_BYTES_MAX {
+            return None;
+        }
         let (drive, rest) = match path.as_bytes() {
             [letter, b':', b'/' | b'\\', ..] if letter.is_ascii_alphabetic() => path.split_at(2),
             [b'/' | b'\\', ..] => ("", path),
@@ -79,6 +85,9 @@ impl Roots {
         if self.are_none() || path.starts_with(['~', '$', '%']) {
             return None;
         }
+        if path.len() > PATH_BYTES_MAX {
+            return None;
+        }
         Place::absolute(path).or_else(|| {
             let mut place = self.cwd.clone()?;
             place.go(path);
@@ -130,6 +139,9 @@ pub(super) fn is_quote(char: char) -> bool {
 
 /// The part of a path between quotes of printers that lies around a place in it; what else ends a path is one byte.
 pub(super) fn unquoted(path: &str, at: usize) -> &str {
+    if path.len() > PATH_BYTES_MAX {
+        return path;
+    }
     let (head, tail) = path.split_at_checked(at).unwrap_or((path, ""));
     let start = head.rfind(PRINTED_QUOTES).map_or(0, |quote| {
         quote + head.get(quote..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8)

@@ -14,7 +14,7 @@
 
 use super::paths::{Roots, begins, is_border, name_ends, unquoted};
 use super::shell::{self, How, Lines, Trouble};
-use super::words::written;
+use super::words::any_written;
 use crate::gates::scan::{DONE, Deadline, TimedOut, each, run_end};
 
 /// The kinds that were found.
@@ -123,10 +123,9 @@ impl Search<'_> {
         let is_system = |path: &str| {
             kind_of(path, self.windows) == Some(Kind::System) && !self.is_excused(path, Kind::System)
         };
-        let read = shell::read_line(&line, how, deadline, &mut |commands| {
-            found.system |=
-                commands.iter().any(|command| written(command, is_sure).into_iter().any(is_system));
-            Ok(())
+        let read = shell::read_line(&line, how, deadline, &mut |command, _| {
+            found.system = found.system || any_written(command, is_sure, deadline, &is_system)?;
+            Ok(None)
         });
         match read {
             Err(Trouble::TimedOut) => Err(TimedOut),
@@ -157,7 +156,7 @@ fn path_of_url(text: &str, at: usize) -> Option<usize> {
 fn kind_of(text: &str, windows: bool) -> Option<Kind> {
     match text.as_bytes() {
         [b'/', ..] => rooted(separated(text)?),
-        [b'~', ..] => credentials(text.trim_start_matches(|char: char| char == '~' || is_name(char)), false),
+        [b'~', ..] => credentials(name(text.trim_start_matches('~')).1, false),
         [b'$', ..] => {
             let rest = text.strip_prefix("$HOME").or_else(|| text.strip_prefix("${HOME}"))?;
             credentials(rest, false)
@@ -236,8 +235,12 @@ fn is_name(char: char) -> bool {
     char.is_alphanumeric() || matches!(char, '.' | '_' | '-')
 }
 
-/// The name with which a path begins, and what follows it.
+/// Longest name of a user, in characters.
+const NAME_CHARS_MAX: usize = 256;
+
+/// The name with which a path begins, and what follows it. After one that is too long nothing does.
 fn name(path: &str) -> (&str, &str) {
-    let end = path.find(|char| !is_name(char)).unwrap_or(path.len());
+    let mut chars = path.char_indices().take(NAME_CHARS_MAX);
+    let end = chars.find(|(_, char)| !is_name(*char)).map_or(path.len(), |(end, _)| end);
     path.split_at_checked(end).unwrap_or((path, ""))
 }

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 
 use super::paths::{Roots, is_border, is_quote, unquoted};
 use super::shell::{self, How, Lines, Trouble};
-use super::words::{paths, takes_paths};
+use super::words::{any_path, takes_paths};
 use crate::gates::scan::{DONE, Deadline, TimedOut, before, char_at, char_before, each, run_end, run_start};
 use crate::gates::text::Text;
 
@@ -110,7 +110,17 @@ fn percent_decoded(text: &str, deadline: &Deadline<'_>) -> Result<String, TimedO
         },
     )?;
     decoded.extend_from_slice(bytes.get(from..).unwrap_or_default());
-    Ok(String::from_utf8_lossy(&decoded).into_owned())
+    String::from_utf8(decoded).or_else(|broken| {
+        let mut text = String::with_capacity(broken.as_bytes().len());
+        for chunk in broken.as_bytes().utf8_chunks() {
+            deadline.spend(chunk.valid().len() + chunk.invalid().len())?;
+            text.push_str(chunk.valid());
+            if !chunk.invalid().is_empty() {
+                text.push(char::REPLACEMENT_CHARACTER);
+            }
+        }
+        Ok(text)
+    })
 }
 
 /// *Balanced:* whether a command of a text has a path that leads outside every root.
@@ -137,14 +147,12 @@ pub(super) fn commands_leave_roots(
         let line = lines.at(at, deadline)?;
         let how = How::balanced(&line, !is_shell, windows);
         let is_sure = is_shell || line.has_prompt;
-        if !is_sure && !may_be_command(line.body) {
+        if !is_sure && !may_be_command(line.body, deadline)? {
             return Ok(line.end);
         }
-        let read = shell::read_line(&line, how, deadline, &mut |commands| {
-            found |= commands
-                .iter()
-                .any(|command| paths(command, is_sure, windows).into_iter().any(|path| !roots.contain(path)));
-            Ok(())
+        let read = shell::read_line(&line, how, deadline, &mut |command, _| {
+            found = found || any_path(command, is_sure, windows, deadline, &|path| !roots.contain(path))?;
+            Ok(None)
         });
         match read {
             Err(Trouble::TimedOut) => Err(TimedOut),
@@ -155,12 +163,29 @@ pub(super) fn commands_leave_roots(
 }
 
 /// Whether a line of a human may have a command, at a glance.
-fn may_be_command(line: &str) -> bool {
-    let first = line.split_ascii_whitespace().next().unwrap_or_default();
-    shell::is_wrapper(first)
-        || takes_paths(first)
-        || line.contains(['`', ';', '&', '|'])
-        || line.contains("$(")
+#[expect(clippy::needless_bitwise_bool, reason = "without branches this is vector code")]
+fn may_be_command(line: &str, deadline: &Deadline<'_>) -> Result<bool, TimedOut> {
+    let bytes = line.as_bytes();
+    let is_blank = |byte: u8| byte.is_ascii_whitespace();
+    let start = run_end(bytes, 0, deadline, is_blank)?;
+    let end = run_end(bytes, start, deadline, |byte| !is_blank(byte))?;
+    let first = line.get(start..end).unwrap_or_default();
+    if shell::is_wrapper(first) || takes_paths(first) {
+        return Ok(true);
+    }
+    let mut found = false;
+    let begins = |before: u8, byte: u8| {
+        (byte == b'`')
+            | (byte == b';')
+            | (byte == b'&')
+            | (byte == b'|')
+            | ((byte == b'(') & (before == b'$'))
+    };
+    each(bytes, deadline, begins, |_| {
+        found = true;
+        Ok(DONE)
+    })?;
+    Ok(found)
 }
 
 /// *Balanced:* whether a value is a path that leads outside every root.

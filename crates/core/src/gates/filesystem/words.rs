@@ -12,110 +12,156 @@
 //! more than two words after it, of which the first is made of letters only, is none of these programs.
 
 use super::operands::is_stream;
-use super::shell::{Command, Word, name_of};
+use super::shell::{Command, Word, Words, name_of};
+use crate::gates::scan::{Deadline, TimedOut};
 
-/// The files that a command writes to. Where it is not `sure` that it is one, it may be a sentence.
-pub(super) fn written<'c>(command: &'c Command<'_>, sure: bool) -> Vec<&'c str> {
-    let mut written: Vec<&str> = command.writes.iter().map(|word| word.text.as_ref()).collect();
+/// What looking at a word costs, in bytes that are only looked at.
+const WORD_COST: usize = 16;
+/// What judging a path costs, and each of its letters.
+const PATH_COST: usize = 128;
+const LETTER_COST: usize = 8;
+
+/// Whether a command writes to a file that is such. Where it is not `sure` that it is a command, it may be a sentence.
+pub(super) fn any_written(
+    command: &Command,
+    sure: bool,
+    deadline: &Deadline<'_>,
+    is: &dyn Fn(&str) -> bool,
+) -> Result<bool, TimedOut> {
+    if any(command.writes.all().iter().map(|word| word.text), deadline, is)? {
+        return Ok(true);
+    }
     for run in &command.runs {
-        let Some((first, rest)) = command.words.get(run.start..run.end).and_then(|argv| argv.split_first())
-        else {
-            continue;
-        };
-        if !sure && is_sentence(rest) {
+        let Some((first, rest)) = command.argv(*run) else { continue };
+        if !sure && is_sentence(rest, deadline)? {
             continue;
         }
-        match name_of(&first.text) {
+        let has = |is: &dyn Fn(Word<'_>) -> bool| has_word(rest, deadline, is);
+        let found = match name_of(first.text) {
             "tee" | "mkdir" | "rm" | "rmdir" | "mv" => {
-                written.extend(Operands::of(rest, "").chain(targets(rest)));
+                any(Operands::of(rest, "").chain(targets(rest)), deadline, is)?
             }
-            "touch" => written.extend(Operands::of(rest, "drt")),
-            "truncate" => written.extend(Operands::of(rest, "rs")),
+            "touch" => any(Operands::of(rest, "drt"), deadline, is)?,
+            "truncate" => any(Operands::of(rest, "rs"), deadline, is)?,
             name @ ("cp" | "install" | "ln") => {
-                let operands: Vec<&str> = Operands::of(rest, "tSmgo").collect();
-                let to: Vec<&str> = targets(rest).collect();
-                let makes_folders = name == "install" && has_letter(rest, 'd');
-                match operands.last() {
-                    _ if makes_folders => written.extend(operands),
-                    Some(last) if to.is_empty() && operands.len() > 1 => written.push(last),
-                    _ => written.extend(to),
+                let operands = || Operands::of(rest, "tSmgo");
+                if name == "install" && has(&|word| has_letter(word, 'd'))? {
+                    any(operands(), deadline, is)?
+                } else {
+                    let (mut count, mut last) = (0, None);
+                    for operand in operands() {
+                        deadline.spend(WORD_COST)?;
+                        (count, last) = (count + 1, Some(operand));
+                    }
+                    let has_target = any(targets(rest), deadline, &|_| true)?;
+                    let to = last.filter(|_| !has_target && count > 1);
+                    any(to.into_iter().chain(targets(rest)), deadline, is)?
                 }
             }
-            "dd" => written.extend(rest.iter().filter_map(|word| word.text.strip_prefix("of="))),
-            "sed" if has_letter(rest, 'i') || has_long(rest, "in-place") => {
-                let has_script =
-                    has_letter(rest, 'e') || has_letter(rest, 'f') || has_long(rest, "expression");
-                written.extend(Operands::of(rest, "efl").skip(usize::from(!has_script)));
+            "dd" => any(rest.iter().filter_map(|word| word.text.strip_prefix("of=")), deadline, is)?,
+            "sed" if has(&|word| has_letter(word, 'i') || has_long(word, "in-place"))? => {
+                let is_script = |word: Word<'_>| {
+                    has_letter(word, 'e') || has_letter(word, 'f') || has_long(word, "expression")
+                };
+                any(Operands::of(rest, "efl").skip(usize::from(!has(&is_script)?)), deadline, is)?
             }
-            _ => {}
+            _ => false,
+        };
+        if found {
+            return Ok(true);
         }
     }
-    written
+    Ok(false)
+}
+
+/// Whether one of these words is such.
+fn any<'c>(
+    mut words: impl Iterator<Item = &'c str>,
+    deadline: &Deadline<'_>,
+    is: &dyn Fn(&str) -> bool,
+) -> Result<bool, TimedOut> {
+    words.try_fold(false, |found, word| {
+        deadline.spend(PATH_COST + LETTER_COST * word.len())?;
+        Ok(found || is(word))
+    })
+}
+
+/// The same for words as they are.
+fn has_word(
+    words: Words<'_>,
+    deadline: &Deadline<'_>,
+    is: &dyn Fn(Word<'_>) -> bool,
+) -> Result<bool, TimedOut> {
+    for word in words.iter() {
+        deadline.spend(WORD_COST)?;
+        if is(word) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Whether what follows a name are words of a human, as in `install the package into /usr/local`: no option, more than two of
 /// them, and the first is made of letters only.
-fn is_sentence(words: &[Word<'_>]) -> bool {
-    let has_option = words.iter().any(|word| word.text.starts_with('-'));
-    let is_plain = |word: &Word<'_>| {
+fn is_sentence(words: Words<'_>, deadline: &Deadline<'_>) -> Result<bool, TimedOut> {
+    let is_plain = |word: Word<'_>| {
         let text = word.text.trim_end_matches([',', '.', ':', ';']);
-        !word.is_quoted() && !text.is_empty() && text.chars().all(char::is_alphabetic)
+        !word.is_quoted && !text.is_empty() && text.chars().all(char::is_alphabetic)
     };
-    words.len() > 2 && !has_option && words.first().is_some_and(is_plain)
+    let may_be = words.len() > 2 && words.first().is_some_and(is_plain);
+    Ok(may_be && !has_word(words, deadline, &|word| word.text.starts_with('-'))?)
 }
 
 /// The operands among words, without options and the values of those that take one.
-struct Operands<'c, 't> {
-    words: core::slice::Iter<'c, Word<'t>>,
+struct Operands<'c> {
+    words: Words<'c>,
+    next: usize,
     valued: &'static str,
     ended: bool,
 }
 
-impl<'c, 't> Operands<'c, 't> {
-    fn of(words: &'c [Word<'t>], valued: &'static str) -> Self {
-        Self { words: words.iter(), valued, ended: false }
+impl<'c> Operands<'c> {
+    fn of(words: Words<'c>, valued: &'static str) -> Self {
+        Self { words, next: 0, valued, ended: false }
     }
 }
 
-impl<'c> Iterator for Operands<'c, '_> {
+impl<'c> Iterator for Operands<'c> {
     type Item = &'c str;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            let text = self.words.next()?.text.as_ref();
+            let text = self.words.get(self.next)?.text;
+            self.next += 1;
             if self.ended || !text.starts_with('-') || text == "-" {
                 return Some(text);
             }
             self.ended = text == "--";
             let takes_value = |letter: char| text.len() == 2 && text.ends_with(letter);
             if self.valued.chars().any(takes_value) {
-                self.words.next();
+                self.next += 1;
             }
         }
     }
 }
 
 /// The directory after `-t` or `--target-directory`.
-fn targets<'c>(words: &'c [Word<'_>]) -> impl Iterator<Item = &'c str> {
+fn targets(words: Words<'_>) -> impl Iterator<Item = &str> {
     let pairs = words.iter().zip(words.iter().skip(1));
-    let apart = pairs.filter(|(option, _)| matches!(option.text.as_ref(), "-t" | "--target-directory"));
+    let apart = pairs.filter(|(option, _)| matches!(option.text, "-t" | "--target-directory"));
     let attached = words.iter().filter_map(|word| word.text.strip_prefix("--target-directory="));
-    apart.map(|(_, value)| value.text.as_ref()).chain(attached)
+    apart.map(|(_, value)| value.text).chain(attached)
 }
 
-fn has_letter(words: &[Word<'_>], letter: char) -> bool {
-    let is_it = |word: &Word<'_>| {
-        // After the letter a suffix may follow, as in `-i.bak`.
-        let letters = word.text.strip_prefix('-').filter(|letters| !letters.starts_with('-'));
-        letters.is_some_and(|letters| {
-            letters.chars().take_while(char::is_ascii_alphabetic).any(|one| one == letter)
-        })
-    };
-    words.iter().any(is_it)
+/// Whether a word is an option with that letter. After it a suffix may follow, as in `-i.bak`.
+fn has_letter(word: Word<'_>, letter: char) -> bool {
+    let letters = word.text.strip_prefix('-').filter(|letters| !letters.starts_with('-'));
+    letters
+        .is_some_and(|letters| letters.chars().take_while(char::is_ascii_alphabetic).any(|one| one == letter))
 }
 
-fn has_long(words: &[Word<'_>], name: &str) -> bool {
-    words.iter().any(|word| word.text.strip_prefix("--").is_some_and(|long| long.starts_with(name)))
+fn has_long(word: Word<'_>, name: &str) -> bool {
+    word.text.strip_prefix("--").is_some_and(|long| long.starts_with(name))
 }
 
 /// Whether a program takes paths and its name is no word that begins a sentence.
@@ -128,20 +174,25 @@ pub(super) fn takes_paths(name: &str) -> bool {
     NAMES.contains(&name_of(name))
 }
 
-/// The paths among the operands of a command and what it is redirected to. Where it is not `sure` that it is one, only
-/// programs that are known to take paths count.
-pub(super) fn paths<'c>(command: &'c Command<'_>, sure: bool, windows: bool) -> Vec<&'c str> {
-    let mut found = Vec::new();
+/// Whether a path among the operands of a command, or one that it is redirected to, is such. Where it is not `sure` that it is a
+/// command, only programs that are known to take paths count.
+pub(super) fn any_path(
+    command: &Command,
+    sure: bool,
+    windows: bool,
+    deadline: &Deadline<'_>,
+    is: &dyn Fn(&str) -> bool,
+) -> Result<bool, TimedOut> {
+    let is = |path: &str| is_path(path, windows) && is(path);
     for run in &command.runs {
-        let Some((first, rest)) = command.words.get(run.start..run.end).and_then(|argv| argv.split_first())
-        else {
-            continue;
-        };
-        let name = name_of(&first.text);
+        let Some((first, rest)) = command.argv(*run) else { continue };
+        let name = name_of(first.text);
         if !sure && !takes_paths(name) {
             continue;
         }
-        found.extend(command.writes.iter().map(|word| word.text.as_ref()));
+        if any(command.writes.all().iter().map(|word| word.text), deadline, &is)? {
+            return Ok(true);
+        }
         let skipped = match name {
             // They print their operands.
             "echo" | "printf" | "test" | "[" | "[[" | "expr" => continue,
@@ -153,10 +204,11 @@ pub(super) fn paths<'c>(command: &'c Command<'_>, sure: bool, windows: bool) -> 
             let is_named = word.text.starts_with("--") || name == "dd";
             word.text.split_once('=').filter(|_| is_named).map(|(_, value)| value)
         });
-        found.extend(Operands::of(rest, "").skip(skipped).chain(values));
+        if any(Operands::of(rest, "").skip(skipped).chain(values), deadline, &is)? {
+            return Ok(true);
+        }
     }
-    found.retain(|path| is_path(path, windows));
-    found
+    Ok(false)
 }
 
 fn is_path(word: &str, windows: bool) -> bool {

@@ -35,7 +35,7 @@ impl<'t> Views<'t> {
         let readable = hidden.first().map_or(&*visible, String::as_str);
         let mut found = decoded(readable, deadline)?;
         hidden.append(&mut found);
-        if let Some((shown, comments)) = without_comments(&visible) {
+        if let Some((shown, comments)) = without_comments(&visible, deadline)? {
             hidden.extend(comments);
             visible = Cow::Owned(shown);
         }
@@ -113,23 +113,31 @@ fn tag(char: char) -> Option<char> {
     (byte.is_ascii_graphic() || byte == b' ' || byte == b'\n').then_some(byte.into())
 }
 
+/// What taking a comment out costs, in bytes that are only looked at.
+const COMMENT_COST: usize = 64;
+
 /// The text without its HTML comments, and those, if it has any. One that does not end goes on to the end.
-fn without_comments(text: &str) -> Option<(String, Vec<String>)> {
+fn without_comments(text: &str, deadline: &Deadline<'_>) -> Result<Option<(String, Vec<String>)>, TimedOut> {
     const OPEN: &str = "<!--";
     const CLOSE: &str = "-->";
     // Most texts have none, and this is the quickest way to know.
-    let first = memmem::find(text.as_bytes(), OPEN.as_bytes())?;
-    let mut rest = (text.get(..first)?, text.get(first + OPEN.len()..)?);
+    deadline.spend(text.len())?;
+    let Some(first) = memmem::find(text.as_bytes(), OPEN.as_bytes()) else { return Ok(None) };
+    let mut rest =
+        (text.get(..first).unwrap_or_default(), text.get(first + OPEN.len()..).unwrap_or_default());
     let (mut shown, mut comments) = (String::with_capacity(text.len()), Vec::new());
     loop {
         let (before, after) = rest;
         shown.push_str(before);
         shown.push(' ');
         let (comment, after) = after.split_once(CLOSE).unwrap_or((after, ""));
-        comments.push(comment.to_owned());
+        deadline.spend(COMMENT_COST + comment.len())?;
+        if !comment.trim().is_empty() {
+            comments.push(comment.to_owned());
+        }
         let Some(next) = after.split_once(OPEN) else {
             shown.push_str(after);
-            return Some((shown, comments));
+            return Ok(Some((shown, comments)));
         };
         rest = next;
     }

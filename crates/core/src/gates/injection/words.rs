@@ -66,8 +66,7 @@ pub(super) fn each(
     let mut at = 0;
     while let Some((char, length)) = next(text, at) {
         if char.is_alphanumeric() {
-            let (end, bits) = word(text, at);
-            deadline.spend(end - at)?;
+            let (end, bits) = word(text, at, deadline)?;
             words.push(bits | around(text, at, end));
             at = end;
         } else {
@@ -106,10 +105,11 @@ fn ends(char: char, next: Option<(char, usize)>) -> bool {
 }
 
 /// Where the word ends that begins here, and what it means. An apostrophe between letters is part of it.
-fn word(text: &str, start: usize) -> (usize, Word) {
+fn word(text: &str, start: usize, deadline: &Deadline<'_>) -> Result<(usize, Word), TimedOut> {
     let mut buffer = [0_u8; WORD_BYTES_MAX];
     let (mut length, mut at) = (0, start);
     while let Some((char, bytes)) = next(text, at) {
+        deadline.spend(bytes)?;
         let is_inner = matches!(char, '\'' | '\u{2019}') && letter_after(text, at, char);
         if !char.is_alphanumeric() && !is_inner {
             break;
@@ -119,7 +119,7 @@ fn word(text: &str, start: usize) -> (usize, Word) {
         }
         at += bytes;
     }
-    (at, buffer.get(..length).map_or(0, meaning))
+    Ok((at, buffer.get(..length).map_or(0, meaning)))
 }
 
 /// Adds a character to the word. One that no known word has makes it too long.

@@ -1,7 +1,7 @@
 //! Payment card numbers.
 //!
 //! 13–19 digits, plain or with one kind of separator (blank, `-`), without a letter, digit, `-` or decimal point beside
-//! them; brand and length fit; Luhn; more than one different digit, so that the well-known test numbers count.
+//! them, but perhaps with a fraction of zeros, `.0` or `.00`, as spreadsheets and floats print them; brand and length fit; Luhn; more than one different digit, so that the well-known test numbers count.
 //!
 //! | brand begins with | digits |
 //! |---|---|
@@ -17,10 +17,14 @@
 //! table of numbers would be a card.
 
 use super::number::digits;
+use crate::gates::escape::escape_before;
 use crate::gates::scan::{before, char_at, char_before};
 use crate::gates::text::Text;
 
 const DIGITS_MAX: usize = 19;
+
+/// Longest fraction of zeros.
+const ZEROS_MAX: usize = 8;
 
 /// Groups as they are printed on cards.
 const PRINTED: [&[usize]; 7] =
@@ -44,11 +48,13 @@ pub(super) fn end_at(
     if length > DIGITS_MAX || length < 13 && separator.is_none() || !stands_free_before(text, at) {
         return None;
     }
-    if (13..=DIGITS_MAX).contains(&length) && stands_free_after(text, plain_end) {
+    if (13..=DIGITS_MAX).contains(&length)
+        && let Some(end) = free_end(text, plain_end)
+    {
         let plain = bytes.get(at..plain_end).is_some_and(fits);
-        let is_meant = || key.is_some_and(is_about_cards) || is_spoken_of(text, at, plain_end);
+        let is_meant = || key.is_some_and(is_about_cards) || is_spoken_of(text, at, end);
         if plain && (!balanced || is_meant()) {
-            return Some(plain_end);
+            return Some(end);
         }
     }
     grouped_end(text, at, separator?)
@@ -76,8 +82,9 @@ fn grouped_end(text: &str, at: usize, separator: u8) -> Option<usize> {
         let groups = groups.get(..group_count).unwrap_or_default();
         let printed = separator == b' ' && PRINTED.contains(&groups);
         let number = number.get(..digits_seen).unwrap_or_default();
-        if group_count > 1 && (whole || printed) && stands_free_after(text, next) && fits(number) {
-            end = Some(next);
+        let is_card = || group_count > 1 && (whole || printed) && fits(number);
+        if let Some(free) = free_end(text, next).filter(|_| is_card()) {
+            end = Some(free);
         }
         if !goes_on {
             return end;
@@ -86,18 +93,32 @@ fn grouped_end(text: &str, at: usize, separator: u8) -> Option<usize> {
     }
 }
 
-/// Whether nothing before the number makes it part of something else.
+/// Whether nothing before the number makes it part of something else. An escape before it does not.
 fn stands_free_before(text: &str, at: usize) -> bool {
-    !char_before(text, at).is_some_and(|char| char.is_alphanumeric() || matches!(char, '-' | '.'))
-}
-
-/// The same after it: a full stop is no decimal point.
-fn stands_free_after(text: &str, at: usize) -> bool {
-    match char_at(text, at) {
-        Some('.') => !text.as_bytes().get(at + 1).is_some_and(u8::is_ascii_digit),
-        Some(char) => !char.is_alphanumeric() && char != '-',
+    match char_before(text, at) {
+        Some('-' | '.') => false,
+        Some(char) => !char.is_alphanumeric() || escape_before(text.as_bytes(), at).is_some(),
         None => true,
     }
+}
+
+/// Where the number ends whose digits end here, if nothing after it makes it part of something else. A fraction of zeros is
+/// part of it, and a full stop is no decimal point.
+fn free_end(text: &str, at: usize) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let rest = bytes.get(at..).unwrap_or_default();
+    let zeros =
+        rest.strip_prefix(b".").unwrap_or_default().iter().take(ZEROS_MAX).take_while(|byte| **byte == b'0');
+    let end = match zeros.count() {
+        0 => at,
+        zeros => at + ".".len() + zeros,
+    };
+    let is_free = match char_at(text, end) {
+        Some('.') => !bytes.get(end + 1).is_some_and(u8::is_ascii_digit),
+        Some(char) => !char.is_alphanumeric() && char != '-',
+        None => true,
+    };
+    is_free.then_some(end)
 }
 
 /// Whether 13 to 19 digits are a number that a card may have.

@@ -1,7 +1,7 @@
 //! E-mail addresses: `[a-zA-Z0-9._%+-]+@[a-zA-Z0-9.-]+\.[a-zA-Z]{2,}`.
 
 use super::byline;
-use crate::gates::scan::{Deadline, TimedOut, before, run_end, run_start};
+use crate::gates::scan::{Deadline, TimedOut, before, rfind_byte, run_end, run_start};
 use crate::gates::text::Text;
 
 fn is_local(byte: u8) -> bool {
@@ -24,7 +24,8 @@ pub(super) fn is_at(
         return Ok(false);
     }
     let end = run_end(bytes, at + 1, deadline, is_domain)?;
-    let Some(domain) = top_level_end(bytes.get(at + 1..end).unwrap_or_default()) else { return Ok(false) };
+    let domain = top_level_end(bytes.get(at + 1..end).unwrap_or_default(), deadline)?;
+    let Some(domain) = domain else { return Ok(false) };
     if !balanced {
         return Ok(true);
     }
@@ -39,22 +40,35 @@ pub(super) fn is_at(
 pub(super) fn span(bytes: &[u8], at: usize, deadline: &Deadline<'_>) -> Result<(usize, usize), TimedOut> {
     let start = run_start(bytes, at, deadline, is_local)?;
     let end = run_end(bytes, at + 1, deadline, is_domain)?;
-    let domain = top_level_end(bytes.get(at + 1..end).unwrap_or_default());
+    let domain = top_level_end(bytes.get(at + 1..end).unwrap_or_default(), deadline)?;
     Ok((start, at + 1 + domain.map_or(0, <[u8]>::len)))
 }
 
 /// The longest beginning that ends in a dot and two letters or more, and has something before the dot.
-fn top_level_end(domain: &[u8]) -> Option<&[u8]> {
+fn top_level_end<'d>(domain: &'d [u8], deadline: &Deadline<'_>) -> Result<Option<&'d [u8]>, TimedOut> {
     let letters = |from: usize| {
         domain.get(from..).unwrap_or_default().iter().take_while(|byte| byte.is_ascii_alphabetic()).count()
     };
-    let dots = domain.iter().enumerate().skip(1).filter(|(_, byte)| **byte == b'.').map(|(dot, _)| dot);
-    let end = dots.rev().map(|dot| (dot, letters(dot + 1))).find(|(_, letters)| *letters >= 2);
-    end.and_then(|(dot, letters)| domain.get(..=dot + letters))
+    let mut end = domain.len();
+    while let Some(dot) = rfind_byte(domain, 1, end, b'.', deadline)? {
+        let letters = letters(dot + 1);
+        deadline.spend(8 + letters)?;
+        if letters >= 2 {
+            return Ok(domain.get(..=dot + letters));
+        }
+        end = dot;
+    }
+    Ok(None)
 }
+
+/// Longest address that is known to lead to nobody, in bytes.
+const ADDRESS_BYTES_MAX: usize = 1024;
 
 /// Addresses that are everywhere in the outputs of coding agents and lead to nobody.
 fn is_no_person(local: &[u8], domain: &[u8], next: Option<&u8>) -> bool {
+    if local.len() + domain.len() > ADDRESS_BYTES_MAX {
+        return false;
+    }
     let lower = |bytes: &[u8]| String::from_utf8_lossy(bytes).to_ascii_lowercase();
     let (local, domain) = (lower(local), lower(domain));
     let remote = local == "git" && next == Some(&b':');

@@ -1,6 +1,9 @@
 //! International bank account numbers: a registered country and its length, mod 97 = 1, one letter case, compact or in
 //! fours.
 
+use crate::gates::escape::escape_before;
+use crate::gates::scan::before;
+
 /// The registered countries and the length of their numbers.
 const COUNTRIES: [(&[u8; 2], usize); 89] = [
     (b"AD", 24),
@@ -99,9 +102,8 @@ pub(super) fn span_at(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
     let start = at.checked_sub(2)?;
     let [first, second] = bytes.get(start..).and_then(<[u8]>::first_chunk)?;
     let country = [first.to_ascii_uppercase(), second.to_ascii_uppercase()];
-    let inside =
-        start.checked_sub(1).and_then(|place| bytes.get(place)).is_some_and(u8::is_ascii_alphanumeric);
-    if inside || !country.iter().all(u8::is_ascii_uppercase) {
+    let inside = before(bytes, start).is_some_and(|byte| byte.is_ascii_alphanumeric());
+    if inside && escape_before(bytes, start).is_none() || !country.iter().all(u8::is_ascii_uppercase) {
         return None;
     }
     let place = COUNTRIES.binary_search_by_key(&&country, |(code, _)| code).ok()?;

@@ -2,6 +2,7 @@
 
 use core::net::Ipv4Addr;
 
+use crate::gates::escape::escape_before;
 use crate::gates::scan::{before, is_word};
 
 /// The longest run of digits that matters: a card has up to 19.
@@ -18,9 +19,9 @@ fn ends(bytes: &[u8], at: usize) -> bool {
     !bytes.get(at).copied().is_some_and(is_word)
 }
 
-/// Whether a word may begin here, as `\b` before a word byte says.
+/// Whether a word may begin here, as `\b` before a word byte says. One also begins after an escape that ends in a letter.
 fn begins(bytes: &[u8], at: usize) -> bool {
-    !before(bytes, at).is_some_and(is_word)
+    !before(bytes, at).is_some_and(is_word) || escape_before(bytes, at).is_some()
 }
 
 /// Whether a social security number begins with the three digits here.

@@ -270,3 +270,46 @@ fn a_card_may_be_a_number_or_stand_under_a_key_that_says_so() {
         }
     }
 }
+
+#[test]
+fn numbers_that_are_glued_to_an_escape_are_found() {
+    for escape in [r"\n", r"\t", r"\x3d", r"\u003d", "%3D", "\u{1b}[01;31m", r"\e[0m"] {
+        for (kind, number) in [
+            (SSN, "123-45-6789"),
+            (PHONE, "212-555-0123"),
+            (CARD, "4111111111111111"),
+            (CARD, "4111 1111 1111 1111"),
+            (IBAN, "DE89370400440532013000"),
+        ] {
+            let text = format!("see {escape}{number} there");
+            assert_eq!(found(&text, u8::MAX, false) & kind, kind, "{text:?}");
+            let text = format!("see xn{number} there");
+            assert_eq!(found(&text, u8::MAX, false) & kind, 0, "{text:?}");
+        }
+    }
+}
+
+#[test]
+fn a_card_may_have_a_fraction_of_zeros() {
+    check(
+        CARD,
+        false,
+        &[
+            "4929123456789015.0",
+            "4929123456789015.00",
+            "4929 1234 5678 9015.0,",
+            "(4929123456789015.0)",
+            "4929123456789015.0.",
+        ],
+        &[
+            "4929123456789015.5",
+            "4929123456789015.05",
+            "4929123456789015.0.1",
+            "4929123456789015.0a",
+            "4929123456789015.0-1",
+            "4929123456789015.000000000",
+            "0.4929123456789015",
+        ],
+    );
+    check(CARD, true, &["card 4929123456789015.0"], &["total 4929123456789015.0"]);
+}

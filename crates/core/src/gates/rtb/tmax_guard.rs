@@ -4,8 +4,9 @@
 //! |---|---|---|
 //! | `buffer_ms` | the time that the answer still needs, 0 to 60 000 ms | 15 |
 //!
-//! `tmax_ms` − (now − `started_at`) < `buffer_ms`: skipped, `tmax budget nearly spent`, and every other gate is skipped,
-//! `renown:tmax`. It runs before all others wherever it stands: a bid that comes too late is lost whatever is in it.
+//! `tmax_ms` − (now − `started_at`) < `buffer_ms`: skipped, `tmax budget nearly spent`, and the other `rtb.*` gates
+//! are skipped, `renown:tmax`, wherever they stand: a bid that comes too late is lost whatever is in it. All other gates run
+//! as they would without it: these numbers come from the caller, who must not be able to switch off `secrets` with them.
 //! Without such numbers: skipped, `no tmax or start time`. A start in the future is now.
 
 use crate::gates::engine::Tmax;
@@ -13,7 +14,7 @@ use crate::gates::options::{Options, SettingsError, SettingsProblem};
 use crate::gates::verdict::Finding;
 use crate::json::Found;
 
-/// What it says when nothing else runs.
+/// Its reason when it skips the gates of an auction.
 pub(in crate::gates) const NEARLY_SPENT: &str = "tmax budget nearly spent";
 
 const BUFFER_MS: u64 = 15;

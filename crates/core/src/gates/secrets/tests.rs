@@ -151,6 +151,43 @@ fn spans(secrets: &Secrets, output: &Value) -> Vec<String> {
 }
 
 #[test]
+fn a_secret_that_is_glued_to_an_escape_is_found_and_nothing_else_of_it() {
+    let secrets = build(&json!({})).unwrap();
+    let escapes = [
+        "\u{1b}[01;31m",
+        r"\e[01;31m",
+        r"\033[1m",
+        r"\x1b[0m",
+        r"\u001b[32m",
+        "^[[1m",
+        r"\n",
+        r"\t",
+        r"\r",
+        r"\\n",
+        r"\x3d",
+        r"\u003d",
+        "%3D",
+        "%3d",
+        "%253D",
+    ];
+    for (name, hit, _) in table() {
+        let alone = spans(&secrets, &json!(format!("see {hit} there")));
+        for escape in escapes {
+            let glued = json!(format!("see {escape}{hit} there"));
+            assert_eq!(check(&secrets, &glued), fails(&format!("{name} (1 finding)")), "{glued}");
+            assert_eq!(spans(&secrets, &glued), alone, "{glued}");
+            // In the middle of a word, it is none.
+            let word = json!(format!("see x{} there", hit));
+            assert_eq!(
+                spans(&secrets, &word),
+                spans(&secrets, &json!(format!("see n{hit} there"))),
+                "{word}"
+            );
+        }
+    }
+}
+
+#[test]
 fn what_follows_a_secret_is_no_part_of_it() {
     let secrets = build(&json!({})).unwrap();
     for (name, hit, _) in table() {

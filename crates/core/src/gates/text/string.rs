@@ -29,9 +29,9 @@ pub(super) fn unescape(
     deadline: &Deadline<'_>,
 ) -> Result<Option<()>, TimedOut> {
     let mut rest = raw;
-    let mut next_look = rest.len().saturating_sub(GATE_STRIDE_BYTES);
     while let Some((plain, after)) = rest.split_once('\\') {
-        decoded.push_str(plain);
+        push_plain(plain, decoded, deadline)?;
+        deadline.spend(ESCAPE_COST)?;
         let char = match after.as_bytes().first() {
             Some(b'b') => '\u{8}',
             Some(b'f') => '\u{c}',
@@ -51,13 +51,25 @@ pub(super) fn unescape(
         };
         decoded.push(char);
         rest = after.get(1..).unwrap_or_default();
-        if rest.len() < next_look {
-            deadline.spend(GATE_STRIDE_BYTES)?;
-            next_look = rest.len().saturating_sub(GATE_STRIDE_BYTES);
-        }
     }
-    decoded.push_str(rest);
+    push_plain(rest, decoded, deadline)?;
     Ok(Some(()))
+}
+
+/// What decoding an escape costs, in bytes that are only looked at.
+pub(super) const ESCAPE_COST: usize = 16;
+
+/// Appends a text without escapes.
+fn push_plain(mut plain: &str, decoded: &mut String, deadline: &Deadline<'_>) -> Result<(), TimedOut> {
+    while !plain.is_empty() {
+        let near = plain.len().min(GATE_STRIDE_BYTES);
+        let cut = (near..=plain.len()).find(|cut| plain.is_char_boundary(*cut)).unwrap_or(plain.len());
+        let (part, after) = plain.split_at_checked(cut).unwrap_or((plain, ""));
+        deadline.spend(part.len())?;
+        decoded.push_str(part);
+        plain = after;
+    }
+    Ok(())
 }
 
 /// How long the character or escape is with which a raw string begins, there and decoded.
@@ -72,6 +84,23 @@ pub(in crate::gates) fn step(raw: &str) -> (usize, usize) {
         }
         Some(_) => (2, 1),
     }
+}
+
+/// The character with which a raw string begins, decoded, and how long it is there.
+pub(in crate::gates) fn decoded_char(raw: &str) -> Option<(char, usize)> {
+    let Some(escape) = raw.strip_prefix('\\') else {
+        return raw.chars().next().map(|char| (char, char.len_utf8()));
+    };
+    let char = match escape.as_bytes().first()? {
+        b'u' => return unicode(escape).map(|(char, length)| (char, 1 + length)),
+        b'n' => '\n',
+        b'r' => '\r',
+        b't' => '\t',
+        b'f' => '\u{c}',
+        b'b' => '\u{8}',
+        other => char::from(*other),
+    };
+    Some((char, 2))
 }
 
 /// The character of `uXXXX`, or of `uXXXX\uXXXX` for a surrogate pair, and the length of what was read.

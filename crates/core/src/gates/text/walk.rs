@@ -1,27 +1,30 @@
 //! One pass over a JSON text, without recursion.
 
-use super::string::{special, unescape};
-use super::{NUMBER_DIGITS_MIN, Number, Piece, Span, Unseen, View, Within, looks_like_json};
+use super::string::{ESCAPE_COST, special, unescape};
+use super::{
+    DECODED, NO_KEY, NUMBER_DIGITS_MIN, Number, Origin, Piece, Unseen, View, Within, looks_like_json, narrow,
+    push,
+};
 use crate::gates::scan::{Deadline, run_end};
 use crate::limits::GATE_DEPTH_MAX;
 
 /// An object or array that is open.
 struct Open {
     is_object: bool,
-    /// The key under which its values stand: in an object that of the field being read.
-    key: Option<Span>,
+    /// The number of the key under which its values stand: in an object that of the field being read.
+    key: u32,
 }
 
 /// A walk over one text.
 pub(super) struct Walk<'t, 'd> {
     text: &'t str,
     at: usize,
-    /// The number of the string that is walked; none for the output itself, from which pieces may be borrowed.
-    holder: Option<usize>,
+    /// Whether a string is walked, and not the output itself, from which pieces may be borrowed.
+    within: bool,
     /// How many objects and arrays the text itself lies in.
     depth: usize,
-    /// The key under which the text itself stands.
-    key: Option<Span>,
+    /// The number of the key under which the text itself stands.
+    key: u32,
     open: Vec<Open>,
     deadline: &'t Deadline<'d>,
 }
@@ -29,12 +32,12 @@ pub(super) struct Walk<'t, 'd> {
 impl<'t, 'd> Walk<'t, 'd> {
     pub(super) fn new(
         text: &'t str,
-        holder: Option<usize>,
+        within: bool,
         depth: usize,
-        key: Option<Span>,
+        key: u32,
         deadline: &'t Deadline<'d>,
     ) -> Self {
-        Self { text, at: 0, holder, depth, key, open: Vec::new(), deadline }
+        Self { text, at: 0, within, depth, key, open: Vec::new(), deadline }
     }
 
     /// Adds the strings and keys to the view, and those that may be JSON themselves to what is to be walked.
@@ -114,21 +117,16 @@ impl<'t, 'd> Walk<'t, 'd> {
         if !self.eat(b'"') {
             return Err(Unseen::NotJson);
         }
-        let key = self.string(view, within, None)?;
+        let key = self.string(view, within, NO_KEY)?;
         if let Some(open) = self.open.last_mut() {
-            open.key = Some(key);
+            open.key = key;
         }
         self.blanks()?;
         if self.eat(b':') { Ok(()) } else { Err(Unseen::NotJson) }
     }
 
-    /// Reads a string whose opening quote is already read.
-    fn string(
-        &mut self,
-        view: &mut View<'_>,
-        within: &mut Vec<Within>,
-        key: Option<Span>,
-    ) -> Result<Span, Unseen> {
+    /// Reads a string whose opening quote is already read, and answers its number.
+    fn string(&mut self, view: &mut View<'_>, within: &mut Vec<Within>, key: u32) -> Result<u32, Unseen> {
         let bytes = self.text.as_bytes();
         let (start, mut escaped) = (self.at, false);
         loop {
@@ -136,6 +134,7 @@ impl<'t, 'd> Walk<'t, 'd> {
             match bytes.get(self.at) {
                 Some(b'"') => break,
                 Some(b'\\') => {
+                    self.deadline.spend(ESCAPE_COST)?;
                     escaped = true;
                     self.at += 2;
                 }
@@ -143,25 +142,26 @@ impl<'t, 'd> Walk<'t, 'd> {
             }
         }
         let raw = self.text.get(start..self.at).ok_or(Unseen::NotJson)?;
-        let span = if self.holder.is_none() && !escaped {
-            Span { start, end: self.at, decoded: false }
-        } else {
-            let from = view.decoded.len();
+        let (index, place) = (view.pieces.len(), (narrow(start), narrow(self.at)));
+        let piece = if self.within || escaped {
+            let origin = view.origins.len();
+            push(&mut view.origins, Origin { start: narrow(view.decoded.len()), raw: place });
+            make_room(&mut view.decoded, raw.len());
             if escaped {
                 unescape(raw, &mut view.decoded, self.deadline)?.ok_or(Unseen::NotJson)?;
             } else {
                 view.decoded.push_str(raw);
             }
-            Span { start: from, end: view.decoded.len(), decoded: true }
+            Piece { start: narrow(origin), end: DECODED, key }
+        } else {
+            Piece { start: place.0, end: place.1, key }
         };
-        let piece = Piece { span, key, raw: (start, self.at), holder: self.holder };
         self.at += 1;
-        let index = view.pieces.len();
-        view.pieces.push(piece);
-        if looks_like_json(view.get(span)) {
-            within.push(Within { index, piece, depth: self.depth + self.open.len() });
+        push(&mut view.pieces, piece);
+        if looks_like_json(view.get(&piece), self.deadline)? {
+            push(within, Within { index: narrow(index), depth: narrow(self.depth + self.open.len()) });
         }
-        Ok(span)
+        Ok(narrow(index))
     }
 
     /// Reads the rest of a number.
@@ -182,9 +182,9 @@ impl<'t, 'd> Walk<'t, 'd> {
                 return Err(Unseen::NotJson);
             }
         }
-        if self.holder.is_none() && self.at - start >= NUMBER_DIGITS_MIN {
+        if !self.within && self.at - start >= NUMBER_DIGITS_MIN {
             let key = self.open.last().map_or(self.key, |open| open.key);
-            view.numbers.push(Number { start, end: self.at, key });
+            push(&mut view.numbers, Number { start: narrow(start), end: narrow(self.at), key });
         }
         Ok(false)
     }
@@ -223,5 +223,12 @@ impl<'t, 'd> Walk<'t, 'd> {
             self.at = run_end(self.text.as_bytes(), self.at, self.deadline, is_blank)?;
         }
         Ok(())
+    }
+}
+
+/// Makes room for a text, and for a quarter of what is there already.
+fn make_room(decoded: &mut String, bytes: usize) {
+    if decoded.capacity() - decoded.len() < bytes {
+        decoded.reserve_exact(bytes.max(decoded.len() / 4));
     }
 }

@@ -25,30 +25,36 @@ fn rtb_stands_for_its_six_members() {
 }
 
 #[test]
-fn a_guard_that_stops_skips_all_others_wherever_it_stands() {
-    let engine =
-        engine(json!({"gates": {"fail_fast": true}}), &["pii", "rtb.tmax-guard", "content"]).unwrap();
+fn a_guard_that_stops_skips_the_gates_of_auctions_and_no_others() {
+    let set = ["pii", "rtb.impid-match", "rtb.tmax-guard", "content", "rtb.bid-sanity"];
     let output = RawValue::from_string(r#""a@b.org""#.to_owned()).unwrap();
-    let at = |now_ms: u64| {
+    let at = |engine: &Engine, now_ms: u64| {
         let tmax = Tmax { tmax_ms: 100, started_at_ms: 1000, now_ms };
         let context = Context { tmax: Some(tmax), ..Context::of(&output) };
         engine.evaluate(&context, &|| Duration::ZERO)
     };
-    let stopped = at(1086);
-    assert!(stopped.passed);
+    let all = engine(json!({}), &set).unwrap();
+    let stopped = at(&all, 1086);
+    assert!(!stopped.passed, "a caller cannot switch off the others");
+    let found = ("pii", false, Some("email address detected in output"), false);
     assert_eq!(
         rows(&stopped),
         [
-            ("pii", true, Some("renown:tmax"), true),
+            found,
+            ("rtb.impid-match", true, Some("renown:tmax"), true),
             ("rtb.tmax-guard", true, Some("tmax budget nearly spent"), true),
-            ("content", true, Some("renown:tmax"), true),
+            ("content", true, None, false),
+            ("rtb.bid-sanity", true, Some("renown:tmax"), true),
         ]
     );
-    assert_eq!(rows(&at(1085))[0], ("pii", false, Some("email address detected in output"), false));
-    assert_eq!(
-        rows(&engine.evaluate(&Context::of(&output), &|| Duration::ZERO))[1],
-        ("rtb.tmax-guard", true, Some("renown:aborted"), true)
-    );
+    assert_eq!(rows(&at(&all, 1085))[2], ("rtb.tmax-guard", true, None, false));
+    // Where gates after a failing one are skipped, that comes first.
+    let fast = engine(json!({"gates": {"fail_fast": true}}), &set).unwrap();
+    for now_ms in [1085, 1086] {
+        let aborted = at(&fast, now_ms);
+        assert_eq!(rows(&aborted)[0], found);
+        assert_eq!(rows(&aborted)[2], ("rtb.tmax-guard", true, Some("renown:aborted"), true));
+    }
 }
 
 #[test]

@@ -9,7 +9,7 @@ use super::super::shell::{Word, is_transparent, mentions, name_of};
 
 /// Facts, a bit each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Facts(u32);
+pub(super) struct Facts(pub(super) u32);
 
 impl Facts {
     /// `-r`, `-R` or `--recursive` of rm.
@@ -85,8 +85,8 @@ pub(super) struct About<'r> {
 
 impl About<'_> {
     /// What is known when one more word stands before the others.
-    pub(super) fn before(&self, mut facts: Facts, word: &Word<'_>) -> Facts {
-        let text = word.text.as_ref();
+    pub(super) fn before(&self, mut facts: Facts, word: Word<'_>) -> Facts {
+        let text = word.text;
         if text == "--" {
             facts.0 &= !Facts::OPTIONS;
             return facts;

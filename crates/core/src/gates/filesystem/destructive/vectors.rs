@@ -10,6 +10,7 @@
 //! kind and no more than 16 other texts stand between them; each is used once, so that the work stays linear.
 
 use super::is_shell;
+use crate::gates::scan::{Deadline, TimedOut};
 use crate::gates::text::Text;
 
 const ARGUMENT_KEYS: [&str; 2] = ["args", "arguments"];
@@ -43,13 +44,16 @@ struct List<'v> {
 
 impl<'v> List<'v> {
     fn new(kind: Kind, key: &'v str, text: &'v str) -> Self {
-        Self { kind, key, single: Some(text), words: quoted(text) }
+        Self { kind, key, single: Some(text), words: String::new() }
     }
 
     fn push(&mut self, text: &str) {
-        self.single = None;
+        // Most lists have one text, which is read as it is.
+        if let Some(single) = self.single.take() {
+            push_quoted(&mut self.words, single);
+        }
         self.words.push(' ');
-        self.words.push_str(&quoted(text));
+        push_quoted(&mut self.words, text);
     }
 
     fn text(&self) -> &str {
@@ -57,8 +61,15 @@ impl<'v> List<'v> {
     }
 }
 
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', r"'\''"))
+fn push_quoted(words: &mut String, text: &str) {
+    words.push('\'');
+    for (number, part) in text.split('\'').enumerate() {
+        if number > 0 {
+            words.push_str(r"'\''");
+        }
+        words.push_str(part);
+    }
+    words.push('\'');
 }
 
 /// What was seen of lists that may be commands.
@@ -71,33 +82,32 @@ pub(super) struct Vectors<'v> {
 
 impl<'v> Vectors<'v> {
     /// Takes the next text, and answers the commands that have ended.
-    pub(super) fn next(&mut self, text: Text<'v>) -> Vec<String> {
+    pub(super) fn next(&mut self, text: Text<'v>, deadline: &Deadline<'_>) -> Result<Vec<String>, TimedOut> {
         if let (Some(list), Some(key)) = (&mut self.open, text.key)
             && std::ptr::eq(list.key, key)
         {
+            deadline.spend(text.text.len())?;
             list.push(text.text);
-            return Vec::new();
+            return Ok(Vec::new());
         }
         let mut ended = self.end();
         match (kind_of(text), text.key) {
             (Some(kind), Some(key)) => self.open = Some(List::new(kind, key, text.text)),
             _ => {
-                if let Some((list, apart)) = &mut self.waiting {
+                if let Some((_, apart)) = &mut self.waiting {
                     *apart += 1;
-                    if *apart > APART_MAX {
-                        ended.extend(alone(list));
-                        self.waiting = None;
-                    }
                 }
+                let too_far = self.waiting.take_if(|(_, apart)| *apart > APART_MAX);
+                ended.extend(too_far.and_then(|(list, _)| alone(list)));
             }
         }
-        ended
+        Ok(ended)
     }
 
     /// Answers the commands that are left.
     pub(super) fn finish(mut self) -> Vec<String> {
         let mut ended = self.end();
-        ended.extend(self.waiting.take().and_then(|(list, _)| alone(&list)));
+        ended.extend(self.waiting.take().and_then(|(list, _)| alone(list)));
         ended
     }
 
@@ -111,7 +121,7 @@ impl<'v> Vectors<'v> {
                 vec![format!("{} {}", command.text(), arguments.text())]
             }
             waiting => {
-                let ended = waiting.and_then(|(other, _)| alone(&other));
+                let ended = waiting.and_then(|(other, _)| alone(other));
                 self.waiting = Some((list, 0));
                 ended.into_iter().collect()
             }
@@ -120,8 +130,8 @@ impl<'v> Vectors<'v> {
 }
 
 /// The command that a list is by itself. A single text was already read.
-fn alone(list: &List<'_>) -> Option<String> {
-    list.single.is_none().then(|| list.words.clone())
+fn alone(list: List<'_>) -> Option<String> {
+    list.single.is_none().then_some(list.words)
 }
 
 #[cfg(test)]
@@ -132,7 +142,6 @@ mod tests {
 
     use super::*;
     use crate::gates::Part;
-    use crate::gates::scan::Deadline;
     use crate::gates::text::View;
 
     #[test]
@@ -158,7 +167,8 @@ mod tests {
             let source = output.to_string();
             let view = View::read(&source, Part::Output, &deadline).unwrap();
             let mut vectors = Vectors::default();
-            let mut found: Vec<String> = view.texts().flat_map(|text| vectors.next(text)).collect();
+            let mut found: Vec<String> =
+                view.texts().flat_map(|text| vectors.next(text, &deadline).unwrap()).collect();
             found.extend(vectors.finish());
             assert_eq!(found, expected, "{output}");
         }

@@ -1,45 +1,20 @@
 //! The lexer: one pass with a stack of its own, a frame for each substitution that is open.
 
 mod quotes;
+mod redirect;
 
-use std::borrow::Cow;
-
-use crate::gates::scan::{Deadline, before, char_at};
+use crate::gates::scan::{Deadline, TimedOut, before, char_at};
 use crate::limits::SHELL_LEVELS_MAX;
 
-use super::wrappers::Run;
+use super::command::Command;
 use super::{How, Trouble};
+use redirect::is_file_number;
 
-/// A word, its quotes and escapes resolved.
-#[derive(Clone, Debug, Default)]
-pub(in crate::gates::filesystem) struct Word<'t> {
-    /// Borrowed where it stands so in what was read, which is almost everywhere.
-    pub(in crate::gates::filesystem) text: Cow<'t, str>,
-    /// Where quoted parts lie in the text.
-    pub(super) quoted: Vec<(usize, usize)>,
-    /// Whether a part of it is quoted or escaped.
-    pub(super) is_quoted: bool,
-}
+/// What is known of a command to the one that reads its output.
+pub(in crate::gates::filesystem) type Fed = Option<u32>;
 
-impl Word<'_> {
-    /// Whether a part of it is quoted or escaped.
-    pub(in crate::gates::filesystem) fn is_quoted(&self) -> bool {
-        self.is_quoted
-    }
-}
-
-/// A simple command.
-#[derive(Debug, Default)]
-pub(in crate::gates::filesystem) struct Command<'t> {
-    /// Assignments, the name and the arguments.
-    pub(in crate::gates::filesystem) words: Vec<Word<'t>>,
-    /// The files to which it is redirected.
-    pub(in crate::gates::filesystem) writes: Vec<Word<'t>>,
-    /// The command whose output it reads, as its number among all.
-    pub(in crate::gates::filesystem) fed_by: Option<usize>,
-    /// What is run when wrappers are opened; only where commands do not begin anywhere.
-    pub(in crate::gates::filesystem) runs: Vec<Run>,
-}
+/// Takes each command as it ends, with what is known of the one whose output it reads, and answers what is known of it.
+pub(super) type Sink<'s> = dyn FnMut(&mut Command, Fed) -> Result<Fed, Trouble> + 's;
 
 /// What counts as a quote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,24 +51,31 @@ enum Closer {
     Backtick,
 }
 
+/// The word that is being read; its letters are the last of its command.
+#[derive(Clone, Copy, Debug, Default)]
+struct Open {
+    is_quoted: bool,
+}
+
 /// A substitution that is open, or the text itself.
 #[derive(Debug)]
-struct Frame<'t> {
+struct Frame {
     closer: Closer,
     /// Parentheses that are open in it.
     parens: usize,
-    command: Command<'t>,
-    word: Option<Word<'t>>,
+    command: Command,
+    word: Option<Open>,
     target: Option<Target>,
-    /// Where double quotes began in the word, if they are open.
+    /// Where double quotes began in the letters of the command, if they are open.
     double: Option<usize>,
     /// Whether commas part words, since `{a,b}` is open.
     braces: bool,
-    last: Option<usize>,
+    /// What is known of the last command.
+    last: Fed,
     piped: bool,
 }
 
-impl Frame<'_> {
+impl Frame {
     fn new(closer: Closer) -> Self {
         let command = Command::default();
         let (word, target, double, last) = (None, None, None, None);
@@ -101,36 +83,55 @@ impl Frame<'_> {
     }
 }
 
-struct Lexer<'t, 'o> {
+struct Lexer<'t, 'o, 's, 'd> {
     text: &'t str,
     at: usize,
     quotes: Quotes,
     level: usize,
     how: How,
     /// The frames around the one that is read.
-    outer: Vec<Frame<'t>>,
-    frame: Frame<'t>,
-    out: &'o mut Vec<Command<'t>>,
+    outer: Vec<Frame>,
+    frame: Frame,
+    /// Where commands go; none if only the quotes of the text are of interest.
+    sink: Option<&'o mut Sink<'s>>,
+    trouble: Option<Trouble>,
     unbalanced: bool,
     /// Up to there no `#` begins a comment.
     no_comment_to: usize,
+    deadline: &'t Deadline<'d>,
 }
 
 /// What reading a byte costs, in bytes that are only looked at.
 pub(super) const COST: usize = 16;
 
-/// Adds the commands of a text that lies at a level.
-pub(super) fn lex<'t>(
-    text: &'t str,
+/// Most bytes that are taken at once, so that the deadline is looked at between them.
+const RUN_BYTES_MAX: usize = 4096;
+
+/// Hands over the commands of a text that lies at a level, each as it ends.
+pub(super) fn lex(
+    text: &str,
     quotes: Quotes,
     level: usize,
     how: How,
     deadline: &Deadline<'_>,
-    out: &mut Vec<Command<'t>>,
+    sink: Option<&mut Sink<'_>>,
 ) -> Result<Lexed, Trouble> {
     let (outer, frame) = (Vec::new(), Frame::new(Closer::End));
-    let (unbalanced, no_comment_to) = (false, 0);
-    let mut lexer = Lexer { text, at: 0, quotes, level, how, outer, frame, out, unbalanced, no_comment_to };
+    let (at, trouble, unbalanced, no_comment_to) = (0, None, false, 0);
+    let mut lexer = Lexer {
+        text,
+        at,
+        quotes,
+        level,
+        how,
+        outer,
+        frame,
+        sink,
+        trouble,
+        unbalanced,
+        no_comment_to,
+        deadline,
+    };
     while let Some(byte) = lexer.peek(0) {
         let from = lexer.at;
         if lexer.frame.double.is_some() {
@@ -139,13 +140,19 @@ pub(super) fn lex<'t>(
             lexer.plain(byte)?;
         }
         deadline.spend((lexer.at - from) * COST)?;
+        if let Some(trouble) = lexer.trouble {
+            return Err(trouble);
+        }
     }
     while lexer.close() {}
     lexer.end_command(false);
-    Ok(if lexer.unbalanced { Lexed::Unbalanced } else { Lexed::Whole })
+    match lexer.trouble {
+        Some(trouble) => Err(trouble),
+        None => Ok(if lexer.unbalanced { Lexed::Unbalanced } else { Lexed::Whole }),
+    }
 }
 
-impl<'t> Lexer<'t, '_> {
+impl<'t> Lexer<'t, '_, '_, '_> {
     fn peek(&self, ahead: usize) -> Option<u8> {
         self.text.as_bytes().get(self.at + ahead).copied()
     }
@@ -154,8 +161,20 @@ impl<'t> Lexer<'t, '_> {
         self.text.get(self.at..).unwrap_or_default()
     }
 
-    fn word(&mut self) -> &mut Word<'t> {
+    /// The word that is read here; perhaps it begins.
+    fn word(&mut self) -> &mut Open {
         self.frame.word.get_or_insert_default()
+    }
+
+    /// Adds letters to the word that is read here.
+    fn push_str(&mut self, part: &str) {
+        self.word();
+        self.frame.command.words.push_str(part);
+    }
+
+    /// How many letters the command has.
+    fn letters(&self) -> usize {
+        self.frame.command.words.letters()
     }
 
     fn is_word_start(&self) -> bool {
@@ -179,23 +198,23 @@ impl<'t> Lexer<'t, '_> {
                 lexer.frame.parens += 1;
             }),
             b')' => self.step(1, Self::close_paren),
-            b'{' if self.is_word_start() => self.brace(),
+            b'{' if self.is_word_start() => self.brace()?,
             b'}' if self.frame.braces => self.step(1, |lexer| {
                 lexer.end_word();
                 lexer.frame.braces = false;
             }),
             b'}' if self.is_word_start() => self.step(1, |lexer| lexer.end_command(false)),
-            b'<' => self.redirect_in(),
+            b'<' => self.redirect_in()?,
             b'>' if self.is_arrow() => self.literal(1),
             b'>' => self.redirect(1),
-            b'#' if self.is_word_start() => self.hash(),
+            b'#' if self.is_word_start() => self.hash()?,
             b'\'' | b'"' if self.quotes == Quotes::None => self.at += 1,
             b'\'' if self.is_apostrophe() => self.literal(1),
-            b'\'' => self.single(),
+            b'\'' => self.single()?,
             b'"' => {
                 self.at += 1;
                 self.word().is_quoted = true;
-                self.frame.double = Some(self.word().text.len());
+                self.frame.double = Some(self.letters());
             }
             b'`' => return self.backtick(),
             b'$' => return self.dollar(),
@@ -231,16 +250,30 @@ impl<'t> Lexer<'t, '_> {
 
     /// Takes so many bytes as they are.
     fn literal(&mut self, bytes: usize) {
-        let part = self.text.get(self.at..self.at + bytes).unwrap_or_default();
-        self.frame.word.get_or_insert_default().text += part;
+        let part: &'t str = self.text.get(self.at..self.at + bytes).unwrap_or_default();
+        self.push_str(part);
         self.at += bytes;
     }
 
-    /// Takes the character that stands here, and what follows while it is such.
+    /// Takes everything up to a place as it is.
+    fn literal_to(&mut self, end: usize) -> Result<(), TimedOut> {
+        self.word();
+        while self.at < end {
+            let near = (self.at + RUN_BYTES_MAX).min(end);
+            let cut = (near..=end).find(|cut| self.text.is_char_boundary(*cut)).unwrap_or(end);
+            self.deadline.spend(cut - self.at)?;
+            self.literal(cut - self.at);
+        }
+        Ok(())
+    }
+
+    /// Takes the character that stands here, and what follows while it is such. A long row of them is taken in parts.
     fn run(&mut self, is: impl Fn(u8) -> bool) {
         let first = char_at(self.text, self.at).map_or(1, char::len_utf8);
         let more = self.text.as_bytes().get(self.at + first..).unwrap_or_default();
-        self.literal(first + more.iter().take_while(|byte| is(**byte)).count());
+        let end = first + more.iter().take(RUN_BYTES_MAX).take_while(|byte| is(**byte)).count();
+        let cut = (first..=end).rev().find(|cut| self.text.is_char_boundary(self.at + cut));
+        self.literal(cut.unwrap_or(first));
     }
 
     fn is_arrow(&self) -> bool {
@@ -250,7 +283,7 @@ impl<'t> Lexer<'t, '_> {
     }
 
     fn backtick(&mut self) -> Result<(), Trouble> {
-        let is_open = |frame: &Frame<'_>| frame.closer == Closer::Backtick;
+        let is_open = |frame: &Frame| frame.closer == Closer::Backtick;
         if !is_open(&self.frame) && !self.outer.iter().any(is_open) {
             return self.open(1, Closer::Backtick);
         }
@@ -274,7 +307,7 @@ impl<'t> Lexer<'t, '_> {
         self.unbalanced |= self.frame.double.is_some();
         let Some(outer) = self.outer.pop() else { return false };
         self.frame = outer;
-        self.word().text += "$()";
+        self.push_str("$()");
         true
     }
 
@@ -287,88 +320,21 @@ impl<'t> Lexer<'t, '_> {
         self.frame.parens = self.frame.parens.saturating_sub(1);
     }
 
-    /// `{` where a word begins: `{}` is a word, `{a,b}` are two, and else a command begins.
-    fn brace(&mut self) {
-        let inside = self.rest().get(1..).unwrap_or_default();
-        let ends = |byte: u8| byte.is_ascii_whitespace() || matches!(byte, b'{' | b'}' | b';' | b'"' | b'\'');
-        let end = inside.bytes().position(ends);
-        let list = end.and_then(|end| inside.get(..end));
-        let is_closed = end.is_some_and(|end| inside.as_bytes().get(end) == Some(&b'}'));
-        match list {
-            Some("") if is_closed => self.literal(2),
-            Some(list) if is_closed && list.contains(',') => {
-                self.at += 1;
-                self.frame.braces = true;
-            }
-            _ => self.step(1, |lexer| lexer.end_command(false)),
-        }
-    }
-
-    /// How long a tag is that begins here, as in `<b>`.
-    fn tag(&self) -> Option<usize> {
-        let rest = self.rest().as_bytes();
-        let is_first = |byte: &u8| byte.is_ascii_alphabetic() || matches!(byte, b'/' | b'!' | b'?');
-        if !self.how.prose || self.how.anywhere || !rest.get(1).is_some_and(is_first) {
-            return None;
-        }
-        let end = rest.iter().skip(1).position(|byte| matches!(byte, b'<' | b'>' | b'\n'))? + 1;
-        (rest.get(end) == Some(&b'>')).then_some(end + 1)
-    }
-
-    fn redirect_in(&mut self) {
-        if let Some(length) = self.tag() {
-            self.end_word();
-            self.literal(length);
-            self.end_word();
-            return;
-        }
-        self.end_number();
-        let marks = self.rest().bytes().take_while(|byte| *byte == b'<').count();
-        self.at += marks;
-        if self.peek(0) == Some(b'>') {
-            self.redirect(1);
-        } else {
-            self.frame.target = Some(Target::Read);
-        }
-    }
-
-    fn redirect(&mut self, bytes: usize) {
-        self.end_number();
-        self.at += bytes;
-        if let Some(b'>' | b'|') = self.peek(0) {
-            self.at += 1;
-        }
-        let duplicate = bytes == 1 && self.peek(0) == Some(b'&');
-        self.at += usize::from(duplicate);
-        self.frame.target = Some(if duplicate { Target::Duplicate } else { Target::Write });
-    }
-
-    /// Ends the word before a redirection; a number is that of a file, not a word.
-    fn end_number(&mut self) {
-        let is_number =
-            |word: &Word<'_>| !word.is_quoted && word.text.bytes().all(|byte| byte.is_ascii_digit());
-        if self.frame.word.as_ref().is_some_and(is_number) && !self.how.anywhere {
-            self.frame.word = None;
-        }
-        self.end_word();
-    }
-
     fn end_word(&mut self) {
-        let Some(word) = self.frame.word.take() else { return };
-        let command = &mut self.frame.command;
-        let is_number =
-            |word: &Word<'_>| word.text == "-" || word.text.bytes().all(|byte| byte.is_ascii_digit());
-        match self.frame.target.take() {
-            None if command.words.is_empty() && !word.is_quoted && is_reserved(&word.text) => {}
-            None => command.words.push(word),
-            Some(Target::Duplicate) if is_number(&word) => {}
+        let Some(Open { is_quoted }) = self.frame.word.take() else { return };
+        let target = self.frame.target.take();
+        let Command { words, writes, .. } = &mut self.frame.command;
+        let text = words.open_text();
+        match target {
+            None if words.is_empty() && !is_quoted && is_reserved(text) => words.forget(),
+            None => words.end(is_quoted),
+            Some(Target::Duplicate) if text == "-" || is_file_number(text) => words.forget(),
             Some(target) => {
-                if self.how.anywhere {
-                    command.words.push(word.clone());
-                }
                 if target != Target::Read {
-                    command.writes.push(word);
+                    writes.push_str(text);
+                    writes.end(is_quoted);
                 }
+                if self.how.anywhere { words.end(is_quoted) } else { words.forget() }
             }
         }
     }
@@ -377,16 +343,18 @@ impl<'t> Lexer<'t, '_> {
         self.end_word();
         let frame = &mut self.frame;
         frame.target = None;
-        if frame.command.words.is_empty() && frame.command.writes.is_empty() {
-            frame.command.words.clear();
+        if frame.command.is_empty() {
             frame.piped = piped || (frame.piped && before(self.text.as_bytes(), self.at) == Some(b'\n'));
             return;
         }
-        let mut command = std::mem::take(&mut frame.command);
-        command.fed_by = frame.last.filter(|_| frame.piped);
-        frame.last = Some(self.out.len());
+        let fed = frame.last.filter(|_| frame.piped);
+        let known = self.sink.as_mut().map_or(Ok(None), |sink| sink(&mut frame.command, fed));
+        frame.command.clear();
         frame.piped = piped;
-        self.out.push(command);
+        match known {
+            Ok(known) => frame.last = known,
+            Err(trouble) => self.trouble = self.trouble.or(Some(trouble)),
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 //! Lines as a shell sees them, and the prompts before them.
 
 use super::open_quotes::OpenQuotes;
-use crate::gates::scan::{Deadline, TimedOut};
+use super::root_prompt::after_root_prompt;
+use crate::gates::scan::{Deadline, TimedOut, find_byte, rfind_byte};
 
 /// A line, with the lines that continue it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,36 +49,35 @@ impl<'t> Lines<'t> {
         deadline: &Deadline<'_>,
     ) -> Result<Line<'t>, TimedOut> {
         let bytes = self.text.as_bytes();
-        let start = start_of(bytes, self.from, at);
-        let end = end_of(bytes, at);
+        let start = start_of(bytes, self.from, at, deadline)?;
+        let end = end_of(bytes, at, deadline)?;
         let line = self.text.get(start..end).unwrap_or_default();
         let body = if self.prose { after_prompt(line) } else { line };
-        let has_comments = !line.contains('#') || !self.open.at(bytes, start, deadline)?;
+        let has_hash = find_byte(line.as_bytes(), 0, b'#', deadline)?.is_some();
+        let has_comments = !has_hash || !self.open.at(bytes, start, deadline)?;
         self.from = end;
         Ok(Line { body, has_prompt: body.len() < line.trim_start().len(), has_comments, end })
     }
 }
 
-fn start_of(bytes: &[u8], from: usize, at: usize) -> usize {
+fn start_of(bytes: &[u8], from: usize, at: usize, deadline: &Deadline<'_>) -> Result<usize, TimedOut> {
     let mut start = at;
     loop {
-        let newline = bytes.get(from..start).and_then(|head| head.iter().rposition(|byte| *byte == b'\n'));
-        match newline.map(|place| from + place) {
+        match rfind_byte(bytes, from, start, b'\n', deadline)? {
             Some(newline) if goes_on(bytes, newline) => start = newline,
-            Some(newline) => return newline + 1,
-            None => return from,
+            Some(newline) => return Ok(newline + 1),
+            None => return Ok(from),
         }
     }
 }
 
-fn end_of(bytes: &[u8], at: usize) -> usize {
+fn end_of(bytes: &[u8], at: usize, deadline: &Deadline<'_>) -> Result<usize, TimedOut> {
     let mut end = at;
     loop {
-        let newline = bytes.get(end..).and_then(|tail| tail.iter().position(|byte| *byte == b'\n'));
-        match newline.map(|place| end + place) {
+        match find_byte(bytes, end, b'\n', deadline)? {
             Some(newline) if goes_on(bytes, newline) => end = newline + 1,
-            Some(newline) => return newline + 1,
-            None => return bytes.len(),
+            Some(newline) => return Ok(newline + 1),
+            None => return Ok(bytes.len()),
         }
     }
 }
@@ -85,9 +85,10 @@ fn end_of(bytes: &[u8], at: usize) -> usize {
 /// Whether the line that ends with this newline goes on: after a `\` that is not escaped itself, and after a pipe.
 fn goes_on(bytes: &[u8], newline: usize) -> bool {
     const BLANKS_MAX: usize = 64;
+    const ESCAPES_MAX: usize = 1 << 16;
     let head = bytes.get(..newline).unwrap_or_default();
     let head = head.strip_suffix(b"\r").unwrap_or(head);
-    let escapes = head.iter().rev().take_while(|byte| **byte == b'\\').count();
+    let escapes = head.iter().rev().take(ESCAPES_MAX).take_while(|byte| **byte == b'\\').count();
     let mut last = head.iter().rev().take(BLANKS_MAX).skip_while(|byte| matches!(byte, b' ' | b'\t'));
     escapes % 2 == 1 || last.next() == Some(&b'|')
 }
@@ -96,14 +97,15 @@ fn goes_on(bytes: &[u8], newline: usize) -> bool {
 const PROMPT_BYTES_MAX: usize = 128;
 
 /// What follows the prompt of a shell: `$ `, `% `, `> `, `user@host:~$ `, `[user@host dir]# `, `~/src$ `, `PS C:\>`, `C:\>`.
-/// A `# ` alone is a comment.
+/// A `# ` alone is a comment, unless it is that of root, see `shell/root_prompt.rs`.
 fn after_prompt(line: &str) -> &str {
-    let mut rest = line.trim_start_matches([' ', '\t']);
+    // A shell does not indent its prompt, but comments are indented with the code around them.
+    let mut rest = after_root_prompt(line).unwrap_or(line).trim_start_matches([' ', '\t']);
     for _ in 0..3 {
         let next =
             simple(rest).or_else(|| of_windows(rest)).or_else(|| of_user(rest)).or_else(|| of_folder(rest));
         match next {
-            Some(next) => rest = next.trim_start_matches([' ', '\t']),
+            Some(next) => rest = after_root_prompt(next).unwrap_or(next).trim_start_matches([' ', '\t']),
             None => break,
         }
     }
@@ -185,6 +187,10 @@ mod tests {
             ("~/src$ rm x", "rm x"),
             ("bash-5.2# rm x", "rm x"),
             ("rm x", "rm x"),
+            ("# rm -rf /", "rm -rf /"),
+            ("> # rm -rf / --no-preserve-root", "rm -rf / --no-preserve-root"),
+            ("  # rm -rf /", "# rm -rf /"),
+            ("# rm -rf / would be the end of it", "# rm -rf / would be the end of it"),
             ("C# rm x", "C# rm x"),
             ("$HOME/x", "$HOME/x"),
             ("write to ada@host, it costs 5 $ or so", "write to ada@host, it costs 5 $ or so"),

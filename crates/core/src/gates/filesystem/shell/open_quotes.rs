@@ -4,7 +4,8 @@
 //! before. A text may be a shell's, where every `'` is a quote, or a human's, where one between letters is none. Both are
 //! followed: who would hide a command behind a `#` must not have the choice.
 
-use crate::gates::scan::{Deadline, TimedOut, before};
+use crate::gates::scan::{Deadline, TimedOut, before, find_byte};
+use crate::limits::GATE_STRIDE_BYTES;
 
 /// Both readings of a text, as far as they were followed.
 #[derive(Debug)]
@@ -26,8 +27,7 @@ impl OpenQuotes {
         deadline: &Deadline<'_>,
     ) -> Result<bool, TimedOut> {
         for reading in &mut self.0 {
-            deadline.spend(place.saturating_sub(reading.at))?;
-            reading.go(bytes.get(..place).unwrap_or(bytes));
+            reading.go(bytes.get(..place).unwrap_or(bytes), deadline)?;
         }
         Ok(self.0.iter().any(|reading| reading.open.is_some()))
     }
@@ -51,25 +51,26 @@ struct Reading {
 
 impl Reading {
     /// Follows the text to its end.
-    fn go(&mut self, bytes: &[u8]) {
+    fn go(&mut self, bytes: &[u8], deadline: &Deadline<'_>) -> Result<(), TimedOut> {
         while let Some(rest) = bytes.get(self.at..).filter(|rest| !rest.is_empty()) {
+            let near = rest.get(..GATE_STRIDE_BYTES).unwrap_or(rest);
             let next = match self.open {
-                None => rest.iter().position(|byte| matches!(byte, b'\'' | b'"' | b'\\' | b'#')),
-                Some(Quote::Single) => memchr::memchr(b'\'', rest),
-                Some(Quote::SingleOfC) => memchr::memchr2(b'\'', b'\\', rest),
-                Some(Quote::Double) => memchr::memchr2(b'"', b'\\', rest),
+                None => near.iter().position(|byte| matches!(byte, b'\'' | b'"' | b'\\' | b'#')),
+                Some(Quote::Single) => memchr::memchr(b'\'', near),
+                Some(Quote::SingleOfC) => memchr::memchr2(b'\'', b'\\', near),
+                Some(Quote::Double) => memchr::memchr2(b'"', b'\\', near),
             };
+            deadline.spend(next.map_or(near.len(), |next| next + 1))?;
             let Some(place) = next.map(|next| self.at + next) else {
-                self.at = bytes.len();
-                return;
+                self.at += near.len();
+                continue;
             };
             self.at = place + 1;
             match (bytes.get(place), self.open) {
                 (Some(b'\\'), _) => self.at += 1,
                 (Some(b'#'), _) => {
                     if begins_word(bytes, place) {
-                        let rest = bytes.get(place..).unwrap_or_default();
-                        self.at = memchr::memchr(b'\n', rest).map_or(bytes.len(), |end| place + end);
+                        self.at = find_byte(bytes, place, b'\n', deadline)?.unwrap_or(bytes.len());
                     }
                 }
                 (_, Some(_)) => self.open = None,
@@ -81,6 +82,7 @@ impl Reading {
                 }
             }
         }
+        Ok(())
     }
 }
 

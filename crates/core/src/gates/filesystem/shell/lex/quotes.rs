@@ -1,56 +1,65 @@
 //! Quotes, escapes and variables.
 
-use super::{Closer, Lexer, Quotes};
+use super::{COST, Closer, Lexer, Quotes};
 use crate::gates::filesystem::shell::Trouble;
 use crate::gates::filesystem::shell::open_quotes::is_apostrophe;
-use crate::gates::scan::char_at;
+use crate::gates::scan::{Deadline, TimedOut, char_at, find_byte, rfind_byte, run_end};
+use crate::limits::GATE_STRIDE_BYTES;
 
-impl Lexer<'_, '_> {
+impl Lexer<'_, '_, '_, '_> {
     pub(super) fn is_apostrophe(&self) -> bool {
         self.quotes == Quotes::NoApostrophes && is_apostrophe(self.text.as_bytes(), self.at)
     }
 
     /// `#` where a word begins: a comment if it is sure to be one, and else no part of what follows.
-    pub(super) fn hash(&mut self) {
-        let end = self.at + memchr::memchr(b'\n', self.rest().as_bytes()).unwrap_or(self.rest().len());
-        if self.is_comment(end) {
-            self.at = end;
-            return;
+    pub(super) fn hash(&mut self) -> Result<(), TimedOut> {
+        // Once a line: its end is looked for and its quotes are counted.
+        if self.at >= self.no_comment_to {
+            let end =
+                find_byte(self.text.as_bytes(), self.at, b'\n', self.deadline)?.unwrap_or(self.text.len());
+            if self.is_comment(end)? {
+                self.at = end;
+                return Ok(());
+            }
+            self.no_comment_to = end;
         }
-        // Once a line, since its quotes are counted for that.
-        self.no_comment_to = end;
-        if self.how.anywhere { self.at += 1 } else { self.literal(1) }
+        if self.how.anywhere {
+            self.at += 1
+        } else {
+            self.literal(1)
+        }
+        Ok(())
     }
 
     /// Quotes that are no pairs may close one that was opened before, and then what follows is no comment.
-    fn is_comment(&self, end: usize) -> bool {
+    fn is_comment(&self, end: usize) -> Result<bool, TimedOut> {
         let is_open = !self.outer.is_empty() || self.frame.parens > 0;
-        if !self.how.comments || is_open || self.at < self.no_comment_to {
-            return false;
+        if !self.how.comments || is_open {
+            return Ok(false);
         }
         let bytes = self.text.as_bytes();
-        let head = bytes.get(..self.at).unwrap_or_default();
-        let start = memchr::memrchr(b'\n', head).map_or(0, |newline| newline + 1);
-        are_pairs(bytes, self.at, end) && (self.quotes != Quotes::None || are_pairs(bytes, start, self.at))
+        let start = rfind_byte(bytes, 0, self.at, b'\n', self.deadline)?.map_or(0, |newline| newline + 1);
+        Ok(are_pairs(bytes, self.at, end, self.deadline)?
+            && (self.quotes != Quotes::None || are_pairs(bytes, start, self.at, self.deadline)?))
     }
 
-    pub(super) fn single(&mut self) {
+    pub(super) fn single(&mut self) -> Result<(), TimedOut> {
         self.at += 1;
-        let rest = self.rest();
-        let end = rest.find('\'');
+        let end = find_byte(self.text.as_bytes(), self.at, b'\'', self.deadline)?;
         self.unbalanced |= end.is_none();
-        let length = end.unwrap_or(rest.len());
-        let from = self.word().text.len();
-        self.literal(length);
+        let from = self.letters();
+        self.literal_to(end.unwrap_or(self.text.len()))?;
         self.at += 1;
         self.quoted_since(from);
+        Ok(())
     }
 
     /// `$'…'`, with the escapes of C.
-    fn single_of_c(&mut self) {
+    fn single_of_c(&mut self) -> Result<(), TimedOut> {
         self.at += 2;
-        let from = self.word().text.len();
+        let from = self.letters();
         loop {
+            self.deadline.spend(COST)?;
             match self.peek(0) {
                 None => {
                     self.unbalanced = true;
@@ -61,10 +70,15 @@ impl Lexer<'_, '_> {
                     break;
                 }
                 Some(b'\\') => self.escape_of_c(),
-                Some(_) => self.run(|byte| !matches!(byte, b'\'' | b'\\')),
+                Some(_) => {
+                    let start = self.at;
+                    self.run(|byte| !matches!(byte, b'\'' | b'\\'));
+                    self.deadline.spend(self.at - start)?;
+                }
             }
         }
         self.quoted_since(from);
+        Ok(())
     }
 
     fn escape_of_c(&mut self) {
@@ -81,7 +95,7 @@ impl Lexer<'_, '_> {
             Some(b'U') => (16, 1, 8),
             Some(b'0'..=b'7') => (8, 0, 3),
             Some(b'n' | b'r' | b't' | b'v' | b'f') => {
-                self.word().text += " ";
+                self.push_str(" ");
                 self.at += 2;
                 return;
             }
@@ -99,14 +113,15 @@ impl Lexer<'_, '_> {
         let body = rest.get(skip..).unwrap_or_default();
         let length = digits(body, most, radix);
         let char = number(body.get(..length).unwrap_or_default(), radix);
-        self.word().text.to_mut().push(char);
+        self.push_str(char.encode_utf8(&mut [0; 4]));
         self.at += 1 + skip + length;
     }
 
     fn quoted_since(&mut self, from: usize) {
-        let word = self.word();
-        word.quoted.push((from, word.text.len()));
-        word.is_quoted = true;
+        self.word().is_quoted = true;
+        if self.how.anywhere {
+            self.frame.command.words.quoted_since(from);
+        }
     }
 
     pub(super) fn end_double(&mut self) {
@@ -118,10 +133,8 @@ impl Lexer<'_, '_> {
     pub(super) fn escape(&mut self) {
         // In a path of Windows it parts names, and escapes nothing.
         let is_of_windows = self.how.windows
-            && self.frame.word.as_ref().is_some_and(|word| {
-                matches!(word.text.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic())
-                    || word.text.starts_with('%')
-            });
+            && self.frame.word.is_some()
+            && matches!(self.frame.command.words.open_text().as_bytes(), [b'%', ..] | [b'a'..=b'z' | b'A'..=b'Z', b':', ..]);
         match self.peek(1) {
             Some(b'\n') => self.at += 2,
             Some(b'\r') if self.peek(2) == Some(b'\n') => self.at += 3,
@@ -144,20 +157,19 @@ impl Lexer<'_, '_> {
         let is_double = self.frame.double.is_some();
         match self.peek(1) {
             Some(b'(') => return self.open(2, Closer::Paren),
-            Some(b'\'') if !is_double && self.quotes != Quotes::None => self.single_of_c(),
+            Some(b'\'') if !is_double && self.quotes != Quotes::None => self.single_of_c()?,
             Some(b'"') if !is_double => self.at += 1,
             _ => {
-                let (length, is_blank) = variable(self.rest());
+                let (end, is_blank) = variable(self.text, self.at, self.deadline)?;
                 if !is_blank {
-                    self.literal(length);
-                    return Ok(());
+                    return Ok(self.literal_to(end)?);
                 }
-                self.at += length;
+                self.at = end;
                 // `$IFS$9` is a blank too: there is no ninth argument.
                 if let [b'$', b'0'..=b'9' | b'@' | b'*', ..] = self.rest().as_bytes() {
                     self.at += 2;
                 }
-                if is_double { self.word().text += " " } else { self.end_word() }
+                if is_double { self.push_str(" ") } else { self.end_word() }
             }
         }
         Ok(())
@@ -165,29 +177,40 @@ impl Lexer<'_, '_> {
 }
 
 /// Whether there is an even number of each quote between two places; an apostrophe is none.
-fn are_pairs(bytes: &[u8], from: usize, to: usize) -> bool {
-    let part = bytes.get(from..to).unwrap_or_default();
-    let single = memchr::memchr_iter(b'\'', part).filter(|at| !is_apostrophe(bytes, from + at)).count();
-    single.is_multiple_of(2) && memchr::memchr_iter(b'"', part).count().is_multiple_of(2)
+fn are_pairs(bytes: &[u8], from: usize, to: usize, deadline: &Deadline<'_>) -> Result<bool, TimedOut> {
+    let (mut single, mut double, mut start) = (false, false, from);
+    for part in bytes.get(from..to).unwrap_or_default().chunks(GATE_STRIDE_BYTES) {
+        deadline.spend(part.len())?;
+        for at in memchr::memchr2_iter(b'\'', b'"', part) {
+            if part.get(at) == Some(&b'"') {
+                double = !double;
+            } else if !is_apostrophe(bytes, start + at) {
+                single = !single;
+            }
+        }
+        start += part.len();
+    }
+    Ok(!single && !double)
 }
 
-/// How long a variable is with which a text begins, and whether it is `$IFS`.
-fn variable(text: &str) -> (usize, bool) {
+/// Where the variable ends that begins here, and whether it is `$IFS`.
+fn variable(text: &str, at: usize, deadline: &Deadline<'_>) -> Result<(usize, bool), TimedOut> {
     const NAME: &str = "IFS";
-    let is_name = |char: char| char.is_ascii_alphanumeric() || char == '_';
-    let body = text.get(1..).unwrap_or_default();
-    let Some(inside) = body.strip_prefix('{') else {
-        let name = body.find(|char| !is_name(char)).and_then(|end| body.get(..end)).unwrap_or(body);
-        return (1 + name.len(), name == NAME);
-    };
-    let is_simple = |char: char| is_name(char) || ":@#%/*^,!?+=~.-".contains(char);
-    let end = inside.find(|char| !is_simple(char)).unwrap_or(inside.len());
-    match inside.get(..end) {
-        Some(name) if inside.get(end..).is_some_and(|rest| rest.starts_with('}')) => {
-            let is_blank = name.strip_prefix(NAME).is_some_and(|rest| !rest.starts_with(is_name));
-            (2 + end + 1, is_blank)
-        }
-        // What stands in it may be commands.
-        _ => (1, false),
+    let (bytes, start) = (text.as_bytes(), at + 1);
+    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    if bytes.get(start) != Some(&b'{') {
+        let end = run_end(bytes, start, deadline, is_name)?;
+        return Ok((end, text.get(start..end) == Some(NAME)));
     }
+    let inside = start + 1;
+    let is_simple = |byte: u8| is_name(byte) || b":@#%/*^,!?+=~.-".contains(&byte);
+    let end = run_end(bytes, inside, deadline, is_simple)?;
+    // What stands in another one may be commands.
+    if bytes.get(end) != Some(&b'}') {
+        return Ok((start, false));
+    }
+    let name = text.get(inside..end).unwrap_or_default();
+    let rest = name.strip_prefix(NAME);
+    let is_blank = rest.is_some_and(|rest| !rest.bytes().next().is_some_and(is_name));
+    Ok((end + 1, is_blank))
 }

@@ -1,0 +1,47 @@
+//! Texts that are still to be read, one after the other in one buffer.
+
+/// A stack of texts, each with its level.
+#[derive(Debug, Default)]
+pub(super) struct Waiting {
+    text: String,
+    /// Where each begins, and its level.
+    starts: Vec<(u32, u32)>,
+}
+
+impl Waiting {
+    pub(super) fn push(&mut self, text: &str, level: usize) {
+        let narrow = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+        self.starts.push((narrow(self.text.len()), narrow(level)));
+        self.text.push_str(text);
+    }
+
+    /// The last that was added, and its level.
+    pub(super) fn pop(&mut self) -> Option<(String, usize)> {
+        let (start, level) = self.starts.pop()?;
+        let wide = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
+        let start = wide(start).min(self.text.len());
+        // The only one needs no copy.
+        let text = if start == 0 { std::mem::take(&mut self.text) } else { self.text.split_off(start) };
+        Some((text, wide(level)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_comes_first() {
+        let mut waiting = Waiting::default();
+        waiting.push("a", 1);
+        waiting.push("", 2);
+        waiting.push("bé", 1);
+        let next = |waiting: &mut Waiting| waiting.pop().map(|(text, level)| format!("{text}{level}"));
+        assert_eq!(next(&mut waiting).as_deref(), Some("bé1"));
+        waiting.push("c", 3);
+        assert_eq!(next(&mut waiting).as_deref(), Some("c3"));
+        assert_eq!(next(&mut waiting).as_deref(), Some("2"));
+        assert_eq!(next(&mut waiting).as_deref(), Some("a1"));
+        assert_eq!(waiting.pop(), None);
+    }
+}

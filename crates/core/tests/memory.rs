@@ -1,0 +1,123 @@
+//! How much memory does one verdict need? A small multiple of its output, whatever is in it.
+
+#![expect(clippy::unwrap_used, reason = "a test fails loudly")]
+
+use core::time::Duration;
+
+use peak_alloc::PeakAlloc;
+use renown_core::gates::{Choice, Context, Engine, Place, Settings, Strictness};
+use serde_json::json;
+use serde_json::value::RawValue;
+
+#[global_allocator]
+static MEMORY: PeakAlloc = PeakAlloc;
+
+/// How long an output is.
+const BYTES: usize = 1 << 18;
+
+/// A verdict needs so many times its output at most, and a little that is always the same.
+const TIMES_MAX: usize = 8;
+const ALWAYS_MAX: usize = 128 * 1024;
+
+/// The most bytes that a verdict on an output held at a time, beside the output itself.
+fn held(engine: &Engine, output: &RawValue) -> usize {
+    // What is built once, such as regular expressions, is no part of it.
+    engine.evaluate(&Context::of(output), &|| Duration::ZERO);
+    let before = MEMORY.current_usage();
+    MEMORY.reset_peak_usage();
+    engine.evaluate(&Context::of(output), &|| Duration::ZERO);
+    MEMORY.peak_usage() - before
+}
+
+fn engine(place: Place, strictness: Strictness, settings: serde_json::Value) -> Engine {
+    let settings: Settings = serde_json::from_value(settings).unwrap();
+    let choice = Choice { strictness: Some(strictness), ..Choice::of(place) };
+    Engine::new(&settings, &choice, &mut |_| Err(String::new())).unwrap()
+}
+
+/// A JSON string of a quarter of a mebibyte that repeats a text.
+fn text(unit: &str) -> String {
+    json!(unit.repeat(BYTES / unit.len())).to_string()
+}
+
+/// A JSON array of a quarter of a mebibyte that repeats an item.
+fn list(item: &str) -> String {
+    let mut list = format!("[{}", format!("{item},").repeat(BYTES / (item.len() + 1)));
+    list.pop();
+    list + "]"
+}
+
+#[test]
+fn a_verdict_needs_a_small_multiple_of_its_output() {
+    let roots = json!({"gate": {"filesystem": {"roots": ["/srv/repo"]}}});
+    let engines = [
+        ("strict", engine(Place::Evaluate, Strictness::Strict, json!({}))),
+        ("balanced", engine(Place::Evaluate, Strictness::Balanced, json!({}))),
+        ("balanced, with roots", engine(Place::Evaluate, Strictness::Balanced, roots)),
+    ];
+    let texts = [
+        "rm ",
+        "rm;",
+        "rm x ",
+        "rm -rf a;",
+        "rm|",
+        "rm 'a b' ",
+        "rm \"a\" ",
+        "rm $(a) ",
+        "rm `a` ",
+        "rm\n",
+        "a;",
+        "\\a ",
+        "rm > a ",
+        "rm {a,b} ",
+        "find -exec rm + ",
+        "sh -c 'rm a' ",
+        "eval rm ",
+        "ssh a rm ",
+        "env -S rm ",
+        "/a",
+        "rm /a/a/a ",
+        "x",
+        "é",
+        "4111 ",
+        "a@b.cc ",
+        "SK",
+        "key=",
+        "%41",
+        "../",
+        "\u{201c}rm\u{201d} ",
+    ];
+    let outputs = texts.iter().map(|unit| (*unit, text(unit))).chain(
+        [
+            "\"\"",
+            "\"a\"",
+            "\"rm\"",
+            "\"\\n\"",
+            "\"[]\"",
+            "\"[1]\"",
+            "\"SK\"",
+            "{\"a\":\"b\"}",
+            "{\"command\":\"rm\"}",
+            "[]",
+            "1234567890123",
+            "\"{\\\"a\\\":\\\"b\\\"}\"",
+        ]
+        .iter()
+        .map(|item| (*item, list(item))),
+    );
+    let under_a_key = ["rm", "a b", "'"].map(|item| {
+        let json = json!(item).to_string();
+        (item, format!("{{\"command\":{}}}", list(&json)))
+    });
+    let mut worst = Vec::new();
+    for (unit, output) in outputs.chain(under_a_key) {
+        let output = RawValue::from_string(output).unwrap();
+        for (name, engine) in &engines {
+            let bytes = held(engine, &output);
+            worst.push((bytes, *name, unit));
+        }
+    }
+    let allowed = TIMES_MAX * BYTES + ALWAYS_MAX;
+    worst.retain(|(bytes, ..)| *bytes > allowed);
+    assert!(worst.is_empty(), "more than {allowed} bytes: {worst:?}");
+}
