@@ -167,7 +167,7 @@ fn check(
     let mut verified = Verified::default();
     let mut agents: HashMap<i64, Replayed> = HashMap::new();
     let mut select = moment.prepare(
-        "SELECT seq, agent, previous, passed, latency_us, score, evaluations, gate_us, agent_us, org \
+        "SELECT seq, agent, previous, passed, latency_us, score, evaluations, gate_us, agent_us, org, accepted_at \
          FROM evaluations ORDER BY seq",
     )?;
     let mut rows = select.query([])?;
