@@ -170,16 +170,16 @@ fn the_redacted_output_goes_on_in_a_pipe() {
             "to ada@lovelace.org\n",
             0,
             "to [email address]\n",
-            "pass  pii      redacted 1 email address\npass  content\npass  secrets\nPASS\n",
+            "pass  pii      redacted 1 email address\npass  content\nPASS\n",
         ),
         (
             "{\"a\": \"ada@lovelace.org\"}",
             0,
             "{\"a\": \"[email address]\"}\n",
-            "pass  pii      redacted 1 email address\npass  content\npass  secrets\nPASS\n",
+            "pass  pii      redacted 1 email address\npass  content\nPASS\n",
         ),
-        ("fine", 0, "fine", "pass  pii\npass  content\npass  secrets\nPASS\n"),
-        ("{}", 1, "", "pass  pii\nfail  content  output is empty\npass  secrets\nFAIL\n"),
+        ("fine", 0, "fine", "pass  pii\npass  content\nPASS\n"),
+        ("{}", 1, "", "pass  pii\nfail  content  output is empty\nFAIL\n"),
     ] {
         let run = renown(&flags, output);
         assert_eq!((run.code, run.stdout.as_str(), run.stderr.as_str()), (code, stdout, stderr), "{output}");
