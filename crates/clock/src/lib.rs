@@ -59,12 +59,12 @@ mod tests {
             // It runs until it has run for this long, however long that takes.
             let clock = MachineClock::start();
             let began = clock.ran();
-            while clock.ran() - began < Duration::from_millis(200) {}
+            while clock.ran().saturating_sub(began) < Duration::from_millis(200) {}
             sender.send(()).unwrap();
         });
         receiver.recv().unwrap();
         other.join().unwrap();
-        let (wall, ran) = (clock.wall() - wall, clock.ran() - ran);
+        let (wall, ran) = (clock.wall().saturating_sub(wall), clock.ran().saturating_sub(ran));
         assert!(wall >= Duration::from_millis(200), "{wall:?}");
         if thread_time().is_some() {
             assert!(ran < wall, "this thread ran for {ran:?} of {wall:?}");

@@ -91,15 +91,14 @@ impl<'v> Vectors<'v> {
             return Ok(Vec::new());
         }
         let mut ended = self.end();
-        match (kind_of(text), text.key) {
-            (Some(kind), Some(key)) => self.open = Some(List::new(kind, key, text.text)),
-            _ => {
-                if let Some((_, apart)) = &mut self.waiting {
-                    *apart += 1;
-                }
-                let too_far = self.waiting.take_if(|(_, apart)| *apart > APART_MAX);
-                ended.extend(too_far.and_then(|(list, _)| alone(list)));
+        if let (Some(kind), Some(key)) = (kind_of(text), text.key) {
+            self.open = Some(List::new(kind, key, text.text));
+        } else {
+            if let Some((_, apart)) = &mut self.waiting {
+                *apart += 1;
             }
+            let too_far = self.waiting.take_if(|(_, apart)| *apart > APART_MAX);
+            ended.extend(too_far.and_then(|(list, _)| alone(list)));
         }
         Ok(ended)
     }

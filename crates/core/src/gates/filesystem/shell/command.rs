@@ -42,7 +42,7 @@ impl WordList {
     /// Adds to the word that is being read.
     pub(super) fn push_str(&mut self, part: &str) {
         grow(self.text.capacity() - self.text.len(), part.len(), self.text.len(), |more| {
-            self.text.reserve_exact(more)
+            self.text.reserve_exact(more);
         });
         self.text.push_str(part);
     }
@@ -64,7 +64,7 @@ impl WordList {
     /// Ends the word that is being read.
     pub(super) fn end(&mut self, is_quoted: bool) {
         grow(self.ends.capacity() - self.ends.len(), 1, self.ends.len(), |more| {
-            self.ends.reserve_exact(more)
+            self.ends.reserve_exact(more);
         });
         self.ends.push(narrow(self.text.len()) * 2 + u32::from(is_quoted));
     }

@@ -24,9 +24,9 @@ impl Lexer<'_, '_, '_, '_> {
             self.no_comment_to = end;
         }
         if self.how.anywhere {
-            self.at += 1
+            self.at += 1;
         } else {
-            self.literal(1)
+            self.literal(1);
         }
         Ok(())
     }
