@@ -39,10 +39,10 @@ fn quick_start(folder: &Path) -> Result<()> {
     // The example closes its end at once, and on a busy machine the server may need longer to start than the proxy waits from then
     // on. So the end is held open until the answer is there.
     run(program("mkfifo").arg(&hold))?;
-    let held = block.replacen(" |\n  renown proxy", " | cat - \"$HOLD\" |\n  renown proxy", 1);
-    ensure!(held != block, "the example of the proxy is no pipe any more");
+    let script = block.replacen(" |\n  renown proxy", " | cat - \"$HOLD\" |\n  renown proxy", 1);
+    ensure!(script != block, "the example of the proxy is no pipe any more");
     let mut shell = program("sh");
-    let shell = shell.args(["-c", &held]).env("PATH", path).env("RENOWN_DATA", data).env("HOLD", &hold);
+    let shell = shell.args(["-c", &script]).env("PATH", path).env("RENOWN_DATA", data).env("HOLD", &hold);
     let mut shell = shell.current_dir(folder).stdout(Stdio::piped()).spawn()?;
     let mut hold = Some(OpenOptions::new().write(true).open(hold)?);
     let mut last = String::new();

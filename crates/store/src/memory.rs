@@ -39,8 +39,8 @@ struct Held {
     keys: Vec<ApiKey>,
     runs: Vec<(OrgId, Run)>,
     sessions: Vec<(OrgId, sessions::Held)>,
-    /// When a session last told of an agent.
-    heard_of: HashMap<(OrgId, AgentId), Timestamp>,
+    /// When something of an agent was last accepted.
+    seen: HashMap<(OrgId, AgentId), Timestamp>,
     reputation_events: Vec<(OrgId, ReputationEvent)>,
     settings: HashMap<OrgId, OrgSettings>,
     publications: HashMap<(OrgId, AgentId), Publication>,
@@ -109,7 +109,7 @@ impl Held {
         if let Some((_, first)) = first {
             return Outcome::Repeated { first: Box::new(first.clone()), tally };
         }
-        self.add_agent(org, &new.agent, now);
+        self.see(org, &new.agent, now);
         let source = self.settings.get(org).copied().unwrap_or_default().latency_source;
         let evaluation = new.evaluation(source);
         let mut window = self.window(org, &new.agent);
@@ -155,17 +155,16 @@ impl Held {
         let summary = |(_, agent, first_seen): &(OrgId, AgentId, Timestamp)| AgentSummary {
             agent: agent.clone(),
             first_seen: *first_seen,
-            last_seen: self.last_seen(org, agent).unwrap_or(*first_seen),
+            last_seen: self.seen.get(&(org.clone(), agent.clone())).copied().unwrap_or(*first_seen),
             tally: self.window(org, agent).tally(),
         };
         of_org.map(summary).collect()
     }
 
-    fn last_seen(&self, org: &OrgId, agent: &AgentId) -> Option<Timestamp> {
-        let evaluated = self.of_agent(org, agent).next_back().map(|event| event.accepted_at);
-        let ran = self.runs.iter().rev().find(|(o, run)| o == org && run.agent == *agent);
-        let heard = self.heard_of.get(&(org.clone(), agent.clone())).copied();
-        evaluated.max(ran.map(|(_, run)| run.accepted_at)).max(heard)
+    /// Notes that an agent was seen, and makes it known if it is not.
+    fn see(&mut self, org: &OrgId, agent: &AgentId, now: Timestamp) {
+        self.add_agent(org, agent, now);
+        self.seen.insert((org.clone(), agent.clone()), now);
     }
 
     fn keep<T: ?Sized>(&mut self, once: Option<Once<T>>, outcome: &T, agents: Vec<AgentId>, at: Timestamp) {

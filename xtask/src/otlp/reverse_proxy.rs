@@ -97,12 +97,12 @@ fn guards(receiver: &Receiver, proxy: SocketAddr, session: &str) -> Result<()> {
     let mut stream = TcpStream::connect(proxy)?;
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.write_all(&get("/v1/stream", &receiver.key))?;
-    let (mut received, mut part) = (Vec::new(), [0; 4096]);
+    let (mut sent, mut part) = (Vec::new(), [0; 4096]);
     let mut until = |wanted: &str| -> Result<()> {
-        while !String::from_utf8_lossy(&received).contains(wanted) {
+        while !String::from_utf8_lossy(&sent).contains(wanted) {
             let count = stream.read(&mut part).with_context(|| format!("no {wanted:?}"))?;
             ensure!(count > 0, "the stream ended before {wanted:?}");
-            received.extend_from_slice(part.get(..count).unwrap_or_default());
+            sent.extend_from_slice(part.get(..count).unwrap_or_default());
         }
         Ok(())
     };

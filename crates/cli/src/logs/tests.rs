@@ -7,7 +7,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
-use renown_telemetry::ledger::Cut;
+use renown_telemetry::ledger::{Cut, Session};
 use renown_telemetry::limits::LINE_BYTES_MAX;
 use renown_telemetry::prices::Prices;
 
@@ -39,7 +39,7 @@ fn outcome(files: Vec<Vec<u8>>, chunk_bytes: usize, workers: usize) -> String {
     let reading = Reading::new(Cut::default(), false);
     let files = files.into_iter().enumerate();
     let reading = read(files, open, reading, &Prices::default(), workers).unwrap();
-    let reports: Vec<_> = reading.ledger.sessions().into_iter().map(|session| session.report()).collect();
+    let reports: Vec<_> = reading.ledger.sessions().into_iter().map(Session::report).collect();
     format!("{}\n{:?}", serde_json::to_string_pretty(&reports).unwrap(), reading.ledger.account())
 }
 

@@ -39,7 +39,7 @@ impl Received {
     }
 }
 
-fn wait<T>(answer: impl Future<Output = T>) -> T {
+pub(crate) fn wait<T>(answer: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(answer)
 }
 

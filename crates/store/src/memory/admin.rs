@@ -73,7 +73,7 @@ impl AdminStore for Memory {
                 held.runs.retain(|(o, run)| o != org || run.agent != *agent);
                 let of_sessions = held.forget_sessions(org, agent);
                 held.take_name_out(org, agent);
-                held.heard_of.remove(&(org.clone(), agent.clone()));
+                held.seen.remove(&(org.clone(), agent.clone()));
                 held.reputation_events.retain(|(o, event)| o != org || event.identity != identity);
                 held.agents.retain(|(o, known, _)| o != org || known != agent);
                 held.publications.remove(&(org.clone(), agent.clone()));

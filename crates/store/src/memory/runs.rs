@@ -36,7 +36,7 @@ impl RunStore for Memory {
                     before.sort_by_key(|other| std::cmp::Reverse((other.finished_at, other.seq)));
                     let baseline = baseline(before.into_iter().filter_map(Run::baseline_wall));
                     run.scored = Scored::of(run.report, baseline);
-                    held.add_agent(org, &run.agent, now);
+                    held.see(org, &run.agent, now);
                     held.runs.push((org.clone(), run.clone()));
                     Submitted::New(Box::new(run))
                 }

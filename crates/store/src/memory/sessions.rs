@@ -140,7 +140,7 @@ impl super::Held {
             let Some((_, held)) = self.sessions.get(place) else { continue };
             let agent = held.stored()?.agent;
             let moved = held.is_told_of_another(org, &agent);
-            self.hear_of(org, agent.clone(), now);
+            self.see(org, &agent, now);
             agents.push(agent);
             if moved {
                 self.tell(place, now)?;
@@ -148,11 +148,6 @@ impl super::Held {
         }
         self.close_early(now)?;
         Ok((account, agents))
-    }
-
-    fn hear_of(&mut self, org: &OrgId, agent: AgentId, now: Timestamp) {
-        self.add_agent(org, &agent, now);
-        self.heard_of.insert((org.clone(), agent), now);
     }
 
     fn add_signals(
@@ -174,7 +169,7 @@ impl super::Held {
         held.told = signals.agent.or(held.told.take());
         let (is_open, agent) = (held.is_open, held.stored()?.agent);
         let moved = held.is_told_of_another(org, &agent);
-        self.hear_of(org, agent.clone(), now);
+        self.see(org, &agent, now);
         if !is_open || moved {
             self.tell(place, now)?;
         }

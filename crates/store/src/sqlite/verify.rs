@@ -119,6 +119,8 @@ struct Settled {
     tally: Tally,
     last_seq: Option<i64>,
     last_accepted: Option<i64>,
+    /// The latest time of all of them. It is later than the last one's where the clock went back.
+    latest: Option<i64>,
 }
 
 /// Checks the file, replays all evidence up to the first difference, and compares every seal. `report` hears how many evaluations are
@@ -250,7 +252,9 @@ fn replay(replayed: &mut Replayed, row: &Row<'_>, marks: &Marks) -> Result<Optio
     let found = found.or(scored.filter(|_| is_whole));
     replayed.last_seq = Some(seq);
     if seq <= marks.settled {
-        replayed.settled = Settled { tally, last_seq: Some(seq), last_accepted: Some(row.get(10)?) };
+        let accepted_at: i64 = row.get(10)?;
+        let latest = replayed.settled.latest.max(Some(accepted_at));
+        replayed.settled = Settled { tally, last_seq: Some(seq), last_accepted: Some(accepted_at), latest };
     }
     Ok(found)
 }
@@ -293,20 +297,23 @@ fn compare_agents(
     while let Some(row) = rows.next()? {
         let agent: i64 = row.get(0)?;
         let replayed = agents.remove(&agent).unwrap_or_default();
-        let Settled { tally, last_seq, last_accepted } = replayed.settled;
+        let Settled { tally, last_seq, last_accepted, latest } = replayed.settled;
         let org: OrgKey = row.get(10)?;
         let fresh = [tally.evaluations(), tally.passed(), tally.streak(), tally.latency_us()].map(whole);
         let kept = [row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?];
         // An agent that was only named was last seen then. A run is seen at once, and so is what arrives of a session.
-        let last_seen: i64 = last_accepted.map_or_else(|| row.get(8), Ok)?;
-        let heard_at: Option<i64> = row.get(11)?;
-        let others = runs::last_seen(connection, agent)?.max(heard_at);
-        let last_seen = last_seen.max(others.unwrap_or(last_seen));
+        let evaluated: i64 = last_accepted.map_or_else(|| row.get(8), Ok)?;
+        let (ran, heard_at): (_, Option<i64>) = (runs::last_seen(connection, agent)?, row.get(11)?);
+        let expected = evaluated.max(ran.max(heard_at).unwrap_or(evaluated));
+        // Where the clock went back, the last of them need not be the latest.
+        let kept_seen: i64 = row.get(7)?;
+        let is_one = [Some(evaluated), ran, heard_at, latest].contains(&Some(kept_seen));
+        let last_seen = if is_one { kept_seen } else { expected };
         let found = differs("the organization", &org, &replayed.org.unwrap_or(org))
             .or(differs("the last evaluation", &row.get(1)?, &last_seq))
             .or(differs("the sums of the window", &kept, &fresh))
             .or(differs("the score", &row.get(6)?, &i64::from(tally.breakdown().score())))
-            .or(differs("when it was last seen", &row.get(7)?, &last_seen))
+            .or(differs("when it was last seen", &kept_seen, &last_seen))
             .or(differs("the minute when it was last seen", &row.get(9)?, &(last_seen / MINUTE_MS)));
         if let Some(found) = found {
             return Ok(Some(name(connection, agent, None, found)));

@@ -2,11 +2,17 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::sync::Arc;
 
+use renown_core::time::Timestamp;
+use renown_store::sqlite::Sqlite;
+use renown_store::{Clock, DEFAULT_ORG, Store};
 use rusqlite::Connection;
 
 use super::{Scratch, Server, run_with};
 use crate::Run;
+use crate::telemetry::wait;
 
 fn doctor(data: &str, environment: &[(&str, &str)]) -> Run {
     run_with(&["doctor", "--data", data], &[&[("RENOWN_LISTEN", "127.0.0.1:0")], environment].concat())
@@ -101,8 +107,9 @@ fn evidence_of_a_later_time_than_the_clock_shows() {
     assert_eq!(server.ingest("a", "e", 1), 202);
     assert!(server.stop().success());
     found(&doctor(&data, &[]), 0, &[("ok", "clock", "T")]);
-    let store = Connection::open(format!("{data}/renown.db")).unwrap();
-    store.execute("UPDATE orgs SET created_at = 4000000000000", []).unwrap();
+    let ahead: Clock = Arc::new(|| Ok(Timestamp::from_millis(4_000_000_000_000).unwrap()));
+    let store = Sqlite::open(Path::new(&data), "a test", ahead).unwrap();
+    wait(store.add_agent(&DEFAULT_ORG.parse().unwrap(), "b".parse().unwrap(), None)).unwrap();
     drop(store);
     let late = [("note", "clock", "the store has evidence of 2096-10-02T07:06:40.000Z")];
     found(&doctor(&data, &[]), 0, &late);

@@ -9,6 +9,7 @@ use renown_core::session_metrics::{Metric, Metrics, Session, SignalWeights, Sour
 use renown_core::time::Timestamp;
 use renown_core::units::Unit;
 use renown_store::{SessionTrace, StoredSession};
+use renown_telemetry::ledger::Session as Ledger;
 use renown_telemetry::report::Report;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -173,8 +174,8 @@ impl<'s> SessionReply<'s> {
             session_id: &session.id,
             agent_id: &session.agent,
             open: session.closed_at.is_none() && session.ledger.is_some(),
-            started_at: ledger.and_then(|ledger| ledger.started_at()),
-            ended_at: ledger.and_then(|ledger| ledger.ended_at()),
+            started_at: ledger.and_then(Ledger::started_at),
+            ended_at: ledger.and_then(Ledger::ended_at),
             last_seen: session.last_seen,
             closed_at: session.closed_at,
             performance,

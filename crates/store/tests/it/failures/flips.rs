@@ -12,6 +12,7 @@ use renown_store::{
     AdminStore, AgentQuery, AgentSort, IdentityStore, NewSignals, NewTrace, PublicationChange, Retention,
     RunStore, SessionStore, Steps, Store, StoreError,
 };
+use renown_telemetry::ledger::Session;
 
 use crate::dice::Dice;
 use crate::support::{
@@ -106,7 +107,7 @@ fn exported(dir: &Path) -> Result<String, StoreError> {
             true
         })?;
         reader.each_session(&org, &mut |row| {
-            add(format!("{row:?} {:?}", row.ledger.as_ref().map(|ledger| ledger.report())));
+            add(format!("{row:?} {:?}", row.ledger.as_ref().map(Session::report)));
             true
         })?;
         for sort in [AgentSort::LastSeen, AgentSort::AgentId] {
