@@ -286,7 +286,9 @@ impl Store for Memory {
     }
 
     fn keys(&self) -> Reply<'_, Vec<ApiKey>> {
-        answer(Ok(self.held().keys.clone()))
+        let mut keys = self.held().keys.clone();
+        keys.sort_by_key(|key| (key.created_at, key.key.id));
+        answer(Ok(keys))
     }
 
     fn revoke_key<'a>(&'a self, org: &OrgId, id: KeyId) -> Reply<'a, bool> {

@@ -138,15 +138,18 @@ fn unsound(what: &str) -> StoreError {
     StoreError::Damaged(format!("{what} cannot be read, so that erased bytes cannot be overwritten"))
 }
 
-/// A pass over a file.
+/// A pass over a file. It ends where the file ended when it began: rows that are written meanwhile go to pages that are clean, so a file
+/// that grows faster than it is read does not keep the pass from its end.
 pub(super) struct Scrub {
     /// The next page to look at.
     next: u32,
+    /// The last page, once the pass has begun.
+    last: Option<u32>,
 }
 
 impl Scrub {
     pub(super) fn new() -> Self {
-        Self { next: 1 }
+        Self { next: 1, last: None }
     }
 
     /// Clears the next part of the file; whether that was the last. `roots` are the first pages of all tables and indexes. Nobody else
@@ -155,7 +158,8 @@ impl Scrub {
         let layout = file.layout()?;
         let (leaves, trunks) = free_list(file, layout)?;
         let count = u32::try_from(STEP_BYTES / layout.page_size as u64).unwrap_or(u32::MAX);
-        let end = self.next.saturating_add(count).min(layout.pages.saturating_add(1));
+        let last = layout.pages.min(*self.last.get_or_insert(layout.pages));
+        let end = self.next.saturating_add(count).min(last.saturating_add(1));
         let mut number = self.next;
         while number < end {
             let block = file.pages(layout, number, end.min(number.saturating_add(BLOCK_PAGES)))?;
@@ -171,7 +175,7 @@ impl Scrub {
             }
         }
         self.next = end;
-        let is_last = end > layout.pages;
+        let is_last = end > last;
         if is_last {
             clear_roots(file, layout, roots)?;
         }

@@ -45,7 +45,6 @@ fn verify_names_what_was_changed() {
         ("evaluations", "latency_us = -1", "the latency that counts"),
         ("evaluations", "latency_us = 99000000, gate_us = 99000000", "the latency that counts"),
         ("evaluations", "org = 1", "the organization"),
-        ("evaluations", "accepted_at = accepted_at - 1", "the time of acceptance"),
         ("agents", "evaluations = 5", "the sums of the window"),
         ("agents", "passed = 4", "the sums of the window"),
         ("agents", "passed = -4", "the sums of the window"),

@@ -3,7 +3,8 @@
 //! When the rows of an erased agent are gone, the write-ahead log still has old pages of them, and the database has their bytes between other
 //! rows. A pass of [`Scrub`] over the file clears them, a part at a time between two transactions. Each part needs the log to be empty,
 //! for which every read of an older state has to end. Reads of this process end after five seconds, and while the writer waits for
-//! them nothing new is written that could start older ones; so after [`WAIT_MAX`] of trying in passing, the writer waits. Long reads
+//! them nothing new is written that could start older ones. The writer waits [`PATIENCE`] for each part, and after [`WAIT_MAX`] without
+//! success as long as a read may take. Long reads
 //! of other processes give way by themselves (`reader`).
 //!
 //! `tombstones.clean_at` says that a pass is done. A process that ends before leaves it empty, and the next one begins the pass again.
@@ -30,7 +31,10 @@ const PART_EVERY: Duration = Duration::from_millis(2);
 /// How often an empty log is tried for, while somebody reads an older state.
 const TRY_EVERY: Duration = Duration::from_millis(50);
 
-/// After this the writer waits for the readers of this process.
+/// How long writes may wait while the log is emptied in passing. Most reads of an older state end sooner.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// After this the writer waits for the longest read of this process.
 const WAIT_MAX: Duration = Duration::from_secs(10);
 
 /// How long it waits at most: a little more than a read may take.
@@ -151,7 +155,7 @@ impl Log<'_> {
             return;
         }
         let since = *self.cleaning.waiting_since.get_or_insert(now);
-        let patience = if now.duration_since(since) > WAIT_MAX { HOLD_MAX } else { Duration::ZERO };
+        let patience = if now.duration_since(since) > WAIT_MAX { HOLD_MAX } else { PATIENCE };
         match self.clean_part(patience) {
             // The next part at once.
             Ok(true) => (self.cleaning.waiting_since, self.cleaning.tried_at) = (None, None),

@@ -12,8 +12,8 @@ use renown_core::ids::{AgentId, OrgId};
 use renown_core::units::Micros;
 use renown_store::memory::Memory;
 use renown_store::{
-    AgentCursor, AgentQuery, AgentSort, Event, EventId, EventQuery, NewEvaluation, Once, Outcome, Seq, Steps,
-    Store, StoreError,
+    AgentCursor, AgentQuery, AgentSort, Event, EventId, EventQuery, NewEvaluation, Once, Outcome,
+    STANDSTILL_MS, Seq, Steps, Store, StoreError,
 };
 
 use super::Subject;
@@ -131,8 +131,9 @@ impl<S: Subject> Walk<S> {
             0 => self.dice.roll(10 * 3_600_000),
             1..20 => self.dice.roll(3000),
             20 => {
-                let back = self.dice.roll(3_600_000);
-                return self.set_clock(self.clock - back as i64);
+                // Not so far that times follow the clock back, for which there are questions of their own.
+                let (back, floor) = (self.dice.roll(3_600_000) as i64, self.latest - STANDSTILL_MS + 1);
+                return self.set_clock((self.clock - back).max(floor));
             }
             _ => 0,
         };
