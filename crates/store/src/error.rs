@@ -68,26 +68,18 @@ impl StoreError {
         move |source| Self::Io { doing, source }
     }
 
+    /// The reason behind a transaction that failed, or the error itself.
+    fn reason(&self) -> &Self {
+        let mut error = self;
+        while let Self::RolledBack(reason) = error {
+            error = reason;
+        }
+        error
+    }
+
     /// What the clock shows, where that is the reason.
     pub fn clock(&self) -> Option<ClockError> {
-        match self {
-            Self::Clock(error) => Some(*error),
-            Self::RolledBack(reason) => reason.clock(),
-            Self::Overloaded
-            | Self::TooLong
-            | Self::Closed
-            | Self::InUse { .. }
-            | Self::Newer { .. }
-            | Self::Older { .. }
-            | Self::Missing(_)
-            | Self::Foreign(_)
-            | Self::NoOrganization(_)
-            | Self::Damaged(_)
-            | Self::Sqlite(_)
-            | Self::GaveWay
-            | Self::Vanished(_)
-            | Self::Io { .. } => None,
-        }
+        if let Self::Clock(error) = self.reason() { Some(*error) } else { None }
     }
 
     /// Whether the file does not hold what was written to it.
@@ -114,11 +106,7 @@ impl StoreError {
 
     /// Whether files of the store are not where they were when it was opened.
     pub fn is_vanished(&self) -> bool {
-        let mut error = self;
-        while let Self::RolledBack(reason) = error {
-            error = reason;
-        }
-        matches!(error, Self::Vanished(_))
+        matches!(self.reason(), Self::Vanished(_))
     }
 }
 
