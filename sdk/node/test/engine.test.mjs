@@ -191,11 +191,11 @@ test("an agent may take longer than a minute", async () => {
 });
 
 test("tmax and its start reach the guard", async () => {
-  const guarded = new Engine([gates.rtbTmaxGuard(), gates.pii()]);
+  const guarded = new Engine([gates.rtbTmaxGuard(), gates.rtbImpidMatch(), gates.pii()]);
   const spent = await guarded.evaluate({ agentId: "a", output: "x", tmaxMs: 100, startedAt: Date.now() - 95 });
-  assert.deepEqual(spent.gates.map(({ reason }) => reason), ["tmax budget nearly spent", "renown:tmax"]);
+  assert.deepEqual(spent.gates.map(({ reason }) => reason), ["tmax budget nearly spent", "renown:tmax", undefined]);
   const enough = await guarded.evaluate({ agentId: "a", output: "x", tmaxMs: 60_000, startedAt: Date.now() });
-  assert.deepEqual(enough.gates.map(({ skipped }) => skipped ?? false), [false, false]);
+  assert.deepEqual(enough.gates.map(({ reason }) => reason), [undefined, "no imps in request", undefined]);
 });
 
 test("what is not allowed is named", () => {
