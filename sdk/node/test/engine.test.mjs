@@ -27,6 +27,7 @@ test("a result is a plain object in camel case", async () => {
       { name: "filesystem", passed: true },
       { name: "pii", passed: false, reason: "email address detected in output" },
       { name: "content", passed: true },
+      { name: "secrets", passed: true },
     ],
   );
   assert.equal(result.output, "Ask bob@corp.io");
@@ -53,7 +54,7 @@ test("plain values are judged as JSON.stringify writes them", async () => {
   }
   for (const output of [undefined, null, "", " ", [], {}]) {
     const { gates } = await engine.evaluate({ agentId: "a", output });
-    assert.equal(gates.at(-1).reason, "output is empty");
+    assert.equal(gates.find(({ name }) => name === "content").reason, "output is empty");
   }
 });
 
@@ -177,7 +178,7 @@ test("every kind of gate can be built", async () => {
   ];
   const engine = new Engine(all, { budgetMs: 60_000, failFast: false, strictness: "strict" });
   assert.deepEqual(engine.names, all.map(({ name }) => name));
-  assert.deepEqual([engine.budgetMs, engine.failFast], [20_000, false]);
+  assert.deepEqual([engine.budgetMs, engine.failFast], [60_000, false]);
   const { gates: found } = await engine.evaluate({ agentId: "a", output: { a: 1 }, latencyMs: 143 });
   assert.equal(found[3].reason, "latency 143ms exceeds 100ms threshold");
 });
