@@ -79,7 +79,8 @@ fn caddy(folder: &Path, site: &str, api: SocketAddr, address: SocketAddr) -> Res
     let mut command = program("caddy");
     command.args(["run", "--adapter", "caddyfile", "--config"]).arg(folder.join("Caddyfile"));
     command.env("XDG_DATA_HOME", folder).env("XDG_CONFIG_HOME", folder);
-    Server::start_ready(&mut command, Says::Stderr("serving initial configuration"), "TERM")
+    // It would wait for streams that are still open behind it.
+    Server::start_ready(&mut command, Says::Stderr("serving initial configuration"), "KILL")
 }
 
 /// What holds behind any proxy.
