@@ -49,6 +49,8 @@ def run_step(clients: Clients, step: dict[str, Any], keys: dict[str, str], varia
         content = make_text(wanted["raw_body"], variables).encode()
     if content is not None and not any(name.lower() == "content-type" for name in headers):
         headers["Content-Type"] = "application/json"
+    # A server may close a connection that is idle, and with no retries a request on it would fail.
+    headers.setdefault("Connection", "close")
     name = wanted.get("key", "publishable")
     key = "" if name == "none" else keys[name]
     target = make_text(wanted["path"], variables)
