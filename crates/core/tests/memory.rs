@@ -15,7 +15,7 @@ static MEMORY: PeakAlloc = PeakAlloc;
 /// How long an output is.
 const BYTES: usize = 1 << 18;
 
-/// A verdict needs so many times its output at most, and a little that is always the same.
+/// The most memory of a verdict, as a multiple of its output, besides a small constant.
 const TIMES_MAX: usize = 8;
 const ALWAYS_MAX: usize = 128 * 1024;
 

@@ -10,7 +10,7 @@
 //! | each prompt | `name` | |
 //! | each resource | `uri` | `size` and `annotations.lastModified`, which change with every edit |
 //! | each resource template | `uriTemplate` | |
-//! | `instructions`, also that there are none | | |
+//! | `instructions`, also their absence | | |
 //!
 //! Files of an older version hold `name`, `description` and `inputSchema` of tools and nothing else. Such a pin is compared in these
 //! three members when the tool is next seen: if they are the same, the whole definition is pinned in its place without a word.

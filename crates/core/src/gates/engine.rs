@@ -179,7 +179,7 @@ impl Engine {
         self.budget
     }
 
-    /// The most memory that an evaluation needs for an output and input of so many bytes together, in bytes: a small multiple,
+    /// The most memory in bytes that an evaluation needs for an output and input of `bytes` together: a small multiple,
     /// but for gates that need a tree of values.
     pub fn memory_max(&self, bytes: usize) -> usize {
         let is_tree = |slot: &Slot| matches!(slot.gate, Gate::Schema(_) | Gate::Rtb(_));

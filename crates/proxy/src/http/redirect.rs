@@ -1,7 +1,7 @@
 //! Redirects of the server: they lead to the proxy, or nowhere.
 //!
 //! A client that followed one to the server would talk to it directly from then on. So a `Location` inside the server's origin becomes a
-//! path of the proxy, and every other one is refused. The path is written anew, since readers of addresses differ: for some a
+//! path of the proxy, and every other one is refused. The path is rewritten, since readers of addresses differ: for some a
 //! backslash is a slash, and two slashes begin a host.
 
 use hyper::header::{HeaderMap, LOCATION};

@@ -29,7 +29,7 @@ impl Session {
         let is_there = |value: &&RawValue| value.get() != "null";
         let (result, error) = (message.all("result").next(), message.all("error").find(is_there));
         let call = call.unwrap_or_else(|| {
-            // It is judged whoever asked for it: the session may have begun before us.
+            // It is judged although no request is known: the session may have begun before us.
             let id = message.all("id").next().map_or("null", RawValue::get).to_owned();
             Call::new(made(host), id, looks_like(result), None, host.elapsed())
         });
@@ -148,7 +148,7 @@ impl Session {
     }
 }
 
-/// What a result that the client did not ask for looks like: a list of definitions is pinned, whoever asked for it.
+/// What a result that the client did not ask for looks like: a list of definitions is pinned all the same.
 fn looks_like(result: Option<&RawValue>) -> Asks {
     let members = result.and_then(Members::of);
     let has = |kind: &Kind| {

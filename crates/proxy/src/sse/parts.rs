@@ -8,7 +8,7 @@
 //! | data | at most one line |
 //! | other lines | `event`, `id`, `retry` or a comment, short, of characters at which no reader ends a line |
 //!
-//! Every other event is written anew: its data on one line, its other lines as far as they are plain, so that resumption works.
+//! Every other event is rewritten: its data on one line, its other lines as far as they are plain, so that resumption works.
 
 use super::lines;
 

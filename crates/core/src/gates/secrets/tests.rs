@@ -176,7 +176,7 @@ fn a_secret_that_is_glued_to_an_escape_is_found_and_nothing_else_of_it() {
             let glued = json!(format!("see {escape}{hit} there"));
             assert_eq!(check(&secrets, &glued), fails(&format!("{name} (1 finding)")), "{glued}");
             assert_eq!(spans(&secrets, &glued), alone, "{glued}");
-            // In the middle of a word, it is none.
+            // In the middle of a word it does not count.
             let word = json!(format!("see x{} there", hit));
             assert_eq!(
                 spans(&secrets, &word),

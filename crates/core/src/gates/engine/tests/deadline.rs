@@ -1,6 +1,6 @@
 //! Does every gate look at the clock often enough, whatever it reads?
 //!
-//! The clock of these tests goes on each time it is looked at, so they do not depend on how fast a machine is.
+//! Each reading moves the clock of these tests forward, so they do not depend on the speed of a machine.
 
 use super::*;
 
