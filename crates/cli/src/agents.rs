@@ -29,7 +29,7 @@ pub(crate) fn run(args: &AgentsArgs) -> Result<ExitCode, Failure> {
             let sort = match sort {
                 AgentSortArg::LastSeen => AgentSort::LastSeen,
                 AgentSortArg::Score => AgentSort::Score,
-                AgentSortArg::AgentId => AgentSort::AgentId,
+                AgentSortArg::AgentId => AgentSort::Name,
             };
             let limit = usize::try_from(*limit).unwrap_or(usize::MAX);
             list(&AgentQuery { text: search.clone(), sort, after: None, limit }, common)?

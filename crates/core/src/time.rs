@@ -3,10 +3,14 @@
 //! Agents' clocks are evidence like any other: a time far outside our century is a mistake (seconds read as
 //! milliseconds, a dead clock battery), and is refused at the door instead of bending a window.
 
+mod day;
+
 use std::fmt;
 
 use serde::de::{Error, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+pub use day::{Day, NotADay};
 
 const NANOS_PER_MILLI: i64 = 1_000_000;
 

@@ -9,6 +9,11 @@ use renown_core::units::Micros;
 
 use crate::admin::LatencySource;
 
+/// A time as evaluations keep it.
+pub(crate) fn whole_millis(time: Timestamp) -> Timestamp {
+    Timestamp::from_millis(time.millis()).unwrap_or(time)
+}
+
 /// Where an evaluation stands in the log of its organization. A later one has a greater number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Seq(pub i64);

@@ -5,11 +5,15 @@
 //! ```
 //!
 //! An evaluation stands at the time when it happened. Of two in the same millisecond the one accepted later counts as later.
+//!
+//! A day that lies in one step is taken as a whole, from its sums ([`crate::days`]). Only days that a step cuts are read evaluation by
+//! evaluation.
 
 use std::collections::BTreeMap;
 
-use renown_core::time::Timestamp;
+use renown_core::time::{Day, Timestamp};
 
+use crate::days::{DaySums, Last};
 use crate::evidence::Seq;
 
 /// The steps of a history.
@@ -35,6 +39,19 @@ impl Steps {
     /// So many equal steps, at least one; none if the time ends before it begins.
     pub fn new(from: Timestamp, to: Timestamp, count: u32) -> Option<Self> {
         (from <= to && count > 0).then_some(Self { from, to, count })
+    }
+
+    /// The first and the last day that the steps touch.
+    pub(crate) fn days(self) -> (Day, Day) {
+        (Day::of(self.from), Day::of(self.to))
+    }
+
+    /// Whether the evaluations of a day lie in one step, or outside of all.
+    fn is_whole(self, sums: &DaySums) -> bool {
+        let outside = sums.last.at < self.from || sums.first_at > self.to;
+        let inside = |at| (self.from..=self.to).contains(&at);
+        let one_step = inside(sums.first_at) && self.index(sums.first_at) == self.index(sums.last.at);
+        outside || one_step
     }
 
     fn width_millis(self) -> i128 {
@@ -69,12 +86,32 @@ impl Gathering {
         Self { steps, points: BTreeMap::new() }
     }
 
+    /// Takes a day, if no step cuts it; whether it did. One that is cut is taken evaluation by evaluation.
+    pub(crate) fn take_day(&mut self, sums: &DaySums) -> bool {
+        let is_whole = self.steps.is_whole(sums);
+        if is_whole {
+            self.take_whole(sums);
+        }
+        is_whole
+    }
+
+    /// Takes a day at the time of its last evaluation, although a step may cut it.
+    pub(crate) fn take_whole(&mut self, sums: &DaySums) {
+        let Last { at, seq, score } = sums.last;
+        self.add(at, seq, score, sums.counts.evaluations);
+    }
+
+    /// Takes an evaluation.
     pub(crate) fn take(&mut self, at: Timestamp, seq: Seq, score: u32) {
+        self.add(at, seq, score, 1);
+    }
+
+    fn add(&mut self, at: Timestamp, seq: Seq, score: u32, evaluations: u64) {
         let Some(index) = self.steps.index(at) else { return };
         let begin = self.steps.begin(index);
         let (latest, latest_seq, point) =
             self.points.entry(index).or_insert((at, seq, Point { at: begin, score, evaluations: 0 }));
-        point.evaluations += 1;
+        point.evaluations += evaluations;
         if (at, seq) > (*latest, *latest_seq) {
             (*latest, *latest_seq, point.score) = (at, seq, score);
         }

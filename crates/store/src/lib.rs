@@ -25,12 +25,14 @@
 
 mod admin;
 mod clock;
+pub mod days;
 mod error;
 mod evidence;
 pub mod history;
 mod identities;
 mod keys;
 pub mod memory;
+mod overview;
 mod query;
 mod runs;
 mod sessions;
@@ -52,6 +54,9 @@ pub use evidence::{Event, EventId, MakeReply, NewEvaluation, Once, Outcome, Salt
 pub use history::{Point, Steps};
 pub use identities::{IdentityStore, NewReputationEvent, Recorded, ReputationEvent, ReputationEvents};
 pub use keys::{ApiKey, KeyHash, KeyId, KeyKind, NewKey};
+pub use overview::{
+    AgentDays, CHANGES_SHOWN, Change, DayStore, GATE_DAYS, GateFailures, OVERVIEW_DAYS, OrgOverview,
+};
 pub use query::{AgentCursor, AgentQuery, AgentSort, AgentSummary, Agents, EventQuery, Events, TimeCursor};
 pub use runs::{NewRun, Run, RunQuery, RunStore, Runs, Scored, Submitted};
 pub use sessions::{
@@ -68,7 +73,7 @@ pub const REPLIES_KEPT_MS: i64 = 24 * 60 * 60 * 1000;
 pub type Reply<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
 
 /// The evidence log of many organizations: evaluations, agents and keys here, the rest in the traits that it names.
-pub trait Store: RunStore + IdentityStore + SessionStore + AdminStore {
+pub trait Store: RunStore + IdentityStore + SessionStore + AdminStore + DayStore {
     /// Counts evaluations, all or none, in this order. The organization has to exist.
     fn append<'a>(
         &'a self,

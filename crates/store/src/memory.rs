@@ -2,6 +2,7 @@
 //! durable, everything is scanned.
 
 mod admin;
+mod days;
 mod identities;
 mod runs;
 mod sessions;
@@ -16,7 +17,7 @@ use renown_core::time::Timestamp;
 use crate::admin::{OrgSettings, Publication, Tombstone};
 use crate::clock::{Clock, Following, Ready};
 use crate::error::StoreError;
-use crate::evidence::{Event, NewEvaluation, Once, Outcome, SavedReply, Seq};
+use crate::evidence::{Event, NewEvaluation, Once, Outcome, SavedReply, Seq, whole_millis};
 use crate::history::{Gathering, Point, Steps};
 use crate::identities::ReputationEvent;
 use crate::keys::{ApiKey, KeyId, NewKey};
@@ -174,10 +175,6 @@ impl Held {
         let reply = SavedReply { fingerprint, status, body };
         self.replies.push(KeptReply { org, key, at, reply, agents });
     }
-}
-
-fn whole_millis(time: Timestamp) -> Timestamp {
-    Timestamp::from_millis(time.millis()).unwrap_or(time)
 }
 
 fn answer<'a, T: Send + 'a>(result: Result<T, StoreError>) -> Reply<'a, T> {

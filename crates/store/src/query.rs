@@ -1,7 +1,7 @@
 //! What can be asked of the log, and the one place where filters are applied: every store uses the same predicates.
 
 use renown_core::ids::{AgentId, ToolName};
-use renown_core::reputation::Tally;
+use renown_core::reputation::{Lifecycle, Tally};
 use renown_core::time::Timestamp;
 use serde::Deserialize;
 
@@ -108,10 +108,24 @@ pub enum AgentSort {
     /// The last seen first.
     #[default]
     LastSeen,
-    /// The best first.
+    /// The best first, see [`rank`].
     Score,
     /// By id.
-    AgentId,
+    Name,
+    /// The most evaluations in the window first.
+    Evaluations,
+}
+
+/// The value by which agents are sorted by score. Agents with a score that is shown come first, by that score; then those that are
+/// calibrating; then those without an evaluation.
+pub(crate) fn rank(tally: Tally) -> i64 {
+    let standing = tally.standing();
+    let score = i64::from(standing.score);
+    match standing.lifecycle {
+        Lifecycle::Mature | Lifecycle::Active => 1002 + score,
+        Lifecycle::Calibrating => 1 + score,
+        Lifecycle::New => 0,
+    }
 }
 
 /// Which agents.
@@ -130,7 +144,7 @@ pub struct AgentQuery {
 /// Where a page of agents ended: the value that it was sorted by, and the id for those of equal value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentCursor {
-    /// Milliseconds or score; 0 when sorted by id.
+    /// Milliseconds, rank or evaluations; 0 when sorted by id.
     pub value: i64,
     /// The id.
     pub agent: AgentId,
@@ -154,8 +168,9 @@ impl AgentSummary {
     pub(crate) fn cursor(&self, sort: AgentSort) -> AgentCursor {
         let value = match sort {
             AgentSort::LastSeen => self.last_seen.millis(),
-            AgentSort::Score => i64::from(self.tally.breakdown().score()),
-            AgentSort::AgentId => 0,
+            AgentSort::Score => rank(self.tally),
+            AgentSort::Evaluations => i64::try_from(self.tally.evaluations()).unwrap_or(i64::MAX),
+            AgentSort::Name => 0,
         };
         AgentCursor { value, agent: self.agent.clone() }
     }
@@ -183,7 +198,9 @@ impl Agents {
     pub(crate) fn page(agents: impl IntoIterator<Item = AgentSummary>, query: &AgentQuery) -> Self {
         let order = |a: &AgentCursor, b: &AgentCursor| match query.sort {
             AgentSort::LastSeen => (b.value, &b.agent).cmp(&(a.value, &a.agent)),
-            AgentSort::Score | AgentSort::AgentId => (b.value, &a.agent).cmp(&(a.value, &b.agent)),
+            AgentSort::Score | AgentSort::Evaluations | AgentSort::Name => {
+                (b.value, &a.agent).cmp(&(a.value, &b.agent))
+            }
         };
         let wanted = agents.into_iter().filter(|agent| query.wants(&agent.agent));
         let mut page: Vec<(AgentCursor, AgentSummary)> = wanted

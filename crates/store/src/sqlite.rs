@@ -11,8 +11,9 @@
 //! | `reader` | a data directory, read beside whoever writes to it |
 //! | `readers`, `rows` | the pool of reading threads, and what they read of evaluations and keys |
 //! | `runs`, `identities`, `admin` | the same for runs, reputation events, and what an organization decides |
-//! | `agents` | the rows of agents, which follow the log about a second behind |
+//! | `agents`, `days` | the rows of agents and of their days, which follow the log about a second behind |
 //! | `standings` | what they do not hold yet, and the sums of hot agents, in memory |
+//! | `overview` | what the pages of an organization show first |
 //! | `backup`, `verify` | a consistent copy, and every score made again |
 //! | `lock` | one process per data directory |
 //! | `guard` | notices when files vanish under an open store |
@@ -20,6 +21,7 @@
 mod admin;
 mod agents;
 mod backup;
+mod days;
 mod export;
 mod give_way;
 mod guard;
@@ -28,6 +30,7 @@ mod lock;
 mod log;
 mod mark;
 mod orgs;
+mod overview;
 mod reader;
 mod readers;
 mod rows;
@@ -50,13 +53,14 @@ use renown_core::time::Timestamp;
 use rusqlite::Transaction;
 
 use self::agents::AgentState;
+use self::days::DaysOf;
 use self::guard::Guard;
 use self::lock::DirectoryLock;
 use self::log::cleaning::{copies, empty_log, last_unclean, note_clean, remove_copies};
 use self::orgs::Orgs;
 use self::readers::{Patience, Readers};
 use self::scrub::{DatabaseFile, Scrub};
-use self::standings::Standings;
+use self::standings::{Standings, Unsettled};
 use self::writer::{Files, Writer};
 use crate::clock::{Clock, Ready};
 use crate::error::StoreError;
@@ -173,6 +177,26 @@ impl Sqlite {
         self.writer.send(1, |log| log.repair())
     }
 
+    /// Reads something of the days of one agent; none if it was never seen.
+    fn read_days<'a, T: Default + Send + 'static>(
+        &'a self,
+        org: &OrgId,
+        agent: &AgentId,
+        read: impl FnOnce(&Transaction<'_>, &DaysOf, &Patience) -> Result<T, StoreError> + Send + 'static,
+    ) -> Reply<'a, T> {
+        let org = match self.orgs.get(org) {
+            Ok(org) => org,
+            Err(error) => return answer(Err(error)),
+        };
+        let key = (org, agent.clone());
+        // Before the moment that is read begins: if it is settled between the two, the file has it.
+        let days = self.standings.unsettled(&key).map(Unsettled::into_days);
+        self.readers.run(move |moment, patience| match agents::find(moment, org, &key.1)? {
+            Some(known) => read(moment, &DaysOf::new(org, known, days), patience),
+            None => Ok(T::default()),
+        })
+    }
+
     /// Reads something of one agent, which is given as it stands when this is asked.
     fn read_agent<'a, T: Send + 'static>(
         &'a self,
@@ -280,13 +304,11 @@ impl Store for Sqlite {
     }
 
     fn history<'a>(&'a self, org: &OrgId, agent: &AgentId, steps: Steps) -> Reply<'a, Vec<Point>> {
-        self.read_agent(org, agent, move |moment, agent, patience| {
-            rows::history(moment, last(agent), steps, patience)
-        })
+        self.read_days(org, agent, move |moment, days, patience| days.history(moment, steps, patience))
     }
 
     fn earliest<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Option<Timestamp>> {
-        self.read_agent(org, agent, |moment, agent, patience| rows::earliest(moment, last(agent), patience))
+        self.read_days(org, agent, |moment, days, _| days.first_at(moment))
     }
 
     fn agents<'a>(&'a self, org: &OrgId, query: AgentQuery) -> Reply<'a, Agents> {

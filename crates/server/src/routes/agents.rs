@@ -122,7 +122,7 @@ pub(crate) async fn list(
     let sort = match query.text("sort")? {
         None | Some("last_seen") => AgentSort::LastSeen,
         Some("score") => AgentSort::Score,
-        Some("agent_id") => AgentSort::AgentId,
+        Some("agent_id") => AgentSort::Name,
         Some(other) => return Err(refused("sort", other, "last_seen, score or agent_id")),
     };
     let query = AgentQuery {

@@ -1,18 +1,20 @@
 //! A store whose writes can be held up, so that a test can look at the time in between.
 
+use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use renown_core::identity::Windows;
 use renown_core::ids::{AgentId, IdentityId, OrgId, RunId, SessionId, SpecId};
 use renown_core::reputation::{Tally, Window};
-use renown_core::time::Timestamp;
+use renown_core::time::{Day, Timestamp};
+use renown_store::days::DaySums;
 use renown_store::memory::Memory;
 use renown_store::{
-    AdminStore, AgentQuery, AgentSummary, Agents, ApiKey, Clock, Closed, EventQuery, Events, IdentityStore,
-    KeyId, NewEvaluation, NewKey, NewReputationEvent, NewRun, NewSignals, Once, OrgSettings, Outcome, Point,
-    Publication, PublicationChange, Published, Ready, Recorded, Reply, ReputationEvents, Retention, Run,
-    RunQuery, RunStore, Runs, SavedReply, SessionQuery, SessionStore, Sessions, Steps, Store, StoreError,
-    StoredSession, Submitted, TimeCursor, Tombstone,
+    AdminStore, AgentDays, AgentQuery, AgentSummary, Agents, ApiKey, Clock, Closed, DayStore, EventQuery,
+    Events, IdentityStore, KeyId, NewEvaluation, NewKey, NewReputationEvent, NewRun, NewSignals, Once,
+    OrgOverview, OrgSettings, Outcome, Point, Publication, PublicationChange, Published, Ready, Recorded,
+    Reply, ReputationEvents, Retention, Run, RunQuery, RunStore, Runs, SavedReply, SessionQuery,
+    SessionStore, Sessions, Steps, Store, StoreError, StoredSession, Submitted, TimeCursor, Tombstone,
 };
 use renown_telemetry::account::Account;
 use renown_telemetry::facts::Batch;
@@ -289,5 +291,25 @@ impl AdminStore for Gated {
 
     fn tend(&self, retention: Retention) -> Reply<'_, bool> {
         self.memory.tend(retention)
+    }
+}
+
+impl DayStore for Gated {
+    fn agent_days<'a>(&'a self, org: &OrgId, agent: &AgentId, from: Day, to: Day) -> Reply<'a, AgentDays> {
+        self.memory.agent_days(org, agent, from, to)
+    }
+
+    fn days_of_agents<'a>(
+        &'a self,
+        org: &OrgId,
+        agents: Vec<AgentId>,
+        from: Day,
+        to: Day,
+    ) -> Reply<'a, Vec<BTreeMap<Day, DaySums>>> {
+        self.memory.days_of_agents(org, agents, from, to)
+    }
+
+    fn overview<'a>(&'a self, org: &OrgId, day: Day) -> Reply<'a, OrgOverview> {
+        self.memory.overview(org, day)
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! A row of `agents` holds an agent's last evaluation and the sums of its window. To write it with every evaluation would
 //! dirty most of the pages of a commit, so the rows are *settled* about once a second instead. In between some are behind
-//! the log. The file says how far: the rows of an organization hold every evaluation up to the place `orgs.settled`.
+//! the log. The file says how far: the rows of an organization hold every evaluation up to the place `orgs.settled`, and that of an
+//! agent every one up to its `last_seq`. The rows of its days ([`super::days`]) are written with it.
 //!
 //! Whoever reads puts what the log says in the place of such rows: the server what it holds in memory
 //! ([`super::standings`]), another process what follows from the evaluations after that place ([`behind`]).
@@ -91,6 +92,21 @@ pub(super) fn exists(connection: &Connection, state: AgentState) -> Result<bool,
     Ok(connection.prepare_cached("SELECT 1 FROM agents WHERE agent = ?1")?.exists([state.agent])?)
 }
 
+/// The name of the agent with a number.
+pub(super) fn name(connection: &Connection, agent: i64) -> Result<AgentId, StoreError> {
+    let mut select = connection.prepare_cached("SELECT name FROM agents WHERE agent = ?1")?;
+    let mut rows = select.query([agent])?;
+    let missing = || StoreError::Damaged(format!("the agent with the number {agent} is missing"));
+    text(rows.next()?.ok_or_else(missing)?, 0, "an agent id")
+}
+
+/// How many agents an organization has.
+pub(super) fn count(connection: &Connection, org: OrgKey) -> Result<u64, StoreError> {
+    Ok(connection
+        .prepare_cached("SELECT agents FROM orgs WHERE org = ?1")?
+        .query_row([org], |row| row.get(0))?)
+}
+
 /// The agent as a list shows it.
 pub(super) fn summary(agent: &AgentId, state: Option<AgentState>) -> Option<AgentSummary> {
     state.map(|state| state.summary(agent.clone()))
@@ -109,7 +125,7 @@ pub(super) fn left_behind(
          (SELECT max(seq) AS last FROM evaluations \
          WHERE seq > max((SELECT settled FROM orgs WHERE org = ?1), ?2 - 1) AND seq < ?3 \
          AND (?4 IS NULL OR agent = (SELECT agent FROM agents WHERE org = ?1 AND name = ?4)) GROUP BY agent) \
-         JOIN evaluations e ON e.seq = last JOIN agents a ON a.agent = e.agent",
+         JOIN evaluations e ON e.seq = last JOIN agents a ON a.agent = e.agent WHERE e.seq > coalesce(a.last_seq, -1)",
     )?;
     let mut rows = select.query(params![org, first, end, only.map(AgentId::as_str)])?;
     let mut left = Vec::new();
@@ -144,6 +160,35 @@ pub(super) fn find_in_log(
     }
 }
 
+/// The walks along an index that find the agents of a page in order: a condition with the order, its two values and its name.
+/// Each has all parameters, since too few or too many are refused.
+fn walks(query: &AgentQuery) -> Vec<(&'static str, [i64; 2], &str)> {
+    let (value, name) =
+        query.after.as_ref().map_or((i64::MAX, ""), |after| (after.value, after.agent.as_str()));
+    match query.sort {
+        // By minute first, which an index has in order.
+        AgentSort::LastSeen => vec![(
+            "seen_minute <= ?3 AND (last_seen, name) < (?2, ?4) ORDER BY seen_minute DESC, last_seen DESC, name DESC",
+            [value, value / MINUTE_MS],
+            name,
+        )],
+        AgentSort::Name => vec![("name > ?4 AND ?2 = ?3 ORDER BY name", [0, 0], name)],
+        // First the rest of those with the same value: many agents may have it.
+        AgentSort::Score => vec![
+            ("rank = ?2 AND rank = ?3 AND name > ?4 ORDER BY name", [value, value], name),
+            ("rank < ?2 AND ?2 = ?3 AND ?4 <> '' ORDER BY rank DESC, name", [value, value], "-"),
+        ],
+        AgentSort::Evaluations => vec![
+            ("evaluations = ?2 AND evaluations = ?3 AND name > ?4 ORDER BY name", [value, value], name),
+            (
+                "evaluations < ?2 AND ?2 = ?3 AND ?4 <> '' ORDER BY evaluations DESC, name",
+                [value, value],
+                "-",
+            ),
+        ],
+    }
+}
+
 /// A page of agents.
 pub(super) fn page(
     connection: &Connection,
@@ -152,33 +197,18 @@ pub(super) fn page(
     behind: Behind,
     patience: &Patience,
 ) -> Result<Agents, StoreError> {
-    let (value, name) = match (&query.after, query.sort) {
-        (Some(after), _) => (after.value, after.agent.as_str()),
-        (None, AgentSort::LastSeen | AgentSort::Score) => (i64::MAX, ""),
-        (None, AgentSort::AgentId) => (0, ""),
-    };
-    let rest = match query.sort {
-        // By minute first, which an index has in order.
-        AgentSort::LastSeen => {
-            "AND seen_minute <= ?4 AND (last_seen, name) < (?2, ?3) ORDER BY seen_minute DESC, last_seen DESC, name DESC"
-        }
-        AgentSort::Score => "AND (score < ?2 OR (score = ?2 AND name > ?3)) ORDER BY score DESC, name",
-        AgentSort::AgentId => "AND name > ?3 AND ?2 = 0 ORDER BY name",
-    };
-    let mut select = connection.prepare_cached(&format!("{AGENT} org = ?1 {rest}"))?;
-    // Only one of the orders has a fourth parameter, and too many are refused.
-    let mut rows = match query.sort {
-        AgentSort::LastSeen => select.query(params![org, value, name, value / MINUTE_MS])?,
-        AgentSort::Score | AgentSort::AgentId => select.query(params![org, value, name])?,
-    };
     let mut found = Vec::new();
-    while let Some(row) = rows.next()?
-        && found.len() <= query.limit
-    {
-        patience.check()?;
-        let agent: AgentId = text(row, 0, "an agent id")?;
-        if query.wants(&agent) && !behind.contains_key(&agent) {
-            found.push(state(row)?.summary(agent));
+    for (rest, [value, bound], name) in walks(query) {
+        let mut select = connection.prepare_cached(&format!("{AGENT} org = ?1 AND {rest}"))?;
+        let mut rows = select.query(params![org, value, bound, name])?;
+        while let Some(row) = rows.next()?
+            && found.len() <= query.limit
+        {
+            patience.check()?;
+            let agent: AgentId = text(row, 0, "an agent id")?;
+            if query.wants(&agent) && !behind.contains_key(&agent) {
+                found.push(state(row)?.summary(agent));
+            }
         }
     }
     let elsewhere = behind.into_iter().map(|(agent, state)| state.summary(agent));

@@ -41,8 +41,9 @@ use super::schema::MINUTE_MS;
 use super::standings::{AgentKey, Standings};
 use crate::admin::LatencySource;
 use crate::clock::{Clock, Following, Ready};
+use crate::days::{self, DayInput, Days};
 use crate::error::StoreError;
-use crate::evidence::{EventId, NewEvaluation, Once, Outcome, Seq};
+use crate::evidence::{EventId, NewEvaluation, Once, Outcome, Seq, whole_millis};
 use crate::sessions::Closed;
 
 /// How many agents the writer holds between two transactions: 2 KB each if their windows are full, else less than 1.
@@ -59,6 +60,8 @@ struct Agent {
     state: AgentState,
     /// Its evaluations, once one of them may have to leave for the next: until then the sums are all that is needed.
     window: Option<Window>,
+    /// What the open transaction has added to its days.
+    days: Days,
     /// Whether the open transaction has touched it.
     touched: bool,
 }
@@ -90,6 +93,7 @@ pub(super) struct Log<'c> {
     /// How many agents' rows are behind, when they were last to be settled, and why that failed if it did.
     behind_count: usize,
     settled_at: Timestamp,
+    round: settle::Round,
     cannot_settle: Option<Arc<StoreError>>,
     new_orgs: Vec<(OrgId, OrgKey)>,
     /// Whose latency counts in the organizations that were asked for.
@@ -137,6 +141,7 @@ impl<'c> Log<'c> {
             touched: Vec::new(),
             behind_count: 0,
             settled_at: Timestamp::MIN,
+            round: settle::Round::default(),
             cannot_settle: None,
             new_orgs: Vec::new(),
             latency_sources: HashMap::new(),
@@ -207,7 +212,8 @@ impl<'c> Log<'c> {
         for key in self.touched.drain(..) {
             if let Some(agent) = self.agents.peek_mut(&key) {
                 agent.touched = false;
-                self.behind_count += usize::from(self.standings.publish(key, agent.state));
+                let days = std::mem::take(&mut agent.days);
+                self.behind_count += usize::from(self.standings.publish(key, agent.state, days));
             }
         }
         self.let_go();
@@ -317,6 +323,7 @@ impl<'c> Log<'c> {
         };
         let tally = tally.ok_or_else(|| StoreError::Damaged("a full window is not held".to_owned()))?;
         let standing = tally.standing();
+        let created_at = new.timestamp.unwrap_or(accepted_at);
         self.insert_evaluation.execute(params![
             seq.0,
             org,
@@ -329,7 +336,7 @@ impl<'c> Log<'c> {
             new.agent_latency.map(renown_core::units::Micros::us),
             new.tool.as_ref().map(renown_core::ids::ToolName::as_str),
             &*new.gates,
-            new.timestamp.unwrap_or(accepted_at).millis(),
+            created_at.millis(),
             accepted_at.millis(),
             standing.score,
             standing.eval_count,
@@ -339,6 +346,17 @@ impl<'c> Log<'c> {
         if let Some(window) = &mut agent.window {
             window.push(evaluation);
         }
+        let counted = DayInput {
+            seq,
+            at: whole_millis(created_at),
+            passed: new.passed,
+            latency: evaluation.latency,
+            before: agent.state.tally.standing(),
+            score: standing.score,
+            tool: new.tool.as_ref().map(renown_core::ids::ToolName::as_str),
+            gates: &new.gates,
+        };
+        days::count(&mut agent.days, &counted);
         agent.state = AgentState { last_seq: Some(seq.0), last_seen: accepted_at, tally, ..agent.state };
         self.next_seq.insert(org, seq.0 + 1);
         Ok(Outcome::Counted { tally })
@@ -358,7 +376,7 @@ impl<'c> Log<'c> {
     fn recall(&mut self, key: &AgentKey, coming: usize) -> Result<(), StoreError> {
         if !self.agents.contains(key) {
             let Some(state) = self.known(key)? else { return Ok(()) };
-            self.agents.push(key.clone(), Agent { state, window: None, touched: false });
+            self.agents.push(key.clone(), Agent { state, window: None, days: Days::new(), touched: false });
         }
         if let Some(agent) = self.agents.get_mut(key) {
             agent.expect(coming, self.connection)?;
@@ -384,7 +402,7 @@ impl<'c> Log<'c> {
         insert.execute(params![agent, key.0, key.1.as_str(), now.millis(), now.millis() / MINUTE_MS])?;
         let state =
             AgentState { agent, first_seen: now, last_seen: now, last_seq: None, tally: Tally::default() };
-        self.agents.push(key.clone(), Agent { state, window: None, touched: true });
+        self.agents.push(key.clone(), Agent { state, window: None, days: Days::new(), touched: true });
         self.touched.push(key.clone());
         Ok(())
     }

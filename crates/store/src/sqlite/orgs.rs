@@ -5,7 +5,7 @@ use std::sync::{PoisonError, RwLock};
 
 use renown_core::ids::OrgId;
 use rusqlite::Connection;
-use rusqlite::types::{FromSql, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
+use rusqlite::types::{FromSql, FromSqlResult, ToSql, ToSqlOutput, Value, ValueRef};
 
 use super::schema::SEQ_BITS;
 use crate::error::StoreError;
@@ -26,6 +26,11 @@ impl OrgKey {
     /// The organization in whose log a place is.
     pub(super) fn of(Seq(seq): Seq) -> Self {
         Self(seq >> SEQ_BITS)
+    }
+
+    /// Its number as a value of a statement.
+    pub(super) fn value(self) -> Value {
+        Value::Integer(self.0)
     }
 
     /// The places of its evaluations: the first, and the one after the last.

@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use renown_core::identity::Windows;
 use renown_core::ids::{AgentId, IdentityId, OrgId, RunId, SessionId, SpecId};
-use renown_core::time::Timestamp;
+use renown_core::time::{Day, Timestamp};
 use renown_telemetry::ledger::{Cut, Session};
 use rusqlite::Connection;
 
 use super::backup::{self, Progress};
+use super::days::{self, DaysOf};
 use super::export::{self, Each, Evidence};
 use super::give_way::GiveWay;
 use super::lock::DirectoryLock;
@@ -17,11 +18,12 @@ use super::mark::{self, Before};
 use super::orgs::Orgs;
 use super::readers::{self, Patience};
 use super::verify::{self, Verdict};
-use super::{FILE, agents, directory, foreign, identities, rows, runs, schema, sessions};
+use super::{FILE, agents, directory, foreign, identities, overview, rows, runs, schema, sessions};
 use crate::error::StoreError;
 use crate::evidence::Event;
 use crate::identities::ReputationEvent;
 use crate::keys::ApiKey;
+use crate::overview::{AgentDays, OrgOverview};
 use crate::query::{AgentQuery, AgentSummary, Agents, EventQuery, Events};
 use crate::runs::{Run, RunQuery, Runs};
 use crate::sessions::{SessionQuery, Sessions, StoredSession};
@@ -99,6 +101,31 @@ impl Reader {
     pub fn agent(&self, org: &OrgId, agent: &AgentId) -> Result<Option<AgentSummary>, StoreError> {
         let moment = self.connection.unchecked_transaction()?;
         Ok(agents::summary(agent, agents::find_in_log(&moment, self.orgs.get(org)?, agent)?))
+    }
+
+    /// The days of an agent from one to another, both included, and what failed on them.
+    pub fn agent_days(
+        &self,
+        org: &OrgId,
+        agent: &AgentId,
+        from: Day,
+        to: Day,
+    ) -> Result<AgentDays, StoreError> {
+        let (moment, org) = (self.connection.unchecked_transaction()?, self.orgs.get(org)?);
+        let Some(row) = agents::find(&moment, org, agent)? else { return Ok(AgentDays::default()) };
+        let days = days::unsettled(&moment, org, Some(row.agent))?.remove(&row.agent);
+        let days = DaysOf::new(org, row, days.map(|days| (row.agent, days)));
+        days.read(&moment, from, to, &Patience::ENDLESS)
+    }
+
+    /// The overview of an organization on a day.
+    pub fn overview(&self, org: &OrgId, day: Day) -> Result<OrgOverview, StoreError> {
+        let (moment, org) = (self.connection.unchecked_transaction()?, self.orgs.get(org)?);
+        let mut unsettled = Vec::new();
+        for (number, days) in days::unsettled(&moment, org, None)? {
+            unsettled.push((agents::name(&moment, number)?, Some((number, days))));
+        }
+        overview::read(&moment, org, day, unsettled, &Patience::ENDLESS)
     }
 
     /// Evaluations, the last accepted first.

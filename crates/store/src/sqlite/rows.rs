@@ -14,7 +14,6 @@ use super::schema::SEQ_BITS;
 use crate::admin::{LatencySource, OrgSettings, Tombstone};
 use crate::error::StoreError;
 use crate::evidence::{Event, SavedReply, Seq};
-use crate::history::{Gathering, Point, Steps};
 use crate::keys::{ApiKey, NewKey};
 use crate::query::{EventPage, EventQuery, Events};
 
@@ -35,7 +34,7 @@ pub(super) fn nanos(nanos: i64) -> Result<Timestamp, StoreError> {
     Timestamp::from_nanos(nanos).map_err(damaged("a time"))
 }
 
-fn latency(us: u32) -> Result<Micros, StoreError> {
+pub(super) fn latency(us: u32) -> Result<Micros, StoreError> {
     Micros::from_us(us).ok_or_else(|| StoreError::Damaged(format!("a latency of {us} µs")))
 }
 
@@ -90,7 +89,7 @@ pub(super) fn last_place(connection: &Connection, org: OrgKey) -> Result<Option<
 
 /// An agent's evaluations from `last` backwards, until `take` wants no more. A chain that leads nowhere, or not back, is
 /// damage: an end of it would pass for the whole, and a circle would never end. It may end where evaluations were pruned.
-fn walk(
+pub(super) fn walk(
     connection: &Connection,
     select: &mut CachedStatement<'_>,
     last: Option<i64>,
@@ -251,42 +250,6 @@ pub(super) fn events_of_org(
 fn first_milli(time: Timestamp) -> i64 {
     let millis = time.millis();
     if Timestamp::from_millis(millis).is_ok_and(|floor| floor < time) { millis + 1 } else { millis }
-}
-
-/// How the score went of the agent with this last evaluation.
-pub(super) fn history(
-    connection: &Connection,
-    last: Option<i64>,
-    steps: Steps,
-    patience: &Patience,
-) -> Result<Vec<Point>, StoreError> {
-    let mut gathering = Gathering::new(steps);
-    let mut select =
-        connection.prepare_cached("SELECT previous, created_at, score FROM evaluations WHERE seq = ?1")?;
-    walk(connection, &mut select, last, |seq, row| {
-        patience.check()?;
-        gathering.take(time(row.get(1)?)?, Seq(seq), row.get(2)?);
-        Ok(true)
-    })?;
-    Ok(gathering.finish())
-}
-
-/// When the first of the evaluations up to this last one of an agent happened.
-pub(super) fn earliest(
-    connection: &Connection,
-    last: Option<i64>,
-    patience: &Patience,
-) -> Result<Option<Timestamp>, StoreError> {
-    let mut earliest: Option<Timestamp> = None;
-    let mut select =
-        connection.prepare_cached("SELECT previous, created_at FROM evaluations WHERE seq = ?1")?;
-    walk(connection, &mut select, last, |_, row| {
-        patience.check()?;
-        let at = time(row.get(1)?)?;
-        earliest = Some(earliest.map_or(at, |earliest| earliest.min(at)));
-        Ok(true)
-    })?;
-    Ok(earliest)
 }
 
 /// The reply kept for an idempotency key, if it is not older than `since`.

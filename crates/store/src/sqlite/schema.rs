@@ -24,6 +24,10 @@
 //! - A session without a `session_id` is forgotten and waits to be deleted, like those of an agent that is no more.
 //! - `agents` holds what can be made again from the evaluations: the sums of the window. `renown verify` does so. Up to
 //!   which place of its organization's log a row is current is in `orgs.settled`.
+//! - `agent_days`, `agent_gate_days` and `agent_tool_days` hold what the evaluations of an agent on a day add up to, `org_days` and
+//!   `org_gate_days` the sums of those over all agents; see `crate::days`. The day comes before the agent in their keys, so that the rows that
+//!   are written now are beside each other. The days of one agent are found through `org_days`.
+//! - `rank` orders agents by score, see `crate::query`. `orgs.agents` counts agents, by triggers.
 //! - `seal` is the checksum of a row, and `marks` holds the counts of rows and of writes; see `seal` and `mark`.
 //! - `tombstones.clean_at` is when no byte of the erased agent was left in the files; see `scrub`.
 
@@ -33,9 +37,9 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 
-use super::{backup, seal};
+use super::{backup, days, seal};
 use crate::error::StoreError;
-use steps::{FIFTH, FIRST, FOURTH, SECOND, THIRD};
+use steps::{FIFTH, FIRST, FOURTH, SECOND, SIXTH, THIRD};
 
 /// "Rnwn", so that a file of another program is told apart from ours.
 const APPLICATION_ID: i64 = 0x526e_776e;
@@ -47,13 +51,16 @@ pub(super) const MINUTE_MS: i64 = 60_000;
 pub(super) const SEQ_BITS: u32 = 40;
 
 /// The version that this release writes.
-pub(super) const VERSION: i64 = 5;
+pub(super) const VERSION: i64 = 6;
 
 /// Step `n` of this list makes version `n + 1` of version `n`; the first makes version 1 of an empty file.
-pub(super) const STEPS: [&str; 5] = [FIRST, SECOND, THIRD, FOURTH, FIFTH];
+pub(super) const STEPS: [&str; 6] = [FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH];
 
 /// The first version whose rows are sealed.
 const SEALED_FROM: i64 = 5;
+
+/// The first version with days of agents.
+const DAYS_FROM: i64 = 6;
 
 /// Brings the database at a path to the version of the last step.
 pub(super) fn upgrade(connection: &mut Connection, path: &Path, steps: &[&str]) -> Result<(), StoreError> {
@@ -88,6 +95,9 @@ fn take<'a>(
     transaction.pragma_update(None, "user_version", version)?;
     if found < SEALED_FROM && version >= SEALED_FROM {
         seal::seal_rows(&transaction)?;
+    }
+    if found < DAYS_FROM && version >= DAYS_FROM {
+        days::rebuild(&transaction)?;
     }
     if version >= SEALED_FROM {
         seal::seal_schema(&transaction)?;

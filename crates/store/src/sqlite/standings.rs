@@ -7,6 +7,7 @@
 //!   and what was read is taken only if that count is still the one from before the read.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::hash::{BuildHasher, RandomState};
 use std::num::NonZeroUsize;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -17,6 +18,8 @@ use renown_core::reputation::Tally;
 
 use super::agents::{AgentState, Behind};
 use super::orgs::OrgKey;
+use crate::days::{self, Days};
+use crate::evidence::Seq;
 
 /// How many agents' sums are held: about 150 bytes each.
 const AGENTS_MAX: usize = 65_536;
@@ -25,8 +28,27 @@ const SHARDS: usize = 16;
 /// An agent of an organization.
 pub(super) type AgentKey = (OrgKey, AgentId);
 
+/// An agent whose row is behind: as the log leaves it, and the parts of its days that the rows of those do not have yet.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Unsettled {
+    pub(super) state: AgentState,
+    pub(super) days: Days,
+}
+
+impl Unsettled {
+    /// Its number and its days.
+    pub(super) fn into_days(self) -> (i64, Days) {
+        (self.state.agent, self.days)
+    }
+
+    /// The first of its evaluations that is not settled.
+    fn first_seq(&self) -> Option<Seq> {
+        self.days.values().map(|day| day.sums.first_seq).min()
+    }
+}
+
 struct Shard {
-    behind: HashMap<AgentKey, AgentState>,
+    behind: HashMap<AgentKey, Unsettled>,
     tallies: LruCache<AgentKey, Tally>,
     publications: u64,
 }
@@ -64,8 +86,8 @@ impl Standings {
     pub(super) fn get(&self, org: OrgKey, agent: &AgentId) -> Result<Tally, Vacancy> {
         let key = (org, agent.clone());
         let Some(shard) = self.shard(&key) else { return Err(Vacancy { key, publications: u64::MAX }) };
-        if let Some(state) = shard.behind.get(&key) {
-            return Ok(state.tally);
+        if let Some(unsettled) = shard.behind.get(&key) {
+            return Ok(unsettled.state.tally);
         }
         // What is read keeps its place in the order of letting go: to move it costs more than to read it once again later.
         match shard.tallies.peek(&key) {
@@ -84,29 +106,77 @@ impl Standings {
 
     /// An agent whose row is behind.
     pub(super) fn latest(&self, key: &AgentKey) -> Option<AgentState> {
-        self.shard(key)?.behind.get(key).copied()
+        self.shard(key)?.behind.get(key).map(|unsettled| unsettled.state)
+    }
+
+    /// The same with its days.
+    pub(super) fn unsettled(&self, key: &AgentKey) -> Option<Unsettled> {
+        self.shard(key)?.behind.get(key).cloned()
     }
 
     /// The agents of an organization whose rows are behind.
     pub(super) fn behind_of(&self, org: OrgKey) -> Behind {
-        let of_org = self.behind().into_iter().filter(|((of, _), _)| *of == org);
-        of_org.map(|((_, agent), state)| (agent, state)).collect()
+        self.collect(|(of, agent), unsettled| (*of == org).then(|| (agent.clone(), unsettled.state)))
     }
 
-    /// All agents whose rows are behind.
-    pub(super) fn behind(&self) -> Vec<(AgentKey, AgentState)> {
-        let mut behind = Vec::new();
-        for shard in &self.shards {
-            behind.extend(lock(shard).behind.iter().map(|(key, state)| (key.clone(), *state)));
+    /// The same with their days.
+    pub(super) fn unsettled_of(&self, org: OrgKey) -> Vec<(AgentId, Unsettled)> {
+        self.collect(|(of, agent), unsettled| (*of == org).then(|| (agent.clone(), unsettled.clone())))
+    }
+
+    /// Up to this many of the agents whose rows are behind, those with the lowest numbers above this one.
+    pub(super) fn behind_after(&self, number: i64, at_most: usize) -> Vec<(AgentKey, Unsettled)> {
+        let mut next: Vec<(i64, AgentKey)> = self.collect(|key, unsettled| {
+            let agent = unsettled.state.agent;
+            (agent > number).then(|| (agent, key.clone()))
+        });
+        next.sort_unstable_by_key(|(agent, _)| *agent);
+        next.truncate(at_most);
+        next.into_iter()
+            .filter_map(|(_, key)| self.unsettled(&key).map(|unsettled| (key, unsettled)))
+            .collect()
+    }
+
+    /// The first evaluation of each organization that is not settled, of agents up to this number.
+    pub(super) fn first_unsettled(&self, up_to: i64) -> HashMap<OrgKey, Seq> {
+        let mut firsts = HashMap::new();
+        let behind: Vec<(OrgKey, Seq)> = self.collect(|(org, _), unsettled| {
+            let first = unsettled.first_seq().filter(|_| unsettled.state.agent <= up_to);
+            first.map(|first| (*org, first))
+        });
+        for (org, seq) in behind {
+            firsts.entry(org).and_modify(|first: &mut Seq| *first = (*first).min(seq)).or_insert(seq);
         }
-        behind
+        firsts
+    }
+
+    fn collect<T, C: Default + Extend<T>>(
+        &self,
+        mut each: impl FnMut(&AgentKey, &Unsettled) -> Option<T>,
+    ) -> C {
+        let mut found = C::default();
+        for shard in &self.shards {
+            found.extend(lock(shard).behind.iter().filter_map(|(key, unsettled)| each(key, unsettled)));
+        }
+        found
     }
 
     /// Shows what was committed; whether the agent's row was not behind before.
-    pub(super) fn publish(&self, key: AgentKey, state: AgentState) -> bool {
+    pub(super) fn publish(&self, key: AgentKey, state: AgentState, days: Days) -> bool {
         let Some(mut shard) = self.shard(&key) else { return false };
         shard.publications = shard.publications.wrapping_add(1);
-        shard.behind.insert(key, state).is_none()
+        match shard.behind.entry(key) {
+            Entry::Vacant(vacant) => {
+                vacant.insert(Unsettled { state, days });
+                true
+            }
+            Entry::Occupied(mut known) => {
+                let known = known.get_mut();
+                known.state = state;
+                days.into_iter().for_each(|(day, part)| days::add(&mut known.days, day, part));
+                false
+            }
+        }
     }
 
     /// Forgets an agent that is erased; whether its row was behind.
@@ -117,9 +187,9 @@ impl Standings {
         shard.behind.remove(key).is_some()
     }
 
-    /// Notes that the rows of these agents, all that were behind, are current.
-    pub(super) fn settle(&self, settled: Vec<(AgentKey, AgentState)>) {
-        for (key, state) in settled {
+    /// Notes that the rows of these agents are current.
+    pub(super) fn settle(&self, settled: Vec<(AgentKey, Unsettled)>) {
+        for (key, Unsettled { state, .. }) in settled {
             let Some(mut shard) = self.shard(&key) else { continue };
             shard.behind.remove(&key);
             shard.tallies.put(key, state.tally);
@@ -142,6 +212,10 @@ mod tests {
         (OrgKey::DEFAULT, agent.parse().unwrap())
     }
 
+    fn settle_all(standings: &Standings) {
+        standings.settle(standings.behind_after(0, usize::MAX));
+    }
+
     fn held(standings: &Standings, agent: &str) -> Option<Tally> {
         standings.get(OrgKey::DEFAULT, &key(agent).1).ok()
     }
@@ -151,10 +225,10 @@ mod tests {
         let standings = Standings::new();
         let vacancy = || standings.get(OrgKey::DEFAULT, &key("a").1).unwrap_err();
         let (overtaken, late) = (vacancy(), vacancy());
-        standings.publish(key("a"), state(2));
+        standings.publish(key("a"), state(2), Days::new());
         standings.fill(overtaken, state(1).tally);
         assert_eq!(held(&standings, "a"), Some(state(2).tally));
-        standings.settle(standings.behind());
+        settle_all(&standings);
         standings.fill(late, state(1).tally);
         assert_eq!(held(&standings, "a"), Some(state(2).tally), "also after the row was settled");
 
@@ -166,12 +240,12 @@ mod tests {
     #[test]
     fn what_is_behind_is_held_until_it_is_settled() {
         let standings = Standings::new();
-        assert!(standings.publish(key("a"), state(1)));
-        assert!(!standings.publish(key("a"), state(2)), "it was behind already");
+        assert!(standings.publish(key("a"), state(1), Days::new()));
+        assert!(!standings.publish(key("a"), state(2), Days::new()), "it was behind already");
         assert_eq!(standings.latest(&key("a")), Some(state(2)));
-        assert_eq!(standings.behind(), [(key("a"), state(2))]);
-        standings.settle(standings.behind());
-        assert!(standings.latest(&key("a")).is_none() && standings.behind().is_empty());
+        assert_eq!(standings.behind_after(1, 9), [], "it has the number 1");
+        settle_all(&standings);
+        assert!(standings.latest(&key("a")).is_none() && standings.behind_after(0, 9).is_empty());
         assert_eq!(held(&standings, "a"), Some(state(2).tally));
     }
 
@@ -179,12 +253,12 @@ mod tests {
     fn memory_has_a_bound() {
         let standings = Standings::new();
         for number in 0..2 * AGENTS_MAX {
-            standings.publish(key(&number.to_string()), state(1));
+            standings.publish(key(&number.to_string()), state(1), Days::new());
             if number % 1000 == 0 {
-                standings.settle(standings.behind());
+                settle_all(&standings);
             }
         }
-        standings.settle(standings.behind());
+        settle_all(&standings);
         let held: usize = standings.shards.iter().map(|shard| lock(shard).tallies.len()).sum();
         assert!(held <= AGENTS_MAX && held > AGENTS_MAX / 2, "{held}");
     }

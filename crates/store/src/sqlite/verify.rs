@@ -6,6 +6,8 @@
 //! up to the place of the log to which those are settled. Where the oldest evaluations of an agent were pruned, its scores are
 //! compared from the first whole window on.
 //!
+//! The days of each agent, and those of its organization, have to be what its evaluations add up to.
+//!
 //! A run has to have the score that its report gives against the baseline that is kept with it, and the sums of each identity's
 //! minutes, hours and days those of its events. A session has to have the state that its records give, and one that is closed the
 //! reputation event that follows from it.
@@ -14,12 +16,14 @@
 //! replay walks over sound pages only. After it the seals are computed again and the rows are counted. They come last because the replay
 //! names what it finds better than a seal can.
 
+mod days;
 mod identities;
 mod runs;
 mod seals;
 mod sessions;
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -35,6 +39,7 @@ use super::rows;
 use super::schema::MINUTE_MS;
 use crate::error::StoreError;
 use crate::evidence::Seq;
+use crate::query::rank;
 
 /// What was compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -104,7 +109,17 @@ struct Replayed {
     last_seq: Option<i64>,
     /// Its first evaluations are gone.
     is_cut: bool,
+    /// The last evaluation that its row holds.
+    row_last_seq: Option<i64>,
     settled: Settled,
+}
+
+impl Replayed {
+    fn new(connection: &Connection, agent: i64) -> Result<Self, StoreError> {
+        let mut select = connection.prepare_cached("SELECT last_seq FROM agents WHERE agent = ?1")?;
+        let row_last_seq = select.query_row([agent], |row| row.get(0)).optional()?.flatten();
+        Ok(Self { row_last_seq, ..Self::default() })
+    }
 }
 
 /// Up to which places of an organization the rows of agents are settled, and evaluations may be missing.
@@ -184,7 +199,7 @@ fn check(
         }
         let found = match differs("the organization", &kept_org, &fresh_org) {
             Some(found) => Some(found),
-            None => replay(agents.entry(agent).or_default(), row, &marks)?,
+            None => replay(replayed(&mut agents, &moment, agent)?, row, &marks)?,
         };
         if let Some(found) = found {
             return Ok(Err(name(&moment, agent, Some(row.get(0)?), found)));
@@ -198,6 +213,7 @@ fn check(
     let mut verdict = compare_agents(&moment, &mut agents, &mut verified)?;
     for compare in [
         &mut (|_: &mut Verified| compare_marks(&moment)) as &mut dyn FnMut(&mut Verified) -> _,
+        &mut |_| days::compare(&moment),
         &mut |verified| runs::compare(&moment, verified),
         &mut |verified| identities::compare(&moment, verified),
         &mut |verified| sessions::compare(&moment, verified),
@@ -216,6 +232,17 @@ fn check(
         Some(lost) => Err(StoreError::Damaged(lost.to_string())),
         None => Ok(Ok(verified)),
     }
+}
+
+fn replayed<'a>(
+    agents: &'a mut HashMap<i64, Replayed>,
+    connection: &Connection,
+    agent: i64,
+) -> Result<&'a mut Replayed, StoreError> {
+    Ok(match agents.entry(agent) {
+        Entry::Occupied(known) => known.into_mut(),
+        Entry::Vacant(vacant) => vacant.insert(Replayed::new(connection, agent)?),
+    })
 }
 
 type Found = (&'static str, String, String);
@@ -251,7 +278,8 @@ fn replay(replayed: &mut Replayed, row: &Row<'_>, marks: &Marks) -> Result<Optio
     ));
     let found = found.or(scored.filter(|_| is_whole));
     replayed.last_seq = Some(seq);
-    if seq <= marks.settled {
+    // The row may be ahead of the mark, and never behind it.
+    if seq <= marks.settled || Some(seq) <= replayed.row_last_seq {
         let accepted_at: i64 = row.get(10)?;
         let latest = replayed.settled.latest.max(Some(accepted_at));
         replayed.settled = Settled { tally, last_seq: Some(seq), last_accepted: Some(accepted_at), latest };
@@ -262,6 +290,11 @@ fn replay(replayed: &mut Replayed, row: &Row<'_>, marks: &Marks) -> Result<Optio
 /// Whether the sums of any identity are not those of its events.
 pub(super) fn identities_differ(connection: &Connection) -> Result<bool, StoreError> {
     Ok(identities::compare(connection, &mut Verified::default())?.is_some())
+}
+
+/// Whether the days of any agent are not those of its evaluations.
+pub(super) fn days_differ(connection: &Connection) -> Result<bool, StoreError> {
+    Ok(days::compare(connection)?.is_some())
 }
 
 /// The first session after this one whose state or event is not what its records give, and its organization.
@@ -291,7 +324,7 @@ fn compare_agents(
 ) -> Result<Option<Box<Difference>>, StoreError> {
     let mut select = connection.prepare(
         "SELECT agent, last_seq, evaluations, passed, streak, latency_us, score, last_seen, first_seen, \
-         seen_minute, org, heard_at FROM agents ORDER BY agent",
+         seen_minute, org, heard_at, rank FROM agents ORDER BY agent",
     )?;
     let mut rows = select.query([])?;
     while let Some(row) = rows.next()? {
@@ -313,6 +346,7 @@ fn compare_agents(
             .or(differs("the last evaluation", &row.get(1)?, &last_seq))
             .or(differs("the sums of the window", &kept, &fresh))
             .or(differs("the score", &row.get(6)?, &i64::from(tally.breakdown().score())))
+            .or(differs("the rank", &row.get(12)?, &rank(tally)))
             .or(differs("when it was last seen", &kept_seen, &last_seen))
             .or(differs("the minute when it was last seen", &row.get(9)?, &(last_seen / MINUTE_MS)));
         if let Some(found) = found {

@@ -204,7 +204,8 @@ fn begin(log: &mut Log<'_>) -> Result<(), StoreError> {
 
 fn serve(log: &mut Log<'_>, writes: &Receiver<Box<dyn Work>>, between: impl Fn()) {
     loop {
-        match writes.recv_timeout(log.clean_after().unwrap_or(SETTLE_EVERY)) {
+        let idle = if log.is_settling() { Duration::ZERO } else { SETTLE_EVERY };
+        match writes.recv_timeout(log.clean_after().unwrap_or(idle)) {
             Ok(first) => transact(log, gather(first, writes)),
             Err(RecvTimeoutError::Timeout) => {
                 let _ = log.check_files();
@@ -217,7 +218,8 @@ fn serve(log: &mut Log<'_>, writes: &Receiver<Box<dyn Work>>, between: impl Fn()
         log.clean();
         between();
     }
-    keep_house(log);
+    let _ = log.settle_all();
+    forget_replies(log);
 }
 
 /// All that waits, up to a bound.
@@ -249,7 +251,7 @@ fn apply(log: &mut Log<'_>, group: &mut [Box<dyn Work>]) -> Result<(), StoreErro
     log.check_files()?;
     // Only if settling failed after the last transaction.
     if log.is_far_behind() {
-        log.settle().map_err(StoreError::RolledBack)?;
+        log.settle_excess().map_err(StoreError::RolledBack)?;
     }
     log.begin()?;
     for work in group {
@@ -260,9 +262,15 @@ fn apply(log: &mut Log<'_>, group: &mut [Box<dyn Work>]) -> Result<(), StoreErro
     log.commit()
 }
 
-/// What is done beside the writes. What fails is tried again later: nothing is lost meanwhile.
+/// What is done beside the writes, a little at a time. What fails is tried again later: nothing is lost meanwhile.
 fn keep_house(log: &mut Log<'_>) {
     let _ = log.settle();
+    if !log.is_settling() {
+        forget_replies(log);
+    }
+}
+
+fn forget_replies(log: &mut Log<'_>) {
     if log.forget_replies().is_err() {
         log.roll_back();
     }

@@ -51,7 +51,7 @@ fn whoever_reads_sees_the_log_and_not_the_rows() {
     assert!(rows_behind(&scratch.database()) > 0, "else this shows nothing");
     let beside = Reader::open(scratch.path()).unwrap();
     let org = default_org();
-    for sort in [AgentSort::LastSeen, AgentSort::Score, AgentSort::AgentId] {
+    for sort in [AgentSort::LastSeen, AgentSort::Score, AgentSort::Name] {
         let inside = all(sort, |query| wait(store.agents(&org, query)).unwrap());
         assert_eq!(inside, all(sort, |query| beside.agents(&org, &query).unwrap()), "{sort:?}");
         assert_eq!(inside.len(), 5, "{sort:?}");

@@ -15,6 +15,7 @@
 mod backup;
 mod behind;
 mod conformance;
+mod days;
 mod dice;
 mod erasure;
 mod failures;

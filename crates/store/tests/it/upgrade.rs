@@ -28,7 +28,7 @@ use crate::support::{Hand, Scratch, at, default_org, evaluation, event, key, onc
 use crate::telemetry::{batch, call, logs, prompt, spans, tool};
 
 /// Every version that a release has written.
-const VERSIONS: [i64; 5] = [1, 2, 3, 4, 5];
+const VERSIONS: [i64; 6] = [1, 2, 3, 4, 5, 6];
 
 fn fixture(version: i64, extension: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/fixtures/v{version}.{extension}"))
@@ -103,7 +103,7 @@ fn write_sessions(store: &dyn Store) {
 fn tell(store: &dyn Store) -> Value {
     let orgs = ["default", "other"].map(|name| {
         let org: OrgId = name.parse().unwrap();
-        let query = AgentQuery { sort: AgentSort::AgentId, limit: 100, ..AgentQuery::default() };
+        let query = AgentQuery { sort: AgentSort::Name, limit: 100, ..AgentQuery::default() };
         let agents = wait(store.agents(&org, query)).unwrap().agents;
         let agents: Vec<Value> = agents.iter().map(|agent| {
             let steps = Steps::new(at(-200_000), at(600_000), 16).unwrap();

@@ -11,12 +11,13 @@ use super::Log;
 use crate::error::StoreError;
 use crate::evidence::Seq;
 use crate::sqlite::orgs::OrgKey;
-use crate::sqlite::rows;
 use crate::sqlite::seal::EVALUATION;
+use crate::sqlite::{days, rows};
 
 /// How many rows are deleted at a time; of runs fewer, since they may be large.
 const AT_ONCE: usize = 500;
 const RUNS_AT_ONCE: usize = 50;
+const DAYS_AT_ONCE: usize = 50;
 
 /// A tombstone whose agent is not gone yet.
 pub(super) struct Grave {
@@ -62,12 +63,17 @@ impl Log<'_> {
             grave.identity,
             AT_ONCE,
         )?;
+        let more_days = match grave.agent {
+            Some(agent) => days::erase_some(self.connection, grave.org, agent, DAYS_AT_ONCE)?,
+            None => false,
+        };
         let (sessions, more_sessions) = self.erase_sessions(grave.agent)?;
         // Some of them may have been open.
         self.open_sessions = None;
         let is_named = self.take_name_out(grave)?;
         let evidence = evaluations + runs + events + sessions;
-        let done_at = (evidence + sums == 0 && !more_sessions && !is_named).then(|| self.latest.millis());
+        let done_at =
+            (evidence + sums == 0 && !more_days && !more_sessions && !is_named).then(|| self.latest.millis());
         let mut update = self.connection.prepare_cached(
             "UPDATE tombstones SET erased = erased + ?2, done_at = ?3 WHERE tombstone = ?1",
         )?;

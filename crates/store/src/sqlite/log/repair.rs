@@ -1,4 +1,5 @@
-//! Makes again what is kept beside the evidence: scores of runs that failed inside, sums of agents and identities, states of sessions.
+//! Makes again what is kept beside the evidence: scores of runs that failed inside, sums and days of agents, sums of identities,
+//! states of sessions.
 //!
 //! Evidence is never touched. What was scored stays as it was, also where a formula has changed since.
 
@@ -11,12 +12,13 @@ use super::Log;
 use super::identities::Changes;
 use crate::error::StoreError;
 use crate::evidence::Seq;
+use crate::query::rank;
 use crate::runs::Scored;
 use crate::sqlite::agents::AgentState;
 use crate::sqlite::mark::{self, Lost};
 use crate::sqlite::runs::{RUN, baseline_of, run};
 use crate::sqlite::sessions::refold;
-use crate::sqlite::{identities, rows, seal, verify};
+use crate::sqlite::{days, identities, rows, seal, verify};
 
 /// What was made again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,6 +29,8 @@ pub struct Repaired {
     pub agents: u64,
     /// Agents whose evaluations cannot be read, which stay as they are.
     pub damaged: u64,
+    /// Whether the days of agents were others.
+    pub days: bool,
     /// Whether the sums of identities were others.
     pub identities: bool,
     /// Sessions whose state, or the event that they became, was another.
@@ -39,13 +43,21 @@ impl Log<'_> {
     /// Makes again what can be.
     pub(in crate::sqlite) fn repair(&mut self) -> Result<Repaired, StoreError> {
         let (runs, (agents, damaged)) = (self.repair_runs()?, self.repair_agents()?);
+        let days = verify::days_differ(self.connection)?;
+        if days {
+            days::rebuild(self.connection)?;
+            self.connection.execute(
+                "UPDATE orgs SET agents = (SELECT count(*) FROM agents a WHERE a.org = orgs.org)",
+                [],
+            )?;
+        }
         let identities = verify::identities_differ(self.connection)?;
         if identities {
             self.repair_identities()?;
         }
         let sessions = self.repair_sessions()?;
         let lost = self.accept_loss()?;
-        Ok(Repaired { runs, agents, damaged, identities, sessions, lost })
+        Ok(Repaired { runs, agents, damaged, days, identities, sessions, lost })
     }
 
     /// Forgets which writes are missing: nothing can bring them back, and what is found missing next is news again.
@@ -92,7 +104,7 @@ impl Log<'_> {
     /// Writes the rows of agents whose sums are not those of their windows. How many, and how many have no window that can be read.
     fn repair_agents(&mut self) -> Result<(u64, u64), StoreError> {
         let mut select = self.connection.prepare(
-            "SELECT agent, first_seen, last_seen, last_seq, evaluations, passed, streak, latency_us, score FROM agents",
+            "SELECT agent, first_seen, last_seen, last_seq, evaluations, passed, streak, latency_us, score, rank FROM agents",
         )?;
         let mut found = select.query([])?;
         let (mut repaired, mut damaged) = (0, 0);
@@ -111,8 +123,10 @@ impl Log<'_> {
                 tally.streak(),
                 tally.latency_us(),
                 tally.breakdown().score().into(),
+                rank(tally).unsigned_abs(),
             ];
-            let kept: [i64; 5] = [row.get(4)?, row.get(5)?, row.get(6)?, row.get(7)?, row.get(8)?];
+            let kept: [i64; 6] =
+                [row.get(4)?, row.get(5)?, row.get(6)?, row.get(7)?, row.get(8)?, row.get(9)?];
             if kept.map(|sum| u64::try_from(sum).ok()) != fresh.map(Some) {
                 let state = AgentState {
                     agent: row.get(0)?,

@@ -216,7 +216,7 @@ fn agent_orders(store: &dyn Store, hand: &Hand) {
     let table = [
         (AgentSort::LastSeen, ["~é", "idle", "Z", "k", "b", "z", "m"]),
         (AgentSort::Score, ["Z", "k", "m", "b", "z", "~é", "idle"]),
-        (AgentSort::AgentId, ["Z", "b", "idle", "k", "m", "z", "~é"]),
+        (AgentSort::Name, ["Z", "b", "idle", "k", "m", "z", "~é"]),
     ];
     for (sort, expected) in table {
         for limit in [1, 2, 3, 7, 8, usize::MAX] {
@@ -266,7 +266,7 @@ fn agent_text(store: &dyn Store, _: &Hand) {
         for limit in [1, 100] {
             let query = AgentQuery {
                 text: Some(text.to_owned()),
-                sort: AgentSort::AgentId,
+                sort: AgentSort::Name,
                 limit,
                 ..AgentQuery::default()
             };

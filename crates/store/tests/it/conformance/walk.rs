@@ -3,6 +3,7 @@
 //! Places in the log and random bytes are a store's own: each gets its own cursors back, and they are left out of what is
 //! compared. A few agents get most of the evaluations, so their windows fill and slide.
 
+mod days;
 mod evidence;
 mod sessions;
 
@@ -23,7 +24,12 @@ use crate::support::{Hand, at, default_org, key, wait};
 const ORGS: [&str; 4] = ["default", "other", "third", "nobodys"];
 const AGENTS: [&str; 9] = ["hot", "hot", "hot", "hot", "warm", "warm", "Cold", "cold", "кот"];
 const TOOLS: [&str; 3] = ["sh", "web", ""];
-const GATES: [&str; 3] = ["[]", r#"[{"name":"size"}]"#, r#"[{"name":"pii","passed":false},{"name":"size"}]"#];
+const GATES: [&str; 4] = [
+    "[]",
+    r#"[{"name":"size"}]"#,
+    r#"[{"name":"pii","passed":false},{"name":"size"}]"#,
+    r#"[{"name":"size","passed":false},{"name":"pii","passed":false},{"name":"size","passed":false}]"#,
+];
 const KEYS_MAX: u8 = 200;
 
 /// Walks so many steps beside the store in memory.
@@ -78,7 +84,7 @@ impl<S: Subject> Walk<S> {
                 self.both(|store| wait(store.ready()));
             }
             self.turn_clock();
-            match self.dice.roll(34) {
+            match self.dice.roll(36) {
                 0..8 => self.append(),
                 8 => self.add_agent(),
                 9 => self.create_key(),
@@ -97,6 +103,8 @@ impl<S: Subject> Walk<S> {
                 29 => self.add_signals(),
                 30 => self.close_sessions(),
                 31 => self.sessions(),
+                32 => self.days(),
+                33 => self.overview(),
                 _ => self.standing(),
             }
         }
@@ -265,7 +273,12 @@ impl<S: Subject> Walk<S> {
         let org = self.org();
         let mut query = AgentQuery {
             text: self.dice.sometimes(3, |dice| dice.pick(&["C", "ol", "КО", "none"]).to_owned()),
-            sort: self.dice.pick(&[AgentSort::LastSeen, AgentSort::Score, AgentSort::AgentId]),
+            sort: self.dice.pick(&[
+                AgentSort::LastSeen,
+                AgentSort::Score,
+                AgentSort::Name,
+                AgentSort::Evaluations,
+            ]),
             after: None,
             limit: self.dice.roll(4) + 1,
         };

@@ -16,12 +16,12 @@ use crate::support::{
 const PAGE: usize = 4096;
 
 /// Three hundred evaluations of `well`, then six hundred of `hurt`, more than a window. One of these that is in the window
-/// has a tool of its own.
+/// has a gate of its own.
 fn log(scratch: &Scratch) {
     let store = open(scratch.path(), &Hand::at_noon());
     wait(store.append(&default_org(), evaluations("well", "well", 300), None)).unwrap();
     let mut hurt = evaluations("hurt", "hurt", 600);
-    hurt[150].tool = Some("find-this-page".parse().unwrap());
+    hurt[150].gates = r#"[{"name":"find-this-page"}]"#.into();
     wait(store.append(&default_org(), hurt, None)).unwrap();
 }
 

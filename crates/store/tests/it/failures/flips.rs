@@ -110,7 +110,7 @@ fn exported(dir: &Path) -> Result<String, StoreError> {
             add(format!("{row:?} {:?}", row.ledger.as_ref().map(Session::report)));
             true
         })?;
-        for sort in [AgentSort::LastSeen, AgentSort::AgentId] {
+        for sort in [AgentSort::LastSeen, AgentSort::Name] {
             let query = AgentQuery { sort, limit: 100, ..AgentQuery::default() };
             add(format!("{:?}", reader.agents(&org, &query)?.agents));
         }

@@ -1,0 +1,104 @@
+//! Days, counted again for every question.
+
+use std::collections::BTreeMap;
+
+use renown_core::ids::{AgentId, OrgId};
+use renown_core::reputation::Standing;
+use renown_core::time::Day;
+
+use super::{Held, Memory, answer};
+use crate::Reply;
+use crate::days::{self, DayInput, DayParts, DaySums, Days};
+use crate::overview::{
+    AgentDays, Change, DayStore, Direction, GATE_DAYS, GateFailures, OVERVIEW_DAYS, OrgOverview, worst_gate,
+};
+
+impl Held {
+    fn days(&self, org: &OrgId, agent: &AgentId) -> Days {
+        let (mut days, mut before) = (Days::new(), Standing::new(0, 0));
+        for event in self.of_agent(org, agent) {
+            let input = DayInput {
+                seq: event.seq,
+                at: event.created_at,
+                passed: event.passed,
+                latency: event.latency,
+                before,
+                score: event.standing.score,
+                tool: event.tool.as_ref().map(renown_core::ids::ToolName::as_str),
+                gates: &event.gates,
+            };
+            days::count(&mut days, &input);
+            before = event.standing;
+        }
+        days
+    }
+
+    fn agent_days(&self, org: &OrgId, agent: &AgentId, from: Day, to: Day) -> AgentDays {
+        let (mut found, mut parts) = (BTreeMap::new(), DayParts::default());
+        for (day, of_day) in self.days(org, agent) {
+            if (from..=to).contains(&day) {
+                found.insert(day, of_day.sums);
+                parts.join(&of_day.parts);
+            }
+        }
+        AgentDays { days: found, parts }
+    }
+
+    fn changes(&self, org: &OrgId, day: Day, direction: Direction) -> Vec<Change> {
+        let change = |agent: &AgentId| {
+            let of_day = self.agent_days(org, agent, day, day);
+            let worst_gate = worst_gate(&of_day.parts.gates);
+            let sums = of_day.days.into_values().next().filter(|sums| sums.change().is_some())?;
+            Some(Change { agent: agent.clone(), sums, worst_gate })
+        };
+        let of_org = self.agents.iter().filter(|(o, ..)| o == org);
+        let changes = of_org.filter_map(|(_, agent, _)| change(agent)).collect();
+        direction.largest(changes, |change: &Change| (&change.agent, change.points()))
+    }
+
+    fn overview(&self, org: &OrgId, day: Day) -> OrgOverview {
+        let agents: Vec<&AgentId> =
+            self.agents.iter().filter(|(o, ..)| o == org).map(|(_, agent, _)| agent).collect();
+        let mut counts = BTreeMap::new();
+        let (mut gates, mut before) = (DayParts::default(), DayParts::default());
+        for agent in &agents {
+            let of_agent = self.agent_days(org, agent, day.back(OVERVIEW_DAYS - 1), day);
+            for (day, sums) in &of_agent.days {
+                counts.entry(*day).or_insert_with(days::DayCounts::default).add(&sums.counts);
+            }
+            gates.join(&self.agent_days(org, agent, day, day).parts);
+            before.join(&self.agent_days(org, agent, day.back(GATE_DAYS), day.back(1)).parts);
+        }
+        OrgOverview {
+            agents: agents.len() as u64,
+            days: counts,
+            rises: self.changes(org, day, Direction::Rise),
+            falls: self.changes(org, day, Direction::Fall),
+            gates: GateFailures::of(gates.gates, &before.gates),
+        }
+    }
+}
+
+impl DayStore for Memory {
+    fn agent_days<'a>(&'a self, org: &OrgId, agent: &AgentId, from: Day, to: Day) -> Reply<'a, AgentDays> {
+        let held = self.held();
+        answer(held.known(org).map(|()| held.agent_days(org, agent, from, to)))
+    }
+
+    fn days_of_agents<'a>(
+        &'a self,
+        org: &OrgId,
+        agents: Vec<AgentId>,
+        from: Day,
+        to: Day,
+    ) -> Reply<'a, Vec<BTreeMap<Day, DaySums>>> {
+        let held = self.held();
+        let days = |agent: &AgentId| held.agent_days(org, agent, from, to).days;
+        answer(held.known(org).map(|()| agents.iter().map(days).collect()))
+    }
+
+    fn overview<'a>(&'a self, org: &OrgId, day: Day) -> Reply<'a, OrgOverview> {
+        let held = self.held();
+        answer(held.known(org).map(|()| held.overview(org, day)))
+    }
+}

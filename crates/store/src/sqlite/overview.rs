@@ -1,0 +1,162 @@
+//! The overview of an organization, from the rows of days.
+
+use std::collections::{BTreeMap, HashSet};
+
+use renown_core::ids::{AgentId, OrgId};
+use renown_core::time::Day;
+use rusqlite::{Connection, params};
+
+use super::days::{self, DaysOf};
+use super::orgs::OrgKey;
+use super::readers::Patience;
+use super::rows::text;
+use super::standings::Unsettled;
+use super::{Sqlite, agents, answer};
+use crate::Reply;
+use crate::days::{DayCounts, DaySums, Days};
+use crate::error::StoreError;
+use crate::overview::{
+    AgentDays, CHANGES_SHOWN, Change, DayStore, Direction, GATE_DAYS, GateFailures, OVERVIEW_DAYS,
+    OrgOverview, worst_gate,
+};
+
+/// The parts of days that were not settled when a moment began, with the number of their agent.
+pub(super) type UnsettledDays = Vec<(AgentId, Option<(i64, Days)>)>;
+
+/// The overview of an organization on a day.
+pub(super) fn read(
+    connection: &Connection,
+    org: OrgKey,
+    day: Day,
+    unsettled: UnsettledDays,
+    patience: &Patience,
+) -> Result<OrgOverview, StoreError> {
+    let mut behind = Vec::new();
+    for (agent, days) in unsettled {
+        patience.check()?;
+        if let Some(row) = agents::find(connection, org, &agent)? {
+            let days = DaysOf::new(org, row, days);
+            behind.push((agent, days));
+        }
+    }
+    let of_day = |number: Day| behind.iter().filter_map(move |(_, days)| days.unsettled.get(&number));
+    let mut gates = days::org_gates(connection, org, day, day)?;
+    of_day(day).for_each(|part| add_gates(&mut gates, &part.parts.gates));
+    let (first, last) = (day.back(GATE_DAYS), day.back(1));
+    let mut before = days::org_gates(connection, org, first, last)?;
+    for (_, days) in &behind {
+        days.unsettled.range(first..=last).for_each(|(_, part)| add_gates(&mut before, &part.parts.gates));
+    }
+    let mut counts = days::org_counts(connection, org, day.back(OVERVIEW_DAYS - 1), day)?;
+    for (_, days) in &behind {
+        for (number, part) in days.unsettled.range(day.back(OVERVIEW_DAYS - 1)..=day) {
+            counts.entry(*number).or_insert_with(DayCounts::default).add(&part.sums.counts);
+        }
+    }
+    Ok(OrgOverview {
+        agents: agents::count(connection, org)?,
+        days: counts,
+        rises: changes(connection, org, day, &behind, Direction::Rise)?,
+        falls: changes(connection, org, day, &behind, Direction::Fall)?,
+        gates: GateFailures::of(gates, &before),
+    })
+}
+
+fn add_gates(to: &mut BTreeMap<Box<str>, u64>, from: &BTreeMap<Box<str>, u64>) {
+    for (gate, failed) in from {
+        *to.entry(gate.clone()).or_default() += failed;
+    }
+}
+
+/// The largest changes of a day in one direction: those of the rows, and of the agents whose rows are behind.
+fn changes(
+    connection: &Connection,
+    org: OrgKey,
+    day: Day,
+    behind: &[(AgentId, DaysOf)],
+    direction: Direction,
+) -> Result<Vec<Change>, StoreError> {
+    let behind: Vec<&(AgentId, DaysOf)> =
+        behind.iter().filter(|(_, days)| days.unsettled.contains_key(&day)).collect();
+    let is_behind: HashSet<i64> = behind.iter().map(|(_, days)| days.agent).collect();
+    let order = match direction {
+        Direction::Rise => "d.change > 0 ORDER BY d.change DESC",
+        Direction::Fall => "d.change < 0 ORDER BY d.change",
+    };
+    let mut select = connection.prepare_cached(&format!(
+        "SELECT a.name, d.agent, d.change FROM agent_days d CROSS JOIN agents a ON a.agent = d.agent \
+         WHERE d.org = ?1 AND d.day = ?2 AND d.score_before IS NOT NULL AND {order}"
+    ))?;
+    let mut rows = select.query(params![org, day.number()])?;
+    let mut found: Vec<(AgentId, DaysOf, i64)> = Vec::new();
+    let mut last = None;
+    while let Some(row) = rows.next()? {
+        let (agent, change): (i64, i64) = (row.get(1)?, row.get(2)?);
+        // Equal changes are sorted by name, so the last one shown brings all of its size.
+        if found.len() >= CHANGES_SHOWN && last != Some(change) {
+            break;
+        }
+        if !is_behind.contains(&agent) {
+            last = Some(change);
+            let days = DaysOf { org, agent, unsettled: Days::new() };
+            found.push((text(row, 0, "an agent id")?, days, change));
+        }
+    }
+    for (agent, days) in behind {
+        let sums = days.sums(connection, day, day)?;
+        if let Some(change) = sums.get(&day).and_then(DaySums::change) {
+            found.push((agent.clone(), days.clone(), change));
+        }
+    }
+    let largest = direction.largest(found, |(agent, _, change)| (agent, *change));
+    let change = |(agent, days, _): (AgentId, DaysOf, i64)| {
+        let parts = days.parts(connection, day, day, &Patience::ENDLESS)?;
+        let sums = days.sums(connection, day, day)?.remove(&day);
+        let worst_gate = worst_gate(&parts.gates);
+        Ok(sums.map(|sums| Change { agent, sums, worst_gate }))
+    };
+    largest.into_iter().filter_map(|found| change(found).transpose()).collect()
+}
+
+impl DayStore for Sqlite {
+    fn agent_days<'a>(&'a self, org: &OrgId, agent: &AgentId, from: Day, to: Day) -> Reply<'a, AgentDays> {
+        self.read_days(org, agent, move |moment, days, patience| days.read(moment, from, to, patience))
+    }
+
+    fn days_of_agents<'a>(
+        &'a self,
+        org: &OrgId,
+        agents: Vec<AgentId>,
+        from: Day,
+        to: Day,
+    ) -> Reply<'a, Vec<BTreeMap<Day, DaySums>>> {
+        let org = match self.orgs.get(org) {
+            Ok(org) => org,
+            Err(error) => return answer(Err(error)),
+        };
+        // Before the moment that is read begins: if one is settled between the two, the file has it.
+        let unsettled = |agent: AgentId| {
+            let days = self.standings.unsettled(&(org, agent.clone())).map(Unsettled::into_days);
+            (agent, days)
+        };
+        let agents: UnsettledDays = agents.into_iter().map(unsettled).collect();
+        self.readers.run(move |moment, patience| {
+            let sums = |(agent, days): (AgentId, Option<(i64, Days)>)| {
+                patience.check()?;
+                let Some(row) = agents::find(moment, org, &agent)? else { return Ok(BTreeMap::new()) };
+                DaysOf::new(org, row, days).sums(moment, from, to)
+            };
+            agents.into_iter().map(sums).collect()
+        })
+    }
+
+    fn overview<'a>(&'a self, org: &OrgId, day: Day) -> Reply<'a, OrgOverview> {
+        let org = match self.orgs.get(org) {
+            Ok(org) => org,
+            Err(error) => return answer(Err(error)),
+        };
+        let behind = self.standings.unsettled_of(org).into_iter();
+        let unsettled = behind.map(|(agent, unsettled)| (agent, Some(unsettled.into_days()))).collect();
+        self.readers.run(move |moment, patience| read(moment, org, day, unsettled, patience))
+    }
+}

@@ -1,0 +1,50 @@
+//! The walk over what is prepared for pages: days of agents, and the overview of an organization.
+
+use renown_core::ids::AgentId;
+use renown_core::time::Day;
+use renown_store::days::{DaySums, Last};
+use renown_store::{AgentDays, Change, OrgOverview, Seq};
+
+use super::{Subject, Walk};
+use crate::support::{at, wait};
+
+impl<S: Subject> Walk<S> {
+    /// Some days of an agent, and of several.
+    pub(super) fn days(&mut self) {
+        let (org, agent) = (self.org(), self.agent());
+        let to = Day::of(at(self.clock)).back(self.dice.roll(2) as u32);
+        let from = to.back(self.dice.roll(4) as u32);
+        self.both(|store| Ok(plain_days(wait(store.agent_days(&org, &agent, from, to))?)));
+        let others: Vec<AgentId> = ["hot", "never-seen", "warm"].map(|name| name.parse().unwrap()).into();
+        self.both(|store| {
+            let days = wait(store.days_of_agents(&org, others.clone(), from, to))?;
+            let plain = |days: &std::collections::BTreeMap<Day, DaySums>| {
+                days.iter().map(|(day, sums)| (*day, plain(*sums))).collect::<Vec<_>>()
+            };
+            Ok(days.iter().map(plain).collect::<Vec<_>>())
+        });
+        self.both(|store| wait(store.earliest(&org, &agent)));
+    }
+
+    /// The overview of an organization.
+    pub(super) fn overview(&mut self) {
+        let (org, day) = (self.org(), Day::of(at(self.clock)).back(self.dice.roll(2) as u32));
+        self.both(|store| {
+            let OrgOverview { agents, days, rises, falls, gates } = wait(store.overview(&org, day))?;
+            let change = |change: Change| Change { sums: plain(change.sums), ..change };
+            let [rises, falls] = [rises, falls].map(|changes| changes.into_iter().map(change).collect());
+            Ok(OrgOverview { agents, days, rises, falls, gates })
+        });
+    }
+}
+
+/// Without positions, which are a store's own.
+fn plain(sums: DaySums) -> DaySums {
+    let last = Last { seq: Seq(0), ..sums.last };
+    DaySums { last, first_seq: Seq(0), top_seq: Seq(0), ..sums }
+}
+
+fn plain_days(mut days: AgentDays) -> AgentDays {
+    days.days.values_mut().for_each(|sums| *sums = plain(*sums));
+    days
+}

@@ -1,0 +1,178 @@
+//! Days of agents: whatever happens to the process, the rows are what the evaluations add up to, and damage to them is found and mended.
+
+use renown_core::time::Day;
+use renown_core::units::Micros;
+use renown_store::sqlite::{Reader, Sqlite};
+use renown_store::{AdminStore, DayStore, NewEvaluation, Retention, Steps, Store};
+use rusqlite::Connection;
+
+use crate::support::{
+    Hand, Scratch, at, behind_the_back, copy_killed, default_org, evaluation, open, verify, wait,
+};
+
+const DAY_MS: i64 = 86_400_000;
+
+/// An evaluation that happened so long after noon.
+fn happened(agent: &str, number: i64, after_noon_ms: i64) -> NewEvaluation {
+    let mut new = evaluation(agent, &format!("{agent}-{number}"));
+    new.passed = number % 5 != 0;
+    new.gate_latency = Micros::from_us(u32::try_from(number).unwrap() * 700).unwrap();
+    new.tool = (number % 2 == 0).then(|| "sh".parse().unwrap());
+    new.gates = r#"[{"name":"pii","passed":false}]"#.into();
+    new.timestamp = Some(at(after_noon_ms));
+    new
+}
+
+/// Three agents over ten days, some of it told late.
+fn write(store: &dyn Store) {
+    for number in 0..300 {
+        let late = if number % 7 == 0 { 2 * DAY_MS } else { 0 };
+        let agent = ["a", "b", "c"][usize::try_from(number % 3).unwrap()];
+        let new = happened(agent, number, number * DAY_MS / 30 - late);
+        wait(store.append(&default_org(), vec![new], None)).unwrap();
+    }
+}
+
+fn rows(connection: &Connection, table: &str) -> i64 {
+    connection.query_row(&format!("SELECT count(*) FROM {table}"), [], |row| row.get(0)).unwrap()
+}
+
+const TABLES: [&str; 5] = ["agent_days", "agent_gate_days", "agent_tool_days", "org_days", "org_gate_days"];
+
+#[test]
+fn a_kill_between_evaluations_and_days_leaves_them_equal_after_the_next_start() {
+    let (scratch, killed) = (Scratch::new("days-kill"), Scratch::new("days-killed"));
+    let hand = Hand::at_noon();
+    let store = open(scratch.path(), &hand);
+    write(&*store);
+    copy_killed(scratch.path(), killed.path());
+    let org = default_org();
+    let (from, to) = (Day::of(at(-3 * DAY_MS)), Day::of(at(20 * DAY_MS)));
+    let ask = |store: &dyn Store| {
+        let overview = wait(store.overview(&org, Day::of(at(9 * DAY_MS)))).unwrap();
+        let days = ["a", "b", "c"]
+            .map(|agent| wait(store.agent_days(&org, &agent.parse().unwrap(), from, to)).unwrap());
+        (overview, days)
+    };
+    let before = ask(&*store);
+    let behind = Connection::open(killed.database()).unwrap();
+    // The first write is settled at once; the clock stands still, so nothing after it is.
+    assert_eq!(rows(&behind, "agent_days"), 1, "else this shows nothing");
+    drop(behind);
+    let beside = Reader::open(killed.path()).unwrap();
+    assert_eq!(
+        beside.overview(&org, Day::of(at(9 * DAY_MS))).unwrap(),
+        before.0,
+        "another process counts them itself"
+    );
+    assert_eq!(beside.agent_days(&org, &"a".parse().unwrap(), from, to).unwrap(), before.1[0]);
+    drop(beside);
+    let next = open(killed.path(), &hand);
+    assert_eq!(ask(&*next), before);
+    drop(next);
+    let settled = Connection::open(killed.database()).unwrap();
+    assert!(TABLES.iter().all(|table| rows(&settled, table) > 0));
+    verify(killed.path()).unwrap();
+}
+
+#[test]
+fn damaged_days_are_found_and_mended() {
+    let scratch = Scratch::new("days-damage");
+    let hand = Hand::at_noon();
+    write(&*open(scratch.path(), &hand));
+    verify(scratch.path()).unwrap();
+    let org = default_org();
+    let day = Day::of(at(5 * DAY_MS));
+    let right = Reader::open(scratch.path()).unwrap().overview(&org, day).unwrap();
+    for damage in [
+        "UPDATE agent_days SET passed = passed + 1 WHERE agent = 2",
+        "UPDATE agent_days SET score_last = 1000 - score_last WHERE day = (SELECT max(day) FROM agent_days)",
+        "UPDATE agent_days SET score_before = 3 WHERE agent = 1",
+        "UPDATE agent_days SET took3 = took3 + 1 WHERE agent = 1",
+        "DELETE FROM agent_days WHERE agent = 3",
+        "INSERT INTO agent_gate_days VALUES (0, 20000, 1, 'made-up', 1)",
+        "UPDATE agent_gate_days SET failed = failed + 1",
+        "UPDATE agent_tool_days SET tool = 'other' WHERE agent = 2",
+        "DELETE FROM agent_tool_days",
+        "UPDATE org_days SET evaluations = evaluations - 1",
+        "DELETE FROM org_gate_days WHERE day = (SELECT min(day) FROM org_gate_days)",
+        "UPDATE orgs SET agents = 7",
+        "UPDATE agents SET rank = 1 WHERE agent = 1",
+    ] {
+        behind_the_back(&scratch.database()).execute_batch(damage).unwrap();
+        let found = verify(scratch.path());
+        assert!(found.is_err(), "{damage}");
+        let store = Sqlite::open(scratch.path(), "a test", hand.clock()).unwrap();
+        wait(store.repair()).unwrap();
+        drop(store);
+        verify(scratch.path()).unwrap_or_else(|difference| panic!("{damage}: {difference}"));
+        assert_eq!(Reader::open(scratch.path()).unwrap().overview(&org, day).unwrap(), right, "{damage}");
+    }
+}
+
+#[test]
+fn days_outlive_the_evaluations_that_retention_deletes() {
+    let scratch = Scratch::new("days-retention");
+    let hand = Hand::at_noon();
+    let store = open(scratch.path(), &hand);
+    let (org, agent) = (default_org(), "a".parse().unwrap());
+    // Sixty days with twenty evaluations each, so that the window of 500 is the last 25 of them.
+    for number in 0..1200 {
+        hand.set(number * DAY_MS / 20);
+        let new = happened("a", number, number * DAY_MS / 20);
+        wait(store.append(&org, vec![new], None)).unwrap();
+    }
+    let (from, to) = (Day::of(at(0)), Day::of(at(60 * DAY_MS)));
+    let days = wait(store.agent_days(&org, &agent, from, to)).unwrap();
+    let whole_days = Steps::new(from.start(), to.end(), 61).unwrap();
+    let history = wait(store.history(&org, &agent, whole_days)).unwrap();
+    let retention = Retention { evaluations_days: Some(10), ..Retention::default() };
+    while wait(store.tend(retention)).unwrap() {}
+    let left = Connection::open(scratch.database()).unwrap();
+    assert!(rows(&left, "evaluations") < 600, "else this shows nothing");
+    assert_eq!(wait(store.agent_days(&org, &agent, from, to)).unwrap(), days);
+    assert_eq!(wait(store.history(&org, &agent, whole_days)).unwrap(), history);
+    assert_eq!(wait(store.earliest(&org, &agent)).unwrap(), Some(at(0)));
+    // A day without its evaluations is not cut: it counts where its last one was.
+    let halves = Steps::new(from.start(), to.end(), 122).unwrap();
+    let points = wait(store.history(&org, &agent, halves)).unwrap();
+    assert_eq!(points.iter().map(|point| point.evaluations).sum::<u64>(), 1200);
+    drop(store);
+    verify(scratch.path()).unwrap();
+
+    // What cannot be counted again stays as it is.
+    behind_the_back(&scratch.database()).execute_batch("UPDATE org_days SET passed = 0").unwrap();
+    let store = open(scratch.path(), &hand);
+    wait(store.repair()).unwrap();
+    assert_eq!(wait(store.agent_days(&org, &agent, from, to)).unwrap(), days);
+    drop(store);
+    verify(scratch.path()).unwrap();
+}
+
+#[test]
+fn nothing_of_an_erased_agent_is_left_in_days() {
+    let scratch = Scratch::new("days-erased");
+    let hand = Hand::at_noon();
+    let store = open(scratch.path(), &hand);
+    write(&*store);
+    drop(store);
+    let store = open(scratch.path(), &hand);
+    let org = default_org();
+    wait(store.erase(&org, &"b".parse().unwrap())).unwrap();
+    // One life ends, the next begins with nothing.
+    wait(store.append(&org, vec![happened("b", 1000, 0)], None)).unwrap();
+    let day = Day::of(at(0));
+    let days =
+        wait(store.agent_days(&org, &"b".parse().unwrap(), day.back(9), Day::of(at(20 * DAY_MS)))).unwrap();
+    assert_eq!(days.counts().evaluations, 1);
+    while wait(store.tend(Retention::default())).unwrap() {}
+    let overview = wait(store.overview(&org, Day::of(at(10 * DAY_MS)))).unwrap();
+    assert_eq!(overview.days.values().map(|day| day.evaluations).sum::<u64>(), 201);
+    assert_eq!(overview.agents, 3);
+    drop(store);
+    let left = Connection::open(scratch.database()).unwrap();
+    let lives: i64 =
+        left.query_row("SELECT count(DISTINCT agent) FROM agent_days", [], |row| row.get(0)).unwrap();
+    assert_eq!(lives, 3);
+    verify(scratch.path()).unwrap();
+}
