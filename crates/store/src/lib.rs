@@ -55,7 +55,8 @@ pub use history::{Point, Steps};
 pub use identities::{IdentityStore, NewReputationEvent, Recorded, ReputationEvent, ReputationEvents};
 pub use keys::{ApiKey, KeyHash, KeyId, KeyKind, NewKey};
 pub use overview::{
-    AgentDays, CHANGES_SHOWN, Change, DayStore, GATE_DAYS, GateFailures, OVERVIEW_DAYS, OrgOverview,
+    AgentDays, AgentEvidence, CHANGES_SHOWN, Change, GATE_DAYS, GateFailures, OVERVIEW_DAYS, OrgOverview,
+    PageStore,
 };
 pub use query::{AgentCursor, AgentQuery, AgentSort, AgentSummary, Agents, EventQuery, Events, TimeCursor};
 pub use runs::{NewRun, Run, RunQuery, RunStore, Runs, Scored, Submitted};
@@ -73,7 +74,7 @@ pub const REPLIES_KEPT_MS: i64 = 24 * 60 * 60 * 1000;
 pub type Reply<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
 
 /// The evidence log of many organizations: evaluations, agents and keys here, the rest in the traits that it names.
-pub trait Store: RunStore + IdentityStore + SessionStore + AdminStore + DayStore {
+pub trait Store: RunStore + IdentityStore + SessionStore + AdminStore + PageStore {
     /// Counts evaluations, all or none, in this order. The organization has to exist.
     fn append<'a>(
         &'a self,

@@ -2,11 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use renown_core::identity::Windows;
 use renown_core::ids::{AgentId, OrgId};
-use renown_core::time::Day;
+use renown_core::scorecard::Tier;
+use renown_core::time::{Day, Timestamp};
 
 use crate::Reply;
 use crate::days::{DayCounts, DayParts, DaySums};
+use crate::sessions::StoredSession;
 
 /// How many rises and falls of a day are shown.
 pub const CHANGES_SHOWN: usize = 5;
@@ -119,8 +122,19 @@ pub struct OrgOverview {
     pub gates: Vec<GateFailures>,
 }
 
-/// What is known of days.
-pub trait DayStore: Send + Sync + 'static {
+/// What is known of an agent beside its evaluations, as a list shows it.
+#[derive(Clone, Debug, Default)]
+pub struct AgentEvidence {
+    /// The session that began last, without its traces.
+    pub session: Option<StoredSession>,
+    /// The tier of the last run that has a score.
+    pub tier: Option<Tier>,
+    /// What the events of its identity add up to; `None` if there are none.
+    pub identity: Option<Windows>,
+}
+
+/// What lists and pages show, prepared by writes.
+pub trait PageStore: Send + Sync + 'static {
     /// The days of an agent from one to another, both included, and what failed on them. Nothing of an agent that was never seen.
     fn agent_days<'a>(&'a self, org: &OrgId, agent: &AgentId, from: Day, to: Day) -> Reply<'a, AgentDays>;
 
@@ -132,6 +146,14 @@ pub trait DayStore: Send + Sync + 'static {
         from: Day,
         to: Day,
     ) -> Reply<'a, Vec<BTreeMap<Day, DaySums>>>;
+
+    /// What is known of several agents beside their evaluations, in the order in which they are named.
+    fn evidence_of_agents<'a>(
+        &'a self,
+        org: &OrgId,
+        agents: Vec<AgentId>,
+        as_of: Timestamp,
+    ) -> Reply<'a, Vec<AgentEvidence>>;
 
     /// The overview of an organization on a day.
     fn overview<'a>(&'a self, org: &OrgId, day: Day) -> Reply<'a, OrgOverview>;

@@ -10,11 +10,12 @@ use renown_core::time::{Day, Timestamp};
 use renown_store::days::DaySums;
 use renown_store::memory::Memory;
 use renown_store::{
-    AdminStore, AgentDays, AgentQuery, AgentSummary, Agents, ApiKey, Clock, Closed, DayStore, EventQuery,
-    Events, IdentityStore, KeyId, NewEvaluation, NewKey, NewReputationEvent, NewRun, NewSignals, Once,
-    OrgOverview, OrgSettings, Outcome, Point, Publication, PublicationChange, Published, Ready, Recorded,
-    Reply, ReputationEvents, Retention, Run, RunQuery, RunStore, Runs, SavedReply, SessionQuery,
-    SessionStore, Sessions, Steps, Store, StoreError, StoredSession, Submitted, TimeCursor, Tombstone,
+    AdminStore, AgentDays, AgentEvidence, AgentQuery, AgentSummary, Agents, ApiKey, Clock, Closed,
+    EventQuery, Events, IdentityStore, KeyId, NewEvaluation, NewKey, NewReputationEvent, NewRun, NewSignals,
+    Once, OrgOverview, OrgSettings, Outcome, PageStore, Point, Publication, PublicationChange, Published,
+    Ready, Recorded, Reply, ReputationEvents, Retention, Run, RunQuery, RunStore, Runs, SavedReply,
+    SessionQuery, SessionStore, Sessions, Steps, Store, StoreError, StoredSession, Submitted, TimeCursor,
+    Tombstone,
 };
 use renown_telemetry::account::Account;
 use renown_telemetry::facts::Batch;
@@ -294,7 +295,7 @@ impl AdminStore for Gated {
     }
 }
 
-impl DayStore for Gated {
+impl PageStore for Gated {
     fn agent_days<'a>(&'a self, org: &OrgId, agent: &AgentId, from: Day, to: Day) -> Reply<'a, AgentDays> {
         self.memory.agent_days(org, agent, from, to)
     }
@@ -307,6 +308,15 @@ impl DayStore for Gated {
         to: Day,
     ) -> Reply<'a, Vec<BTreeMap<Day, DaySums>>> {
         self.memory.days_of_agents(org, agents, from, to)
+    }
+
+    fn evidence_of_agents<'a>(
+        &'a self,
+        org: &OrgId,
+        agents: Vec<AgentId>,
+        as_of: Timestamp,
+    ) -> Reply<'a, Vec<AgentEvidence>> {
+        self.memory.evidence_of_agents(org, agents, as_of)
     }
 
     fn overview<'a>(&'a self, org: &OrgId, day: Day) -> Reply<'a, OrgOverview> {

@@ -2,16 +2,21 @@
 
 use std::collections::BTreeMap;
 
+use renown_core::identity::identity_of;
 use renown_core::ids::{AgentId, OrgId};
 use renown_core::reputation::Standing;
-use renown_core::time::Day;
+use renown_core::time::{Day, Timestamp};
 
 use super::{Held, Memory, answer};
-use crate::Reply;
 use crate::days::{self, DayInput, DayParts, DaySums, Days};
+use crate::error::StoreError;
 use crate::overview::{
-    AgentDays, Change, DayStore, Direction, GATE_DAYS, GateFailures, OVERVIEW_DAYS, OrgOverview, worst_gate,
+    AgentDays, AgentEvidence, Change, Direction, GATE_DAYS, GateFailures, OVERVIEW_DAYS, OrgOverview,
+    PageStore, worst_gate,
 };
+use crate::runs::{Run, RunQuery};
+use crate::sessions::SessionQuery;
+use crate::{IdentityStore, Reply, RunStore, SessionStore, Store};
 
 impl Held {
     fn days(&self, org: &OrgId, agent: &AgentId) -> Days {
@@ -79,7 +84,29 @@ impl Held {
     }
 }
 
-impl DayStore for Memory {
+impl Memory {
+    async fn evidence(
+        &self,
+        org: &OrgId,
+        agent: AgentId,
+        as_of: Timestamp,
+    ) -> Result<AgentEvidence, StoreError> {
+        if self.agent(org, &agent).await?.is_none() {
+            return Ok(AgentEvidence::default());
+        }
+        let windows = self.identity_windows(org, identity_of(org, &agent), as_of).await?;
+        let runs = RunQuery { agent: Some(agent.clone()), limit: usize::MAX, ..RunQuery::default() };
+        let runs = self.runs(org, runs).await?.runs;
+        let sessions = SessionQuery { agent: Some(agent), limit: 1, ..SessionQuery::default() };
+        Ok(AgentEvidence {
+            session: self.sessions(org, sessions).await?.sessions.pop(),
+            tier: runs.iter().find(|run| run.scored.is_some()).map(Run::tier),
+            identity: Some(windows).filter(|windows| windows.breakdown().standing(as_of).total_events > 0),
+        })
+    }
+}
+
+impl PageStore for Memory {
     fn agent_days<'a>(&'a self, org: &OrgId, agent: &AgentId, from: Day, to: Day) -> Reply<'a, AgentDays> {
         let held = self.held();
         answer(held.known(org).map(|()| held.agent_days(org, agent, from, to)))
@@ -95,6 +122,22 @@ impl DayStore for Memory {
         let held = self.held();
         let days = |agent: &AgentId| held.agent_days(org, agent, from, to).days;
         answer(held.known(org).map(|()| agents.iter().map(days).collect()))
+    }
+
+    fn evidence_of_agents<'a>(
+        &'a self,
+        org: &OrgId,
+        agents: Vec<AgentId>,
+        as_of: Timestamp,
+    ) -> Reply<'a, Vec<AgentEvidence>> {
+        let org = org.clone();
+        Box::pin(async move {
+            let mut found = Vec::new();
+            for agent in agents {
+                found.push(self.evidence(&org, agent, as_of).await?);
+            }
+            Ok(found)
+        })
     }
 
     fn overview<'a>(&'a self, org: &OrgId, day: Day) -> Reply<'a, OrgOverview> {

@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use renown_core::ids::{AgentId, OrgId};
-use renown_core::time::Day;
+use renown_core::identity::identity_of;
+use renown_core::ids::{AgentId, IdentityId, OrgId};
+use renown_core::scorecard::Tier;
+use renown_core::time::{Day, Timestamp};
 use rusqlite::{Connection, params};
 
 use super::days::{self, DaysOf};
@@ -11,14 +13,15 @@ use super::orgs::OrgKey;
 use super::readers::Patience;
 use super::rows::text;
 use super::standings::Unsettled;
-use super::{Sqlite, agents, answer};
+use super::{Sqlite, agents, answer, identities, runs, sessions};
 use crate::Reply;
 use crate::days::{DayCounts, DaySums, Days};
 use crate::error::StoreError;
 use crate::overview::{
-    AgentDays, CHANGES_SHOWN, Change, DayStore, Direction, GATE_DAYS, GateFailures, OVERVIEW_DAYS,
-    OrgOverview, worst_gate,
+    AgentDays, AgentEvidence, CHANGES_SHOWN, Change, Direction, GATE_DAYS, GateFailures, OVERVIEW_DAYS,
+    OrgOverview, PageStore, worst_gate,
 };
+use crate::sessions::SessionQuery;
 
 /// The parts of days that were not settled when a moment began, with the number of their agent.
 pub(super) type UnsettledDays = Vec<(AgentId, Option<(i64, Days)>)>;
@@ -66,6 +69,28 @@ fn add_gates(to: &mut BTreeMap<Box<str>, u64>, from: &BTreeMap<Box<str>, u64>) {
     for (gate, failed) in from {
         *to.entry(gate.clone()).or_default() += failed;
     }
+}
+
+/// What is known of an agent beside its evaluations.
+pub(super) fn evidence(
+    connection: &Connection,
+    org: OrgKey,
+    identity: IdentityId,
+    agent: AgentId,
+    as_of: Timestamp,
+    patience: &Patience,
+) -> Result<AgentEvidence, StoreError> {
+    patience.check()?;
+    let windows = identities::windows(connection, org, identity, as_of)?;
+    let Some(number) = agents::find(connection, org, &agent)?.map(|row| row.agent) else {
+        return Ok(AgentEvidence::default());
+    };
+    let query = SessionQuery { agent: Some(agent), limit: 1, ..SessionQuery::default() };
+    Ok(AgentEvidence {
+        session: sessions::page(connection, org, &query, patience)?.sessions.pop(),
+        tier: runs::last_score(connection, number)?.map(Tier::of),
+        identity: Some(windows).filter(|windows| windows.breakdown().standing(as_of).total_events > 0),
+    })
 }
 
 /// The largest changes of a day in one direction: those of the rows, and of the agents whose rows are behind.
@@ -118,7 +143,7 @@ fn changes(
     largest.into_iter().filter_map(|found| change(found).transpose()).collect()
 }
 
-impl DayStore for Sqlite {
+impl PageStore for Sqlite {
     fn agent_days<'a>(&'a self, org: &OrgId, agent: &AgentId, from: Day, to: Day) -> Reply<'a, AgentDays> {
         self.read_days(org, agent, move |moment, days, patience| days.read(moment, from, to, patience))
     }
@@ -147,6 +172,24 @@ impl DayStore for Sqlite {
                 DaysOf::new(org, row, days).sums(moment, from, to)
             };
             agents.into_iter().map(sums).collect()
+        })
+    }
+
+    fn evidence_of_agents<'a>(
+        &'a self,
+        org: &OrgId,
+        agents: Vec<AgentId>,
+        as_of: Timestamp,
+    ) -> Reply<'a, Vec<AgentEvidence>> {
+        let key = match self.orgs.get(org) {
+            Ok(key) => key,
+            Err(error) => return answer(Err(error)),
+        };
+        let identified = |agent: AgentId| (identity_of(org, &agent), agent);
+        let agents: Vec<(IdentityId, AgentId)> = agents.into_iter().map(identified).collect();
+        self.readers.run(move |moment, patience| {
+            let agents = agents.into_iter();
+            agents.map(|(identity, agent)| evidence(moment, key, identity, agent, as_of, patience)).collect()
         })
     }
 

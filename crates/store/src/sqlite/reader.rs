@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use renown_core::identity::Windows;
+use renown_core::identity::{Windows, identity_of};
 use renown_core::ids::{AgentId, IdentityId, OrgId, RunId, SessionId, SpecId};
 use renown_core::time::{Day, Timestamp};
 use renown_telemetry::ledger::{Cut, Session};
@@ -23,7 +23,7 @@ use crate::error::StoreError;
 use crate::evidence::Event;
 use crate::identities::ReputationEvent;
 use crate::keys::ApiKey;
-use crate::overview::{AgentDays, OrgOverview};
+use crate::overview::{AgentDays, AgentEvidence, OrgOverview};
 use crate::query::{AgentQuery, AgentSummary, Agents, EventQuery, Events};
 use crate::runs::{Run, RunQuery, Runs};
 use crate::sessions::{SessionQuery, Sessions, StoredSession};
@@ -116,6 +116,17 @@ impl Reader {
         let days = days::unsettled(&moment, org, Some(row.agent))?.remove(&row.agent);
         let days = DaysOf::new(org, row, days.map(|days| (row.agent, days)));
         days.read(&moment, from, to, &Patience::ENDLESS)
+    }
+
+    /// What is known of an agent beside its evaluations.
+    pub fn evidence(
+        &self,
+        org: &OrgId,
+        agent: &AgentId,
+        as_of: Timestamp,
+    ) -> Result<AgentEvidence, StoreError> {
+        let (moment, identity) = (self.connection.unchecked_transaction()?, identity_of(org, agent));
+        overview::evidence(&moment, self.orgs.get(org)?, identity, agent.clone(), as_of, &Patience::ENDLESS)
     }
 
     /// The overview of an organization on a day.

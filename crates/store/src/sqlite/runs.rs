@@ -4,7 +4,7 @@ use renown_core::ids::{OrgId, RunId, SpecId, Workspace};
 use renown_core::scorecard::{Axes, BASELINE_RUNS, Baseline, Outcome, Report, Resources, Stages};
 use renown_core::time::Timestamp;
 use renown_core::units::Whole;
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::Sqlite;
 use super::orgs::OrgKey;
@@ -60,6 +60,14 @@ pub(super) fn run(row: &Row<'_>) -> Result<Run, StoreError> {
         digest: row.get(20)?,
         scored: scored(row)?,
     })
+}
+
+/// The score of the last run of an agent that has one.
+pub(super) fn last_score(connection: &Connection, agent: i64) -> Result<Option<u8>, StoreError> {
+    let mut select = connection.prepare_cached(
+        "SELECT score FROM agent_run_scores WHERE agent = ?1 AND score IS NOT NULL ORDER BY run DESC LIMIT 1",
+    )?;
+    Ok(select.query_row([agent], |row| row.get(0)).optional()?)
 }
 
 pub(super) fn whole_of(number: u64) -> Result<Whole, StoreError> {

@@ -3,7 +3,7 @@
 use renown_core::time::Day;
 use renown_core::units::Micros;
 use renown_store::sqlite::{Reader, Sqlite};
-use renown_store::{AdminStore, DayStore, NewEvaluation, Retention, Steps, Store};
+use renown_store::{AdminStore, NewEvaluation, PageStore, Retention, Steps, Store};
 use rusqlite::Connection;
 
 use crate::support::{

@@ -3,7 +3,7 @@
 use renown_core::ids::AgentId;
 use renown_core::time::Day;
 use renown_store::days::{DaySums, Last};
-use renown_store::{AgentDays, Change, OrgOverview, Seq};
+use renown_store::{AgentDays, AgentEvidence, Change, OrgOverview, Seq};
 
 use super::{Subject, Walk};
 use crate::support::{at, wait};
@@ -24,6 +24,15 @@ impl<S: Subject> Walk<S> {
             Ok(days.iter().map(plain).collect::<Vec<_>>())
         });
         self.both(|store| wait(store.earliest(&org, &agent)));
+        let as_of = at(self.clock);
+        self.both(|store| {
+            let found = wait(store.evidence_of_agents(&org, others.clone(), as_of))?;
+            let shown = |AgentEvidence { session, tier, identity }| {
+                let session = session.map(|session| (session.id, session.began_at, session.closed_at));
+                (session, tier, identity.map(|windows| windows.breakdown().standing(as_of)))
+            };
+            Ok(found.into_iter().map(shown).collect::<Vec<_>>())
+        });
     }
 
     /// The overview of an organization.
