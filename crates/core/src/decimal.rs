@@ -99,7 +99,7 @@ impl<const PLACES: u32> Serialize for Decimal<PLACES> {
 /// `numerator / denominator` as a decimal, rounded half up on the exact fraction.
 ///
 /// The whole part and the rest are scaled apart, so that a large numerator does not overflow.
-pub(crate) fn ratio<const PLACES: u32>(numerator: u128, denominator: u128) -> Decimal<PLACES> {
+pub fn ratio<const PLACES: u32>(numerator: u128, denominator: u128) -> Decimal<PLACES> {
     assert!(denominator > 0, "a ratio needs a denominator");
     let one = Decimal::<PLACES>::ONE.unsigned_abs();
     let units = numerator / denominator * one + round_half_up(numerator % denominator * one, denominator);

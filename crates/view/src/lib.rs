@@ -1,0 +1,28 @@
+//! Read models: one type for each answer that Renown gives. The API, the command line and the pages show the same one.
+//!
+//! ```text
+//! store ──►  what is known  ──►  view: names, units, rounding, order  ──►  JSON, tables, pages
+//! ```
+//!
+//! | module | shows |
+//! |---|---|
+//! | [`agents`] | one row per agent, over all its evidence |
+//! | [`breakdown`] | what failed, by gate and tool, and how long evaluations took |
+//! | [`overview`] | what an organization looks at first |
+//! | [`days`] | the days of an agent, for charts |
+//! | [`shared`] | small shapes that several of them have |
+//!
+//! Every type serializes itself and describes its shape for the OpenAPI document, so the two cannot differ.
+//!
+//! What is deliberately absent: reading a store, a clock, and any formula. Scores come from `renown-core`.
+
+pub mod agents;
+pub mod breakdown;
+pub mod days;
+pub mod overview;
+pub mod shared;
+
+pub use agents::{AgentRow, AgentsPage, SessionBrief};
+pub use breakdown::AgentBreakdown;
+pub use days::DayPoint;
+pub use overview::Overview;

@@ -1,0 +1,217 @@
+//! What an organization looks at first: totals, changes of scores with their cause, failing gates, and the ranking.
+
+use std::collections::BTreeMap;
+
+use renown_core::decimal::Decimal;
+use renown_core::ids::AgentId;
+use renown_core::time::Day;
+use renown_store::days::DayCounts;
+use renown_store::{Change, GateFailures, OrgOverview};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::agents::AgentRow;
+use crate::shared::{average_ms, share};
+
+/// How many days a week has.
+const WEEK_DAYS: u32 = 7;
+
+/// The overview of an organization.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct Overview {
+    /// The UTC day that it is about.
+    #[schema(value_type = String, format = Date)]
+    pub day: Day,
+    /// How many agents there are.
+    pub agents: u64,
+    /// That day.
+    pub today: Totals,
+    /// That day and the six before it.
+    pub week: Totals,
+    /// The days with an evaluation of the last 30, the oldest first.
+    pub days: Vec<DayTotals>,
+    /// The largest falls of that day, at most 5. Agents that were calibrating when it began are left out.
+    pub falls: Vec<ChangeRow>,
+    /// The largest rises of that day, at most 5.
+    pub rises: Vec<ChangeRow>,
+    /// The gates that failed on that day, the most often first.
+    pub failing_gates: Vec<FailingGate>,
+    /// The first agents by score, each with its last 30 days.
+    pub ranking: Vec<AgentRow>,
+}
+
+/// What evaluations add up to.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct Totals {
+    /// Evaluations.
+    pub evaluations: u64,
+    /// Those that passed.
+    pub passed: u64,
+    /// The share that passed; null without an evaluation.
+    #[schema(value_type = Option<f64>)]
+    pub pass_rate: Option<Decimal<6>>,
+    /// The average latency; null without an evaluation.
+    #[schema(value_type = Option<f64>)]
+    pub avg_latency_ms: Option<Decimal<3>>,
+}
+
+impl Totals {
+    fn of(counts: &DayCounts) -> Self {
+        Self {
+            evaluations: counts.evaluations,
+            passed: counts.passed,
+            pass_rate: share(counts.passed, counts.evaluations),
+            avg_latency_ms: average_ms(counts.latency_us, counts.evaluations),
+        }
+    }
+
+    /// The sum of the days from one on.
+    fn since(days: &BTreeMap<Day, DayCounts>, from: Day) -> Self {
+        let mut counts = DayCounts::default();
+        days.range(from..).for_each(|(_, day)| counts.add(day));
+        Self::of(&counts)
+    }
+}
+
+/// What the evaluations of one day add up to.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+pub struct DayTotals {
+    /// The UTC day.
+    #[schema(value_type = String, format = Date)]
+    pub day: Day,
+    /// Its totals.
+    #[serde(flatten)]
+    pub totals: Totals,
+}
+
+/// How the score of an agent changed on a day, and why.
+#[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
+#[schema(as = ScoreChange)]
+pub struct ChangeRow {
+    /// Whose score.
+    #[schema(value_type = String)]
+    pub agent_id: AgentId,
+    /// By how many points.
+    pub change: i64,
+    /// The score before the first evaluation of the day.
+    #[schema(maximum = 1000)]
+    pub score_before: u32,
+    /// The score after the last one.
+    #[schema(maximum = 1000)]
+    pub score: u32,
+    /// Evaluations of the day.
+    pub evaluations: u64,
+    /// Those that failed.
+    pub failed: u64,
+    /// The gate that failed most often; null if none did.
+    #[schema(value_type = Option<String>)]
+    pub gate: Option<Box<str>>,
+    /// The cause in one sentence.
+    pub cause: String,
+}
+
+impl ChangeRow {
+    fn of(change: Change) -> Self {
+        let points = change.points();
+        let counts = change.sums.counts;
+        let failed = counts.evaluations.saturating_sub(counts.passed);
+        Self {
+            cause: cause(points, &counts, change.worst_gate.as_ref()),
+            agent_id: change.agent,
+            change: points,
+            score_before: change.sums.score_before.unwrap_or_default(),
+            score: change.sums.last.score,
+            evaluations: counts.evaluations,
+            failed,
+            gate: change.worst_gate.map(|(gate, _)| gate),
+        }
+    }
+}
+
+/// Why a score changed, by what the evaluations of the day were like.
+fn cause(points: i64, counts: &DayCounts, worst_gate: Option<&(Box<str>, u64)>) -> String {
+    let DayCounts { evaluations, passed, latency_us, .. } = *counts;
+    let failed = evaluations.saturating_sub(passed);
+    match worst_gate {
+        _ if points >= 0 => format!("{passed} of {evaluations} evaluations passed"),
+        Some((gate, times)) => format!("{gate} failed {times} of {evaluations} evaluations"),
+        None if failed > 0 => format!("{failed} of {evaluations} evaluations failed"),
+        None => {
+            let average = average_ms(latency_us, evaluations).unwrap_or_default();
+            format!("no evaluation failed; they took {average} ms on average")
+        }
+    }
+}
+
+/// A gate that failed on a day.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct FailingGate {
+    /// The gate.
+    #[schema(value_type = String)]
+    pub gate: Box<str>,
+    /// Evaluations that it failed on that day.
+    pub failed: u64,
+    /// On the seven days before.
+    pub failed_before: u64,
+    /// Whether it failed on none of these.
+    pub is_new: bool,
+}
+
+impl From<GateFailures> for FailingGate {
+    fn from(GateFailures { gate, failed, failed_before }: GateFailures) -> Self {
+        Self { gate, failed, failed_before, is_new: failed_before == 0 }
+    }
+}
+
+impl Overview {
+    /// The overview of a day, with the first agents by score.
+    pub fn of(day: Day, found: OrgOverview, ranking: Vec<AgentRow>) -> Self {
+        let OrgOverview { agents, days, rises, falls, gates } = found;
+        let totals = |(day, counts): (&Day, &DayCounts)| DayTotals { day: *day, totals: Totals::of(counts) };
+        Self {
+            day,
+            agents,
+            today: Totals::since(&days, day),
+            week: Totals::since(&days, day.back(WEEK_DAYS - 1)),
+            days: days.iter().map(totals).collect(),
+            falls: falls.into_iter().map(ChangeRow::of).collect(),
+            rises: rises.into_iter().map(ChangeRow::of).collect(),
+            failing_gates: gates.into_iter().map(FailingGate::from).collect(),
+            ranking,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_has_a_cause() {
+        let counts = |passed: u64| DayCounts {
+            evaluations: 40,
+            passed,
+            latency_us: 40 * 180_000,
+            ..DayCounts::default()
+        };
+        let gate = ("pii".into(), 9);
+        for (points, passed, gate, expected) in [
+            (-80, 28, Some(&gate), "pii failed 9 of 40 evaluations"),
+            (-80, 28, None, "12 of 40 evaluations failed"),
+            (-3, 40, None, "no evaluation failed; they took 180.000 ms on average"),
+            (12, 38, Some(&gate), "38 of 40 evaluations passed"),
+        ] {
+            assert_eq!(cause(points, &counts(passed), gate), expected);
+        }
+    }
+
+    #[test]
+    fn a_week_has_seven_days() {
+        let day: Day = "2026-11-15".parse().unwrap();
+        let one = DayCounts { evaluations: 1, ..DayCounts::default() };
+        let days = (0..10).map(|back| (day.back(back), one)).collect();
+        let found = OrgOverview { days, ..OrgOverview::default() };
+        let shown = Overview::of(day, found, Vec::new());
+        assert_eq!((shown.today.evaluations, shown.week.evaluations, shown.days.len()), (1, 7, 10));
+    }
+}
