@@ -41,7 +41,7 @@ pub fn nearest<T>(
     similar.min_by_key(|(changes, _)| *changes).map(|(_, candidate)| candidate)
 }
 
-/// How many characters have to be inserted, removed or changed to make one text of another.
+/// How many characters have to be inserted, removed or changed to make one text of another, in any case.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();
@@ -49,7 +49,7 @@ fn distance(a: &str, b: &str) -> usize {
         let mut diagonal = line;
         let mut left = line + 1;
         for (cell, b) in row.iter_mut().skip(1).zip(&b) {
-            let changed = diagonal + usize::from(a != *b);
+            let changed = diagonal + usize::from(!a.eq_ignore_ascii_case(b));
             diagonal = *cell;
             *cell = changed.min(*cell + 1).min(left + 1);
             left = *cell;
@@ -72,6 +72,7 @@ mod tests {
             ("agent", Some("agent_id")),
             ("agentId", Some("agent_id")),
             ("limits", Some("limit")),
+            ("CURSOR", Some("cursor")),
             ("form", Some("from")),
             ("t", Some("to")),
             ("x", None),

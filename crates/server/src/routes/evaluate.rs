@@ -104,7 +104,7 @@ pub(crate) struct EvaluateReply<'a> {
     reputation: Standing,
     /// Fields of the request that are unknown and were ignored; absent if there are none.
     #[serde(skip_serializing_if = "is_empty")]
-    #[schema(value_type = Option<Vec<String>>)]
+    #[schema(value_type = Vec<String>, required = false)]
     warnings: &'a [String],
 }
 

@@ -119,7 +119,7 @@ pub(crate) struct IngestReply {
     reputation_updates: Vec<Update>,
     /// Fields of the request that are unknown and were ignored; absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schema(value_type = Option<Vec<String>>)]
+    #[schema(value_type = Vec<String>, required = false)]
     warnings: Vec<String>,
 }
 
