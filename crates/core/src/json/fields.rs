@@ -85,8 +85,8 @@ mod tests {
 
     #[test]
     fn fields_tell_absent_once_and_repeated_apart() {
-        let text = r#"{"a":1e999,"b":null,"c":1,"c":2,"c":3,"\u0064":"x","f":0}"#;
         const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
+        let text = r#"{"a":1e999,"b":null,"c":1,"c":2,"c":3,"\u0064":"x","f":0}"#;
         let fields = Fields::read(&mut serde_json::Deserializer::from_str(text), &NAMES).unwrap();
         assert_eq!(fields.get("a"), Given::Once("1e999"));
         assert_eq!(fields.get("b"), Given::Absent);
