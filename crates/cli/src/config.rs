@@ -322,7 +322,7 @@ mod tests {
                 4,
                 "unknown key prices.a.cache, expected one of input, ",
             ),
-            ("lisen = 1\n", 1, "; the nearest is listen"),
+            ("lisen = 1\n", 1, "; did you mean listen?"),
             ("listen = 5\n\n[server]\nport = 1\n", 3, "unknown key server"),
             ("[prices.a]\ninput = \"cheap\"\noutput = 2\n", 2, "invalid type"),
             ("[prices\n", 1, ""),

@@ -1,6 +1,7 @@
 //! Reading evidence from JSON: one function, and errors that say where.
 //!
-//! - Unknown fields are ignored, so that a newer client can talk to an older reader.
+//! - Unknown fields are ignored in files ([`parse`]), so that a newer writer can talk to an older reader. The API refuses
+//!   them ([`parse_strict`]), or reports them where a client of another API may send more ([`parse_noted`]).
 //! - An optional field may be null, which is as good as absent.
 //! - A field of ours given twice is refused: which of the two was meant cannot be known.
 //! - An object is an object: a JSON array in its place, which serde would take, is refused.
@@ -11,21 +12,23 @@
 //! `Fields` is for the one place where bad optional parts are evidence of absence (`scorecard`): it keeps each field
 //! as the text it was written in, to be read one by one.
 
+mod fields;
 mod named;
+mod unknown;
 
-use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 use std::str::Utf8Error;
 
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{Error, IgnoredAny, MapAccess, Visitor};
+use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
-use serde_json::value::RawValue;
 
 use crate::limits;
 
+pub(crate) use fields::{Fields, Given};
 pub(crate) use named::named;
+pub use unknown::{Noted, Strict, UnknownFields};
 
 /// Why a JSON text is no evidence of the wanted kind.
 #[derive(Debug)]
@@ -111,16 +114,28 @@ fn shortened(text: &str, head_chars: usize, tail_chars: usize) -> String {
     shown
 }
 
-/// Reads one input.
+/// Reads one object. Its unknown fields are ignored.
 pub fn parse<'de, T: Deserialize<'de>>(bytes: &'de [u8]) -> Result<T, InputError> {
+    from_bytes::<Object<T>>(bytes).map(|Object(value)| value)
+}
+
+/// Reads one object. An unknown field is an error; objects inside of it are as strict as their types.
+pub fn parse_strict<'de, T: Deserialize<'de>>(bytes: &'de [u8]) -> Result<T, InputError> {
+    from_bytes::<Strict<T>>(bytes).map(|Strict(value)| value)
+}
+
+/// Reads one object, and notes its unknown fields.
+pub fn parse_noted<'de, T: Deserialize<'de>>(bytes: &'de [u8]) -> Result<Noted<T>, InputError> {
+    from_bytes(bytes)
+}
+
+fn from_bytes<'de, T: Deserialize<'de>>(bytes: &'de [u8]) -> Result<T, InputError> {
     let text = std::str::from_utf8(bytes).map_err(|source| {
         let mut good = bytes.split_at(source.valid_up_to()).0.rsplit(|&byte| byte == b'\n');
         let column = 1 + good.next().map_or(0, <[u8]>::len);
         InputError::NotUtf8 { line: 1 + good.count(), column, source }
     })?;
-    from_text::<Object<T>>(text)
-        .map(|Object(value)| value)
-        .map_err(|(path, source)| InputError::Json { path, source })
+    from_text(text).map_err(|(path, source)| InputError::Json { path, source })
 }
 
 /// Reads a JSON text, or says where it stopped and why.
@@ -216,67 +231,6 @@ impl Visitor<'_> for NumberVisitor {
     }
 }
 
-/// Some fields of an object, each as the JSON text it was written in. The others are skipped.
-#[derive(Debug)]
-pub(crate) struct Fields<'a>(Vec<(&'static str, &'a RawValue)>);
-
-/// What an object says about one field.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Given<'a> {
-    /// Nothing, or null.
-    Absent,
-    /// One value, as the JSON text it was written in.
-    Once(&'a str),
-    /// More than one.
-    Repeated,
-}
-
-impl<'a> Fields<'a> {
-    /// Reads the fields of these names.
-    pub(crate) fn read<D: Deserializer<'a>>(
-        deserializer: D,
-        names: &[&'static str],
-    ) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(FieldsVisitor(names))
-    }
-
-    pub(crate) fn get(&self, name: &str) -> Given<'a> {
-        let mut values = self.0.iter().filter(|(known, _)| *known == name).map(|(_, value)| value.get());
-        match (values.next(), values.next()) {
-            (_, Some(_)) => Given::Repeated,
-            (None | Some("null"), None) => Given::Absent,
-            (Some(text), None) => Given::Once(text),
-        }
-    }
-}
-
-struct FieldsVisitor<'n>(&'n [&'static str]);
-
-impl<'de> Visitor<'de> for FieldsVisitor<'_> {
-    type Value = Fields<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields<'de>, A::Error> {
-        let mut fields: Vec<(&'static str, &'de RawValue)> = Vec::new();
-        while let Some(Name(name)) = map.next_key()? {
-            let known = self.0.iter().copied().find(|known| *known == name);
-            // Two of a name are as good as a thousand: the field is given more than once.
-            match known.filter(|known| fields.iter().filter(|(field, _)| field == known).count() < 2) {
-                Some(known) => fields.push((known, map.next_value()?)),
-                None => drop(map.next_value::<IgnoredAny>()?),
-            }
-        }
-        Ok(Fields(fields))
-    }
-}
-
-/// A key, borrowed where it has no escapes.
-#[derive(Deserialize)]
-struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
-
 /// A refused value as an error repeats it: its beginning, on one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found(Box<str>);
@@ -290,6 +244,10 @@ impl Found {
     /// The same in quotes, for what was a JSON string.
     pub fn quoted(text: &str) -> Self {
         Self(format!("\"{}\"", shortened(text, limits::FOUND_CHARS_MAX, 0)).into())
+    }
+
+    fn as_str(&self) -> &str {
+        &self.0
     }
 }
 
@@ -372,19 +330,6 @@ mod tests {
         assert!(parse::<Outer>(deep.as_bytes()).unwrap().items.is_empty());
         let misplaced = format!(r#"{{"items":{}{}}}"#, "[".repeat(100_000), "]".repeat(100_000));
         assert_eq!(refusal(&misplaced), "items[0]: invalid type: sequence, expected an object");
-    }
-
-    #[test]
-    fn fields_tell_absent_once_and_repeated_apart() {
-        let text = r#"{"a":1e999,"b":null,"c":1,"c":2,"c":3,"\u0064":"x","f":0}"#;
-        let names = ["a", "b", "c", "d", "e"];
-        let fields = Fields::read(&mut serde_json::Deserializer::from_str(text), &names).unwrap();
-        assert_eq!(fields.get("a"), Given::Once("1e999"));
-        assert_eq!(fields.get("b"), Given::Absent);
-        assert_eq!(fields.get("c"), Given::Repeated);
-        assert_eq!(fields.get("d"), Given::Once("\"x\""));
-        assert_eq!(fields.get("e"), Given::Absent);
-        assert_eq!(fields.0.len(), 5, "the third c and f are not kept");
     }
 
     #[test]

@@ -41,5 +41,6 @@ pub mod performance;
 pub mod reputation;
 pub mod scorecard;
 pub mod session_metrics;
+pub mod spelling;
 pub mod time;
 pub mod units;

@@ -93,6 +93,9 @@ pub const INPUT_BYTES_MAX: usize = 64 * 1024 * 1024;
 /// How much of a refused value an error repeats, in characters.
 pub const FOUND_CHARS_MAX: usize = 60;
 
+/// How many unknown fields of one request are named, before the rest is only counted.
+pub const UNKNOWN_FIELDS_MAX: usize = 20;
+
 /// Deepest nesting that gates look into, in objects and arrays, those in strings included.
 pub const GATE_DEPTH_MAX: usize = 128;
 

@@ -117,7 +117,7 @@ pub struct Stages {
 impl Stages {
     /// The stages of a JSON array, or why they are none.
     pub fn of_json(text: &str) -> Result<Self, String> {
-        input::read_stages(text)
+        input::read_stages(text).map(|(stages, _)| stages)
     }
 
     /// Takes one stage that was tried `attempts` times.

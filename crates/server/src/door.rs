@@ -112,8 +112,12 @@ async fn pass(
 }
 
 /// Answers the three routes that are asked most, before the router, whose matching and boxing costs as much as the rest of
-/// such a request. The router has them too: it makes the document and refuses other methods.
+/// such a request. The router has them too: it makes the document and refuses other methods. None of them takes a
+/// parameter, which the router refuses as well.
 async fn hot(api: &Arc<Api>, mut request: Request<Body>) -> Result<Response, Request<Body>> {
+    if request.uri().query().is_some() {
+        return Err(request);
+    }
     let path = request.uri().path();
     let agent = path.strip_prefix("/v1/reputation/").filter(|_| request.method() == Method::GET);
     if let Some(agent) = agent.filter(|agent| agent.bytes().all(|byte| !matches!(byte, b'/' | b'%'))) {

@@ -1,12 +1,25 @@
-//! What stands after the question mark: unknown names are ignored, a name of ours given twice is refused.
+//! What follows the question mark: an unknown name is refused, and so is a known one that is given twice.
+//!
+//! The names that a route takes are those of its `params(…)` in the OpenAPI document. [`check`] runs in front of every
+//! handler under `/v1/`, so that no handler can forget it and no name is taken that is not documented. Routes without a
+//! key (`/health`, `/metrics`, …) and the OTLP receivers are lenient: monitors and exporters append parameters of
+//! their own.
 
+use std::collections::HashMap;
 use std::fmt::Display;
 use std::str::FromStr;
+use std::sync::Arc;
 
-use hyper::Uri;
+use axum::extract::{MatchedPath, Request, State};
+use axum::middleware::Next;
+use axum::response::Response;
+use hyper::{Method, Uri};
 use renown_core::json::Found;
+use renown_core::spelling;
 use renown_core::time::Timestamp;
 use renown_store::{Seq, TimeCursor};
+use utoipa::openapi::path::{Operation, Parameter, ParameterIn};
+use utoipa::openapi::{OpenApi as Document, RefOr};
 
 use crate::error::ApiError;
 
@@ -16,18 +29,92 @@ const LIMIT_MAX: usize = 100;
 /// What a page holds when nobody says how much.
 const LIMIT_DEFAULT: usize = 50;
 
-/// The parameters of a request.
-pub(crate) struct Query(Vec<(String, String)>);
+/// The names of the query parameters of every operation under `/v1/`.
+pub(crate) struct Parameters(HashMap<(String, Method), Arc<[String]>>);
+
+impl Parameters {
+    /// Those of a document.
+    pub(crate) fn of(document: &Document) -> Self {
+        let paths = document.paths.paths.iter().filter(|(path, _)| path.starts_with("/v1/"));
+        let operations = paths.flat_map(|(path, item)| {
+            let methods = [
+                (Method::GET, &item.get),
+                (Method::POST, &item.post),
+                (Method::PUT, &item.put),
+                (Method::PATCH, &item.patch),
+                (Method::DELETE, &item.delete),
+            ];
+            methods.into_iter().filter_map(move |(method, operation)| {
+                Some(((path.clone(), method), names(operation.as_ref()?)))
+            })
+        });
+        Self(operations.collect())
+    }
+
+    /// Those of the operation that a request is for.
+    fn of_request(&self, request: &Request) -> Option<&Arc<[String]>> {
+        let path = request.extensions().get::<MatchedPath>()?.as_str().to_owned();
+        // The router answers HEAD with what answers GET.
+        let method = if request.method() == Method::HEAD { &Method::GET } else { request.method() };
+        self.0.get(&(path, method.clone()))
+    }
+}
+
+fn names(operation: &Operation) -> Arc<[String]> {
+    let name = |parameter: &RefOr<Parameter>| match parameter {
+        RefOr::T(parameter) if matches!(parameter.parameter_in, ParameterIn::Query) => {
+            Some(parameter.name.clone())
+        }
+        // No route shares a parameter by reference.
+        RefOr::T(_) | RefOr::Ref(_) => None,
+    };
+    let mut names: Vec<String> = operation.parameters.iter().flatten().filter_map(name).collect();
+    names.sort_unstable();
+    names.into()
+}
+
+/// Refuses a request with an unknown parameter, and hands its [`Query`] to the handler.
+pub(crate) async fn check(
+    State(parameters): State<Arc<Parameters>>,
+    mut request: Request,
+    next: Next,
+) -> Result<Response, ApiError> {
+    if let Some(known) = parameters.of_request(&request) {
+        let query = Query::of(request.uri(), known)?;
+        request.extensions_mut().insert(query);
+    }
+    Ok(next.run(request).await)
+}
+
+/// The parameters of a request, all of them known to its route.
+#[derive(Clone)]
+pub(crate) struct Query {
+    sent: Vec<(String, String)>,
+    known: Arc<[String]>,
+}
 
 impl Query {
-    pub(crate) fn of(uri: &Uri) -> Self {
+    fn of(uri: &Uri, known: &Arc<[String]>) -> Result<Self, ApiError> {
         let pairs = form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes());
-        Self(pairs.into_owned().collect())
+        let sent: Vec<(String, String)> = pairs.into_owned().collect();
+        if let Some((name, _)) = sent.iter().find(|(name, _)| !known.contains(name)) {
+            let known: Vec<&str> = known.iter().map(String::as_str).collect();
+            let found = if name.is_empty() { Found::quoted(name) } else { Found::new(name) };
+            return Err(ApiError::invalid(format!(
+                "{found}: {}",
+                spelling::unknown("parameter", name, &known)
+            )));
+        }
+        Ok(Self { sent, known: Arc::clone(known) })
     }
 
     /// The text of a parameter.
     pub(crate) fn text(&self, name: &str) -> Result<Option<&str>, ApiError> {
-        let mut found = self.0.iter().filter(|(known, _)| known == name);
+        debug_assert!(
+            self.known.iter().any(|known| known == name),
+            "{name} is not documented for this route"
+        );
+        let mut found = self.sent.iter().filter(|(sent, _)| sent == name);
         match (found.next(), found.next()) {
             (first, None) => Ok(first.map(|(_, value)| value.as_str())),
             (_, Some(_)) => Err(ApiError::invalid(format!("{name}: given twice, expected once"))),
@@ -113,6 +200,32 @@ pub(crate) fn time_cursor(text: &str) -> Option<TimeCursor> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_unknown_parameter_is_refused_with_the_nearest_one() {
+        let refusal = |query: &str, known: &[&str]| {
+            let uri = format!("/v1/runs?{query}").parse().unwrap();
+            let known = known.iter().map(|name| (*name).to_owned()).collect();
+            Query::of(&uri, &known).err().map(|error| error.text().to_owned())
+        };
+        let known = ["agent_id", "cursor", "limit"];
+        for (query, expected) in [
+            (
+                "agent=x",
+                "agent: unknown parameter, expected one of agent_id, cursor, limit; did you mean agent_id?",
+            ),
+            ("limit=1&colo%0Aur=x", "colo\\nur: unknown parameter, expected one of agent_id, cursor, limit"),
+            ("=1", "\"\": unknown parameter, expected one of agent_id, cursor, limit"),
+        ] {
+            assert_eq!(refusal(query, &known).as_deref(), Some(expected));
+        }
+        assert_eq!(refusal("_=1", &[]).as_deref(), Some("_: unknown parameter, expected none"));
+        for query in ["", "&", "limit=1&agent%5Fid=x"] {
+            assert_eq!(refusal(query, &known), None, "{query}");
+        }
+        let long = refusal(&"x".repeat(60_000), &known).unwrap();
+        assert!(long.len() < 300, "{long}");
+    }
 
     #[test]
     fn a_cursor_comes_back_as_it_went() {

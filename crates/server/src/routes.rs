@@ -19,7 +19,7 @@ pub(crate) mod stream;
 
 use std::sync::Arc;
 
-use axum::Router;
+use axum::{Router, middleware};
 use utoipa::openapi::OpenApi as Document;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa::{IntoResponses, Modify, OpenApi};
@@ -29,6 +29,7 @@ use utoipa_axum::routes;
 use crate::api::Api;
 use crate::door;
 use crate::error::ErrorBody;
+use crate::query::{self, Parameters};
 
 /// What every route under `/v1` may refuse.
 #[derive(IntoResponses)]
@@ -82,7 +83,8 @@ pub(crate) enum Refused {
         description = "Tells whether an AI agent's work can be trusted. Send outputs or verdicts, read reputations.\n\n\
             Every route under `/v1` takes `Authorization: Bearer <key>`. A 2xx on a write means: durable, counted exactly once, \
             visible to every read that starts after it. Every reply has an `X-Request-Id`. Times are RFC 3339 in UTC; a time that \
-            is sent may also be whole milliseconds after 1970. Unknown fields are ignored, a known one given twice is refused. \
+            is sent may also be whole milliseconds after 1970. Unknown query parameters and unknown fields are refused, and so is a \
+            known one given twice; `/v1/evaluate`, `/v1/ingest` and `/v1/runs` ignore unknown fields and name them in `warnings`. \
             Every POST takes an `Idempotency-Key` of 1 to 200 characters: a retry within 24 hours returns the first reply.",
         license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0"),
     ),
@@ -150,8 +152,13 @@ fn described() -> OpenApiRouter<Arc<Api>> {
 
 /// The routes of a server.
 pub(crate) fn router(api: &Arc<Api>) -> Router {
-    let (router, _) = described().split_for_parts();
-    router.fallback(door::no_route).method_not_allowed_fallback(door::no_method).with_state(Arc::clone(api))
+    let (router, document) = described().split_for_parts();
+    let parameters = Arc::new(Parameters::of(&document));
+    router
+        .route_layer(middleware::from_fn_with_state(parameters, query::check))
+        .fallback(door::no_route)
+        .method_not_allowed_fallback(door::no_method)
+        .with_state(Arc::clone(api))
 }
 
 /// The OpenAPI document.

@@ -127,6 +127,8 @@ export interface EvaluateReply {
   total_latency_ms: number;
   /** The agent's reputation right after this evaluation. */
   reputation: ReputationReply;
+  /** Fields of the request that are unknown and were ignored; absent if there are none. */
+  warnings?: Array<string>;
 }
 
 /** What is to be judged. */
@@ -305,6 +307,8 @@ export interface IngestReply {
   duplicates: number;
   /** The reputation of each agent that was named, after all of them. */
   reputation_updates: Array<ReputationUpdate>;
+  /** Fields of the request that are unknown and were ignored; absent if there are none. */
+  warnings?: Array<string>;
 }
 
 /** Verdicts that were made elsewhere. */
@@ -641,7 +645,10 @@ export interface RunReply {
   formula_version: string;
   /** Axes that could not be computed and are 50. */
   defaulted: Array<string>;
-  /** Parts of what was sent that were impossible and count as absent. */
+  /**
+   * Parts of what was sent that do not count: impossible ones, which are as good as absent, and
+   * unknown fields.
+   */
   warnings: Array<string>;
   scored_at: string;
   outcome: RunOutcome;
@@ -720,7 +727,10 @@ export interface ScoreReply {
   formula_version: string;
   /** Axes that could not be computed and are 50. */
   defaulted: Array<string>;
-  /** Parts of what was sent that were impossible and count as absent. */
+  /**
+   * Parts of what was sent that do not count: impossible ones, which are as good as absent, and
+   * unknown fields.
+   */
   warnings: Array<string>;
   scored_at: string;
   axes?: RunAxes | null;
@@ -1248,7 +1258,7 @@ export class Client extends Http {
    * Score a run.
    *
    * A run is never refused for missing or odd data: what is impossible counts as absent and is
-   * named in `warnings`. Only `agent_id` and `outcome` have to be right.
+   * named in `warnings`, and so are unknown fields. Only `agent_id` and `outcome` have to be right.
    */
   submitRun(body: RunRequest, options: PostOptions = {}): Promise<ScoreReply> {
     return this.send({ method: "POST", path: "/v1/runs", body }, options);

@@ -5,6 +5,7 @@
 use std::ops::Range;
 
 use renown_core::json::Found;
+use renown_core::spelling;
 use toml::de::{DeTable, DeValue};
 
 /// Every key that is read; `*` stands for any name, and what is below a key that ends in `.**` is read elsewhere.
@@ -89,50 +90,26 @@ fn said(path: &[&str]) -> String {
     let mut expected: Vec<&str> = beside.filter_map(|known| known.split('.').nth(above.len())).collect();
     expected.dedup();
     let (name, expected) = (Found::new(&path.join(".")), expected.join(", "));
-    let nearest = nearest(path).map(|nearest| format!("; the nearest is {nearest}")).unwrap_or_default();
-    format!("unknown key {name}, expected one of {expected}{nearest}")
+    let hint = spelling::hint(nearest(path).as_deref());
+    format!("unknown key {name}, expected one of {expected}{hint}")
 }
 
 /// The known key that is most like one, whether it is misspelt or at the wrong place.
 fn nearest(path: &[&str]) -> Option<String> {
     let last = path.last()?;
-    let candidates = KNOWN.iter().map(|known| {
-        let parts: Vec<&str> = known.split('.').filter(|part| *part != "**").collect();
-        let name = parts.last().copied().unwrap_or_default();
-        let elsewhere = parts.len() != path.len();
-        ((distance(last, name), elsewhere), parts, name)
-    });
-    let ((changes, _), parts, name) = candidates.min_by_key(|(rank, ..)| *rank)?;
-    // More changes than that make another word.
-    let similar = changes <= name.chars().count() / 3 + 1;
+    let parts_of = |known: &&'static str| known.split('.').filter(|part| *part != "**").collect::<Vec<_>>();
+    // Of keys that are as similar, those of the same depth come first.
+    let (beside, elsewhere): (Vec<_>, Vec<_>) =
+        KNOWN.iter().map(parts_of).partition(|parts| parts.len() == path.len());
+    let candidates = beside.into_iter().chain(elsewhere);
+    let parts = spelling::nearest(last, candidates, |parts| parts.last().copied().unwrap_or_default())?;
     // A name that anything can have is the one that was written, or an example of one.
     let written = |(place, part): (usize, &&str)| match (*part, path.get(place)) {
         ("*", Some(key)) if parts.len() == path.len() => (*key).to_owned(),
         ("*", _) => "\"MODEL\"".to_owned(),
         (part, _) => part.to_owned(),
     };
-    let path = parts.iter().enumerate().map(written).collect::<Vec<_>>().join(".");
-    similar.then_some(path)
-}
-
-/// How many characters have to be put in, taken out or changed to make one text of another.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (line, a) in a.chars().enumerate() {
-        let mut diagonal = line;
-        let mut left = line + 1;
-        for (cell, b) in row.iter_mut().skip(1).zip(&b) {
-            let changed = diagonal + usize::from(a != *b);
-            diagonal = *cell;
-            *cell = changed.min(*cell + 1).min(left + 1);
-            left = *cell;
-        }
-        if let Some(first) = row.first_mut() {
-            *first = line + 1;
-        }
-    }
-    row.last().copied().unwrap_or_default()
+    Some(parts.iter().enumerate().map(written).collect::<Vec<_>>().join("."))
 }
 
 #[cfg(test)]
@@ -182,7 +159,7 @@ mod tests {
             let written = key.rsplit('.').next().unwrap();
             assert_eq!(text.get(span).unwrap().trim_matches('"'), written, "{text}");
             assert!(said.starts_with(&format!("unknown key {key}, expected one of ")), "{said}");
-            let named = said.split_once("; the nearest is ").map(|(_, nearest)| nearest);
+            let named = said.split_once("; did you mean ").map(|(_, nearest)| nearest.trim_end_matches('?'));
             assert_eq!(named, nearest, "{said}");
         }
         let said = |text: &str| find(text).unwrap().1;
@@ -194,19 +171,5 @@ mod tests {
         );
         assert!(said("limits.x = 1").contains("one of requests_per_minute, ingest_per_minute"));
         assert!(said(&format!("{} = 1", "k".repeat(100_000))).len() < 300);
-    }
-
-    #[test]
-    fn the_distance_of_two_words() {
-        for (a, b, changes) in [
-            ("", "", 0),
-            ("", "abc", 3),
-            ("abc", "", 3),
-            ("abc", "abc", 0),
-            ("kitten", "sitting", 3),
-            ("é", "e", 1),
-        ] {
-            assert_eq!(distance(a, b), changes, "{a} {b}");
-        }
     }
 }

@@ -7,19 +7,16 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::{Baseline, Outcome, Report, Resources, Scorecard, Stages};
 use crate::explain::Explanation;
-use crate::json::{self, Fields, Found, Given, Object, or_default};
+use crate::json::{self, Fields, Found, Given, Noted, UnknownFields, or_default};
 use crate::units::Whole;
 
-/// A part of a report that was impossible and counts as absent: `wall_ms: -5 is negative`.
+/// A part of a report that does not count: impossible, as in `wall_ms: -5 is negative`, or unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Warning {
-    field: &'static str,
-    problem: String,
-}
+pub struct Warning(pub(super) String);
 
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.field, self.problem)
+        f.write_str(&self.0)
     }
 }
 
@@ -61,7 +58,7 @@ impl<'de> Deserialize<'de> for Input {
         let fields = Fields::read(deserializer, &FIELDS)?;
         let outcome = outcome(&fields).map_err(serde::de::Error::custom)?;
         let mut reader = Reader::default();
-        let stages = reader.read(&fields, "stages", read_stages);
+        let stages = reader.read(&fields, "stages", read_stages).map(|(stages, _)| stages);
         let wall_ms = reader.whole(&fields, "wall_ms");
         let baseline = reader.read(&fields, "baseline_wall_ms", read_baseline).unwrap_or_default();
         let report = Report { outcome, stages, wall_ms, resources: reader.resources(&fields) };
@@ -85,6 +82,8 @@ pub(super) fn outcome(fields: &Fields<'_>) -> Result<Outcome, String> {
 #[derive(Default)]
 pub(super) struct Reader {
     pub(super) warnings: Vec<Warning>,
+    /// Fields inside of the parts that nobody knows.
+    pub(super) unknown: UnknownFields,
 }
 
 impl Reader {
@@ -102,7 +101,7 @@ impl Reader {
                 Err(problem) => problem,
             },
         };
-        self.warnings.push(Warning { field, problem });
+        self.warnings.push(Warning(format!("{field}: {problem}")));
         None
     }
 
@@ -112,6 +111,7 @@ impl Reader {
 
     pub(super) fn resources(&mut self, fields: &Fields<'_>) -> Resources {
         let Some(parts) = self.read(fields, "resources", read_resources) else { return Resources::default() };
+        self.unknown.add("resources.", &parts.unknown);
         let [memory_peak_bytes, memory_limit_bytes, cpu_periods, cpu_throttled_periods, cpu_throttled_ms] =
             RESOURCE_FIELDS.map(|field| self.whole(&parts, field));
         Resources {
@@ -162,13 +162,14 @@ impl<'de> Deserialize<'de> for Attempts {
     }
 }
 
-pub(super) fn read_stages(text: &str) -> Result<Stages, String> {
-    let stages: Vec<Object<Stage<'_>>> = read_array(text)?;
-    let mut counted = Stages::default();
-    for Object(stage) in stages {
-        counted.add(stage.passed, stage.attempts.0);
+pub(super) fn read_stages(text: &str) -> Result<(Stages, UnknownFields), String> {
+    let stages: Vec<Noted<Stage<'_>>> = read_array(text)?;
+    let (mut counted, mut unknown) = (Stages::default(), UnknownFields::default());
+    for (index, stage) in stages.iter().enumerate() {
+        counted.add(stage.value.passed, stage.value.attempts.0);
+        unknown.add(format_args!("stages[{index}]."), &stage.unknown);
     }
-    Ok(counted)
+    Ok((counted, unknown))
 }
 
 /// Reads an array, and says which of its items is malformed and why.

@@ -1,7 +1,8 @@
 //! A run as a platform submits it: what is scored, and who did it where.
 //!
 //! Only `agent_id` and `outcome` can refuse a run. Everything else that is impossible counts as absent and is named in the
-//! warnings, as in the report itself: a run that happened is evidence, however badly it is described.
+//! warnings, as in the report itself: a run that happened is evidence, however badly it is described. Unknown fields are
+//! named there too, after what is impossible.
 
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
@@ -41,7 +42,7 @@ pub struct Submission {
     pub pull_request: Option<String>,
     /// Whatever else the platform wants to keep with it, as a JSON object.
     pub attributes: Option<String>,
-    /// What was impossible.
+    /// What was impossible, and what is unknown.
     pub warnings: Vec<Warning>,
 }
 
@@ -72,7 +73,8 @@ impl<'de> Deserialize<'de> for Submission {
         let spec = reader.read(&fields, "spec_id", id);
         let stages = reader.read(&fields, "stages", |text| {
             let kept = shallow(at_most(text, limits::RUN_STAGES_BYTES_MAX)?)?.to_owned();
-            Ok((read_stages(text)?, kept))
+            let (counted, unknown) = read_stages(text)?;
+            Ok((counted, kept, unknown))
         });
         let wall_ms = reader.whole(&fields, "wall_ms");
         let resources = reader.resources(&fields);
@@ -81,9 +83,17 @@ impl<'de> Deserialize<'de> for Submission {
         let branch = reader.read(&fields, "branch", |text| short(text, limits::BRANCH_CHARS_MAX));
         let pull_request = reader.read(&fields, "pull_request", address);
         let attributes = reader.read(&fields, "attributes", object);
-        let (counted, stages) = stages.unzip();
+        let mut unknown = fields.unknown;
+        let (counted, stages) = stages
+            .map(|(counted, stages, inside)| {
+                unknown.add("", &inside);
+                (counted, stages)
+            })
+            .unzip();
+        unknown.add("", &reader.unknown);
         let report = Report { outcome, stages: counted, wall_ms, resources };
-        let warnings = reader.warnings;
+        let mut warnings = reader.warnings;
+        warnings.extend(unknown.into_warnings().into_iter().map(Warning));
         Ok(Self {
             agent,
             run,
@@ -286,11 +296,31 @@ mod tests {
             "started_at":"2026-11-15T12:00:00Z","finished_at":1794744005000,"branch":"feat/x",
             "pull_request":"https://example.com/pull/1","attributes":{"model":"m"},"colour":"red""#,
         );
-        assert_eq!(found.warnings, []);
+        let warnings: Vec<String> = found.warnings.iter().map(ToString::to_string).collect();
+        assert_eq!(warnings, ["colour: unknown field, ignored"]);
         assert_eq!(found.run.as_ref().map(RunId::as_str), Some("r1"));
         assert_eq!(found.stages.as_deref(), Some(r#"[{"name":"lint","passed":true}]"#));
         assert_eq!(found.finished_at.unwrap().nanos() - found.started_at.unwrap().nanos(), 5_000_000_000);
         assert_eq!(found.attributes.as_deref(), Some(r#"{"model":"m"}"#));
         assert_eq!(found.branch.as_deref(), Some("feat/x"));
+    }
+
+    #[test]
+    fn unknown_fields_are_named_after_what_is_impossible() {
+        let found = submission(
+            r#","wall":5,"wall_ms":-5,"resources":{"memory_peak":1,"cpu_periods":2},
+            "stages":[{"name":"a","passed":true},{"name":"b","passed":true,"attempt":2}],"attributes":{"free":1}"#,
+        );
+        let warnings: Vec<String> = found.warnings.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            warnings,
+            [
+                "wall_ms: -5 is negative",
+                "wall: unknown field, ignored; did you mean wall_ms?",
+                "stages[1].attempt: unknown field, ignored; did you mean attempts?",
+                "resources.memory_peak: unknown field, ignored; did you mean memory_peak_bytes?",
+            ]
+        );
+        assert!(found.report.stages.is_some() && found.stages.is_some());
     }
 }

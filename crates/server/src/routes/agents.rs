@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::{Extension, State};
 use axum::response::Response;
-use hyper::{HeaderMap, StatusCode, Uri};
+use hyper::{HeaderMap, StatusCode};
 use renown_core::identity::identity_of;
 use renown_core::ids::{AgentId, IdentityId, OrgId};
 use renown_core::json;
@@ -116,9 +116,8 @@ fn cursor_of(text: &str) -> Option<AgentCursor> {
 pub(crate) async fn list(
     State(api): State<Arc<Api>>,
     Extension(caller): Extension<Arc<Caller>>,
-    uri: Uri,
+    Extension(query): Extension<Query>,
 ) -> Result<Response, ApiError> {
-    let query = Query::of(&uri);
     let sort = match query.text("sort")? {
         None | Some("last_seen") => AgentSort::LastSeen,
         Some("score") => AgentSort::Score,
@@ -139,6 +138,7 @@ pub(crate) async fn list(
 
 /// An agent that is to be known.
 #[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 #[schema(as = AddAgentRequest)]
 pub(crate) struct AddRequest {
     #[schema(value_type = AgentName)]
@@ -181,7 +181,7 @@ pub(crate) async fn add(
         Begun::Replay(saved) => return Ok(once::replay(saved)),
         Begun::Fresh(body, ticket) => (body, ticket),
     };
-    let AddRequest { agent_id } = json::parse(&body)?;
+    let AddRequest { agent_id } = json::parse_strict(&body)?;
     let added = AddReply { identity_id: identity_of(&caller.org, &agent_id), agent_id: agent_id.clone() };
     let body = serde_json::to_vec(&added).unwrap_or_default();
     let status = |new: bool| if new { StatusCode::CREATED } else { StatusCode::OK };

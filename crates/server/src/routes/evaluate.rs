@@ -10,7 +10,7 @@ use hyper::{HeaderMap, StatusCode};
 use renown_clock::MachineClock;
 use renown_core::gates::{Context, Tmax, Verdict};
 use renown_core::ids::{AgentId, EvaluationId, ToolName};
-use renown_core::json::{self, Found};
+use renown_core::json::{self, Found, Noted};
 use renown_core::reputation::Standing;
 use renown_core::units::{Micros, Whole};
 use renown_store::{NewEvaluation, Outcome};
@@ -102,6 +102,15 @@ pub(crate) struct EvaluateReply<'a> {
     /// The agent's reputation right after this evaluation.
     #[schema(value_type = ReputationReply)]
     reputation: Standing,
+    /// Fields of the request that are unknown and were ignored; absent if there are none.
+    #[serde(skip_serializing_if = "is_empty")]
+    #[schema(value_type = Vec<String>, required = false)]
+    warnings: &'a [String],
+}
+
+/// A slice behind the reference that serde hands over.
+fn is_empty(warnings: &&[String]) -> bool {
+    warnings.is_empty()
 }
 
 /// The short form of a reputation.
@@ -148,7 +157,7 @@ pub(crate) async fn evaluate(
         Begun::Replay(saved) => return Ok(once::replay(saved)),
         Begun::Fresh(body, ticket) => (body, ticket),
     };
-    let request: EvaluateRequest<'_> = json::parse(&body)?;
+    let Noted { value: request, unknown } = json::parse_noted::<EvaluateRequest<'_>>(&body)?;
     let tmax = request.tmax_ms.zip(request.started_at).map(|(tmax_ms, started_at)| Tmax {
         tmax_ms: tmax_ms.0,
         started_at_ms: started_at.0,
@@ -171,6 +180,7 @@ pub(crate) async fn evaluate(
         passed: verdict.passed,
         gates: Arc::clone(&gates),
         total: verdict.total,
+        warnings: unknown.into_warnings(),
     };
     let evaluation = NewEvaluation {
         agent: request.agent_id.clone(),
@@ -214,6 +224,7 @@ struct Judged {
     passed: bool,
     gates: Arc<str>,
     total: Micros,
+    warnings: Vec<String>,
 }
 
 impl Judged {
@@ -221,8 +232,15 @@ impl Judged {
     fn reply(&self, outcome: &Outcome) -> Vec<u8> {
         let reply = |id, passed, gates, total, reputation| {
             let gates = serde_json::from_str(gates).unwrap_or(RawValue::NULL);
-            let reply =
-                EvaluateReply { evaluation_id: id, passed, gates, total_latency_ms: total, reputation };
+            let warnings = &self.warnings;
+            let reply = EvaluateReply {
+                evaluation_id: id,
+                passed,
+                gates,
+                total_latency_ms: total,
+                reputation,
+                warnings,
+            };
             serde_json::to_vec(&reply).unwrap_or_default()
         };
         match outcome {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::{Extension, State};
 use axum::response::Response;
-use hyper::{StatusCode, Uri};
+use hyper::StatusCode;
 use renown_core::ids::{AgentId, EvaluationId, ToolName};
 use renown_core::time::Timestamp;
 use renown_core::units::Micros;
@@ -112,9 +112,8 @@ fn cursor_of(text: &str) -> Option<Seq> {
 pub(crate) async fn events(
     State(api): State<Arc<Api>>,
     Extension(caller): Extension<Arc<Caller>>,
-    uri: Uri,
+    Extension(query): Extension<Query>,
 ) -> Result<Response, ApiError> {
-    let query = Query::of(&uri);
     let limit = query.limit()?;
     let offset = query.number("offset", 0..=OFFSET_MAX)?.unwrap_or(0);
     let page = api.store.events(

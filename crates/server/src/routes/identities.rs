@@ -5,10 +5,10 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::{Extension, State};
 use axum::response::Response;
-use hyper::{HeaderMap, StatusCode, Uri};
+use hyper::{HeaderMap, StatusCode};
 use renown_core::identity::{Event, ScoreDelta, Standing, bridge_id, identity_of};
 use renown_core::ids::{IdentityId, OrgId};
-use renown_core::json::{self, Object};
+use renown_core::json::{self, Strict};
 use renown_core::limits::{REPUTATION_EVENT_DAYS_MAX, REPUTATION_EVENTS_MAX};
 use renown_core::time::Timestamp;
 use renown_core::units::Unit;
@@ -30,14 +30,16 @@ const DAY_MS: i64 = 86_400_000;
 
 /// Events about identities.
 #[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct ReputationEventsRequest {
     /// 1 to 1000 events.
     #[schema(value_type = Vec<ReputationEventRequest>, min_items = 1, max_items = 1000)]
-    events: Vec<Object<Event>>,
+    events: Vec<Strict<Event>>,
 }
 
 /// An event about an identity.
 #[derive(ToSchema)]
+#[serde(deny_unknown_fields)]
 #[expect(dead_code, reason = "only its shape is read, for the document")]
 pub(crate) struct ReputationEventRequest {
     /// Its own id: an event counts once however often it is sent, and the first copy stands.
@@ -119,7 +121,7 @@ pub(crate) async fn add(
         Begun::Replay(saved) => return Ok(once::replay(saved)),
         Begun::Fresh(body, ticket) => (body, ticket),
     };
-    let ReputationEventsRequest { events } = json::parse(&body)?;
+    let ReputationEventsRequest { events } = json::parse_strict(&body)?;
     let events = check(&caller.org, events, api.now()?)?;
     let once = ticket.once::<Recorded>(|| Box::new(|recorded| (202, rendered(*recorded))));
     let recorded = api.store.add_reputation_events(&caller.org, events, once).await?;
@@ -144,7 +146,7 @@ fn rendered(Recorded { accepted, duplicates, .. }: Recorded) -> Vec<u8> {
 /// The events of a batch, if each of them may be counted.
 fn check(
     org: &OrgId,
-    events: Vec<Object<Event>>,
+    events: Vec<Strict<Event>>,
     now: Timestamp,
 ) -> Result<Vec<NewReputationEvent>, ApiError> {
     if !(1..=REPUTATION_EVENTS_MAX).contains(&events.len()) {
@@ -155,7 +157,7 @@ fn check(
     }
     let bound = |days: i64| Timestamp::from_millis(now.millis() + days * DAY_MS).unwrap_or(now);
     let (earliest, latest) = (bound(-REPUTATION_EVENT_DAYS_MAX), bound(1));
-    let event = |(index, Object(event)): (usize, Object<Event>)| {
+    let event = |(index, Strict(event)): (usize, Strict<Event>)| {
         let refused =
             |field: &str, error: String| Err(ApiError::invalid(format!("events[{index}]{field}: {error}")));
         if !(earliest..=latest).contains(&event.timestamp) {
@@ -248,10 +250,10 @@ pub(crate) async fn reputation(
     State(api): State<Arc<Api>>,
     Extension(caller): Extension<Arc<Caller>>,
     path: Segment,
-    uri: Uri,
+    Extension(query): Extension<Query>,
 ) -> Result<Response, ApiError> {
     let identity = segment(path, "identity_id")?;
-    let as_of = match Query::of(&uri).time("as_of")? {
+    let as_of = match query.time("as_of")? {
         Some(as_of) => as_of,
         None => api.now()?,
     };
@@ -329,10 +331,9 @@ pub(crate) async fn events(
     State(api): State<Arc<Api>>,
     Extension(caller): Extension<Arc<Caller>>,
     path: Segment,
-    uri: Uri,
+    Extension(query): Extension<Query>,
 ) -> Result<Response, ApiError> {
     let identity = segment(path, "identity_id")?;
-    let query = Query::of(&uri);
     let (after, limit) = (query.cursor(time_cursor)?, query.limit()?);
     let page = api.store.reputation_events(&caller.org, identity, after, limit).await?;
     let data = page.events.iter().map(IdentityEventReply::of).collect();

@@ -10,7 +10,7 @@ use axum::extract::{Extension, State};
 use axum::response::Response;
 use hyper::{HeaderMap, StatusCode};
 use renown_core::ids::{AgentId, EvaluationId, ToolName};
-use renown_core::json::{self, Object};
+use renown_core::json::{self, Noted, UnknownFields};
 use renown_core::limits::{BATCH_EVENTS_MAX, GATE_NAME_CHARS_MAX, GATE_REASON_CHARS_MAX, GATES_MAX};
 use renown_core::reputation::Standing;
 use renown_core::time::Timestamp;
@@ -34,7 +34,7 @@ pub(crate) struct IngestRequest<'a> {
     /// In the order in which they are to be counted.
     #[serde(borrow)]
     #[schema(value_type = Vec<IngestEvent<'_>>, min_items = 1, max_items = 100)]
-    events: Vec<Object<IngestEvent<'a>>>,
+    events: Vec<Noted<IngestEvent<'a>>>,
 }
 
 /// One verdict.
@@ -51,7 +51,7 @@ pub(crate) struct IngestEvent<'a> {
     /// The results of the gates.
     #[serde(borrow)]
     #[schema(value_type = Option<Vec<GateReport<'_>>>, max_items = 50)]
-    gates: Option<Vec<Object<GateReport<'a>>>>,
+    gates: Option<Vec<Noted<GateReport<'a>>>>,
     /// The tool whose output it was.
     #[schema(value_type = Option<String>, max_length = 200)]
     tool: Option<ToolName>,
@@ -117,6 +117,10 @@ pub(crate) struct IngestReply {
     /// The reputation of each agent that was named, after all of them.
     #[schema(value_type = Vec<ReputationUpdate>)]
     reputation_updates: Vec<Update>,
+    /// Fields of the request that are unknown and were ignored; absent if there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(value_type = Vec<String>, required = false)]
+    warnings: Vec<String>,
 }
 
 /// An agent's short reputation as it is sent.
@@ -160,13 +164,15 @@ pub(crate) async fn ingest(
         Begun::Replay(saved) => return Ok(once::replay(saved)),
         Begun::Fresh(body, ticket) => (body, ticket),
     };
-    let request: IngestRequest<'_> = json::parse(&body)?;
-    let evaluations = check(&api, request.events)?;
+    let Noted { value: IngestRequest { events }, unknown } = json::parse_noted(&body)?;
+    let warnings = warnings(unknown, &events);
+    let evaluations = check(&api, events)?;
     let agents: Arc<[AgentId]> = evaluations.iter().map(|evaluation| evaluation.agent.clone()).collect();
     let verdicts: Vec<bool> = evaluations.iter().map(|evaluation| evaluation.passed).collect();
-    let named = Arc::clone(&agents);
-    let once = ticket
-        .once::<[Outcome]>(|| Box::new(move |outcomes| (202, render(updates(&named, outcomes), outcomes))));
+    let (named, kept) = (Arc::clone(&agents), warnings.clone());
+    let once = ticket.once::<[Outcome]>(|| {
+        Box::new(move |outcomes| (202, render(updates(&named, outcomes), outcomes, kept)))
+    });
     let outcomes = api.store.append(&caller.org, evaluations, once).await?;
     let counted = |passed| {
         let counted = |(outcome, verdict): &(&Outcome, &bool)| {
@@ -180,18 +186,29 @@ pub(crate) async fn ingest(
     for update in &updates {
         api.feed.tell(&caller.org, || Changed::Agent(update.agent_id.clone()));
     }
-    Ok(json_bytes(StatusCode::ACCEPTED, render(updates, &outcomes)))
+    Ok(json_bytes(StatusCode::ACCEPTED, render(updates, &outcomes, warnings)))
+}
+
+/// What is said of the unknown fields of a batch: its own, then those of each event and its gates.
+fn warnings(mut unknown: UnknownFields, events: &[Noted<IngestEvent<'_>>]) -> Vec<String> {
+    for (index, event) in events.iter().enumerate() {
+        unknown.add(format_args!("events[{index}]."), &event.unknown);
+        for (gate, report) in event.value.gates.iter().flatten().enumerate() {
+            unknown.add(format_args!("events[{index}].gates[{gate}]."), &report.unknown);
+        }
+    }
+    unknown.into_warnings()
 }
 
 /// The evaluations of a batch, if each of them may be counted.
-fn check(api: &Api, events: Vec<Object<IngestEvent<'_>>>) -> Result<Vec<NewEvaluation>, ApiError> {
+fn check(api: &Api, events: Vec<Noted<IngestEvent<'_>>>) -> Result<Vec<NewEvaluation>, ApiError> {
     if !(1..=BATCH_EVENTS_MAX).contains(&events.len()) {
         return Err(ApiError::invalid(format!(
             "events: {} events, expected 1 to {BATCH_EVENTS_MAX}",
             events.len()
         )));
     }
-    let evaluation = |(index, Object(event)): (usize, Object<IngestEvent<'_>>)| {
+    let evaluation = |(index, Noted { value: event, .. }): (usize, Noted<IngestEvent<'_>>)| {
         let gates = event.gates.unwrap_or_default();
         if gates.len() > GATES_MAX {
             let found = gates.len();
@@ -199,7 +216,7 @@ fn check(api: &Api, events: Vec<Object<IngestEvent<'_>>>) -> Result<Vec<NewEvalu
                 "events[{index}].gates: {found} gates, expected at most {GATES_MAX}"
             )));
         }
-        let gates: Vec<GateReport<'_>> = gates.into_iter().map(|Object(gate)| gate).collect();
+        let gates: Vec<GateReport<'_>> = gates.into_iter().map(|gate| gate.value).collect();
         Ok(NewEvaluation {
             agent: event.agent_id,
             id: api.event_id(event.evaluation_id),
@@ -235,8 +252,9 @@ fn updates(agents: &[AgentId], outcomes: &[Outcome]) -> Vec<Update> {
     updates
 }
 
-fn render(reputation_updates: Vec<Update>, outcomes: &[Outcome]) -> Vec<u8> {
+fn render(reputation_updates: Vec<Update>, outcomes: &[Outcome], warnings: Vec<String>) -> Vec<u8> {
     let accepted = outcomes.iter().filter(|outcome| matches!(outcome, Outcome::Counted { .. })).count();
     let duplicates = outcomes.len() - accepted;
-    serde_json::to_vec(&IngestReply { accepted, duplicates, reputation_updates }).unwrap_or_default()
+    serde_json::to_vec(&IngestReply { accepted, duplicates, reputation_updates, warnings })
+        .unwrap_or_default()
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::{Extension, Path, Request, State};
 use axum::response::{IntoResponse, Response};
-use hyper::{StatusCode, Uri};
+use hyper::StatusCode;
 use renown_core::ids::OrgId;
 use renown_core::json::{self, Found};
 use renown_core::time::Timestamp;
@@ -33,6 +33,7 @@ const LABEL_CHARS_MAX: usize = 200;
 
 /// A key that is to be made.
 #[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 #[schema(as = CreateKeyRequest)]
 pub(crate) struct CreateRequest {
     #[serde(deserialize_with = "kind")]
@@ -97,7 +98,7 @@ pub(crate) async fn create(
         Begun::Replay(saved) => return replay(&saved, &own_key, &parts.headers),
         Begun::Fresh(body, ticket) => (body, ticket),
     };
-    let request: CreateRequest = json::parse(&body)?;
+    let request: CreateRequest = json::parse_strict(&body)?;
     let org = reach(&caller, request.org)?;
     let label_chars = request.label.as_ref().map_or(0, |label| label.chars().count());
     if label_chars > LABEL_CHARS_MAX {
@@ -228,10 +229,9 @@ impl KeyReply {
 pub(crate) async fn list(
     State(api): State<Arc<Api>>,
     Extension(caller): Extension<Arc<Caller>>,
-    uri: Uri,
+    Extension(query): Extension<Query>,
 ) -> Result<Response, ApiError> {
     caller.administers()?;
-    let query = Query::of(&uri);
     let limit = query.limit()?;
     let after = query.cursor(|text| Uuid::parse_str(text).ok())?;
     let org = reach(&caller, query.get("org")?)?;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::{Extension, State};
 use axum::response::Response;
-use hyper::{StatusCode, Uri};
+use hyper::StatusCode;
 use renown_core::ids::AgentId;
 use renown_core::reputation::Record;
 use renown_core::time::Timestamp;
@@ -185,9 +185,9 @@ pub(crate) async fn history(
     State(api): State<Arc<Api>>,
     Extension(caller): Extension<Arc<Caller>>,
     path: Segment,
-    uri: Uri,
+    Extension(query): Extension<Query>,
 ) -> Result<Response, ApiError> {
-    let (agent, query) = (agent_of(path)?, Query::of(&uri));
+    let agent = agent_of(path)?;
     let points = query.number("points", 1..=POINTS_MAX)?.unwrap_or(POINTS_DEFAULT);
     let from = query.time("from")?;
     let to = match query.time("to")? {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::{Extension, State};
 use axum::response::Response;
-use hyper::{HeaderMap, StatusCode, Uri};
+use hyper::{HeaderMap, StatusCode};
 use renown_core::ids::RunId;
 use renown_core::json;
 use renown_core::scorecard::{Submission, Tier};
@@ -29,8 +29,8 @@ use shapes::{RunName, RunReply, RunRequest, ScoreReply};
 
 /// Score a run
 ///
-/// A run is never refused for missing or odd data: what is impossible counts as absent and is named in `warnings`. Only
-/// `agent_id` and `outcome` have to be right.
+/// A run is never refused for missing or odd data: what is impossible counts as absent and is named in `warnings`, and so
+/// are unknown fields. Only `agent_id` and `outcome` have to be right.
 #[utoipa::path(
     post,
     path = "/v1/runs",
@@ -169,9 +169,8 @@ pub(crate) struct RunsReply<'r> {
 pub(crate) async fn list(
     State(api): State<Arc<Api>>,
     Extension(caller): Extension<Arc<Caller>>,
-    uri: Uri,
+    Extension(query): Extension<Query>,
 ) -> Result<Response, ApiError> {
-    let query = Query::of(&uri);
     let tier = |text: &str| {
         text.parse::<Tier>().map_err(|_| refused("tier", text, "Unranked, Bronze, Silver, Gold or Elite"))
     };

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::{Extension, State};
 use axum::response::Response;
-use hyper::{HeaderMap, StatusCode, Uri};
+use hyper::{HeaderMap, StatusCode};
 use renown_core::ids::{AgentId, SessionId, TraceId};
-use renown_core::json::{self, Object};
+use renown_core::json::{self, Strict};
 use renown_core::session_metrics::{Session, Signals, Trace};
 use renown_core::time::Timestamp;
 use renown_store::{NewSignals, NewTrace, SessionQuery, StoredSession};
@@ -56,9 +56,8 @@ pub(crate) struct SessionsReply<'s> {
 pub(crate) async fn list(
     State(api): State<Arc<Api>>,
     Extension(caller): Extension<Arc<Caller>>,
-    uri: Uri,
+    Extension(query): Extension<Query>,
 ) -> Result<Response, ApiError> {
-    let query = Query::of(&uri);
     let query = SessionQuery {
         agent: query.get("agent_id")?,
         from: query.time("from")?,
@@ -132,14 +131,14 @@ async fn find(
 #[derive(Deserialize)]
 struct Sent {
     agent_id: Option<AgentId>,
-    traces: Vec<Object<SentTrace>>,
+    traces: Vec<Strict<SentTrace>>,
 }
 
 #[derive(Deserialize)]
 struct SentTrace {
     trace_id: TraceId,
     started_at: Option<Timestamp>,
-    signals: Object<Signals>,
+    signals: Strict<Signals>,
 }
 
 /// What was kept.
@@ -175,7 +174,7 @@ pub(crate) async fn add_signals(
         Begun::Replay(saved) => return Ok(once::replay(saved)),
         Begun::Fresh(body, ticket) => (body, ticket),
     };
-    let Sent { agent_id, traces } = json::parse(&body)?;
+    let Sent { agent_id, traces } = json::parse_strict(&body)?;
     if traces.is_empty() {
         return Err(ApiError::invalid("traces: none, expected at least one"));
     }
@@ -188,8 +187,8 @@ pub(crate) async fn add_signals(
 }
 
 /// The traces of a request, if each is there once.
-fn check(traces: Vec<Object<SentTrace>>) -> Result<Vec<NewTrace>, ApiError> {
-    let trace = |Object(SentTrace { trace_id, started_at, signals })| NewTrace {
+fn check(traces: Vec<Strict<SentTrace>>) -> Result<Vec<NewTrace>, ApiError> {
+    let trace = |Strict(SentTrace { trace_id, started_at, signals })| NewTrace {
         trace: Trace { trace_id, signals: signals.0, source: None },
         started_at,
     };

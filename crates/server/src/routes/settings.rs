@@ -36,6 +36,7 @@ pub(crate) enum LatencySourceName {
 
 /// Settings that change; what is absent stays.
 #[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct SettingsRequest {
     #[serde(default, deserialize_with = "source")]
     #[schema(value_type = Option<LatencySourceName>)]
@@ -88,7 +89,7 @@ pub(crate) async fn change(
 ) -> Result<Response, ApiError> {
     caller.administers()?;
     let body = read_json(&headers, body, api.limits.body_time_max).await?;
-    let SettingsRequest { latency_source } = json::parse(&body)?;
+    let SettingsRequest { latency_source } = json::parse_strict(&body)?;
     let Some(latency_source) = latency_source else {
         return Ok(shown(api.store.settings(&caller.org).await?));
     };

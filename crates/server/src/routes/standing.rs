@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::{Extension, State};
 use axum::response::Response;
-use hyper::{HeaderMap, StatusCode, Uri};
+use hyper::{HeaderMap, StatusCode};
 use renown_core::identity::identity_of;
 use renown_core::ids::{AgentId, IdentityId, Slug};
 use renown_core::json;
@@ -123,6 +123,7 @@ pub(crate) async fn standing(
 
 /// Whether an agent is shown to everybody.
 #[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
 #[schema(as = PublishRequest)]
 pub(crate) struct PublishRequest {
     /// Whether everybody may see it; if absent as before.
@@ -165,7 +166,7 @@ pub(crate) async fn publish(
     caller.administers()?;
     let agent_id = agent_of(path)?;
     let body = read_json(&headers, body, api.limits.body_time_max).await?;
-    let PublishRequest { public, slug } = json::parse(&body)?;
+    let PublishRequest { public, slug } = json::parse_strict(&body)?;
     // A name that is made here may be another agent's; a few more are tried.
     for attempt in 0..SLUG_ATTEMPTS {
         let change = PublicationChange { public, slug: slug.clone(), spare: slug_of(&agent_id, attempt) };
@@ -234,11 +235,10 @@ pub(crate) async fn erase(
     State(api): State<Arc<Api>>,
     Extension(caller): Extension<Arc<Caller>>,
     path: Segment,
-    uri: Uri,
+    Extension(query): Extension<Query>,
 ) -> Result<Response, ApiError> {
     caller.administers()?;
     let agent_id = agent_of(path)?;
-    let query = Query::of(&uri);
     match query.text("confirm")? {
         Some(confirm) if confirm == agent_id.as_str() => {}
         Some(other) => return Err(refused("confirm", other, "the agent_id of the path")),

@@ -8,3 +8,4 @@ mod judging;
 mod otlp;
 mod running;
 mod slow;
+mod strict;

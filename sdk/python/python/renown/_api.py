@@ -201,6 +201,8 @@ class EvaluateReply(TypedDict):
     """How long the gates took."""
     reputation: ReputationReply
     """The agent's reputation right after this evaluation."""
+    warnings: NotRequired[list[str]]
+    """Fields of the request that are unknown and were ignored; absent if there are none."""
 
 
 class EvaluateRequest(TypedDict):
@@ -390,6 +392,8 @@ class IngestReply(TypedDict):
     """How many had been counted before."""
     reputation_updates: list[ReputationUpdate]
     """The reputation of each agent that was named, after all of them."""
+    warnings: NotRequired[list[str]]
+    """Fields of the request that are unknown and were ignored; absent if there are none."""
 
 
 class IngestRequest(TypedDict):
@@ -711,7 +715,9 @@ class RunReply(TypedDict):
     defaulted: list[str]
     """Axes that could not be computed and are 50."""
     warnings: list[str]
-    """Parts of what was sent that were impossible and count as absent."""
+    """Parts of what was sent that do not count: impossible ones, which are as good as absent, and
+    unknown fields.
+    """
     scored_at: str
     outcome: RunOutcome
     resources: RunResources
@@ -797,7 +803,9 @@ class ScoreReply(TypedDict):
     defaulted: list[str]
     """Axes that could not be computed and are 50."""
     warnings: list[str]
-    """Parts of what was sent that were impossible and count as absent."""
+    """Parts of what was sent that do not count: impossible ones, which are as good as absent, and
+    unknown fields.
+    """
     scored_at: str
     axes: NotRequired[RunAxes | None]
     baseline: NotRequired[RunBaseline | None]
@@ -1570,7 +1578,8 @@ class Client(Http):
         """Score a run.
 
         A run is never refused for missing or odd data: what is impossible counts as absent and is
-        named in `warnings`. Only `agent_id` and `outcome` have to be right.
+        named in `warnings`, and so are unknown fields. Only `agent_id` and `outcome` have to be
+        right.
 
         :param attributes: Whatever else you want to keep with it, up to 64 KiB.
         :param branch: The branch with its work.
@@ -2443,7 +2452,8 @@ class AsyncClient(AsyncHttp):
         """Score a run.
 
         A run is never refused for missing or odd data: what is impossible counts as absent and is
-        named in `warnings`. Only `agent_id` and `outcome` have to be right.
+        named in `warnings`, and so are unknown fields. Only `agent_id` and `outcome` have to be
+        right.
 
         :param attributes: Whatever else you want to keep with it, up to 64 KiB.
         :param branch: The branch with its work.

@@ -100,12 +100,12 @@ fn mistakes_are_named_by_file_line_and_key_or_by_variable() {
         (
             "[limits]\nrequests_per_hour = 1\n",
             "line 2: unknown key limits.requests_per_hour, expected one of requests_per_minute, ingest_per_minute; \
-             the nearest is limits.requests_per_minute",
+             did you mean limits.requests_per_minute?",
         ),
         (
             "data = \"d\"\nlisten_to = \"127.0.0.1:1\"\n",
             "line 2: unknown key listen_to, expected one of data, listen, store, limits, retention, otlp, prices, proxy, gates, gate; \
-             the nearest is listen",
+             did you mean listen?",
         ),
         ("[retention]\nruns = -3\n", "line 2: runs: -3, expected"),
         (

@@ -107,7 +107,7 @@ pub(crate) struct ScoreReply<'r> {
     axes: Option<Axes>,
     /// Axes that could not be computed and are 50.
     defaulted: &'r [String],
-    /// Parts of what was sent that were impossible and count as absent.
+    /// Parts of what was sent that do not count: impossible ones, which are as good as absent, and unknown fields.
     warnings: &'r [String],
     #[schema(value_type = Option<BaselineReply>)]
     baseline: Option<BaselineShown>,

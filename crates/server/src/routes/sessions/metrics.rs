@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::{Extension, State};
 use axum::response::Response;
-use hyper::{StatusCode, Uri};
+use hyper::StatusCode;
 use renown_core::json;
 use renown_core::session_metrics::{Definition, SignalWeights, Thresholds, registry};
 use serde::Serialize;
@@ -41,9 +41,8 @@ pub(crate) async fn of_session(
     State(api): State<Arc<Api>>,
     Extension(caller): Extension<Arc<Caller>>,
     path: Segment,
-    uri: Uri,
+    Extension(query): Extension<Query>,
 ) -> Result<Response, ApiError> {
-    let query = Query::of(&uri);
     let weights: SignalWeights = parameter(&query, "signal_weights")?.unwrap_or_default();
     let thresholds: Thresholds = parameter(&query, "thresholds")?.unwrap_or_default();
     let session = super::find(&api, &caller, path, true).await?;
@@ -53,7 +52,7 @@ pub(crate) async fn of_session(
 /// A JSON object that stands in the query.
 fn parameter<T: DeserializeOwned>(query: &Query, name: &str) -> Result<Option<T>, ApiError> {
     let Some(text) = query.text(name)? else { return Ok(None) };
-    let parsed = json::parse(text.as_bytes());
+    let parsed = json::parse_strict(text.as_bytes());
     parsed.map(Some).map_err(|error| ApiError::invalid(format!("{name}: {error}")))
 }
 

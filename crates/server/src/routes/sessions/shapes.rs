@@ -24,6 +24,7 @@ pub(crate) struct SessionName(String);
 
 /// Signals of the traces of a session.
 #[derive(ToSchema)]
+#[serde(deny_unknown_fields)]
 #[expect(dead_code, reason = "only its shape is read, for the document")]
 pub(crate) struct SignalsRequest {
     /// Whose session it is, where its telemetry names nobody.
@@ -35,6 +36,7 @@ pub(crate) struct SignalsRequest {
 
 /// A trace.
 #[derive(ToSchema)]
+#[serde(deny_unknown_fields)]
 #[expect(dead_code, reason = "only its shape is read, for the document")]
 pub(crate) struct TraceRequest {
     /// 1 to 512 bytes.
