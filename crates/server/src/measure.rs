@@ -148,11 +148,14 @@ impl Measures {
 
 /// The route of a path: a name of ours, so that nobody can make up labels.
 pub(crate) fn route(path: &str) -> &'static str {
-    const EXACT: [&str; 14] = [
+    const EXACT: [&str; 17] = [
         "/v1/evaluate",
         "/v1/ingest",
         "/v1/events",
         "/v1/agents",
+        "/v1/overview",
+        "/v1/metrics",
+        "/v1/sessions",
         "/v1/runs",
         "/v1/reputation-events",
         "/v1/settings",
@@ -173,6 +176,12 @@ pub(crate) fn route(path: &str) -> &'static str {
         (Some("reputation"), Some(_), Some("explain"), None) => "/v1/reputation/{agent_id}/explain",
         (Some("reputation"), Some(_), Some("history"), None) => "/v1/reputation/{agent_id}/history",
         (Some("agents"), Some(_), None, None) => "/v1/agents/{agent_id}",
+        (Some("agents"), Some(_), Some("breakdown"), None) => "/v1/agents/{agent_id}/breakdown",
+        (Some("sessions"), Some(_), None, None) => "/v1/sessions/{session_id}",
+        (Some("sessions"), Some(_), Some("metrics"), None) => "/v1/sessions/{session_id}/metrics",
+        (Some("sessions"), Some(_), Some("performance"), None) => "/v1/sessions/{session_id}/performance",
+        (Some("sessions"), Some(_), Some("records"), None) => "/v1/sessions/{session_id}/records",
+        (Some("sessions"), Some(_), Some("signals"), None) => "/v1/sessions/{session_id}/signals",
         (Some("runs"), Some(_), None, None) => "/v1/runs/{run_id}",
         (Some("runs"), Some(_), Some("score"), None) => "/v1/runs/{run_id}/score",
         (Some("specs"), Some(_), Some("competition"), None) => "/v1/specs/{spec_id}/competition",
@@ -216,6 +225,13 @@ mod tests {
             ("/", "other"),
         ] {
             assert_eq!(route(path), expected);
+        }
+    }
+
+    #[test]
+    fn every_documented_path_is_a_label() {
+        for path in crate::routes::openapi().paths.paths.keys() {
+            assert_eq!(route(path), path);
         }
     }
 

@@ -8,6 +8,7 @@ pub(crate) mod identities;
 pub(crate) mod ingest;
 pub(crate) mod keys;
 pub(crate) mod operations;
+pub(crate) mod overview;
 pub(crate) mod paths;
 pub(crate) mod reputation;
 pub(crate) mod runs;
@@ -125,6 +126,8 @@ fn described() -> OpenApiRouter<Arc<Api>> {
         .routes(routes!(reputation::explain))
         .routes(routes!(reputation::history))
         .routes(routes!(agents::list, agents::add))
+        .routes(routes!(overview::overview))
+        .routes(routes!(overview::breakdown))
         .routes(routes!(standing::standing, standing::publish, standing::erase))
         .routes(routes!(runs::submit, runs::list))
         .routes(routes!(runs::run))

@@ -9,14 +9,13 @@ use hyper::{HeaderMap, StatusCode};
 use renown_core::identity::identity_of;
 use renown_core::ids::{AgentId, IdentityId, OrgId};
 use renown_core::json;
-use renown_core::reputation::Standing;
-use renown_core::time::Timestamp;
-use renown_store::{AgentCursor, AgentQuery, AgentSort, AgentSummary};
+use renown_core::time::{Day, Timestamp};
+use renown_store::{AgentCursor, AgentQuery, AgentSort};
+use renown_view::{AgentRow, AgentsPage, DayPoint};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::Refused;
-use super::evaluate::Lifecycle;
 use super::shapes::AgentName;
 use crate::api::Api;
 use crate::error::{ApiError, json as reply, json_bytes};
@@ -24,63 +23,6 @@ use crate::hex;
 use crate::keys::Caller;
 use crate::once::{self, Begun};
 use crate::query::{Query, refused};
-
-#[derive(Serialize)]
-struct Page {
-    agents: Vec<Listed>,
-    next_cursor: Option<String>,
-}
-
-#[derive(Serialize)]
-struct Listed {
-    agent_id: AgentId,
-    identity_id: IdentityId,
-    first_seen: Timestamp,
-    last_seen: Timestamp,
-    #[serde(flatten)]
-    standing: Standing,
-}
-
-impl Listed {
-    fn of(org: &OrgId, agent: AgentSummary) -> Self {
-        Self {
-            identity_id: identity_of(org, &agent.agent),
-            first_seen: agent.first_seen,
-            last_seen: agent.last_seen,
-            standing: agent.tally.standing(),
-            agent_id: agent.agent,
-        }
-    }
-}
-
-/// A page of agents.
-#[derive(ToSchema)]
-#[expect(dead_code, reason = "only its shape is read, for the document")]
-pub(crate) struct AgentsReply {
-    agents: Vec<AgentReply>,
-    /// Where the next page begins; null on the last one.
-    next_cursor: Option<String>,
-}
-
-/// An agent as it is listed.
-#[derive(ToSchema)]
-#[expect(dead_code, reason = "only its shape is read, for the document")]
-pub(crate) struct AgentReply {
-    agent_id: String,
-    /// The identity of the agent, a UUIDv5 of its organization and id.
-    #[schema(format = Uuid)]
-    identity_id: String,
-    #[schema(format = DateTime)]
-    first_seen: String,
-    #[schema(format = DateTime)]
-    last_seen: String,
-    /// Evaluations in the window.
-    #[schema(maximum = 500)]
-    eval_count: u64,
-    #[schema(maximum = 1000)]
-    score: u32,
-    lifecycle: Lifecycle,
-}
 
 fn cursor_text(cursor: &AgentCursor) -> String {
     format!("{:x}.{}", cursor.value, hex::encode(cursor.agent.as_str().as_bytes()))
@@ -95,9 +37,12 @@ fn cursor_of(text: &str) -> Option<AgentCursor> {
     Some(AgentCursor { value, agent: agent.parse().ok()? })
 }
 
+/// How many days of each agent a list may show.
+const DAYS_MAX: usize = 90;
+
 /// List agents
 ///
-/// The last seen first, unless `sort` says otherwise.
+/// One row for each agent, over all its evidence. The last seen first, unless `sort` says otherwise.
 #[utoipa::path(
     get,
     path = "/v1/agents",
@@ -108,10 +53,12 @@ fn cursor_of(text: &str) -> Option<AgentCursor> {
         ("cursor" = Option<String>, Query, description = "The `next_cursor` of the page before, with the same `sort`",
             format = "agents-cursor"),
         ("q" = Option<String>, Query, description = "Only those whose id contains this, in any case"),
-        ("sort" = Option<String>, Query, description = "`last_seen` (the default), `score` (the best first) or `agent_id`",
-            pattern = "^(last_seen|score|agent_id)$"),
+        ("sort" = Option<String>, Query, description = "`last_seen` (the default); `score`, the best first: agents with 50 evaluations \
+            or more, then those that are calibrating, then those without evaluations; `name`; or `evaluations`, the most first",
+            pattern = "^(last_seen|score|name|evaluations)$"),
+        ("days" = Option<u32>, Query, description = "Show the last days of each agent, this many", minimum = 1, maximum = 90),
     ),
-    responses((status = 200, description = "A page of agents", body = AgentsReply), Refused)
+    responses((status = 200, description = "A page of agents", body = AgentsPage), Refused)
 )]
 pub(crate) async fn list(
     State(api): State<Arc<Api>>,
@@ -121,19 +68,46 @@ pub(crate) async fn list(
     let sort = match query.text("sort")? {
         None | Some("last_seen") => AgentSort::LastSeen,
         Some("score") => AgentSort::Score,
-        Some("agent_id") => AgentSort::Name,
-        Some(other) => return Err(refused("sort", other, "last_seen, score or agent_id")),
+        Some("name") => AgentSort::Name,
+        Some("evaluations") => AgentSort::Evaluations,
+        Some(other) => return Err(refused("sort", other, "last_seen, score, name or evaluations")),
     };
+    // With a clock that cannot be right the list is still answered, and nothing in it is as of now.
+    let now = api.now().unwrap_or(Timestamp::MIN);
+    let days = query.number("days", 1..=DAYS_MAX)?.map(|days| {
+        let today = Day::of(now);
+        (today.back(u32::try_from(days - 1).unwrap_or_default()), today)
+    });
     let query = AgentQuery {
         text: query.text("q")?.map(str::to_owned),
         sort,
         after: query.cursor(cursor_of)?,
         limit: query.limit()?,
     };
-    let page = api.store.agents(&caller.org, query).await?;
-    let next_cursor = page.next.as_ref().map(cursor_text);
-    let agents = page.agents.into_iter().map(|agent| Listed::of(&caller.org, agent)).collect();
-    Ok(reply(StatusCode::OK, &Page { agents, next_cursor }))
+    Ok(reply(StatusCode::OK, &page(&api, &caller.org, query, days, now).await?))
+}
+
+/// A page of agents over all their evidence, with their days from one to another if they are wanted.
+pub(crate) async fn page(
+    api: &Api,
+    org: &OrgId,
+    query: AgentQuery,
+    days: Option<(Day, Day)>,
+    now: Timestamp,
+) -> Result<AgentsPage, ApiError> {
+    let found = api.store.agents(org, query).await?;
+    let names: Vec<AgentId> = found.agents.iter().map(|agent| agent.agent.clone()).collect();
+    let evidence = api.store.evidence_of_agents(org, names.clone(), now).await?;
+    let rows = found.agents.into_iter().zip(evidence);
+    let mut agents: Vec<AgentRow> =
+        rows.map(|(agent, evidence)| AgentRow::of(org, agent, evidence, now)).collect();
+    if let Some((from, to)) = days {
+        let days = api.store.days_of_agents(org, names, from, to).await?;
+        for (row, days) in agents.iter_mut().zip(&days) {
+            row.days = Some(DayPoint::all(days));
+        }
+    }
+    Ok(AgentsPage { agents, next_cursor: found.next.as_ref().map(cursor_text) })
 }
 
 /// An agent that is to be known.
