@@ -55,7 +55,8 @@ pub use keys::{ApiKey, KeyHash, KeyId, KeyKind, NewKey};
 pub use query::{AgentCursor, AgentQuery, AgentSort, AgentSummary, Agents, EventQuery, Events, TimeCursor};
 pub use runs::{NewRun, Run, RunQuery, RunStore, Runs, Scored, Submitted};
 pub use sessions::{
-    Closed, NewSignals, NewTrace, SessionQuery, SessionStore, SessionTrace, Sessions, StoredSession,
+    Closed, NewSignals, NewTrace, RecordCursor, SessionQuery, SessionRecord, SessionRecords, SessionStore,
+    SessionSummary, SessionTrace, Sessions, StoredSession,
 };
 
 /// The organization that is there from the first start.

@@ -38,6 +38,7 @@ mod scrub;
 mod seal;
 mod sessions;
 mod standings;
+mod summaries;
 mod verify;
 mod writer;
 

@@ -10,9 +10,9 @@ use renown_store::memory::Memory;
 use renown_store::{
     AdminStore, AgentQuery, AgentSummary, Agents, ApiKey, Clock, Closed, EventQuery, Events, IdentityStore,
     KeyId, NewEvaluation, NewKey, NewReputationEvent, NewRun, NewSignals, Once, OrgSettings, Outcome, Point,
-    Publication, PublicationChange, Published, Ready, Recorded, Reply, ReputationEvents, Retention, Run,
-    RunQuery, RunStore, Runs, SavedReply, SessionQuery, SessionStore, Sessions, Steps, Store, StoreError,
-    StoredSession, Submitted, TimeCursor, Tombstone,
+    Publication, PublicationChange, Published, Ready, RecordCursor, Recorded, Reply, ReputationEvents,
+    Retention, Run, RunQuery, RunStore, Runs, SavedReply, SessionQuery, SessionRecords, SessionStore,
+    Sessions, Steps, Store, StoreError, StoredSession, Submitted, TimeCursor, Tombstone,
 };
 use renown_telemetry::account::Account;
 use renown_telemetry::facts::Batch;
@@ -243,6 +243,16 @@ impl SessionStore for Gated {
         with_traces: bool,
     ) -> Reply<'a, Option<StoredSession>> {
         self.memory.session(org, session, with_traces)
+    }
+
+    fn session_records<'a>(
+        &'a self,
+        org: &OrgId,
+        session: &SessionId,
+        after: Option<RecordCursor>,
+        limit: usize,
+    ) -> Reply<'a, Option<SessionRecords>> {
+        self.memory.session_records(org, session, after, limit)
     }
 
     fn sessions<'a>(&'a self, org: &OrgId, query: SessionQuery) -> Reply<'a, Sessions> {

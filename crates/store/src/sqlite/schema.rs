@@ -17,7 +17,7 @@
 //! - A record of a session is kept once by its key: the fingerprint that tells repeats, or the number of the record where nothing
 //!   does. Before it stands the time of a log record, which repeats share, so that a session that goes on is written at its end and
 //!   not all over its pages; of spans, which repeat by their ids alone, it is 0. A trace that stands for a prompt has a key too, and no
-//!   record. `state` is what the records add up to.
+//!   record. `state` is what the records add up to, and the columns of `summaries` are what a list shows of it.
 //! - `due_at` is when a session has to be looked at: it may be over then, or there was something of it since, and it is looked at
 //!   again later. So it does not move with every record. It is null when the session is closed.
 //! - `event_id` is the id of the reputation event that a session became or will become, which nobody else may use.
@@ -33,9 +33,9 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 
-use super::{backup, seal};
+use super::{backup, seal, summaries};
 use crate::error::StoreError;
-use steps::{FIFTH, FIRST, FOURTH, SECOND, THIRD};
+use steps::{FIFTH, FIRST, FOURTH, SECOND, SIXTH_SESSIONS, THIRD};
 
 /// "Rnwn", so that a file of another program is told apart from ours.
 const APPLICATION_ID: i64 = 0x526e_776e;
@@ -47,13 +47,16 @@ pub(super) const MINUTE_MS: i64 = 60_000;
 pub(super) const SEQ_BITS: u32 = 40;
 
 /// The version that this release writes.
-pub(super) const VERSION: i64 = 5;
+pub(super) const VERSION: i64 = 6;
 
 /// Step `n` of this list makes version `n + 1` of version `n`; the first makes version 1 of an empty file.
-pub(super) const STEPS: [&str; 5] = [FIRST, SECOND, THIRD, FOURTH, FIFTH];
+pub(super) const STEPS: [&str; 6] = [FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH_SESSIONS];
 
 /// The first version whose rows are sealed.
 const SEALED_FROM: i64 = 5;
+
+/// The first version whose sessions have their summary in their row.
+const SUMMARIZED_FROM: i64 = 6;
 
 /// Brings the database at a path to the version of the last step.
 pub(super) fn upgrade(connection: &mut Connection, path: &Path, steps: &[&str]) -> Result<(), StoreError> {
@@ -88,6 +91,9 @@ fn take<'a>(
     transaction.pragma_update(None, "user_version", version)?;
     if found < SEALED_FROM && version >= SEALED_FROM {
         seal::seal_rows(&transaction)?;
+    }
+    if found < SUMMARIZED_FROM && version >= SUMMARIZED_FROM {
+        summaries::fill(&transaction)?;
     }
     if version >= SEALED_FROM {
         seal::seal_schema(&transaction)?;

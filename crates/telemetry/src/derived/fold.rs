@@ -38,6 +38,11 @@ pub struct FoldedTraces {
 }
 
 impl FoldedTraces {
+    /// Traces of which nothing is known.
+    pub fn stale() -> Self {
+        Self { logs: Side::Stale, spans: Side::Stale }
+    }
+
     /// Adds a record that is not in it yet.
     pub fn take(&mut self, origin: &Origin<&str>, facts: &[Fact<&str>]) {
         let side = match origin.signal {
