@@ -22,7 +22,8 @@ use crate::error::StoreError;
 use crate::evidence::Seq;
 use crate::sessions::{SessionSummary, SessionTrace, traces};
 
-/// What a summary may cost with every write: traces that were sent, an eighth of the others, and where these are stale the records.
+/// What a summary may cost with every write: its traces, or where those that follow from records are stale, the records. Without
+/// traces that were sent there is nothing to merge, and a trace costs an eighth.
 pub(super) const COST_MAX: i64 = 2048;
 
 /// The columns of a [`SummaryRow`], of sessions that are called `s`.
@@ -108,7 +109,10 @@ pub(super) fn folded(records: i64, bytes: &[u8]) -> FoldedTraces {
 pub(super) fn cost(session: Option<&Session>, records: i64, sent: i64, folded: &FoldedTraces) -> i64 {
     let derived = session.map_or(0, |session| match session.signal() {
         signal if folded.is_stale(signal) => records,
-        signal => i64::try_from(folded.traces_max(signal) / 8).unwrap_or(i64::MAX),
+        signal => {
+            let traces = i64::try_from(folded.traces_max(signal)).unwrap_or(i64::MAX);
+            if sent == 0 { traces / 8 } else { traces }
+        }
     });
     derived.saturating_add(sent)
 }

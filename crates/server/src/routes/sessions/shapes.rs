@@ -93,6 +93,7 @@ pub(crate) struct SessionReply<'s> {
     /// What its traces say, in short.
     metrics: MetricsSummary,
     /// How many traces it has.
+    #[schema(value_type = usize)]
     trace_count: u64,
 }
 

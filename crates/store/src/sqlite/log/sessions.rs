@@ -200,7 +200,7 @@ impl Log<'_> {
             records,
             folded: folded(records, derived),
             summary: SummaryRow::read(row, 14)?.summary(),
-            // Who knows since when it is missing.
+            // Since when a summary is missing is not kept: it may be made at once.
             arrived: records,
             ledger: ledger(self.connection, key.1.as_str(), Seq(row.get(0)?), state)?
                 .unwrap_or_else(|| Session::new(key.1.as_str())),
