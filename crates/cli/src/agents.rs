@@ -120,12 +120,8 @@ fn know(store: &Reader, org: &OrgId, agent: &AgentId) -> Result<Option<Known>, S
     let now = (system_clock())()?;
     let windows = store.identity_windows(org, identity_of(org, agent), now)?;
     let runs = RunQuery { agent: Some(agent.clone()), limit: RUNS_SHOWN, ..RunQuery::default() };
-    let sessions = SessionQuery {
-        agent: Some(agent.clone()),
-        limit: SESSIONS_SHOWN,
-        with_traces: true,
-        ..SessionQuery::default()
-    };
+    let sessions =
+        SessionQuery { agent: Some(agent.clone()), limit: SESSIONS_SHOWN, ..SessionQuery::default() };
     Ok(Some(Known {
         agent: found,
         identity: windows.breakdown().standing(now),

@@ -1,31 +1,16 @@
 //! Sessions that were received, in short: what their records and their traces say.
 
-use renown_core::session_metrics::{
-    DEFAULT_THRESHOLD, Metrics, Session, SignalWeights, consistency, reliability,
-};
-use renown_store::{SessionTrace, StoredSession};
+use renown_store::StoredSession;
 use renown_telemetry::ledger::Session as Ledger;
 use serde_json::{Value, json};
 
 use crate::failure::printable;
 use crate::table::table;
 
-/// What the traces of a session say at the default weights.
-pub(crate) fn metrics(traces: &[SessionTrace]) -> Metrics {
-    let traces = traces.iter().map(|known| known.trace.clone()).collect();
-    // The store keeps each trace once.
-    let traces = Session::new(traces).unwrap_or_default();
-    let weights = SignalWeights::default();
-    Metrics {
-        agent_reliability: reliability(&traces, &weights, DEFAULT_THRESHOLD),
-        agent_consistency: consistency(&traces, &weights, DEFAULT_THRESHOLD),
-    }
-}
-
 /// A session as one row of a list.
 pub(crate) fn summary(session: &StoredSession) -> Value {
     let performance = session.ledger.as_ref().and_then(Ledger::totals).map(|totals| totals.performance());
-    let Metrics { agent_reliability, agent_consistency } = metrics(&session.traces);
+    let metrics = &session.summary.metrics;
     json!({
         "session_id": session.id,
         "began_at": session.began_at,
@@ -33,8 +18,8 @@ pub(crate) fn summary(session: &StoredSession) -> Value {
         "closed_at": session.closed_at,
         "composite": performance.as_ref().map(|performance| performance.composite),
         "recommendation": performance.as_ref().map(|performance| performance.recommendation),
-        "reliability": agent_reliability.evaluable.then_some(agent_reliability.score),
-        "consistency": agent_consistency.evaluable.then_some(agent_consistency.score),
+        "reliability": metrics.reliability.map(|found| found.score),
+        "consistency": metrics.consistency.map(|found| found.score),
     })
 }
 
@@ -46,14 +31,13 @@ pub(crate) fn listed(sessions: &[StoredSession]) -> String {
         let score = performance.map_or_else(String::new, |performance| {
             format!("{} {}", performance.composite, performance.recommendation)
         });
-        let Metrics { agent_reliability: reliability, agent_consistency: consistency } =
-            metrics(&session.traces);
+        let metrics = &session.summary.metrics;
         [
             printable(session.id.as_str()),
             began,
             score,
-            if reliability.evaluable { reliability.score.to_string() } else { String::new() },
-            if consistency.evaluable { consistency.score.to_string() } else { String::new() },
+            metrics.reliability.map_or_else(String::new, |found| found.score.to_string()),
+            metrics.consistency.map_or_else(String::new, |found| found.score.to_string()),
         ]
     };
     let rows: Vec<_> = sessions.iter().map(row).collect();

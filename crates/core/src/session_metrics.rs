@@ -35,6 +35,7 @@ mod input;
 mod registry;
 mod result;
 mod signals;
+mod summary;
 
 pub use input::{Input, Metrics, MetricsExplanation, RepeatedTrace, Session, Source, Thresholds, Trace};
 pub use registry::{Band, Definition, registry};
@@ -42,6 +43,7 @@ pub use result::{
     Consistency, ConsistencyRow, Metadata, Metric, PerTrace, Reliability, ReliabilityRow, Risks, Rms, TopK,
 };
 pub use signals::{SignalWeights, Signals, Weight};
+pub use summary::{BriefMetric, ConsistencySummary, ReliabilitySummary, Summary};
 
 use crate::decimal::Decimal;
 use crate::units::Unit;
@@ -78,22 +80,20 @@ const MODERATE_FROM: Decimal<4> = Decimal::from_units(5000);
 pub fn reliability(session: &Session, weights: &SignalWeights, threshold: Unit) -> Metric<Reliability> {
     let traces = session.traces();
     let mut rows = Vec::with_capacity(traces.len());
-    let mut sorted = Vec::with_capacity(traces.len());
+    let mut risks = Vec::with_capacity(traces.len());
     let mut flagged_traces = Vec::new();
     for trace in traces.iter().filter(|trace| trace.signals.any()) {
-        let risks = trace.signals.risks();
-        let weighted =
-            risks.into_iter().zip(weights.in_order()).filter_map(|(risk, weight)| Some(weight * risk?));
-        let step_risk = weighted.fold(0.0, f64::max);
-        if step_risk > FLAGGED_ABOVE {
+        let step_risk = step_risk(&trace.signals, weights);
+        if is_flagged(step_risk) {
             flagged_traces.push(trace.trace_id.clone());
         }
-        sorted.push(step_risk);
-        let row = ReliabilityRow { risks: Risks::from(risks), step_risk, source: trace.source };
+        risks.push(step_risk);
+        let row =
+            ReliabilityRow { risks: Risks::from(trace.signals.risks()), step_risk, source: trace.source };
         rows.push((trace.trace_id.clone(), row));
     }
-    sorted.sort_unstable_by(|a, b| b.total_cmp(a));
-    let Some(&max_risk) = sorted.first() else {
+    let n = risks.len();
+    let Some(tail) = Tail::of(risks) else {
         return Metric::not_evaluable(
             RELIABILITY,
             RELIABILITY_BANDS,
@@ -102,18 +102,9 @@ pub fn reliability(session: &Session, weights: &SignalWeights, threshold: Unit) 
             traces.len(),
         );
     };
-
-    let n = sorted.len();
-    let k = (n * TOP_K_PERCENT).div_ceil(100).max(1);
-    let mean_top_k_risk = sorted.iter().take(k).fold(0.0, |sum, risk| sum + risk) / count(k);
-    let raw_risk = TAIL_WEIGHT * mean_top_k_risk + WORST_WEIGHT * max_risk;
-    let score = Decimal::nearest((1.0 - raw_risk).clamp(0.0, 1.0));
-    let reason = match flagged_traces.len() {
-        0 => format!("No elevated risk across {n} traces."),
-        flagged => format!("Elevated risk in {flagged} of {n} traces."),
-    };
+    let reason = summary::reliability_reason(flagged_traces.len() as u64, n as u64);
     let details = Reliability {
-        raw_risk,
+        raw_risk: tail.raw_risk(),
         signal_weights: *weights,
         per_trace_signals: PerTrace(rows),
         flagged_traces,
@@ -121,31 +112,62 @@ pub fn reliability(session: &Session, weights: &SignalWeights, threshold: Unit) 
             method: "max_compose_top_k",
             top_k_percentile: TOP_K_PERCENTILE,
             ensemble_weight: WORST_WEIGHT,
-            mean_top_k_risk,
-            max_risk,
+            mean_top_k_risk: tail.mean_top_k_risk,
+            max_risk: tail.max_risk,
         },
     };
     let metadata =
         Metadata { total_traces_in_session: traces.len(), traces_evaluated: n, details: Some(details) };
-    Metric::new(RELIABILITY, RELIABILITY_BANDS, score, reason.into(), threshold, metadata)
+    Metric::new(RELIABILITY, RELIABILITY_BANDS, tail.score(), reason.into(), threshold, metadata)
+}
+
+/// The largest weighted risk of a trace.
+fn step_risk(signals: &Signals, weights: &SignalWeights) -> f64 {
+    let weighted =
+        signals.risks().into_iter().zip(weights.in_order()).filter_map(|(risk, weight)| Some(weight * risk?));
+    weighted.fold(0.0, f64::max)
+}
+
+fn is_flagged(step_risk: f64) -> bool {
+    step_risk > FLAGGED_ABOVE
+}
+
+/// The worst traces of a session.
+struct Tail {
+    mean_top_k_risk: f64,
+    max_risk: f64,
+}
+
+impl Tail {
+    /// The tail of these step risks. `None` if there are none.
+    fn of(mut risks: Vec<f64>) -> Option<Self> {
+        risks.sort_unstable_by(|a, b| b.total_cmp(a));
+        let max_risk = *risks.first()?;
+        let k = (risks.len() * TOP_K_PERCENT).div_ceil(100).max(1);
+        let mean_top_k_risk = risks.iter().take(k).fold(0.0, |sum, risk| sum + risk) / count(k);
+        Some(Self { mean_top_k_risk, max_risk })
+    }
+
+    fn raw_risk(&self) -> f64 {
+        TAIL_WEIGHT * self.mean_top_k_risk + WORST_WEIGHT * self.max_risk
+    }
+
+    fn score(&self) -> Decimal<4> {
+        Decimal::nearest((1.0 - self.raw_risk()).clamp(0.0, 1.0))
+    }
 }
 
 /// `agent_consistency`: the spread of uncertainty over a session.
 pub fn consistency(session: &Session, weights: &SignalWeights, threshold: Unit) -> Metric<Consistency> {
     let traces = session.traces();
-    let [w_confidence, w_loop, w_tool, w_coherence] = weights.in_order();
     let mut rows = Vec::with_capacity(traces.len());
     let mut squares = 0.0;
     for trace in traces {
-        let risks = trace.signals.risks();
-        let [Some(confidence_risk), looping, tool, coherence] = risks else { continue };
-        let situational_penalty = [(w_loop, looping), (w_tool, tool), (w_coherence, coherence)]
-            .into_iter()
-            .filter_map(|(weight, risk)| Some(weight * risk?))
-            .fold(0.0, |sum, part| sum + part);
-        let weighted_uncertainty = (1.0 + situational_penalty) * (w_confidence * confidence_risk);
+        let Some((situational_penalty, weighted_uncertainty)) = uncertainty(&trace.signals, weights) else {
+            continue;
+        };
         squares += weighted_uncertainty * weighted_uncertainty;
-        let (risks, source) = (Risks::from(risks), trace.source);
+        let (risks, source) = (Risks::from(trace.signals.risks()), trace.source);
         let row = ConsistencyRow { risks, situational_penalty, weighted_uncertainty, source };
         rows.push((trace.trace_id.clone(), row));
     }
@@ -156,15 +178,8 @@ pub fn consistency(session: &Session, weights: &SignalWeights, threshold: Unit) 
     }
 
     let n = rows.len();
-    let rms = (squares / count(n)).sqrt();
-    let score: Decimal<4> = Decimal::nearest((1.0 - rms).clamp(0.0, 1.0));
-    let reason = if score >= CONSISTENT_FROM {
-        format!("Consistent performance across {n} traces.")
-    } else if score >= MODERATE_FROM {
-        format!("Moderate instability detected across {n} traces.")
-    } else {
-        format!("High instability across {n} traces; multiple signals compound.")
-    };
+    let (rms, score) = rms_of(squares, n);
+    let reason = summary::consistency_reason(score, n as u64);
     let details = Consistency {
         raw_instability: rms,
         signal_weights: *weights,
@@ -174,6 +189,30 @@ pub fn consistency(session: &Session, weights: &SignalWeights, threshold: Unit) 
     let metadata =
         Metadata { total_traces_in_session: traces.len(), traces_evaluated: n, details: Some(details) };
     Metric::new(CONSISTENCY, CONSISTENCY_BANDS, score, reason.into(), threshold, metadata)
+}
+
+/// The penalty of a trace and its weighted uncertainty. `None` without a confidence.
+fn uncertainty(signals: &Signals, weights: &SignalWeights) -> Option<(f64, f64)> {
+    let [w_confidence, w_loop, w_tool, w_coherence] = weights.in_order();
+    let [confidence_risk, looping, tool, coherence] = signals.risks();
+    let confidence_risk = confidence_risk?;
+    let penalty = [(w_loop, looping), (w_tool, tool), (w_coherence, coherence)]
+        .into_iter()
+        .filter_map(|(weight, risk)| Some(weight * risk?))
+        .fold(0.0, |sum, part| sum + part);
+    Some((penalty, (1.0 + penalty) * (w_confidence * confidence_risk)))
+}
+
+/// The root of the mean of squares, and the score that it gives.
+fn rms_of(squares: f64, traces: usize) -> (f64, Decimal<4>) {
+    let rms = (squares / count(traces)).sqrt();
+    (rms, Decimal::nearest((1.0 - rms).clamp(0.0, 1.0)))
+}
+
+/// The name of the range of a score.
+fn band(score: Decimal<4>, [best, good, fair, poor, worst]: [&'static str; 5]) -> &'static str {
+    let found = BANDS_FROM.into_iter().zip([best, good, fair, poor]).find(|(from, _)| score.units() >= *from);
+    found.map_or(worst, |(_, band)| band)
 }
 
 const RELIABILITY: &str = "agent_reliability";

@@ -55,13 +55,14 @@ pub use history::{Point, Steps};
 pub use identities::{IdentityStore, NewReputationEvent, Recorded, ReputationEvent, ReputationEvents};
 pub use keys::{ApiKey, KeyHash, KeyId, KeyKind, NewKey};
 pub use overview::{
-    AgentDays, AgentEvidence, CHANGES_SHOWN, Change, GATE_DAYS, GateFailures, OVERVIEW_DAYS, OrgOverview,
-    PageStore,
+    Activity, AgentDays, AgentEvidence, CHANGES_SHOWN, Change, GATE_DAYS, GateFailures, OVERVIEW_DAYS,
+    OrgOverview, PageStore,
 };
 pub use query::{AgentCursor, AgentQuery, AgentSort, AgentSummary, Agents, EventQuery, Events, TimeCursor};
 pub use runs::{NewRun, Run, RunQuery, RunStore, Runs, Scored, Submitted};
 pub use sessions::{
-    Closed, NewSignals, NewTrace, SessionQuery, SessionStore, SessionTrace, Sessions, StoredSession,
+    Closed, NewSignals, NewTrace, RecordCursor, SessionQuery, SessionRecord, SessionRecords, SessionStore,
+    SessionSummary, SessionTrace, Sessions, StoredSession,
 };
 
 /// The organization that is there from the first start.

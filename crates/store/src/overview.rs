@@ -107,6 +107,29 @@ impl GateFailures {
     }
 }
 
+/// The most that one session adds to the cost of a day, in nano-dollars: 10 000 dollars. No cost that was made up can overflow a sum.
+pub(crate) const SESSION_COST_NANO_MAX: u64 = 10_000_000_000_000;
+
+/// Sessions and runs of a day.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Activity {
+    /// Sessions that began on the day.
+    pub sessions: u64,
+    /// What they cost in nano-dollars, each at most 10 000 dollars.
+    pub cost_nano: u64,
+    /// Runs that were accepted on the day.
+    pub runs: u64,
+}
+
+impl Activity {
+    /// Adds that of another day.
+    pub fn add(&mut self, other: &Self) {
+        self.sessions += other.sessions;
+        self.cost_nano += other.cost_nano;
+        self.runs += other.runs;
+    }
+}
+
 /// What an organization's first page shows beside the list of its agents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OrgOverview {
@@ -114,6 +137,8 @@ pub struct OrgOverview {
     pub agents: u64,
     /// The counts of each day that has any, of the last [`OVERVIEW_DAYS`].
     pub days: BTreeMap<Day, DayCounts>,
+    /// Sessions and runs of each day that has any, of the same days.
+    pub activity: BTreeMap<Day, Activity>,
     /// The largest rises of the day.
     pub rises: Vec<Change>,
     /// The largest falls of the day.

@@ -15,7 +15,10 @@
 //! **Whose it is.** The agent that the records name; where they name none, the one that was last sent with signals.
 //!
 //! **Traces** are those that were sent, and those between the prompts of the scored records (`renown_telemetry::derived`). Of a trace
-//! that is both, each signal that was sent wins.
+//! that is both, each signal that was sent wins. What a list shows of them is a [`SessionSummary`].
+
+mod records;
+mod summary;
 
 use renown_core::identity::{Event, bridge, identity_of};
 use renown_core::ids::{AgentId, IdError, OrgId, SessionId};
@@ -28,6 +31,9 @@ use renown_telemetry::ledger::Session;
 use crate::Reply;
 use crate::evidence::{Once, Seq};
 use crate::query::TimeCursor;
+pub(crate) use records::key_of;
+pub use records::{RecordCursor, SessionRecord, SessionRecords};
+pub use summary::SessionSummary;
 
 /// How long after its last event a session is over, in milliseconds.
 const IDLE_MS: i64 = 30 * 60 * 1000;
@@ -152,6 +158,8 @@ pub struct StoredSession {
     pub last_seen: Timestamp,
     /// Since when it is over; none while it is open.
     pub closed_at: Option<Timestamp>,
+    /// What its traces say.
+    pub summary: SessionSummary,
     /// Its traces, if they were asked for.
     pub traces: Vec<SessionTrace>,
 }
@@ -182,8 +190,6 @@ pub struct SessionQuery {
     pub after: Option<TimeCursor>,
     /// How many at most.
     pub limit: usize,
-    /// Whether their traces are wanted too, for which all their records are read.
-    pub with_traces: bool,
 }
 
 /// A page of sessions.
@@ -244,7 +250,16 @@ pub trait SessionStore: Send + Sync + 'static {
         with_traces: bool,
     ) -> Reply<'a, Option<StoredSession>>;
 
-    /// Sessions, the last to begin first.
+    /// Some records of a session, after one of them. `None` if there is no such session. For their order see [`RecordCursor`].
+    fn session_records<'a>(
+        &'a self,
+        org: &OrgId,
+        session: &SessionId,
+        after: Option<RecordCursor>,
+        limit: usize,
+    ) -> Reply<'a, Option<SessionRecords>>;
+
+    /// Sessions, the last to begin first, without their traces.
     fn sessions<'a>(&'a self, org: &OrgId, query: SessionQuery) -> Reply<'a, Sessions>;
 
     /// Closes some of the sessions that are over; those. There may be more if it were any.

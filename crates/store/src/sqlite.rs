@@ -41,6 +41,7 @@ mod scrub;
 mod seal;
 mod sessions;
 mod standings;
+mod summaries;
 mod verify;
 mod writer;
 

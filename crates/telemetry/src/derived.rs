@@ -7,6 +7,12 @@
 //! ```
 //!
 //! A trace without a tool call has neither. A call whose success cannot be read did not succeed, and is no failure either.
+//!
+//! [`Steps`] collects all steps of a session and sorts them: exact for any order of arrival, and as large as the session.
+//! [`FoldedTraces`] holds one small entry per trace and takes each record as it arrives; see `fold` for what it can absorb.
+
+mod fold;
+mod snapshot;
 
 use std::collections::{HashMap, HashSet};
 use std::num::Saturating;
@@ -18,22 +24,29 @@ use renown_core::units::Unit;
 
 use crate::facts::{Fact, Fingerprint, Signal};
 use crate::kept::Kept;
+pub use fold::{FoldedTraces, Refold};
 
 /// A failing call that is repeated so often more counts as the worst loop.
 const LOOP_MAX: u32 = 4;
 
-/// The calls between two prompts.
-#[derive(Clone, Debug, Default)]
-struct Calls {
+/// The calls between two prompts. `T` stands for the name of a tool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Calls<T> {
     all: Saturating<u32>,
     ok: Saturating<u32>,
     longest: u32,
     /// The tool that failed last, and how often in a row.
-    row: Option<(Option<u32>, u32)>,
+    row: Option<(Option<T>, u32)>,
 }
 
-impl Calls {
-    fn add(&mut self, tool: Option<u32>, ok: Option<bool>) {
+impl<T> Default for Calls<T> {
+    fn default() -> Self {
+        Self { all: Saturating(0), ok: Saturating(0), longest: 0, row: None }
+    }
+}
+
+impl<T: PartialEq> Calls<T> {
+    fn add(&mut self, tool: Option<T>, ok: Option<bool>) {
         self.all += 1;
         self.ok += u32::from(ok == Some(true));
         self.row = match self.row.take() {
@@ -41,9 +54,11 @@ impl Calls {
             Some((last, count)) if last == tool => Some((last, count.saturating_add(1))),
             _ => Some((tool, 1)),
         };
-        self.longest = self.longest.max(self.row.map_or(0, |(_, count)| count));
+        self.longest = self.longest.max(self.row.as_ref().map_or(0, |(_, count)| *count));
     }
+}
 
+impl<T> Calls<T> {
     fn signals(&self) -> Signals {
         if self.all.0 == 0 {
             return Signals::default();
@@ -124,18 +139,23 @@ impl Steps {
         number
     }
 
-    /// The traces of the session; with each, when it began.
-    pub fn traces(mut self, session: &str) -> Vec<(Option<Timestamp>, Trace)> {
-        let tools = std::mem::take(&mut self.tools);
+    /// Puts the steps into the order in which they happened.
+    fn sort(&mut self) {
+        let tools = &self.tools;
         let name = |tool: Option<u32>| tools.get(usize::try_from(tool?).ok()?).map(AsRef::<str>::as_ref);
         // Of what happened at once the prompt comes first, and else what has the lesser name: in which order it arrived is not kept.
         let order = |(place, step): &(Place, Step)| match *step {
-            Step::Prompt(_) => (*place, false, None, None),
-            Step::Call(tool, ok) => (*place, true, name(tool), ok),
+            Step::Prompt(trace) => (*place, false, None, None, trace),
+            Step::Call(tool, ok) => (*place, true, name(tool), ok, None),
         };
         self.taken.sort_by(|a, b| order(a).cmp(&order(b)));
+    }
+
+    /// The traces of the session; with each, when it began.
+    pub fn traces(mut self, session: &str) -> Vec<(Option<Timestamp>, Trace)> {
+        self.sort();
         let mut seen: HashSet<Fingerprint> = HashSet::new();
-        let mut traces: Vec<(Option<Timestamp>, Calls)> = vec![(None, Calls::default())];
+        let mut traces: Vec<(Option<Timestamp>, Calls<u32>)> = vec![(None, Calls::default())];
         let mut first_prompt = None;
         for ((is_timeless, at, sequence), step) in self.taken {
             match step {

@@ -33,5 +33,12 @@ pub const FACT_TEXT_CHARS_MAX: usize = 200;
 /// Records of one session among which repeats are found. Beyond that they are no longer looked for.
 pub const REPEATS_MAX: usize = 65_536;
 
+/// Latest steps of a session (prompts and tool calls) that its folded traces hold one by one, so that a step that arrives
+/// late finds its place among them. Each is a dozen bytes of what a store writes with every batch.
+pub const LATEST_STEPS_MAX: usize = 32;
+
+/// Traces of one session that are folded. A session with more has them read from its records.
+pub const FOLDED_TRACES_MAX: usize = 8192;
+
 /// Sessions that one ledger holds.
 pub const SESSIONS_MAX: usize = 1_000_000;

@@ -114,6 +114,13 @@ impl Session {
         side.has_evidence().then(|| totals(side))
     }
 
+    /// What its model calls cost. `None` if there is nothing to score, or no call says what it cost.
+    pub fn cost(&self) -> Option<NanoUsd> {
+        let usage = self.scored().usage();
+        let is_known = usage.reported.0 > 0 || usage.priced.0 > 0;
+        self.totals().filter(|_| is_known).map(|totals| totals.total_cost)
+    }
+
     /// The session, scored. `None` if there is nothing to score.
     pub fn report(&self) -> Option<Report<'_>> {
         let side = self.scored();

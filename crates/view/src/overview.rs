@@ -1,12 +1,12 @@
 //! What an organization looks at first: totals, changes of scores with their cause, failing gates, and the ranking.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use renown_core::decimal::Decimal;
 use renown_core::ids::AgentId;
 use renown_core::time::Day;
 use renown_store::days::DayCounts;
-use renown_store::{Change, GateFailures, OrgOverview};
+use renown_store::{Activity, Change, GateFailures, OrgOverview};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -28,7 +28,7 @@ pub struct Overview {
     pub today: Totals,
     /// That day and the six before it.
     pub week: Totals,
-    /// The days with an evaluation of the last 30, the oldest first.
+    /// The days of the last 30 on which anything happened, the oldest first.
     pub days: Vec<DayTotals>,
     /// The largest falls of that day, at most 5. Agents that were calibrating when it began are left out.
     pub falls: Vec<ChangeRow>,
@@ -40,7 +40,7 @@ pub struct Overview {
     pub ranking: Vec<AgentRow>,
 }
 
-/// What evaluations add up to.
+/// What happened, in numbers.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct Totals {
     /// Evaluations.
@@ -53,11 +53,21 @@ pub struct Totals {
     /// The average latency; null without an evaluation.
     #[schema(value_type = Option<f64>)]
     pub avg_latency_ms: Option<Decimal<3>>,
+    /// Sessions that began.
+    pub sessions: u64,
+    /// What they cost in dollars, as far as they say. A session adds at most 10 000.
+    #[schema(value_type = f64)]
+    pub cost_usd: Decimal<9>,
+    /// Runs that were accepted.
+    pub runs: u64,
 }
 
 impl Totals {
-    fn of(counts: &DayCounts) -> Self {
+    fn of(counts: &DayCounts, activity: &Activity) -> Self {
         Self {
+            sessions: activity.sessions,
+            cost_usd: Decimal::from_units(i128::from(activity.cost_nano)),
+            runs: activity.runs,
             evaluations: counts.evaluations,
             passed: counts.passed,
             pass_rate: share(counts.passed, counts.evaluations),
@@ -66,14 +76,15 @@ impl Totals {
     }
 
     /// The sum of the days from one on.
-    fn since(days: &BTreeMap<Day, DayCounts>, from: Day) -> Self {
-        let mut counts = DayCounts::default();
-        days.range(from..).for_each(|(_, day)| counts.add(day));
-        Self::of(&counts)
+    fn since(found: &OrgOverview, from: Day) -> Self {
+        let (mut counts, mut activity) = (DayCounts::default(), Activity::default());
+        found.days.range(from..).for_each(|(_, day)| counts.add(day));
+        found.activity.range(from..).for_each(|(_, day)| activity.add(day));
+        Self::of(&counts, &activity)
     }
 }
 
-/// What the evaluations of one day add up to.
+/// What happened on one day, in numbers.
 #[derive(Clone, Debug, PartialEq, Serialize, ToSchema)]
 pub struct DayTotals {
     /// The UTC day.
@@ -166,14 +177,20 @@ impl From<GateFailures> for FailingGate {
 impl Overview {
     /// The overview of a day, with the first agents by score.
     pub fn of(day: Day, found: OrgOverview, ranking: Vec<AgentRow>) -> Self {
-        let OrgOverview { agents, days, rises, falls, gates } = found;
-        let totals = |(day, counts): (&Day, &DayCounts)| DayTotals { day: *day, totals: Totals::of(counts) };
+        let (today, week) = (Totals::since(&found, day), Totals::since(&found, day.back(WEEK_DAYS - 1)));
+        let OrgOverview { agents, days, activity, rises, falls, gates } = found;
+        let active: BTreeSet<Day> = days.keys().chain(activity.keys()).copied().collect();
+        let totals = |day: Day| {
+            let counts = days.get(&day).copied().unwrap_or_default();
+            let activity = activity.get(&day).copied().unwrap_or_default();
+            DayTotals { day, totals: Totals::of(&counts, &activity) }
+        };
         Self {
             day,
             agents,
-            today: Totals::since(&days, day),
-            week: Totals::since(&days, day.back(WEEK_DAYS - 1)),
-            days: days.iter().map(totals).collect(),
+            today,
+            week,
+            days: active.into_iter().map(totals).collect(),
             falls: falls.into_iter().map(ChangeRow::of).collect(),
             rises: rises.into_iter().map(ChangeRow::of).collect(),
             failing_gates: gates.into_iter().map(FailingGate::from).collect(),

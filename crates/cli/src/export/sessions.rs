@@ -1,7 +1,6 @@
 //! The columns of sessions. What needs records is empty where only signals were sent, and the score and what it is made of where
 //! there is nothing to score.
 
-use renown_core::session_metrics::Metrics;
 use renown_core::time::Timestamp;
 use renown_store::StoredSession;
 use renown_telemetry::ledger::Session;
@@ -10,7 +9,6 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::columns::{Cell, Column, Kind, Row};
-use crate::sessions;
 
 pub(super) const SESSIONS: &[Column] = &[
     ("session_id", Kind::Text),
@@ -119,9 +117,11 @@ fn scored(report: &Report<'_>) -> Row {
 
 /// How many traces there are, and what they say at the default weights.
 fn metrics(session: &StoredSession) -> Row {
-    let Metrics { agent_reliability, agent_consistency } = sessions::metrics(&session.traces);
+    let summary = &session.summary;
+    let (agent_reliability, agent_consistency) =
+        (summary.metrics.agent_reliability(), summary.metrics.agent_consistency());
     vec![
-        Cell::number(Some(session.traces.len() as u64)),
+        Cell::number(Some(summary.trace_count)),
         Cell::Float(agent_reliability.score.to_f64()),
         Cell::Flag(agent_reliability.evaluable),
         Cell::Float(agent_consistency.score.to_f64()),
@@ -139,7 +139,7 @@ fn word(word: impl Serialize) -> Cell {
 mod tests {
     use super::*;
 
-    use renown_store::{Seq, SessionTrace};
+    use renown_store::{Seq, SessionSummary, SessionTrace};
     use renown_telemetry::facts::Batch;
     use renown_telemetry::ledger::{Cut, Ledger};
 
@@ -155,6 +155,7 @@ mod tests {
         ledger.fold(&batch).unwrap();
         let time = Timestamp::from_millis(1_790_000_000_000).unwrap();
         let input = r#"{"trace_id":"t","signals":{"tool_correctness":0.5}}"#;
+        let traces = vec![SessionTrace { trace: serde_json::from_str(input).unwrap(), started_at: None }];
         StoredSession {
             seq: Seq(1),
             id: "s".parse().unwrap(),
@@ -163,7 +164,8 @@ mod tests {
             began_at: time,
             last_seen: time,
             closed_at: None,
-            traces: vec![SessionTrace { trace: serde_json::from_str(input).unwrap(), started_at: None }],
+            summary: SessionSummary::of(&traces),
+            traces,
         }
     }
 

@@ -9,7 +9,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use super::{BANDS_FROM, FORMULA_VERSION, SignalWeights, Source, TAIL_WEIGHT, WORST_WEIGHT};
+use super::{FORMULA_VERSION, SignalWeights, Source, TAIL_WEIGHT, WORST_WEIGHT, band};
 use crate::decimal::Decimal;
 use crate::explain::{Component, Explanation};
 use crate::ids::TraceId;
@@ -47,16 +47,13 @@ impl<D> Metric<D> {
         threshold: Unit,
         metadata: Metadata<D>,
     ) -> Self {
-        let [best, good, fair, poor, worst] = bands;
-        let band =
-            BANDS_FROM.into_iter().zip([best, good, fair, poor]).find(|(from, _)| score.units() >= *from);
         Self {
             name,
             score,
             reason,
             threshold,
             passed: score.to_f64() >= threshold.get(),
-            band: band.map_or(worst, |(_, band)| band),
+            band: band(score, bands),
             evaluable: metadata.details.is_some(),
             formula_version: FORMULA_VERSION,
             metadata,

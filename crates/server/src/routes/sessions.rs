@@ -64,7 +64,6 @@ pub(crate) async fn list(
         to: query.time("to")?,
         after: query.cursor(time_cursor)?,
         limit: query.limit()?,
-        with_traces: true,
     };
     let page = api.store.sessions(&caller.org, query).await?;
     let data = page.sessions.iter().map(SessionReply::of).collect();

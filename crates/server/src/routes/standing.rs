@@ -87,12 +87,8 @@ pub(crate) async fn standing(
     let agent_id = agent_of(path)?;
     let identity_id = identity_of(&caller.org, &agent_id);
     let query = RunQuery { agent: Some(agent_id.clone()), limit: RUNS_SHOWN, ..RunQuery::default() };
-    let latest = SessionQuery {
-        agent: Some(agent_id.clone()),
-        limit: SESSIONS_SHOWN,
-        with_traces: true,
-        ..SessionQuery::default()
-    };
+    let latest =
+        SessionQuery { agent: Some(agent_id.clone()), limit: SESSIONS_SHOWN, ..SessionQuery::default() };
     let (known, publication, tally, runs, sessions, identity_reputation) = tokio::join!(
         api.store.agent(&caller.org, &agent_id),
         api.store.publication(&caller.org, &agent_id),

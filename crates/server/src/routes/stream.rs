@@ -92,7 +92,7 @@ impl Listener {
                 ("score", serde_json::to_string(&Update { agent_id, standing }))
             }
             Changed::Session(id) => {
-                let session = self.api.store.session(&org, &id, true).await.ok()??;
+                let session = self.api.store.session(&org, &id, false).await.ok()??;
                 let reply = SessionReply::of(&session);
                 reply.is_scored().then_some(())?;
                 ("session.scored", serde_json::to_string(&reply))

@@ -13,9 +13,9 @@ use renown_store::{
     AdminStore, AgentDays, AgentEvidence, AgentQuery, AgentSummary, Agents, ApiKey, Clock, Closed,
     EventQuery, Events, IdentityStore, KeyId, NewEvaluation, NewKey, NewReputationEvent, NewRun, NewSignals,
     Once, OrgOverview, OrgSettings, Outcome, PageStore, Point, Publication, PublicationChange, Published,
-    Ready, Recorded, Reply, ReputationEvents, Retention, Run, RunQuery, RunStore, Runs, SavedReply,
-    SessionQuery, SessionStore, Sessions, Steps, Store, StoreError, StoredSession, Submitted, TimeCursor,
-    Tombstone,
+    Ready, RecordCursor, Recorded, Reply, ReputationEvents, Retention, Run, RunQuery, RunStore, Runs,
+    SavedReply, SessionQuery, SessionRecords, SessionStore, Sessions, Steps, Store, StoreError,
+    StoredSession, Submitted, TimeCursor, Tombstone,
 };
 use renown_telemetry::account::Account;
 use renown_telemetry::facts::Batch;
@@ -246,6 +246,16 @@ impl SessionStore for Gated {
         with_traces: bool,
     ) -> Reply<'a, Option<StoredSession>> {
         self.memory.session(org, session, with_traces)
+    }
+
+    fn session_records<'a>(
+        &'a self,
+        org: &OrgId,
+        session: &SessionId,
+        after: Option<RecordCursor>,
+        limit: usize,
+    ) -> Reply<'a, Option<SessionRecords>> {
+        self.memory.session_records(org, session, after, limit)
     }
 
     fn sessions<'a>(&'a self, org: &OrgId, query: SessionQuery) -> Reply<'a, Sessions> {

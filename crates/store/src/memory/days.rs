@@ -6,16 +6,17 @@ use renown_core::identity::identity_of;
 use renown_core::ids::{AgentId, OrgId};
 use renown_core::reputation::Standing;
 use renown_core::time::{Day, Timestamp};
+use renown_telemetry::ledger::Session;
 
 use super::{Held, Memory, answer};
 use crate::days::{self, DayInput, DayParts, DaySums, Days};
 use crate::error::StoreError;
 use crate::overview::{
-    AgentDays, AgentEvidence, Change, Direction, GATE_DAYS, GateFailures, OVERVIEW_DAYS, OrgOverview,
-    PageStore, worst_gate,
+    Activity, AgentDays, AgentEvidence, Change, Direction, GATE_DAYS, GateFailures, OVERVIEW_DAYS,
+    OrgOverview, PageStore, SESSION_COST_NANO_MAX, worst_gate,
 };
 use crate::runs::{Run, RunQuery};
-use crate::sessions::SessionQuery;
+use crate::sessions::{SessionQuery, StoredSession};
 use crate::{IdentityStore, Reply, RunStore, SessionStore, Store};
 
 impl Held {
@@ -77,6 +78,7 @@ impl Held {
         OrgOverview {
             agents: agents.len() as u64,
             days: counts,
+            activity: BTreeMap::new(),
             rises: self.changes(org, day, Direction::Rise),
             falls: self.changes(org, day, Direction::Fall),
             gates: GateFailures::of(gates.gates, &before.gates),
@@ -85,6 +87,26 @@ impl Held {
 }
 
 impl Memory {
+    async fn activity(&self, org: &OrgId, from: Day, to: Day) -> Result<BTreeMap<Day, Activity>, StoreError> {
+        let limit = i32::MAX as usize;
+        let sessions = self.sessions(org, SessionQuery { limit, ..SessionQuery::default() }).await?.sessions;
+        let runs = self.runs(org, RunQuery { limit, ..RunQuery::default() }).await?.runs;
+        let session = |session: &StoredSession| {
+            let cost =
+                session.ledger.as_ref().and_then(Session::cost).map(|cost| cost.nano()).unwrap_or_default();
+            let cost_nano = u64::try_from(cost).unwrap_or(u64::MAX).min(SESSION_COST_NANO_MAX);
+            (Day::of(session.began_at), Activity { sessions: 1, cost_nano, runs: 0 })
+        };
+        let run = |run: &Run| (Day::of(run.accepted_at), Activity { runs: 1, ..Activity::default() });
+        let mut found: BTreeMap<Day, Activity> = BTreeMap::new();
+        for (day, one) in sessions.iter().map(session).chain(runs.iter().map(run)) {
+            if (from..=to).contains(&day) {
+                found.entry(day).or_default().add(&one);
+            }
+        }
+        Ok(found)
+    }
+
     async fn evidence(
         &self,
         org: &OrgId,
@@ -95,7 +117,7 @@ impl Memory {
             return Ok(AgentEvidence::default());
         }
         let windows = self.identity_windows(org, identity_of(org, &agent), as_of).await?;
-        let runs = RunQuery { agent: Some(agent.clone()), limit: usize::MAX, ..RunQuery::default() };
+        let runs = RunQuery { agent: Some(agent.clone()), limit: i32::MAX as usize, ..RunQuery::default() };
         let runs = self.runs(org, runs).await?.runs;
         let sessions = SessionQuery { agent: Some(agent), limit: 1, ..SessionQuery::default() };
         Ok(AgentEvidence {
@@ -141,7 +163,10 @@ impl PageStore for Memory {
     }
 
     fn overview<'a>(&'a self, org: &OrgId, day: Day) -> Reply<'a, OrgOverview> {
-        let held = self.held();
-        answer(held.known(org).map(|()| held.overview(org, day)))
+        let org = org.clone();
+        Box::pin(async move {
+            let activity = self.activity(&org, day.back(OVERVIEW_DAYS - 1), day).await?;
+            Ok(OrgOverview { activity, ..self.held().overview(&org, day) })
+        })
     }
 }

@@ -15,8 +15,9 @@ use crate::error::StoreError;
 use crate::evidence::{Once, Seq};
 use crate::identities::ReputationEvent;
 use crate::sessions::{
-    Closed, NewSignals, NewTrace, OPEN_MAX, SessionQuery, SessionStore, Sessions, StoredSession, agent_of,
-    began_at, bridged, last_event, over_at, traces,
+    Closed, NewSignals, NewTrace, OPEN_MAX, RecordCursor, SessionQuery, SessionRecord, SessionRecords,
+    SessionStore, SessionSummary, Sessions, StoredSession, agent_of, began_at, bridged, last_event, over_at,
+    traces,
 };
 
 /// All that is known of a session.
@@ -50,6 +51,7 @@ impl Held {
         let of_traces = || self.traces.iter().filter_map(|trace| trace.started_at).min();
         let first = ledger.as_ref().and_then(Session::started_at).or_else(of_traces);
         let agent = agent_of(ledger.as_ref(), self.told.as_ref());
+        let traces = traces(self.traces.clone(), derived.into_iter().flatten());
         Ok(StoredSession {
             seq: self.seq,
             id: self.id.clone(),
@@ -58,8 +60,21 @@ impl Held {
             began_at: began_at(first, self.first_seen),
             last_seen: self.last_seen,
             closed_at: self.closed_at.filter(|_| !self.is_open),
-            traces: traces(self.traces.clone(), derived.into_iter().flatten()),
+            summary: SessionSummary::of(&traces),
+            traces,
         })
+    }
+
+    /// A page of its records.
+    fn page(&self, after: Option<RecordCursor>, limit: usize) -> SessionRecords {
+        let numbered = self.records().zip(1..);
+        let mut found: Vec<_> = numbered
+            .map(|(kept, number)| (RecordCursor::of(&kept.origin, number), SessionRecord::from(kept)))
+            .filter(|(cursor, _)| after.is_none_or(|after| *cursor > after))
+            .collect();
+        found.sort_by_key(|(cursor, _)| *cursor);
+        found.truncate(limit.saturating_add(1));
+        SessionRecords::page(found, limit)
     }
 
     /// Whether the event that it became is that of another agent than this one, whose it is now.
@@ -311,6 +326,18 @@ impl SessionStore for Memory {
         answer(found.map(|found| found.map(|found| wanted(found, with_traces))))
     }
 
+    fn session_records<'a>(
+        &'a self,
+        org: &OrgId,
+        session: &SessionId,
+        after: Option<RecordCursor>,
+        limit: usize,
+    ) -> Reply<'a, Option<SessionRecords>> {
+        let held = self.held();
+        let found = held.sessions.iter().find(|(o, known)| o == org && known.id == *session);
+        answer(held.known(org).map(|()| found.map(|(_, known)| known.page(after, limit))))
+    }
+
     fn sessions<'a>(&'a self, org: &OrgId, query: SessionQuery) -> Reply<'a, Sessions> {
         let held = self.held();
         let of_org = held.sessions.iter().filter(|(o, _)| o == org);
@@ -325,7 +352,7 @@ impl SessionStore for Memory {
             });
             found.sort_by_key(|session| std::cmp::Reverse(place(session)));
             found.truncate(query.limit + 1);
-            let found = found.into_iter().map(|session| wanted(session, query.with_traces));
+            let found = found.into_iter().map(|session| wanted(session, false));
             Sessions::page(found.collect(), query.limit)
         }))
     }

@@ -21,7 +21,7 @@ use crate::evidence::Seq;
 use crate::history::{Gathering, Point, Steps};
 use crate::overview::AgentDays;
 
-pub(super) use rebuild::{fold, rebuild, unsettled};
+pub(super) use rebuild::{COUNT_AGAIN, fold, rebuild, unsettled};
 
 /// The columns of [`DayCounts`], in the order in which [`counts`] reads them.
 pub(super) const COUNTS: &str = "evaluations, passed, latency_us, took0, took1, took2, took3, took4, took5, took6, took7, took8, took9, \
@@ -86,7 +86,7 @@ fn sums(row: &Row<'_>, column: usize) -> Result<DaySums, StoreError> {
     })
 }
 
-fn day(number: i64) -> Result<Day, StoreError> {
+pub(super) fn day(number: i64) -> Result<Day, StoreError> {
     Day::from_number(number).ok_or_else(|| StoreError::Damaged(format!("a day with the number {number}")))
 }
 

@@ -111,10 +111,7 @@ pub(super) fn sessions(
     each: &mut Each<'_, StoredSession>,
 ) -> Result<(), StoreError> {
     let sql =
-        format!("{} WHERE +s.org = ?1 AND s.session_id IS NOT NULL ORDER BY s.session", sessions::SESSION);
-    let read = |row: &Row<'_>| {
-        let session = sessions::session(connection, row)?;
-        sessions::traced(connection, session, &Patience::ENDLESS)
-    };
+        format!("{} WHERE +s.org = ?1 AND s.session_id IS NOT NULL ORDER BY s.session", sessions::select());
+    let read = |row: &Row<'_>| sessions::session(connection, row, &Patience::ENDLESS);
     walk(connection, give_way, &sql, params![org], read, each)
 }

@@ -18,6 +18,7 @@ mod replies;
 mod runs;
 mod sessions;
 mod settle;
+mod summaries;
 mod tend;
 
 use std::collections::{HashMap, HashSet};
@@ -106,6 +107,8 @@ pub(super) struct Log<'c> {
     sessions: held::HeldSessions,
     /// Sessions that were closed because there were too many, of which nobody was told yet.
     closed_early: Vec<Closed>,
+    /// What the summaries of sessions that are being closed cost so far.
+    closing_cost: i64,
     /// How many sessions are open, once that was asked.
     open_sessions: Option<usize>,
     begin: Statement<'c>,
@@ -151,6 +154,7 @@ impl<'c> Log<'c> {
             sweep: tend::Sweep::default(),
             sessions: held::HeldSessions::new(),
             closed_early: Vec::new(),
+            closing_cost: 0,
             open_sessions: None,
             begin: connection.prepare("BEGIN IMMEDIATE")?,
             commit: connection.prepare("COMMIT")?,

@@ -18,8 +18,8 @@ use crate::Reply;
 use crate::days::{DayCounts, DaySums, Days};
 use crate::error::StoreError;
 use crate::overview::{
-    AgentDays, AgentEvidence, CHANGES_SHOWN, Change, Direction, GATE_DAYS, GateFailures, OVERVIEW_DAYS,
-    OrgOverview, PageStore, worst_gate,
+    Activity, AgentDays, AgentEvidence, CHANGES_SHOWN, Change, Direction, GATE_DAYS, GateFailures,
+    OVERVIEW_DAYS, OrgOverview, PageStore, worst_gate,
 };
 use crate::sessions::SessionQuery;
 
@@ -59,10 +59,31 @@ pub(super) fn read(
     Ok(OrgOverview {
         agents: agents::count(connection, org)?,
         days: counts,
+        activity: activity(connection, org, day.back(OVERVIEW_DAYS - 1), day)?,
         rises: changes(connection, org, day, &behind, Direction::Rise)?,
         falls: changes(connection, org, day, &behind, Direction::Fall)?,
         gates: GateFailures::of(gates, &before),
     })
+}
+
+/// Sessions and runs of the days from one to another, both included.
+fn activity(
+    connection: &Connection,
+    org: OrgKey,
+    from: Day,
+    to: Day,
+) -> Result<BTreeMap<Day, Activity>, StoreError> {
+    let mut select = connection.prepare_cached(
+        "SELECT day, sessions, cost_nano, runs FROM org_activity \
+         WHERE org = ?1 AND day BETWEEN ?2 AND ?3 AND (sessions <> 0 OR runs <> 0)",
+    )?;
+    let mut rows = select.query(params![org, from.number(), to.number()])?;
+    let mut found = BTreeMap::new();
+    while let Some(row) = rows.next()? {
+        let activity = Activity { sessions: row.get(1)?, cost_nano: row.get(2)?, runs: row.get(3)? };
+        found.insert(days::day(row.get(0)?)?, activity);
+    }
+    Ok(found)
 }
 
 fn add_gates(to: &mut BTreeMap<Box<str>, u64>, from: &BTreeMap<Box<str>, u64>) {

@@ -26,7 +26,7 @@ use crate::keys::ApiKey;
 use crate::overview::{AgentDays, AgentEvidence, OrgOverview};
 use crate::query::{AgentQuery, AgentSummary, Agents, EventQuery, Events};
 use crate::runs::{Run, RunQuery, Runs};
-use crate::sessions::{SessionQuery, Sessions, StoredSession};
+use crate::sessions::{RecordCursor, SessionQuery, SessionRecords, Sessions, StoredSession};
 
 /// A connection that cannot write, and the version that it found. A database with a write-ahead log wants files beside it
 /// even to be read. Where they cannot be made, and nobody has left a log behind, the file alone is all there is.
@@ -177,7 +177,19 @@ impl Reader {
         sessions::find(&moment, self.orgs.get(org)?, id, with_traces, &Patience::ENDLESS)
     }
 
-    /// Sessions, the last to begin first.
+    /// Some records of a session, after one of them. `None` if there is no such session.
+    pub fn session_records(
+        &self,
+        org: &OrgId,
+        id: &SessionId,
+        after: Option<RecordCursor>,
+        limit: usize,
+    ) -> Result<Option<SessionRecords>, StoreError> {
+        let moment = self.connection.unchecked_transaction()?;
+        sessions::records(&moment, self.orgs.get(org)?, id, after, limit)
+    }
+
+    /// Sessions, the last to begin first, without their traces.
     pub fn sessions(&self, org: &OrgId, query: &SessionQuery) -> Result<Sessions, StoreError> {
         let moment = self.connection.unchecked_transaction()?;
         sessions::page(&moment, self.orgs.get(org)?, query, &Patience::ENDLESS)
@@ -223,7 +235,7 @@ impl Reader {
         export::reputation_events(&self.connection, &self.give_way, self.orgs.get(org)?, each)
     }
 
-    /// Every session of an organization, with its traces, the first that was heard of first.
+    /// Every session of an organization, without its traces, the first that was heard of first.
     pub fn each_session(&self, org: &OrgId, each: &mut Each<'_, StoredSession>) -> Result<(), StoreError> {
         export::sessions(&self.connection, &self.give_way, self.orgs.get(org)?, each)
     }

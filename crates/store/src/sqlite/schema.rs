@@ -17,7 +17,7 @@
 //! - A record of a session is kept once by its key: the fingerprint that tells repeats, or the number of the record where nothing
 //!   does. Before it stands the time of a log record, which repeats share, so that a session that goes on is written at its end and
 //!   not all over its pages; of spans, which repeat by their ids alone, it is 0. A trace that stands for a prompt has a key too, and no
-//!   record. `state` is what the records add up to.
+//!   record. `state` is what the records add up to, and the columns of `summaries` are what a list shows of it.
 //! - `due_at` is when a session has to be looked at: it may be over then, or there was something of it since, and it is looked at
 //!   again later. So it does not move with every record. It is null when the session is closed.
 //! - `event_id` is the id of the reputation event that a session became or will become, which nobody else may use.
@@ -37,7 +37,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 
-use super::{backup, days, seal};
+use super::{backup, days, seal, summaries};
 use crate::error::StoreError;
 use steps::{FIFTH, FIRST, FOURTH, SECOND, SIXTH, THIRD};
 
@@ -59,8 +59,8 @@ pub(super) const STEPS: [&str; 6] = [FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH]
 /// The first version whose rows are sealed.
 const SEALED_FROM: i64 = 5;
 
-/// The first version with days of agents.
-const DAYS_FROM: i64 = 6;
+/// The first version with days of agents, and with summaries of sessions in their rows.
+const SUMMARIZED_FROM: i64 = 6;
 
 /// Brings the database at a path to the version of the last step.
 pub(super) fn upgrade(connection: &mut Connection, path: &Path, steps: &[&str]) -> Result<(), StoreError> {
@@ -96,8 +96,9 @@ fn take<'a>(
     if found < SEALED_FROM && version >= SEALED_FROM {
         seal::seal_rows(&transaction)?;
     }
-    if found < DAYS_FROM && version >= DAYS_FROM {
+    if found < SUMMARIZED_FROM && version >= SUMMARIZED_FROM {
         days::rebuild(&transaction)?;
+        summaries::fill(&transaction)?;
     }
     if version >= SEALED_FROM {
         seal::seal_schema(&transaction)?;

@@ -10,7 +10,7 @@
 //! - **One function, in SQL**: `renown_seal(…)` is registered on every connection. `evaluations` and `session_records`, which are
 //!   written most, call it in their `INSERT`; all other tables have triggers, so that no statement can forget it.
 //! - **Not sealed** is what `verify` computes from sealed rows anyway: the sums beside agents, the sums of identities, the state of a
-//!   session. They change with every write, and a seal would cost more than it tells.
+//!   session and its summary. They change with every write, and a seal would cost more than it tells.
 //! - **48 bits**: SQLite stores them in six bytes and one for the type. Each step of FNV-1a can be undone, so two rows of one
 //!   length that differ in one byte never have the same 64 bits; after folding to 48 a difference is missed once in 2^48.
 //! - **Rows that vanish or appear**: triggers count the rows of each table in `marks`. Evaluations are not counted, since each names

@@ -4,40 +4,56 @@ use renown_core::ids::{OrgId, SessionId};
 use renown_core::session_metrics::{Signals, Trace};
 use renown_core::units::Unit;
 use renown_telemetry::account::Account;
-use renown_telemetry::derived::Steps;
 use renown_telemetry::facts::Batch;
 use renown_telemetry::kept;
 use renown_telemetry::kept::Kept;
 use renown_telemetry::ledger::{Cut, Folding, Session};
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::Sqlite;
 use super::orgs::OrgKey;
 use super::readers::Patience;
 use super::rows::{damaged, nanos, text, time};
+use super::summaries::{Fresh, SUMMARY, SummaryRow, folded};
 use crate::Reply;
 use crate::error::StoreError;
 use crate::evidence::{Once, Seq};
 use crate::sessions::{
-    Closed, NewSignals, NewTrace, SessionQuery, SessionStore, SessionTrace, Sessions, StoredSession, traces,
+    Closed, NewSignals, NewTrace, RecordCursor, SessionQuery, SessionRecord, SessionRecords, SessionStore,
+    SessionSummary, SessionTrace, Sessions, StoredSession, traces,
 };
 
 /// The columns of a [`StoredSession`], in the order in which [`session`] reads them. Those of an agent that is no more are not seen.
-pub(super) const SESSION: &str = "SELECT s.session, s.session_id, a.name, s.began_ns, s.last_seen, \
-     CASE WHEN s.due_at IS NULL THEN s.closed_at END, s.state \
-     FROM sessions s JOIN agents a ON a.agent = s.agent";
+pub(super) fn select() -> String {
+    format!(
+        "SELECT s.session, s.session_id, a.name, s.began_ns, s.last_seen, \
+         CASE WHEN s.due_at IS NULL THEN s.closed_at END, s.state, {SUMMARY} \
+         FROM sessions s JOIN agents a ON a.agent = s.agent"
+    )
+}
 
-/// A session, without its traces.
-pub(super) fn session(connection: &Connection, row: &Row<'_>) -> Result<StoredSession, StoreError> {
+/// A session, without its traces. They are read only where its summary is not kept.
+pub(super) fn session(
+    connection: &Connection,
+    row: &Row<'_>,
+    patience: &Patience,
+) -> Result<StoredSession, StoreError> {
     let closed_at: Option<i64> = row.get(5)?;
     let (seq, id): (_, SessionId) = (Seq(row.get(0)?), text(row, 1, "a session id")?);
+    let state = row.get_ref(6)?.as_blob().map_err(damaged("a state"))?;
+    let ledger = ledger(connection, id.as_str(), seq, state)?;
+    let summary = match SummaryRow::read(row, 7)?.summary() {
+        Some(summary) => summary,
+        None => SessionSummary::of(&traces_of(connection, id.as_str(), seq, ledger.as_ref(), patience)?),
+    };
     Ok(StoredSession {
         seq,
         agent: text(row, 2, "an agent id")?,
         began_at: nanos(row.get(3)?)?,
         last_seen: time(row.get(4)?)?,
         closed_at: closed_at.map(time).transpose()?,
-        ledger: ledger(connection, id.as_str(), seq, row.get_ref(6)?.as_blob().map_err(damaged("a state"))?)?,
+        ledger,
+        summary,
         id,
         traces: Vec::new(),
     })
@@ -66,10 +82,48 @@ pub(super) fn find(
     patience: &Patience,
 ) -> Result<Option<StoredSession>, StoreError> {
     let mut select =
-        connection.prepare_cached(&format!("{SESSION} WHERE s.org = ?1 AND s.session_id = ?2"))?;
+        connection.prepare_cached(&format!("{} WHERE s.org = ?1 AND s.session_id = ?2", select()))?;
     let mut rows = select.query(params![org, id.as_str()])?;
-    let found = rows.next()?.map(|row| session(connection, row)).transpose()?;
-    found.map(|found| if with_traces { traced(connection, found, patience) } else { Ok(found) }).transpose()
+    let Some(row) = rows.next()? else { return Ok(None) };
+    let mut found = session(connection, row, patience)?;
+    if with_traces {
+        found.traces = traces_of(connection, id.as_str(), found.seq, found.ledger.as_ref(), patience)?;
+    }
+    Ok(Some(found))
+}
+
+/// A page of the records of a session.
+pub(super) fn records(
+    connection: &Connection,
+    org: OrgKey,
+    id: &SessionId,
+    after: Option<RecordCursor>,
+    limit: usize,
+) -> Result<Option<SessionRecords>, StoreError> {
+    let mut known = connection.prepare_cached(
+        "SELECT s.session FROM sessions s JOIN agents a ON a.agent = s.agent WHERE s.org = ?1 AND s.session_id = ?2",
+    )?;
+    let session: Option<i64> = known.query_row(params![org, id.as_str()], |row| row.get(0)).optional()?;
+    let Some(session) = session else { return Ok(None) };
+    let mut select = connection.prepare_cached(
+        "SELECT at_ns, key, record FROM session_records WHERE session = ?1 AND (at_ns, key) > (?2, ?3) \
+         AND record <> x'' ORDER BY at_ns, key LIMIT ?4",
+    )?;
+    // No record has the least key of the least time: times begin long after it.
+    let RecordCursor { at_ns, key } = after.unwrap_or(RecordCursor { at_ns: i64::MIN, key: i64::MIN });
+    let mut rows = select.query(params![session, at_ns, key, limit.saturating_add(1)])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        let cursor = RecordCursor { at_ns: row.get(0)?, key: row.get(1)? };
+        found.push((cursor, SessionRecord::from(record(id.as_str(), row, 2)?)));
+    }
+    Ok(Some(SessionRecords::page(found, limit)))
+}
+
+/// A record in a column.
+fn record<'r>(id: &'r str, row: &'r Row<'_>, column: usize) -> Result<Kept<'r>, StoreError> {
+    let bytes = row.get_ref(column)?.as_blob().map_err(damaged("a record"))?;
+    kept::decode(id, None, bytes).ok_or_else(|| StoreError::Damaged("a record of a session".to_owned()))
 }
 
 /// A page of sessions.
@@ -84,8 +138,9 @@ pub(super) fn page(
         None => ("s.org = ?1 AND ?2 = ''", ""),
     };
     let mut select = connection.prepare_cached(&format!(
-        "{SESSION} WHERE {narrow} AND s.session_id IS NOT NULL AND s.began_ns >= ?3 AND s.began_ns <= ?4 \
-         AND (s.began_ns, s.session) < (?5, ?6) ORDER BY s.began_ns DESC, s.session DESC LIMIT ?7"
+        "{} WHERE {narrow} AND s.session_id IS NOT NULL AND s.began_ns >= ?3 AND s.began_ns <= ?4 \
+         AND (s.began_ns, s.session) < (?5, ?6) ORDER BY s.began_ns DESC, s.session DESC LIMIT ?7",
+        select()
     ))?;
     let from = query.from.map_or(i64::MIN, renown_core::time::Timestamp::nanos);
     let to = query.to.map_or(i64::MAX, renown_core::time::Timestamp::nanos);
@@ -95,40 +150,31 @@ pub(super) fn page(
         select.query(params![org, value, from, to.min(began_ns), began_ns, before, query.limit + 1])?;
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
-        found.push(session(connection, row)?);
+        found.push(session(connection, row, patience)?);
     }
-    let mut page = Sessions::page(found, query.limit);
-    if query.with_traces {
-        let traced = page.sessions.into_iter().map(|session| traced(connection, session, patience));
-        page.sessions = traced.collect::<Result<_, _>>()?;
-    }
-    Ok(page)
+    Ok(Sessions::page(found, query.limit))
 }
 
-/// A session with its traces.
-pub(super) fn traced(
-    connection: &Connection,
-    mut session: StoredSession,
-    patience: &Patience,
-) -> Result<StoredSession, StoreError> {
-    session.traces = traces_of(connection, &session, patience)?;
-    Ok(session)
-}
-
+/// The traces of a session: from what is kept of them, or from its records where that is stale.
 fn traces_of(
     connection: &Connection,
-    session: &StoredSession,
+    id: &str,
+    seq: Seq,
+    ledger: Option<&Session>,
     patience: &Patience,
 ) -> Result<Vec<SessionTrace>, StoreError> {
-    let sent = sent(connection, session.seq)?;
-    let Some(ledger) = &session.ledger else { return Ok(traces(sent, [])) };
-    let (id, mut steps) = (session.id.as_str(), Steps::new(ledger.signal()));
-    each_record(connection, id, session.seq, patience, |record| steps.take(record))?;
-    Ok(traces(sent, steps.traces(id)))
+    let Some(ledger) = ledger else { return Ok(traces(sent(connection, seq)?, [])) };
+    let mut select = connection.prepare_cached("SELECT records, folded FROM sessions WHERE session = ?1")?;
+    let folded = select
+        .query_row([seq.0], |row| Ok(folded(row.get(0)?, row.get_ref(1)?.as_blob().unwrap_or_default())))?;
+    match folded.traces(ledger.signal(), id) {
+        Some(derived) => Ok(traces(sent(connection, seq)?, derived)),
+        None => Ok(Fresh::read(connection, id, seq, patience)?.traces),
+    }
 }
 
 /// The traces of a session that were sent, as they arrived.
-fn sent(connection: &Connection, Seq(session): Seq) -> Result<Vec<NewTrace>, StoreError> {
+pub(super) fn sent(connection: &Connection, Seq(session): Seq) -> Result<Vec<NewTrace>, StoreError> {
     let mut select = connection.prepare_cached(
         "SELECT trace_id, started_ns, confidence, loop_detection, tool_correctness, coherence FROM session_traces \
          WHERE session = ?1 ORDER BY place",
@@ -154,7 +200,7 @@ fn sent(connection: &Connection, Seq(session): Seq) -> Result<Vec<NewTrace>, Sto
 }
 
 /// Reads the records of a session, one at a time and in no order that means anything; how many there are.
-fn each_record(
+pub(super) fn each_record(
     connection: &Connection,
     id: &str,
     Seq(session): Seq,
@@ -170,9 +216,7 @@ fn each_record(
         if count.is_multiple_of(1024) {
             patience.check()?;
         }
-        let bytes = row.get_ref(0)?.as_blob().map_err(damaged("a record"))?;
-        let record = kept::decode(id, None, bytes);
-        each(&record.ok_or_else(|| StoreError::Damaged("a record of a session".to_owned()))?);
+        each(&record(id, row, 0)?);
         count += 1;
     }
     Ok(count)
@@ -225,6 +269,17 @@ impl SessionStore for Sqlite {
     ) -> Reply<'a, Option<StoredSession>> {
         let (org, session) = (self.orgs.get(org), session.clone());
         self.readers.run(move |moment, patience| find(moment, org?, &session, with_traces, patience))
+    }
+
+    fn session_records<'a>(
+        &'a self,
+        org: &OrgId,
+        session: &SessionId,
+        after: Option<RecordCursor>,
+        limit: usize,
+    ) -> Reply<'a, Option<SessionRecords>> {
+        let (org, session) = (self.orgs.get(org), session.clone());
+        self.readers.run(move |moment, _| records(moment, org?, &session, after, limit))
     }
 
     fn sessions<'a>(&'a self, org: &OrgId, query: SessionQuery) -> Reply<'a, Sessions> {

@@ -9,8 +9,8 @@
 //! The days of each agent, and those of its organization, have to be what its evaluations add up to.
 //!
 //! A run has to have the score that its report gives against the baseline that is kept with it, and the sums of each identity's
-//! minutes, hours and days those of its events. A session has to have the state that its records give, and one that is closed the
-//! reputation event that follows from it.
+//! minutes, hours and days those of its events. A session has to have the state that its records give, the traces and the summary that
+//! follow, unless these are stale, and one that is closed the reputation event that follows from it.
 //!
 //! Before that the structure of the file is checked (`PRAGMA integrity_check`: every page, every index against its table), so that the
 //! replay walks over sound pages only. After it the seals are computed again and the rows are counted. They come last because the replay
@@ -297,12 +297,12 @@ pub(super) fn days_differ(connection: &Connection) -> Result<bool, StoreError> {
     Ok(days::compare(connection)?.is_some())
 }
 
-/// The first session after this one whose state or event is not what its records give, and its organization.
+/// The first session after this one whose state, summary or event is missing or not what its records give, and its organization.
 pub(super) fn session_that_differs(
     connection: &Connection,
     after: i64,
 ) -> Result<Option<(i64, OrgId)>, StoreError> {
-    let found = sessions::first(connection, after, &mut Verified::default())?;
+    let found = sessions::first(connection, after, sessions::Stale::Found, &mut Verified::default())?;
     let named = |(number, difference): (i64, Box<Difference>)| Ok((number, difference.org.parse()?));
     found.map(named).transpose().map_err(|error: IdError| rows::damaged("an organization")(error))
 }

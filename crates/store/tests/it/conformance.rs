@@ -3,6 +3,7 @@
 //! A new store joins by an implementation of [`Subject`] and two lines in the tests below.
 
 mod reads;
+mod records;
 mod walk;
 mod writes;
 
@@ -65,7 +66,7 @@ impl Subject for OnDisk {
 type Question = (&'static str, fn(&dyn Store, &Hand));
 
 fn ask<S: Subject>() {
-    for (question, check) in writes::QUESTIONS.iter().chain(&reads::QUESTIONS) {
+    for (question, check) in writes::QUESTIONS.iter().chain(&reads::QUESTIONS).chain(&records::QUESTIONS) {
         // Shown when the check fails.
         println!("{question}");
         let hand = Hand::at_noon();

@@ -7,8 +7,9 @@ use renown_store::{AdminStore, NewEvaluation, PageStore, Retention, Steps, Store
 use rusqlite::Connection;
 
 use crate::support::{
-    Hand, Scratch, at, behind_the_back, copy_killed, default_org, evaluation, open, verify, wait,
+    Hand, Scratch, at, behind_the_back, copy_killed, default_org, evaluation, open, run, verify, wait,
 };
+use crate::telemetry::{batch, call, logs, prompt};
 
 const DAY_MS: i64 = 86_400_000;
 
@@ -31,6 +32,10 @@ fn write(store: &dyn Store) {
         let new = happened(agent, number, number * DAY_MS / 30 - late);
         wait(store.append(&default_org(), vec![new], None)).unwrap();
     }
+    let report = r#"{"agent_id":"a","outcome":"completed"}"#;
+    wait(store.add_run(&default_org(), run("r1", report), None)).unwrap();
+    let records = logs("a", &[prompt("s", 1, 0), call("s", 2, 1000, "0.05")]);
+    wait(store.add_records(&default_org(), batch(&records), None)).unwrap();
 }
 
 fn rows(connection: &Connection, table: &str) -> i64 {
@@ -96,6 +101,9 @@ fn damaged_days_are_found_and_mended() {
         "DELETE FROM agent_tool_days",
         "UPDATE org_days SET evaluations = evaluations - 1",
         "DELETE FROM org_gate_days WHERE day = (SELECT min(day) FROM org_gate_days)",
+        "UPDATE org_activity SET runs = runs + 1",
+        "UPDATE org_activity SET cost_nano = cost_nano + 1",
+        "DELETE FROM org_activity",
         "UPDATE orgs SET agents = 7",
         "UPDATE agents SET rank = 1 WHERE agent = 1",
     ] {
@@ -169,6 +177,8 @@ fn nothing_of_an_erased_agent_is_left_in_days() {
     let overview = wait(store.overview(&org, Day::of(at(10 * DAY_MS)))).unwrap();
     assert_eq!(overview.days.values().map(|day| day.evaluations).sum::<u64>(), 201);
     assert_eq!(overview.agents, 3);
+    let active = overview.activity.get(&day).unwrap();
+    assert_eq!((active.sessions, active.cost_nano, active.runs), (1, 50_000_000, 1));
     drop(store);
     let left = Connection::open(scratch.database()).unwrap();
     let lives: i64 =

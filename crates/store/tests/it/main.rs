@@ -23,6 +23,7 @@ mod forget;
 mod replay;
 mod runs;
 mod sessions;
+mod summaries;
 mod support;
 mod telemetry;
 mod upgrade;

@@ -19,7 +19,7 @@ use renown_core::units::{Micros, Unit, Whole};
 use renown_store::sqlite::{FILE, Reader};
 use renown_store::{
     AgentQuery, AgentSort, EventQuery, LatencySource, NewSignals, NewTrace, OrgSettings, PublicationChange,
-    Retention, RunQuery, SessionQuery, Steps, Store, StoredSession,
+    Retention, RunQuery, SessionQuery, SessionSummary, Steps, Store, StoredSession,
 };
 use serde_json::{Value, json};
 
@@ -182,9 +182,11 @@ fn tell_runs(store: &dyn Store, org: &OrgId) -> Value {
 
 /// Every session with its traces.
 fn tell_sessions(store: &dyn Store, org: &OrgId) -> Value {
-    let query = SessionQuery { limit: 100, with_traces: true, ..SessionQuery::default() };
+    let query = SessionQuery { limit: 100, ..SessionQuery::default() };
     let all = wait(store.sessions(org, query)).unwrap().sessions;
-    let session = |session: &StoredSession| {
+    let session = |listed: &StoredSession| {
+        let session = wait(store.session(org, &listed.id, true)).unwrap().unwrap();
+        assert_eq!(SessionSummary::of(&session.traces), listed.summary, "{}", listed.id);
         let traces: Vec<String> = session.traces.iter().map(|trace| format!("{trace:?}")).collect();
         let report = session.ledger.as_ref().map(|ledger| json!(ledger.report()));
         json!([

@@ -17,6 +17,7 @@ mod model;
 mod privacy;
 mod protobuf;
 mod reference;
+mod traces;
 
 use proptest::collection::vec;
 use proptest::prelude::*;

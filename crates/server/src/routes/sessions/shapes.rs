@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use renown_core::decimal::Decimal;
 use renown_core::ids::{AgentId, SessionId, TraceId};
-use renown_core::session_metrics::{Metric, Metrics, Session, SignalWeights, Source, Thresholds};
+use renown_core::session_metrics::{BriefMetric, Session, Source};
 use renown_core::time::Timestamp;
 use renown_core::units::Unit;
 use renown_store::{SessionTrace, StoredSession};
@@ -95,7 +95,8 @@ pub(crate) struct SessionReply<'s> {
     /// What its traces say, in short.
     metrics: MetricsSummary,
     /// How many traces it has.
-    trace_count: usize,
+    #[schema(value_type = usize)]
+    trace_count: u64,
 }
 
 /// A session with its traces.
@@ -161,9 +162,9 @@ pub(crate) struct MetricSummary {
     formula_version: &'static str,
 }
 
-impl<D> From<Metric<D>> for MetricSummary {
-    fn from(metric: Metric<D>) -> Self {
-        let Metric { score, reason, threshold, passed, band, evaluable, formula_version, .. } = metric;
+impl From<BriefMetric> for MetricSummary {
+    fn from(metric: BriefMetric) -> Self {
+        let BriefMetric { score, reason, threshold, passed, band, evaluable, formula_version } = metric;
         Self { score, reason, threshold, passed, band, evaluable, formula_version }
     }
 }
@@ -182,7 +183,7 @@ impl<'s> SessionReply<'s> {
             closed_at: session.closed_at,
             performance,
             metrics: MetricsSummary::of_session(session),
-            trace_count: session.traces.len(),
+            trace_count: session.summary.trace_count,
         }
     }
 
@@ -194,9 +195,11 @@ impl<'s> SessionReply<'s> {
 
 impl MetricsSummary {
     pub(crate) fn of_session(session: &StoredSession) -> Self {
-        let Metrics { agent_reliability, agent_consistency } =
-            session_of(session).metrics(&SignalWeights::default(), &Thresholds::default());
-        Self { agent_reliability: agent_reliability.into(), agent_consistency: agent_consistency.into() }
+        let metrics = &session.summary.metrics;
+        Self {
+            agent_reliability: metrics.agent_reliability().into(),
+            agent_consistency: metrics.agent_consistency().into(),
+        }
     }
 }
 

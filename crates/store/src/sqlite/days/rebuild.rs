@@ -126,6 +126,17 @@ pub(in crate::sqlite) fn unsettled(
     Ok(replay.days.into_iter().map(|((_, agent), days)| (agent, days)).collect())
 }
 
+/// Counts again what triggers count: agents, sessions and runs.
+pub(in crate::sqlite) const COUNT_AGAIN: &str = "
+    UPDATE orgs SET agents = (SELECT count(*) FROM agents a WHERE a.org = orgs.org);
+    DELETE FROM org_activity;
+    INSERT INTO org_activity
+        SELECT org, began_ns / 86400000000000, count(*), sum(min(coalesce(cost_nano, 0), 10000000000000)), 0 FROM sessions
+        WHERE session_id IS NOT NULL AND agent <> 0 GROUP BY 1, 2;
+    INSERT INTO org_activity
+        SELECT org, accepted_at / 86400000, 0, 0, count(*) FROM agent_run_scores WHERE true GROUP BY 1, 2
+        ON CONFLICT DO UPDATE SET runs = excluded.runs;";
+
 /// Makes every row of days again. Days of which evaluations are gone stay as they are.
 pub(in crate::sqlite) fn rebuild(connection: &Connection) -> Result<(), StoreError> {
     let cuts = fold(connection, &mut |_, _, _| Ok(()))?;

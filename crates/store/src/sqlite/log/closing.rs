@@ -8,6 +8,7 @@ use rusqlite::{OptionalExtension, params};
 use super::Log;
 use super::held::{Held, HeldSessions, SessionKey};
 use super::identities::Changes;
+use super::summaries::COST_OF_CLOSING_MAX;
 use crate::error::StoreError;
 use crate::sessions::{CLOSED_AT_ONCE, Closed, OPEN_MAX, bridged, over_at};
 use crate::sqlite::orgs::OrgKey;
@@ -41,10 +42,14 @@ impl Log<'_> {
     /// Closes some of the sessions that are over.
     pub(in crate::sqlite) fn close_sessions(&mut self) -> Result<Vec<Closed>, StoreError> {
         let mut closed = std::mem::take(&mut self.closed_early);
+        self.closing_cost = 0;
         // Those that are only to be looked at later may stand before others that are over.
         for _ in 0..LOOKS_MAX {
             let due = self.due(self.latest.millis(), CLOSED_AT_ONCE)?;
             for due in &due {
+                if self.closing_cost >= COST_OF_CLOSING_MAX {
+                    break;
+                }
                 closed.extend(self.look_at(due, false)?);
             }
             if !closed.is_empty() || due.is_empty() {
@@ -107,6 +112,7 @@ impl Log<'_> {
             self.connection.prepare_cached("UPDATE sessions SET closed_at = ?2 WHERE session = ?1")?;
         update.execute(params![held.number, self.latest.millis()])?;
         drop(update);
+        self.summarize_at_end(&key.1, held)?;
         self.tell(org, held)?;
         let agent = held.agent.clone().ok_or(StoreError::Closed)?;
         Ok(Closed { org: org.clone(), session: key.1.clone(), agent })

@@ -4,16 +4,17 @@
 use lru::LruCache;
 use renown_core::ids::{AgentId, SessionId};
 use renown_core::time::Timestamp;
-use renown_telemetry::facts::{Fact, Fingerprint, Origin, Signal};
+use renown_telemetry::derived::FoldedTraces;
+use renown_telemetry::facts::{Fact, Origin};
 use renown_telemetry::kept;
 use renown_telemetry::ledger::Session;
 use rusqlite::{Statement, params};
 
 use crate::error::StoreError;
-use crate::sessions::last_event;
+use crate::sessions::{RecordCursor, SessionSummary, key_of, last_event};
 use crate::sqlite::orgs::OrgKey;
 
-/// How many sessions the writer holds between two transactions: about a kilobyte each.
+/// How many sessions the writer holds between two transactions: a few kilobytes each.
 const HELD_MAX: usize = 8192;
 
 /// The organization of a session and its id.
@@ -90,6 +91,12 @@ pub(super) struct Held {
     pub(super) records: i64,
     pub(super) traces: i64,
     pub(super) ledger: Session,
+    /// The traces that follow from its records.
+    pub(super) folded: FoldedTraces,
+    /// What a list shows of its traces. `None` if that is not kept.
+    pub(super) summary: Option<SessionSummary>,
+    /// How many records and traces arrived since the summary was made.
+    pub(super) arrived: i64,
     /// The number of the reputation event that it became.
     pub(super) event: Option<i64>,
 }
@@ -110,6 +117,9 @@ impl Held {
             records: 0,
             traces: 0,
             ledger: Session::new(id.as_str()),
+            folded: FoldedTraces::default(),
+            summary: None,
+            arrived: 0,
             event: None,
         }
     }
@@ -139,13 +149,7 @@ impl Held {
         let number = self.number;
         let mut keep =
             |at_ns: i64, key: i64, bytes: &[u8]| insert.execute(params![number, at_ns, key, bytes]);
-        let at_ns = match origin.signal {
-            Signal::Logs => origin.at.map_or(0, Timestamp::nanos),
-            // Repeats have the same ids, whatever their times are.
-            Signal::Spans => 0,
-        };
-        // A record that nothing tells from another has its number, which a fingerprint may have by chance.
-        let mut key = origin.repeat.map_or(self.records.saturating_add(1), key_of);
+        let RecordCursor { at_ns, mut key } = RecordCursor::of(origin, self.records.saturating_add(1));
         while keep(at_ns, key, &bytes)? == 0 {
             if origin.repeat.is_some() {
                 return Ok(false);
@@ -163,17 +167,14 @@ impl Held {
         if let Some(error) = failed {
             return Err(error.into());
         }
+        self.folded.take(origin, facts);
         if let Some(agent) = origin.named_agent().filter(|agent| self.named.as_deref() != Some(agent)) {
             insert_name.execute(params![number, agent])?;
             self.named = Some(agent.into());
         }
         self.records = self.records.saturating_add(1);
+        self.arrived = self.arrived.saturating_add(1);
         self.last_event = self.last_event.max(last_event(origin, now));
         Ok(true)
     }
-}
-
-/// A fingerprint as a key.
-fn key_of(fingerprint: Fingerprint) -> i64 {
-    fingerprint.get().cast_signed()
 }

@@ -5,7 +5,7 @@
 
 use renown_core::identity::Part;
 use renown_core::ids::OrgId;
-use renown_telemetry::ledger::{Cut, Session};
+use renown_telemetry::ledger::Session;
 use rusqlite::params;
 
 use super::Log;
@@ -16,8 +16,9 @@ use crate::query::rank;
 use crate::runs::Scored;
 use crate::sqlite::agents::AgentState;
 use crate::sqlite::mark::{self, Lost};
+use crate::sqlite::readers::Patience;
 use crate::sqlite::runs::{RUN, baseline_of, run};
-use crate::sqlite::sessions::refold;
+use crate::sqlite::summaries::Fresh;
 use crate::sqlite::{days, identities, rows, seal, verify};
 
 /// What was made again.
@@ -33,7 +34,7 @@ pub struct Repaired {
     pub days: bool,
     /// Whether the sums of identities were others.
     pub identities: bool,
-    /// Sessions whose state, or the event that they became, was another.
+    /// Sessions whose state, summary, or the event that they became, was another or missing.
     pub sessions: u64,
     /// Acknowledged writes that are missing, and are accepted as lost from here on.
     pub lost: Lost,
@@ -46,10 +47,7 @@ impl Log<'_> {
         let days = verify::days_differ(self.connection)?;
         if days {
             days::rebuild(self.connection)?;
-            self.connection.execute(
-                "UPDATE orgs SET agents = (SELECT count(*) FROM agents a WHERE a.org = orgs.org)",
-                [],
-            )?;
+            self.connection.execute_batch(days::COUNT_AGAIN)?;
         }
         let identities = verify::identities_differ(self.connection)?;
         if identities {
@@ -171,13 +169,14 @@ impl Log<'_> {
         let mut select =
             self.connection.prepare_cached("SELECT session_id FROM sessions WHERE session = ?1")?;
         let id: String = select.query_row([number], |row| row.get(0))?;
-        let state = refold(self.connection, &id, Seq(number), Cut::default())?;
-        let state = state.as_ref().map(Session::to_bytes).unwrap_or_default();
+        let fresh = Fresh::read(self.connection, &id, Seq(number), &Patience::ENDLESS)?;
+        let state = fresh.ledger.as_ref().map(Session::to_bytes).unwrap_or_default();
         let mut update = self.connection.prepare_cached(
             "UPDATE sessions SET state = ?2, records = (SELECT count(*) FROM session_records r \
              WHERE r.session = ?1 AND record <> x'') WHERE session = ?1",
         )?;
         update.execute(params![number, state])?;
+        fresh.write(self.connection, Seq(number))?;
         let key = (self.orgs.get(org)?, id.parse().map_err(rows::damaged("a session id"))?);
         self.sessions.forget(&key);
         if let Some(mut held) = self.find_session(&key)?

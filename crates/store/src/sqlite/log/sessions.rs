@@ -19,6 +19,7 @@ use crate::sessions::{NewSignals, agent_of, began_at, over_at};
 use crate::sqlite::orgs::OrgKey;
 use crate::sqlite::rows::{damaged, nanos, time};
 use crate::sqlite::sessions::ledger;
+use crate::sqlite::summaries::{SUMMARY, SummaryRow, folded, scores, write};
 
 /// The number of an agent that is none: of a session that is new, or forgotten.
 pub(super) const NOBODY: i64 = 0;
@@ -109,6 +110,7 @@ impl Log<'_> {
         )?;
         for new in &signals.traces {
             held.traces = held.traces.saturating_add(1);
+            held.arrived = held.arrived.saturating_add(1);
             let signals = new.trace.signals;
             let signal = |signal: Option<renown_core::units::Unit>| signal.map(renown_core::units::Unit::get);
             upsert.execute(params![
@@ -172,16 +174,18 @@ impl Log<'_> {
 
     /// Takes up a session that is known and not held.
     pub(super) fn find_session(&self, key: &SessionKey) -> Result<Option<Held>, StoreError> {
-        let mut select = self.connection.prepare_cached(
+        let mut select = self.connection.prepare_cached(&format!(
             "SELECT s.session, a.name, s.told, s.first_seen, s.last_seen, s.began_ns, s.last_ns, s.due_at IS NOT NULL, \
-             s.closed_at, s.records, s.state, s.traces, s.event FROM sessions s JOIN agents a ON a.agent = s.agent \
-             WHERE s.org = ?1 AND s.session_id = ?2",
-        )?;
+             s.closed_at, s.records, s.state, s.traces, s.event, s.folded, {SUMMARY} FROM sessions s \
+             JOIN agents a ON a.agent = s.agent WHERE s.org = ?1 AND s.session_id = ?2"
+        ))?;
         let mut rows = select.query(params![key.0, key.1.as_str()])?;
         let Some(row) = rows.next()? else { return Ok(None) };
         let (agent, told): (String, Option<String>) = (row.get(1)?, row.get(2)?);
         let closed_at: Option<i64> = row.get(8)?;
         let state = row.get_ref(10)?.as_blob().map_err(damaged("a session's state"))?;
+        let derived = row.get_ref(13)?.as_blob().map_err(damaged("a session's traces"))?;
+        let records: i64 = row.get(9)?;
         Ok(Some(Held {
             number: row.get(0)?,
             agent: Some(agent.parse().map_err(damaged("an agent id"))?),
@@ -193,7 +197,11 @@ impl Log<'_> {
             last_event: nanos(row.get(6)?)?,
             is_open: row.get(7)?,
             closed_at: closed_at.map(time).transpose()?,
-            records: row.get(9)?,
+            records,
+            folded: folded(records, derived),
+            summary: SummaryRow::read(row, 14)?.summary(),
+            // Since when a summary is missing is not kept: it may be made at once.
+            arrived: records,
             ledger: ledger(self.connection, key.1.as_str(), Seq(row.get(0)?), state)?
                 .unwrap_or_else(|| Session::new(key.1.as_str())),
             traces: row.get(11)?,
@@ -218,9 +226,11 @@ impl Log<'_> {
         if held.event.is_some() && before.as_ref() != Some(&agent) {
             self.tell(org, held)?;
         }
+        self.summarize(&key.1, held)?;
+        let [cost, performance] = scores(held.scored());
         let mut update = self.connection.prepare_cached(
-            "UPDATE sessions SET told = ?2, last_seen = ?3, last_ns = ?4, records = ?5, traces = ?6, state = ?7 \
-             WHERE session = ?1",
+            "UPDATE sessions SET told = ?2, last_seen = ?3, last_ns = ?4, records = ?5, traces = ?6, state = ?7, \
+             cost_nano = ?8, performance = ?9 WHERE session = ?1",
         )?;
         update.execute(params![
             held.number,
@@ -230,7 +240,10 @@ impl Log<'_> {
             held.records,
             held.traces,
             held.scored().map(Session::to_bytes).unwrap_or_default(),
+            cost,
+            performance,
         ])?;
+        write(self.connection, held.number, &held.folded_bytes(), held.summary.as_ref())?;
         // Apart, because an indexed column that is set is written to its index also where it stays the same.
         let mut moves = self.connection.prepare_cached(
             "UPDATE sessions SET agent = ?2, began_ns = ?3, event_id = ?4 WHERE session = ?1 \

@@ -153,7 +153,9 @@ impl Log<'_> {
         drop(select);
         self.sweep.session = found.last().map(|(session, ..)| *session).filter(|_| found.len() == AT_ONCE);
         let mut forget = self.connection.prepare_cached(
-            "UPDATE sessions SET agent = ?2, session_id = NULL, told = NULL, state = x'', event = NULL, event_id = NULL WHERE session = ?1",
+            "UPDATE sessions SET agent = ?2, session_id = NULL, told = NULL, state = x'', event = NULL, event_id = NULL, \
+             folded = x'', trace_count = NULL, reliability = NULL, reliability_traces = NULL, flagged_traces = NULL, \
+             consistency = NULL, consistency_traces = NULL, cost_nano = NULL, performance = NULL WHERE session = ?1",
         )?;
         for (session, org, id, _) in found.into_iter().filter(|(.., is_old)| *is_old) {
             forget.execute(params![session, NOBODY])?;

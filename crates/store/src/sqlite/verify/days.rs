@@ -130,7 +130,7 @@ fn is_cut(kept: &Connection, fresh: &Connection, [org, day, agent]: [i64; 3]) ->
     Ok(first.is_some_and(|first| first <= cut))
 }
 
-/// Whether the days of organizations are the sums of those of their agents, and the count of agents is right.
+/// Whether the days of organizations are the sums of those of their agents, and the counts of agents, sessions and runs are right.
 fn compare_totals(connection: &Connection) -> Result<Option<Box<Difference>>, StoreError> {
     let summed: Vec<String> = COUNTS.split(", ").map(|column| format!("sum({column})")).collect();
     let days = (
@@ -148,7 +148,19 @@ fn compare_totals(connection: &Connection) -> Result<Option<Box<Difference>>, St
         "SELECT org, 0, agents FROM orgs".to_owned(),
         "the number of agents",
     );
-    for (fresh, kept, what) in [days, gates, agents] {
+    let sessions = (
+        "SELECT org, began_ns / 86400000000000, count(*), sum(min(coalesce(cost_nano, 0), 10000000000000)) FROM sessions \
+         WHERE session_id IS NOT NULL AND agent <> 0 GROUP BY 1, 2"
+            .to_owned(),
+        "SELECT org, day, sessions, cost_nano FROM org_activity WHERE sessions <> 0 OR cost_nano <> 0".to_owned(),
+        "the sessions of a day",
+    );
+    let runs = (
+        "SELECT org, accepted_at / 86400000, count(*) FROM agent_run_scores GROUP BY 1, 2".to_owned(),
+        "SELECT org, day, runs FROM org_activity WHERE runs <> 0".to_owned(),
+        "the runs of a day",
+    );
+    for (fresh, kept, what) in [days, gates, agents, sessions, runs] {
         for (one, other) in [(&fresh, &kept), (&kept, &fresh)] {
             let sql = format!("SELECT * FROM ({one} EXCEPT {other}) LIMIT 1");
             let found: Option<(i64, i64)> =

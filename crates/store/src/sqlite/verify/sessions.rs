@@ -2,35 +2,49 @@
 
 use renown_core::identity::Event;
 use renown_core::ids::OrgId;
-use renown_telemetry::ledger::{Cut, Session};
-use rusqlite::Connection;
+use renown_telemetry::derived::FoldedTraces;
+use renown_telemetry::ledger::Session;
+use rusqlite::{Connection, Row};
 
 use super::{Difference, Found, Verified, differs};
 use crate::error::StoreError;
 use crate::evidence::Seq;
 use crate::sessions::{StoredSession, bridged};
 use crate::sqlite::identities;
+use crate::sqlite::readers::Patience;
 use crate::sqlite::rows::damaged;
-use crate::sqlite::sessions::{SESSION, refold, session};
+use crate::sqlite::sessions::{select, session};
+use crate::sqlite::summaries::{COST_MAX, Fresh, NAMES, SUMMARY, SummaryRow, cost, folded, scores};
 
-/// Folds the records of every session again, and compares what they add up to and the event that it became.
+/// What is done about a summary that is not kept, because its session's traces are stale.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Stale {
+    /// It is no difference.
+    Allowed,
+    /// It is one, for a repair that makes it.
+    Found,
+}
+
+/// Folds the records of every session again, and compares what they add up to, its summary and the event that it became.
 pub(super) fn compare(
     connection: &Connection,
     verified: &mut Verified,
 ) -> Result<Option<Box<Difference>>, StoreError> {
-    Ok(first(connection, 0, verified)?.map(|(_, difference)| difference))
+    Ok(first(connection, 0, Stale::Allowed, verified)?.map(|(_, difference)| difference))
 }
 
 /// The first session after this one that differs: its number, and how.
 pub(super) fn first(
     connection: &Connection,
     after: i64,
+    stale: Stale,
     verified: &mut Verified,
 ) -> Result<Option<(i64, Box<Difference>)>, StoreError> {
-    let mut numbers = connection.prepare(
-        "SELECT session, org, event, state FROM sessions WHERE session > ?1 AND session_id IS NOT NULL",
-    )?;
-    let mut select = connection.prepare(&format!("{SESSION} WHERE s.session = ?1"))?;
+    let mut numbers = connection.prepare(&format!(
+        "SELECT s.session, s.org, s.event, s.state, s.records, s.traces, s.folded, s.cost_nano, s.performance, {SUMMARY} \
+         FROM sessions s WHERE s.session > ?1 AND s.session_id IS NOT NULL ORDER BY s.session"
+    ))?;
+    let mut select = connection.prepare(&format!("{} WHERE s.session = ?1", select()))?;
     let mut orgs = connection.prepare("SELECT name FROM orgs WHERE org = ?1")?;
     let mut rows = numbers.query([after])?;
     while let Some(row) = rows.next()? {
@@ -39,18 +53,15 @@ pub(super) fn first(
         let mut found = select.query([number])?;
         // Those of an agent that is erased are seen by nobody.
         let Some(found) = found.next()? else { continue };
-        let kept = session(connection, found)?;
-        let fresh = refold(connection, kept.id.as_str(), Seq(number), Cut::default())?;
-        let state: Vec<u8> = row.get(3)?;
-        let found = if state == fresh.as_ref().map(Session::to_bytes).unwrap_or_default() {
-            compare_event(connection, &org, &kept, fresh.as_ref(), event)?
-        } else {
-            Some((
-                "what its records add up to",
-                "another state".to_owned(),
-                "a state that differs".to_owned(),
-            ))
-        };
+        let kept = session(connection, found, &Patience::ENDLESS)?;
+        let fresh = Fresh::read(connection, kept.id.as_str(), Seq(number), &Patience::ENDLESS)?;
+        let mut found = compare_state(row, &fresh)?;
+        if found.is_none() {
+            found = compare_summary(row, &fresh, stale)?;
+        }
+        if found.is_none() {
+            found = compare_event(connection, &org, &kept, fresh.ledger.as_ref(), event)?;
+        }
         if let Some((what, kept_as, fresh)) = found {
             let (agent, session) = (Some(kept.agent.to_string()), Some(kept.id.to_string()));
             let difference =
@@ -60,6 +71,44 @@ pub(super) fn first(
         verified.sessions += 1;
     }
     Ok(None)
+}
+
+/// Compares what the records of a session add up to, and the traces that follow from them.
+fn compare_state(row: &Row<'_>, fresh: &Fresh) -> Result<Option<Found>, StoreError> {
+    let state: Vec<u8> = row.get(3)?;
+    if state != fresh.ledger.as_ref().map(Session::to_bytes).unwrap_or_default() {
+        let (kept, fresh) = ("another state".to_owned(), "a state that differs".to_owned());
+        return Ok(Some(("what its records add up to", kept, fresh)));
+    }
+    let bytes: Vec<u8> = row.get(6)?;
+    let is_same = match &fresh.ledger {
+        None => bytes.is_empty(),
+        Some(_) => FoldedTraces::from_bytes(&bytes).is_some_and(|kept| kept.agrees_with(&fresh.folded)),
+    };
+    let differ =
+        || ("the traces that follow from its records", "others".to_owned(), "traces that differ".to_owned());
+    Ok((!is_same).then(differ))
+}
+
+/// Compares what a list shows of a session.
+fn compare_summary(row: &Row<'_>, fresh: &Fresh, stale: Stale) -> Result<Option<Found>, StoreError> {
+    let (records, sent): (i64, i64) = (row.get(4)?, row.get(5)?);
+    let bytes: Vec<u8> = row.get(6)?;
+    let [cost_nano, performance] = scores(fresh.ledger.as_ref());
+    let found = differs("its cost in nano-dollars", &row.get(7)?, &cost_nano).or(differs(
+        "its performance in tenths",
+        &row.get(8)?,
+        &performance,
+    ));
+    let kept = SummaryRow::read(row, 9)?;
+    let may_be_missing = stale == Stale::Allowed
+        && cost(fresh.ledger.as_ref(), i64::MAX, sent, &folded(records, &bytes)) > COST_MAX;
+    if found.is_some() || (kept == SummaryRow::STALE && may_be_missing) {
+        return Ok(found);
+    }
+    let expected = SummaryRow::of(Some(&fresh.summary()));
+    let columns = NAMES.into_iter().zip(kept.0.iter().zip(&expected.0));
+    Ok(columns.map(|(name, (kept, fresh))| differs(name, kept, fresh)).find_map(|found| found))
 }
 
 /// Compares the event of a session that is closed, unless it has grown too old.

@@ -1,7 +1,11 @@
 //! Version 6: what lists, charts and histories read, prepared by writes.
 
-/// Days of agents and organizations, and the indexes of lists. All of it follows from the evidence: nothing here is sealed, `verify` computes
-/// it again, and the rows for what there is come from `days::rebuild`.
+/// Days of agents and organizations, the indexes of lists, and the summary of each session in its row. All of it follows from the evidence:
+/// nothing here is sealed, `verify` computes it again, and what there is gets its rows from `days::rebuild` and `summaries::fill`.
+/// `folded` is the last column of a session, since it can be long and lists do not read it.
+///
+/// `org_activity` counts the sessions that began on a day with their cost, and the runs that were accepted on it, by triggers. A session
+/// adds at most 10 000 dollars, so that no cost that was made up can overflow the sum.
 pub(in super::super) const SIXTH: &str = "
 ALTER TABLE agents ADD COLUMN rank INTEGER NOT NULL DEFAULT 0;
 UPDATE agents SET rank = CASE WHEN evaluations >= 50 THEN 1002 + score WHEN evaluations > 0 THEN 1 + score ELSE 0 END;
@@ -97,4 +101,50 @@ CREATE TABLE org_gate_days (
     failed INTEGER NOT NULL,
     PRIMARY KEY (org, day, gate)
 ) STRICT, WITHOUT ROWID;
+
+ALTER TABLE sessions ADD COLUMN cost_nano INTEGER;
+ALTER TABLE sessions ADD COLUMN performance INTEGER;
+ALTER TABLE sessions ADD COLUMN trace_count INTEGER;
+ALTER TABLE sessions ADD COLUMN reliability INTEGER;
+ALTER TABLE sessions ADD COLUMN reliability_traces INTEGER;
+ALTER TABLE sessions ADD COLUMN flagged_traces INTEGER;
+ALTER TABLE sessions ADD COLUMN consistency INTEGER;
+ALTER TABLE sessions ADD COLUMN consistency_traces INTEGER;
+ALTER TABLE sessions ADD COLUMN folded BLOB NOT NULL DEFAULT x'';
+
+CREATE TABLE org_activity (
+    org       INTEGER NOT NULL,
+    day       INTEGER NOT NULL,
+    sessions  INTEGER NOT NULL,
+    cost_nano INTEGER NOT NULL,
+    runs      INTEGER NOT NULL,
+    PRIMARY KEY (org, day)
+) STRICT, WITHOUT ROWID;
+INSERT INTO org_activity
+    SELECT org, began_ns / 86400000000000, count(*), 0, 0 FROM sessions
+    WHERE session_id IS NOT NULL AND agent <> 0 GROUP BY 1, 2;
+INSERT INTO org_activity
+    SELECT org, accepted_at / 86400000, 0, 0, count(*) FROM agent_run_scores WHERE true GROUP BY 1, 2
+    ON CONFLICT DO UPDATE SET runs = excluded.runs;
+CREATE TRIGGER runs_active AFTER INSERT ON agent_run_scores BEGIN
+    INSERT INTO org_activity VALUES (NEW.org, NEW.accepted_at / 86400000, 0, 0, 1)
+        ON CONFLICT DO UPDATE SET runs = runs + 1;
+END;
+CREATE TRIGGER runs_inactive AFTER DELETE ON agent_run_scores BEGIN
+    UPDATE org_activity SET runs = runs - 1 WHERE org = OLD.org AND day = OLD.accepted_at / 86400000;
+END;
+CREATE TRIGGER sessions_active AFTER UPDATE OF session_id, agent, began_ns, cost_nano ON sessions
+WHEN OLD.session_id IS NOT NEW.session_id OR OLD.agent <> NEW.agent OR OLD.began_ns <> NEW.began_ns
+    OR OLD.cost_nano IS NOT NEW.cost_nano BEGIN
+    UPDATE org_activity SET sessions = sessions - 1, cost_nano = cost_nano - min(coalesce(OLD.cost_nano, 0), 10000000000000)
+        WHERE OLD.session_id IS NOT NULL AND OLD.agent <> 0 AND org = OLD.org AND day = OLD.began_ns / 86400000000000;
+    INSERT INTO org_activity
+        SELECT NEW.org, NEW.began_ns / 86400000000000, 1, min(coalesce(NEW.cost_nano, 0), 10000000000000), 0
+        WHERE NEW.session_id IS NOT NULL AND NEW.agent <> 0
+        ON CONFLICT DO UPDATE SET sessions = sessions + 1, cost_nano = cost_nano + excluded.cost_nano;
+END;
+CREATE TRIGGER sessions_inactive AFTER DELETE ON sessions WHEN OLD.session_id IS NOT NULL AND OLD.agent <> 0 BEGIN
+    UPDATE org_activity SET sessions = sessions - 1, cost_nano = cost_nano - min(coalesce(OLD.cost_nano, 0), 10000000000000)
+        WHERE org = OLD.org AND day = OLD.began_ns / 86400000000000;
+END;
 ";

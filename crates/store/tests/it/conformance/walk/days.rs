@@ -39,10 +39,11 @@ impl<S: Subject> Walk<S> {
     pub(super) fn overview(&mut self) {
         let (org, day) = (self.org(), Day::of(at(self.clock)).back(self.dice.roll(2) as u32));
         self.both(|store| {
-            let OrgOverview { agents, days, rises, falls, gates } = wait(store.overview(&org, day))?;
+            let OrgOverview { agents, days, activity, rises, falls, gates } =
+                wait(store.overview(&org, day))?;
             let change = |change: Change| Change { sums: plain(change.sums), ..change };
             let [rises, falls] = [rises, falls].map(|changes| changes.into_iter().map(change).collect());
-            Ok(OrgOverview { agents, days, rises, falls, gates })
+            Ok(OrgOverview { agents, days, activity, rises, falls, gates })
         });
     }
 }

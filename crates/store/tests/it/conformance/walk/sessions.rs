@@ -4,7 +4,8 @@ use renown_core::ids::{OrgId, SessionId};
 use renown_core::session_metrics::{Signals, Trace};
 use renown_core::units::Unit;
 use renown_store::{
-    NewSignals, NewTrace, Once, SessionQuery, SessionTrace, Sessions, StoreError, StoredSession, TimeCursor,
+    NewSignals, NewTrace, Once, SessionQuery, SessionTrace, Sessions, Store, StoreError, StoredSession,
+    TimeCursor,
 };
 use serde_json::{Value, json};
 
@@ -118,18 +119,26 @@ impl<S: Subject> Walk<S> {
             to: if self.dice.one_in(4) { Some(self.time()) } else { None },
             after: None,
             limit: self.dice.roll(4) + 1,
-            with_traces,
         };
         self.both(|store| all(&query, |query| wait(store.sessions(&org, query))));
+        let limit = self.dice.roll(20) + 1;
+        self.both(|store| all_records(store, &org, &session, limit));
     }
 
     /// Everything at the end, of every organization.
     pub(super) fn all_sessions(&mut self) {
         for org in ORGS {
             let org: OrgId = org.parse().unwrap();
-            let query = SessionQuery { limit: 2, with_traces: true, ..SessionQuery::default() };
+            let query = SessionQuery { limit: 2, ..SessionQuery::default() };
             let found = self.both(|store| all(&query, |query| wait(store.sessions(&org, query))));
             assert!(org.as_str() != "default" || !found.unwrap().is_empty(), "sessions are there");
+            for session in SESSIONS {
+                let session: SessionId = session.parse().unwrap();
+                self.both(|store| {
+                    wait(store.session(&org, &session, true)).map(|found| found.as_ref().map(tell))
+                });
+                self.both(|store| all_records(store, &org, &session, 7));
+            }
         }
     }
 }
@@ -148,13 +157,33 @@ fn all(
     }
 }
 
+/// All records of a session, page by page.
+fn all_records(
+    store: &dyn Store,
+    org: &OrgId,
+    session: &SessionId,
+    limit: usize,
+) -> Result<Option<Vec<String>>, StoreError> {
+    let (mut after, mut found) = (None, Vec::new());
+    loop {
+        let Some(page) = wait(store.session_records(org, session, after, limit))? else { return Ok(None) };
+        assert!(page.records.len() == limit || page.next.is_none());
+        found.extend(page.records.iter().map(|record| format!("{record:?}")));
+        after = page.next;
+        if after.is_none() {
+            return Ok(Some(found));
+        }
+    }
+}
+
 /// All that can be seen of a session.
 fn tell(session: &StoredSession) -> String {
-    let StoredSession { seq: _, id, agent, ledger, began_at, last_seen, closed_at, traces } = session;
+    let StoredSession { seq: _, id, agent, ledger, began_at, last_seen, closed_at, summary, traces } =
+        session;
     let report = ledger.as_ref().map(|ledger| serde_json::to_string(&ledger.report()).unwrap());
     let traces: Vec<String> =
         traces.iter().map(|SessionTrace { trace, started_at }| format!("{trace:?} {started_at:?}")).collect();
-    format!("{id} {agent} {began_at} {last_seen} {closed_at:?} {report:?} {traces:#?}")
+    format!("{id} {agent} {began_at} {last_seen} {closed_at:?} {report:?} {summary:?} {traces:#?}")
 }
 
 impl Tell for () {
