@@ -136,6 +136,7 @@ fn described() -> OpenApiRouter<Arc<Api>> {
         .routes(routes!(sessions::list))
         .routes(routes!(sessions::session))
         .routes(routes!(sessions::performance))
+        .routes(routes!(sessions::records))
         .routes(routes!(sessions::add_signals))
         .routes(routes!(sessions::metrics::of_session))
         .routes(routes!(sessions::metrics::list))

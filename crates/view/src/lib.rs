@@ -9,6 +9,8 @@
 //! | [`agents`] | one row per agent, over all its evidence |
 //! | [`breakdown`] | what failed, by gate and tool, and how long evaluations took |
 //! | [`overview`] | what an organization looks at first |
+//! | [`sessions`] | how well a session went, and what its traces say |
+//! | [`records`] | the records of a session, for a timeline |
 //! | [`days`] | the days of an agent, for charts |
 //! | [`shared`] | small shapes that several of them have |
 //!
@@ -20,9 +22,13 @@ pub mod agents;
 pub mod breakdown;
 pub mod days;
 pub mod overview;
+pub mod records;
+pub mod sessions;
 pub mod shared;
 
 pub use agents::{AgentRow, AgentsPage, SessionBrief};
 pub use breakdown::AgentBreakdown;
 pub use days::DayPoint;
 pub use overview::Overview;
+pub use records::RecordsPage;
+pub use sessions::{MetricsSummary, SessionDetail, SessionView, SessionsPage};

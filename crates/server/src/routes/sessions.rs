@@ -13,7 +13,9 @@ use renown_core::ids::{AgentId, SessionId, TraceId};
 use renown_core::json::{self, Strict};
 use renown_core::session_metrics::{Session, Signals, Trace};
 use renown_core::time::Timestamp;
-use renown_store::{NewSignals, NewTrace, SessionQuery, StoredSession};
+use renown_store::{NewSignals, NewTrace, RecordCursor, SessionQuery, StoredSession};
+use renown_view::sessions::{self, PerformanceShape};
+use renown_view::{RecordsPage, SessionDetail, SessionView, SessionsPage};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -25,16 +27,7 @@ use crate::error::{ApiError, Code, json as reply, json_bytes};
 use crate::keys::Caller;
 use crate::once::{self, Begun};
 use crate::query::{Query, time_cursor, time_cursor_text};
-use shapes::{PerformanceReply, SessionDetail, SessionName, SessionReply, SignalsRequest};
-
-/// A page of sessions.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct SessionsReply<'s> {
-    /// The last to begin first.
-    data: Vec<SessionReply<'s>>,
-    /// Where the next page begins; null on the last one.
-    next_cursor: Option<String>,
-}
+use shapes::{SessionName, SignalsRequest};
 
 /// List sessions
 ///
@@ -51,7 +44,7 @@ pub(crate) struct SessionsReply<'s> {
         ("from" = Option<TimeText>, Query, description = "Only those that began at this time or later"),
         ("to" = Option<TimeText>, Query, description = "Only those that began at this time or earlier"),
     ),
-    responses((status = 200, description = "A page of sessions", body = SessionsReply<'_>), Refused)
+    responses((status = 200, description = "A page of sessions", body = SessionsPage<'_>), Refused)
 )]
 pub(crate) async fn list(
     State(api): State<Arc<Api>>,
@@ -66,8 +59,8 @@ pub(crate) async fn list(
         limit: query.limit()?,
     };
     let page = api.store.sessions(&caller.org, query).await?;
-    let data = page.sessions.iter().map(SessionReply::of).collect();
-    Ok(reply(StatusCode::OK, &SessionsReply { data, next_cursor: page.next.map(time_cursor_text) }))
+    let data = page.sessions.iter().map(SessionView::of).collect();
+    Ok(reply(StatusCode::OK, &SessionsPage { data, next_cursor: page.next.map(time_cursor_text) }))
 }
 
 /// Read a session
@@ -98,7 +91,7 @@ pub(crate) async fn session(
     operation_id = "get_session_performance",
     tag = "sessions",
     params(("session_id" = SessionName, Path, description = "The session, percent-encoded")),
-    responses((status = 200, description = "Its performance", body = PerformanceReply), Refused)
+    responses((status = 200, description = "Its performance", body = PerformanceShape), Refused)
 )]
 pub(crate) async fn performance(
     State(api): State<Arc<Api>>,
@@ -106,12 +99,63 @@ pub(crate) async fn performance(
     path: Segment,
 ) -> Result<Response, ApiError> {
     let session = find(&api, &caller, path, false).await?;
-    let report = shapes::report(&session).ok_or_else(|| {
+    let report = sessions::report(&session).ok_or_else(|| {
         let error =
             format!("session {:?} has no tool result, prompt or API request to score", session.id.as_str());
         ApiError::new(Code::NotFound, error)
     })?;
     Ok(reply(StatusCode::OK, &report))
+}
+
+/// Read the records of a session
+///
+/// What happened in it, one record at a time: tool calls, prompts, model calls, errors, decisions. Log records come by their time; spans, and
+/// records without a time, come first. A record that was sent twice is there once. Prompts, arguments and outputs are never kept.
+#[utoipa::path(
+    get,
+    path = "/v1/sessions/{session_id}/records",
+    operation_id = "list_session_records",
+    tag = "sessions",
+    params(
+        ("session_id" = SessionName, Path, description = "The session, percent-encoded"),
+        ("limit" = Option<u32>, Query, description = "How many at most", minimum = 1, maximum = 1000),
+        ("cursor" = Option<String>, Query, description = "The `next_cursor` of the page before", format = "record-cursor"),
+    ),
+    responses((status = 200, description = "A page of records", body = RecordsPage), Refused)
+)]
+pub(crate) async fn records(
+    State(api): State<Arc<Api>>,
+    Extension(caller): Extension<Arc<Caller>>,
+    path: Segment,
+    Extension(query): Extension<Query>,
+) -> Result<Response, ApiError> {
+    let id: SessionId = segment(path, "session_id")?;
+    let limit = query.number("limit", 1..=RECORDS_MAX)?.unwrap_or(RECORDS_DEFAULT);
+    let found = api.store.session_records(&caller.org, &id, query.cursor(record_cursor)?, limit).await?;
+    let page = found.ok_or_else(|| unknown(&id))?;
+    let next_cursor = page.next.map(record_cursor_text);
+    Ok(reply(StatusCode::OK, &RecordsPage::of(page, next_cursor)))
+}
+
+/// How many records a page has at most, and if nobody says.
+const RECORDS_MAX: usize = 1000;
+const RECORDS_DEFAULT: usize = 100;
+
+fn record_cursor_text(cursor: RecordCursor) -> String {
+    format!("{:x}.{:x}", cursor.at_ns, cursor.key.cast_unsigned())
+}
+
+fn record_cursor(text: &str) -> Option<RecordCursor> {
+    let (at_ns, key) = text.split_once('.')?;
+    // Only as it was written: no signs, no upper case.
+    let written = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f' | b'.'));
+    let at_ns = i64::from_str_radix(at_ns, 16).ok().filter(|_| written)?;
+    let key = u64::from_str_radix(key, 16).ok()?.cast_signed();
+    Some(RecordCursor { at_ns, key })
+}
+
+fn unknown(id: &SessionId) -> ApiError {
+    ApiError::new(Code::NotFound, format!("there is no session {:?}", id.as_str()))
 }
 
 /// The session of a path.
@@ -123,7 +167,7 @@ async fn find(
 ) -> Result<StoredSession, ApiError> {
     let id: SessionId = segment(path, "session_id")?;
     let session = api.store.session(&caller.org, &id, with_traces).await?;
-    session.ok_or_else(|| ApiError::new(Code::NotFound, format!("there is no session {:?}", id.as_str())))
+    session.ok_or_else(|| unknown(&id))
 }
 
 /// Signals as they are sent.
@@ -195,4 +239,20 @@ fn check(traces: Vec<Strict<SentTrace>>) -> Result<Vec<NewTrace>, ApiError> {
     let named = traces.iter().map(|new| new.trace.clone()).collect();
     Session::new(named).map_err(|repeated| ApiError::invalid(repeated.to_string()))?;
     Ok(traces)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cursor_of_records_comes_back_as_it_went() {
+        for (at_ns, key) in [(0, 1), (1_794_744_000_000_000_000, -5), (7, i64::MIN)] {
+            let cursor = RecordCursor { at_ns, key };
+            assert_eq!(record_cursor(&record_cursor_text(cursor)), Some(cursor));
+        }
+        for refused in ["", "1", "1.", ".1", "-1.1", "1.-1", "1.F", "1.1.1", "1.11111111111111111"] {
+            assert_eq!(record_cursor(refused), None, "{refused}");
+        }
+    }
 }

@@ -12,6 +12,7 @@ use renown_core::json;
 use renown_core::scorecard::Tier;
 use renown_core::time::Timestamp;
 use renown_store::{Publication, PublicationChange, Published, RunQuery, SessionQuery};
+use renown_view::{MetricsSummary, SessionView};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use utoipa::ToSchema;
@@ -21,7 +22,6 @@ use super::identities::{self, IdentityReply};
 use super::paths::Segment;
 use super::reputation::{self, RecordReply, agent_of};
 use super::runs::shapes::{RunReply, TierName};
-use super::sessions::shapes::{MetricsSummary, SessionReply};
 use super::shapes::AgentName;
 use crate::api::Api;
 use crate::body::read_json;
@@ -63,7 +63,7 @@ pub(crate) struct StandingReply<'s> {
     /// Its latest runs.
     runs: Vec<RunReply<'s>>,
     /// Its latest sessions.
-    sessions: Vec<SessionReply<'s>>,
+    sessions: Vec<SessionView<'s>>,
     /// What the traces of its latest session say, in short; null without one.
     metrics: Option<MetricsSummary>,
 }
@@ -112,7 +112,7 @@ pub(crate) async fn standing(
         tier: scored.map_or(Tier::Unranked, renown_store::Run::tier),
         runs: runs.iter().map(RunReply::of).collect(),
         metrics: sessions.first().map(MetricsSummary::of_session),
-        sessions: sessions.iter().map(SessionReply::of).collect(),
+        sessions: sessions.iter().map(SessionView::of).collect(),
     };
     Ok(reply(StatusCode::OK, &reply_body))
 }

@@ -8,12 +8,12 @@ use axum::extract::{Extension, State};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
+use renown_view::SessionView;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{broadcast, watch};
 
 use super::Refused;
 use super::ingest::Update;
-use super::sessions::shapes::SessionReply;
 use crate::api::Api;
 use crate::feed::{Change, Changed};
 use crate::keys::Caller;
@@ -93,7 +93,7 @@ impl Listener {
             }
             Changed::Session(id) => {
                 let session = self.api.store.session(&org, &id, false).await.ok()??;
-                let reply = SessionReply::of(&session);
+                let reply = SessionView::of(&session);
                 reply.is_scored().then_some(())?;
                 ("session.scored", serde_json::to_string(&reply))
             }

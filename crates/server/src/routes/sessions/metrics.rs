@@ -7,11 +7,12 @@ use axum::response::Response;
 use hyper::StatusCode;
 use renown_core::json;
 use renown_core::session_metrics::{Definition, SignalWeights, Thresholds, registry};
+use renown_view::sessions::session_of;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use utoipa::ToSchema;
 
-use super::shapes::{MetricDefinition, MetricsReply, SessionName, session_of};
+use super::shapes::{MetricDefinition, MetricsReply, SessionName};
 use crate::api::Api;
 use crate::error::{ApiError, json as reply};
 use crate::keys::Caller;

@@ -1,0 +1,252 @@
+//! The records of a session, for a timeline.
+
+use renown_core::decimal::{Decimal, ratio};
+use renown_core::time::Timestamp;
+use renown_core::units::NanoUsd;
+use renown_store::{SessionRecord, SessionRecords};
+use renown_telemetry::dialect::Agent;
+use renown_telemetry::facts::{ApiRequest, Cost, Decider, Fact, Signal};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// A page of records.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct RecordsPage {
+    /// The records in their order: spans and what has no time first, then by time.
+    pub data: Vec<RecordView>,
+    /// Where the next page begins; null on the last one.
+    pub next_cursor: Option<String>,
+}
+
+impl RecordsPage {
+    /// The view of a page.
+    pub fn of(page: SessionRecords, next_cursor: Option<String>) -> Self {
+        Self { data: page.records.into_iter().map(RecordView::of).collect(), next_cursor }
+    }
+}
+
+/// A record of a session.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = SessionRecord)]
+pub struct RecordView {
+    /// When it happened; of a span, when it began.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub at: Option<Timestamp>,
+    /// When a span ended.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub until: Option<Timestamp>,
+    /// `logs` or `spans`.
+    #[schema(value_type = String)]
+    pub signal: Signal,
+    /// The kind of agent that it comes from, such as `claude-code`.
+    #[schema(value_type = String)]
+    pub agent: Agent,
+    /// What it says.
+    pub facts: Vec<FactView>,
+}
+
+impl RecordView {
+    fn of(SessionRecord { at, until, signal, agent, facts }: SessionRecord) -> Self {
+        Self { at, until, signal, agent, facts: facts.into_iter().map(FactView::of).collect() }
+    }
+}
+
+/// What a fact is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FactKind {
+    /// A tool was called.
+    ToolResult,
+    /// The user said something.
+    Prompt,
+    /// A model was called.
+    ApiRequest,
+    /// A call of a model failed.
+    ApiError,
+    /// A call of a tool was allowed or not.
+    ToolDecision,
+    /// The user rated the session.
+    Feedback,
+    /// The context was made shorter.
+    Compaction,
+    /// The model refused.
+    Refusal,
+}
+
+/// One fact of a record. What a fact of its kind does not have, or what was not said, is absent.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = SessionFact)]
+pub struct FactView {
+    /// What it is about.
+    pub kind: FactKind,
+    /// The tool.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    /// Whether the call succeeded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ok: Option<bool>,
+    /// How long it took.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<f64>)]
+    pub duration_ms: Option<Decimal<3>>,
+    /// The kind of error.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error_type: Option<String>,
+    /// The HTTP status of a call that failed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<u64>,
+    /// The model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Tokens that were sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input_tokens: Option<u64>,
+    /// Tokens that came back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_tokens: Option<u64>,
+    /// Tokens that were read from the cache.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache_read_tokens: Option<u64>,
+    /// Tokens that were written to the cache.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache_creation_tokens: Option<u64>,
+    /// What it cost in dollars.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<f64>)]
+    pub cost_usd: Option<Decimal<9>>,
+    /// Whether the call of the tool was allowed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accepted: Option<bool>,
+    /// Who decided: `user`, `policy`, `hook` or `unknown`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decided_by: Option<&'static str>,
+    /// -1, 0 or 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rating: Option<i8>,
+    /// Tokens of the context before it was made shorter.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens_before: Option<u64>,
+    /// And after.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokens_after: Option<u64>,
+}
+
+impl FactView {
+    /// A fact of which nothing more is known.
+    fn bare(kind: FactKind) -> Self {
+        Self {
+            kind,
+            tool: None,
+            ok: None,
+            duration_ms: None,
+            error_type: None,
+            status: None,
+            model: None,
+            input_tokens: None,
+            output_tokens: None,
+            cache_read_tokens: None,
+            cache_creation_tokens: None,
+            cost_usd: None,
+            accepted: None,
+            decided_by: None,
+            rating: None,
+            tokens_before: None,
+            tokens_after: None,
+        }
+    }
+
+    fn of(fact: Fact<String>) -> Self {
+        match fact {
+            Fact::ToolResult { tool, ok, duration_us, error_type } => {
+                let duration_ms = duration_us.map(millis);
+                Self { tool, ok, duration_ms, error_type, ..Self::bare(FactKind::ToolResult) }
+            }
+            Fact::Prompt { .. } => Self::bare(FactKind::Prompt),
+            Fact::ApiRequest(request) => Self::request(request),
+            Fact::ApiError { status, error_type } => {
+                Self { status, error_type, ..Self::bare(FactKind::ApiError) }
+            }
+            Fact::ToolDecision { tool, accepted, by } => {
+                let (accepted, decided_by) = (Some(accepted), Some(decider(by)));
+                Self { tool, accepted, decided_by, ..Self::bare(FactKind::ToolDecision) }
+            }
+            Fact::Feedback { rating } => Self { rating: Some(rating), ..Self::bare(FactKind::Feedback) },
+            Fact::Compaction { before, after } => {
+                Self { tokens_before: before, tokens_after: after, ..Self::bare(FactKind::Compaction) }
+            }
+            Fact::Refusal => Self::bare(FactKind::Refusal),
+        }
+    }
+
+    fn request(request: ApiRequest<String>) -> Self {
+        let ApiRequest { model, tokens, cost, duration_us, .. } = request;
+        let cost = cost.map(|cost| match cost {
+            Cost::Reported(cost) | Cost::Priced(cost) => cost,
+        });
+        Self {
+            model,
+            input_tokens: tokens.map(|tokens| tokens.input),
+            output_tokens: tokens.map(|tokens| tokens.output),
+            cache_read_tokens: tokens.map(|tokens| tokens.cache_read),
+            cache_creation_tokens: tokens.map(|tokens| tokens.cache_creation),
+            cost_usd: cost.map(dollars),
+            duration_ms: duration_us.map(millis),
+            ..Self::bare(FactKind::ApiRequest)
+        }
+    }
+}
+
+fn millis(us: u64) -> Decimal<3> {
+    Decimal::from_units(i128::from(us))
+}
+
+/// A cost that no decimal can hold is shown as the largest.
+fn dollars(cost: NanoUsd) -> Decimal<9> {
+    ratio(cost.nano().min(u128::from(u64::MAX)), 1_000_000_000)
+}
+
+fn decider(by: Decider) -> &'static str {
+    match by {
+        Decider::User => "user",
+        Decider::Policy => "policy",
+        Decider::Hook => "hook",
+        Decider::Unknown => "unknown",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use renown_telemetry::facts::Tokens;
+
+    use super::*;
+
+    #[test]
+    fn a_fact_says_what_it_knows_and_no_more() {
+        let tokens = Tokens { input: 10, output: 2, cache_read: 3, cache_creation: 0 };
+        let request = ApiRequest {
+            model: Some("m".to_owned()),
+            tokens: Some(tokens),
+            cost: Some(Cost::Priced(NanoUsd::from_nano(1_250_000))),
+            duration_us: Some(1_500),
+            is_sum: false,
+        };
+        let call = FactView::of(Fact::ApiRequest(request));
+        assert_eq!(
+            (call.input_tokens, call.cost_usd.unwrap().to_string()),
+            (Some(10), "0.001250000".to_owned())
+        );
+        assert_eq!(call.duration_ms.unwrap().to_string(), "1.500");
+        let decision =
+            Fact::ToolDecision { tool: Some("Bash".to_owned()), accepted: false, by: Decider::Hook };
+        let decision = FactView::of(decision);
+        assert_eq!((decision.accepted, decision.decided_by, decision.ok), (Some(false), Some("hook"), None));
+        let huge = FactView::of(Fact::ApiRequest(ApiRequest {
+            model: None,
+            tokens: None,
+            cost: Some(Cost::Reported(NanoUsd::from_nano(u128::MAX))),
+            duration_us: None,
+            is_sum: true,
+        }));
+        assert!(huge.cost_usd.is_some());
+    }
+}
