@@ -11,6 +11,8 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::days::DayPoint;
+use crate::runs::TierName;
+use crate::sessions::RecommendationName;
 use crate::shared::{LifecycleView, average_ms, share};
 
 /// A page of agents.
@@ -58,7 +60,7 @@ pub struct AgentRow {
     /// The session that began last.
     pub latest_session: Option<SessionBrief>,
     /// The tier of the last run that has a score.
-    #[schema(value_type = Option<String>)]
+    #[schema(value_type = Option<TierName>)]
     pub tier: Option<Tier>,
     /// The long-term reputation of its identity.
     pub identity_reputation: Option<IdentityBrief>,
@@ -82,7 +84,7 @@ pub struct SessionBrief {
     #[schema(value_type = Option<f64>)]
     pub performance: Option<Decimal<1>>,
     /// What to do with its masque.
-    #[schema(value_type = Option<String>)]
+    #[schema(value_type = Option<RecommendationName>)]
     pub recommendation: Option<Recommendation>,
 }
 

@@ -7,6 +7,9 @@
 //! | module | shows |
 //! |---|---|
 //! | [`agents`] | one row per agent, over all its evidence |
+//! | [`standing`] | everything about one agent |
+//! | [`reputation`] | the reputation of an agent, and of its identity |
+//! | [`runs`] | scorecards, and who did best at a spec |
 //! | [`breakdown`] | what failed, by gate and tool, and how long evaluations took |
 //! | [`overview`] | what an organization looks at first |
 //! | [`sessions`] | how well a session went, and what its traces say |
@@ -23,12 +26,18 @@ pub mod breakdown;
 pub mod days;
 pub mod overview;
 pub mod records;
+pub mod reputation;
+pub mod runs;
 pub mod sessions;
 pub mod shared;
+pub mod standing;
 
 pub use agents::{AgentRow, AgentsPage, SessionBrief};
 pub use breakdown::AgentBreakdown;
 pub use days::DayPoint;
 pub use overview::Overview;
 pub use records::RecordsPage;
+pub use reputation::{IdentityView, ReputationView};
+pub use runs::{RunView, RunsPage, ScoreView};
 pub use sessions::{MetricsSummary, SessionDetail, SessionView, SessionsPage};
+pub use standing::AgentStanding;

@@ -14,30 +14,78 @@ export interface AddAgentRequest {
   agent_id: AgentName;
 }
 
+/** What an agent's evaluations of some days were like. */
+export interface AgentBreakdown {
+  /** Whose evaluations. */
+  agent_id: string;
+  /** The first UTC day. */
+  from: string;
+  /** The last UTC day, included. */
+  to: string;
+  /** Evaluations. */
+  evaluations: number;
+  /** Those that passed. */
+  passed: number;
+  /** The gates that failed, the most often first, at most 50. */
+  gates: Array<GateCount>;
+  /** The tools that were evaluated, those with most failures first, at most 50. */
+  tools: Array<ToolRow>;
+  /** How many gates and tools are not shown. */
+  left_out: number;
+  /** How long evaluations took. */
+  latency: LatencyView;
+  /** The days that have an evaluation, the oldest first. */
+  days: Array<DayPoint>;
+  /** The share that passed; null without an evaluation. */
+  pass_rate?: number | null;
+}
+
 /** What the caller calls an agent: 1 to 200 characters without control characters, not `.` or `..`. */
 export type AgentName = string;
 
-/** An agent as it is listed. */
-export interface AgentReply {
+/** An agent in a list. What there is no evidence of is null. */
+export interface AgentRow {
+  /** Its id. */
   agent_id: string;
   /** The identity of the agent, a UUIDv5 of its organization and id. */
   identity_id: string;
+  /** When it was first named. */
   first_seen: string;
+  /** When something of it was last accepted. */
   last_seen: string;
   /** Evaluations in the window. */
   eval_count: number;
+  /** Its reputation; 0 without an evaluation, and indicative only below 50. */
   score: number;
+  /** How settled the score is. */
   lifecycle: Lifecycle;
+  /** Passes counted back from the newest evaluation. */
+  streak: number;
+  /** The average latency of its evaluations. */
+  avg_latency_ms?: number | null;
+  /** Its last days, if they were asked for. */
+  days?: Array<DayPoint> | null;
+  /** The long-term reputation of its identity. */
+  identity_reputation?: IdentityBrief | null;
+  /** The session that began last. */
+  latest_session?: SessionBrief | null;
+  /** The share of evaluations that passed. */
+  pass_rate?: number | null;
+  /** The tier of the last run that has a score. */
+  tier?: Tier | null;
 }
 
 /** Everything that is known of an agent. */
 export interface AgentStanding {
+  /** Its id. */
   agent_id: string;
   /** The identity of the agent, a UUIDv5 of its organization and id. */
   identity_id: string;
   /** Whether it is shown to everybody. */
   public: boolean;
+  /** Its reputation. */
   reputation: RecordReply;
+  /** The long-term reputation of its identity. */
   identity_reputation: IdentityReply;
   /** That of its latest run with a score. */
   tier: Tier;
@@ -47,6 +95,7 @@ export interface AgentStanding {
   sessions: Array<Session>;
   /** Null if it was never seen. */
   first_seen?: string | null;
+  /** Null if it was never seen. */
   last_seen?: string | null;
   /** What the traces of its latest session say, in short; null without one. */
   metrics?: MetricsSummary | null;
@@ -55,15 +104,18 @@ export interface AgentStanding {
 }
 
 /** A page of agents. */
-export interface AgentsReply {
-  agents: Array<AgentReply>;
+export interface Agents {
+  /** The agents in the order that was asked for. */
+  agents: Array<AgentRow>;
   /** Where the next page begins; null on the last one. */
   next_cursor?: string | null;
 }
 
 /** Who did best. */
 export interface CompetitionReply {
+  /** The task that agents compete on. */
   spec_id: string;
+  /** Every agent with its best run, the best first. */
   ranking: Array<RankedReply>;
   /** The first of the ranking, if its run completed. */
   winner?: string | null;
@@ -94,6 +146,42 @@ export interface CreateKeyRequest {
   label?: string | null;
   /** Its organization, which is made when it is new; the caller's own if absent. */
   org?: OrgName | null;
+}
+
+/** One UTC day of an agent. */
+export interface DayPoint {
+  /** The day, such as `2026-11-15`. */
+  day: string;
+  /** Evaluations on that day. */
+  evaluations: number;
+  /** Those that passed. */
+  passed: number;
+  /** The score after the last of them. */
+  score: number;
+  /** The lowest score after any of them. */
+  score_min: number;
+  /** The highest score after any of them. */
+  score_max: number;
+}
+
+/** What happened on one day, in numbers. */
+export interface DayTotals {
+  /** Evaluations. */
+  evaluations: number;
+  /** Those that passed. */
+  passed: number;
+  /** Sessions that began. */
+  sessions: number;
+  /** What they cost in dollars, as far as they say. A session adds at most 10 000. */
+  cost_usd: number;
+  /** Runs that were accepted. */
+  runs: number;
+  /** The UTC day. */
+  day: string;
+  /** The average latency; null without an evaluation. */
+  avg_latency_ms?: number | null;
+  /** The share that passed; null without an evaluation. */
+  pass_rate?: number | null;
 }
 
 /** What stays of an agent that is erased. */
@@ -195,6 +283,29 @@ export interface ExplainReply {
   next: NextReply;
 }
 
+/** What a fact is about. */
+export type FactKind = "tool_result" | "prompt" | "api_request" | "api_error" | "tool_decision" | "feedback" | "compaction" | "refusal";
+
+/** A gate that failed on a day. */
+export interface FailingGate {
+  /** The gate. */
+  gate: string;
+  /** Evaluations that it failed on that day. */
+  failed: number;
+  /** On the seven days before. */
+  failed_before: number;
+  /** Whether it failed on none of these. */
+  is_new: boolean;
+}
+
+/** A gate and the evaluations that it failed. */
+export interface GateCount {
+  /** The gate. */
+  gate: string;
+  /** Evaluations that it failed. */
+  failed: number;
+}
+
 /** The result of one gate. */
 export interface GateReport {
   /** The name of the gate. */
@@ -230,6 +341,18 @@ export interface HistoryReply {
   points: Array<PointReply>;
 }
 
+/** The reputation of an identity in few words. */
+export interface IdentityBrief {
+  /** The weighted mean of its categories. */
+  overall_score: number;
+  /** How much there is to go by, 0 to 1. */
+  confidence: number;
+  /** Events of the last 90 days. */
+  total_events: number;
+  /** The change in a week; null if there were no events then. */
+  trend_7d?: number | null;
+}
+
 /** An event about an identity. */
 export interface IdentityEventReply {
   event_id: string;
@@ -256,24 +379,35 @@ export interface IdentityEventsReply {
 /** A UUID. */
 export type IdentityName = string;
 
-/** The reputation of an identity. */
+/** The reputation of an identity as of a time. */
 export interface IdentityReply {
+  /** The identity. */
   identity_id: string;
   /** The time that the scores are of. */
   as_of: string;
   /** The weighted mean of the categories over 90 days. */
   overall_score: number;
+  /** The mean of the events about work. */
   task_quality_score: number;
+  /** The mean of the events about payment. */
   economic_score: number;
+  /** The mean of the events about keys and sessions. */
   identity_hygiene_score: number;
+  /** Events in the window. */
   total_events: number;
+  /** Those above 0. */
   positive_events: number;
+  /** Those below 0. */
   negative_events: number;
   /** How much there is to go by, 0 to 1. */
   confidence: number;
+  /** The overall score a week before. */
   score_7d_ago: number;
+  /** The overall score 30 days before. */
   score_30d_ago: number;
+  /** The version of the formula. */
   formula_version: string;
+  /** The change since then; null if there were no events then. */
   trend_30d?: number | null;
   /** The change since then; null if there were no events then. */
   trend_7d?: number | null;
@@ -342,13 +476,32 @@ export interface KeysReply {
   next_cursor?: string | null;
 }
 
+/** The evaluations that took longer than the bucket before and at most this long. */
+export interface LatencyBucket {
+  /** Evaluations. */
+  evaluations: number;
+  /** The upper bound; null of the last bucket, which has none. */
+  at_most_ms?: number | null;
+}
+
 /**
  * Whose latency counts for reputations: that of the gates, or that of the agent where the caller
  * says it.
  */
 export type LatencySource = "gate" | "agent";
 
-/** How settled a score is: no evaluations, fewer than 50, fewer than 500, 500. */
+/** How long evaluations took. */
+export interface LatencyView {
+  /** Evaluations by latency, each counted once. */
+  buckets: Array<LatencyBucket>;
+  /** The average; null without an evaluation. */
+  avg_ms?: number | null;
+}
+
+/**
+ * How settled a score is: `new` without an evaluation, `calibrating` below 50, `active` below 500,
+ * then `mature`.
+ */
 export type Lifecycle = "new" | "calibrating" | "active" | "mature";
 
 /** A range of scores. */
@@ -377,17 +530,21 @@ export interface MetricSummary {
   reason: string;
   /** The score from which it passes. */
   threshold: number;
+  /** Whether the score reaches the threshold. */
   passed: boolean;
   /** The name of the score's range. */
   band: string;
   /** Whether there was anything to evaluate; if not, the score is 1. */
   evaluable: boolean;
+  /** The version of the formula. */
   formula_version: string;
 }
 
 /** Both metrics, without what they were made of. */
 export interface MetricsSummary {
+  /** How reliable the agent was. */
   agent_reliability: MetricSummary;
+  /** How consistent its traces were. */
   agent_consistency: MetricSummary;
 }
 
@@ -402,6 +559,31 @@ export interface NextReply {
 
 /** The name of an organization. */
 export type OrgName = string;
+
+/** The overview of an organization. */
+export interface Overview {
+  /** The UTC day that it is about. */
+  day: string;
+  /** How many agents there are. */
+  agents: number;
+  /** That day. */
+  today: Totals;
+  /** That day and the six before it. */
+  week: Totals;
+  /** The days of the last 30 on which anything happened, the oldest first. */
+  days: Array<DayTotals>;
+  /**
+   * The largest falls of that day, at most 5. Agents that were calibrating when it began are left
+   * out.
+   */
+  falls: Array<ScoreChange>;
+  /** The largest rises of that day, at most 5. */
+  rises: Array<ScoreChange>;
+  /** The gates that failed on that day, the most often first. */
+  failing_gates: Array<FailingGate>;
+  /** The first agents by score, each with its last 30 days. */
+  ranking: Array<AgentRow>;
+}
 
 /** How well a session went. */
 export interface Performance {
@@ -497,14 +679,23 @@ export interface PublishRequest {
 
 /** An agent with its best run. */
 export interface RankedReply {
+  /** Its place, from 1. */
   rank: number;
+  /** Whose run it is. */
   agent_id: string;
+  /** Its id. */
   run_id: string;
+  /** The name of the score's range. */
   tier: Tier;
+  /** The parts of the score. */
   axes?: RunAxes | null;
+  /** The branch with its work. */
   branch?: string | null;
+  /** The pull request with its work. */
   pull_request?: string | null;
+  /** The scorecard. */
   score?: number | null;
+  /** How long it took in milliseconds. */
   wall_ms?: number | null;
 }
 
@@ -524,9 +715,11 @@ export type Recommendation = "keep" | "review" | "doff";
 
 /** The reputation of an agent. */
 export interface RecordReply {
+  /** The agent. */
   agent_id: string;
   /** 0 to 1000. */
   score: number;
+  /** How settled the score is. */
   lifecycle: Lifecycle;
   /** The same as `lifecycle`. */
   status: Lifecycle;
@@ -540,12 +733,20 @@ export interface RecordReply {
   passed: number;
   /** The share that passed, 0 to 1. */
   pass_rate: number;
-  /** The average latency of the gates. */
+  /** The average of the latencies that count. */
   avg_latency_ms: number;
   /** Passes counted back from the newest. */
   streak: number;
   /** The version of the formula. */
   formula_version: string;
+}
+
+/** A page of records. */
+export interface RecordsPage {
+  /** The records in their order: spans and what has no time first, then by time. */
+  data: Array<SessionRecord>;
+  /** Where the next page begins; null on the last one. */
+  next_cursor?: string | null;
 }
 
 /** What an event refers to: `session`, `transaction` or `attestation`; empty for nothing. */
@@ -637,9 +838,13 @@ export type RunOutcome = "completed" | "blocked" | "failed";
 
 /** A run with all that is known of it. */
 export interface RunReply {
+  /** Its id. */
   run_id: string;
+  /** Whose run it is. */
   agent_id: string;
+  /** The workspace whose runs it is compared with. */
   workspace: string;
+  /** The name of the score's range. */
   tier: Tier;
   /** The version of the formula. */
   formula_version: string;
@@ -650,20 +855,33 @@ export interface RunReply {
    * unknown fields.
    */
   warnings: Array<string>;
+  /** When it was scored. */
   scored_at: string;
+  /** How it ended. */
   outcome: RunOutcome;
+  /** What it consumed. */
   resources: RunResources;
+  /** When it ended. */
   finished_at: string;
+  /** The parts of the score. */
   axes?: RunAxes | null;
+  /** What its wall time was compared with. */
   baseline?: RunBaseline | null;
   /** 0 to 100; null if scoring failed inside. */
   score?: number | null;
+  /** The task that agents compete on. */
   spec_id?: string | null;
+  /** What else was sent. */
   attributes?: Record<string, unknown> | null;
+  /** The branch with its work. */
   branch?: string | null;
+  /** The pull request with its work. */
   pull_request?: string | null;
+  /** Its stages, as they were sent. */
   stages?: Array<RunStage> | null;
+  /** When it began. */
   started_at?: string | null;
+  /** How long it took in milliseconds. */
   wall_ms?: number | null;
 }
 
@@ -717,11 +935,35 @@ export interface RunsReply {
   next_cursor?: string | null;
 }
 
+/** How the score of an agent changed on a day, and why. */
+export interface ScoreChange {
+  /** Whose score. */
+  agent_id: string;
+  /** By how many points. */
+  change: number;
+  /** The score before the first evaluation of the day. */
+  score_before: number;
+  /** The score after the last one. */
+  score: number;
+  /** Evaluations of the day. */
+  evaluations: number;
+  /** Those that failed. */
+  failed: number;
+  /** The cause in one sentence. */
+  cause: string;
+  /** The gate that failed most often; null if none did. */
+  gate?: string | null;
+}
+
 /** The scorecard of a run. */
 export interface ScoreReply {
+  /** Its id. */
   run_id: string;
+  /** Whose run it is. */
   agent_id: string;
+  /** The workspace whose runs it is compared with. */
   workspace: string;
+  /** The name of the score's range. */
   tier: Tier;
   /** The version of the formula. */
   formula_version: string;
@@ -732,17 +974,23 @@ export interface ScoreReply {
    * unknown fields.
    */
   warnings: Array<string>;
+  /** When it was scored. */
   scored_at: string;
+  /** The parts of the score. */
   axes?: RunAxes | null;
+  /** What its wall time was compared with. */
   baseline?: RunBaseline | null;
   /** 0 to 100; null if scoring failed inside. */
   score?: number | null;
+  /** The task that agents compete on. */
   spec_id?: string | null;
 }
 
 /** A session. */
 export interface Session {
+  /** Its id. */
   session_id: string;
+  /** Whose it is. */
   agent_id: string;
   /** Whether something of it is still expected. */
   open: boolean;
@@ -762,9 +1010,25 @@ export interface Session {
   started_at?: string | null;
 }
 
+/** A session in few words. */
+export interface SessionBrief {
+  /** Its id. */
+  session_id: string;
+  /** When it began. */
+  started_at: string;
+  /** Whether something of it is still expected. */
+  open: boolean;
+  /** How well it went, 0 to 10; null without anything to score. */
+  performance?: number | null;
+  /** What to do with its masque. */
+  recommendation?: Recommendation | null;
+}
+
 /** A session with its traces. */
 export interface SessionDetail {
+  /** Its id. */
   session_id: string;
+  /** Whose it is. */
   agent_id: string;
   /** Whether something of it is still expected. */
   open: boolean;
@@ -774,6 +1038,7 @@ export interface SessionDetail {
   metrics: MetricsSummary;
   /** How many traces it has. */
   trace_count: number;
+  /** Its traces. */
   traces: Array<SessionTrace>;
   /** Since when it is over. */
   closed_at?: string | null;
@@ -783,6 +1048,44 @@ export interface SessionDetail {
   performance?: Performance | null;
   /** Its first event; null if none has a time. */
   started_at?: string | null;
+}
+
+/** One fact of a record. What a fact of its kind does not have, or what was not said, is absent. */
+export interface SessionFact {
+  /** What it is about. */
+  kind: FactKind;
+  /** Whether the call of the tool was allowed. */
+  accepted?: boolean | null;
+  /** Tokens that were written to the cache. */
+  cache_creation_tokens?: number | null;
+  /** Tokens that were read from the cache. */
+  cache_read_tokens?: number | null;
+  /** What it cost in dollars. */
+  cost_usd?: number | null;
+  /** Who decided: `user`, `policy`, `hook` or `unknown`. */
+  decided_by?: string | null;
+  /** How long it took. */
+  duration_ms?: number | null;
+  /** The kind of error. */
+  error_type?: string | null;
+  /** Tokens that were sent. */
+  input_tokens?: number | null;
+  /** The model. */
+  model?: string | null;
+  /** Whether the call succeeded. */
+  ok?: boolean | null;
+  /** Tokens that came back. */
+  output_tokens?: number | null;
+  /** -1, 0 or 1. */
+  rating?: number | null;
+  /** The HTTP status of a call that failed. */
+  status?: number | null;
+  /** And after. */
+  tokens_after?: number | null;
+  /** Tokens of the context before it was made shorter. */
+  tokens_before?: number | null;
+  /** The tool. */
+  tool?: string | null;
 }
 
 /** A metric of a session. */
@@ -813,13 +1116,29 @@ export interface SessionMetrics {
 /** A session, as its agent names it: 1 to 256 bytes. */
 export type SessionName = string;
 
+/** A record of a session. */
+export interface SessionRecord {
+  /** `logs` or `spans`. */
+  signal: string;
+  /** The kind of agent that it comes from, such as `claude-code`. */
+  agent: string;
+  /** What it says. */
+  facts: Array<SessionFact>;
+  /** When it happened; of a span, when it began. */
+  at?: string | null;
+  /** When a span ended. */
+  until?: string | null;
+}
+
 /** A trace of a session. */
 export interface SessionTrace {
+  /** Its id. */
   trace_id: string;
   /** The signals that are known, by name. */
   signals: Record<string, number>;
   /** Whether they were sent, or derived from telemetry. */
   source?: SignalSource | null;
+  /** When it began. */
   started_at?: string | null;
 }
 
@@ -867,6 +1186,34 @@ export type TimeMillis = number;
 /** A time from 2000 to 2100 as RFC 3339. */
 export type TimeText = string;
 
+/** A tool and its evaluations. */
+export interface ToolRow {
+  /** The tool. */
+  tool: string;
+  /** Its evaluations. */
+  evaluations: number;
+  /** Those that failed. */
+  failed: number;
+}
+
+/** What happened, in numbers. */
+export interface Totals {
+  /** Evaluations. */
+  evaluations: number;
+  /** Those that passed. */
+  passed: number;
+  /** Sessions that began. */
+  sessions: number;
+  /** What they cost in dollars, as far as they say. A session adds at most 10 000. */
+  cost_usd: number;
+  /** Runs that were accepted. */
+  runs: number;
+  /** The average latency; null without an evaluation. */
+  avg_latency_ms?: number | null;
+  /** The share that passed; null without an evaluation. */
+  pass_rate?: number | null;
+}
+
 /** A trace. */
 export interface TraceRequest {
   /** 1 to 512 bytes. */
@@ -896,14 +1243,28 @@ export interface ListAgentsQuery {
   cursor?: string;
   /** Only those whose id contains this, in any case */
   q?: string;
-  /** `last_seen` (the default), `score` (the best first) or `agent_id` */
+  /**
+   * `last_seen` (the default); `score`, the best first: agents with 50 evaluations or more, then
+   * those that are calibrating, then those without evaluations; `name`; or `evaluations`, the most
+   * first
+   */
   sort?: string;
+  /** Show the last days of each agent, this many */
+  days?: number;
 }
 
 /** What eraseAgent may ask for. */
 export interface EraseAgentQuery {
   /** The agent once more */
   confirm: AgentName;
+}
+
+/** What getBreakdown may ask for. */
+export interface GetBreakdownQuery {
+  /** A time in the first day */
+  from?: TimeText;
+  /** A time in the last day */
+  to?: TimeText;
 }
 
 /** What listEvents may ask for. */
@@ -950,6 +1311,14 @@ export interface ListKeysQuery {
   cursor?: string;
   /** The organization */
   org?: OrgName;
+}
+
+/** What getOverview may ask for. */
+export interface GetOverviewQuery {
+  /** The day, such as `2026-11-15`; today if absent */
+  day?: string;
+  /** How many agents are ranked */
+  limit?: number;
 }
 
 /** What getReputationHistory may ask for. */
@@ -1010,6 +1379,14 @@ export interface GetSessionMetricsQuery {
   thresholds?: string;
 }
 
+/** What listSessionRecords may ask for. */
+export interface ListSessionRecordsQuery {
+  /** How many at most */
+  limit?: number;
+  /** The `next_cursor` of the page before */
+  cursor?: string;
+}
+
 /** Every route of a server. */
 export class Client extends Http {
   /** Is it alive? */
@@ -1039,18 +1416,20 @@ export class Client extends Http {
   /**
    * List agents.
    *
-   * The last seen first, unless `sort` says otherwise.
+   * One row for each agent, over all its evidence. The last seen first, unless `sort` says
+   * otherwise.
    */
-  listAgents(query: ListAgentsQuery = {}, options: CallOptions = {}): Promise<AgentsReply> {
+  listAgents(query: ListAgentsQuery = {}, options: CallOptions = {}): Promise<Agents> {
     return this.send({ method: "GET", path: "/v1/agents", query: { ...query } }, options);
   }
 
   /**
    * List agents. Page after page is read as they are used, `pageSize` at a time.
    *
-   * The last seen first, unless `sort` says otherwise.
+   * One row for each agent, over all its evidence. The last seen first, unless `sort` says
+   * otherwise.
    */
-  iterAgents({ pageSize, ...query }: Omit<ListAgentsQuery, "cursor" | "offset" | "limit"> & { pageSize?: number } = {}, options: CallOptions = {}): AsyncGenerator<AgentReply, void, undefined> {
+  iterAgents({ pageSize, ...query }: Omit<ListAgentsQuery, "cursor" | "offset" | "limit"> & { pageSize?: number } = {}, options: CallOptions = {}): AsyncGenerator<AgentRow, void, undefined> {
     return this.pages({ method: "GET", path: "/v1/agents", query: { ...query, limit: pageSize } }, "agents", options);
   }
 
@@ -1090,6 +1469,17 @@ export class Client extends Http {
    */
   publishAgent(agentId: AgentName, body: PublishRequest = {}, options: CallOptions = {}): Promise<PublishReply> {
     return this.send({ method: "PATCH", path: path("/v1/agents/{agent_id}", agentId), body }, options);
+  }
+
+  /**
+   * Read what failed, and how long evaluations took.
+   *
+   * Failures by gate and by tool, and latencies, over the UTC days from `from` to `to`, both
+   * included: at most 366. Without them, the last 30 days. An agent that was never seen has a
+   * breakdown of zeros.
+   */
+  getBreakdown(agentId: AgentName, query: GetBreakdownQuery = {}, options: CallOptions = {}): Promise<AgentBreakdown> {
+    return this.send({ method: "GET", path: path("/v1/agents/{agent_id}/breakdown", agentId), query: { ...query } }, options);
   }
 
   /**
@@ -1199,6 +1589,16 @@ export class Client extends Http {
   }
 
   /**
+   * Read the overview of an organization.
+   *
+   * Totals, the largest rises and falls of scores with their cause, failing gates, and the first
+   * agents by score. Days are UTC days. `limit` is how many agents the ranking has.
+   */
+  getOverview(query: GetOverviewQuery = {}, options: CallOptions = {}): Promise<Overview> {
+    return this.send({ method: "GET", path: "/v1/overview", query: { ...query } }, options);
+  }
+
+  /**
    * Count reputation events.
    *
    * All or none: one bad event refuses the batch and is named by its index. It takes a secret key.
@@ -1229,8 +1629,10 @@ export class Client extends Http {
   /**
    * Read how a reputation went.
    *
-   * Equal steps from `from` to `to`, the last score in each. Without them, from its first
-   * evaluation until now.
+   * Equal steps from `from` to `to`, the last score in each. Without `from`, `to` and `points`: one
+   * step for each UTC day since the first evaluation, or 100 steps if that was less than three days
+   * ago. Steps of whole UTC days are answered from sums of days; other steps read the evaluations
+   * of every day that they cut.
    */
   getReputationHistory(agentId: AgentName, query: GetReputationHistoryQuery = {}, options: CallOptions = {}): Promise<HistoryReply> {
     return this.send({ method: "GET", path: path("/v1/reputation/{agent_id}/history", agentId), query: { ...query } }, options);
@@ -1317,6 +1719,28 @@ export class Client extends Http {
    */
   getSessionPerformance(sessionId: SessionName, options: CallOptions = {}): Promise<Performance> {
     return this.send({ method: "GET", path: path("/v1/sessions/{session_id}/performance", sessionId) }, options);
+  }
+
+  /**
+   * Read the records of a session.
+   *
+   * What happened in it, one record at a time: tool calls, prompts, model calls, errors, decisions.
+   * Log records come by their time; spans, and records without a time, come first. A record that
+   * was sent twice is there once. Prompts, arguments and outputs are never kept.
+   */
+  listSessionRecords(sessionId: SessionName, query: ListSessionRecordsQuery = {}, options: CallOptions = {}): Promise<RecordsPage> {
+    return this.send({ method: "GET", path: path("/v1/sessions/{session_id}/records", sessionId), query: { ...query } }, options);
+  }
+
+  /**
+   * Read the records of a session. Page after page is read as they are used, `pageSize` at a time.
+   *
+   * What happened in it, one record at a time: tool calls, prompts, model calls, errors, decisions.
+   * Log records come by their time; spans, and records without a time, come first. A record that
+   * was sent twice is there once. Prompts, arguments and outputs are never kept.
+   */
+  iterSessionRecords(sessionId: SessionName, { pageSize, ...query }: Omit<ListSessionRecordsQuery, "cursor" | "offset" | "limit"> & { pageSize?: number } = {}, options: CallOptions = {}): AsyncGenerator<SessionRecord, void, undefined> {
+    return this.pages({ method: "GET", path: path("/v1/sessions/{session_id}/records", sessionId), query: { ...query, limit: pageSize } }, "data", options);
   }
 
   /**

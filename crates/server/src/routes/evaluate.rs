@@ -14,6 +14,7 @@ use renown_core::json::{self, Found, Noted};
 use renown_core::reputation::Standing;
 use renown_core::units::{Micros, Whole};
 use renown_store::{NewEvaluation, Outcome};
+use renown_view::shared::LifecycleView;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
@@ -120,21 +121,10 @@ pub(crate) struct ReputationReply {
     /// 0 to 1000.
     #[schema(maximum = 1000)]
     score: u32,
-    lifecycle: Lifecycle,
+    lifecycle: LifecycleView,
     /// Evaluations in the window, at most 500.
     #[schema(maximum = 500)]
     eval_count: u64,
-}
-
-/// How settled a score is: no evaluations, fewer than 50, fewer than 500, 500.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-#[expect(dead_code, reason = "only its shape is read, for the document")]
-pub(crate) enum Lifecycle {
-    New,
-    Calibrating,
-    Active,
-    Mature,
 }
 
 /// Judge an output

@@ -6,13 +6,14 @@ use axum::body::Body;
 use axum::extract::{Extension, State};
 use axum::response::Response;
 use hyper::{HeaderMap, StatusCode};
-use renown_core::identity::{Event, ScoreDelta, Standing, bridge_id, identity_of};
+use renown_core::identity::{Event, ScoreDelta, bridge_id, identity_of};
 use renown_core::ids::{IdentityId, OrgId};
 use renown_core::json::{self, Strict};
 use renown_core::limits::{REPUTATION_EVENT_DAYS_MAX, REPUTATION_EVENTS_MAX};
 use renown_core::time::Timestamp;
 use renown_core::units::Unit;
 use renown_store::{NewReputationEvent, Recorded, ReputationEvent};
+use renown_view::IdentityView;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -187,49 +188,15 @@ fn check(
     events.into_iter().enumerate().map(event).collect()
 }
 
-#[derive(Serialize)]
-pub(crate) struct Served {
-    identity_id: IdentityId,
-    #[serde(flatten)]
-    standing: Standing,
-}
-
 /// The reputation of an identity as of a time.
 pub(crate) async fn standing(
     api: &Api,
     org: &OrgId,
     identity_id: IdentityId,
     as_of: Timestamp,
-) -> Result<Served, ApiError> {
+) -> Result<IdentityView, ApiError> {
     let windows = api.store.identity_windows(org, identity_id, as_of).await?;
-    Ok(Served { identity_id, standing: windows.breakdown().standing(as_of) })
-}
-
-/// The reputation of an identity.
-#[derive(ToSchema)]
-#[expect(dead_code, reason = "only its shape is read, for the document")]
-pub(crate) struct IdentityReply {
-    #[schema(format = Uuid)]
-    identity_id: String,
-    /// The time that the scores are of.
-    #[schema(format = DateTime)]
-    as_of: String,
-    /// The weighted mean of the categories over 90 days.
-    overall_score: f64,
-    task_quality_score: f64,
-    economic_score: f64,
-    identity_hygiene_score: f64,
-    total_events: u64,
-    positive_events: u64,
-    negative_events: u64,
-    /// How much there is to go by, 0 to 1.
-    confidence: f64,
-    score_7d_ago: f64,
-    score_30d_ago: f64,
-    /// The change since then; null if there were no events then.
-    trend_7d: Option<f64>,
-    trend_30d: Option<f64>,
-    formula_version: String,
+    Ok(IdentityView::of(identity_id, &windows.breakdown().standing(as_of)))
 }
 
 /// Read the reputation of an identity
@@ -244,7 +211,7 @@ pub(crate) struct IdentityReply {
         ("identity_id" = Uuid, Path, description = "The identity"),
         ("as_of" = Option<TimeText>, Query, description = "As of this time; now if absent"),
     ),
-    responses((status = 200, description = "Scores, counts, confidence and trends", body = IdentityReply), Refused)
+    responses((status = 200, description = "Scores, counts, confidence and trends", body = IdentityView), Refused)
 )]
 pub(crate) async fn reputation(
     State(api): State<Arc<Api>>,

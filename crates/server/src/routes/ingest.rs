@@ -138,7 +138,7 @@ pub(crate) struct ReputationUpdate {
     agent_id: String,
     #[schema(maximum = 1000)]
     score: u32,
-    lifecycle: super::evaluate::Lifecycle,
+    lifecycle: renown_view::shared::LifecycleView,
     #[schema(maximum = 500)]
     eval_count: u64,
 }

@@ -6,15 +6,14 @@ use axum::extract::{Extension, State};
 use axum::response::Response;
 use hyper::StatusCode;
 use renown_core::ids::AgentId;
-use renown_core::reputation::Record;
-use renown_core::time::Timestamp;
+use renown_core::time::{Day, Timestamp};
 use renown_store::{Point, Steps};
+use renown_view::ReputationView;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use super::Refused;
-use super::evaluate::Lifecycle;
 use super::paths::{Segment, segment};
 use super::shapes::{AgentName, TimeText};
 use crate::api::Api;
@@ -25,47 +24,12 @@ use crate::query::Query;
 const POINTS_MAX: usize = 1000;
 const POINTS_DEFAULT: usize = 100;
 
+/// From how many days on a history without parameters goes by whole days.
+const WHOLE_DAYS_MIN: u32 = 3;
+
 /// The agent that a path names.
 pub(crate) fn agent_of(path: Segment) -> Result<AgentId, ApiError> {
     segment(path, "agent_id")
-}
-
-#[derive(Serialize)]
-pub(crate) struct Served<'a> {
-    pub(crate) agent_id: &'a AgentId,
-    #[serde(flatten)]
-    pub(crate) record: Record,
-}
-
-/// The reputation of an agent.
-#[derive(ToSchema)]
-#[expect(dead_code, reason = "only its shape is read, for the document")]
-pub(crate) struct RecordReply {
-    agent_id: String,
-    /// 0 to 1000.
-    #[schema(maximum = 1000)]
-    score: u32,
-    lifecycle: Lifecycle,
-    /// The same as `lifecycle`.
-    status: Lifecycle,
-    /// Evaluations in the window.
-    #[schema(maximum = 500)]
-    eval_count: u64,
-    /// The same as `eval_count`.
-    #[schema(maximum = 500)]
-    evaluations: u64,
-    /// The most evaluations that count.
-    window_size: u64,
-    /// Those that passed.
-    passed: u64,
-    /// The share that passed, 0 to 1.
-    pass_rate: f64,
-    /// The average latency of the gates.
-    avg_latency_ms: f64,
-    /// Passes counted back from the newest.
-    streak: u64,
-    /// The version of the formula.
-    formula_version: String,
 }
 
 /// Read a reputation
@@ -77,7 +41,7 @@ pub(crate) struct RecordReply {
     operation_id = "get_reputation",
     tag = "reputation",
     params(("agent_id" = AgentName, Path, description = "The agent, percent-encoded")),
-    responses((status = 200, description = "The record", body = RecordReply), Refused)
+    responses((status = 200, description = "The record", body = ReputationView<'_>), Refused)
 )]
 pub(crate) async fn reputation(
     State(api): State<Arc<Api>>,
@@ -90,7 +54,7 @@ pub(crate) async fn reputation(
 /// The record of an agent.
 pub(crate) async fn read(api: &Api, caller: &Caller, agent: &AgentId) -> Result<Response, ApiError> {
     let tally = api.store.tally(&caller.org, agent).await?;
-    Ok(json(StatusCode::OK, &Served { agent_id: agent, record: tally.record() }))
+    Ok(json(StatusCode::OK, &ReputationView::of(agent, &tally.record())))
 }
 
 /// Why a score is what it is.
@@ -167,7 +131,9 @@ pub(crate) struct PointReply {
 
 /// Read how a reputation went
 ///
-/// Equal steps from `from` to `to`, the last score in each. Without them, from its first evaluation until now.
+/// Equal steps from `from` to `to`, the last score in each. Without `from`, `to` and `points`: one step for each UTC day since the first
+/// evaluation, or 100 steps if that was less than three days ago. Steps of whole UTC days are answered from sums of days; other steps read
+/// the evaluations of every day that they cut.
 #[utoipa::path(
     get,
     path = "/v1/reputation/{agent_id}/history",
@@ -188,9 +154,10 @@ pub(crate) async fn history(
     Extension(query): Extension<Query>,
 ) -> Result<Response, ApiError> {
     let agent = agent_of(path)?;
-    let points = query.number("points", 1..=POINTS_MAX)?.unwrap_or(POINTS_DEFAULT);
-    let from = query.time("from")?;
-    let to = match query.time("to")? {
+    let points = query.number("points", 1..=POINTS_MAX)?;
+    let (from, to) = (query.time("from")?, query.time("to")?);
+    let is_free = from.is_none() && to.is_none() && points.is_none();
+    let to = match to {
         Some(to) => to,
         None => api.now()?,
     };
@@ -198,11 +165,41 @@ pub(crate) async fn history(
         Some(from) => from,
         None => api.store.earliest(&caller.org, &agent).await?.map_or(to, |earliest| earliest.min(to)),
     };
+    let points = u32::try_from(points.unwrap_or(POINTS_DEFAULT)).unwrap_or(u32::MAX);
+    let whole_days = if is_free { whole_days(from, to) } else { None };
     // A span that ends before it begins holds nothing, as in the log of evaluations.
-    let Some(steps) = Steps::new(from, to, u32::try_from(points).unwrap_or(u32::MAX)) else {
+    let Some(steps) = whole_days.or_else(|| Steps::new(from, to, points)) else {
         return Ok(json(StatusCode::OK, &HistoryReply { points: Vec::new() }));
     };
     let reply = |Point { at, score, evaluations }| PointReply { at, score, evaluations };
     let points = api.store.history(&caller.org, &agent, steps).await?.into_iter().map(reply).collect();
     Ok(json(StatusCode::OK, &HistoryReply { points }))
+}
+
+/// Steps of one UTC day each, or of as many as it takes to have at most [`POINTS_MAX`]; none for less than [`WHOLE_DAYS_MIN`] days.
+fn whole_days(from: Timestamp, to: Timestamp) -> Option<Steps> {
+    let (first, last) = (Day::of(from), Day::of(to));
+    let days =
+        u32::try_from(last.number() - first.number() + 1).ok().filter(|days| *days >= WHOLE_DAYS_MIN)?;
+    let each = days.div_ceil(u32::try_from(POINTS_MAX).unwrap_or(u32::MAX));
+    let points = days.div_ceil(each);
+    // The first step may begin before the first evaluation, so that all steps are of the same number of days.
+    Steps::new(first.back(points * each - days).start(), last.end(), points)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_life_is_shown_by_whole_days() {
+        let at = |text: &str| Timestamp::parse(text).unwrap();
+        let now = at("2026-11-15T12:00:00Z");
+        assert_eq!(whole_days(at("2026-11-14T00:00:00Z"), now), None);
+        let month = Steps::new(at("2026-10-16T00:00:00Z"), at("2026-11-16T00:00:00Z"), 31);
+        assert_eq!(whole_days(at("2026-10-16T17:00:00Z"), now), month);
+        // 1 501 days are 751 steps of two days, of which the first begins a day early.
+        let years = Steps::new(at("2022-10-06T00:00:00Z"), at("2026-11-16T00:00:00Z"), 751);
+        assert_eq!(whole_days(at("2022-10-07T00:00:00Z"), now), years);
+    }
 }

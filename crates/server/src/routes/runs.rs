@@ -13,9 +13,8 @@ use renown_core::ids::RunId;
 use renown_core::json;
 use renown_core::scorecard::{Submission, Tier};
 use renown_store::{NewRun, Run, RunQuery, Seq, Submitted};
-use serde::Serialize;
+use renown_view::{RunView, RunsPage, ScoreView};
 use sha2::{Digest, Sha256};
-use utoipa::ToSchema;
 
 use super::Refused;
 use super::paths::{Segment, segment};
@@ -25,7 +24,7 @@ use crate::error::{ApiError, Code, json as reply, json_bytes};
 use crate::keys::Caller;
 use crate::once::{self, Begun};
 use crate::query::{Query, refused};
-use shapes::{RunName, RunReply, RunRequest, ScoreReply};
+use shapes::{RunName, RunRequest};
 
 /// Score a run
 ///
@@ -38,8 +37,8 @@ use shapes::{RunName, RunReply, RunRequest, ScoreReply};
     tag = "runs",
     request_body = RunRequest,
     responses(
-        (status = 201, description = "The run is scored", body = ScoreReply<'_>),
-        (status = 200, description = "It had been scored before; this is the first scorecard", body = ScoreReply<'_>),
+        (status = 201, description = "The run is scored", body = ScoreView<'_>),
+        (status = 200, description = "It had been scored before; this is the first scorecard", body = ScoreView<'_>),
         Refused
     )
 )]
@@ -90,7 +89,7 @@ fn rendered(submitted: &Submitted) -> Option<(StatusCode, Vec<u8>)> {
         Submitted::Again(run) => (StatusCode::OK, run),
         Submitted::Taken => return None,
     };
-    Some((status, serde_json::to_vec(&ScoreReply::of(run)).unwrap_or_default()))
+    Some((status, serde_json::to_vec(&ScoreView::of(run)).unwrap_or_default()))
 }
 
 /// Read a scorecard
@@ -100,7 +99,7 @@ fn rendered(submitted: &Submitted) -> Option<(StatusCode, Vec<u8>)> {
     operation_id = "get_run_score",
     tag = "runs",
     params(("run_id" = RunName, Path, description = "The run, percent-encoded")),
-    responses((status = 200, description = "The scorecard", body = ScoreReply<'_>), Refused)
+    responses((status = 200, description = "The scorecard", body = ScoreView<'_>), Refused)
 )]
 pub(crate) async fn score(
     State(api): State<Arc<Api>>,
@@ -108,7 +107,7 @@ pub(crate) async fn score(
     path: Segment,
 ) -> Result<Response, ApiError> {
     let run = find(&api, &caller, path).await?;
-    Ok(reply(StatusCode::OK, &ScoreReply::of(&run)))
+    Ok(reply(StatusCode::OK, &ScoreView::of(&run)))
 }
 
 /// Read a run
@@ -118,7 +117,7 @@ pub(crate) async fn score(
     operation_id = "get_run",
     tag = "runs",
     params(("run_id" = RunName, Path, description = "The run, percent-encoded")),
-    responses((status = 200, description = "The run with its scorecard", body = RunReply<'_>), Refused)
+    responses((status = 200, description = "The run with its scorecard", body = RunView<'_>), Refused)
 )]
 pub(crate) async fn run(
     State(api): State<Arc<Api>>,
@@ -126,22 +125,13 @@ pub(crate) async fn run(
     path: Segment,
 ) -> Result<Response, ApiError> {
     let run = find(&api, &caller, path).await?;
-    Ok(reply(StatusCode::OK, &RunReply::of(&run)))
+    Ok(reply(StatusCode::OK, &RunView::of(&run)))
 }
 
 async fn find(api: &Api, caller: &Caller, path: Segment) -> Result<Run, ApiError> {
     let id: RunId = segment(path, "run_id")?;
     let run = api.store.run(&caller.org, &id).await?;
     run.ok_or_else(|| ApiError::new(Code::NotFound, format!("there is no run {:?}", id.as_str())))
-}
-
-/// A page of runs.
-#[derive(Serialize, ToSchema)]
-pub(crate) struct RunsReply<'r> {
-    /// The last accepted first.
-    data: Vec<RunReply<'r>>,
-    /// Where the next page begins; null on the last one.
-    next_cursor: Option<String>,
 }
 
 /// List runs
@@ -164,7 +154,7 @@ pub(crate) struct RunsReply<'r> {
         ("from" = Option<TimeText>, Query, description = "Only those that ended at this time or later"),
         ("to" = Option<TimeText>, Query, description = "Only those that ended at this time or earlier"),
     ),
-    responses((status = 200, description = "A page of runs", body = RunsReply<'_>), Refused)
+    responses((status = 200, description = "A page of runs", body = RunsPage<'_>), Refused)
 )]
 pub(crate) async fn list(
     State(api): State<Arc<Api>>,
@@ -186,7 +176,7 @@ pub(crate) async fn list(
     };
     let page = api.store.runs(&caller.org, query).await?;
     let next_cursor = page.next.map(|Seq(place)| format!("{place:x}"));
-    Ok(reply(StatusCode::OK, &RunsReply { data: page.runs.iter().map(RunReply::of).collect(), next_cursor }))
+    Ok(reply(StatusCode::OK, &RunsPage { data: page.runs.iter().map(RunView::of).collect(), next_cursor }))
 }
 
 /// A place as a cursor has it: only as it was written, without signs and upper case.
@@ -199,23 +189,22 @@ fn place_of(text: &str) -> Option<Seq> {
 pub mod shown {
     use renown_core::ids::SpecId;
     use renown_store::Run;
+    use renown_view::runs::Competition;
+    use renown_view::{RunView, ScoreView};
     use serde_json::{Value, to_value};
-
-    use super::competition::CompetitionReply;
-    use super::shapes::{RunReply, ScoreReply};
 
     /// The scorecard of a run.
     pub fn score(run: &Run) -> Value {
-        to_value(ScoreReply::of(run)).unwrap_or_default()
+        to_value(ScoreView::of(run)).unwrap_or_default()
     }
 
     /// A run with all that is known of it.
     pub fn run(run: &Run) -> Value {
-        to_value(RunReply::of(run)).unwrap_or_default()
+        to_value(RunView::of(run)).unwrap_or_default()
     }
 
     /// Who did best at a spec, of runs that are ranked.
     pub fn competition(spec: &SpecId, ranked: &[Run]) -> Value {
-        to_value(CompetitionReply::of(spec, ranked)).unwrap_or_default()
+        to_value(Competition::of(spec, ranked)).unwrap_or_default()
     }
 }

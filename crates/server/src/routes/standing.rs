@@ -7,21 +7,19 @@ use axum::extract::{Extension, State};
 use axum::response::Response;
 use hyper::{HeaderMap, StatusCode};
 use renown_core::identity::identity_of;
-use renown_core::ids::{AgentId, IdentityId, Slug};
+use renown_core::ids::{AgentId, Slug};
 use renown_core::json;
 use renown_core::scorecard::Tier;
-use renown_core::time::Timestamp;
 use renown_store::{Publication, PublicationChange, Published, RunQuery, SessionQuery};
-use renown_view::{MetricsSummary, SessionView};
+use renown_view::{AgentStanding, MetricsSummary, ReputationView, RunView, SessionView};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use utoipa::ToSchema;
 
 use super::Refused;
-use super::identities::{self, IdentityReply};
+use super::identities;
 use super::paths::Segment;
-use super::reputation::{self, RecordReply, agent_of};
-use super::runs::shapes::{RunReply, TierName};
+use super::reputation::agent_of;
 use super::shapes::AgentName;
 use crate::api::Api;
 use crate::body::read_json;
@@ -34,40 +32,6 @@ use crate::query::{Query, refused};
 const RUNS_SHOWN: usize = 10;
 const SESSIONS_SHOWN: usize = 10;
 
-/// Everything that is known of an agent.
-#[derive(Serialize, ToSchema)]
-#[schema(as = AgentStanding)]
-pub(crate) struct StandingReply<'s> {
-    #[schema(value_type = String)]
-    agent_id: &'s AgentId,
-    /// The identity of the agent, a UUIDv5 of its organization and id.
-    #[schema(value_type = String, format = Uuid)]
-    identity_id: IdentityId,
-    /// Null if it was never seen.
-    #[schema(value_type = Option<String>, format = DateTime)]
-    first_seen: Option<Timestamp>,
-    #[schema(value_type = Option<String>, format = DateTime)]
-    last_seen: Option<Timestamp>,
-    /// Whether it is shown to everybody.
-    public: bool,
-    /// The name under which it is.
-    #[schema(value_type = Option<String>)]
-    slug: Option<Slug>,
-    #[schema(value_type = RecordReply)]
-    reputation: reputation::Served<'s>,
-    #[schema(value_type = IdentityReply)]
-    identity_reputation: identities::Served,
-    /// That of its latest run with a score.
-    #[schema(value_type = TierName)]
-    tier: Tier,
-    /// Its latest runs.
-    runs: Vec<RunReply<'s>>,
-    /// Its latest sessions.
-    sessions: Vec<SessionView<'s>>,
-    /// What the traces of its latest session say, in short; null without one.
-    metrics: Option<MetricsSummary>,
-}
-
 /// Read everything about an agent
 ///
 /// One that was never seen has a standing of zeros.
@@ -77,7 +41,7 @@ pub(crate) struct StandingReply<'s> {
     operation_id = "get_agent",
     tag = "reputation",
     params(("agent_id" = AgentName, Path, description = "The agent, percent-encoded")),
-    responses((status = 200, description = "Its standing", body = StandingReply<'_>), Refused)
+    responses((status = 200, description = "Its standing", body = AgentStanding<'_>), Refused)
 )]
 pub(crate) async fn standing(
     State(api): State<Arc<Api>>,
@@ -100,17 +64,17 @@ pub(crate) async fn standing(
     let (known, runs, sessions) = (known?, runs?.runs, sessions?.sessions);
     let Publication { public, slug } = publication?.unwrap_or_default();
     let scored = runs.iter().find(|run| run.scored.is_some());
-    let reply_body = StandingReply {
+    let reply_body = AgentStanding {
         agent_id: &agent_id,
         identity_id,
         first_seen: known.as_ref().map(|known| known.first_seen),
         last_seen: known.as_ref().map(|known| known.last_seen),
         public,
         slug,
-        reputation: reputation::Served { agent_id: &agent_id, record: tally?.record() },
+        reputation: ReputationView::of(&agent_id, &tally?.record()),
         identity_reputation: identity_reputation?,
         tier: scored.map_or(Tier::Unranked, renown_store::Run::tier),
-        runs: runs.iter().map(RunReply::of).collect(),
+        runs: runs.iter().map(RunView::of).collect(),
         metrics: sessions.first().map(MetricsSummary::of_session),
         sessions: sessions.iter().map(SessionView::of).collect(),
     };

@@ -196,5 +196,5 @@ fn every_list_has_one_shape() {
         assert_eq!(is_page, !OWN_SHAPE.contains(&operation.id()), "{}: {fields:?}", operation.id());
         lists += 1;
     }
-    assert_eq!(lists, 7);
+    assert_eq!(lists, 8);
 }

@@ -255,7 +255,7 @@ impl DaysOf {
         while let Some(row) = rows.next()? {
             found.insert(day(row.get(0)?)?, sums(row, 1)?);
         }
-        for (day, part) in self.unsettled.range(from..=to) {
+        for (day, part) in self.unsettled_in(from, to) {
             found.entry(*day).and_modify(|sums: &mut DaySums| sums.join(&part.sums)).or_insert(part.sums);
         }
         Ok(found)
@@ -288,8 +288,13 @@ impl DaysOf {
         while let Some(row) = rows.next()? {
             parts.tools.insert(row.get(0)?, ToolCount { evaluations: row.get(1)?, failed: row.get(2)? });
         }
-        self.unsettled.range(from..=to).for_each(|(_, day)| parts.join(&day.parts));
+        self.unsettled_in(from, to).for_each(|(_, day)| parts.join(&day.parts));
         Ok(parts)
+    }
+
+    /// The parts of days that are not settled, from one day to another. No days if the last is before the first.
+    fn unsettled_in(&self, from: Day, to: Day) -> impl Iterator<Item = (&Day, &AgentDay)> {
+        self.unsettled.iter().filter(move |(day, _)| (from..=to).contains(day))
     }
 
     /// Its days from one to another, both included.

@@ -19,6 +19,9 @@ AgentName: TypeAlias = str
 ErrorCode: TypeAlias = Literal["bad_json", "validation_error", "auth_missing", "auth_format", "auth_invalid", "auth_revoked", "forbidden", "not_found", "method_not_allowed", "timeout", "conflict", "too_large", "unsupported_media_type", "rate_limited", "head_too_large", "internal", "overloaded", "store_unavailable", "clock"]
 """The machine codes."""
 
+FactKind: TypeAlias = Literal["tool_result", "prompt", "api_request", "api_error", "tool_decision", "feedback", "compaction", "refusal"]
+"""What a fact is about."""
+
 IdentityName: TypeAlias = str
 """A UUID."""
 
@@ -31,7 +34,9 @@ says it.
 """
 
 Lifecycle: TypeAlias = Literal["new", "calibrating", "active", "mature"]
-"""How settled a score is: no evaluations, fewer than 50, fewer than 500, 500."""
+"""How settled a score is: `new` without an evaluation, `calibrating` below 50, `active` below 500,
+then `mature`.
+"""
 
 Moment: TypeAlias = "TimeText | TimeMillis"
 """A time from 2000 to 2100: RFC 3339, or whole milliseconds after 1970."""
@@ -83,31 +88,56 @@ class AddAgentRequest(TypedDict):
 
     agent_id: AgentName
 
+AgentBreakdown = TypedDict("AgentBreakdown", {"agent_id": "str", "from": "str", "to": "str", "evaluations": "int", "passed": "int", "gates": "list[GateCount]", "tools": "list[ToolRow]", "left_out": "int", "latency": "LatencyView", "days": "list[DayPoint]", "pass_rate": "NotRequired[float | None]"})
+"""What an agent's evaluations of some days were like."""
 
-class AgentReply(TypedDict):
-    """An agent as it is listed."""
+
+class AgentRow(TypedDict):
+    """An agent in a list. What there is no evidence of is null."""
 
     agent_id: str
+    """Its id."""
     identity_id: str
     """The identity of the agent, a UUIDv5 of its organization and id."""
     first_seen: str
+    """When it was first named."""
     last_seen: str
+    """When something of it was last accepted."""
     eval_count: int
     """Evaluations in the window."""
     score: int
+    """Its reputation; 0 without an evaluation, and indicative only below 50."""
     lifecycle: Lifecycle
+    """How settled the score is."""
+    streak: int
+    """Passes counted back from the newest evaluation."""
+    avg_latency_ms: NotRequired[float | None]
+    """The average latency of its evaluations."""
+    days: NotRequired[list[DayPoint] | None]
+    """Its last days, if they were asked for."""
+    identity_reputation: NotRequired[IdentityBrief | None]
+    """The long-term reputation of its identity."""
+    latest_session: NotRequired[SessionBrief | None]
+    """The session that began last."""
+    pass_rate: NotRequired[float | None]
+    """The share of evaluations that passed."""
+    tier: NotRequired[Tier | None]
+    """The tier of the last run that has a score."""
 
 
 class AgentStanding(TypedDict):
     """Everything that is known of an agent."""
 
     agent_id: str
+    """Its id."""
     identity_id: str
     """The identity of the agent, a UUIDv5 of its organization and id."""
     public: bool
     """Whether it is shown to everybody."""
     reputation: RecordReply
+    """Its reputation."""
     identity_reputation: IdentityReply
+    """The long-term reputation of its identity."""
     tier: Tier
     """That of its latest run with a score."""
     runs: list[RunReply]
@@ -117,16 +147,18 @@ class AgentStanding(TypedDict):
     first_seen: NotRequired[str | None]
     """Null if it was never seen."""
     last_seen: NotRequired[str | None]
+    """Null if it was never seen."""
     metrics: NotRequired[MetricsSummary | None]
     """What the traces of its latest session say, in short; null without one."""
     slug: NotRequired[str | None]
     """The name under which it is."""
 
 
-class AgentsReply(TypedDict):
+class Agents(TypedDict):
     """A page of agents."""
 
-    agents: list[AgentReply]
+    agents: list[AgentRow]
+    """The agents in the order that was asked for."""
     next_cursor: NotRequired[str | None]
     """Where the next page begins; null on the last one."""
 
@@ -135,7 +167,9 @@ class CompetitionReply(TypedDict):
     """Who did best."""
 
     spec_id: str
+    """The task that agents compete on."""
     ranking: list[RankedReply]
+    """Every agent with its best run, the best first."""
     winner: NotRequired[str | None]
     """The first of the ranking, if its run completed."""
 
@@ -168,6 +202,44 @@ class CreateKeyRequest(TypedDict):
     """What its owner calls it."""
     org: NotRequired[OrgName | None]
     """Its organization, which is made when it is new; the caller's own if absent."""
+
+
+class DayPoint(TypedDict):
+    """One UTC day of an agent."""
+
+    day: str
+    """The day, such as `2026-11-15`."""
+    evaluations: int
+    """Evaluations on that day."""
+    passed: int
+    """Those that passed."""
+    score: int
+    """The score after the last of them."""
+    score_min: int
+    """The lowest score after any of them."""
+    score_max: int
+    """The highest score after any of them."""
+
+
+class DayTotals(TypedDict):
+    """What happened on one day, in numbers."""
+
+    evaluations: int
+    """Evaluations."""
+    passed: int
+    """Those that passed."""
+    sessions: int
+    """Sessions that began."""
+    cost_usd: float
+    """What they cost in dollars, as far as they say. A session adds at most 10 000."""
+    runs: int
+    """Runs that were accepted."""
+    day: str
+    """The UTC day."""
+    avg_latency_ms: NotRequired[float | None]
+    """The average latency; null without an evaluation."""
+    pass_rate: NotRequired[float | None]
+    """The share that passed; null without an evaluation."""
 
 
 class EraseReply(TypedDict):
@@ -276,6 +348,28 @@ class ExplainReply(TypedDict):
     next: NextReply
 
 
+class FailingGate(TypedDict):
+    """A gate that failed on a day."""
+
+    gate: str
+    """The gate."""
+    failed: int
+    """Evaluations that it failed on that day."""
+    failed_before: int
+    """On the seven days before."""
+    is_new: bool
+    """Whether it failed on none of these."""
+
+
+class GateCount(TypedDict):
+    """A gate and the evaluations that it failed."""
+
+    gate: str
+    """The gate."""
+    failed: int
+    """Evaluations that it failed."""
+
+
 class GateReport(TypedDict):
     """The result of one gate."""
 
@@ -313,6 +407,19 @@ class HistoryReply(TypedDict):
     """Oldest first; steps without an evaluation are left out."""
 
 
+class IdentityBrief(TypedDict):
+    """The reputation of an identity in few words."""
+
+    overall_score: float
+    """The weighted mean of its categories."""
+    confidence: float
+    """How much there is to go by, 0 to 1."""
+    total_events: int
+    """Events of the last 90 days."""
+    trend_7d: NotRequired[float | None]
+    """The change in a week; null if there were no events then."""
+
+
 class IdentityEventReply(TypedDict):
     """An event about an identity."""
 
@@ -339,25 +446,36 @@ class IdentityEventsReply(TypedDict):
 
 
 class IdentityReply(TypedDict):
-    """The reputation of an identity."""
+    """The reputation of an identity as of a time."""
 
     identity_id: str
+    """The identity."""
     as_of: str
     """The time that the scores are of."""
     overall_score: float
     """The weighted mean of the categories over 90 days."""
     task_quality_score: float
+    """The mean of the events about work."""
     economic_score: float
+    """The mean of the events about payment."""
     identity_hygiene_score: float
+    """The mean of the events about keys and sessions."""
     total_events: int
+    """Events in the window."""
     positive_events: int
+    """Those above 0."""
     negative_events: int
+    """Those below 0."""
     confidence: float
     """How much there is to go by, 0 to 1."""
     score_7d_ago: float
+    """The overall score a week before."""
     score_30d_ago: float
+    """The overall score 30 days before."""
     formula_version: str
+    """The version of the formula."""
     trend_30d: NotRequired[float | None]
+    """The change since then; null if there were no events then."""
     trend_7d: NotRequired[float | None]
     """The change since then; null if there were no events then."""
 
@@ -426,6 +544,24 @@ class KeysReply(TypedDict):
     next_cursor: NotRequired[str | None]
     """Where the next page begins; null on the last one."""
 
+
+class LatencyBucket(TypedDict):
+    """The evaluations that took longer than the bucket before and at most this long."""
+
+    evaluations: int
+    """Evaluations."""
+    at_most_ms: NotRequired[float | None]
+    """The upper bound; null of the last bucket, which has none."""
+
+
+class LatencyView(TypedDict):
+    """How long evaluations took."""
+
+    buckets: list[LatencyBucket]
+    """Evaluations by latency, each counted once."""
+    avg_ms: NotRequired[float | None]
+    """The average; null without an evaluation."""
+
 MetricBand = TypedDict("MetricBand", {"band": "str", "from": "float", "meaning": "str"})
 """A range of scores."""
 
@@ -451,21 +587,50 @@ class MetricSummary(TypedDict):
     threshold: float
     """The score from which it passes."""
     passed: bool
+    """Whether the score reaches the threshold."""
     band: str
     """The name of the score's range."""
     evaluable: bool
     """Whether there was anything to evaluate; if not, the score is 1."""
     formula_version: str
+    """The version of the formula."""
 
 
 class MetricsSummary(TypedDict):
     """Both metrics, without what they were made of."""
 
     agent_reliability: MetricSummary
+    """How reliable the agent was."""
     agent_consistency: MetricSummary
+    """How consistent its traces were."""
 
 NextReply = TypedDict("NextReply", {"pass": "int", "fail": "int"})
 """The score after one more evaluation at the window's average latency."""
+
+
+class Overview(TypedDict):
+    """The overview of an organization."""
+
+    day: str
+    """The UTC day that it is about."""
+    agents: int
+    """How many agents there are."""
+    today: Totals
+    """That day."""
+    week: Totals
+    """That day and the six before it."""
+    days: list[DayTotals]
+    """The days of the last 30 on which anything happened, the oldest first."""
+    falls: list[ScoreChange]
+    """The largest falls of that day, at most 5. Agents that were calibrating when it began are left
+    out.
+    """
+    rises: list[ScoreChange]
+    """The largest rises of that day, at most 5."""
+    failing_gates: list[FailingGate]
+    """The gates that failed on that day, the most often first."""
+    ranking: list[AgentRow]
+    """The first agents by score, each with its last 30 days."""
 
 
 class Performance(TypedDict):
@@ -572,14 +737,23 @@ class RankedReply(TypedDict):
     """An agent with its best run."""
 
     rank: int
+    """Its place, from 1."""
     agent_id: str
+    """Whose run it is."""
     run_id: str
+    """Its id."""
     tier: Tier
+    """The name of the score's range."""
     axes: NotRequired[RunAxes | None]
+    """The parts of the score."""
     branch: NotRequired[str | None]
+    """The branch with its work."""
     pull_request: NotRequired[str | None]
+    """The pull request with its work."""
     score: NotRequired[int | None]
+    """The scorecard."""
     wall_ms: NotRequired[int | None]
+    """How long it took in milliseconds."""
 
 
 class ReadyReply(TypedDict):
@@ -597,9 +771,11 @@ class RecordReply(TypedDict):
     """The reputation of an agent."""
 
     agent_id: str
+    """The agent."""
     score: int
     """0 to 1000."""
     lifecycle: Lifecycle
+    """How settled the score is."""
     status: Lifecycle
     """The same as `lifecycle`."""
     eval_count: int
@@ -613,11 +789,20 @@ class RecordReply(TypedDict):
     pass_rate: float
     """The share that passed, 0 to 1."""
     avg_latency_ms: float
-    """The average latency of the gates."""
+    """The average of the latencies that count."""
     streak: int
     """Passes counted back from the newest."""
     formula_version: str
     """The version of the formula."""
+
+
+class RecordsPage(TypedDict):
+    """A page of records."""
+
+    data: list[SessionRecord]
+    """The records in their order: spans and what has no time first, then by time."""
+    next_cursor: NotRequired[str | None]
+    """Where the next page begins; null on the last one."""
 
 
 class RegistryReply(TypedDict):
@@ -707,9 +892,13 @@ class RunReply(TypedDict):
     """A run with all that is known of it."""
 
     run_id: str
+    """Its id."""
     agent_id: str
+    """Whose run it is."""
     workspace: str
+    """The workspace whose runs it is compared with."""
     tier: Tier
+    """The name of the score's range."""
     formula_version: str
     """The version of the formula."""
     defaulted: list[str]
@@ -719,20 +908,33 @@ class RunReply(TypedDict):
     unknown fields.
     """
     scored_at: str
+    """When it was scored."""
     outcome: RunOutcome
+    """How it ended."""
     resources: RunResources
+    """What it consumed."""
     finished_at: str
+    """When it ended."""
     axes: NotRequired[RunAxes | None]
+    """The parts of the score."""
     baseline: NotRequired[RunBaseline | None]
+    """What its wall time was compared with."""
     score: NotRequired[int | None]
     """0 to 100; null if scoring failed inside."""
     spec_id: NotRequired[str | None]
+    """The task that agents compete on."""
     attributes: NotRequired[dict[str, Any] | None]
+    """What else was sent."""
     branch: NotRequired[str | None]
+    """The branch with its work."""
     pull_request: NotRequired[str | None]
+    """The pull request with its work."""
     stages: NotRequired[list[RunStage] | None]
+    """Its stages, as they were sent."""
     started_at: NotRequired[str | None]
+    """When it began."""
     wall_ms: NotRequired[int | None]
+    """How long it took in milliseconds."""
 
 
 class RunRequest(TypedDict):
@@ -791,13 +993,38 @@ class RunsReply(TypedDict):
     """Where the next page begins; null on the last one."""
 
 
+class ScoreChange(TypedDict):
+    """How the score of an agent changed on a day, and why."""
+
+    agent_id: str
+    """Whose score."""
+    change: int
+    """By how many points."""
+    score_before: int
+    """The score before the first evaluation of the day."""
+    score: int
+    """The score after the last one."""
+    evaluations: int
+    """Evaluations of the day."""
+    failed: int
+    """Those that failed."""
+    cause: str
+    """The cause in one sentence."""
+    gate: NotRequired[str | None]
+    """The gate that failed most often; null if none did."""
+
+
 class ScoreReply(TypedDict):
     """The scorecard of a run."""
 
     run_id: str
+    """Its id."""
     agent_id: str
+    """Whose run it is."""
     workspace: str
+    """The workspace whose runs it is compared with."""
     tier: Tier
+    """The name of the score's range."""
     formula_version: str
     """The version of the formula."""
     defaulted: list[str]
@@ -807,18 +1034,24 @@ class ScoreReply(TypedDict):
     unknown fields.
     """
     scored_at: str
+    """When it was scored."""
     axes: NotRequired[RunAxes | None]
+    """The parts of the score."""
     baseline: NotRequired[RunBaseline | None]
+    """What its wall time was compared with."""
     score: NotRequired[int | None]
     """0 to 100; null if scoring failed inside."""
     spec_id: NotRequired[str | None]
+    """The task that agents compete on."""
 
 
 class Session(TypedDict):
     """A session."""
 
     session_id: str
+    """Its id."""
     agent_id: str
+    """Whose it is."""
     open: bool
     """Whether something of it is still expected."""
     last_seen: str
@@ -837,11 +1070,28 @@ class Session(TypedDict):
     """Its first event; null if none has a time."""
 
 
+class SessionBrief(TypedDict):
+    """A session in few words."""
+
+    session_id: str
+    """Its id."""
+    started_at: str
+    """When it began."""
+    open: bool
+    """Whether something of it is still expected."""
+    performance: NotRequired[float | None]
+    """How well it went, 0 to 10; null without anything to score."""
+    recommendation: NotRequired[Recommendation | None]
+    """What to do with its masque."""
+
+
 class SessionDetail(TypedDict):
     """A session with its traces."""
 
     session_id: str
+    """Its id."""
     agent_id: str
+    """Whose it is."""
     open: bool
     """Whether something of it is still expected."""
     last_seen: str
@@ -851,6 +1101,7 @@ class SessionDetail(TypedDict):
     trace_count: int
     """How many traces it has."""
     traces: list[SessionTrace]
+    """Its traces."""
     closed_at: NotRequired[str | None]
     """Since when it is over."""
     ended_at: NotRequired[str | None]
@@ -859,6 +1110,45 @@ class SessionDetail(TypedDict):
     """How well it went; null where only signals were sent."""
     started_at: NotRequired[str | None]
     """Its first event; null if none has a time."""
+
+
+class SessionFact(TypedDict):
+    """One fact of a record. What a fact of its kind does not have, or what was not said, is absent."""
+
+    kind: FactKind
+    """What it is about."""
+    accepted: NotRequired[bool | None]
+    """Whether the call of the tool was allowed."""
+    cache_creation_tokens: NotRequired[int | None]
+    """Tokens that were written to the cache."""
+    cache_read_tokens: NotRequired[int | None]
+    """Tokens that were read from the cache."""
+    cost_usd: NotRequired[float | None]
+    """What it cost in dollars."""
+    decided_by: NotRequired[str | None]
+    """Who decided: `user`, `policy`, `hook` or `unknown`."""
+    duration_ms: NotRequired[float | None]
+    """How long it took."""
+    error_type: NotRequired[str | None]
+    """The kind of error."""
+    input_tokens: NotRequired[int | None]
+    """Tokens that were sent."""
+    model: NotRequired[str | None]
+    """The model."""
+    ok: NotRequired[bool | None]
+    """Whether the call succeeded."""
+    output_tokens: NotRequired[int | None]
+    """Tokens that came back."""
+    rating: NotRequired[int | None]
+    """-1, 0 or 1."""
+    status: NotRequired[int | None]
+    """The HTTP status of a call that failed."""
+    tokens_after: NotRequired[int | None]
+    """And after."""
+    tokens_before: NotRequired[int | None]
+    """Tokens of the context before it was made shorter."""
+    tool: NotRequired[str | None]
+    """The tool."""
 
 
 class SessionMetric(TypedDict):
@@ -887,15 +1177,32 @@ class SessionMetrics(TypedDict):
     agent_consistency: SessionMetric
 
 
+class SessionRecord(TypedDict):
+    """A record of a session."""
+
+    signal: str
+    """`logs` or `spans`."""
+    agent: str
+    """The kind of agent that it comes from, such as `claude-code`."""
+    facts: list[SessionFact]
+    """What it says."""
+    at: NotRequired[str | None]
+    """When it happened; of a span, when it began."""
+    until: NotRequired[str | None]
+    """When a span ended."""
+
+
 class SessionTrace(TypedDict):
     """A trace of a session."""
 
     trace_id: str
+    """Its id."""
     signals: dict[str, float]
     """The signals that are known, by name."""
     source: NotRequired[SignalSource | None]
     """Whether they were sent, or derived from telemetry."""
     started_at: NotRequired[str | None]
+    """When it began."""
 
 
 class SessionsReply(TypedDict):
@@ -933,6 +1240,36 @@ class SignalsRequest(TypedDict):
     """Each trace once."""
     agent_id: NotRequired[AgentName | None]
     """Whose session it is, where its telemetry names nobody."""
+
+
+class ToolRow(TypedDict):
+    """A tool and its evaluations."""
+
+    tool: str
+    """The tool."""
+    evaluations: int
+    """Its evaluations."""
+    failed: int
+    """Those that failed."""
+
+
+class Totals(TypedDict):
+    """What happened, in numbers."""
+
+    evaluations: int
+    """Evaluations."""
+    passed: int
+    """Those that passed."""
+    sessions: int
+    """Sessions that began."""
+    cost_usd: float
+    """What they cost in dollars, as far as they say. A session adds at most 10 000."""
+    runs: int
+    """Runs that were accepted."""
+    avg_latency_ms: NotRequired[float | None]
+    """The average latency; null without an evaluation."""
+    pass_rate: NotRequired[float | None]
+    """The share that passed; null without an evaluation."""
 
 
 class TraceRequest(TypedDict):
@@ -1019,19 +1356,24 @@ class Client(Http):
         cursor: str | None = None,
         q: str | None = None,
         sort: str | None = None,
+        days: int | None = None,
         timeout: float | None = None,
-    ) -> AgentsReply:
+    ) -> Agents:
         """List agents.
 
-        The last seen first, unless `sort` says otherwise.
+        One row for each agent, over all its evidence. The last seen first, unless `sort` says
+        otherwise.
 
         :param limit: How many at most
         :param cursor: The `next_cursor` of the page before, with the same `sort`
         :param q: Only those whose id contains this, in any case
-        :param sort: `last_seen` (the default), `score` (the best first) or `agent_id`
+        :param sort: `last_seen` (the default); `score`, the best first: agents with 50 evaluations
+        or more, then those that are calibrating, then those without evaluations; `name`; or
+        `evaluations`, the most first
+        :param days: Show the last days of each agent, this many
         """
-        reply: AgentsReply = self._send(
-            Request("GET", "/v1/agents", query={"limit": limit, "cursor": cursor, "q": q, "sort": sort}),
+        reply: Agents = self._send(
+            Request("GET", "/v1/agents", query={"limit": limit, "cursor": cursor, "q": q, "sort": sort, "days": days}),
             timeout,
         )
         return reply
@@ -1042,18 +1384,23 @@ class Client(Http):
         page_size: int | None = None,
         q: str | None = None,
         sort: str | None = None,
+        days: int | None = None,
         timeout: float | None = None,
-    ) -> Iterator[AgentReply]:
+    ) -> Iterator[AgentRow]:
         """List agents. Page after page is read as they are used.
 
-        The last seen first, unless `sort` says otherwise.
+        One row for each agent, over all its evidence. The last seen first, unless `sort` says
+        otherwise.
 
         :param page_size: How many are read at a time; all are given
         :param q: Only those whose id contains this, in any case
-        :param sort: `last_seen` (the default), `score` (the best first) or `agent_id`
+        :param sort: `last_seen` (the default); `score`, the best first: agents with 50 evaluations
+        or more, then those that are calibrating, then those without evaluations; `name`; or
+        `evaluations`, the most first
+        :param days: Show the last days of each agent, this many
         """
         return self._pages(
-            Request("GET", "/v1/agents", query={"limit": page_size, "q": q, "sort": sort}),
+            Request("GET", "/v1/agents", query={"limit": page_size, "q": q, "sort": sort, "days": days}),
             "agents",
             timeout,
         )
@@ -1134,6 +1481,30 @@ class Client(Http):
         """
         reply: PublishReply = self._send(
             Request("PATCH", path("/v1/agents/{agent_id}", agent_id), body={}, optional={"public": public, "slug": slug}),
+            timeout,
+        )
+        return reply
+
+    def get_breakdown(
+        self,
+        agent_id: AgentName,
+        *,
+        from_: TimeText | None = None,
+        to: TimeText | None = None,
+        timeout: float | None = None,
+    ) -> AgentBreakdown:
+        """Read what failed, and how long evaluations took.
+
+        Failures by gate and by tool, and latencies, over the UTC days from `from` to `to`, both
+        included: at most 366. Without them, the last 30 days. An agent that was never seen has a
+        breakdown of zeros.
+
+        :param agent_id: The agent, percent-encoded
+        :param from_: A time in the first day
+        :param to: A time in the last day
+        """
+        reply: AgentBreakdown = self._send(
+            Request("GET", path("/v1/agents/{agent_id}/breakdown", agent_id), query={"from": from_, "to": to}),
             timeout,
         )
         return reply
@@ -1412,6 +1783,27 @@ class Client(Http):
         )
         return reply
 
+    def get_overview(
+        self,
+        *,
+        day: str | None = None,
+        limit: int | None = None,
+        timeout: float | None = None,
+    ) -> Overview:
+        """Read the overview of an organization.
+
+        Totals, the largest rises and falls of scores with their cause, failing gates, and the first
+        agents by score. Days are UTC days. `limit` is how many agents the ranking has.
+
+        :param day: The day, such as `2026-11-15`; today if absent
+        :param limit: How many agents are ranked
+        """
+        reply: Overview = self._send(
+            Request("GET", "/v1/overview", query={"day": day, "limit": limit}),
+            timeout,
+        )
+        return reply
+
     def add_reputation_events(
         self,
         *,
@@ -1480,8 +1872,10 @@ class Client(Http):
     ) -> HistoryReply:
         """Read how a reputation went.
 
-        Equal steps from `from` to `to`, the last score in each. Without them, from its first
-        evaluation until now.
+        Equal steps from `from` to `to`, the last score in each. Without `from`, `to` and `points`:
+        one step for each UTC day since the first evaluation, or 100 steps if that was less than
+        three days ago. Steps of whole UTC days are answered from sums of days; other steps read the
+        evaluations of every day that they cut.
 
         :param agent_id: The agent, percent-encoded
         :param from_: Where the first step begins
@@ -1741,6 +2135,52 @@ class Client(Http):
         )
         return reply
 
+    def list_session_records(
+        self,
+        session_id: SessionName,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        timeout: float | None = None,
+    ) -> RecordsPage:
+        """Read the records of a session.
+
+        What happened in it, one record at a time: tool calls, prompts, model calls, errors,
+        decisions. Log records come by their time; spans, and records without a time, come first. A
+        record that was sent twice is there once. Prompts, arguments and outputs are never kept.
+
+        :param session_id: The session, percent-encoded
+        :param limit: How many at most
+        :param cursor: The `next_cursor` of the page before
+        """
+        reply: RecordsPage = self._send(
+            Request("GET", path("/v1/sessions/{session_id}/records", session_id), query={"limit": limit, "cursor": cursor}),
+            timeout,
+        )
+        return reply
+
+    def iter_session_records(
+        self,
+        session_id: SessionName,
+        *,
+        page_size: int | None = None,
+        timeout: float | None = None,
+    ) -> Iterator[SessionRecord]:
+        """Read the records of a session. Page after page is read as they are used.
+
+        What happened in it, one record at a time: tool calls, prompts, model calls, errors,
+        decisions. Log records come by their time; spans, and records without a time, come first. A
+        record that was sent twice is there once. Prompts, arguments and outputs are never kept.
+
+        :param session_id: The session, percent-encoded
+        :param page_size: How many are read at a time; all are given
+        """
+        return self._pages(
+            Request("GET", path("/v1/sessions/{session_id}/records", session_id), query={"limit": page_size}),
+            "data",
+            timeout,
+        )
+
     def add_signals(
         self,
         session_id: SessionName,
@@ -1893,19 +2333,24 @@ class AsyncClient(AsyncHttp):
         cursor: str | None = None,
         q: str | None = None,
         sort: str | None = None,
+        days: int | None = None,
         timeout: float | None = None,
-    ) -> AgentsReply:
+    ) -> Agents:
         """List agents.
 
-        The last seen first, unless `sort` says otherwise.
+        One row for each agent, over all its evidence. The last seen first, unless `sort` says
+        otherwise.
 
         :param limit: How many at most
         :param cursor: The `next_cursor` of the page before, with the same `sort`
         :param q: Only those whose id contains this, in any case
-        :param sort: `last_seen` (the default), `score` (the best first) or `agent_id`
+        :param sort: `last_seen` (the default); `score`, the best first: agents with 50 evaluations
+        or more, then those that are calibrating, then those without evaluations; `name`; or
+        `evaluations`, the most first
+        :param days: Show the last days of each agent, this many
         """
-        reply: AgentsReply = await self._send(
-            Request("GET", "/v1/agents", query={"limit": limit, "cursor": cursor, "q": q, "sort": sort}),
+        reply: Agents = await self._send(
+            Request("GET", "/v1/agents", query={"limit": limit, "cursor": cursor, "q": q, "sort": sort, "days": days}),
             timeout,
         )
         return reply
@@ -1916,18 +2361,23 @@ class AsyncClient(AsyncHttp):
         page_size: int | None = None,
         q: str | None = None,
         sort: str | None = None,
+        days: int | None = None,
         timeout: float | None = None,
-    ) -> AsyncIterator[AgentReply]:
+    ) -> AsyncIterator[AgentRow]:
         """List agents. Page after page is read as they are used.
 
-        The last seen first, unless `sort` says otherwise.
+        One row for each agent, over all its evidence. The last seen first, unless `sort` says
+        otherwise.
 
         :param page_size: How many are read at a time; all are given
         :param q: Only those whose id contains this, in any case
-        :param sort: `last_seen` (the default), `score` (the best first) or `agent_id`
+        :param sort: `last_seen` (the default); `score`, the best first: agents with 50 evaluations
+        or more, then those that are calibrating, then those without evaluations; `name`; or
+        `evaluations`, the most first
+        :param days: Show the last days of each agent, this many
         """
         return self._pages(
-            Request("GET", "/v1/agents", query={"limit": page_size, "q": q, "sort": sort}),
+            Request("GET", "/v1/agents", query={"limit": page_size, "q": q, "sort": sort, "days": days}),
             "agents",
             timeout,
         )
@@ -2008,6 +2458,30 @@ class AsyncClient(AsyncHttp):
         """
         reply: PublishReply = await self._send(
             Request("PATCH", path("/v1/agents/{agent_id}", agent_id), body={}, optional={"public": public, "slug": slug}),
+            timeout,
+        )
+        return reply
+
+    async def get_breakdown(
+        self,
+        agent_id: AgentName,
+        *,
+        from_: TimeText | None = None,
+        to: TimeText | None = None,
+        timeout: float | None = None,
+    ) -> AgentBreakdown:
+        """Read what failed, and how long evaluations took.
+
+        Failures by gate and by tool, and latencies, over the UTC days from `from` to `to`, both
+        included: at most 366. Without them, the last 30 days. An agent that was never seen has a
+        breakdown of zeros.
+
+        :param agent_id: The agent, percent-encoded
+        :param from_: A time in the first day
+        :param to: A time in the last day
+        """
+        reply: AgentBreakdown = await self._send(
+            Request("GET", path("/v1/agents/{agent_id}/breakdown", agent_id), query={"from": from_, "to": to}),
             timeout,
         )
         return reply
@@ -2286,6 +2760,27 @@ class AsyncClient(AsyncHttp):
         )
         return reply
 
+    async def get_overview(
+        self,
+        *,
+        day: str | None = None,
+        limit: int | None = None,
+        timeout: float | None = None,
+    ) -> Overview:
+        """Read the overview of an organization.
+
+        Totals, the largest rises and falls of scores with their cause, failing gates, and the first
+        agents by score. Days are UTC days. `limit` is how many agents the ranking has.
+
+        :param day: The day, such as `2026-11-15`; today if absent
+        :param limit: How many agents are ranked
+        """
+        reply: Overview = await self._send(
+            Request("GET", "/v1/overview", query={"day": day, "limit": limit}),
+            timeout,
+        )
+        return reply
+
     async def add_reputation_events(
         self,
         *,
@@ -2354,8 +2849,10 @@ class AsyncClient(AsyncHttp):
     ) -> HistoryReply:
         """Read how a reputation went.
 
-        Equal steps from `from` to `to`, the last score in each. Without them, from its first
-        evaluation until now.
+        Equal steps from `from` to `to`, the last score in each. Without `from`, `to` and `points`:
+        one step for each UTC day since the first evaluation, or 100 steps if that was less than
+        three days ago. Steps of whole UTC days are answered from sums of days; other steps read the
+        evaluations of every day that they cut.
 
         :param agent_id: The agent, percent-encoded
         :param from_: Where the first step begins
@@ -2614,6 +3111,52 @@ class AsyncClient(AsyncHttp):
             timeout,
         )
         return reply
+
+    async def list_session_records(
+        self,
+        session_id: SessionName,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        timeout: float | None = None,
+    ) -> RecordsPage:
+        """Read the records of a session.
+
+        What happened in it, one record at a time: tool calls, prompts, model calls, errors,
+        decisions. Log records come by their time; spans, and records without a time, come first. A
+        record that was sent twice is there once. Prompts, arguments and outputs are never kept.
+
+        :param session_id: The session, percent-encoded
+        :param limit: How many at most
+        :param cursor: The `next_cursor` of the page before
+        """
+        reply: RecordsPage = await self._send(
+            Request("GET", path("/v1/sessions/{session_id}/records", session_id), query={"limit": limit, "cursor": cursor}),
+            timeout,
+        )
+        return reply
+
+    def iter_session_records(
+        self,
+        session_id: SessionName,
+        *,
+        page_size: int | None = None,
+        timeout: float | None = None,
+    ) -> AsyncIterator[SessionRecord]:
+        """Read the records of a session. Page after page is read as they are used.
+
+        What happened in it, one record at a time: tool calls, prompts, model calls, errors,
+        decisions. Log records come by their time; spans, and records without a time, come first. A
+        record that was sent twice is there once. Prompts, arguments and outputs are never kept.
+
+        :param session_id: The session, percent-encoded
+        :param page_size: How many are read at a time; all are given
+        """
+        return self._pages(
+            Request("GET", path("/v1/sessions/{session_id}/records", session_id), query={"limit": page_size}),
+            "data",
+            timeout,
+        )
 
     async def add_signals(
         self,

@@ -14,6 +14,8 @@ impl<S: Subject> Walk<S> {
         let (org, agent) = (self.org(), self.agent());
         let to = Day::of(at(self.clock)).back(self.dice.roll(2) as u32);
         let from = to.back(self.dice.roll(4) as u32);
+        // Days that end before they begin are none.
+        let (from, to) = if self.dice.one_in(6) { (to, from) } else { (from, to) };
         self.both(|store| Ok(plain_days(wait(store.agent_days(&org, &agent, from, to))?)));
         let others: Vec<AgentId> = ["hot", "never-seen", "warm"].map(|name| name.parse().unwrap()).into();
         self.both(|store| {

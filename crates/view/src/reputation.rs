@@ -1,0 +1,139 @@
+//! The reputation of an agent, and that of its identity.
+
+use renown_core::decimal::Decimal;
+use renown_core::identity::Standing;
+use renown_core::ids::{AgentId, IdentityId};
+use renown_core::reputation::Record;
+use renown_core::time::Timestamp;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::shared::LifecycleView;
+
+/// The reputation of an agent.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = RecordReply)]
+pub struct ReputationView<'a> {
+    /// The agent.
+    #[schema(value_type = String)]
+    pub agent_id: &'a AgentId,
+    /// 0 to 1000.
+    #[schema(maximum = 1000)]
+    pub score: u32,
+    /// How settled the score is.
+    pub lifecycle: LifecycleView,
+    /// The same as `lifecycle`.
+    pub status: LifecycleView,
+    /// Evaluations in the window.
+    #[schema(maximum = 500)]
+    pub eval_count: u64,
+    /// The same as `eval_count`.
+    #[schema(maximum = 500)]
+    pub evaluations: u64,
+    /// The most evaluations that count.
+    pub window_size: usize,
+    /// Those that passed.
+    pub passed: u64,
+    /// The share that passed, 0 to 1.
+    #[schema(value_type = f64)]
+    pub pass_rate: Decimal<6>,
+    /// The average of the latencies that count.
+    #[schema(value_type = f64)]
+    pub avg_latency_ms: Decimal<3>,
+    /// Passes counted back from the newest.
+    pub streak: u64,
+    /// The version of the formula.
+    pub formula_version: &'static str,
+}
+
+impl<'a> ReputationView<'a> {
+    /// The record of an agent.
+    pub fn of(agent_id: &'a AgentId, record: &Record) -> Self {
+        let Record { score, eval_count, evaluations, window_size, passed, pass_rate, avg_latency_ms, .. } =
+            *record;
+        Self {
+            agent_id,
+            score,
+            lifecycle: record.lifecycle.into(),
+            status: record.status.into(),
+            eval_count,
+            evaluations,
+            window_size,
+            passed,
+            pass_rate,
+            avg_latency_ms,
+            streak: record.streak,
+            formula_version: record.formula_version,
+        }
+    }
+}
+
+/// The reputation of an identity as of a time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(as = IdentityReply)]
+pub struct IdentityView {
+    /// The identity.
+    #[schema(value_type = String, format = Uuid)]
+    pub identity_id: IdentityId,
+    /// The time that the scores are of.
+    #[schema(value_type = String, format = DateTime)]
+    pub as_of: Timestamp,
+    /// The weighted mean of the categories over 90 days.
+    #[schema(value_type = f64)]
+    pub overall_score: Decimal<6>,
+    /// The mean of the events about work.
+    #[schema(value_type = f64)]
+    pub task_quality_score: Decimal<6>,
+    /// The mean of the events about payment.
+    #[schema(value_type = f64)]
+    pub economic_score: Decimal<6>,
+    /// The mean of the events about keys and sessions.
+    #[schema(value_type = f64)]
+    pub identity_hygiene_score: Decimal<6>,
+    /// Events in the window.
+    pub total_events: u64,
+    /// Those above 0.
+    pub positive_events: u64,
+    /// Those below 0.
+    pub negative_events: u64,
+    /// How much there is to go by, 0 to 1.
+    #[schema(value_type = f64)]
+    pub confidence: Decimal<6>,
+    /// The overall score a week before.
+    #[schema(value_type = f64)]
+    pub score_7d_ago: Decimal<6>,
+    /// The overall score 30 days before.
+    #[schema(value_type = f64)]
+    pub score_30d_ago: Decimal<6>,
+    /// The change since then; null if there were no events then.
+    #[schema(value_type = Option<f64>)]
+    pub trend_7d: Option<Decimal<6>>,
+    /// The change since then; null if there were no events then.
+    #[schema(value_type = Option<f64>)]
+    pub trend_30d: Option<Decimal<6>>,
+    /// The version of the formula.
+    pub formula_version: &'static str,
+}
+
+impl IdentityView {
+    /// The reputation of an identity.
+    pub fn of(identity_id: IdentityId, standing: &Standing) -> Self {
+        Self {
+            identity_id,
+            as_of: standing.as_of,
+            overall_score: standing.overall_score,
+            task_quality_score: standing.task_quality_score,
+            economic_score: standing.economic_score,
+            identity_hygiene_score: standing.identity_hygiene_score,
+            total_events: standing.total_events,
+            positive_events: standing.positive_events,
+            negative_events: standing.negative_events,
+            confidence: standing.confidence,
+            score_7d_ago: standing.score_7d_ago,
+            score_30d_ago: standing.score_30d_ago,
+            trend_7d: standing.trend_7d,
+            trend_30d: standing.trend_30d,
+            formula_version: standing.formula_version,
+        }
+    }
+}
