@@ -4,6 +4,7 @@ mod help;
 mod judge;
 mod operate;
 mod proxy;
+mod read;
 mod runs;
 
 use std::path::PathBuf;
@@ -18,10 +19,14 @@ use crate::gate;
 use crate::place::PlaceArgs;
 use crate::setup::server::ServerUrl;
 
-use help::{GATE_HELP, JUDGE_HELP, KEYS_HELP, PROXY_HELP, SCORE_HELP, SERVE_HELP, SETUP_HELP};
+use help::{
+    AGENTS_HELP, GATE_HELP, JUDGE_HELP, KEYS_HELP, OVERVIEW_HELP, PROXY_HELP, SCORE_HELP, SERVE_HELP,
+    SESSIONS_HELP, SETUP_HELP,
+};
 pub(crate) use judge::*;
 pub(crate) use operate::*;
 pub(crate) use proxy::*;
+pub(crate) use read::*;
 pub(crate) use runs::*;
 
 /// Tells whether an AI agent's work can be trusted.
@@ -46,8 +51,17 @@ pub(crate) enum Command {
     #[command(after_long_help = KEYS_HELP)]
     Keys(KeysArgs),
 
+    /// Show a day: totals, changes of scores and their cause, failing gates, the best agents
+    #[command(after_long_help = OVERVIEW_HELP)]
+    Overview(OverviewArgs),
+
     /// List agents, or show one
+    #[command(after_long_help = AGENTS_HELP)]
     Agents(AgentsArgs),
+
+    /// List sessions, or show the records of one
+    #[command(after_long_help = SESSIONS_HELP)]
+    Sessions(SessionsArgs),
 
     /// Score finished runs, list them, and compare agents that attempted one spec
     Runs(RunsArgs),

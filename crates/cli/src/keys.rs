@@ -8,15 +8,15 @@ use renown_core::time::Timestamp;
 use renown_server::keys::KeyText;
 use renown_store::{ApiKey, KeyKind, Store};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 use uuid::Uuid;
 
 use crate::args::{KeyKindArg, KeysArgs, KeysCommand, KeysReach, TextFormatArg};
 use crate::client::Client;
 use crate::failure::{Failure, printable};
 use crate::place::{self, default_org, wait};
-use crate::printed;
-use crate::table::table;
+use crate::table::{minute, table};
+use crate::{as_json, printed};
 
 const PURPOSE: &str = "renown keys";
 
@@ -98,7 +98,7 @@ fn create(
         Created { id, key: key.reveal().to_owned(), kind: kind.name().to_owned(), org }
     };
     let text = match reach.format {
-        TextFormatArg::Json => as_json(&created),
+        TextFormatArg::Json => as_json(&created)?,
         TextFormatArg::Text => format!(
             "{}\n{} key of {}, id {}; it is shown this once\n",
             created.key, created.kind, created.org, created.id
@@ -119,7 +119,7 @@ fn list(org: Option<&OrgId>, reach: &KeysReach) -> Result<String, Failure> {
         keys.into_iter().filter(|key| org.is_none_or(|org| key.key.org == *org)).map(Listed::of).collect()
     };
     if reach.format == TextFormatArg::Json {
-        return Ok(as_json(&keys));
+        return as_json(&keys);
     }
     if keys.is_empty() {
         return Ok(org.map_or_else(|| "no keys yet\n".to_owned(), |org| format!("no keys of {org}\n")));
@@ -127,14 +127,13 @@ fn list(org: Option<&OrgId>, reach: &KeysReach) -> Result<String, Failure> {
     let row = |key: &Listed| {
         let label = key.label.as_deref().unwrap_or_default();
         let ended = if key.revoked_at.is_some() { "revoked" } else { "" };
-        let day = |time: &String| time.replace('T', " ").chars().take(16).collect();
         [
             key.id.to_string(),
             key.org.clone(),
             key.kind.clone(),
             format!("…{}", key.last_four),
-            day(&key.created_at),
-            key.last_used_at.as_ref().map_or_else(|| "never".to_owned(), day),
+            minute(&key.created_at),
+            key.last_used_at.as_ref().map_or_else(|| "never".to_owned(), minute),
             printable(label),
             ended.to_owned(),
         ]
@@ -182,14 +181,9 @@ fn revoke(id: Uuid, reach: &KeysReach) -> Result<String, Failure> {
         }
     }
     Ok(match reach.format {
-        TextFormatArg::Json => as_json(&json!({"id": id, "revoked": true})),
+        TextFormatArg::Json => as_json(&json!({"id": id, "revoked": true}))?,
         TextFormatArg::Text => format!("revoked {id}\n"),
     })
-}
-
-fn as_json(value: &impl Serialize) -> String {
-    let value = serde_json::to_value(value).unwrap_or(Value::Null);
-    format!("{value:#}\n")
 }
 
 impl Listed {

@@ -19,6 +19,8 @@ mod judged;
 mod keys;
 mod links;
 mod logs;
+mod numbers;
+mod overview;
 mod place;
 mod progress;
 mod proxy;
@@ -42,6 +44,7 @@ use std::process::ExitCode;
 use clap::builder::Resettable;
 use clap::error::ErrorKind;
 use clap::{Arg, CommandFactory, FromArgMatches};
+use serde::Serialize;
 
 use args::{Cli, Command};
 use failure::Failure;
@@ -79,7 +82,9 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
         Command::Judge(args) => judge::run(args, cli.quiet),
         Command::Serve(args) => serve::run(args, cli.quiet),
         Command::Keys(args) => keys::run(args),
+        Command::Overview(args) => overview::run(args),
         Command::Agents(args) => agents::run(args),
+        Command::Sessions(args) => sessions::run(args),
         Command::Runs(args) => runs::run(args),
         Command::Run(args) => run::run(args),
         Command::Export(args) => export::run(args, cli.quiet),
@@ -117,6 +122,18 @@ fn usage(error: &clap::Error) -> Result<ExitCode, Failure> {
         return Err(Failure::new("no command was given"));
     }
     Err(Failure::from_usage(&error.render().to_string()))
+}
+
+/// A result for programs.
+pub(crate) fn as_json(value: &impl Serialize) -> Result<String, Failure> {
+    let json = serde_json::to_string_pretty(value);
+    json.map(|json| json + "\n").map_err(|error| Failure::new(error.to_string()))
+}
+
+/// Prints a result.
+pub(crate) fn print(text: &str) -> Result<ExitCode, Failure> {
+    let mut out = io::stdout().lock();
+    printed(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }
 
 /// A reader that has gone away has seen what it wanted.

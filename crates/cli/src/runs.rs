@@ -20,8 +20,8 @@ use crate::failure::{self, BAD_INPUT, Failure, printable};
 use crate::inputs::{Input, Inputs, Text};
 use crate::place::{self, Place, wait};
 use crate::source::Source;
-use crate::table::table;
-use crate::{printed, serve};
+use crate::table::{NOTHING, fitted, left, minute, right, table, terminal_width};
+use crate::{print, printed, serve};
 
 const PURPOSE: &str = "renown runs";
 
@@ -39,8 +39,7 @@ pub(crate) fn run(args: &RunsArgs) -> Result<ExitCode, Failure> {
         TextFormatArg::Json => format!("{value:#}\n"),
         TextFormatArg::Text => as_text(&value),
     };
-    let mut out = io::stdout().lock();
-    printed(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+    print(&text)
 }
 
 /// Where runs are sent to.
@@ -227,7 +226,7 @@ fn compare(spec: &SpecId, reach: &RunsReach) -> Result<Value, Failure> {
 fn text(value: &Value, name: &str) -> String {
     match value.get(name) {
         Some(Value::String(text)) => printable(text),
-        None | Some(Value::Null) => "–".to_owned(),
+        None | Some(Value::Null) => NOTHING.to_owned(),
         Some(other) => other.to_string(),
     }
 }
@@ -276,7 +275,6 @@ pub(crate) fn listed(runs: &Value) -> String {
         .into_iter()
         .flatten()
         .map(|run| {
-            let finished: String = text(run, "finished_at").replace('T', " ").chars().take(16).collect();
             let column = |name| text(run, name);
             [
                 column("run_id"),
@@ -286,14 +284,24 @@ pub(crate) fn listed(runs: &Value) -> String {
                 column("outcome"),
                 column("spec_id"),
                 column("workspace"),
-                finished,
+                minute(column("finished_at")),
             ]
         })
         .collect();
     if rows.is_empty() {
         return "no runs yet\n".to_owned();
     }
-    table(["RUN", "AGENT", "SCORE", "TIER", "OUTCOME", "SPEC", "WORKSPACE", "FINISHED (UTC)"], &rows)
+    let head = [
+        left("RUN").cut_to(36),
+        left("AGENT").cut_to(12),
+        right("SCORE"),
+        left("TIER"),
+        left("OUTCOME"),
+        left("SPEC").cut_to(12),
+        left("WORKSPACE").cut_to(9),
+        left("FINISHED (UTC)"),
+    ];
+    fitted(head, &rows, terminal_width())
 }
 
 fn ranking(competition: &Value) -> String {

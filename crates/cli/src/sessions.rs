@@ -1,18 +1,62 @@
-//! Sessions that were received, in short: what their records and their traces say.
+//! `renown sessions`: sessions that were received, in short, and the records of one.
 
-use renown_store::StoredSession;
+mod records;
+
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+use renown_core::performance::Performance;
+use renown_store::{SessionQuery, StoredSession};
 use renown_telemetry::ledger::Session as Ledger;
 use serde_json::{Value, json};
 
-use crate::failure::printable;
-use crate::table::table;
+use crate::args::{ReadArgs, SessionsArgs, SessionsCommand, TextFormatArg};
+use crate::failure::{Failure, printable};
+use crate::table::{cell, fitted, left, minute, right, terminal_width};
+use crate::{agents, as_json, place, print};
+
+pub(crate) fn run(args: &SessionsArgs) -> Result<ExitCode, Failure> {
+    print(&match &args.command {
+        SessionsCommand::List { agent, limit, read } => {
+            let limit = usize::try_from(*limit).unwrap_or(usize::MAX);
+            list(&SessionQuery { agent: agent.clone(), limit, ..SessionQuery::default() }, read)?
+        }
+        SessionsCommand::Records { session, limit, read } => {
+            records::show(session, usize::try_from(*limit).unwrap_or(usize::MAX), read)?
+        }
+    })
+}
+
+fn list(query: &SessionQuery, read: &ReadArgs) -> Result<String, Failure> {
+    let store = read.place.resolve()?.read()?;
+    let page = store.sessions(&read.org, query).map_err(|error| place::failure(&error))?;
+    if read.format == TextFormatArg::Json {
+        return as_json(&page.sessions.iter().map(summary).collect::<Vec<_>>());
+    }
+    if page.sessions.is_empty() {
+        return Ok(match &query.agent {
+            Some(agent) => format!("no sessions of {:?} in {}\n", agent.as_str(), read.org),
+            None => agents::none_yet("sessions", &read.org),
+        });
+    }
+    let mut text = listed(&page.sessions);
+    if page.next.is_some() {
+        let _ = writeln!(text, "… and more: --limit N shows them");
+    }
+    Ok(text)
+}
+
+fn performance(session: &StoredSession) -> Option<Performance> {
+    session.ledger.as_ref().and_then(Ledger::totals).map(|totals| totals.performance())
+}
 
 /// A session as one row of a list.
 pub(crate) fn summary(session: &StoredSession) -> Value {
-    let performance = session.ledger.as_ref().and_then(Ledger::totals).map(|totals| totals.performance());
+    let performance = performance(session);
     let metrics = &session.summary.metrics;
     json!({
         "session_id": session.id,
+        "agent_id": session.agent,
         "began_at": session.began_at,
         "last_seen": session.last_seen,
         "closed_at": session.closed_at,
@@ -23,23 +67,27 @@ pub(crate) fn summary(session: &StoredSession) -> Value {
     })
 }
 
-/// Sessions in columns. What there is no evidence for is empty.
+/// Sessions in columns.
 pub(crate) fn listed(sessions: &[StoredSession]) -> String {
+    let head = [
+        left("SESSION").cut_to(36),
+        left("AGENT").cut_to(12),
+        left("BEGAN (UTC)"),
+        right("SCORE"),
+        right("RELIABILITY"),
+        right("CONSISTENCY"),
+    ];
     let row = |session: &StoredSession| {
-        let began: String = session.began_at.to_string().replace('T', " ").chars().take(16).collect();
-        let performance = session.ledger.as_ref().and_then(Ledger::totals).map(|totals| totals.performance());
-        let score = performance.map_or_else(String::new, |performance| {
-            format!("{} {}", performance.composite, performance.recommendation)
-        });
+        let score = performance(session).map(|found| format!("{} {}", found.composite, found.recommendation));
         let metrics = &session.summary.metrics;
         [
             printable(session.id.as_str()),
-            began,
-            score,
-            metrics.reliability.map_or_else(String::new, |found| found.score.to_string()),
-            metrics.consistency.map_or_else(String::new, |found| found.score.to_string()),
+            printable(session.agent.as_str()),
+            minute(session.began_at),
+            cell(score),
+            cell(metrics.reliability.map(|found| found.score)),
+            cell(metrics.consistency.map(|found| found.score)),
         ]
     };
-    let rows: Vec<_> = sessions.iter().map(row).collect();
-    table(["SESSION", "BEGAN (UTC)", "SCORE", "RELIABILITY", "CONSISTENCY"], &rows)
+    fitted(head, &sessions.iter().map(row).collect::<Vec<_>>(), terminal_width())
 }

@@ -32,6 +32,48 @@ Examples:
   RENOWN_KEY=rn_sec_… renown keys list --server http://127.0.0.1:7070
   renown keys revoke 0199…";
 
+pub(super) const OVERVIEW_HELP: &str = r"Reads the store beside a running server, and without one. Days are UTC days.
+Changes of scores leave out agents that were calibrating when the day began.
+A failing gate is new if it failed on none of the seven days before.
+
+Examples:
+  renown overview
+  renown overview --day 2026-11-15 --format json";
+
+pub(super) const AGENTS_HELP: &str = r"Examples:
+  renown agents list --sort score
+  renown agents show reviewer";
+
+pub(super) const AGENTS_LIST_HELP: &str = r"Columns (– where there is no evidence):
+  SCORE     reputation, 0 to 1000; calibrating below 50 evaluations
+  PASSED    share of the last 500 evaluations that passed
+  LATENCY   their average latency
+  SESSION   performance of the latest session, 0 to 10, and what to do
+  RUN       tier of the latest run that has a score
+  IDENTITY  long-term reputation, with its confidence from 0 to 1
+
+Examples:
+  renown agents list --sort score --limit 10
+  renown agents list --search review --format json";
+
+pub(super) const AGENTS_SHOW_HELP: &str = r"Examples:
+  renown agents show reviewer
+  renown agents show reviewer --format json";
+
+pub(super) const SESSIONS_HELP: &str = r"Examples:
+  renown sessions list --agent coder
+  renown sessions records 0b1c…";
+
+pub(super) const SESSIONS_LIST_HELP: &str = r"Examples:
+  renown sessions list
+  renown sessions list --agent coder --limit 5";
+
+pub(super) const SESSIONS_RECORDS_HELP: &str = r"The store keeps no prompts, arguments, outputs or answers, so none are shown.
+
+Examples:
+  renown sessions records 0b1c…
+  renown sessions records 0b1c… --limit 1000 --format json";
+
 pub(super) const SCORE_HELP: &str = r#"Inputs (? marks what may be left out):
   reputation
     {"evaluations": [{"passed": true, "latency_ms"?: 12.5}, …]}

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
-use renown_core::ids::{AgentId, OrgId};
+use renown_core::ids::OrgId;
 use uuid::Uuid;
 
 use crate::keys;
@@ -128,67 +128,6 @@ pub(crate) enum TextFormatArg {
     Text,
     /// For programs
     Json,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct AgentsArgs {
-    #[command(subcommand)]
-    pub(crate) command: AgentsCommand,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum AgentsCommand {
-    /// List agents
-    List {
-        /// Only those whose id contains this, in any case
-        #[arg(long, value_name = "TEXT")]
-        search: Option<String>,
-
-        /// In which order
-        #[arg(long, default_value = "last-seen")]
-        sort: AgentSortArg,
-
-        /// How many at most
-        #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-        limit: u32,
-
-        #[command(flatten)]
-        common: AgentsCommon,
-    },
-
-    /// Show an agent's reputation and what it is made of
-    Show {
-        /// The agent
-        #[arg(value_name = "ID")]
-        agent: AgentId,
-
-        #[command(flatten)]
-        common: AgentsCommon,
-    },
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct AgentsCommon {
-    /// The organization
-    #[arg(long, value_name = "NAME", default_value = renown_store::DEFAULT_ORG)]
-    pub(crate) org: OrgId,
-
-    #[command(flatten)]
-    pub(crate) place: PlaceArgs,
-
-    /// How the result is printed
-    #[arg(long, default_value = "text")]
-    pub(crate) format: TextFormatArg,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum AgentSortArg {
-    /// The last seen first
-    LastSeen,
-    /// The best first
-    Score,
-    /// By id
-    AgentId,
 }
 
 #[derive(Debug, Args)]

@@ -10,6 +10,7 @@ mod first_start;
 mod help;
 mod keys;
 mod mistakes;
+mod overview;
 mod runs;
 mod sessions;
 mod telemetry;

@@ -240,7 +240,8 @@ fn evidence_is_exported_row_by_row() {
     run_with(&["runs", "submit", &file, "--server", &server.url], &[("RENOWN_KEY", &server.secret)]).good();
 
     let known = run(&["agents", "show", "a", "--data", &data]).good();
-    for part in ["identity  0.175000 with confidence 0.010000, of 1 events in 90 days", "r1   a      70"] {
+    for part in ["identity: 0.175000 with confidence 0.010000, from 1 event in 90 days", "r1   a         70"]
+    {
         assert!(known.contains(part), "{part}: {known}");
     }
 

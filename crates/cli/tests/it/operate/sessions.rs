@@ -1,4 +1,4 @@
-//! Sessions that were received: `renown agents show`, `renown verify`, `renown export sessions`.
+//! Sessions that were received: `renown sessions`, `renown agents show`, `renown verify`, `renown export sessions`.
 
 use std::path::Path;
 
@@ -25,9 +25,9 @@ fn an_agent_is_shown_with_its_latest_sessions() {
     let _beside = received(&data);
     let show = |args: &[&str]| run(&[&["agents", "show"], args, &["--data", &data]].concat());
     let text = show(&["coder"]).good();
-    let head = "SESSION       BEGAN (UTC)       SCORE       RELIABILITY  CONSISTENCY\n";
+    let head = "SESSION       AGENT  BEGAN (UTC)            SCORE  RELIABILITY  CONSISTENCY\n";
     assert!(text.contains(head), "{text}");
-    assert!(text.contains("\nwith records  2026-09-21 14:13  6.5 review"), "{text}");
+    assert!(text.contains("\nwith records  coder  2026-09-21 14:13  6.5 review"), "{text}");
     assert!(!text.contains("only"), "{text}");
     let reviewer = show(&["reviewer", "--format", "json"]).json();
     let mut session = reviewer["sessions"][0].clone();
@@ -35,7 +35,7 @@ fn an_agent_is_shown_with_its_latest_sessions() {
         assert!(session[time].take().is_string());
     }
     let expected = json!({
-        "session_id": "only, \"signals\"", "began_at": null, "last_seen": null, "closed_at": null,
+        "session_id": "only, \"signals\"", "agent_id": "reviewer", "began_at": null, "last_seen": null, "closed_at": null,
         "composite": null, "recommendation": null, "reliability": 0.75, "consistency": 0.75,
     });
     assert_eq!(session, expected);
@@ -44,6 +44,86 @@ fn an_agent_is_shown_with_its_latest_sessions() {
         verified.starts_with("verified 0 evaluations of 2 agents, 0 runs, 2 sessions and 0 "),
         "{verified}"
     );
+}
+
+#[test]
+fn sessions_are_listed_the_last_to_begin_first() {
+    let scratch = Scratch::new();
+    let data = scratch.at("data");
+    let list = |args: &[&str]| run(&[&["sessions", "list"], args, &["--data", &data]].concat());
+    assert!(list(&[]).refused().contains("`renown serve` makes one"));
+    let empty = Received::open(Path::new(&data));
+    assert!(list(&[]).good().starts_with("no sessions in default yet\nnext: `renown setup claude` "));
+    assert_eq!(list(&["--format", "json"]).good(), "[]\n");
+    drop(empty);
+
+    let _beside = received(&data);
+    let text = list(&[]).good();
+    let rows: Vec<&str> = text.lines().collect();
+    assert!(rows[0].starts_with("SESSION          AGENT     BEGAN (UTC)"), "{text}");
+    assert!(rows[1].starts_with("only, \"signals\"  reviewer  "), "{text}");
+    assert!(rows[1].ends_with("         –       0.7500       0.7500"), "{text}");
+    assert!(rows[2].starts_with("with records     coder     2026-09-21 14:13  6.5 review"), "{text}");
+    let ids = |args: &[&str]| {
+        let rows = list(&[args, &["--format", "json"]].concat()).json();
+        let ids = rows.as_array().unwrap().iter().map(|row| row["session_id"].as_str().unwrap().to_owned());
+        ids.collect::<Vec<_>>()
+    };
+    assert_eq!(ids(&[]), ["only, \"signals\"", "with records"]);
+    assert_eq!(ids(&["--agent", "coder"]), ["with records"]);
+    assert_eq!(ids(&["--limit", "1"]), ["only, \"signals\""]);
+    assert!(list(&["--limit", "1"]).good().ends_with("… and more: --limit N shows them\n"));
+    assert_eq!(list(&["--agent", "nobody"]).good(), "no sessions of \"nobody\" in default\n");
+    assert!(list(&["--limit", "0"]).refused().contains("--limit"));
+}
+
+#[test]
+fn the_records_of_a_session_are_a_timeline() {
+    let scratch = Scratch::new();
+    let data = scratch.at("data");
+    let beside = received(&data);
+    let request = [
+        ("model", "opus"),
+        ("cost_usd", "0.0042"),
+        ("input_tokens", "100"),
+        ("output_tokens", "20"),
+        ("duration_ms", "1200"),
+    ];
+    beside.receive(&[
+        // It arrives late, and is shown where it belongs.
+        line("with records", "claude_code.api_request", 30, &request),
+        line("with records", "claude_code.something_else", 90, &[]),
+    ]);
+    let records = |args: &[&str]| run(&[&["sessions", "records"], args, &["--data", &data]].concat());
+    let text = records(&["with records"]).good();
+    assert!(text.starts_with("SESSION       AGENT  "), "{text}");
+    let (_, timeline) = text.split_once("\n\n").unwrap();
+    let expected = "\
+TIME (UTC)      KIND         TOOL OR MODEL  OK   DURATION     COST  TOKENS  NOTE
+09-21 14:13:20  prompt       –              –           –        –       –
+09-21 14:13:50  api_request  opus           yes   1200 ms  $0.0042     120
+09-21 14:14:20  tool_result  Edit           yes         –        –       –
+09-21 14:14:50  other        –              –           –        –       –
+";
+    assert_eq!(timeline, expected);
+    let cut = records(&["with records", "--limit", "3"]).good();
+    assert!(cut.ends_with("… and 1 more record: --limit N shows them\n"), "{cut}");
+    let rows = records(&["with records", "--format", "json", "--limit", "2"]).json();
+    let expected = json!({
+        "at": "2026-09-21T14:13:50.000Z", "signal": "logs", "kind": "api_request", "name": "opus", "ok": true,
+        "duration_ms": 1200.0, "cost_usd": 0.0042, "tokens": 120, "note": null,
+    });
+    assert_eq!((&rows[1], rows.as_array().unwrap().len()), (&expected, 2));
+
+    assert!(
+        records(&["only, \"signals\""])
+            .good()
+            .ends_with("no records: only signals of its traces were sent\n")
+    );
+    assert_eq!(records(&["only, \"signals\"", "--format", "json"]).good(), "[]\n");
+    let said = records(&["nothing"]).refused();
+    assert_eq!(said, "error: no session \"nothing\" in default\nhint: `renown sessions list` shows them\n");
+    assert!(records(&["with records", "--org", "nobody"]).refused().contains("no organization \"nobody\""));
 }
 
 #[test]

@@ -1,0 +1,194 @@
+//! `renown sessions records`: what happened in a session, in the order of time.
+
+use std::fmt::Write as _;
+
+use renown_core::decimal::Decimal;
+use renown_core::ids::{OrgId, SessionId};
+use renown_core::time::Timestamp;
+use renown_store::sqlite::Reader;
+use renown_store::{SessionRecord, StoreError, StoredSession};
+use renown_telemetry::facts::{ApiRequest, Cost, Decider, Fact, Signal, Tokens};
+use renown_telemetry::ledger::Session as Ledger;
+use serde::Serialize;
+
+use crate::args::{ReadArgs, TextFormatArg};
+use crate::failure::{Failure, printable};
+use crate::numbers::{dollars, milliseconds};
+use crate::table::{cell, counted, fitted, left, right, terminal_width};
+use crate::{as_json, place};
+
+/// How many records are read at a time.
+const PAGE: usize = 1000;
+
+pub(super) fn show(session: &SessionId, limit: usize, read: &ReadArgs) -> Result<String, Failure> {
+    let store = read.place.resolve()?.read()?;
+    let found = find(&store, &read.org, session).map_err(|error| place::failure(&error))?;
+    let (session, records) = found.ok_or_else(|| {
+        Failure::new(format!("no session {:?} in {}", session.as_str(), read.org))
+            .hint("`renown sessions list` shows them")
+    })?;
+    let rows: Vec<RecordRow> = records.iter().take(limit).flat_map(rows).collect();
+    let left_out = records.len().saturating_sub(limit);
+    match read.format {
+        TextFormatArg::Json => as_json(&rows),
+        TextFormatArg::Text => Ok(text(&session, &records, &rows, left_out)),
+    }
+}
+
+/// A session, and all its records by time. The store keeps spans in another order, so the first ones are known when all are read.
+fn find(
+    store: &Reader,
+    org: &OrgId,
+    id: &SessionId,
+) -> Result<Option<(StoredSession, Vec<SessionRecord>)>, StoreError> {
+    let Some(session) = store.session(org, id, false)? else { return Ok(None) };
+    let (mut records, mut after) = (Vec::new(), None);
+    while let Some(page) = store.session_records(org, id, after, PAGE)? {
+        records.extend(page.records);
+        after = page.next;
+        if after.is_none() {
+            break;
+        }
+    }
+    records.sort_by_key(|record| record.at);
+    Ok(Some((session, records)))
+}
+
+/// One fact of a record. Replaced by `renown_view` when it has records.
+#[derive(Debug, Default, Serialize)]
+struct RecordRow {
+    at: Option<Timestamp>,
+    signal: Option<Signal>,
+    kind: &'static str,
+    /// The tool, or the model.
+    name: Option<String>,
+    ok: Option<bool>,
+    duration_ms: Option<Decimal<3>>,
+    cost_usd: Option<Decimal<9>>,
+    tokens: Option<u64>,
+    note: Option<String>,
+}
+
+/// The facts of a record; one that says nothing which is scored has one row too. Replaced by `renown_view` when it has records.
+fn rows(record: &SessionRecord) -> Vec<RecordRow> {
+    let of_kind =
+        |kind| RecordRow { at: record.at, signal: Some(record.signal), kind, ..RecordRow::default() };
+    let ms = |us: &u64| Decimal::from_units(i128::from(*us));
+    let row = |fact: &Fact<String>| match fact {
+        Fact::ToolResult { tool, ok, duration_us, error_type } => RecordRow {
+            name: tool.clone(),
+            ok: *ok,
+            duration_ms: duration_us.as_ref().map(ms),
+            note: error_type.clone(),
+            ..of_kind("tool_result")
+        },
+        Fact::Prompt { .. } => of_kind("prompt"),
+        Fact::ApiRequest(ApiRequest { model, tokens, cost, duration_us, is_sum }) => RecordRow {
+            name: model.clone(),
+            ok: Some(true),
+            duration_ms: duration_us.as_ref().map(ms),
+            cost_usd: cost.map(usd),
+            tokens: tokens.map(total),
+            note: is_sum.then(|| "sum of calls".to_owned()),
+            ..of_kind("api_request")
+        },
+        Fact::ApiError { status, error_type } => RecordRow {
+            ok: Some(false),
+            note: error_type.clone().or_else(|| status.map(|status| format!("HTTP {status}"))),
+            ..of_kind("api_error")
+        },
+        Fact::ToolDecision { tool, accepted, by } => RecordRow {
+            name: tool.clone(),
+            ok: Some(*accepted),
+            note: decider(*by)
+                .map(|by| format!("{} by {by}", if *accepted { "allowed" } else { "rejected" })),
+            ..of_kind("tool_decision")
+        },
+        Fact::Feedback { rating } => RecordRow { note: Some(format!("{rating:+}")), ..of_kind("feedback") },
+        Fact::Compaction { before, after } => RecordRow {
+            note: before.zip(*after).map(|(before, after)| format!("{before} to {after} tokens")),
+            ..of_kind("compaction")
+        },
+        Fact::Refusal => RecordRow { ok: Some(false), ..of_kind("refusal") },
+    };
+    if record.facts.is_empty() { vec![of_kind("other")] } else { record.facts.iter().map(row).collect() }
+}
+
+fn usd(cost: Cost) -> Decimal<9> {
+    let (Cost::Reported(cost) | Cost::Priced(cost)) = cost;
+    Decimal::from_units(i128::try_from(cost.nano()).unwrap_or(i128::MAX))
+}
+
+fn total(Tokens { input, output, cache_read, cache_creation }: Tokens) -> u64 {
+    [output, cache_read, cache_creation].into_iter().fold(input, u64::saturating_add)
+}
+
+fn decider(by: Decider) -> Option<&'static str> {
+    match by {
+        Decider::User => Some("the user"),
+        Decider::Policy => Some("a setting"),
+        Decider::Hook => Some("a hook"),
+        Decider::Unknown => None,
+    }
+}
+
+fn text(session: &StoredSession, records: &[SessionRecord], rows: &[RecordRow], left_out: usize) -> String {
+    let mut text = super::listed(std::slice::from_ref(session));
+    if rows.is_empty() {
+        text.push_str("\nno records: only signals of its traces were sent\n");
+        return text;
+    }
+    let _ = write!(text, "\n{}", timeline(rows));
+    if left_out > 0 {
+        let _ = writeln!(text, "… and {}: --limit N shows them", counted(left_out as u64, "more record"));
+    }
+    let scored = session.ledger.as_ref().map(Ledger::signal);
+    let unscored = records.iter().filter(|record| Some(record.signal) != scored).count();
+    match scored {
+        Some(Signal::Logs) if unscored > 0 => {
+            let _ = writeln!(text, "the score counts logs; {} not counted", spelled(unscored, "span"));
+        }
+        Some(Signal::Spans) if unscored > 0 => {
+            let _ = writeln!(text, "the score counts spans; {} not counted", spelled(unscored, "log record"));
+        }
+        _ => {}
+    }
+    text
+}
+
+/// A count as the subject of a sentence.
+fn spelled(count: usize, what: &str) -> String {
+    format!("{} {}", counted(count as u64, what), if count == 1 { "is" } else { "are" })
+}
+
+fn timeline(rows: &[RecordRow]) -> String {
+    let head = [
+        left("TIME (UTC)"),
+        left("KIND"),
+        left("TOOL OR MODEL").cut_to(16),
+        left("OK"),
+        right("DURATION"),
+        right("COST"),
+        right("TOKENS"),
+        left("NOTE").cut_to(12),
+    ];
+    let row = |row: &RecordRow| {
+        [
+            cell(row.at.map(second)),
+            row.kind.to_owned(),
+            cell(row.name.as_deref().map(printable)),
+            cell(row.ok.map(|ok| if ok { "yes" } else { "no" })),
+            cell(row.duration_ms.map(milliseconds)),
+            cell(row.cost_usd.map(dollars)),
+            cell(row.tokens),
+            row.note.as_deref().map(printable).unwrap_or_default(),
+        ]
+    };
+    fitted(head, &rows.iter().map(row).collect::<Vec<_>>(), terminal_width())
+}
+
+/// A time cut to the second, without its year, which the session has.
+fn second(time: Timestamp) -> String {
+    let text = time.to_string().replace('T', " ");
+    text.get("2026-".len().."2026-11-15 12:00:00".len()).unwrap_or(&text).to_owned()
+}
