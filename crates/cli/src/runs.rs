@@ -9,9 +9,12 @@ use std::time::{Duration, Instant};
 use renown_core::ids::{OrgId, RunId, SpecId};
 use renown_core::json;
 use renown_core::scorecard::Submission;
-use renown_server::runs::{digest, shown};
+use renown_server::runs::digest;
 use renown_store::sqlite::{Reader, Sqlite};
 use renown_store::{NewRun, RunQuery, RunStore, StoreError, Submitted};
+use renown_view::runs::Competition;
+use renown_view::{RunView, ScoreView};
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::args::{RunsArgs, RunsCommand, RunsFilter, RunsReach, TextFormatArg};
@@ -105,7 +108,7 @@ impl Destination {
                 let submitted =
                     wait(store.add_run(org, new, None))?.map_err(|error| place::failure(&error))?;
                 match submitted {
-                    Submitted::New(run) | Submitted::Again(run) => Ok(shown::score(&run)),
+                    Submitted::New(run) | Submitted::Again(run) => Ok(shown(&ScoreView::of(&run))),
                     Submitted::Taken => Err(Failure::new(format!(
                         "run_id: {:?} is another run, which was sent with another body",
                         id.as_str()
@@ -169,7 +172,7 @@ fn show(run: &RunId, reach: &RunsReach) -> Result<Value, Failure> {
     }
     let found = reader(reach)?.run(&reach.org, run).map_err(|error| place::failure(&error))?;
     let missing = || Failure::new(format!("no run {:?} in {}", run.as_str(), reach.org));
-    found.map(|run| shown::run(&run)).ok_or_else(|| missing().hint("`renown runs list` shows them"))
+    found.map(|run| shown(&RunView::of(&run))).ok_or_else(|| missing().hint("`renown runs list` shows them"))
 }
 
 fn list(filter: &RunsFilter, limit: u32, reach: &RunsReach) -> Result<Value, Failure> {
@@ -186,7 +189,7 @@ fn list(filter: &RunsFilter, limit: u32, reach: &RunsReach) -> Result<Value, Fai
             ..RunQuery::default()
         };
         let page = reader(reach)?.runs(&reach.org, &query).map_err(|error| place::failure(&error))?;
-        return Ok(page.runs.iter().map(shown::run).collect());
+        return Ok(page.runs.iter().map(|run| shown(&RunView::of(run))).collect());
     };
     let filters = [
         ("agent_id", filter.agent.as_ref().map(ToString::to_string)),
@@ -219,7 +222,12 @@ fn compare(spec: &SpecId, reach: &RunsReach) -> Result<Value, Failure> {
         return client.get(&format!("/v1/specs/{}/competition", encoded(spec.as_str())));
     }
     let ranked = reader(reach)?.competition(&reach.org, spec).map_err(|error| place::failure(&error))?;
-    Ok(shown::competition(spec, &ranked))
+    Ok(shown(&Competition::of(spec, &ranked)))
+}
+
+/// A view as the API has it.
+pub(crate) fn shown(view: &impl Serialize) -> Value {
+    serde_json::to_value(view).unwrap_or_default()
 }
 
 /// A text of a reply, safe to print.
@@ -233,7 +241,7 @@ fn text(value: &Value, name: &str) -> String {
 
 /// A scorecard for people.
 pub(crate) fn scorecard(run: &Value) -> String {
-    let mut shown = format!(
+    let mut card = format!(
         "{}  {}  {}  by {} in {}\n",
         text(run, "run_id"),
         text(run, "score"),
@@ -252,7 +260,7 @@ pub(crate) fn scorecard(run: &Value) -> String {
             let (p50, runs) = (text(baseline, "p50_ms"), text(baseline, "runs"));
             format!("against {} ms, the median of {runs}", p50.trim_end_matches(".0"))
         });
-        shown.push_str(&table(
+        card.push_str(&table(
             ["AXIS", "POINTS", "WEIGHT", ""],
             &[
                 row("completion", "40 %", String::new()),
@@ -263,9 +271,9 @@ pub(crate) fn scorecard(run: &Value) -> String {
         ));
     }
     for warning in run.get("warnings").and_then(Value::as_array).into_iter().flatten() {
-        let _ = writeln!(shown, "warning: {}", printable(warning.as_str().unwrap_or_default()));
+        let _ = writeln!(card, "warning: {}", printable(warning.as_str().unwrap_or_default()));
     }
-    shown
+    card
 }
 
 /// Runs for people.

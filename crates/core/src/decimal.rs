@@ -99,6 +99,10 @@ impl<const PLACES: u32> Serialize for Decimal<PLACES> {
 /// `numerator / denominator` as a decimal, rounded half up on the exact fraction.
 ///
 /// The whole part and the rest are scaled apart, so that a large numerator does not overflow.
+///
+/// # Panics
+///
+/// If the denominator is 0.
 pub fn ratio<const PLACES: u32>(numerator: u128, denominator: u128) -> Decimal<PLACES> {
     assert!(denominator > 0, "a ratio needs a denominator");
     let one = Decimal::<PLACES>::ONE.unsigned_abs();

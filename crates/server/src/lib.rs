@@ -40,7 +40,7 @@ mod wire;
 
 /// What the API says of runs, for whoever reads a store without it.
 pub mod runs {
-    pub use crate::routes::runs::{digest, shown};
+    pub use crate::routes::runs::digest;
 }
 
 pub use api::{Api, Settings};

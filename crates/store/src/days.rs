@@ -6,11 +6,11 @@
 //! |---|---|---|
 //! | evaluations, passed, latency | counts, and the sum of latencies in µs | adding |
 //! | latencies | evaluations by how long they took, see [`LATENCY_BOUNDS_US`] | adding |
-//! | first_at | when the first one happened | the earlier |
+//! | `first_at` | when the first one happened | the earlier |
 //! | last | when the last one happened, its position, and the score after it | the later, then the later accepted |
-//! | score_min, score_max | the lowest and highest score after any of them | the lower, the higher |
-//! | first_seq, score_before | the first accepted, and the score before it | the first accepted |
-//! | top_seq | the last accepted | the last accepted |
+//! | `score_min`, `score_max` | the lowest and highest score after any of them | the lower, the higher |
+//! | `first_seq`, `score_before` | the first accepted, and the score before it | the first accepted |
+//! | `top_seq` | the last accepted | the last accepted |
 //! | gates | failed evaluations by the gate that failed | adding |
 //! | tools | evaluations and failures by tool | adding |
 //!
@@ -195,7 +195,9 @@ impl DayParts {
         }
         // Where an evaluation passed, a gate may have failed that only observes.
         if !input.passed {
-            failed_gates(input.gates).into_iter().for_each(|gate| *self.gates.entry(gate).or_default() += 1);
+            for gate in failed_gates(input.gates) {
+                *self.gates.entry(gate).or_default() += 1;
+            }
         }
     }
 
@@ -287,7 +289,9 @@ mod tests {
 
     fn days(inputs: &[DayInput<'_>]) -> Days {
         let mut days = Days::new();
-        inputs.iter().for_each(|input| count(&mut days, input));
+        for input in inputs {
+            count(&mut days, input);
+        }
         days
     }
 
@@ -319,7 +323,9 @@ mod tests {
             let (one, other) = inputs.split_at(cut);
             for (first, second) in [(one, other), (other, one)] {
                 let mut joined = days(first);
-                days(second).into_iter().for_each(|(day, part)| add(&mut joined, day, part));
+                for (day, part) in days(second) {
+                    add(&mut joined, day, part);
+                }
                 assert_eq!(joined, whole, "cut at {cut}");
             }
         }

@@ -90,7 +90,7 @@ pub struct SessionBrief {
 
 impl SessionBrief {
     fn of(session: StoredSession) -> Self {
-        let report = session.ledger.as_ref().and_then(|ledger| ledger.report());
+        let report = session.ledger.as_ref().and_then(renown_telemetry::ledger::Session::report);
         let performance = report.as_ref().map(|report| &report.performance.0);
         Self {
             started_at: session.began_at,

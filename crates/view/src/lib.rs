@@ -36,7 +36,7 @@ pub use agents::{AgentRow, AgentsPage, SessionBrief};
 pub use breakdown::AgentBreakdown;
 pub use days::DayPoint;
 pub use overview::Overview;
-pub use records::RecordsPage;
+pub use records::{RecordView, RecordsPage};
 pub use reputation::{IdentityView, ReputationView};
 pub use runs::{RunView, RunsPage, ScoreView};
 pub use sessions::{MetricsSummary, SessionDetail, SessionView, SessionsPage};

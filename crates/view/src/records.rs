@@ -46,7 +46,8 @@ pub struct RecordView {
 }
 
 impl RecordView {
-    fn of(SessionRecord { at, until, signal, agent, facts }: SessionRecord) -> Self {
+    /// The view of a record.
+    pub fn of(SessionRecord { at, until, signal, agent, facts }: SessionRecord) -> Self {
         Self { at, until, signal, agent, facts: facts.into_iter().map(FactView::of).collect() }
     }
 }
@@ -164,7 +165,7 @@ impl FactView {
             Fact::Prompt { .. } => Self::bare(FactKind::Prompt),
             Fact::ApiRequest(request) => Self::request(request),
             Fact::ApiError { status, error_type } => {
-                Self { status, error_type, ..Self::bare(FactKind::ApiError) }
+                Self { error_type, status, ..Self::bare(FactKind::ApiError) }
             }
             Fact::ToolDecision { tool, accepted, by } => {
                 let (accepted, decided_by) = (Some(accepted), Some(decider(by)));

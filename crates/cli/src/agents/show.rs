@@ -7,9 +7,9 @@ use renown_core::explain::Component;
 use renown_core::identity::{Standing, identity_of};
 use renown_core::ids::{AgentId, OrgId};
 use renown_core::time::Day;
-use renown_server::runs::shown;
 use renown_store::sqlite::{Reader, system_clock};
 use renown_store::{AgentSummary, RunQuery, SessionQuery, StoreError, StoredSession};
+use renown_view::RunView;
 use renown_view::breakdown::{GateCount, LatencyBucket, ToolRow};
 use renown_view::{AgentBreakdown, AgentRow};
 use serde::Serialize;
@@ -65,7 +65,7 @@ fn know(store: &Reader, org: &OrgId, agent: &AgentId) -> Result<Option<Known>, S
         agent: found,
         breakdown: AgentBreakdown::of(agent.clone(), from, to, store.agent_days(org, agent, from, to)?),
         identity: identity.breakdown().standing(now),
-        runs: store.runs(org, &runs)?.runs.iter().map(shown::run).collect(),
+        runs: store.runs(org, &runs)?.runs.iter().map(|run| runs::shown(&RunView::of(run))).collect(),
         sessions: store.sessions(org, &sessions)?.sessions,
     }))
 }

@@ -9,7 +9,7 @@ use renown_store::sqlite::Reader;
 use renown_store::{SessionRecord, StoreError, StoredSession};
 use renown_telemetry::facts::{ApiRequest, Cost, Decider, Fact, Signal, Tokens};
 use renown_telemetry::ledger::Session as Ledger;
-use serde::Serialize;
+use renown_view::RecordView;
 
 use crate::args::{ReadArgs, TextFormatArg};
 use crate::failure::{Failure, printable};
@@ -27,11 +27,14 @@ pub(super) fn show(session: &SessionId, limit: usize, read: &ReadArgs) -> Result
         Failure::new(format!("no session {:?} in {}", session.as_str(), read.org))
             .hint("`renown sessions list` shows them")
     })?;
-    let rows: Vec<RecordRow> = records.iter().take(limit).flat_map(rows).collect();
-    let left_out = records.len().saturating_sub(limit);
     match read.format {
-        TextFormatArg::Json => as_json(&rows),
-        TextFormatArg::Text => Ok(text(&session, &records, &rows, left_out)),
+        TextFormatArg::Json => {
+            as_json(&records.into_iter().take(limit).map(RecordView::of).collect::<Vec<_>>())
+        }
+        TextFormatArg::Text => {
+            let rows: Vec<RecordRow> = records.iter().take(limit).flat_map(rows).collect();
+            Ok(text(&session, &records, &rows, records.len().saturating_sub(limit)))
+        }
     }
 }
 
@@ -54,11 +57,10 @@ fn find(
     Ok(Some((session, records)))
 }
 
-/// One fact of a record. Replaced by `renown_view` when it has records.
-#[derive(Debug, Default, Serialize)]
+/// One line of the timeline: a fact of a record.
+#[derive(Debug, Default)]
 struct RecordRow {
     at: Option<Timestamp>,
-    signal: Option<Signal>,
     kind: &'static str,
     /// The tool, or the model.
     name: Option<String>,
@@ -69,10 +71,9 @@ struct RecordRow {
     note: Option<String>,
 }
 
-/// The facts of a record; one that says nothing which is scored has one row too. Replaced by `renown_view` when it has records.
+/// The facts of a record; one that says nothing which is scored has one row too.
 fn rows(record: &SessionRecord) -> Vec<RecordRow> {
-    let of_kind =
-        |kind| RecordRow { at: record.at, signal: Some(record.signal), kind, ..RecordRow::default() };
+    let of_kind = |kind| RecordRow { at: record.at, kind, ..RecordRow::default() };
     let ms = |us: &u64| Decimal::from_units(i128::from(*us));
     let row = |fact: &Fact<String>| match fact {
         Fact::ToolResult { tool, ok, duration_us, error_type } => RecordRow {

@@ -184,27 +184,3 @@ fn place_of(text: &str) -> Option<Seq> {
     let written = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
     i64::from_str_radix(text, 16).ok().filter(|_| written).map(Seq)
 }
-
-/// What the API says of runs, for whoever reads a store without it.
-pub mod shown {
-    use renown_core::ids::SpecId;
-    use renown_store::Run;
-    use renown_view::runs::Competition;
-    use renown_view::{RunView, ScoreView};
-    use serde_json::{Value, to_value};
-
-    /// The scorecard of a run.
-    pub fn score(run: &Run) -> Value {
-        to_value(ScoreView::of(run)).unwrap_or_default()
-    }
-
-    /// A run with all that is known of it.
-    pub fn run(run: &Run) -> Value {
-        to_value(RunView::of(run)).unwrap_or_default()
-    }
-
-    /// Who did best at a spec, of runs that are ranked.
-    pub fn competition(spec: &SpecId, ranked: &[Run]) -> Value {
-        to_value(Competition::of(spec, ranked)).unwrap_or_default()
-    }
-}

@@ -92,8 +92,12 @@ impl Memory {
         let sessions = self.sessions(org, SessionQuery { limit, ..SessionQuery::default() }).await?.sessions;
         let runs = self.runs(org, RunQuery { limit, ..RunQuery::default() }).await?.runs;
         let session = |session: &StoredSession| {
-            let cost =
-                session.ledger.as_ref().and_then(Session::cost).map(|cost| cost.nano()).unwrap_or_default();
+            let cost = session
+                .ledger
+                .as_ref()
+                .and_then(Session::cost)
+                .map(renown_core::units::NanoUsd::nano)
+                .unwrap_or_default();
             let cost_nano = u64::try_from(cost).unwrap_or(u64::MAX).min(SESSION_COST_NANO_MAX);
             (Day::of(session.began_at), Activity { sessions: 1, cost_nano, runs: 0 })
         };

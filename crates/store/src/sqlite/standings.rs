@@ -173,7 +173,9 @@ impl Standings {
             Entry::Occupied(mut known) => {
                 let known = known.get_mut();
                 known.state = state;
-                days.into_iter().for_each(|(day, part)| days::add(&mut known.days, day, part));
+                for (day, part) in days {
+                    days::add(&mut known.days, day, part);
+                }
                 false
             }
         }

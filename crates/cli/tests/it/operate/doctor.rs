@@ -44,7 +44,7 @@ fn one_that_is_healthy_and_one_that_is_not_there_yet() {
         ("ok", "config", "none, defaults"),
         ("ok", "gates", "filesystem, pii, content, secrets"),
         ("ok", "data", data.as_str()),
-        ("ok", "store", "schema version 5, "),
+        ("ok", "store", "schema version 6, "),
         ("ok", "store", "verified 5 evaluations of 1 agent"),
     ];
     found(&doctor(&data, &[]), 0, &well);

@@ -182,7 +182,7 @@ fn a_database_of_a_newer_release_is_left_alone() {
     ] {
         let said = run(&[args, &["--data", &data]].concat()).refused();
         assert!(
-            said.contains("schema version 99, this release knows up to 5: use a newer release"),
+            said.contains("schema version 99, this release knows up to 6: use a newer release"),
             "{said}"
         );
     }

@@ -1,3 +1,5 @@
+//! Does the fold give what all steps together give, in any order and cut?
+
 use super::*;
 use crate::dialect::Agent;
 use crate::facts::{Fingerprint, Sourced};
