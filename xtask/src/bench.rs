@@ -1,22 +1,27 @@
 //! `cargo xtask bench core`: what each rule costs, its target, and how many times faster it is than its peer.
 
+mod bulk;
+mod contest;
 mod evidence;
 mod gates;
 mod judge;
 mod otlp;
+mod pages;
 mod proxy;
 mod serve;
 
 use std::fs;
 use std::path::Path;
+use std::str::FromStr;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 pub(crate) use evidence::{evidence, evidence_here};
 pub(crate) use gates::gates;
 pub(crate) use judge::judge;
 pub(crate) use otlp::otlp;
+pub(crate) use pages::{USAGE as PAGES_USAGE, pages};
 pub(crate) use proxy::{echo, proxy};
 pub(crate) use serve::{USAGE as SERVE_USAGE, plain, serve};
 
@@ -84,6 +89,13 @@ fn median_ns(results: &Path, bench: &str) -> Result<f64> {
         .pointer("/median/point_estimate")
         .and_then(Value::as_f64)
         .context("criterion recorded no median")
+}
+
+/// The value of an option that is a whole number.
+fn number<N: FromStr + Default + PartialOrd>(option: &str, text: &str) -> Result<N> {
+    let number = text.parse().ok().filter(|number| *number > N::default());
+    ensure!(number.is_some(), "{option} {text}, expected a whole number from 1 on");
+    number.context("checked above")
 }
 
 fn time(ns: f64) -> String {

@@ -8,6 +8,7 @@
 //! cargo xtask bench gates    what the gates cost, and that no input makes them slow
 //! cargo xtask bench judge    `renown judge` against DuckDB
 //! cargo xtask bench otlp     how much telemetry `renown serve` keeps, by transport, and in how much memory
+//! cargo xtask bench pages    what the pages of the dashboard cost with many evaluations and with many agents
 //! cargo xtask bench proxy    what `renown proxy` adds to a call
 //! cargo xtask bench serve    `renown serve` against Redis, PostgreSQL and plain axum
 //! cargo xtask fuzz [--seconds N]
@@ -72,6 +73,7 @@ fn run() -> Result<()> {
         ["bench", "gates"] => bench::gates(),
         ["bench", "judge"] => bench::judge(),
         ["bench", "serve", rest @ ..] => bench::serve(rest),
+        ["bench", "pages", rest @ ..] => bench::pages(rest),
         ["bench", "proxy"] => bench::proxy(),
         // Benches that start themselves again as a release, and peers that benches start.
         ["bench", "evidence-here"] => bench::evidence_here(),
@@ -82,7 +84,8 @@ fn run() -> Result<()> {
         ["sdk", "--check"] => sdk::check(),
         ["generate", rest @ ..] => generate::command(rest),
         _ => bail!(
-            "{USAGE} | {} | {} | {}; parts of test: {}",
+            "{USAGE} | {} | {} | {} | {}; parts of test: {}",
+            bench::PAGES_USAGE,
             bench::SERVE_USAGE,
             fuzz::USAGE,
             generate::USAGE,

@@ -20,6 +20,7 @@ use rusqlite::Connection;
 use tokio::runtime::Runtime;
 use uuid::Uuid;
 
+use super::bulk;
 use crate::shell::{self, cargo, target_dir};
 
 const FEW: i64 = 1000;
@@ -76,13 +77,7 @@ fn medians(samples: usize, mut measure: impl FnMut(usize, usize) -> Result<()>) 
 }
 
 fn run(number: i64) -> Result<NewRun> {
-    let text = format!(
-        r#"{{"agent_id":"agent-{}","outcome":"completed","wall_ms":{},"stages":[{{"name":"test","passed":true}}]}}"#,
-        number % 50,
-        1000 + number % 997,
-    );
-    let submission = renown_core::json::parse(text.as_bytes())?;
-    Ok(NewRun { id: format!("run-{number}").parse()?, submission, digest: [0; 32] })
+    bulk::run(u64::try_from(number)?, &format!("agent-{}", number % 50))
 }
 
 fn runs(runtime: &Runtime, dir: &Path) -> Result<()> {
@@ -90,16 +85,8 @@ fn runs(runtime: &Runtime, dir: &Path) -> Result<()> {
     for (store, count) in stores.iter().zip([FEW, MANY_RUNS]) {
         let started = Instant::now();
         for first in (0..count).step_by(usize::try_from(BATCH)?) {
-            // They wait together, so that one transaction takes many.
-            let batch = (first..count.min(first + BATCH))
-                .map(|number| Ok(store.add_run(&org()?, run(number)?, None)));
-            let batch = batch.collect::<Result<Vec<_>>>()?;
-            runtime.block_on(async {
-                for submitted in batch {
-                    submitted.await?;
-                }
-                anyhow::Ok(())
-            })?;
+            let batch = (first..count.min(first + BATCH)).map(run);
+            runtime.block_on(bulk::add_runs(store, &org()?, batch.collect::<Result<_>>()?))?;
         }
         println!("scored {count} runs in {:.0} s", started.elapsed().as_secs_f64());
     }

@@ -9,7 +9,6 @@
 //!
 //! Everything is started and stopped here, below the target directory, so on the same disk.
 
-mod contest;
 mod options;
 mod peers;
 mod plain;
@@ -26,10 +25,11 @@ use anyhow::{Context, Result};
 pub(crate) use options::USAGE;
 pub(crate) use plain::serve as plain;
 
+use super::bulk::agent;
+use super::contest::{Side, Wanted, contest};
 use crate::load::{Load, Measured, Protocol, Requests, fetch, get};
 use crate::renown::{Peer, Renown, empty};
 use crate::shell::{cargo, program, run, target_dir};
-use contest::{Side, Wanted, contest};
 use options::{Options, Part};
 use postgres::{Postgres, Way};
 
@@ -134,7 +134,7 @@ fn read(options: &Options, ours: &Ours<'_>, folder: &Path) -> Result<()> {
     // Every agent gets some evaluations, so that there is something to read.
     let filling = load(options, &ours.peer, Protocol::Http(202), 4);
     Load { time: options.warm_up(), ..filling }.run(&mut work::ingest(&ours.key, now_ms()?))?;
-    let bytes = fetch(address, &get(&work::path(&work::agent(0)), &ours.key), 200)?.len();
+    let bytes = fetch(address, &get(&work::path(&agent(0)), &ours.key), 200)?.len();
     let redis = peers::redis(&folder.join("redis"))?;
     let axum = peers::axum(bytes)?;
     let (mut redis_get, mut redis_set) = work::redis_reads(bytes);

@@ -1,10 +1,11 @@
 //! The command line of the bench.
 
 use std::path::PathBuf;
-use std::str::FromStr;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, bail};
+
+use crate::bench::number;
 
 /// What the command takes.
 pub(crate) const USAGE: &str = "bench serve [--only evaluate|read|ingest|scale] [--connections N] [--seconds N] \
@@ -86,12 +87,6 @@ fn part(name: &str) -> Result<Part> {
     found.map(|&(_, part)| part).with_context(|| {
         format!("unknown part {name}, expected one of {}", PARTS.map(|(name, _)| name).join(", "))
     })
-}
-
-fn number<N: FromStr + Default + PartialOrd>(option: &str, text: &str) -> Result<N> {
-    let number = text.parse().ok().filter(|number| *number > N::default());
-    ensure!(number.is_some(), "{option} {text}, expected a whole number from 1 on");
-    number.context("checked above")
 }
 
 #[cfg(test)]

@@ -6,12 +6,13 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use renown_core::ids::EvaluationId;
 use renown_core::units::Micros;
-use renown_store::sqlite::{Sqlite, system_clock};
-use renown_store::{EventId, NewEvaluation, Store};
+use renown_store::sqlite::system_clock;
+use renown_store::{EventId, NewEvaluation};
 
-use super::contest::{Side, Wanted, contest, middle};
 use super::options::Options;
 use super::{load, work};
+use crate::bench::bulk::{Bulk, agent, batches};
+use crate::bench::contest::{Side, Wanted, contest, middle};
 use crate::load::{Load, Measured, Protocol};
 use crate::process::resident_mb;
 use crate::renown::{Peer, Renown, empty};
@@ -54,20 +55,15 @@ fn database(program: &Path, data: &Path, agents: u64, each: u64) -> Result<(Reno
     Ok((renown, key))
 }
 
-/// How many evaluations the store is given at a time.
-const BATCH: u64 = 4000;
-
-/// Writes the evaluations straight into the store, in large batches. Agents are named as [`work::agent`] names them, and
+/// Writes the evaluations straight into the store, in large batches. Agents are named as [`agent`] names them, and
 /// their evaluations are spread over the whole log, as those of agents that work at the same time are.
 fn load_bulk(data: &Path, agents: u64, each: u64) -> Result<()> {
-    let store = Sqlite::open(data, "cargo xtask bench serve", system_clock())?;
-    let runtime = tokio::runtime::Builder::new_current_thread().build()?;
-    let org = renown_store::DEFAULT_ORG.parse()?;
+    let bulk = Bulk::open(data, "cargo xtask bench serve", system_clock())?;
     let started = Instant::now();
     let total = agents * each;
-    for first in (0..total).step_by(usize::try_from(BATCH)?) {
-        let batch = (first..total.min(first + BATCH)).map(|number| evaluation(number, agents));
-        runtime.block_on(store.append(&org, batch.collect::<Result<_>>()?, None))?;
+    for numbers in batches(total) {
+        let batch = numbers.map(|number| evaluation(number, agents));
+        bulk.append(batch.collect::<Result<_>>()?)?;
     }
     let seconds = started.elapsed().as_secs_f64();
     println!("loaded {agents} agents × {each} evaluations in {seconds:.0} s");
@@ -76,7 +72,7 @@ fn load_bulk(data: &Path, agents: u64, each: u64) -> Result<()> {
 
 fn evaluation(number: u64, agents: u64) -> Result<NewEvaluation> {
     Ok(NewEvaluation {
-        agent: work::agent(number % agents).parse()?,
+        agent: agent(number % agents).parse()?,
         id: EventId::Made(EvaluationId::made(number, number)),
         passed: !number.is_multiple_of(17),
         gate_latency: Micros::from_us(u32::try_from(number % 40_000)?).unwrap_or_default(),

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use crate::bench::bulk::{AGENT_MARK, agent};
 use crate::generate::Random;
 use crate::load::{Request, Requests, Slot, command, get, post};
 
@@ -19,9 +20,6 @@ const BATCHES: usize = 100;
 
 /// Stands where an id is written, which has sixteen characters.
 const ID_MARK: &str = "################";
-
-/// Stands where the number of an agent is written.
-const AGENT_MARK: &str = "#######";
 
 const WORDS: [&str; 24] = [
     "the", "agent", "found", "three", "open", "orders", "for", "this", "customer", "and", "wrote", "a",
@@ -57,10 +55,6 @@ pub(super) fn gates(event: &Event) -> String {
         format!(r#"{{"name": "{name}", "passed": {passed}, "latency_ms": {}.{:03}}}"#, us / 1000, us % 1000)
     };
     format!("[{}, {}, {}]", gate("schema", true, 2), gate("grounding", event.passed, 4), gate("rtb", true, 4))
-}
-
-pub(super) fn agent(number: u64) -> String {
-    format!("a-{number:07}")
 }
 
 fn by_agent(request: impl Fn(u64) -> Vec<u8>) -> Requests {

@@ -72,6 +72,20 @@ impl Results {
         }
     }
 
+    /// The median of a figure of one side.
+    pub(super) fn median(&self, name: &str, figure: Figure) -> f64 {
+        let entry = self.entries.iter().find(|entry| entry.name == name);
+        middle(&sorted(entry.into_iter().flat_map(|entry| entry.rounds.iter().map(figure))))
+    }
+
+    /// The median of a figure of ours as times that of a peer.
+    pub(super) fn median_ratio(&self, peer: &str, figure: Figure) -> f64 {
+        let [ours, peers @ ..] = self.entries.as_slice() else { return f64::NAN };
+        let peer = peers.iter().find(|entry| entry.name == peer);
+        let rounds = peer.into_iter().flat_map(|peer| ours.rounds.iter().zip(&peer.rounds));
+        middle(&sorted(rounds.map(|(a, b)| figure(a) / figure(b))))
+    }
+
     /// Prints the median of a figure of ours, and whether it is as wanted.
     pub(super) fn figure(&self, what: &str, unit: &str, figure: Figure, wanted: Wanted) {
         let Some(ours) = self.entries.first() else { return };
@@ -94,11 +108,20 @@ pub(super) enum Wanted {
 
 impl Wanted {
     pub(super) fn verdict(self, found: f64, unit: &str) -> String {
-        let (met, sign, limit) = match self {
-            Self::AtLeast(limit) => (found >= limit, '≥', limit),
-            Self::AtMost(limit) => (found <= limit, '≤', limit),
+        let (sign, limit) = match self {
+            Self::AtLeast(limit) => ('≥', limit),
+            Self::AtMost(limit) => ('≤', limit),
         };
-        format!("(target {sign} {limit}{unit}: {})", if met { "met" } else { "MISSED" })
+        format!("(target {sign} {limit}{unit}: {})", self.word(found))
+    }
+
+    /// Whether a figure is as wanted, in one word.
+    pub(super) fn word(self, found: f64) -> &'static str {
+        let met = match self {
+            Self::AtLeast(limit) => found >= limit,
+            Self::AtMost(limit) => found <= limit,
+        };
+        if met { "met" } else { "MISSED" }
     }
 }
 
