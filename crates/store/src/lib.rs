@@ -35,6 +35,7 @@ mod query;
 mod runs;
 mod sessions;
 pub mod sqlite;
+mod waits;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -57,6 +58,7 @@ pub use runs::{NewRun, Run, RunQuery, RunStore, Runs, Scored, Submitted};
 pub use sessions::{
     Closed, NewSignals, NewTrace, SessionQuery, SessionStore, SessionTrace, Sessions, StoredSession,
 };
+pub use waits::{SLOW_COMMIT, Stage, WriteWaits};
 
 /// The organization that is there from the first start.
 pub const DEFAULT_ORG: &str = "default";
@@ -115,6 +117,11 @@ pub trait Store: RunStore + IdentityStore + SessionStore + AdminStore {
 
     /// Notes when keys were last used.
     fn touch_keys(&self, used: Vec<(KeyId, Timestamp)>) -> Reply<'_, ()>;
+
+    /// What the writes so far have waited for. Nothing where a store does not measure it.
+    fn write_waits(&self) -> WriteWaits {
+        WriteWaits::default()
+    }
 
     /// Whether a write would be durable now: takes the path of one without adding anything.
     fn ready(&self) -> Reply<'_, Ready>;

@@ -20,6 +20,7 @@
 mod admin;
 mod agents;
 mod backup;
+mod checkpoint;
 mod export;
 mod give_way;
 mod guard;
@@ -64,6 +65,7 @@ use crate::evidence::{NewEvaluation, Once, Outcome, SavedReply};
 use crate::history::{Point, Steps};
 use crate::keys::{ApiKey, KeyId, NewKey};
 use crate::query::{AgentQuery, AgentSummary, Agents, EventQuery, Events};
+use crate::waits::WriteWaits;
 use crate::{REPLIES_KEPT_MS, Reply, Store};
 
 pub use crate::clock::system_clock;
@@ -325,6 +327,10 @@ impl Store for Sqlite {
 
     fn touch_keys(&self, used: Vec<(KeyId, Timestamp)>) -> Reply<'_, ()> {
         self.writer.send(1, move |log| log.touch_keys(&used))
+    }
+
+    fn write_waits(&self) -> WriteWaits {
+        self.writer.waits()
     }
 
     fn ready(&self) -> Reply<'_, Ready> {
