@@ -53,12 +53,18 @@ impl Measures {
                     "renown_telemetry_records_total",
                     "what became of telemetry that was received"
                 );
-                describe_counter!("renown_commits_total", "transactions of the store that somebody waited for");
+                describe_counter!(
+                    "renown_commits_total",
+                    "transactions of the store that somebody waited for"
+                );
                 describe_counter!(
                     "renown_slow_commits_total",
                     "commits of more than 10 ms, by the stage that took longest"
                 );
-                describe_gauge!("renown_writer_seconds", "time of the store's writer since the start, by stage");
+                describe_gauge!(
+                    "renown_writer_seconds",
+                    "time of the store's writer since the start, by stage"
+                );
                 describe_gauge!("renown_connections", "open connections");
                 describe_gauge!("renown_uptime_seconds", "time since the start");
                 (

@@ -27,6 +27,7 @@ mod guard;
 mod identities;
 mod lock;
 mod log;
+mod lookups;
 mod mark;
 mod orgs;
 mod reader;
@@ -54,6 +55,7 @@ use self::agents::AgentState;
 use self::guard::Guard;
 use self::lock::DirectoryLock;
 use self::log::cleaning::{copies, empty_log, last_unclean, note_clean, remove_copies};
+use self::lookups::Lookups;
 use self::orgs::Orgs;
 use self::readers::{Patience, Readers};
 use self::scrub::{DatabaseFile, Scrub};
@@ -84,6 +86,7 @@ pub struct Sqlite {
     // In the order in which they have to end: the readers stop, what waits is written, and the last connection, which is
     // one that may write, moves all of the write-ahead log into the database. Then the lock is let go.
     readers: Readers,
+    lookups: Lookups,
     writer: Writer,
     orgs: Arc<Orgs>,
     standings: Arc<Standings>,
@@ -124,6 +127,7 @@ impl Sqlite {
         )?;
         Ok(Self {
             readers: Readers::start(path)?,
+            lookups: Lookups::start(path, &standings)?,
             writer,
             orgs,
             standings,
@@ -255,15 +259,7 @@ impl Store for Sqlite {
         };
         match self.standings.get(org, agent) {
             Ok(tally) => answer(Ok(tally)),
-            Err(vacancy) => {
-                let (agent, standings) = (agent.clone(), Arc::clone(&self.standings));
-                self.readers.run(move |moment, _| {
-                    let known = agents::find(moment, org, &agent)?;
-                    let tally = known.map(|known| known.tally).unwrap_or_default();
-                    standings.fill(vacancy, tally);
-                    Ok(tally)
-                })
-            }
+            Err(vacancy) => self.lookups.tally(vacancy),
         }
     }
 

@@ -137,7 +137,8 @@ mod tests {
         watch.answered();
         let found = totals.read();
         assert_eq!(found.commits, 3);
-        let slow: Vec<(&str, u64)> = Stage::ALL.map(Stage::name).into_iter().zip(found.stages.map(|(_, slow)| slow)).collect();
+        let slow: Vec<(&str, u64)> =
+            Stage::ALL.map(Stage::name).into_iter().zip(found.stages.map(|(_, slow)| slow)).collect();
         assert_eq!(slow.iter().filter(|(_, slow)| *slow > 0).collect::<Vec<_>>(), [&("checkpoint", 1)]);
         assert!(found.stages.iter().all(|(time, _)| *time < Duration::from_millis(40)), "{found:?}");
     }

@@ -7,6 +7,7 @@
 //! | ingest | `POST /v1/ingest`, 100 events | PostgreSQL, 100 rows an insert, same columns and indexes |
 //! | scale | reads with a million agents, cold start, memory | the same with a thousand agents |
 //! | tails | a minute of `POST /v1/evaluate` while the file grows, and what slow commits waited for | |
+//! | overload | `POST /v1/evaluate` from 3, 9 and 27 times the connections, and probes meanwhile | its own capacity |
 //!
 //! `--before PROGRAM` lets an older build take part in turns, so that a change is compared within one run.
 //!
@@ -14,6 +15,7 @@
 
 mod contest;
 mod options;
+mod overload;
 mod peers;
 mod plain;
 mod postgres;
@@ -84,6 +86,9 @@ fn measure(options: &Options, renown: &Path, folder: &Path) -> Result<()> {
     }
     let before = options.before.as_deref().map(|before| ("before", before));
     let programs: Vec<(&'static str, &Path)> = [("renown", renown)].into_iter().chain(before).collect();
+    if options.has(Part::Overload) {
+        overload::overload(options, &programs, folder)?;
+    }
     if options.has(Part::Tails) {
         tails::tails(options, &programs, folder)?;
     }

@@ -6,6 +6,7 @@
 //! forgotten. Until then none is let go, since only they know what the transaction has done.
 
 mod admin;
+mod batch;
 pub(super) mod cleaning;
 mod closing;
 mod graves;
@@ -107,6 +108,7 @@ pub(super) struct Log<'c> {
     begin: Statement<'c>,
     commit: Statement<'c>,
     insert_evaluation: Statement<'c>,
+    insert_group: Statement<'c>,
     insert_record: Statement<'c>,
     insert_name: Statement<'c>,
     /// How far the session was looked through that names an erased agent.
@@ -155,6 +157,7 @@ impl<'c> Log<'c> {
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, \
                  renown_seal(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16))",
             )?,
+            insert_group: connection.prepare(&batch::insert())?,
             insert_record: connection
                 .prepare("INSERT OR IGNORE INTO session_records (session, at_ns, key, record, seal) VALUES (?1, ?2, ?3, ?4, renown_seal(?1, ?2, ?3, ?4))")?,
             insert_name: connection
@@ -252,17 +255,25 @@ impl<'c> Log<'c> {
         once: Option<Once<[Outcome]>>,
     ) -> Result<Vec<Outcome>, StoreError> {
         let org = self.orgs.get(org)?;
-        let mut coming: HashMap<&AgentId, usize> = HashMap::new();
-        for new in evaluations {
-            *coming.entry(&new.agent).or_default() += 1;
+        if let [only] = evaluations {
+            self.recall(&(org, only.agent.clone()), 1)?;
+        } else {
+            let mut coming: HashMap<&AgentId, usize> = HashMap::new();
+            for new in evaluations {
+                *coming.entry(&new.agent).or_default() += 1;
+            }
+            for (agent, count) in coming {
+                self.recall(&(org, agent.clone()), count)?;
+            }
         }
-        for (agent, count) in coming {
-            self.recall(&(org, agent.clone()), count)?;
+        let mut outcomes = Vec::with_capacity(evaluations.len());
+        for group in evaluations.chunks(batch::ROWS) {
+            if !self.count_group(org, group, &mut outcomes)? {
+                for new in group {
+                    outcomes.push(self.count(org, new)?);
+                }
+            }
         }
-        let outcomes = evaluations
-            .iter()
-            .map(|new| self.count(org, new))
-            .collect::<Result<Vec<Outcome>, StoreError>>()?;
         self.keep_reply(once, outcomes.as_slice(), org, || Outcome::agents(evaluations, &outcomes))?;
         Ok(outcomes)
     }
@@ -384,7 +395,8 @@ impl<'c> Log<'c> {
         insert.execute(params![agent, key.0, key.1.as_str(), now.millis(), now.millis() / MINUTE_MS])?;
         let state =
             AgentState { agent, first_seen: now, last_seen: now, last_seq: None, tally: Tally::default() };
-        self.agents.push(key.clone(), Agent { state, window: None, touched: true });
+        // Its window is known from the start, so it need not be read when it is full.
+        self.agents.push(key.clone(), Agent { state, window: Some(Window::default()), touched: true });
         self.touched.push(key.clone());
         Ok(())
     }

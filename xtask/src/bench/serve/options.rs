@@ -136,7 +136,10 @@ mod tests {
     #[test]
     fn what_is_not_an_option_is_refused() {
         let cases = [
-            (&["--only", "writes"][..], "unknown part writes, expected one of evaluate, read, ingest, scale, tails, overload"),
+            (
+                &["--only", "writes"][..],
+                "unknown part writes, expected one of evaluate, read, ingest, scale, tails, overload",
+            ),
             (&["--rounds", "0"], "--rounds 0, expected a whole number from 1 on"),
             (&["--seconds"], "--seconds without a value"),
             (&["--fast", "1"], "unknown option --fast"),

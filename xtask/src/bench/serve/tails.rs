@@ -48,14 +48,16 @@ fn run(options: &Options, program: &Path, data: &Path, connections: usize) -> Re
 /// What the commits of a server waited for, of its figures: the share of slow ones, and the time of the writer.
 fn waits(metrics: &str) -> String {
     let value = |line: &str| line.rsplit_once(' ').and_then(|(_, value)| value.parse::<f64>().ok());
-    let Some(commits) = metrics.lines().find(|line| line.starts_with("renown_commits_total ")).and_then(value)
+    let Some(commits) =
+        metrics.lines().find(|line| line.starts_with("renown_commits_total ")).and_then(value)
     else {
         return "the server does not say what its commits waited for".to_owned();
     };
     let labeled = |name: &str| -> Vec<(String, f64)> {
         let lines = metrics.lines().filter_map(|line| line.strip_prefix(name)?.strip_prefix('{'));
         let pair = |line: &str| Some((line.split('"').nth(1)?.to_owned(), value(line)?));
-        let mut found: Vec<(String, f64)> = lines.filter_map(pair).filter(|(_, value)| *value > 0.0).collect();
+        let mut found: Vec<(String, f64)> =
+            lines.filter_map(pair).filter(|(_, value)| *value > 0.0).collect();
         found.sort_by(|a, b| b.1.total_cmp(&a.1));
         found
     };
