@@ -1,8 +1,11 @@
 //! What writes wait for: how long each stage of the writer takes, and which stage held a slow commit up.
 //!
 //! A commit is slow for its clients from the moment in which the writer could have taken it: work between two transactions
-//! counts when somebody waited for it. Each stage costs one look at the clock per transaction.
+//! counts when somebody waited for it. Each stage costs one look at the clock per transaction, and each transaction one at what the
+//! scheduler counts.
 
+use std::fs::File;
+use std::io::{Read, Seek};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -24,12 +27,21 @@ pub enum Stage {
     Clean,
     /// The writer moves the rest of the write-ahead log into the database.
     Checkpoint,
+    /// The writer could go on, and the system gave its processors to others. It is part of the other stages. Known on Linux only.
+    Processor,
 }
 
 impl Stage {
     /// Every stage.
-    pub const ALL: [Self; 6] =
-        [Self::Apply, Self::Sync, Self::SyncBesideCheckpoint, Self::Settle, Self::Clean, Self::Checkpoint];
+    pub const ALL: [Self; 7] = [
+        Self::Apply,
+        Self::Sync,
+        Self::SyncBesideCheckpoint,
+        Self::Settle,
+        Self::Clean,
+        Self::Checkpoint,
+        Self::Processor,
+    ];
 
     /// Its name as a metric's label.
     pub const fn name(self) -> &'static str {
@@ -40,6 +52,7 @@ impl Stage {
             Self::Settle => "settle",
             Self::Clean => "clean",
             Self::Checkpoint => "checkpoint",
+            Self::Processor => "processor",
         }
     }
 }
@@ -49,7 +62,8 @@ impl Stage {
 pub struct WriteWaits {
     /// Transactions with writes that somebody waited for.
     pub commits: u64,
-    /// The time of each stage of [`Stage::ALL`], and the slow commits that waited for it longer than for any other.
+    /// The time of each stage of [`Stage::ALL`], and the slow commits that waited for it longer than for any other. One that waited
+    /// for a processor for more than half of its time counts as that, whatever the stage.
     pub stages: [(Duration, u64); Stage::ALL.len()],
 }
 
@@ -76,23 +90,28 @@ pub(crate) struct Stopwatch<'t> {
     last: Instant,
     /// The stages since the last answer that somebody waits for.
     spent: [Duration; Stage::ALL.len()],
+    delays: Delays,
 }
 
 impl<'t> Stopwatch<'t> {
     pub(crate) fn start(totals: &'t Totals) -> Self {
-        Self { totals, last: Instant::now(), spent: Default::default() }
+        Self { totals, last: Instant::now(), spent: Default::default(), delays: Delays::new() }
     }
 
     /// Nobody waited until now.
     pub(crate) fn restart(&mut self) {
         (self.last, self.spent) = (Instant::now(), Default::default());
+        self.delays.take();
     }
 
     /// A stage ends.
     pub(crate) fn end(&mut self, stage: Stage) {
         let now = Instant::now();
-        let took = now.duration_since(self.last);
+        self.add(stage, now.duration_since(self.last));
         self.last = now;
+    }
+
+    fn add(&mut self, stage: Stage, took: Duration) {
         let places = Stage::ALL.iter().zip(&mut self.spent).zip(&self.totals.stages);
         for ((_, spent), (nanos, _)) in places.filter(|((known, _), _)| **known == stage) {
             *spent += took;
@@ -103,13 +122,54 @@ impl<'t> Stopwatch<'t> {
     /// A transaction is durable and answered.
     pub(crate) fn answered(&mut self) {
         self.totals.commits.fetch_add(1, Ordering::Relaxed);
-        if self.spent.iter().sum::<Duration>() > SLOW_COMMIT {
-            let longest = self.spent.iter().zip(&self.totals.stages).max_by_key(|(spent, _)| **spent);
-            if let Some((_, (_, slow))) = longest {
+        let whole: Duration = self.spent.iter().sum();
+        let delayed = self.delays.take().min(whole);
+        if whole > SLOW_COMMIT {
+            let longest = if delayed > whole / 2 {
+                self.totals.stages.last()
+            } else {
+                let stages = self.spent.iter().zip(&self.totals.stages);
+                stages.max_by_key(|(spent, _)| **spent).map(|(_, stage)| stage)
+            };
+            if let Some((_, slow)) = longest {
                 slow.fetch_add(1, Ordering::Relaxed);
             }
         }
+        self.add(Stage::Processor, delayed);
         self.spent = Default::default();
+    }
+}
+
+/// How long this thread was ready to run and did not, as the system counts it.
+struct Delays {
+    /// Kept open: to read it again costs less than a microsecond.
+    file: Option<File>,
+    so_far: Duration,
+}
+
+impl Delays {
+    fn new() -> Self {
+        let mut delays =
+            Self { file: File::open("/proc/thread-self/schedstat").ok(), so_far: Duration::ZERO };
+        delays.take();
+        delays
+    }
+
+    /// What was added since the last time; nothing where the system does not say it.
+    fn take(&mut self) -> Duration {
+        let now = self.read().unwrap_or(self.so_far);
+        let since = now.saturating_sub(self.so_far);
+        self.so_far = now;
+        since
+    }
+
+    /// The second of three numbers, in nanoseconds.
+    fn read(&mut self) -> Option<Duration> {
+        let (file, mut text) = (self.file.as_mut()?, [0; 80]);
+        file.rewind().ok()?;
+        let length = file.read(&mut text).ok()?;
+        let text = str::from_utf8(text.get(..length)?).ok()?;
+        Some(Duration::from_nanos(text.split(' ').nth(1)?.parse().ok()?))
     }
 }
 

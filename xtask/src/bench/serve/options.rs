@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail, ensure};
 
 /// What the command takes.
-pub(crate) const USAGE: &str = "bench serve [--only evaluate|read|ingest|scale|tails|overload] [--connections N] \
+pub(crate) const USAGE: &str = "bench serve [--only evaluate|read|ingest|scale|tails|overload|medians] [--connections N] \
 [--seconds N] [--rounds N] [--full] [--renown PROGRAM] [--before PROGRAM]";
 
 /// A part of the bench.
@@ -19,15 +19,17 @@ pub(super) enum Part {
     Scale,
     Tails,
     Overload,
+    Medians,
 }
 
-const PARTS: [(&str, Part); 6] = [
+const PARTS: [(&str, Part); 7] = [
     ("evaluate", Part::Evaluate),
     ("read", Part::Read),
     ("ingest", Part::Ingest),
     ("scale", Part::Scale),
     ("tails", Part::Tails),
     ("overload", Part::Overload),
+    ("medians", Part::Medians),
 ];
 
 /// How long a run takes where nothing else is said.
@@ -138,7 +140,7 @@ mod tests {
         let cases = [
             (
                 &["--only", "writes"][..],
-                "unknown part writes, expected one of evaluate, read, ingest, scale, tails, overload",
+                "unknown part writes, expected one of evaluate, read, ingest, scale, tails, overload, medians",
             ),
             (&["--rounds", "0"], "--rounds 0, expected a whole number from 1 on"),
             (&["--seconds"], "--seconds without a value"),

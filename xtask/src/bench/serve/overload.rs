@@ -1,6 +1,6 @@
 //! Goodput under overload: evaluations from many times the connections at which the capacity is measured.
 //!
-//! **The offered load** is closed: N × 32 connections, each of which sends its next request as soon as it has its reply.
+//! **The offered load** is closed: N × 128 connections, each of which sends its next request as soon as it has its reply.
 //! One that is refused with 503 comes back when `Retry-After` says so, as our clients do. An open load of 27 times the capacity
 //! cannot be made here: the client has the same two processors, and a refusal costs it as much as a reply.
 //!
@@ -21,7 +21,8 @@ use super::options::Options;
 use super::{Ours, load, work};
 use crate::load::{Measured, Protocol, fetch, get};
 
-const CONNECTIONS: usize = 32;
+/// Enough to use all of the server, and no more: a commit carries the evaluations of a hundred connections.
+const CONNECTIONS: usize = 128;
 
 /// How many times the connections, and the least share of the capacity that is to be left.
 const OFFERED: [(usize, f64); 3] = [(3, 0.9), (9, 0.8), (27, 0.8)];
