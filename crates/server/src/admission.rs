@@ -40,9 +40,10 @@ impl Admission {
         Self { places, waiting: AtomicUsize::new(0), waiting_max }
     }
 
-    /// Refuses if the waiting room is full.
+    /// Refuses if there is neither a place nor room to wait for one.
     pub(crate) fn check(&self) -> Result<(), ApiError> {
-        if self.waiting.load(Ordering::Relaxed) < self.waiting_max { Ok(()) } else { Err(refusal()) }
+        let has_room = self.waiting.load(Ordering::Relaxed) < self.waiting_max;
+        if has_room || self.places.available_permits() > 0 { Ok(()) } else { Err(refusal()) }
     }
 
     /// Waits for a place, in order of arrival.

@@ -6,5 +6,6 @@ mod gated;
 mod heads;
 mod judging;
 mod otlp;
+mod overload;
 mod running;
 mod slow;

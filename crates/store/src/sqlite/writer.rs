@@ -193,6 +193,15 @@ fn begin(log: &mut Log<'_>) -> Result<(), StoreError> {
     done.inspect_err(|_| log.roll_back())
 }
 
+/// What the writer does next.
+enum Next {
+    Write(Box<dyn Work>),
+    /// Nobody wrote for a while.
+    Pause,
+    /// Nobody can write any more.
+    End,
+}
+
 /// The writer at work.
 struct Serving<'c, 't> {
     log: Log<'c>,
@@ -204,11 +213,13 @@ struct Serving<'c, 't> {
 impl Serving<'_, '_> {
     /// Does what is sent, until nobody can send any more.
     fn run(mut self, writes: &Receiver<Box<dyn Work>>) {
-        while let Some(first) = self.next(writes) {
-            if let Some(first) = first {
-                self.transact(gather(first, writes));
-            } else {
-                let _ = self.log.check_files();
+        loop {
+            match self.next(writes) {
+                Next::Write(first) => self.transact(gather(first, writes)),
+                Next::Pause => {
+                    let _ = self.log.check_files();
+                }
+                Next::End => break,
             }
             if self.log.wants_settling() {
                 keep_house(&mut self.log);
@@ -222,17 +233,16 @@ impl Serving<'_, '_> {
         keep_house(&mut self.log);
     }
 
-    /// The next write; `None` inside if there was none for a while, and outside if there will be none.
-    fn next(&mut self, writes: &Receiver<Box<dyn Work>>) -> Option<Option<Box<dyn Work>>> {
+    fn next(&mut self, writes: &Receiver<Box<dyn Work>>) -> Next {
         match writes.try_recv() {
-            Ok(first) => return Some(Some(first)),
-            Err(TryRecvError::Disconnected) => return None,
+            Ok(first) => return Next::Write(first),
+            Err(TryRecvError::Disconnected) => return Next::End,
             Err(TryRecvError::Empty) => {}
         }
         let next = match writes.recv_timeout(self.log.clean_after().unwrap_or(SETTLE_EVERY)) {
-            Ok(first) => Some(Some(first)),
-            Err(RecvTimeoutError::Timeout) => Some(None),
-            Err(RecvTimeoutError::Disconnected) => None,
+            Ok(first) => Next::Write(first),
+            Err(RecvTimeoutError::Timeout) => Next::Pause,
+            Err(RecvTimeoutError::Disconnected) => Next::End,
         };
         self.watch.restart();
         next

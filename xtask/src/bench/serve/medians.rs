@@ -15,7 +15,9 @@ const RATIO_MAX: f64 = 1.05;
 const CONNECTIONS: [usize; 2] = [32, 128];
 
 /// What is asked for: its name, the status of a good reply, and how the requests are made.
-const ROUTES: [(&str, u16, fn(&str) -> Result<Requests>); 3] = [
+type Route = (&'static str, u16, fn(&str) -> Result<Requests>);
+
+const ROUTES: [Route; 3] = [
     ("evaluate", 200, |key| Ok(work::evaluate(key))),
     ("read", 200, |key| Ok(work::read(key))),
     ("ingest", 202, |key| Ok(work::ingest(key, now_ms()?))),
