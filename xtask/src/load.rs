@@ -8,6 +8,7 @@ mod http;
 mod request;
 mod resp;
 
+use std::collections::VecDeque;
 use std::io::{ErrorKind, Read, Write};
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -41,6 +42,8 @@ const LATENCY_DIGITS: u8 = 3;
 pub(crate) enum Protocol {
     /// HTTP/1.1 with a `Content-Length`, and this status.
     Http(u16),
+    /// The same from a server that may refuse with 503: whoever is refused comes back when it was told to.
+    HttpOrBusy(u16),
     /// The protocol of Redis: a simple text or a bulk text.
     Resp,
 }
@@ -52,6 +55,8 @@ pub(crate) enum Reply {
     Unfinished,
     /// All of it, and nothing after it.
     Whole,
+    /// The server is busy: come back after this many seconds.
+    Busy(u64),
     /// An error, or not of the protocol.
     Wrong,
 }
@@ -60,6 +65,7 @@ impl Protocol {
     fn reply(self, received: &[u8]) -> Reply {
         match self {
             Self::Http(status) => http::reply(received, status),
+            Self::HttpOrBusy(status) => http::reply_or_busy(received, status),
             Self::Resp => resp::reply(received),
         }
     }
@@ -82,6 +88,8 @@ pub(crate) struct Load {
 pub(crate) struct Measured {
     pub(crate) seconds: f64,
     pub(crate) usage: Usage,
+    /// Replies that were refusals; they are no part of the latencies and the rate.
+    pub(crate) refused: u64,
     latencies_ns: Histogram<u64>,
 }
 
@@ -90,7 +98,7 @@ impl Measured {
     pub(crate) fn new(seconds: f64, usage: Usage, each_us: impl Iterator<Item = u64>) -> Result<Self> {
         let mut latencies_ns = empty_histogram()?;
         each_us.for_each(|latency| latencies_ns.saturating_record(latency.saturating_mul(1000)));
-        Ok(Self { seconds, usage, latencies_ns })
+        Ok(Self { seconds, usage, refused: 0, latencies_ns })
     }
 
     pub(crate) fn requests(&self) -> u64 {
@@ -120,12 +128,14 @@ impl Load {
         run.send_first(requests)?;
         run.until(measure_from, requests)?;
         run.latencies_ns.reset();
+        run.refused = 0;
         let before = Usage::so_far(self.pid)?;
         let began = Instant::now();
         run.until(measure_to, requests)?;
         let measured = Measured {
             seconds: began.elapsed().as_secs_f64(),
             usage: Usage::so_far(self.pid)?.since(&before),
+            refused: run.refused,
             latencies_ns: run.latencies_ns.clone(),
         };
         run.drain()?;
@@ -148,6 +158,14 @@ struct Connection {
     waits: bool,
 }
 
+/// What a whole reply was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Received {
+    Good,
+    /// A refusal, for this many seconds.
+    Busy(u64),
+}
+
 /// A run under way.
 struct Run {
     protocol: Protocol,
@@ -155,6 +173,9 @@ struct Run {
     events: Events,
     connections: Vec<Connection>,
     scratch: Vec<u8>,
+    /// Connections that were refused, and when each sends again. The server names the same time to all, so they are in order.
+    refused_until: VecDeque<(Instant, usize)>,
+    refused: u64,
     latencies_ns: Histogram<u64>,
 }
 
@@ -184,6 +205,8 @@ impl Run {
             events: Events::with_capacity(load.connections),
             connections,
             scratch: vec![0; READ_BYTES],
+            refused_until: VecDeque::new(),
+            refused: 0,
             latencies_ns: empty_histogram()?,
         })
     }
@@ -218,8 +241,28 @@ impl Run {
         Ok(())
     }
 
+    /// Lets those send again that were refused and have waited. Returns how long the next one still waits.
+    fn resume(&mut self, requests: &mut Requests) -> Result<Option<Duration>> {
+        let now = Instant::now();
+        while let Some((at, index)) = self.refused_until.front().copied() {
+            if at > now {
+                return Ok(Some(at - now));
+            }
+            self.refused_until.pop_front();
+            if let Some(connection) = self.connections.get_mut(index) {
+                connection.send(requests.next(), now)?;
+            }
+        }
+        Ok(None)
+    }
+
     /// Waits once and handles what has happened.
-    fn turn(&mut self, timeout: Duration, mut requests: Option<&mut Requests>) -> Result<()> {
+    fn turn(&mut self, mut timeout: Duration, mut requests: Option<&mut Requests>) -> Result<()> {
+        if let Some(requests) = requests.as_deref_mut()
+            && let Some(next) = self.resume(requests)?
+        {
+            timeout = timeout.min(next);
+        }
         match self.poll.poll(&mut self.events, Some(timeout)) {
             Err(error) if error.kind() == ErrorKind::Interrupted => return Ok(()),
             result => result?,
@@ -229,7 +272,15 @@ impl Run {
             if event.is_writable() && !connection.unsent.is_empty() {
                 connection.send_rest()?;
             }
-            if event.is_readable() && connection.receive(self.protocol, &mut self.scratch)? {
+            if !event.is_readable() {
+                continue;
+            }
+            let received = connection.receive(self.protocol, &mut self.scratch)?;
+            if let Some(Received::Busy(seconds)) = received {
+                self.refused += 1;
+                self.refused_until
+                    .push_back((Instant::now() + Duration::from_secs(seconds), event.token().0));
+            } else if received.is_some() {
                 let now = Instant::now();
                 let latency = now.duration_since(connection.sent_at).as_nanos();
                 self.latencies_ns.saturating_record(u64::try_from(latency).unwrap_or(u64::MAX));
@@ -262,12 +313,12 @@ impl Connection {
         Ok(())
     }
 
-    /// Reads what is there. True when that ends a reply: nothing is left to read then, since nothing else was asked for.
-    fn receive(&mut self, protocol: Protocol, scratch: &mut [u8]) -> Result<bool> {
+    /// Reads what is there. The reply when that ends it: nothing is left to read then, since nothing else was asked for.
+    fn receive(&mut self, protocol: Protocol, scratch: &mut [u8]) -> Result<Option<Received>> {
         loop {
             let count = match self.stream.read(scratch) {
                 Ok(0) => bail!("the server closed the connection"),
-                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(None),
                 result => result?,
             };
             let mut received = scratch.get(..count).unwrap_or_default();
@@ -275,15 +326,21 @@ impl Connection {
                 self.received.extend_from_slice(received);
                 received = &self.received;
             }
-            match protocol.reply(received) {
-                Reply::Whole if self.waits => {
+            let reply = protocol.reply(received);
+            match reply {
+                Reply::Whole | Reply::Busy(_) if self.waits => {
                     self.received.clear();
                     self.waits = false;
-                    return Ok(true);
+                    let busy = |seconds| Some(Received::Busy(seconds));
+                    return Ok(if let Reply::Busy(seconds) = reply {
+                        busy(seconds)
+                    } else {
+                        Some(Received::Good)
+                    });
                 }
                 Reply::Unfinished if self.received.is_empty() => self.received = received.to_vec(),
                 Reply::Unfinished => {}
-                Reply::Whole | Reply::Wrong => bail!("wrong reply: {}", shown(received)),
+                Reply::Whole | Reply::Busy(_) | Reply::Wrong => bail!("wrong reply: {}", shown(received)),
             }
         }
     }

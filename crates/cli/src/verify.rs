@@ -22,6 +22,7 @@ pub(crate) fn run(args: &VerifyArgs, quiet: bool) -> Result<ExitCode, Failure> {
         let repaired = wait(store.repair())?.map_err(|error| place::failure(&error))?;
         let (runs, agents) = (counted(repaired.runs, "run"), counted(repaired.agents, "agent"));
         let sessions = counted(repaired.sessions, "session");
+        let days = if repaired.days { ", the days of agents" } else { "" };
         let identities = if repaired.identities { ", and the sums of identities" } else { "" };
         failure::note(&format!("made again: {runs}, {sessions}, {agents}{identities}"));
         if repaired.damaged > 0 {

@@ -128,6 +128,14 @@ impl Window {
         self.tally.after(leaving, Entry::new(evaluation))
     }
 
+    /// The sums after `ahead` evaluations that are still to be pushed, whose sums are `before`, and one more. For less than
+    /// a window of them, so that whatever leaves is an entry of this window.
+    pub fn tally_ahead(&self, before: Tally, ahead: usize, evaluation: Evaluation) -> Tally {
+        let left = (self.entries.len() + ahead).checked_sub(WINDOW_SIZE);
+        let leaving = left.and_then(|left| self.entries.get((self.oldest + left) % WINDOW_SIZE).copied());
+        before.after(leaving, Entry::new(evaluation))
+    }
+
     /// The score as it would be after one more evaluation at the window's average latency.
     pub fn score_after(&self, passed: bool) -> u32 {
         let n = self.tally.evaluations;
@@ -323,6 +331,24 @@ mod tests {
             [(501, 0, 0, 0), (1, 2, 0, 0), (2, 1, 2, 0), (1, 0, 0, 60_000_001)]
         {
             assert_eq!(Tally::from_sums(evaluations, passed, streak, latency_us), None);
+        }
+    }
+
+    #[test]
+    fn sums_ahead_are_those_of_a_window_that_was_pushed_to() {
+        for held in [0, 1, 460, 495, 500, 777] {
+            let each = |number: u32| Evaluation {
+                passed: !number.is_multiple_of(7),
+                latency: Micros::from_us(number * 31).unwrap(),
+            };
+            let window: Window = (0..held).map(each).collect();
+            let (mut pushed, mut before) = (window.clone(), window.tally());
+            for ahead in 0..64 {
+                let evaluation = each(held + ahead);
+                before = window.tally_ahead(before, ahead as usize, evaluation);
+                pushed.push(evaluation);
+                assert_eq!(before, pushed.tally(), "{held} and {ahead}");
+            }
         }
     }
 

@@ -10,6 +10,7 @@ use renown_store::{Clock, ClockError, Closed, EventId, Ready, Retention, Store, 
 use renown_telemetry::prices::Prices;
 use uuid::Uuid;
 
+use crate::admission::Admission;
 use crate::error::{Code, log_vanished};
 use crate::feed::{Changed, Feed};
 use crate::judging::Judging;
@@ -88,6 +89,8 @@ pub struct Api {
     pub(crate) erased: tokio::sync::Notify,
     pub(crate) in_flight: InFlight,
     pub(crate) judging: Judging,
+    pub(crate) evaluating: Admission,
+    pub(crate) ingesting: Admission,
     pub(crate) feed: Feed,
     pub(crate) measures: Measures,
     pub(crate) telemetry: Telemetry,
@@ -115,6 +118,8 @@ impl Api {
             requests: RateLimit::new(settings.requests_per_minute),
             ingests: RateLimit::new(settings.ingest_per_minute),
             judging: Judging::new(settings.limits.judging_bytes_max),
+            evaluating: Admission::new(settings.limits.evaluations_max, settings.limits.waiting_max),
+            ingesting: Admission::new(settings.limits.ingests_max, settings.limits.waiting_max),
             limits: settings.limits,
             retention: settings.retention,
             erased: tokio::sync::Notify::new(),

@@ -7,7 +7,7 @@ use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
 use hyper::HeaderMap;
 use hyper::body::Body as _;
-use hyper::header::CONTENT_TYPE;
+use hyper::header::{CONTENT_TYPE, EXPECT};
 use renown_core::json::Found;
 
 use crate::error::{ApiError, Code};
@@ -36,6 +36,24 @@ pub(crate) async fn read_json(
         ApiError::new(Code::Timeout, error)
     };
     tokio::time::timeout(time_max, read(body)).await.map_err(slow)?
+}
+
+/// Throws a body away whose request is refused, so that its sender gets to read the refusal and can go on with the connection.
+/// One who asks before sending is not asked for it.
+pub(crate) async fn discard(headers: &HeaderMap, mut body: Body, time_max: Duration) {
+    if headers.contains_key(EXPECT) || body.is_end_stream() {
+        return;
+    }
+    let all = async {
+        let mut seen = 0_usize;
+        while seen <= BODY_BYTES_MAX
+            && let Some(Ok(frame)) = body.frame().await
+        {
+            seen = seen.saturating_add(frame.data_ref().map_or(0, Bytes::len));
+        }
+    };
+    // Who sends too slowly loses the connection with the refusal.
+    let _ = tokio::time::timeout(time_max, all).await;
 }
 
 /// Whether a content type is JSON: `application/json`, or a kind of it, whatever follows.

@@ -16,7 +16,7 @@ use tower_service::Service;
 use uuid::Uuid;
 
 use crate::api::Api;
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Code, Shed};
 use crate::keys::{Caller, KeyProblem, KeyText};
 use crate::measure::{method_name, route};
 use crate::otlp::{self, Arrival, Call, Told};
@@ -52,7 +52,8 @@ pub(crate) async fn answer(
     let (status, took) = (told.unwrap_or(response.status()), started.elapsed());
     api.measures.request(method, route, status, took);
     let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
-    if status.is_server_error() {
+    // A server that is asked for too much says so to its clients; a line for each of them would cost more than the refusal.
+    if status.is_server_error() && response.extensions().get::<Shed>().is_none() {
         tracing::warn!(request_id, method, status = status.as_u16(), micros, "request failed");
     } else {
         tracing::debug!(request_id, method, status = status.as_u16(), micros, "request");

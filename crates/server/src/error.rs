@@ -144,12 +144,19 @@ impl ApiError {
     }
 }
 
+/// Marks a refusal because of too much load, which is no failure of the server.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shed;
+
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        let (status, retry_after) = (self.code.status(), self.retry_after);
+        let (code, status, retry_after) = (self.code, self.code.status(), self.retry_after);
         let mut response = json_bytes(status, self.into_body());
         if let Some(seconds) = retry_after {
             response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        if code == Code::Overloaded {
+            response.extensions_mut().insert(Shed);
         }
         if status == StatusCode::UNAUTHORIZED {
             response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));

@@ -20,6 +20,7 @@
 //! What is deliberately absent: formulas (the core has them), SQL (the store has it), and any log line with a payload, a key
 //! or an agent's words.
 
+mod admission;
 mod api;
 mod body;
 mod door;

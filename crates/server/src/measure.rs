@@ -10,6 +10,7 @@ use metrics::{
     with_local_recorder,
 };
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle, PrometheusRecorder};
+use renown_store::{Stage, WriteWaits};
 use renown_telemetry::account::Account;
 
 const SECONDS: [f64; 10] = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 1.0, 10.0];
@@ -51,6 +52,18 @@ impl Measures {
                 describe_counter!(
                     "renown_telemetry_records_total",
                     "what became of telemetry that was received"
+                );
+                describe_counter!(
+                    "renown_commits_total",
+                    "transactions of the store that somebody waited for"
+                );
+                describe_counter!(
+                    "renown_slow_commits_total",
+                    "commits of more than 10 ms, by the stage that took longest"
+                );
+                describe_gauge!(
+                    "renown_writer_seconds",
+                    "time of the store's writer since the start, by stage"
                 );
                 describe_gauge!("renown_connections", "open connections");
                 describe_gauge!("renown_uptime_seconds", "time since the start");
@@ -137,10 +150,16 @@ impl Measures {
         self.handle.run_upkeep();
     }
 
-    /// The figures in the text format of Prometheus.
-    pub(crate) fn render(&self) -> String {
+    /// The figures in the text format of Prometheus, with what the writes of the store waited for.
+    pub(crate) fn render(&self, waits: &WriteWaits) -> String {
         with_local_recorder(&self.recorder, || {
             metrics::gauge!("renown_uptime_seconds").set(self.started.elapsed().as_secs_f64());
+            counter!("renown_commits_total").absolute(waits.commits);
+            for (stage, (time, slow)) in Stage::ALL.into_iter().zip(waits.stages) {
+                let stage = stage.name();
+                counter!("renown_slow_commits_total", "waited_for" => stage).absolute(slow);
+                metrics::gauge!("renown_writer_seconds", "stage" => stage).set(time.as_secs_f64());
+            }
         });
         self.handle.render()
     }
@@ -245,7 +264,7 @@ mod tests {
             Duration::from_millis(3),
         );
         measures.evaluations(1, 0, 0);
-        let text = measures.render();
+        let text = measures.render(&WriteWaits::default());
         assert!(
             text.contains(r#"renown_requests_total{route="/v1/evaluate",method="POST",status="200"} 1"#),
             "{text}"
@@ -256,7 +275,7 @@ mod tests {
         );
         assert!(text.contains(r#"renown_evaluations_total{passed="true"} 1"#), "{text}");
         measures.telemetry(&Account { records: 3, duplicates: 1, ..Account::default() });
-        let text = measures.render();
+        let text = measures.render(&WriteWaits::default());
         for (result, count) in [("records", 3), ("duplicates", 1), ("bad_lines", 0)] {
             let line = format!(r#"renown_telemetry_records_total{{result="{result}"}} {count}"#);
             assert!(text.contains(&line), "{text}");

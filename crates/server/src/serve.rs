@@ -65,6 +65,12 @@ pub struct Limits {
     pub shutdown_time_max: Duration,
     /// The memory of all outputs that are being judged, in bytes. Past it a client is asked to come back.
     pub judging_bytes_max: usize,
+    /// Evaluations that are judged and written at once.
+    pub evaluations_max: usize,
+    /// Batches that are read and written at once.
+    pub ingests_max: usize,
+    /// Requests of each of the two that may wait for that. Past it a client is asked to come back.
+    pub waiting_max: usize,
 }
 
 impl Default for Limits {
@@ -76,6 +82,9 @@ impl Default for Limits {
             write_time_max: Duration::from_secs(30),
             shutdown_time_max: Duration::from_secs(10),
             judging_bytes_max: 128 * 1024 * 1024,
+            evaluations_max: 256,
+            ingests_max: 64,
+            waiting_max: 512,
         }
     }
 }

@@ -37,6 +37,7 @@ mod query;
 mod runs;
 mod sessions;
 pub mod sqlite;
+mod waits;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -64,6 +65,7 @@ pub use sessions::{
     Closed, NewSignals, NewTrace, RecordCursor, SessionQuery, SessionRecord, SessionRecords, SessionStore,
     SessionSummary, SessionTrace, Sessions, StoredSession,
 };
+pub use waits::{SLOW_COMMIT, Stage, WriteWaits};
 
 /// The organization that is there from the first start.
 pub const DEFAULT_ORG: &str = "default";
@@ -122,6 +124,11 @@ pub trait Store: RunStore + IdentityStore + SessionStore + AdminStore + PageStor
 
     /// Notes when keys were last used.
     fn touch_keys(&self, used: Vec<(KeyId, Timestamp)>) -> Reply<'_, ()>;
+
+    /// What the writes so far have waited for. Nothing where a store does not measure it.
+    fn write_waits(&self) -> WriteWaits {
+        WriteWaits::default()
+    }
 
     /// Whether a write would be durable now: takes the path of one without adding anything.
     fn ready(&self) -> Reply<'_, Ready>;

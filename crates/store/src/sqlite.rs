@@ -21,6 +21,7 @@
 mod admin;
 mod agents;
 mod backup;
+mod checkpoint;
 mod days;
 mod export;
 mod give_way;
@@ -28,6 +29,7 @@ mod guard;
 mod identities;
 mod lock;
 mod log;
+mod lookups;
 mod mark;
 mod orgs;
 mod overview;
@@ -58,6 +60,7 @@ use self::days::DaysOf;
 use self::guard::Guard;
 use self::lock::DirectoryLock;
 use self::log::cleaning::{copies, empty_log, last_unclean, note_clean, remove_copies};
+use self::lookups::Lookups;
 use self::orgs::Orgs;
 use self::readers::{Patience, Readers};
 use self::scrub::{DatabaseFile, Scrub};
@@ -69,6 +72,7 @@ use crate::evidence::{NewEvaluation, Once, Outcome, SavedReply};
 use crate::history::{Point, Steps};
 use crate::keys::{ApiKey, KeyId, NewKey};
 use crate::query::{AgentQuery, AgentSummary, Agents, EventQuery, Events};
+use crate::waits::WriteWaits;
 use crate::{REPLIES_KEPT_MS, Reply, Store};
 
 pub use crate::clock::system_clock;
@@ -87,6 +91,7 @@ pub struct Sqlite {
     // In the order in which they have to end: the readers stop, what waits is written, and the last connection, which is
     // one that may write, moves all of the write-ahead log into the database. Then the lock is let go.
     readers: Readers,
+    lookups: Lookups,
     writer: Writer,
     orgs: Arc<Orgs>,
     standings: Arc<Standings>,
@@ -127,6 +132,7 @@ impl Sqlite {
         )?;
         Ok(Self {
             readers: Readers::start(path)?,
+            lookups: Lookups::start(path, &standings)?,
             writer,
             orgs,
             standings,
@@ -278,15 +284,7 @@ impl Store for Sqlite {
         };
         match self.standings.get(org, agent) {
             Ok(tally) => answer(Ok(tally)),
-            Err(vacancy) => {
-                let (agent, standings) = (agent.clone(), Arc::clone(&self.standings));
-                self.readers.run(move |moment, _| {
-                    let known = agents::find(moment, org, &agent)?;
-                    let tally = known.map(|known| known.tally).unwrap_or_default();
-                    standings.fill(vacancy, tally);
-                    Ok(tally)
-                })
-            }
+            Err(vacancy) => self.lookups.tally(vacancy),
         }
     }
 
@@ -348,6 +346,10 @@ impl Store for Sqlite {
 
     fn touch_keys(&self, used: Vec<(KeyId, Timestamp)>) -> Reply<'_, ()> {
         self.writer.send(1, move |log| log.touch_keys(&used))
+    }
+
+    fn write_waits(&self) -> WriteWaits {
+        self.writer.waits()
     }
 
     fn ready(&self) -> Reply<'_, Ready> {

@@ -20,9 +20,6 @@ impl<'a> Side<'a> {
     }
 }
 
-/// A figure of a run, for a ratio or a limit.
-pub(super) type Figure = fn(&Measured) -> f64;
-
 /// All rounds of one side.
 pub(super) struct Entry {
     name: &'static str,
@@ -55,7 +52,13 @@ pub(super) fn contest(title: &str, rounds: usize, sides: &mut [Side<'_>]) -> Res
 
 impl Results {
     /// Prints how many times ours is a figure of a peer, and whether the median is at least or at most what is wanted.
-    pub(super) fn ratio(&self, peer: &str, what: &str, figure: Figure, wanted: Option<Wanted>) {
+    pub(super) fn ratio(
+        &self,
+        peer: &str,
+        what: &str,
+        figure: impl Fn(&Measured) -> f64,
+        wanted: Option<Wanted>,
+    ) {
         let [ours, peers @ ..] = self.entries.as_slice() else { return };
         for peer in peers.iter().filter(|entry| entry.name == peer) {
             let ratios = sorted(ours.rounds.iter().zip(&peer.rounds).map(|(a, b)| figure(a) / figure(b)));
@@ -73,13 +76,13 @@ impl Results {
     }
 
     /// The median of a figure of one side.
-    pub(super) fn median(&self, name: &str, figure: Figure) -> f64 {
+    pub(super) fn median(&self, name: &str, figure: impl Fn(&Measured) -> f64) -> f64 {
         let entry = self.entries.iter().find(|entry| entry.name == name);
-        middle(&sorted(entry.into_iter().flat_map(|entry| entry.rounds.iter().map(figure))))
+        middle(&sorted(entry.into_iter().flat_map(|entry| entry.rounds.iter().map(&figure))))
     }
 
     /// The median of a figure of ours as times that of a peer.
-    pub(super) fn median_ratio(&self, peer: &str, figure: Figure) -> f64 {
+    pub(super) fn median_ratio(&self, peer: &str, figure: impl Fn(&Measured) -> f64) -> f64 {
         let [ours, peers @ ..] = self.entries.as_slice() else { return f64::NAN };
         let peer = peers.iter().find(|entry| entry.name == peer);
         let rounds = peer.into_iter().flat_map(|peer| ours.rounds.iter().zip(&peer.rounds));
@@ -87,9 +90,9 @@ impl Results {
     }
 
     /// Prints the median of a figure of ours, and whether it is as wanted.
-    pub(super) fn figure(&self, what: &str, unit: &str, figure: Figure, wanted: Wanted) {
+    pub(super) fn figure(&self, what: &str, unit: &str, figure: impl Fn(&Measured) -> f64, wanted: Wanted) {
         let Some(ours) = self.entries.first() else { return };
-        let middle = middle(&sorted(ours.rounds.iter().map(figure)));
+        let middle = middle(&sorted(ours.rounds.iter().map(&figure)));
         println!(
             "{:<20} {what}: {} = {middle:.2}{unit} {}",
             self.title,

@@ -6,14 +6,22 @@
 //! | read | `GET /v1/reputation/…` | Redis `GET`, and axum answering a constant, of as many bytes |
 //! | ingest | `POST /v1/ingest`, 100 events | PostgreSQL, 100 rows an insert, same columns and indexes |
 //! | scale | reads with a million agents, cold start, memory | the same with a thousand agents |
+//! | tails | a minute of `POST /v1/evaluate` while the file grows, and what slow commits waited for | |
+//! | overload | `POST /v1/evaluate` from 3, 9 and 27 times the connections, and probes meanwhile | its own capacity |
+//! | medians | evaluate, read and ingest | the build of `--before` |
+//!
+//! `--before PROGRAM` lets an older build take part in turns, so that a change is compared within one run.
 //!
 //! Everything is started and stopped here, below the target directory, so on the same disk.
 
+mod medians;
 mod options;
+mod overload;
 mod peers;
 mod plain;
 mod postgres;
 mod scale;
+mod tails;
 mod work;
 
 use std::fs;
@@ -77,6 +85,17 @@ fn measure(options: &Options, renown: &Path, folder: &Path) -> Result<()> {
     }
     if options.has(Part::Scale) {
         scale::scale(options, renown, folder)?;
+    }
+    let before = options.before.as_deref().map(|before| ("before", before));
+    let programs: Vec<(&'static str, &Path)> = [("renown", renown)].into_iter().chain(before).collect();
+    if let Some(before) = options.before.as_deref().filter(|_| options.has(Part::Medians)) {
+        medians::medians(options, renown, before, folder)?;
+    }
+    if options.has(Part::Overload) {
+        overload::overload(options, &programs, folder)?;
+    }
+    if options.has(Part::Tails) {
+        tails::tails(options, &programs, folder)?;
     }
     Ok(())
 }

@@ -44,6 +44,17 @@ pub(super) fn reply(received: &[u8], status: u16) -> Reply {
     }
 }
 
+/// The same from a server that may be busy: 503 with a `Retry-After` is no error then.
+pub(super) fn reply_or_busy(received: &[u8], status: u16) -> Reply {
+    const BUSY: u16 = 503;
+    let found = reply(received, status);
+    if found != Reply::Wrong || reply(received, BUSY) != Reply::Whole {
+        return found;
+    }
+    let head = memmem::find(received, b"\r\n\r\n").and_then(|end| received.get(..end)).unwrap_or_default();
+    header::<u32>(head, b"retry-after:").map_or(Reply::Wrong, |seconds| Reply::Busy(seconds.into()))
+}
+
 /// Sends one request and returns the body of its reply, for what is asked outside of a load.
 pub(crate) fn fetch(address: SocketAddr, request: &[u8], status: u16) -> Result<Vec<u8>> {
     fetch_one_of(address, request, &[status])
@@ -79,11 +90,15 @@ fn status_of(head: &[u8]) -> Option<u16> {
 }
 
 fn body_length<N: TryFrom<u32>>(head: &[u8]) -> Option<N> {
-    const NAME: &[u8] = b"content-length:";
+    header(head, b"content-length:")
+}
+
+/// The number in a header, which is named with its colon.
+fn header<N: TryFrom<u32>>(head: &[u8], name: &[u8]) -> Option<N> {
     let line = head
         .split(|&byte| byte == b'\n')
-        .find(|line| line.get(..NAME.len()).is_some_and(|name| name.eq_ignore_ascii_case(NAME)))?;
-    number(line.get(NAME.len()..)?.trim_ascii())
+        .find(|line| line.get(..name.len()).is_some_and(|found| found.eq_ignore_ascii_case(name)))?;
+    number(line.get(name.len()..)?.trim_ascii())
 }
 
 /// A whole number as both protocols write it.
@@ -105,6 +120,18 @@ mod tests {
         }
         assert_eq!(reply(GOOD.as_bytes(), 200), Reply::Whole);
         assert_eq!(body(GOOD.as_bytes()), b"hello");
+    }
+
+    #[test]
+    fn a_busy_server_says_when_to_come_back() {
+        let busy = "HTTP/1.1 503 Busy\r\nRetry-After: 2\r\ncontent-length: 4\r\n\r\nbusy";
+        for end in 0..busy.len() {
+            assert_eq!(reply_or_busy(&busy.as_bytes()[..end], 200), Reply::Unfinished, "{end}");
+        }
+        assert_eq!(reply_or_busy(busy.as_bytes(), 200), Reply::Busy(2));
+        assert_eq!(reply_or_busy(GOOD.as_bytes(), 200), Reply::Whole);
+        let without = "HTTP/1.1 503 Busy\r\ncontent-length: 0\r\n\r\n";
+        assert_eq!(reply_or_busy(without.as_bytes(), 200), Reply::Wrong);
     }
 
     #[test]

@@ -24,6 +24,7 @@ use utoipa::ToSchema;
 use super::Refused;
 use super::shapes::{AgentName, TimeMillis};
 use crate::api::Api;
+use crate::body::discard;
 use crate::error::{ApiError, Code, json_bytes};
 use crate::feed::Changed;
 use crate::keys::Caller;
@@ -143,10 +144,15 @@ pub(crate) async fn evaluate(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
+    if let Err(refused) = api.evaluating.check() {
+        discard(&headers, body, api.limits.body_time_max).await;
+        return Err(refused);
+    }
     let (body, ticket) = match once::begin(&api, &caller.org, "POST /v1/evaluate", &headers, body).await? {
         Begun::Replay(saved) => return Ok(once::replay(saved)),
         Begun::Fresh(body, ticket) => (body, ticket),
     };
+    let _place = api.evaluating.enter().await?;
     let Noted { value: request, unknown } = json::parse_noted::<EvaluateRequest<'_>>(&body)?;
     let tmax = request.tmax_ms.zip(request.started_at).map(|(tmax_ms, started_at)| Tmax {
         tmax_ms: tmax_ms.0,

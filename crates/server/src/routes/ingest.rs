@@ -23,6 +23,7 @@ use utoipa::ToSchema;
 use super::Refused;
 use super::shapes::{AgentName, Moment};
 use crate::api::Api;
+use crate::body::discard;
 use crate::error::{ApiError, json_bytes};
 use crate::feed::Changed;
 use crate::keys::Caller;
@@ -160,10 +161,15 @@ pub(crate) async fn ingest(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
+    if let Err(refused) = api.ingesting.check() {
+        discard(&headers, body, api.limits.body_time_max).await;
+        return Err(refused);
+    }
     let (body, ticket) = match once::begin(&api, &caller.org, "POST /v1/ingest", &headers, body).await? {
         Begun::Replay(saved) => return Ok(once::replay(saved)),
         Begun::Fresh(body, ticket) => (body, ticket),
     };
+    let _place = api.ingesting.enter().await?;
     let Noted { value: IngestRequest { events }, unknown } = json::parse_noted(&body)?;
     let warnings = warnings(unknown, &events);
     let evaluations = check(&api, events)?;

@@ -72,7 +72,7 @@ pub(crate) async fn ready(State(api): State<Arc<Api>>) -> Result<Response, ApiEr
 #[utoipa::path(get, path = "/metrics", tag = "operations", security(()),
     responses((status = 200, description = "The figures", body = String, content_type = "text/plain")))]
 pub(crate) async fn metrics(State(api): State<Arc<Api>>) -> Response {
-    let mut response = api.measures.render().into_response();
+    let mut response = api.measures.render(&api.store.write_waits()).into_response();
     let text = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
     response.headers_mut().insert(CONTENT_TYPE, text);
     response

@@ -6,6 +6,7 @@ mod gated;
 mod heads;
 mod judging;
 mod otlp;
+mod overload;
 mod running;
 mod slow;
 mod strict;

@@ -87,6 +87,17 @@ pub(super) fn find(
     rows.next()?.map(state).transpose()
 }
 
+/// The sums in an agent's row, zero if it was never seen.
+pub(super) fn tally(connection: &Connection, org: OrgKey, agent: &AgentId) -> Result<Tally, StoreError> {
+    let mut select = connection.prepare_cached(
+        "SELECT evaluations, passed, streak, latency_us FROM agents WHERE org = ?1 AND name = ?2",
+    )?;
+    let mut rows = select.query(params![org, agent.as_str()])?;
+    let Some(row) = rows.next()? else { return Ok(Tally::default()) };
+    Tally::from_sums(row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)
+        .ok_or_else(|| StoreError::Damaged("the sums of an agent".to_owned()))
+}
+
 /// Whether an agent is still there.
 pub(super) fn exists(connection: &Connection, state: AgentState) -> Result<bool, StoreError> {
     Ok(connection.prepare_cached("SELECT 1 FROM agents WHERE agent = ?1")?.exists([state.agent])?)

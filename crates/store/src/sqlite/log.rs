@@ -6,6 +6,7 @@
 //! forgotten. Until then none is let go, since only they know what the transaction has done.
 
 mod admin;
+mod batch;
 pub(super) mod cleaning;
 mod closing;
 mod graves;
@@ -26,7 +27,7 @@ use std::sync::Arc;
 
 use lru::LruCache;
 use renown_core::ids::{AgentId, OrgId};
-use renown_core::reputation::{Tally, WINDOW_SIZE, Window};
+use renown_core::reputation::{Evaluation, Tally, WINDOW_SIZE, Window};
 use renown_core::time::Timestamp;
 use rusqlite::{Connection, Statement, params};
 
@@ -77,6 +78,34 @@ impl Agent {
     }
 }
 
+impl Agent {
+    /// Takes an evaluation that was written: into its window, its day and its sums, which are these after it.
+    fn take(
+        &mut self,
+        seq: Seq,
+        new: &NewEvaluation,
+        evaluation: Evaluation,
+        tally: Tally,
+        accepted_at: Timestamp,
+    ) {
+        if let Some(window) = &mut self.window {
+            window.push(evaluation);
+        }
+        let counted = DayInput {
+            seq,
+            at: whole_millis(new.timestamp.unwrap_or(accepted_at)),
+            passed: new.passed,
+            latency: evaluation.latency,
+            before: self.state.tally.standing(),
+            score: tally.standing().score,
+            tool: new.tool.as_ref().map(renown_core::ids::ToolName::as_str),
+            gates: &new.gates,
+        };
+        days::count(&mut self.days, &counted);
+        self.state = AgentState { last_seq: Some(seq.0), last_seen: accepted_at, tally, ..self.state };
+    }
+}
+
 /// The statements and the state of the writer.
 pub(super) struct Log<'c> {
     connection: &'c Connection,
@@ -114,6 +143,7 @@ pub(super) struct Log<'c> {
     begin: Statement<'c>,
     commit: Statement<'c>,
     insert_evaluation: Statement<'c>,
+    insert_group: Statement<'c>,
     insert_record: Statement<'c>,
     insert_name: Statement<'c>,
     /// How far the session was looked through that names an erased agent.
@@ -164,6 +194,7 @@ impl<'c> Log<'c> {
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, \
                  renown_seal(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16))",
             )?,
+            insert_group: connection.prepare(&batch::insert())?,
             insert_record: connection
                 .prepare("INSERT OR IGNORE INTO session_records (session, at_ns, key, record, seal) VALUES (?1, ?2, ?3, ?4, renown_seal(?1, ?2, ?3, ?4))")?,
             insert_name: connection
@@ -262,17 +293,25 @@ impl<'c> Log<'c> {
         once: Option<Once<[Outcome]>>,
     ) -> Result<Vec<Outcome>, StoreError> {
         let org = self.orgs.get(org)?;
-        let mut coming: HashMap<&AgentId, usize> = HashMap::new();
-        for new in evaluations {
-            *coming.entry(&new.agent).or_default() += 1;
+        if let [only] = evaluations {
+            self.recall(&(org, only.agent.clone()), 1)?;
+        } else {
+            let mut coming: HashMap<&AgentId, usize> = HashMap::new();
+            for new in evaluations {
+                *coming.entry(&new.agent).or_default() += 1;
+            }
+            for (agent, count) in coming {
+                self.recall(&(org, agent.clone()), count)?;
+            }
         }
-        for (agent, count) in coming {
-            self.recall(&(org, agent.clone()), count)?;
+        let mut outcomes = Vec::with_capacity(evaluations.len());
+        for group in evaluations.chunks(batch::ROWS) {
+            if !self.count_group(org, group, &mut outcomes)? {
+                for new in group {
+                    outcomes.push(self.count(org, new)?);
+                }
+            }
         }
-        let outcomes = evaluations
-            .iter()
-            .map(|new| self.count(org, new))
-            .collect::<Result<Vec<Outcome>, StoreError>>()?;
         self.keep_reply(once, outcomes.as_slice(), org, || Outcome::agents(evaluations, &outcomes))?;
         Ok(outcomes)
     }
@@ -327,7 +366,6 @@ impl<'c> Log<'c> {
         };
         let tally = tally.ok_or_else(|| StoreError::Damaged("a full window is not held".to_owned()))?;
         let standing = tally.standing();
-        let created_at = new.timestamp.unwrap_or(accepted_at);
         self.insert_evaluation.execute(params![
             seq.0,
             org,
@@ -340,28 +378,14 @@ impl<'c> Log<'c> {
             new.agent_latency.map(renown_core::units::Micros::us),
             new.tool.as_ref().map(renown_core::ids::ToolName::as_str),
             &*new.gates,
-            created_at.millis(),
+            new.timestamp.unwrap_or(accepted_at).millis(),
             accepted_at.millis(),
             standing.score,
             standing.eval_count,
             salt,
         ])?;
         self.waterline.count_evaluation();
-        if let Some(window) = &mut agent.window {
-            window.push(evaluation);
-        }
-        let counted = DayInput {
-            seq,
-            at: whole_millis(created_at),
-            passed: new.passed,
-            latency: evaluation.latency,
-            before: agent.state.tally.standing(),
-            score: standing.score,
-            tool: new.tool.as_ref().map(renown_core::ids::ToolName::as_str),
-            gates: &new.gates,
-        };
-        days::count(&mut agent.days, &counted);
-        agent.state = AgentState { last_seq: Some(seq.0), last_seen: accepted_at, tally, ..agent.state };
+        agent.take(seq, new, evaluation, tally, accepted_at);
         self.next_seq.insert(org, seq.0 + 1);
         Ok(Outcome::Counted { tally })
     }
@@ -406,7 +430,9 @@ impl<'c> Log<'c> {
         insert.execute(params![agent, key.0, key.1.as_str(), now.millis(), now.millis() / MINUTE_MS])?;
         let state =
             AgentState { agent, first_seen: now, last_seen: now, last_seq: None, tally: Tally::default() };
-        self.agents.push(key.clone(), Agent { state, window: None, days: Days::new(), touched: true });
+        // Its window is known from the start, so it need not be read when it is full.
+        let window = Some(Window::default());
+        self.agents.push(key.clone(), Agent { state, window, days: Days::new(), touched: true });
         self.touched.push(key.clone());
         Ok(())
     }

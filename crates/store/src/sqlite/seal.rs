@@ -122,6 +122,24 @@ pub(super) fn register(connection: &Connection) -> rusqlite::Result<()> {
     })
 }
 
+const PRIME: u64 = 0x0100_0000_01b3;
+
+/// The prime to the power of the index: what so many zeros multiply with.
+const ZEROS: [u64; 9] = {
+    let mut powers = [1; 9];
+    let mut index = 1;
+    while index < powers.len() {
+        #[expect(clippy::indexing_slicing, reason = "a constant, and the index is below its length")]
+        let power = u64::wrapping_mul(powers[index - 1], PRIME);
+        #[expect(clippy::indexing_slicing, reason = "the same")]
+        {
+            powers[index] = power;
+        }
+        index += 1;
+    }
+    powers
+};
+
 /// FNV-1a over 64 bits.
 pub(super) struct Hash(u64);
 
@@ -132,8 +150,20 @@ impl Hash {
 
     pub(super) fn bytes(&mut self, bytes: &[u8]) {
         for byte in bytes {
-            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(PRIME);
         }
+    }
+
+    /// The eight bytes of a number, the lowest first. A byte that is zero only multiplies, and most numbers end with several: those
+    /// are one multiplication.
+    fn number(&mut self, number: u64) {
+        let mut rest = number;
+        let mut zeros = ZEROS.len() - 1;
+        while rest != 0 {
+            self.0 = (self.0 ^ (rest & 0xff)).wrapping_mul(PRIME);
+            (rest, zeros) = (rest >> 8, zeros - 1);
+        }
+        self.0 = self.0.wrapping_mul(ZEROS.get(zeros).copied().unwrap_or(1));
     }
 
     /// One value: its kind, its length where that can differ, its bytes.
@@ -142,7 +172,7 @@ impl Hash {
             ValueRef::Null => self.bytes(&[0]),
             ValueRef::Integer(number) => {
                 self.bytes(&[1]);
-                self.bytes(&number.to_le_bytes());
+                self.number(number.cast_unsigned());
             }
             ValueRef::Real(number) => {
                 self.bytes(&[2]);
@@ -157,7 +187,7 @@ impl Hash {
 
     fn sized(&mut self, kind: u8, bytes: &[u8]) {
         self.bytes(&[kind]);
-        self.bytes(&bytes.len().to_le_bytes());
+        self.number(bytes.len() as u64);
         self.bytes(bytes);
     }
 
@@ -263,6 +293,19 @@ mod tests {
         assert_eq!(seal(&connection, "NULL"), by_hand(&[0]));
         assert_eq!(seal(&connection, "258"), by_hand(&[1, 2, 1, 0, 0, 0, 0, 0, 0]));
         assert_eq!(seal(&connection, "'a'"), by_hand(&[3, 1, 0, 0, 0, 0, 0, 0, 0, b'a']));
+        for number in
+            [0, 1, -1, 255, 256, 1 << 40, 0x0100_0000_0000_0001, i64::MIN, i64::MAX, 1_794_744_000_000]
+        {
+            let bytes = [&[1], number.to_le_bytes().as_slice()].concat();
+            assert_eq!(
+                seal(
+                    &connection,
+                    &number.to_string().replace("-9223372036854775808", "(-9223372036854775807 - 1)")
+                ),
+                by_hand(&bytes),
+                "{number}"
+            );
+        }
     }
 
     #[test]

@@ -65,6 +65,13 @@ pub(super) struct Vacancy {
     publications: u64,
 }
 
+impl Vacancy {
+    /// Whose place it is.
+    pub(super) fn key(&self) -> &AgentKey {
+        &self.key
+    }
+}
+
 fn lock(shard: &Mutex<Shard>) -> MutexGuard<'_, Shard> {
     shard.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -217,6 +217,7 @@ fn check(
         &mut |verified| runs::compare(&moment, verified),
         &mut |verified| identities::compare(&moment, verified),
         &mut |verified| sessions::compare(&moment, verified),
+        &mut |_| days::compare_activity(&moment),
     ] {
         verdict = match verdict {
             None => compare(&mut verified)?,
@@ -295,6 +296,11 @@ pub(super) fn identities_differ(connection: &Connection) -> Result<bool, StoreEr
 /// Whether the days of any agent are not those of its evaluations.
 pub(super) fn days_differ(connection: &Connection) -> Result<bool, StoreError> {
     Ok(days::compare(connection)?.is_some())
+}
+
+/// Whether what triggers count is not what there is.
+pub(super) fn activity_differs(connection: &Connection) -> Result<bool, StoreError> {
+    Ok(days::compare_activity(connection)?.is_some())
 }
 
 /// The first session after this one whose state, summary or event is missing or not what its records give, and its organization.

@@ -2,23 +2,19 @@
 //!
 //! While the disk works, the next writes gather in the queue, so the more is asked at once the more each fsync carries. The
 //! queue has a bound; past it a write is refused at once instead of held in memory.
-//!
-//! **Checkpoints.** Moving the write-ahead log into the database costs a hundred milliseconds where the log is long, so a
-//! thread of its own does it beside the writer (`PASSIVE`, which waits for nobody). Only while nothing writes can the log
-//! begin anew, so when all but a little is moved, the writer moves the rest between two transactions.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
-use std::thread::{self, JoinHandle, Thread};
-use std::time::{Duration, Instant};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError, TrySendError, sync_channel};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 use tokio::sync::oneshot;
 
+use super::checkpoint::Checkpoints;
 use super::guard::Guard;
 use super::log::cleaning::Cleaning;
 use super::log::{Log, SETTLE_EVERY, TRANSACTION_MAX};
@@ -30,19 +26,13 @@ use super::standings::Standings;
 use crate::Reply;
 use crate::clock::Clock;
 use crate::error::StoreError;
+use crate::waits::{Stage, Stopwatch, Totals, WriteWaits};
 
 /// How many writes may wait. Past it they are refused.
 const QUEUE_MAX: usize = 4096;
 
 /// How long a connection waits for another one.
 pub(super) const BUSY_TIME_MAX: Duration = Duration::from_secs(5);
-
-/// How often the write-ahead log is moved into the database while there are writes. Often, so that the disk is never long
-/// busy with it while a commit waits.
-const CHECKPOINT_EVERY: Duration = Duration::from_millis(100);
-
-/// With at most so many pages left to move, the writer does it itself.
-const CHECKPOINT_REST_PAGES: i64 = 1000;
 
 /// How large the file of the write-ahead log stays when there is little in it.
 const LOG_BYTES_KEPT: i64 = 256 << 20;
@@ -106,6 +96,7 @@ pub(super) struct Files<'p> {
 pub(super) struct Writer {
     queue: Option<SyncSender<Box<dyn Work>>>,
     threads: Vec<JoinHandle<()>>,
+    totals: Arc<Totals>,
 }
 
 impl Writer {
@@ -123,27 +114,22 @@ impl Writer {
         let waterline = Waterline::open(&connection, files.path)?;
         let cleaning = Cleaning::new(&connection, files.path, files.file)?;
         let guard = files.guard;
-        let signals = Arc::new(Signals::default());
-        let of_checkpointer = Arc::clone(&signals);
-        let checkpointer = spawn("renown-checkpoint", move || checkpoint(&checkpoints, &of_checkpointer))?;
-        let checkpoints = Checkpoints { signals, thread: checkpointer.thread().clone() };
+        let (checkpoints, checkpointer) = Checkpoints::start(checkpoints)?;
+        let totals = Arc::new(Totals::default());
+        let of_writer = Arc::clone(&totals);
         let thread = spawn("renown-writer", move || {
             match Log::new(&connection, orgs, standings, clock, waterline, cleaning, guard) {
                 Ok(mut log) => {
                     let _ = started.send(begin(&mut log));
-                    serve(&mut log, &writes, || {
-                        checkpoints.log_has_grown();
-                        if checkpoints.signals.nearly_moved.swap(false, Ordering::Relaxed) {
-                            let _ = passive(&connection);
-                        }
-                    });
+                    let watch = Stopwatch::start(&of_writer);
+                    Serving { log, connection: &connection, checkpoints, watch }.run(&writes);
                 }
                 Err(error) => {
                     let _ = started.send(Err(error));
                 }
             }
         })?;
-        let started = Self { queue: Some(queue), threads: vec![thread, checkpointer] };
+        let started = Self { queue: Some(queue), threads: vec![thread, checkpointer], totals };
         has_started.recv().unwrap_or(Err(StoreError::Closed)).map(|()| started)
     }
 
@@ -168,6 +154,11 @@ impl Writer {
             answered.await.unwrap_or(Err(StoreError::Closed))
         })
     }
+
+    /// What the writes have waited for.
+    pub(super) fn waits(&self) -> WriteWaits {
+        self.totals.read()
+    }
 }
 
 /// What has waited is written before the writer ends.
@@ -180,7 +171,7 @@ impl Drop for Writer {
     }
 }
 
-fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, StoreError> {
+pub(super) fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, StoreError> {
     thread::Builder::new()
         .name(name.to_owned())
         .spawn(work)
@@ -202,24 +193,96 @@ fn begin(log: &mut Log<'_>) -> Result<(), StoreError> {
     done.inspect_err(|_| log.roll_back())
 }
 
-fn serve(log: &mut Log<'_>, writes: &Receiver<Box<dyn Work>>, between: impl Fn()) {
-    loop {
-        let idle = if log.is_settling() { Duration::ZERO } else { SETTLE_EVERY };
-        match writes.recv_timeout(log.clean_after().unwrap_or(idle)) {
-            Ok(first) => transact(log, gather(first, writes)),
-            Err(RecvTimeoutError::Timeout) => {
-                let _ = log.check_files();
+/// What the writer does next.
+enum Next {
+    Write(Box<dyn Work>),
+    /// Nobody wrote for a while.
+    Pause,
+    /// Nobody can write any more.
+    End,
+}
+
+/// The writer at work.
+struct Serving<'c, 't> {
+    log: Log<'c>,
+    connection: &'c Connection,
+    checkpoints: Checkpoints,
+    watch: Stopwatch<'t>,
+}
+
+impl Serving<'_, '_> {
+    /// Does what is sent, until nobody can send any more.
+    fn run(mut self, writes: &Receiver<Box<dyn Work>>) {
+        loop {
+            match self.next(writes) {
+                Next::Write(first) => self.transact(gather(first, writes)),
+                Next::Pause => {
+                    let _ = self.log.check_files();
+                }
+                Next::End => break,
             }
-            Err(RecvTimeoutError::Disconnected) => break,
+            if self.log.wants_settling() {
+                keep_house(&mut self.log);
+                self.watch.end(Stage::Settle);
+            }
+            self.log.clean();
+            self.watch.end(Stage::Clean);
+            self.checkpoints.log_has_grown(self.connection);
+            self.watch.end(Stage::Checkpoint);
         }
-        if log.wants_settling() {
-            keep_house(log);
-        }
-        log.clean();
-        between();
+        let _ = self.log.settle_all();
+        forget_replies(&mut self.log);
     }
-    let _ = log.settle_all();
-    forget_replies(log);
+
+    fn next(&mut self, writes: &Receiver<Box<dyn Work>>) -> Next {
+        match writes.try_recv() {
+            Ok(first) => return Next::Write(first),
+            Err(TryRecvError::Disconnected) => return Next::End,
+            Err(TryRecvError::Empty) => {}
+        }
+        let idle = if self.log.is_settling() { Duration::ZERO } else { SETTLE_EVERY };
+        let next = match writes.recv_timeout(self.log.clean_after().unwrap_or(idle)) {
+            Ok(first) => Next::Write(first),
+            Err(RecvTimeoutError::Timeout) => Next::Pause,
+            Err(RecvTimeoutError::Disconnected) => Next::End,
+        };
+        self.watch.restart();
+        next
+    }
+
+    /// Does a group of writes as one transaction and answers each of them.
+    fn transact(&mut self, mut group: Vec<Box<dyn Work>>) {
+        let result = self.apply(&mut group);
+        let transaction = result.map_err(|error| {
+            self.log.roll_back();
+            Arc::new(error)
+        });
+        for work in group {
+            work.answer(transaction.clone());
+        }
+        self.watch.answered();
+    }
+
+    fn apply(&mut self, group: &mut [Box<dyn Work>]) -> Result<(), StoreError> {
+        let log = &mut self.log;
+        log.check_files()?;
+        // Only if settling failed after the last transaction.
+        if log.is_far_behind() {
+            log.settle_excess().map_err(StoreError::RolledBack)?;
+        }
+        log.begin()?;
+        for work in group {
+            // A write that panics fails its transaction and nothing else.
+            catch_unwind(AssertUnwindSafe(|| work.apply(log)))
+                .unwrap_or_else(|_| Err(StoreError::Damaged("a write could not be applied".to_owned())))?;
+        }
+        self.watch.end(Stage::Apply);
+        let was_moving = self.checkpoints.is_moving();
+        let committed = self.log.commit();
+        let beside = was_moving || self.checkpoints.is_moving();
+        self.watch.end(if beside { Stage::SyncBesideCheckpoint } else { Stage::Sync });
+        committed
+    }
 }
 
 /// All that waits, up to a bound.
@@ -235,33 +298,6 @@ fn gather(first: Box<dyn Work>, writes: &Receiver<Box<dyn Work>>) -> Vec<Box<dyn
     group
 }
 
-/// Does a group of writes as one transaction and answers each of them.
-fn transact(log: &mut Log<'_>, mut group: Vec<Box<dyn Work>>) {
-    let result = apply(log, &mut group);
-    let transaction = result.map_err(|error| {
-        log.roll_back();
-        Arc::new(error)
-    });
-    for work in group {
-        work.answer(transaction.clone());
-    }
-}
-
-fn apply(log: &mut Log<'_>, group: &mut [Box<dyn Work>]) -> Result<(), StoreError> {
-    log.check_files()?;
-    // Only if settling failed after the last transaction.
-    if log.is_far_behind() {
-        log.settle_excess().map_err(StoreError::RolledBack)?;
-    }
-    log.begin()?;
-    for work in group {
-        // A write that panics fails its transaction and nothing else.
-        catch_unwind(AssertUnwindSafe(|| work.apply(log)))
-            .unwrap_or_else(|_| Err(StoreError::Damaged("a write could not be applied".to_owned())))?;
-    }
-    log.commit()
-}
-
 /// What is done beside the writes, a little at a time. What fails is tried again later: nothing is lost meanwhile.
 fn keep_house(log: &mut Log<'_>) {
     let _ = log.settle();
@@ -274,65 +310,6 @@ fn forget_replies(log: &mut Log<'_>) {
     if log.forget_replies().is_err() {
         log.roll_back();
     }
-}
-
-/// What the writer and the checkpointer tell each other.
-#[derive(Default)]
-struct Signals {
-    /// There is something in the log that was not there when it was last moved.
-    log_grew: AtomicBool,
-    /// All but a little of it is moved.
-    nearly_moved: AtomicBool,
-    ended: AtomicBool,
-}
-
-/// The writer's end of the signals.
-struct Checkpoints {
-    signals: Arc<Signals>,
-    thread: Thread,
-}
-
-impl Checkpoints {
-    /// Wakes the checkpointer with the first transaction after its last look, and not with every one.
-    fn log_has_grown(&self) {
-        if !self.signals.log_grew.swap(true, Ordering::Relaxed) {
-            self.thread.unpark();
-        }
-    }
-}
-
-impl Drop for Checkpoints {
-    fn drop(&mut self) {
-        self.signals.ended.store(true, Ordering::Relaxed);
-        self.thread.unpark();
-    }
-}
-
-/// Moves the write-ahead log into the database as long as the writer lives.
-fn checkpoint(connection: &Connection, signals: &Signals) {
-    let ended = || signals.ended.load(Ordering::Relaxed);
-    while !ended() {
-        if !signals.log_grew.swap(false, Ordering::Relaxed) {
-            thread::park();
-            continue;
-        }
-        if let Ok((log, moved)) = passive(connection) {
-            let nearly = log > 0 && log - moved <= CHECKPOINT_REST_PAGES;
-            signals.nearly_moved.store(nearly, Ordering::Relaxed);
-        }
-        // Not again before this, unless the writer ends.
-        let next = Instant::now() + CHECKPOINT_EVERY;
-        while !ended()
-            && let Some(left) = next.checked_duration_since(Instant::now())
-        {
-            thread::park_timeout(left);
-        }
-    }
-}
-
-/// Moves what can be moved without waiting for anybody. Pages in the write-ahead log, and those of them that are moved.
-fn passive(connection: &Connection) -> rusqlite::Result<(i64, i64)> {
-    connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| Ok((row.get(1)?, row.get(2)?)))
 }
 
 /// Sets a connection up for writing, durable with every commit.

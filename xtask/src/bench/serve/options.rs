@@ -8,8 +8,8 @@ use anyhow::{Context, Result, bail};
 use crate::bench::number;
 
 /// What the command takes.
-pub(crate) const USAGE: &str = "bench serve [--only evaluate|read|ingest|scale] [--connections N] [--seconds N] \
-[--rounds N] [--full] [--renown PROGRAM]";
+pub(crate) const USAGE: &str = "bench serve [--only evaluate|read|ingest|scale|tails|overload|medians] [--connections N] \
+[--seconds N] [--rounds N] [--full] [--renown PROGRAM] [--before PROGRAM]";
 
 /// A part of the bench.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,10 +18,23 @@ pub(super) enum Part {
     Read,
     Ingest,
     Scale,
+    Tails,
+    Overload,
+    Medians,
 }
 
-const PARTS: [(&str, Part); 4] =
-    [("evaluate", Part::Evaluate), ("read", Part::Read), ("ingest", Part::Ingest), ("scale", Part::Scale)];
+const PARTS: [(&str, Part); 7] = [
+    ("evaluate", Part::Evaluate),
+    ("read", Part::Read),
+    ("ingest", Part::Ingest),
+    ("scale", Part::Scale),
+    ("tails", Part::Tails),
+    ("overload", Part::Overload),
+    ("medians", Part::Medians),
+];
+
+/// How long a run takes where nothing else is said.
+const TIME: Duration = Duration::from_secs(10);
 
 /// What to measure, and for how long.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,12 +43,16 @@ pub(super) struct Options {
     connections: Option<usize>,
     /// Of each run, after its warm-up.
     pub(super) time: Duration,
+    /// Whether that was asked for.
+    is_timed: bool,
     /// How often each server is measured, in turns.
     pub(super) rounds: usize,
     /// A hundred evaluations of each agent in the largest database, and not ten.
     pub(super) full: bool,
-    /// Another build of the program, to compare with this one.
+    /// Another build of the program, to measure in place of this one.
     pub(super) renown: Option<PathBuf>,
+    /// An older build, to measure in turns with it.
+    pub(super) before: Option<PathBuf>,
 }
 
 impl Options {
@@ -43,10 +60,12 @@ impl Options {
         let mut found = Self {
             only: None,
             connections: None,
-            time: Duration::from_secs(10),
+            time: TIME,
+            is_timed: false,
             rounds: 3,
             full: false,
             renown: None,
+            before: None,
         };
         let mut args = args.iter().copied();
         while let Some(option) = args.next() {
@@ -58,9 +77,12 @@ impl Options {
             match option {
                 "--only" => found.only = Some(part(value)?),
                 "--connections" => found.connections = Some(number(option, value)?),
-                "--seconds" => found.time = Duration::from_secs(number(option, value)?),
+                "--seconds" => {
+                    (found.time, found.is_timed) = (Duration::from_secs(number(option, value)?), true);
+                }
                 "--rounds" => found.rounds = number(option, value)?,
                 "--renown" => found.renown = Some(value.into()),
+                "--before" => found.before = Some(value.into()),
                 other => bail!("unknown option {other}; usage: cargo xtask {USAGE}"),
             }
         }
@@ -74,6 +96,11 @@ impl Options {
     /// The connections that were asked for, or else these.
     pub(super) fn connections(&self, usual: &[usize]) -> Vec<usize> {
         self.connections.map_or_else(|| usual.to_vec(), |connections| vec![connections])
+    }
+
+    /// The same, with another time of each run unless one was asked for.
+    pub(super) fn usually(&self, time: Duration) -> Self {
+        if self.is_timed { self.clone() } else { Self { time, ..self.clone() } }
     }
 
     /// Before each run: enough for caches, files and connections to be as they stay.
@@ -106,7 +133,10 @@ mod tests {
     #[test]
     fn what_is_not_an_option_is_refused() {
         let cases = [
-            (&["--only", "writes"][..], "unknown part writes, expected one of evaluate, read, ingest, scale"),
+            (
+                &["--only", "writes"][..],
+                "unknown part writes, expected one of evaluate, read, ingest, scale, tails, overload, medians",
+            ),
             (&["--rounds", "0"], "--rounds 0, expected a whole number from 1 on"),
             (&["--seconds"], "--seconds without a value"),
             (&["--fast", "1"], "unknown option --fast"),

@@ -47,15 +47,19 @@ impl Log<'_> {
         let days = verify::days_differ(self.connection)?;
         if days {
             days::rebuild(self.connection)?;
-            self.connection.execute_batch(days::COUNT_AGAIN)?;
         }
         let identities = verify::identities_differ(self.connection)?;
         if identities {
             self.repair_identities()?;
         }
         let sessions = self.repair_sessions()?;
+        // After the sessions: a trigger has taken what a damaged one cost before out of the sum.
+        let activity = verify::activity_differs(self.connection)?;
+        if activity {
+            self.connection.execute_batch(days::COUNT_AGAIN)?;
+        }
         let lost = self.accept_loss()?;
-        Ok(Repaired { runs, agents, damaged, days, identities, sessions, lost })
+        Ok(Repaired { runs, agents, damaged, days: days || activity, identities, sessions, lost })
     }
 
     /// Forgets which writes are missing: nothing can bring them back, and what is found missing next is news again.

@@ -50,7 +50,7 @@ pub(super) fn compare(connection: &Connection) -> Result<Option<Box<Difference>>
             return Ok(Some(found));
         }
     }
-    compare_totals(connection)
+    compare_sums(connection, &org_days())
 }
 
 /// A row: organization, day, agent and the name of a part, and all of its values.
@@ -130,44 +130,64 @@ fn is_cut(kept: &Connection, fresh: &Connection, [org, day, agent]: [i64; 3]) ->
     Ok(first.is_some_and(|first| first <= cut))
 }
 
-/// Whether the days of organizations are the sums of those of their agents, and the counts of agents, sessions and runs are right.
-fn compare_totals(connection: &Connection) -> Result<Option<Box<Difference>>, StoreError> {
+/// A sum that is kept, and the same from what it is of: the statements begin with an organization and a day.
+struct Sum {
+    what: &'static str,
+    kept: String,
+    fresh: String,
+}
+
+/// The days of organizations, which are the sums of those of their agents.
+fn org_days() -> [Sum; 2] {
     let summed: Vec<String> = COUNTS.split(", ").map(|column| format!("sum({column})")).collect();
-    let days = (
-        format!("SELECT org, day, {} FROM agent_days GROUP BY org, day", summed.join(", ")),
-        format!("SELECT org, day, {COUNTS} FROM org_days"),
-        "the sums of a day of all agents",
-    );
-    let gates = (
-        "SELECT org, day, gate, sum(failed) FROM agent_gate_days GROUP BY org, day, gate".to_owned(),
-        "SELECT org, day, gate, failed FROM org_gate_days".to_owned(),
-        "the failures of a gate of all agents",
-    );
-    let agents = (
-        "SELECT o.org, 0, (SELECT count(*) FROM agents a WHERE a.org = o.org) FROM orgs o".to_owned(),
-        "SELECT org, 0, agents FROM orgs".to_owned(),
-        "the number of agents",
-    );
-    let sessions = (
-        "SELECT org, began_ns / 86400000000000, count(*), sum(min(coalesce(cost_nano, 0), 10000000000000)) FROM sessions \
-         WHERE session_id IS NOT NULL AND agent <> 0 GROUP BY 1, 2"
-            .to_owned(),
-        "SELECT org, day, sessions, cost_nano FROM org_activity WHERE sessions <> 0 OR cost_nano <> 0".to_owned(),
-        "the sessions of a day",
-    );
-    let runs = (
-        "SELECT org, accepted_at / 86400000, count(*) FROM agent_run_scores GROUP BY 1, 2".to_owned(),
-        "SELECT org, day, runs FROM org_activity WHERE runs <> 0".to_owned(),
-        "the runs of a day",
-    );
-    for (fresh, kept, what) in [days, gates, agents, sessions, runs] {
-        for (one, other) in [(&fresh, &kept), (&kept, &fresh)] {
+    [
+        Sum {
+            what: "the sums of a day of all agents",
+            kept: format!("SELECT org, day, {COUNTS} FROM org_days"),
+            fresh: format!("SELECT org, day, {} FROM agent_days GROUP BY org, day", summed.join(", ")),
+        },
+        Sum {
+            what: "the failures of a gate of all agents",
+            kept: "SELECT org, day, gate, failed FROM org_gate_days".to_owned(),
+            fresh: "SELECT org, day, gate, sum(failed) FROM agent_gate_days GROUP BY org, day, gate"
+                .to_owned(),
+        },
+    ]
+}
+
+/// What triggers count: agents, sessions and runs. Compared after the sessions, whose costs it sums.
+pub(super) fn compare_activity(connection: &Connection) -> Result<Option<Box<Difference>>, StoreError> {
+    let sum = |what, kept: &str, fresh: &str| Sum { what, kept: kept.to_owned(), fresh: fresh.to_owned() };
+    let counted = [
+        sum(
+            "the number of agents",
+            "SELECT org, 0, agents FROM orgs",
+            "SELECT o.org, 0, (SELECT count(*) FROM agents a WHERE a.org = o.org) FROM orgs o",
+        ),
+        sum(
+            "the sessions of a day",
+            "SELECT org, day, sessions, cost_nano FROM org_activity WHERE sessions <> 0 OR cost_nano <> 0",
+            "SELECT org, began_ns / 86400000000000, count(*), sum(min(coalesce(cost_nano, 0), 10000000000000)) FROM sessions \
+             WHERE session_id IS NOT NULL AND agent <> 0 GROUP BY 1, 2",
+        ),
+        sum(
+            "the runs of a day",
+            "SELECT org, day, runs FROM org_activity WHERE runs <> 0",
+            "SELECT org, accepted_at / 86400000, count(*) FROM agent_run_scores GROUP BY 1, 2",
+        ),
+    ];
+    compare_sums(connection, &counted)
+}
+
+fn compare_sums(connection: &Connection, sums: &[Sum]) -> Result<Option<Box<Difference>>, StoreError> {
+    for Sum { what, kept, fresh } in sums {
+        for (one, other) in [(fresh, kept), (kept, fresh)] {
             let sql = format!("SELECT * FROM ({one} EXCEPT {other}) LIMIT 1");
             let found: Option<(i64, i64)> =
                 connection.query_row(&sql, params![], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
             if let Some((org, day)) = found {
-                let found: Found =
-                    (what, format!("another than the sum, day {day}"), "the sum of all agents".to_owned());
+                let found =
+                    (*what, format!("another sum (day {day})"), "the sum of what there is".to_owned());
                 return of_org(connection, org, found).map(Some);
             }
         }
