@@ -24,7 +24,7 @@ pub(crate) fn run(args: &VerifyArgs, quiet: bool) -> Result<ExitCode, Failure> {
         let sessions = counted(repaired.sessions, "session");
         let days = if repaired.days { ", the days of agents" } else { "" };
         let identities = if repaired.identities { ", and the sums of identities" } else { "" };
-        failure::note(&format!("made again: {runs}, {sessions}, {agents}{identities}"));
+        failure::note(&format!("made again: {runs}, {sessions}, {agents}{days}{identities}"));
         if repaired.damaged > 0 {
             let damaged = counted(repaired.damaged, "agent");
             failure::warn(&format!("{damaged} cannot be made again, since evaluations of them are missing"));
