@@ -18,7 +18,6 @@ use rusqlite::{Connection, Row, params};
 use super::orgs::OrgKey;
 use super::readers::Patience;
 use super::rows::{self, text, time};
-use super::schema::MINUTE_MS;
 use crate::error::StoreError;
 use crate::evidence::Seq;
 use crate::query::{AgentQuery, AgentSort, AgentSummary, Agents};
@@ -171,31 +170,26 @@ pub(super) fn find_in_log(
     }
 }
 
-/// The walks along an index that find the agents of a page in order: a condition with the order, its two values and its name.
-/// Each has all parameters, since too few or too many are refused.
-fn walks(query: &AgentQuery) -> Vec<(&'static str, [i64; 2], &str)> {
-    let (value, name) =
-        query.after.as_ref().map_or((i64::MAX, ""), |after| (after.value, after.agent.as_str()));
+/// The walks along an index that find the agents of a page in order: the rest of a statement, with ?1 for the organization, ?2 and ?3 for
+/// the value and the name after which the page begins, and ?4 for how many are needed.
+fn walks(query: &AgentQuery) -> &'static [&'static str] {
     match query.sort {
-        // By minute first, which an index has in order.
-        AgentSort::LastSeen => vec![(
-            "seen_minute <= ?3 AND (last_seen, name) < (?2, ?4) ORDER BY seen_minute DESC, last_seen DESC, name DESC",
-            [value, value / MINUTE_MS],
-            name,
-        )],
-        AgentSort::Name => vec![("name > ?4 AND ?2 = ?3 ORDER BY name", [0, 0], name)],
+        // By minute first, which an index has in order. Thousands of agents may share a minute, so only their keys are sorted, and the
+        // other columns are read of those that are listed. With the organization in the outer part too, SQLite would walk all of it.
+        AgentSort::LastSeen => {
+            &["agent IN (SELECT agent FROM agents WHERE org = ?1 AND seen_minute <= ?2 / 60000 \
+             AND (last_seen, name) < (?2, ?3) ORDER BY seen_minute DESC, last_seen DESC, name DESC LIMIT ?4) \
+             ORDER BY last_seen DESC, name DESC"]
+        }
+        AgentSort::Name => &["org = ?1 AND name > ?3 ORDER BY name LIMIT ?4"],
         // First the rest of those with the same value: many agents may have it.
-        AgentSort::Score => vec![
-            ("rank = ?2 AND rank = ?3 AND name > ?4 ORDER BY name", [value, value], name),
-            ("rank < ?2 AND ?2 = ?3 AND ?4 <> '' ORDER BY rank DESC, name", [value, value], "-"),
+        AgentSort::Score => &[
+            "org = ?1 AND rank = ?2 AND name > ?3 ORDER BY name LIMIT ?4",
+            "org = ?1 AND rank < ?2 ORDER BY rank DESC, name LIMIT ?4",
         ],
-        AgentSort::Evaluations => vec![
-            ("evaluations = ?2 AND evaluations = ?3 AND name > ?4 ORDER BY name", [value, value], name),
-            (
-                "evaluations < ?2 AND ?2 = ?3 AND ?4 <> '' ORDER BY evaluations DESC, name",
-                [value, value],
-                "-",
-            ),
+        AgentSort::Evaluations => &[
+            "org = ?1 AND evaluations = ?2 AND name > ?3 ORDER BY name LIMIT ?4",
+            "org = ?1 AND evaluations < ?2 ORDER BY evaluations DESC, name LIMIT ?4",
         ],
     }
 }
@@ -209,9 +203,14 @@ pub(super) fn page(
     patience: &Patience,
 ) -> Result<Agents, StoreError> {
     let mut found = Vec::new();
-    for (rest, [value, bound], name) in walks(query) {
-        let mut select = connection.prepare_cached(&format!("{AGENT} org = ?1 AND {rest}"))?;
-        let mut rows = select.query(params![org, value, bound, name])?;
+    let (value, name) =
+        query.after.as_ref().map_or((i64::MAX, ""), |after| (after.value, after.agent.as_str()));
+    // One more than fits, and as many as are left out below. A search for a text does not know how many rows it needs: -1 is no limit.
+    let rows_max = query.text.is_none().then(|| query.limit.saturating_add(1).saturating_add(behind.len()));
+    let rows_max = rows_max.and_then(|rows| i64::try_from(rows).ok()).unwrap_or(-1);
+    for rest in walks(query) {
+        let mut select = connection.prepare_cached(&format!("{AGENT} {rest}"))?;
+        let mut rows = select.query(params![org, value, name, rows_max])?;
         while let Some(row) = rows.next()?
             && found.len() <= query.limit
         {

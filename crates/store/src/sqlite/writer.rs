@@ -31,6 +31,9 @@ use crate::waits::{Stage, Stopwatch, Totals, WriteWaits};
 /// How many writes may wait. Past it they are refused.
 const QUEUE_MAX: usize = 4096;
 
+/// How many prepared statements a connection keeps: all that there are.
+pub(super) const STATEMENTS_KEPT: usize = 256;
+
 /// How long a connection waits for another one.
 pub(super) const BUSY_TIME_MAX: Duration = Duration::from_secs(5);
 
@@ -316,6 +319,7 @@ fn forget_replies(log: &mut Log<'_>) {
 pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
     let connection = Connection::open(path)?;
     connection.busy_timeout(BUSY_TIME_MAX)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
     plan_once(&connection)?;
     seal::register(&connection)?;
     connection.pragma_update(None, "journal_mode", "wal")?;
