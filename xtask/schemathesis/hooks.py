@@ -5,7 +5,7 @@ that a field repeats another or that no two traces have one id: the descriptions
 """
 
 import json
-from datetime import datetime, timezone
+from datetime import date, datetime, timezone
 from urllib.parse import unquote
 
 import schemathesis
@@ -29,6 +29,13 @@ TIME_CURSORS = st.tuples(st.integers(946684800 * 10**9, 4102444800 * 10**9), st.
     lambda parts: f"{parts[0]:x}.{parts[1]:x}"
 )
 
+# A time in nanoseconds, and any key.
+RECORD_CURSORS = st.tuples(st.integers(0, 2**62), st.integers(0, 2**64 - 1)).map(
+    lambda parts: f"{parts[0]:x}.{parts[1]:x}"
+)
+
+DAYS = st.dates(date(2000, 1, 1), date(2099, 12, 31)).map(str)
+
 # Of at most 256 and 512 bytes.
 SESSIONS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=64).filter(
     lambda session: session not in (".", "..")
@@ -49,6 +56,8 @@ schemathesis.openapi.format("thresholds", THRESHOLDS)
 schemathesis.openapi.format("date-time", TIMES)
 schemathesis.openapi.format("agents-cursor", CURSORS)
 schemathesis.openapi.format("time-cursor", TIME_CURSORS)
+schemathesis.openapi.format("record-cursor", RECORD_CURSORS)
+schemathesis.openapi.format("utc-day", DAYS)
 
 
 @schemathesis.hook
@@ -56,6 +65,9 @@ def before_call(context, case, kwargs):
     """Makes a request good that is meant to be."""
     if not case.meta or not case.meta.generation.mode.is_positive:
         return
+    if case.operation.label == "GET /v1/agents/{agent_id}/breakdown":
+        # At most 366 days before `to`.
+        case.query.pop("from", None)
     if case.operation.label == "DELETE /v1/agents/{agent_id}":
         case.query["confirm"] = unquote(case.path_parameters["agent_id"])
     if case.operation.label == "POST /v1/sessions/{session_id}/signals":

@@ -35,7 +35,7 @@ const BREAKDOWN_DAYS_MAX: i64 = 366;
     operation_id = "get_overview",
     tag = "reputation",
     params(
-        ("day" = Option<String>, Query, description = "The day, such as `2026-11-15`; today if absent", format = Date),
+        ("day" = Option<String>, Query, description = "The day, such as `2026-11-15`; today if absent", format = "utc-day"),
         ("limit" = Option<u32>, Query, description = "How many agents are ranked", minimum = 1, maximum = 100),
     ),
     responses((status = 200, description = "The overview", body = Overview), Refused)
