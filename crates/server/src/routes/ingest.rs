@@ -169,7 +169,7 @@ pub(crate) async fn ingest(
         Begun::Replay(saved) => return Ok(once::replay(saved)),
         Begun::Fresh(body, ticket) => (body, ticket),
     };
-    let _place = api.ingesting.enter().await?;
+    let _place = api.ingesting.enter()?;
     let Noted { value: IngestRequest { events }, unknown } = json::parse_noted(&body)?;
     let warnings = warnings(unknown, &events);
     let evaluations = check(&api, events)?;

@@ -32,7 +32,7 @@ async fn reply(stream: &mut TcpStream) -> String {
 
 #[tokio::test]
 async fn past_what_is_admitted_evaluations_are_refused_and_all_else_is_answered() {
-    let limits = Limits { evaluations_max: 1, waiting_max: 0, ..Limits::default() };
+    let limits = Limits { evaluations_max: 1, ..Limits::default() };
     let server = start(limits, system_clock()).await;
     server.store.shut();
     let mut admitted = TcpStream::connect(server.address).await.unwrap();
