@@ -108,7 +108,7 @@ pub enum AgentSort {
     /// The last seen first.
     #[default]
     LastSeen,
-    /// The best first, see [`rank`].
+    /// The best first: agents whose score is shown, then those that are calibrating, then those without an evaluation.
     Score,
     /// By id.
     Name,
