@@ -331,12 +331,8 @@ impl Connection {
                 Reply::Whole | Reply::Busy(_) if self.waits => {
                     self.received.clear();
                     self.waits = false;
-                    let busy = |seconds| Some(Received::Busy(seconds));
-                    return Ok(if let Reply::Busy(seconds) = reply {
-                        busy(seconds)
-                    } else {
-                        Some(Received::Good)
-                    });
+                    let Reply::Busy(seconds) = reply else { return Ok(Some(Received::Good)) };
+                    return Ok(Some(Received::Busy(seconds)));
                 }
                 Reply::Unfinished if self.received.is_empty() => self.received = received.to_vec(),
                 Reply::Unfinished => {}

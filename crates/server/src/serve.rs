@@ -65,12 +65,10 @@ pub struct Limits {
     pub shutdown_time_max: Duration,
     /// The memory of all outputs that are being judged, in bytes. Past it a client is asked to come back.
     pub judging_bytes_max: usize,
-    /// Evaluations that are judged and written at once.
+    /// Evaluations that are judged and written at once. Past it a client is asked to come back.
     pub evaluations_max: usize,
-    /// Batches that are read and written at once.
+    /// The same for batches.
     pub ingests_max: usize,
-    /// Requests of each of the two that may wait for that. Past it a client is asked to come back.
-    pub waiting_max: usize,
 }
 
 impl Default for Limits {
@@ -83,8 +81,7 @@ impl Default for Limits {
             shutdown_time_max: Duration::from_secs(10),
             judging_bytes_max: 128 * 1024 * 1024,
             evaluations_max: 256,
-            ingests_max: 64,
-            waiting_max: 512,
+            ingests_max: 128,
         }
     }
 }

@@ -153,7 +153,7 @@ pub(crate) async fn evaluate(
         Begun::Replay(saved) => return Ok(once::replay(saved)),
         Begun::Fresh(body, ticket) => (body, ticket),
     };
-    let _place = api.evaluating.enter().await?;
+    let _place = api.evaluating.enter()?;
     let request: EvaluateRequest<'_> = json::parse(&body)?;
     let tmax = request.tmax_ms.zip(request.started_at).map(|(tmax_ms, started_at)| Tmax {
         tmax_ms: tmax_ms.0,

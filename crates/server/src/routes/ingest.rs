@@ -165,7 +165,7 @@ pub(crate) async fn ingest(
         Begun::Replay(saved) => return Ok(once::replay(saved)),
         Begun::Fresh(body, ticket) => (body, ticket),
     };
-    let _place = api.ingesting.enter().await?;
+    let _place = api.ingesting.enter()?;
     let request: IngestRequest<'_> = json::parse(&body)?;
     let evaluations = check(&api, request.events)?;
     let agents: Arc<[AgentId]> = evaluations.iter().map(|evaluation| evaluation.agent.clone()).collect();

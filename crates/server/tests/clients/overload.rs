@@ -25,14 +25,14 @@ async fn reply(stream: &mut TcpStream) -> String {
     while !text.ends_with('}') {
         let count = stream.read(&mut bytes).await.unwrap();
         assert!(count > 0, "the connection was closed after {text:?}");
-        text.push_str(std::str::from_utf8(&bytes[..count]).unwrap());
+        text.push_str(std::str::from_utf8(bytes.get(..count).unwrap()).unwrap());
     }
     text
 }
 
 #[tokio::test]
 async fn past_what_is_admitted_evaluations_are_refused_and_all_else_is_answered() {
-    let limits = Limits { evaluations_max: 1, waiting_max: 0, ..Limits::default() };
+    let limits = Limits { evaluations_max: 1, ..Limits::default() };
     let server = start(limits, system_clock()).await;
     server.store.shut();
     let mut admitted = TcpStream::connect(server.address).await.unwrap();
