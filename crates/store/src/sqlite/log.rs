@@ -284,38 +284,6 @@ impl<'c> Log<'c> {
         self.let_go();
     }
 
-    /// Counts evaluations in this order. What is known of their agents is read before anything is written, so that
-    /// one whose evidence makes no sense fails only the writes that name it.
-    pub(super) fn append(
-        &mut self,
-        org: &OrgId,
-        evaluations: &[NewEvaluation],
-        once: Option<Once<[Outcome]>>,
-    ) -> Result<Vec<Outcome>, StoreError> {
-        let org = self.orgs.get(org)?;
-        if let [only] = evaluations {
-            self.recall(&(org, only.agent.clone()), 1)?;
-        } else {
-            let mut coming: HashMap<&AgentId, usize> = HashMap::new();
-            for new in evaluations {
-                *coming.entry(&new.agent).or_default() += 1;
-            }
-            for (agent, count) in coming {
-                self.recall(&(org, agent.clone()), count)?;
-            }
-        }
-        let mut outcomes = Vec::with_capacity(evaluations.len());
-        for group in evaluations.chunks(batch::ROWS) {
-            if !self.count_group(org, group, &mut outcomes)? {
-                for new in group {
-                    outcomes.push(self.count(org, new)?);
-                }
-            }
-        }
-        self.keep_reply(once, outcomes.as_slice(), org, || Outcome::agents(evaluations, &outcomes))?;
-        Ok(outcomes)
-    }
-
     fn count(&mut self, org: OrgKey, new: &NewEvaluation) -> Result<Outcome, StoreError> {
         let key = (org, new.agent.clone());
         if !self.agents.contains(&key) {

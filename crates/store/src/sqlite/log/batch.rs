@@ -6,19 +6,21 @@
 //!
 //! What a group makes of its agents is computed ahead and kept when its rows are written, so nothing has to be undone.
 
+use std::collections::HashMap;
 use std::fmt::Write;
 
+use renown_core::ids::{AgentId, OrgId};
 use renown_core::reputation::{Evaluation, Tally};
 use renown_core::units::Micros;
 
 use super::{Log, is_taken};
 use crate::error::StoreError;
-use crate::evidence::{NewEvaluation, Outcome, Salt, Seq};
+use crate::evidence::{NewEvaluation, Once, Outcome, Salt, Seq};
 use crate::sqlite::orgs::OrgKey;
 use crate::sqlite::standings::AgentKey;
 
 /// Rows of one statement. With more of them a batch has a longer rest that is written one by one.
-pub(super) const ROWS: usize = 20;
+const ROWS: usize = 20;
 
 /// Parameters that all rows share: the organization, and the time of acceptance.
 const SHARED: usize = 2;
@@ -60,8 +62,40 @@ struct Row {
 }
 
 impl Log<'_> {
+    /// Counts evaluations in this order. What is known of their agents is read before anything is written, so that
+    /// one whose evidence makes no sense fails only the writes that name it.
+    pub(in crate::sqlite) fn append(
+        &mut self,
+        org: &OrgId,
+        evaluations: &[NewEvaluation],
+        once: Option<Once<[Outcome]>>,
+    ) -> Result<Vec<Outcome>, StoreError> {
+        let org = self.orgs.get(org)?;
+        if let [only] = evaluations {
+            self.recall(&(org, only.agent.clone()), 1)?;
+        } else {
+            let mut coming: HashMap<&AgentId, usize> = HashMap::new();
+            for new in evaluations {
+                *coming.entry(&new.agent).or_default() += 1;
+            }
+            for (agent, count) in coming {
+                self.recall(&(org, agent.clone()), count)?;
+            }
+        }
+        let mut outcomes = Vec::with_capacity(evaluations.len());
+        for group in evaluations.chunks(ROWS) {
+            if !self.count_group(org, group, &mut outcomes)? {
+                for new in group {
+                    outcomes.push(self.count(org, new)?);
+                }
+            }
+        }
+        self.keep_reply(once, outcomes.as_slice(), org, || Outcome::agents(evaluations, &outcomes))?;
+        Ok(outcomes)
+    }
+
     /// Counts a group of evaluations in this order. False if they have to be counted one by one; nothing is done then.
-    pub(super) fn count_group(
+    fn count_group(
         &mut self,
         org: OrgKey,
         group: &[NewEvaluation],
