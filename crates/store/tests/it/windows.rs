@@ -69,6 +69,48 @@ fn a_window_is_right_however_it_fills() {
     }
 }
 
+/// The same evaluations as batches, which are written in groups, and one by one: ids that repeat inside a batch, across batches and
+/// under another agent, agents that repeat, and agents that a batch makes.
+#[test]
+fn a_batch_says_the_same_as_its_evaluations_one_by_one() {
+    let (together, apart) = (Scratch::new("windows-group"), Scratch::new("windows-single"));
+    let hand = Hand::at_noon();
+    let (of_batches, of_singles) = (open(together.path(), &hand), open(apart.path(), &hand));
+    let named = |agent: usize, id: usize| {
+        let mut new = evaluation(&format!("a{agent}"), &format!("e{id}"));
+        new.passed = !id.is_multiple_of(5);
+        new
+    };
+    let batches: [Vec<NewEvaluation>; 5] = [
+        (0..100).map(|number| named(number % 30, number)).collect(),
+        (100..200).map(|number| named(number % 3, number)).collect(),
+        // One repeat in the middle of a group, inside the batch and from before.
+        (200..300).map(|number| named(number % 30, if number == 250 { 210 } else { number })).collect(),
+        (300..400)
+            .map(|number| named(number % 30, if number % 40 == 7 { number - 250 } else { number }))
+            .collect(),
+        // All of it again, under other agents.
+        (0..100).map(|number| named(number % 50, number)).collect(),
+    ];
+    let shown = |outcome: &Outcome| match outcome {
+        Outcome::Counted { tally } => (None, *tally),
+        Outcome::Repeated { first, tally } => {
+            (Some((first.seq, first.id.clone(), first.agent.clone(), first.standing)), *tally)
+        }
+    };
+    for (turn, batch) in batches.into_iter().enumerate() {
+        let mut expected = Vec::new();
+        for new in batch.clone() {
+            expected.extend(wait(of_singles.append(&default_org(), vec![new], None)).unwrap());
+        }
+        let found = wait(of_batches.append(&default_org(), batch, None)).unwrap();
+        assert!(found.iter().map(shown).eq(expected.iter().map(shown)), "batch {turn}");
+    }
+    drop((of_batches, of_singles));
+    let counted = [together.path(), apart.path()].map(|path| verify(path).unwrap().evaluations);
+    assert_eq!(counted, [397, 397]);
+}
+
 #[test]
 fn an_agent_that_was_let_go_is_taken_up_where_it_stood() {
     let scratch = Scratch::new("windows-evicted");
