@@ -10,7 +10,7 @@ pub(crate) fn counted(count: u64, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-/// A value as a cell; [`NOTHING`] if there is none.
+/// A value as a cell, or [`NOTHING`] for `None`.
 pub(crate) fn cell(value: Option<impl Display>) -> String {
     value.map_or_else(|| NOTHING.to_owned(), |value| value.to_string())
 }

@@ -154,7 +154,7 @@ pub struct AgentEvidence {
     pub session: Option<StoredSession>,
     /// The tier of the last run that has a score.
     pub tier: Option<Tier>,
-    /// What the events of its identity add up to; `None` if there are none.
+    /// What the events of its identity add up to; `None` without an event.
     pub identity: Option<Windows>,
 }
 

@@ -8,7 +8,7 @@ use tokio::net::TcpStream;
 
 use super::running::{Running, start};
 
-/// One evaluation, with an output of so many bytes.
+/// One evaluation with an output of this many bytes.
 fn body(bytes: usize) -> String {
     json!({"agent_id": "a", "output": "x".repeat(bytes)}).to_string()
 }

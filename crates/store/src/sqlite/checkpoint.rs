@@ -4,7 +4,7 @@
 //! little at a time: what it writes at once is what a commit may have to wait for. Nearly all pages of the log are new ones
 //! at the end of a table or an index, so that moving them rarely would hardly write fewer.
 //!
-//! Only while nothing writes can the log begin anew. Under load the writer has to stop for that: it moves the rest itself, between two
+//! SQLite reuses the log from its start only while nothing writes. Under load the writer has to stop for that: it moves the rest itself, between two
 //! transactions, and waits for the disk as long. So it does that only when the log has become long, and only when the
 //! checkpointer has left it little to move. Without load the checkpointer alone moves everything, and the log stays short.
 
@@ -21,10 +21,10 @@ use crate::error::StoreError;
 /// How often the write-ahead log is moved into the database while there are writes.
 const CHECKPOINT_EVERY: Duration = Duration::from_millis(100);
 
-/// A log of more pages is to begin anew: 32 MB, which a start after a crash reads in less than a tenth of a second.
+/// Past this many pages the log is reused from its start: 32 MB, which a start after a crash reads in less than a tenth of a second.
 const LOG_PAGES_MAX: i64 = 8192;
 
-/// With at most so many pages left to move, the writer does it itself.
+/// With at most this many pages left to move, the writer does it itself.
 const REST_PAGES_MAX: i64 = 256;
 
 /// How often in a row a log that is too long is moved, until the rest is that small: while it is moved it grows.

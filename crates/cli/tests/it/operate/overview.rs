@@ -26,7 +26,7 @@ fn beside(server: &Server, data: &str, path: &str, command: &[&str]) -> (Value, 
     panic!("{path} changes too fast");
 }
 
-/// Sends evaluations of one agent with a gate and a tool, so many days ago. Every so many of them failed.
+/// Sends evaluations of one agent with a gate and a tool, dated this many days ago. Every nth of them failed.
 fn judged(server: &Server, agent: &str, count: usize, days_ago: u32, gate: &str, fails_every: usize) {
     let at = SystemTime::now() - Duration::from_hours(24) * days_ago;
     let at = at.duration_since(SystemTime::UNIX_EPOCH).unwrap().as_millis();
