@@ -30,7 +30,7 @@ pub(crate) fn run(args: &AgentsArgs) -> Result<ExitCode, Failure> {
                 AgentSortArg::Evaluations => AgentSort::Evaluations,
             };
             let limit = usize::try_from(*limit).unwrap_or(usize::MAX);
-            list(&AgentQuery { text: search.clone(), sort, after: None, limit }, read)?
+            list(&AgentQuery { text: search.clone(), sort, limit, ..AgentQuery::default() }, read)?
         }
         AgentsCommand::Show { agent, read } => show::show(agent, read)?,
     })

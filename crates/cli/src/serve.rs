@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use renown_server::keys::KeyText;
-use renown_server::{Api, Limits, Listeners, Settings, serve};
+use renown_server::{Api, Limits, Listeners, PageSettings, Settings, serve};
 use renown_store::sqlite::system_clock;
 use renown_store::{ApiKey, KeyKind, Retention, Store, StoreError};
 use tokio::net::{TcpListener, TcpSocket};
@@ -103,11 +103,14 @@ async fn start(
         },
         otlp_auth: settings.otlp_auth.value.0,
         prices: settings.prices().clone(),
+        pages: PageSettings::default(),
     };
     let api =
         Api::new(Arc::clone(&store), limits, system_clock()).await.map_err(|error| place::failure(&error))?;
     if !quiet || keys.is_some() {
-        greet(&url, &settings, &otlp, keys.as_ref());
+        let token =
+            api.new_login_token().map_err(|error| Failure::new(format!("no random bytes: {error}")))?;
+        greet(&url, &settings, &otlp, keys.as_ref(), &token);
     }
     tracing::info!(%address, "serving");
     otlp.tell(settings.otlp_auth.value.0);
@@ -149,10 +152,14 @@ async fn first_keys(store: &dyn Store) -> Result<Option<[KeyText; 2]>, Failure> 
 }
 
 /// Says where the server is, and on the first start how to use it.
-fn greet(url: &str, settings: &ServeSettings, otlp: &Otlp, keys: Option<&[KeyText; 2]>) {
+fn greet(url: &str, settings: &ServeSettings, otlp: &Otlp, keys: Option<&[KeyText; 2]>, token: &str) {
     let version = env!("CARGO_PKG_VERSION");
     let mut text = format!("renown {version} on {url}\ndata in {}\n", settings.data.value.0.display());
     text += &otlp.greeting();
+    let _ = writeln!(
+        text,
+        "open {url}/login?token={token}\n     logs you in once; `renown open` makes another link"
+    );
     if let Some([publishable, secret]) = keys {
         let (publishable, secret) = (publishable.reveal(), secret.reveal());
         let _ = write!(

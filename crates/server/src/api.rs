@@ -18,6 +18,7 @@ use crate::keys::KeyRing;
 use crate::measure::Measures;
 use crate::once::InFlight;
 use crate::otlp::{OtlpAuth, Telemetry};
+use crate::pages::visits::{OnToken, Visits};
 use crate::random::Sequence;
 use crate::rate::RateLimit;
 use crate::serve::Limits;
@@ -44,7 +45,28 @@ pub struct Settings {
     pub otlp_auth: OtlpAuth,
     /// What calls of models cost where the telemetry does not say.
     pub prices: Prices,
+    /// What the pages are told.
+    pub pages: PageSettings,
 }
+
+/// What the pages are told.
+pub struct PageSettings {
+    /// Whether the data is made up, which every page says.
+    pub demo: bool,
+    /// Agents with a score below this need attention.
+    pub attention_below: u32,
+    /// Hears of each new one-time token.
+    pub on_token: OnToken,
+}
+
+impl Default for PageSettings {
+    fn default() -> Self {
+        Self { demo: false, attention_below: ATTENTION_BELOW, on_token: Box::new(|_| {}) }
+    }
+}
+
+/// The score below which an agent needs attention, if nobody says.
+pub const ATTENTION_BELOW: u32 = 600;
 
 /// The ports on which telemetry is taken besides the API's.
 #[derive(Clone, Copy, Debug, Default)]
@@ -94,6 +116,9 @@ pub struct Api {
     pub(crate) feed: Feed,
     pub(crate) measures: Measures,
     pub(crate) telemetry: Telemetry,
+    pub(crate) visits: Visits,
+    pub(crate) demo: bool,
+    pub(crate) attention_below: u32,
     /// The ports for telemetry, once the server listens.
     pub(crate) otlp_ports: OnceLock<OtlpPorts>,
     sequence: Sequence,
@@ -127,10 +152,18 @@ impl Api {
             feed: Feed::new(),
             measures: Measures::new(),
             telemetry: Telemetry::new(settings.otlp_auth, settings.prices),
+            visits: Visits::new(settings.pages.on_token),
+            demo: settings.pages.demo,
+            attention_below: settings.pages.attention_below,
             otlp_ports: OnceLock::new(),
             sequence: Sequence::new().map_err(no_randomness)?,
             ready: tokio::sync::Mutex::new(None),
         }))
+    }
+
+    /// A new one-time token for `/login?token=`; the one before is worth nothing then.
+    pub fn new_login_token(&self) -> Result<String, getrandom::Error> {
+        self.visits.new_token()
     }
 
     /// The time, if the clock can be right.

@@ -1,4 +1,4 @@
-//! Reading a body: at most so many bytes, in at most so much time, said to be JSON.
+//! Reading a body: at most so many bytes, in at most so much time, said to be JSON or a form.
 
 use std::time::Duration;
 
@@ -31,6 +31,26 @@ pub(crate) async fn read_json(
         let error = format!("the content type is {found}, expected application/json");
         return Err(ApiError::new(Code::UnsupportedMediaType, error));
     }
+    read_in_time(body, time_max).await
+}
+
+/// The bytes of a form that arrives in time.
+pub(crate) async fn read_form(
+    headers: &HeaderMap,
+    body: Body,
+    time_max: Duration,
+) -> Result<Bytes, ApiError> {
+    const FORM: &[u8] = b"application/x-www-form-urlencoded";
+    let found = headers.get(CONTENT_TYPE).map(hyper::header::HeaderValue::as_bytes).unwrap_or_default();
+    if !found.get(..FORM.len()).is_some_and(|essence| essence.eq_ignore_ascii_case(FORM)) {
+        let found = Found::quoted(&String::from_utf8_lossy(found));
+        let error = format!("the content type is {found}, expected application/x-www-form-urlencoded");
+        return Err(ApiError::new(Code::UnsupportedMediaType, error));
+    }
+    read_in_time(body, time_max).await
+}
+
+async fn read_in_time(body: Body, time_max: Duration) -> Result<Bytes, ApiError> {
     let slow = |_| {
         let error = format!("the body did not arrive within {} s", time_max.as_secs());
         ApiError::new(Code::Timeout, error)

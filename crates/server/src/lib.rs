@@ -14,6 +14,7 @@
 //! | `judging` | the memory of all outputs that are being judged |
 //! | `once` | idempotency keys |
 //! | `otlp` | the receivers of telemetry, with who may send without a key |
+//! | `pages` | the web pages: who is logged in, what each page reads |
 //! | [`keys`], `rate` | API keys and rate limits |
 //! | [`error`] | every refusal in one shape |
 //!
@@ -32,6 +33,7 @@ pub mod keys;
 mod measure;
 mod once;
 mod otlp;
+mod pages;
 mod query;
 mod random;
 mod rate;
@@ -44,7 +46,8 @@ pub mod runs {
     pub use crate::routes::runs::digest;
 }
 
-pub use api::{Api, Settings};
+pub use api::{ATTENTION_BELOW, Api, PageSettings, Settings};
 pub use otlp::OtlpAuth;
+pub use pages::visits::OnToken;
 pub use routes::openapi;
 pub use serve::{Limits, Listeners, serve};

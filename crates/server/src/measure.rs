@@ -13,6 +13,8 @@ use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle, Prometheu
 use renown_store::{Stage, WriteWaits};
 use renown_telemetry::account::Account;
 
+use crate::pages;
+
 const SECONDS: [f64; 10] = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 1.0, 10.0];
 
 /// Route, method and status of a request.
@@ -188,6 +190,9 @@ pub(crate) fn route(path: &str) -> &'static str {
     ];
     if let Some(exact) = EXACT.into_iter().find(|exact| *exact == path) {
         return exact;
+    }
+    if let Some(page) = pages::path_of(path) {
+        return page;
     }
     let mut parts = path.strip_prefix("/v1/").unwrap_or_default().split('/');
     match (parts.next(), parts.next(), parts.next(), parts.next()) {

@@ -30,6 +30,7 @@ use utoipa_axum::routes;
 use crate::api::Api;
 use crate::door;
 use crate::error::ErrorBody;
+use crate::pages;
 use crate::query::{self, Parameters};
 
 /// What every route under `/v1` may refuse.
@@ -160,6 +161,7 @@ pub(crate) fn router(api: &Arc<Api>) -> Router {
     let parameters = Arc::new(Parameters::of(&document));
     router
         .route_layer(middleware::from_fn_with_state(parameters, query::check))
+        .merge(pages::router())
         .fallback(door::no_route)
         .method_not_allowed_fallback(door::no_method)
         .with_state(Arc::clone(api))

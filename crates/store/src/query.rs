@@ -114,7 +114,15 @@ pub enum AgentSort {
     Name,
     /// The most evaluations in the window first.
     Evaluations,
+    /// The lowest score that is shown first. Agents below 50 evaluations are left out.
+    Lowest,
 }
+
+/// The rank of the lowest score that is shown.
+pub(crate) const RANK_SHOWN: i64 = 1002;
+
+/// The rank of the highest score.
+pub(crate) const RANK_MAX: i64 = RANK_SHOWN + 1000;
 
 /// The value by which agents are sorted by score. Agents with a score that is shown come first, by that score; then those that are
 /// calibrating; then those without an evaluation.
@@ -122,7 +130,7 @@ pub(crate) fn rank(tally: Tally) -> i64 {
     let standing = tally.standing();
     let score = i64::from(standing.score);
     match standing.lifecycle {
-        Lifecycle::Mature | Lifecycle::Active => 1002 + score,
+        Lifecycle::Mature | Lifecycle::Active => RANK_SHOWN + score,
         Lifecycle::Calibrating => 1 + score,
         Lifecycle::New => 0,
     }
@@ -133,6 +141,10 @@ pub(crate) fn rank(tally: Tally) -> i64 {
 pub struct AgentQuery {
     /// Only those whose id contains this, in any case.
     pub text: Option<String>,
+    /// Only those of this lifecycle.
+    pub lifecycle: Option<Lifecycle>,
+    /// Only those seen at this time or later.
+    pub seen_since: Option<Timestamp>,
     /// In which order.
     pub sort: AgentSort,
     /// Only those after this one.
@@ -171,16 +183,57 @@ impl AgentSummary {
             AgentSort::Score => rank(self.tally),
             AgentSort::Evaluations => i64::try_from(self.tally.evaluations()).unwrap_or(i64::MAX),
             AgentSort::Name => 0,
+            // The most points missing first.
+            AgentSort::Lowest => RANK_MAX - rank(self.tally),
         };
         AgentCursor { value, agent: self.agent.clone() }
     }
 }
 
 impl AgentQuery {
-    /// Whether the agent's id contains the text.
-    pub(crate) fn wants(&self, agent: &AgentId) -> bool {
-        self.text.as_ref().is_none_or(|text| agent.as_str().to_lowercase().contains(&text.to_lowercase()))
+    /// Whether the query asks for this agent, wherever it stands.
+    pub(crate) fn wants(&self, agent: &AgentSummary) -> bool {
+        let lifecycle = agent.tally.standing().lifecycle;
+        self.text
+            .as_ref()
+            .is_none_or(|text| agent.agent.as_str().to_lowercase().contains(&text.to_lowercase()))
+            && self.lifecycle.is_none_or(|wanted| wanted == lifecycle)
+            && self.seen_since.is_none_or(|since| agent.last_seen >= since)
+            && (self.sort != AgentSort::Lowest || is_shown(lifecycle))
     }
+
+    /// Whether agents in the order of the query may be unwanted, so that a page cannot say how many it has to look at.
+    pub(crate) fn skips(&self) -> bool {
+        self.text.is_some() || self.lifecycle.is_some() || self.seen_since.is_some()
+    }
+
+    /// Whether no agent from this one on is wanted, in the order of the query.
+    pub(crate) fn ends_at(&self, agent: &AgentSummary) -> bool {
+        let lifecycle = agent.tally.standing().lifecycle;
+        match self.sort {
+            AgentSort::LastSeen => self.seen_since.is_some_and(|since| agent.last_seen < since),
+            AgentSort::Score => match self.lifecycle {
+                Some(Lifecycle::Active | Lifecycle::Mature) => !is_shown(lifecycle),
+                Some(Lifecycle::Calibrating) => lifecycle == Lifecycle::New,
+                Some(Lifecycle::New) | None => false,
+            },
+            AgentSort::Name | AgentSort::Evaluations | AgentSort::Lowest => false,
+        }
+    }
+
+    /// The highest value at which a wanted agent may stand.
+    pub(crate) fn first_value(&self) -> i64 {
+        match (self.sort, self.lifecycle) {
+            (AgentSort::Score, Some(Lifecycle::Calibrating)) => RANK_SHOWN,
+            (AgentSort::Score, Some(Lifecycle::New)) => 1,
+            _ => i64::MAX,
+        }
+    }
+}
+
+/// Whether agents of this lifecycle have a score that is shown.
+fn is_shown(lifecycle: Lifecycle) -> bool {
+    matches!(lifecycle, Lifecycle::Active | Lifecycle::Mature)
 }
 
 /// A page of agents.
@@ -198,11 +251,11 @@ impl Agents {
     pub(crate) fn page(agents: impl IntoIterator<Item = AgentSummary>, query: &AgentQuery) -> Self {
         let order = |a: &AgentCursor, b: &AgentCursor| match query.sort {
             AgentSort::LastSeen => (b.value, &b.agent).cmp(&(a.value, &a.agent)),
-            AgentSort::Score | AgentSort::Evaluations | AgentSort::Name => {
+            AgentSort::Score | AgentSort::Evaluations | AgentSort::Name | AgentSort::Lowest => {
                 (b.value, &a.agent).cmp(&(a.value, &b.agent))
             }
         };
-        let wanted = agents.into_iter().filter(|agent| query.wants(&agent.agent));
+        let wanted = agents.into_iter().filter(|agent| query.wants(agent));
         let mut page: Vec<(AgentCursor, AgentSummary)> = wanted
             .map(|agent| (agent.cursor(query.sort), agent))
             // The agent at which the last page ended may have moved since.

@@ -26,6 +26,8 @@ pub struct DayPoint {
     /// The highest score after any of them.
     #[schema(maximum = 1000)]
     pub score_max: u32,
+    /// By how many points the score changed on that day; null if the agent was calibrating when it began.
+    pub change: Option<i64>,
 }
 
 impl DayPoint {
@@ -42,6 +44,7 @@ impl DayPoint {
             score: sums.last.score,
             score_min: sums.score_min,
             score_max: sums.score_max,
+            change: sums.change(),
         }
     }
 }

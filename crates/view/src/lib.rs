@@ -10,6 +10,7 @@
 //! | [`standing`] | everything about one agent |
 //! | [`reputation`] | the reputation of an agent, and of its identity |
 //! | [`runs`] | scorecards, and who did best at a spec |
+//! | [`evaluations`] | one evaluation with what its gates said |
 //! | [`breakdown`] | what failed, by gate and tool, and how long evaluations took |
 //! | [`overview`] | what an organization looks at first |
 //! | [`sessions`] | how well a session went, and what its traces say |
@@ -24,6 +25,7 @@
 pub mod agents;
 pub mod breakdown;
 pub mod days;
+pub mod evaluations;
 pub mod overview;
 pub mod records;
 pub mod reputation;
@@ -35,6 +37,7 @@ pub mod standing;
 pub use agents::{AgentRow, AgentsPage, SessionBrief};
 pub use breakdown::AgentBreakdown;
 pub use days::DayPoint;
+pub use evaluations::{EvaluationView, GateView};
 pub use overview::Overview;
 pub use records::{RecordView, RecordsPage};
 pub use reputation::{IdentityView, ReputationView};

@@ -28,7 +28,7 @@ fn cursor_text(cursor: &AgentCursor) -> String {
     format!("{:x}.{}", cursor.value, hex::encode(cursor.agent.as_str().as_bytes()))
 }
 
-fn cursor_of(text: &str) -> Option<AgentCursor> {
+pub(crate) fn cursor_of(text: &str) -> Option<AgentCursor> {
     let (value, agent) = text.split_once('.')?;
     let agent = String::from_utf8(hex::decode(agent)?).ok()?;
     // Only as it was written: no signs, no upper case.
@@ -83,6 +83,7 @@ pub(crate) async fn list(
         sort,
         after: query.cursor(cursor_of)?,
         limit: query.limit()?,
+        ..AgentQuery::default()
     };
     Ok(reply(StatusCode::OK, &page(&api, &caller.org, query, days, now).await?))
 }

@@ -52,6 +52,7 @@ impl Default for Setup {
             store_clock: system_clock(),
             otlp_auth: OtlpAuth::default(),
             prices: Prices::default(),
+            pages: renown_server::PageSettings::default(),
             ingest_per_minute: 0,
             otlp_ip: Ipv4Addr::LOCALHOST,
         }
@@ -83,6 +84,7 @@ pub(crate) async fn start_with(setup: Setup) -> Running {
         retention: Retention::default(),
         otlp_auth: setup.otlp_auth,
         prices: setup.prices,
+        pages: renown_server::PageSettings::default(),
     };
     let api = Api::new(Arc::clone(&store) as Arc<dyn Store>, settings, setup.clock).await.unwrap();
     let bind = async |ip: Ipv4Addr| {

@@ -191,6 +191,11 @@ fn walks(query: &AgentQuery) -> &'static [&'static str] {
             "org = ?1 AND evaluations = ?2 AND name > ?3 ORDER BY name LIMIT ?4",
             "org = ?1 AND evaluations < ?2 ORDER BY evaluations DESC, name LIMIT ?4",
         ],
+        // The value is how many points are missing, and 1002 is the lowest rank that is shown: `RANK_MAX` and `RANK_SHOWN`.
+        AgentSort::Lowest => &[
+            "org = ?1 AND rank = 2002 - ?2 AND name > ?3 ORDER BY name LIMIT ?4",
+            "org = ?1 AND rank > max(2002 - ?2, 1001) ORDER BY rank, name LIMIT ?4",
+        ],
     }
 }
 
@@ -204,9 +209,9 @@ pub(super) fn page(
 ) -> Result<Agents, StoreError> {
     let mut found = Vec::new();
     let (value, name) =
-        query.after.as_ref().map_or((i64::MAX, ""), |after| (after.value, after.agent.as_str()));
-    // One more than fits, and as many as are left out below. A search for a text does not know how many rows it needs: -1 is no limit.
-    let rows_max = query.text.is_none().then(|| query.limit.saturating_add(1).saturating_add(behind.len()));
+        query.after.as_ref().map_or((query.first_value(), ""), |after| (after.value, after.agent.as_str()));
+    // One more than fits, and as many as are left out below. A search does not know how many rows it needs: -1 is no limit.
+    let rows_max = (!query.skips()).then(|| query.limit.saturating_add(1).saturating_add(behind.len()));
     let rows_max = rows_max.and_then(|rows| i64::try_from(rows).ok()).unwrap_or(-1);
     for rest in walks(query) {
         let mut select = connection.prepare_cached(&format!("{AGENT} {rest}"))?;
@@ -215,9 +220,12 @@ pub(super) fn page(
             && found.len() <= query.limit
         {
             patience.check()?;
-            let agent: AgentId = text(row, 0, "an agent id")?;
-            if query.wants(&agent) && !behind.contains_key(&agent) {
-                found.push(state(row)?.summary(agent));
+            let agent = state(row)?.summary(text(row, 0, "an agent id")?);
+            if query.ends_at(&agent) {
+                break;
+            }
+            if query.wants(&agent) && !behind.contains_key(&agent.agent) {
+                found.push(agent);
             }
         }
     }

@@ -33,7 +33,7 @@ fn rows_behind(database: &Path) -> i64 {
 fn all(sort: AgentSort, mut page: impl FnMut(AgentQuery) -> renown_store::Agents) -> Vec<AgentSummary> {
     let (mut agents, mut after): (Vec<AgentSummary>, Option<AgentCursor>) = (Vec::new(), None);
     loop {
-        let found = page(AgentQuery { text: None, sort, after: after.take(), limit: 2 });
+        let found = page(AgentQuery { sort, after: after.take(), limit: 2, ..AgentQuery::default() });
         agents.extend(found.agents);
         match found.next {
             Some(next) => after = Some(next),

@@ -10,6 +10,7 @@ mod sessions;
 use std::fmt::Debug;
 
 use renown_core::ids::{AgentId, OrgId};
+use renown_core::reputation::Lifecycle;
 use renown_core::units::Micros;
 use renown_store::memory::Memory;
 use renown_store::{
@@ -278,7 +279,12 @@ impl<S: Subject> Walk<S> {
                 AgentSort::Score,
                 AgentSort::Name,
                 AgentSort::Evaluations,
+                AgentSort::Lowest,
             ]),
+            lifecycle: self.dice.sometimes(3, |dice| {
+                dice.pick(&[Lifecycle::New, Lifecycle::Calibrating, Lifecycle::Active, Lifecycle::Mature])
+            }),
+            seen_since: None,
             after: None,
             limit: self.dice.roll(4) + 1,
         };

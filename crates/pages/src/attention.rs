@@ -1,0 +1,95 @@
+//! What needs attention: at most three things, the worst first, each agent once.
+//!
+//! | kind | when | order |
+//! |---|---|---|
+//! | fell today | the score fell by [`FALL_SHOWN`] points or more on this UTC day | the largest fall first |
+//! | new failing gate | a gate failed today and on none of the seven days before | the most failures first |
+//! | below threshold | a shown score is below the threshold of the server | the lowest first |
+//!
+//! A fall whose worst gate is new is one item, not two. A small fall is no news: one failure after a long streak costs up to 200
+//! points and fifty passes bring them back, so only what is large today is named.
+
+use renown_core::ids::AgentId;
+use renown_view::overview::{ChangeRow, FailingGate};
+use renown_view::{AgentRow, EvaluationView, Overview};
+
+/// How many points an agent has to fall in a day to be named.
+pub const FALL_SHOWN: i64 = 50;
+
+/// How many things are named.
+pub const SHOWN: usize = 3;
+
+/// Why something needs attention.
+#[derive(Clone, Debug)]
+pub enum Cause {
+    /// A score fell, and whether the gate that failed most did so for the first time in a week.
+    Fell(ChangeRow, bool),
+    /// A gate failed that had not failed for a week.
+    NewGate(FailingGate),
+    /// A score is below the threshold.
+    Below(Box<AgentRow>),
+}
+
+impl Cause {
+    /// The agent that it is about, if it is about one.
+    pub fn agent(&self) -> Option<&AgentId> {
+        match self {
+            Self::Fell(change, _) => Some(&change.agent_id),
+            Self::NewGate(_) => None,
+            Self::Below(row) => Some(&row.agent_id),
+        }
+    }
+
+    /// What kind of thing it is, in two or three words.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Fell(_, false) => "Fell today",
+            Self::Fell(_, true) | Self::NewGate(_) => "New failing gate",
+            Self::Below(_) => "Below threshold",
+        }
+    }
+}
+
+/// Chooses what is shown, from an overview and the agents with the lowest scores. Also says how many there are that could be.
+pub fn choose(overview: &Overview, lowest: &[AgentRow], threshold: u32) -> (Vec<Cause>, usize) {
+    let is_new = |gate: &str| overview.failing_gates.iter().any(|known| known.is_new && *known.gate == *gate);
+    let falls: Vec<&ChangeRow> = overview.falls.iter().filter(|fall| fall.change <= -FALL_SHOWN).collect();
+    let mut causes: Vec<Cause> = falls
+        .iter()
+        .map(|fall| Cause::Fell((*fall).clone(), fall.gate.as_deref().is_some_and(is_new)))
+        .collect();
+    let told = |gate: &FailingGate| falls.iter().any(|fall| fall.gate.as_deref() == Some(&*gate.gate));
+    let new_gates = overview.failing_gates.iter().filter(|gate| gate.is_new && !told(gate));
+    causes.extend(new_gates.cloned().map(Cause::NewGate));
+    let fell = |row: &&AgentRow| !falls.iter().any(|fall| fall.agent_id == row.agent_id);
+    let below = lowest.iter().filter(|row| row.score < threshold).filter(fell);
+    causes.extend(below.cloned().map(|row| Cause::Below(Box::new(row))));
+    let all = causes.len();
+    causes.truncate(SHOWN);
+    (causes, all)
+}
+
+/// What the failed ones of an agent's latest evaluations have in common.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct InCommon {
+    /// The tool of all of them.
+    pub tool: Option<String>,
+    /// The reason that the gate gave most recently.
+    pub reason: Option<String>,
+}
+
+/// Looks at the evaluations that a gate failed, the latest first.
+pub fn in_common(latest: &[EvaluationView], gate: &str) -> InCommon {
+    let failed: Vec<(&EvaluationView, &renown_view::GateView)> = latest
+        .iter()
+        .filter_map(|evaluation| {
+            Some((evaluation, evaluation.failed_gates().find(|failed| failed.name == gate)?))
+        })
+        .collect();
+    let tool = failed.first().and_then(|(first, _)| first.tool.as_ref());
+    let same = failed.iter().all(|(evaluation, _)| evaluation.tool.as_ref() == tool);
+    InCommon {
+        tool: tool.filter(|_| same && failed.len() > 1).map(|tool| tool.as_str().to_owned()),
+        reason: failed.first().and_then(|(_, gate)| gate.reason.clone()),
+    }
+}

@@ -1,0 +1,311 @@
+//! Numbers, times and names as pages write them.
+//!
+//! | what | how | for example |
+//! |---|---|---|
+//! | whole numbers | thousands apart by a narrow space that does not break | 12 480 |
+//! | changes | with a sign, a real minus, ±0 for none | −149 |
+//! | shares | percent with one decimal, cut: 100.0 % is all | 97.6 % |
+//! | ages | up to 36 hours in minutes or hours, then in days | 9 min, 3 h, 8 d |
+//! | times | UTC; the script rewrites them in the reader's zone | 17 Nov 15:30 |
+
+use renown_core::decimal::Decimal;
+use renown_core::ids::AgentId;
+use renown_core::performance::Recommendation;
+use renown_core::time::{Day, Timestamp};
+use renown_view::shared::LifecycleView;
+
+/// A narrow space that does not break.
+const THIN: char = '\u{202f}';
+
+const MINUTE_MS: i64 = 60_000;
+const HOUR_MS: i64 = 60 * MINUTE_MS;
+const DAY_MS: i64 = 24 * HOUR_MS;
+
+/// A value, or a reference to it. Templates pass references, code passes values, and both read well.
+pub trait Given<T> {
+    /// The value.
+    fn given(self) -> T;
+}
+
+impl<T: Copy> Given<T> for T {
+    fn given(self) -> T {
+        self
+    }
+}
+
+impl<T: Copy> Given<T> for &T {
+    fn given(self) -> T {
+        *self
+    }
+}
+
+/// As a template's macro passes what it was passed.
+impl<T: Copy> Given<T> for &&T {
+    fn given(self) -> T {
+        **self
+    }
+}
+
+/// How a time is written. The script knows the same names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// `15:30`
+    Clock,
+    /// `15:30:07`
+    Second,
+    /// `17 Nov`
+    Date,
+    /// `17 Nov 15:30`
+    Both,
+    /// `2026-11-17 15:30:07`, for tips and titles.
+    Full,
+}
+
+impl Form {
+    /// Its name in `data-f` and in tips; that of `Full` is not used there.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Clock => "hm",
+            Self::Second => "hms",
+            Self::Date => "dm",
+            Self::Both | Self::Full => "dmhm",
+        }
+    }
+}
+
+/// A time in UTC.
+pub fn utc(at: impl Given<Timestamp>, form: impl Given<Form>) -> String {
+    let text = at.given().to_string();
+    let part = |range: std::ops::Range<usize>| text.get(range).unwrap_or_default().to_owned();
+    let date = || format!("{} {}", part(8..10).trim_start_matches('0'), month(&part(5..7)));
+    match form.given() {
+        Form::Clock => part(11..16),
+        Form::Second => part(11..19),
+        Form::Date => date(),
+        Form::Both => format!("{} {}", date(), part(11..16)),
+        Form::Full => format!("{} {}", part(0..10), part(11..19)),
+    }
+}
+
+fn month(number: &str) -> &'static str {
+    const MONTHS: [&str; 12] =
+        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    number.parse::<usize>().ok().and_then(|month| MONTHS.get(month.checked_sub(1)?)).copied().unwrap_or("?")
+}
+
+/// A day, such as `17 Nov`.
+pub fn day(day: impl Given<Day>) -> String {
+    utc(day.given().start(), Form::Date)
+}
+
+/// A time in a tip, which the script rewrites: minutes after 1970 and a form.
+pub fn tip_time(at: Timestamp, form: Form) -> String {
+    format!("@{}{}", at.millis() / MINUTE_MS, form.name())
+}
+
+/// How long ago something was.
+pub fn age(at: impl Given<Timestamp>, now: impl Given<Timestamp>) -> String {
+    let ms = (now.given().millis() - at.given().millis()).max(0);
+    match ms {
+        ..MINUTE_MS => "now".to_owned(),
+        MINUTE_MS..HOUR_MS => format!("{} min", ms / MINUTE_MS),
+        _ if ms <= 36 * HOUR_MS => format!("{} h", ms / HOUR_MS),
+        _ => format!("{} d", ms / DAY_MS),
+    }
+}
+
+/// A whole number with its thousands apart.
+pub fn whole(number: impl Given<u64>) -> String {
+    let digits = number.given().to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(THIN);
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A change with its sign.
+pub fn change(points: impl Given<i64>) -> String {
+    let points = points.given();
+    match points {
+        0 => "±0".to_owned(),
+        1.. => format!("+{}", whole(points.unsigned_abs())),
+        _ => format!("−{}", whole(points.unsigned_abs())),
+    }
+}
+
+/// A decimal cut to some places, with a real minus.
+pub fn cut<const FROM: u32>(number: impl Given<Decimal<FROM>>, places: u32) -> String {
+    let step = 10_i128.pow(FROM.saturating_sub(places));
+    let units = number.given().units() / step;
+    let one = 10_u128.pow(places.min(FROM));
+    let (whole_part, rest) = (units.unsigned_abs() / one, units.unsigned_abs() % one);
+    let sign = if units < 0 { "−" } else { "" };
+    let whole_part = whole(u64::try_from(whole_part).unwrap_or(u64::MAX));
+    match places.min(FROM) {
+        0 => format!("{sign}{whole_part}"),
+        places => format!("{sign}{whole_part}.{rest:0width$}", width = places as usize),
+    }
+}
+
+/// A signed decimal cut to some places, for trends.
+pub fn trend<const FROM: u32>(number: impl Given<Decimal<FROM>>, places: u32) -> String {
+    let text = cut(number, places);
+    let is_zero = text.chars().all(|char| matches!(char, '0' | '.' | '−'));
+    match text.strip_prefix('−') {
+        _ if is_zero => "±0".to_owned(),
+        Some(_) => text,
+        None => format!("+{text}"),
+    }
+}
+
+/// A share of 1 as percent with one decimal.
+pub fn percent(share: impl Given<Decimal<6>>) -> String {
+    format!("{} %", cut(Decimal::<4>::from_units(share.given().units()), 1))
+}
+
+/// An amount of dollars with two decimals.
+pub fn dollars<const FROM: u32>(amount: impl Given<Decimal<FROM>>) -> String {
+    format!("${}", cut(amount, 2))
+}
+
+/// What to do with a masque, in a word.
+pub fn recommendation(value: impl Given<Recommendation>) -> &'static str {
+    match value.given() {
+        Recommendation::Keep => "keep",
+        Recommendation::Review => "review",
+        Recommendation::Doff => "doff",
+    }
+}
+
+/// How far an agent is: `calibrating 12/50`, `active 217/500`, `mature`.
+pub fn lifecycle(value: impl Given<LifecycleView>, evaluations: impl Given<u64>) -> String {
+    let evaluations = evaluations.given();
+    match value.given() {
+        LifecycleView::New => "new".to_owned(),
+        LifecycleView::Calibrating => format!("calibrating {evaluations}/50"),
+        LifecycleView::Active => format!("active {evaluations}/500"),
+        LifecycleView::Mature => "mature".to_owned(),
+    }
+}
+
+/// A small number as a word, for sentences.
+pub fn count_word(number: usize) -> String {
+    const WORDS: [&str; 13] = [
+        "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
+        "twelve",
+    ];
+    WORDS.get(number).map_or_else(|| whole(number as u64), |word| (*word).to_owned())
+}
+
+/// A sentence with its first letter in upper case.
+pub fn sentence(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
+}
+
+/// A noun after its number.
+pub fn plural(number: impl Given<u64>, one: &str, many: &str) -> String {
+    let number = number.given();
+    format!("{} {}", whole(number), if number == 1 { one } else { many })
+}
+
+/// The last part of an agent's id, and what stands before it, if it has parts.
+pub fn name_parts(agent: &AgentId) -> (&str, Option<&str>) {
+    let id = agent.as_str();
+    match id.rsplit_once('/') {
+        Some((before, name)) if !before.is_empty() && !name.is_empty() => (name, Some(before)),
+        _ => (id, None),
+    }
+}
+
+/// A segment of a path, with everything encoded that is not plain.
+pub fn segment(text: &str) -> String {
+    let mut encoded = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric()
+            || matches!(byte, b'-' | b'_' | b'~')
+            || (byte == b'.' && text != "." && text != "..")
+        {
+            encoded.push(char::from(byte));
+        } else {
+            encoded.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    encoded
+}
+
+/// A text in a list of tips, which are separated by `|`.
+pub fn in_tips(text: &str) -> String {
+    text.replace('|', "¦")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(text: &str) -> Timestamp {
+        Timestamp::parse(text).unwrap()
+    }
+
+    #[test]
+    fn times_are_written_in_their_forms() {
+        let time = at("2026-11-07T05:04:09.876Z");
+        let forms = [Form::Clock, Form::Second, Form::Date, Form::Both, Form::Full];
+        let written = forms.map(|form| utc(time, form));
+        assert_eq!(written, ["05:04", "05:04:09", "7 Nov", "7 Nov 05:04", "2026-11-07 05:04:09"]);
+        assert_eq!(tip_time(time, Form::Both), "@29900464dmhm");
+    }
+
+    #[test]
+    fn ages_change_their_unit_after_an_hour_and_after_36() {
+        let now = at("2026-11-17T15:30:00Z");
+        for (ms, age_text) in [
+            (-5, "now"),
+            (59_999, "now"),
+            (60_000, "1 min"),
+            (3_599_999, "59 min"),
+            (3_600_000, "1 h"),
+            (36 * 3_600_000, "36 h"),
+            (37 * 3_600_000, "1 d"),
+            (8 * 86_400_000, "8 d"),
+        ] {
+            let then = Timestamp::from_millis(now.millis() - ms).unwrap();
+            assert_eq!(age(then, now), age_text, "{ms} ms");
+        }
+    }
+
+    #[test]
+    fn numbers_are_cut_and_signed() {
+        assert_eq!(
+            [0, 999, 1000, 1_234_567].map(whole),
+            ["0", "999", "1\u{202f}000", "1\u{202f}234\u{202f}567"]
+        );
+        assert_eq!([0, 93, -149].map(change), ["±0", "+93", "−149"]);
+        assert_eq!(cut(Decimal::<6>::from_units(-1_999_999), 2), "−1.99");
+        assert_eq!(cut(Decimal::<3>::from_units(9_649), 1), "9.6");
+        assert_eq!(cut(Decimal::<3>::from_units(9_649), 0), "9");
+        assert_eq!(percent(Decimal::from_units(976_999)), "97.6 %");
+        assert_eq!(percent(Decimal::from_units(1_000_000)), "100.0 %");
+        assert_eq!(dollars(Decimal::<9>::from_units(1_310_000_000)), "$1.31");
+        assert_eq!(trend(Decimal::<6>::from_units(30_000), 2), "+0.03");
+        assert_eq!(trend(Decimal::<6>::from_units(-60_000), 2), "−0.06");
+        assert_eq!(trend(Decimal::<6>::from_units(-4_000), 2), "±0");
+    }
+
+    #[test]
+    fn names_of_any_kind_become_parts_and_paths() {
+        let parts = |id: &str| {
+            let agent: AgentId = id.parse().unwrap();
+            let (name, before) = name_parts(&agent);
+            (name.to_owned(), before.map(str::to_owned))
+        };
+        assert_eq!(parts("acme/platform/bot"), ("bot".to_owned(), Some("acme/platform".to_owned())));
+        assert_eq!(parts("bot/"), ("bot/".to_owned(), None));
+        assert_eq!(segment("a/b <é>"), "a%2Fb%20%3C%C3%A9%3E");
+        assert_eq!((segment(".."), segment("a.b")), ("%2E%2E".to_owned(), "a.b".to_owned()));
+    }
+}

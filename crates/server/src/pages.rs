@@ -1,0 +1,94 @@
+//! The web pages: thin handlers between the store and `renown-pages`.
+//!
+//! ```text
+//! request ─► visit: whose cookie ─► handler: reads the store, makes views ─► renown-pages ─► HTML
+//! ```
+//!
+//! | module | is |
+//! |---|---|
+//! | [`visits`] | who is logged in: one-time links, cookies, CSRF tokens |
+//! | [`login`] | `/login` and `/logout` |
+//! | [`reply`] | HTML with its headers, redirects, refusals as pages |
+//! | [`form`] | what a form sent, checked against its CSRF token |
+//! | [`overview`] | `/` |
+//! | [`live`] | `/live`: tells open pages that something changed |
+//! | [`assets`] | the stylesheet, the script and the icon |
+//!
+//! **Who sees what.** A page shows the organization of its visit and no other. Without a visit every page leads to `/login`, and
+//! `/live` is 401. Only `/login`, `/docs`, the assets, and what an owner has made public need no visit.
+//!
+//! Pages are not part of the OpenAPI document, and their requests do not count for rate limits: people click, programs call.
+
+mod assets;
+mod form;
+mod live;
+mod login;
+mod overview;
+mod reply;
+pub(crate) mod visits;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::routing::{get, post};
+use hyper::{HeaderMap, Uri};
+use renown_core::time::Timestamp;
+use renown_pages::{Member, Section, Shell};
+
+use crate::api::Api;
+use reply::PageError;
+use visits::Visit;
+
+/// The paths of pages. In braces a segment of any text.
+const PATHS: [&str; 5] = ["/", "/live", "/login", "/logout", "/assets/{file}"];
+
+/// The path of a page as figures name it.
+pub(crate) fn path_of(path: &str) -> Option<&'static str> {
+    let fits = |known: &&str| {
+        let (mut known, mut found) = (known.split('/'), path.split('/'));
+        loop {
+            match (known.next(), found.next()) {
+                (None, None) => return true,
+                (Some(known), Some(found))
+                    if known == found || (known.starts_with('{') && !found.is_empty()) => {}
+                _ => return false,
+            }
+        }
+    };
+    PATHS.into_iter().find(fits)
+}
+
+/// The routes of the pages.
+pub(crate) fn router() -> Router<Arc<Api>> {
+    Router::new()
+        .route("/", get(overview::page))
+        .route("/live", get(live::stream))
+        .route("/login", get(login::page).post(login::with_key))
+        .route("/logout", post(login::log_out))
+        .route("/assets/{file}", get(assets::file))
+}
+
+/// What stands around a page.
+fn shell<'a>(api: &Api, visit: Option<&'a Visit>, origin: &'a str, section: Section) -> Shell<'a> {
+    let member = visit.map(|visit| Member { administers: visit.administers(), csrf: visit.csrf() });
+    // With a clock that cannot be right pages are still shown, and ages count from the earliest time.
+    Shell { section, demo: api.demo, member, now: api.now().unwrap_or(Timestamp::MIN), origin }
+}
+
+/// The visit of a request; without one its page leads to the login.
+fn visitor(api: &Api, headers: &HeaderMap, uri: &Uri) -> Result<Arc<Visit>, PageError> {
+    let next = || uri.path_and_query().map_or("/", |path| path.as_str()).to_owned();
+    api.visits.find(headers, &api.keys).ok_or_else(|| PageError::LoggedOut(next()))
+}
+
+/// Where this server is, as the browser wrote it.
+fn origin(headers: &HeaderMap) -> String {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+    let scheme = if is_https(headers) { "https" } else { "http" };
+    format!("{scheme}://{}", text("host").unwrap_or("127.0.0.1:7070"))
+}
+
+/// Whether a reverse proxy says that the browser speaks TLS with it.
+fn is_https(headers: &HeaderMap) -> bool {
+    headers.get("x-forwarded-proto").is_some_and(|proto| proto.as_bytes().eq_ignore_ascii_case(b"https"))
+}

@@ -1,0 +1,124 @@
+//! `/login` and `/logout`.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{RawQuery, State};
+use axum::response::{IntoResponse, Response};
+use hyper::header::{HeaderValue, SET_COOKIE};
+use hyper::{HeaderMap, StatusCode};
+use renown_core::ids::OrgId;
+use renown_pages::Section;
+use renown_pages::login::{LoginPage, Problem, render};
+use renown_store::DEFAULT_ORG;
+
+use super::form::Form;
+use super::reply::{Page, PageError, html, see};
+use super::visits::COOKIE_NAME;
+use super::{is_https, origin, shell};
+use crate::api::Api;
+use crate::error::{ApiError, Code};
+use crate::keys::{Caller, KeyText};
+
+/// The page to log in, and the door for one-time links.
+pub(super) async fn page(State(api): State<Arc<Api>>, RawQuery(query): RawQuery, headers: HeaderMap) -> Page {
+    let query = query.unwrap_or_default();
+    let get = |name: &str| {
+        form_urlencoded::parse(query.as_bytes()).find(|(known, _)| known == name).map(|(_, value)| value)
+    };
+    let next = local(get("next").as_deref());
+    let Some(token) = get("token") else {
+        return show(&api, &headers, &next, None);
+    };
+    if !api.visits.spend(&token) {
+        return show(&api, &headers, &next, Some(Problem::UsedLink));
+    }
+    // Where no next token can be made, there is none: the next start makes one.
+    let _ = api.visits.new_token();
+    let org: OrgId =
+        DEFAULT_ORG.parse().map_err(|_| PageError::not_found("there is no default organization"))?;
+    begin(&api, &headers, org, None, &next)
+}
+
+/// Logs in with a key.
+pub(super) async fn with_key(State(api): State<Arc<Api>>, headers: HeaderMap, body: Body) -> Page {
+    let form = Form::read_stranger(&api, &headers, body).await?;
+    let next = local(form.get("next"));
+    let key = form.get("key").unwrap_or_default().trim().parse::<KeyText>();
+    match key.ok().and_then(|key| api.keys.find(&key, api.now().ok()).ok()) {
+        Some(caller) => begin(&api, &headers, caller.org.clone(), Some(caller), &next),
+        None => show(&api, &headers, &next, Some(Problem::WrongKey)),
+    }
+}
+
+/// Logs out.
+pub(super) async fn log_out(State(api): State<Arc<Api>>, headers: HeaderMap, body: Body) -> Page {
+    if let Some(visit) = api.visits.find(&headers, &api.keys) {
+        Form::read(&api, &visit, &headers, body).await?;
+        api.visits.end(&headers);
+        // Streams of this visit look whether they may go on.
+        api.feed.look_again();
+    }
+    let mut response = see("/login");
+    set_cookie(&mut response, &headers, "", 0);
+    Ok(response)
+}
+
+fn show(api: &Api, headers: &HeaderMap, next: &str, problem: Option<Problem>) -> Page {
+    let origin = origin(headers);
+    let page = LoginPage { next, problem };
+    let mut response = html(render(&shell(api, None, &origin, Section::Other), &page))?;
+    if problem.is_some() {
+        *response.status_mut() = StatusCode::FORBIDDEN;
+    }
+    Ok(response)
+}
+
+fn begin(api: &Api, headers: &HeaderMap, org: OrgId, caller: Option<Arc<Caller>>, next: &str) -> Page {
+    const THIRTY_DAYS: u32 = 30 * 24 * 60 * 60;
+    let no_randomness =
+        |_| ApiError::new(Code::StoreUnavailable, "the system has no random bytes for a login");
+    let cookie = api.visits.begin(org, caller).map_err(no_randomness)?;
+    let mut response = see(next).into_response();
+    set_cookie(&mut response, headers, &cookie, THIRTY_DAYS);
+    Ok(response)
+}
+
+/// Over TLS the cookie is `Secure`. Without TLS a browser would not keep such a one.
+fn set_cookie(response: &mut Response, headers: &HeaderMap, value: &str, seconds: u32) {
+    let secure = if is_https(headers) { "; Secure" } else { "" };
+    let cookie =
+        format!("{COOKIE_NAME}={value}; Path=/; HttpOnly; SameSite=Strict; Max-Age={seconds}{secure}");
+    if let Ok(cookie) = HeaderValue::from_str(&cookie) {
+        response.headers_mut().insert(SET_COOKIE, cookie);
+    }
+}
+
+/// Where to go after the login: a path of this server and nothing else.
+fn local(next: Option<&str>) -> String {
+    let is_path = |next: &&str| {
+        next.starts_with('/')
+            && !next.starts_with("//")
+            && next.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\')
+    };
+    next.filter(is_path).unwrap_or("/").to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_login_leads_to_a_path_of_this_server() {
+        for (next, expected) in [
+            (None, "/"),
+            (Some("/agents/a?x=1"), "/agents/a?x=1"),
+            (Some("//evil.example"), "/"),
+            (Some("/\\evil.example"), "/"),
+            (Some("https://evil.example"), "/"),
+            (Some("/a\r\nSet-Cookie: x"), "/"),
+        ] {
+            assert_eq!(local(next), expected, "{next:?}");
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! `/`: the overview.
+
+use std::sync::Arc;
+
+use axum::extract::{RawQuery, State};
+use hyper::{HeaderMap, Uri};
+use renown_core::ids::OrgId;
+use renown_core::reputation::Lifecycle;
+use renown_core::time::{Day, Timestamp};
+use renown_pages::attention::{self, Cause};
+use renown_pages::overview::{Attention, Filter, OverviewPage, ROWS, render};
+use renown_pages::{Section, text};
+use renown_store::{AgentQuery, AgentSort, EventQuery, OVERVIEW_DAYS};
+use renown_view::{AgentRow, EvaluationView, Overview};
+
+use super::reply::{Page, PageError, html};
+use super::{origin, shell, visitor};
+use crate::api::Api;
+use crate::routes::agents;
+
+/// How many of an agent's latest evaluations an item shows.
+const MARKS: usize = 50;
+
+/// How many of the agents with the lowest scores are looked at.
+const LOWEST: usize = 8;
+
+/// The page.
+pub(super) async fn page(
+    State(api): State<Arc<Api>>,
+    uri: Uri,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+) -> Page {
+    let visit = visitor(&api, &headers, &uri)?;
+    let origin = origin(&headers);
+    let shell = shell(&api, Some(&visit), &origin, Section::Overview);
+    let asked = Asked::of(query.as_deref().unwrap_or_default());
+    let (now, today) = (shell.now, Day::of(shell.now));
+    let days = Some((today.back(OVERVIEW_DAYS - 1), today));
+    let lowest = AgentQuery { sort: AgentSort::Lowest, limit: LOWEST, ..AgentQuery::default() };
+    let (found, page, lowest) = tokio::join!(
+        api.store.overview(&visit.org, today),
+        agents::page(&api, &visit.org, asked.query(now)?, days, now),
+        agents::page(&api, &visit.org, lowest, None, now),
+    );
+    let (found, page) = (found?, page?);
+    let overview = Overview::of(today, found, Vec::new());
+    let attention = attention(&api, &visit.org, &overview, &lowest?.agents).await?;
+    let ports = api.otlp_ports.get().copied().unwrap_or_default();
+    let next = page.next_cursor.as_deref().map(|cursor| asked.next(cursor, page.agents.len()));
+    let shown = OverviewPage {
+        overview: &overview,
+        attention,
+        threshold: api.attention_below,
+        agents: &page.agents,
+        first: asked.first,
+        next,
+        filter: Filter { q: &asked.q, sort: &asked.sort, lifecycle: &asked.lifecycle, seen: &asked.seen },
+        otlp: [ports.grpc, ports.http],
+    };
+    html(render(&shell, &shown))
+}
+
+/// What needs attention, with what the latest evaluations of its agents say.
+async fn attention(
+    api: &Api,
+    org: &OrgId,
+    overview: &Overview,
+    lowest: &[AgentRow],
+) -> Result<(Vec<Attention>, usize), PageError> {
+    let (causes, all) = attention::choose(overview, lowest, api.attention_below);
+    let mut items = Vec::with_capacity(causes.len());
+    for cause in causes {
+        items.push(detail(api, org, cause).await?);
+    }
+    Ok((items, all))
+}
+
+async fn detail(api: &Api, org: &OrgId, cause: Cause) -> Result<Attention, PageError> {
+    let Some(agent) = cause.agent().cloned() else {
+        return Ok(Attention { cause, latest: Vec::new(), parts: None });
+    };
+    let query = EventQuery { agent: Some(agent.clone()), limit: MARKS, ..EventQuery::default() };
+    let (latest, tally) = tokio::join!(api.store.events(org, query), api.store.tally(org, &agent));
+    let latest = latest?.events.iter().map(EvaluationView::of).collect();
+    Ok(Attention { cause, latest, parts: Some(tally?.breakdown().explain()) })
+}
+
+/// What the address asks for.
+struct Asked {
+    q: String,
+    sort: String,
+    lifecycle: String,
+    seen: String,
+    cursor: Option<String>,
+    /// The place of the first agent, from 1.
+    first: usize,
+}
+
+impl Asked {
+    fn of(query: &str) -> Self {
+        let get = |name: &str| {
+            form_urlencoded::parse(query.as_bytes())
+                .find(|(known, _)| known == name)
+                .map(|(_, value)| value.into_owned())
+        };
+        let one_of = |name: &str, known: &[&str]| {
+            get(name).filter(|value| known.contains(&value.as_str())).unwrap_or_default()
+        };
+        let sort = one_of("sort", &["score", "last_seen", "name", "evaluations"]);
+        Self {
+            q: get("q").unwrap_or_default(),
+            sort: if sort.is_empty() { "score".to_owned() } else { sort },
+            lifecycle: one_of("lifecycle", &["new", "calibrating", "active", "mature"]),
+            seen: one_of("seen", &["today", "30d"]),
+            cursor: get("cursor"),
+            first: get("first").and_then(|first| first.parse().ok()).filter(|first| *first > 0).unwrap_or(1),
+        }
+    }
+
+    fn query(&self, now: Timestamp) -> Result<AgentQuery, PageError> {
+        let today = Day::of(now);
+        let after = match &self.cursor {
+            None => None,
+            Some(text) => {
+                let bad = || PageError::not_found("this page of the list is gone; begin again at its start");
+                Some(agents::cursor_of(text).ok_or_else(bad)?)
+            }
+        };
+        Ok(AgentQuery {
+            text: Some(self.q.clone()).filter(|q| !q.is_empty()),
+            sort: match self.sort.as_str() {
+                "last_seen" => AgentSort::LastSeen,
+                "name" => AgentSort::Name,
+                "evaluations" => AgentSort::Evaluations,
+                _ => AgentSort::Score,
+            },
+            lifecycle: match self.lifecycle.as_str() {
+                "new" => Some(Lifecycle::New),
+                "calibrating" => Some(Lifecycle::Calibrating),
+                "active" => Some(Lifecycle::Active),
+                "mature" => Some(Lifecycle::Mature),
+                _ => None,
+            },
+            seen_since: match self.seen.as_str() {
+                "today" => Some(today.start()),
+                "30d" => Some(today.back(OVERVIEW_DAYS - 1).start()),
+                _ => None,
+            },
+            after,
+            limit: ROWS,
+        })
+    }
+
+    /// The address of the next page.
+    fn next(&self, cursor: &str, shown: usize) -> String {
+        let first = (self.first + shown).to_string();
+        let parts = [
+            ("q", self.q.as_str()),
+            ("sort", &self.sort),
+            ("lifecycle", &self.lifecycle),
+            ("seen", &self.seen),
+            ("cursor", cursor),
+            ("first", &first),
+        ];
+        let pairs: Vec<String> = parts
+            .iter()
+            .filter(|(_, value)| !value.is_empty())
+            .map(|(name, value)| format!("{name}={}", text::segment(value)))
+            .collect();
+        format!("/?{}", pairs.join("&"))
+    }
+}

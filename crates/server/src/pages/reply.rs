@@ -1,0 +1,117 @@
+//! HTML with its headers, redirects, and refusals as pages.
+
+use axum::response::{Html, IntoResponse, Response};
+use hyper::StatusCode;
+use hyper::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, HeaderValue, LOCATION, REFERRER_POLICY,
+    X_CONTENT_TYPE_OPTIONS,
+};
+use renown_pages::notice::{self, Notice};
+use renown_pages::{Section, Shell};
+use renown_store::{ClockError, StoreError};
+
+use crate::error::{ApiError, Code};
+
+/// What a page may load: the stylesheet, the script, images and the stream of this server, and nothing else.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
+     form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// What a handler returns.
+pub(super) type Page = Result<Response, PageError>;
+
+/// A page.
+pub(super) fn html(rendered: askama::Result<String>) -> Page {
+    Ok(with_headers(Html(rendered?).into_response()))
+}
+
+/// Headers of every page. A page is somebody's: no cache keeps it.
+fn with_headers(mut response: Response) -> Response {
+    const HEADERS: [(HeaderName, &str); 5] = [
+        (CONTENT_SECURITY_POLICY, POLICY),
+        (CACHE_CONTROL, "no-store"),
+        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (REFERRER_POLICY, "same-origin"),
+        (HeaderName::from_static("x-robots-tag"), "noindex"),
+    ];
+    for (name, value) in HEADERS {
+        response.headers_mut().insert(name, HeaderValue::from_static(value));
+    }
+    response
+}
+
+/// Leads to another page of this server.
+pub(super) fn see(path: &str) -> Response {
+    let mut response = with_headers(StatusCode::SEE_OTHER.into_response());
+    if let Ok(path) = HeaderValue::from_str(path) {
+        response.headers_mut().insert(LOCATION, path);
+    }
+    response
+}
+
+/// Why there is no page.
+#[derive(Debug)]
+pub(super) enum PageError {
+    /// Nobody is logged in; where to go afterwards.
+    LoggedOut(String),
+    /// A refusal, as the API would answer it.
+    Refused(ApiError),
+    /// A page that could not be rendered.
+    Render(askama::Error),
+}
+
+impl PageError {
+    /// There is no such thing.
+    pub(super) fn not_found(what: impl Into<String>) -> Self {
+        Self::Refused(ApiError::new(Code::NotFound, what))
+    }
+
+    /// The visit may not do this.
+    pub(super) fn forbidden(why: impl Into<String>) -> Self {
+        Self::Refused(ApiError::new(Code::Forbidden, why))
+    }
+}
+
+impl From<ApiError> for PageError {
+    fn from(error: ApiError) -> Self {
+        Self::Refused(error)
+    }
+}
+
+impl From<StoreError> for PageError {
+    fn from(error: StoreError) -> Self {
+        Self::Refused(error.into())
+    }
+}
+
+impl From<ClockError> for PageError {
+    fn from(error: ClockError) -> Self {
+        Self::Refused(error.into())
+    }
+}
+
+impl From<askama::Error> for PageError {
+    fn from(error: askama::Error) -> Self {
+        Self::Render(error)
+    }
+}
+
+impl IntoResponse for PageError {
+    fn into_response(self) -> Response {
+        let (status, text) = match self {
+            Self::LoggedOut(next) => {
+                return see(&format!("/login?next={}", renown_pages::text::segment(&next)));
+            }
+            Self::Refused(error) => (error.code().status(), error.text().to_owned()),
+            Self::Render(error) => {
+                tracing::error!(%error, "a page could not be rendered");
+                (StatusCode::INTERNAL_SERVER_ERROR, "this page could not be rendered".to_owned())
+            }
+        };
+        let shell = Shell::bare(Section::Other);
+        let notice = Notice { status: status.as_u16(), text: &text };
+        let body = notice::render(&shell, &notice).unwrap_or(text.clone());
+        let mut response = with_headers(Html(body).into_response());
+        *response.status_mut() = status;
+        response
+    }
+}
