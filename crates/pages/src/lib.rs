@@ -16,8 +16,10 @@
 //!
 //! What is deliberately absent: HTTP, reading a store, and a clock. The time is part of the [`Shell`].
 
+pub mod agent;
 pub mod assets;
 pub mod attention;
+pub mod badge;
 pub mod login;
 pub mod notice;
 pub mod overview;
@@ -37,6 +39,8 @@ pub struct Shell<'a> {
     pub member: Option<Member<'a>>,
     /// The time that ages are counted from.
     pub now: Timestamp,
+    /// Whether the page is a file of its own: its style is in it, and nothing else is loaded.
+    pub standalone: bool,
     /// Where this server is, as its reader wrote it: `http://127.0.0.1:7070`.
     pub origin: &'a str,
 }
@@ -44,7 +48,7 @@ pub struct Shell<'a> {
 impl Shell<'_> {
     /// The shell of a page for everybody, without a time.
     pub fn bare(section: Section) -> Self {
-        Self { section, demo: false, member: None, now: Timestamp::MIN, origin: "" }
+        Self { section, demo: false, member: None, now: Timestamp::MIN, standalone: false, origin: "" }
     }
 }
 

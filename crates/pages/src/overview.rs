@@ -250,7 +250,7 @@ impl<'a> Item<'a> {
 }
 
 /// The points that a score is missing, by part, as `streak −200 · pass rate −14`.
-fn lost(parts: &Explanation) -> String {
+pub(crate) fn lost(parts: &Explanation) -> String {
     let lost = parts.components.iter().filter_map(|part| {
         let points = text::cut(part.points_lost?, 0);
         (points != "0").then(|| format!("{} −{points}", part.name.replace('_', " ")))

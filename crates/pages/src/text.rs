@@ -12,6 +12,7 @@ use renown_core::decimal::Decimal;
 use renown_core::ids::AgentId;
 use renown_core::performance::Recommendation;
 use renown_core::time::{Day, Timestamp};
+use renown_core::units::Micros;
 use renown_view::shared::LifecycleView;
 
 /// A narrow space that does not break.
@@ -165,6 +166,11 @@ pub fn trend<const FROM: u32>(number: impl Given<Decimal<FROM>>, places: u32) ->
 /// A share of 1 as percent with one decimal.
 pub fn percent(share: impl Given<Decimal<6>>) -> String {
     format!("{} %", cut(Decimal::<4>::from_units(share.given().units()), 1))
+}
+
+/// A latency in milliseconds.
+pub fn millis(latency: Micros) -> Decimal<3> {
+    Decimal::from_units(i128::from(latency.us()))
 }
 
 /// An amount of dollars with two decimals.

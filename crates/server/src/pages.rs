@@ -11,6 +11,8 @@
 //! | [`reply`] | HTML with its headers, redirects, refusals as pages |
 //! | [`form`] | what a form sent, checked against its CSRF token |
 //! | [`overview`] | `/` |
+//! | [`agent`] | `/agents/{agent_id}` |
+//! | [`public`] | `/public/{slug}` and `/badge/{file}`, for everybody |
 //! | [`live`] | `/live`: tells open pages that something changed |
 //! | [`assets`] | the stylesheet, the script and the icon |
 //!
@@ -19,11 +21,13 @@
 //!
 //! Pages are not part of the OpenAPI document, and their requests do not count for rate limits: people click, programs call.
 
+mod agent;
 mod assets;
 mod form;
 mod live;
 mod login;
 mod overview;
+mod public;
 mod reply;
 pub(crate) mod visits;
 
@@ -40,7 +44,17 @@ use reply::PageError;
 use visits::Visit;
 
 /// The paths of pages. In braces a segment of any text.
-const PATHS: [&str; 5] = ["/", "/live", "/login", "/logout", "/assets/{file}"];
+const PATHS: [&str; 9] = [
+    "/",
+    "/live",
+    "/login",
+    "/logout",
+    "/assets/{file}",
+    "/agents/{agent_id}",
+    "/agents/{agent_id}/public",
+    "/public/{slug}",
+    "/badge/{file}",
+];
 
 /// The path of a page as figures name it.
 pub(crate) fn path_of(path: &str) -> Option<&'static str> {
@@ -66,13 +80,18 @@ pub(crate) fn router() -> Router<Arc<Api>> {
         .route("/login", get(login::page).post(login::with_key))
         .route("/logout", post(login::log_out))
         .route("/assets/{file}", get(assets::file))
+        .route("/agents/{agent_id}", get(agent::page))
+        .route("/agents/{agent_id}/public", post(agent::set_public))
+        .route("/public/{slug}", get(public::page))
+        .route("/badge/{file}", get(public::badge))
 }
 
 /// What stands around a page.
 fn shell<'a>(api: &Api, visit: Option<&'a Visit>, origin: &'a str, section: Section) -> Shell<'a> {
     let member = visit.map(|visit| Member { administers: visit.administers(), csrf: visit.csrf() });
     // With a clock that cannot be right pages are still shown, and ages count from the earliest time.
-    Shell { section, demo: api.demo, member, now: api.now().unwrap_or(Timestamp::MIN), origin }
+    let now = api.now().unwrap_or(Timestamp::MIN);
+    Shell { section, demo: api.demo, member, now, standalone: false, origin }
 }
 
 /// The visit of a request; without one its page leads to the login.

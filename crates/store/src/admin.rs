@@ -148,6 +148,9 @@ pub trait AdminStore: Send + Sync + 'static {
     /// Whether an agent is shown to everybody; none if it was never seen.
     fn publication<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Option<Publication>>;
 
+    /// The agent that is shown to everybody under a name, and whose it is.
+    fn public_agent<'a>(&'a self, slug: &Slug) -> Reply<'a, Option<(OrgId, AgentId)>>;
+
     /// Shows an agent to everybody, or no longer.
     fn publish<'a>(&'a self, org: &OrgId, agent: &AgentId, change: PublicationChange)
     -> Reply<'a, Published>;

@@ -1,14 +1,70 @@
 //! Everything that is known of an agent, on one page.
 
-use renown_core::ids::{AgentId, IdentityId, Slug};
+use renown_core::identity::{Windows, identity_of};
+use renown_core::ids::{AgentId, IdentityId, OrgId, Slug};
+use renown_core::reputation::Tally;
 use renown_core::scorecard::Tier;
 use renown_core::time::Timestamp;
+use renown_store::{AgentSummary, Publication, Run, StoredSession};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::reputation::{IdentityView, ReputationView};
 use crate::runs::{RunView, TierName};
 use crate::sessions::{MetricsSummary, SessionView};
+
+/// How many of an agent's runs, and of its sessions, are shown with it.
+pub const RUNS_SHOWN: usize = 10;
+/// How many of an agent's sessions are shown with it.
+pub const SESSIONS_SHOWN: usize = 10;
+
+/// What a store says of an agent, as a standing needs it.
+#[derive(Debug)]
+pub struct AgentFacts {
+    /// Whose agent it is.
+    pub org: OrgId,
+    /// The agent.
+    pub agent: AgentId,
+    /// The time that the identity's reputation is of.
+    pub as_of: Timestamp,
+    /// The agent in a list; `None` if it was never seen.
+    pub known: Option<AgentSummary>,
+    /// Who may see it.
+    pub publication: Publication,
+    /// The sums of its window.
+    pub tally: Tally,
+    /// Its latest runs, at most [`RUNS_SHOWN`].
+    pub runs: Vec<Run>,
+    /// Its latest sessions, at most [`SESSIONS_SHOWN`].
+    pub sessions: Vec<StoredSession>,
+    /// What the events of its identity add up to.
+    pub identity: Windows,
+}
+
+impl AgentFacts {
+    /// Everything that is known of the agent, as it is shown.
+    pub fn standing(&self) -> AgentStanding<'_> {
+        let identity_id = identity_of(&self.org, &self.agent);
+        let scored = self.runs.iter().find(|run| run.scored.is_some());
+        AgentStanding {
+            agent_id: &self.agent,
+            identity_id,
+            first_seen: self.known.as_ref().map(|known| known.first_seen),
+            last_seen: self.known.as_ref().map(|known| known.last_seen),
+            public: self.publication.public,
+            slug: self.publication.slug.clone(),
+            reputation: ReputationView::of(&self.agent, &self.tally.record()),
+            identity_reputation: IdentityView::of(
+                identity_id,
+                &self.identity.breakdown().standing(self.as_of),
+            ),
+            tier: scored.map_or(Tier::Unranked, Run::tier),
+            runs: self.runs.iter().map(RunView::of).collect(),
+            metrics: self.sessions.first().map(MetricsSummary::of_session),
+            sessions: self.sessions.iter().map(SessionView::of).collect(),
+        }
+    }
+}
 
 /// Everything that is known of an agent.
 #[derive(Serialize, ToSchema)]

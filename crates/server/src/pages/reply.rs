@@ -64,11 +64,6 @@ impl PageError {
     pub(super) fn not_found(what: impl Into<String>) -> Self {
         Self::Refused(ApiError::new(Code::NotFound, what))
     }
-
-    /// The visit may not do this.
-    pub(super) fn forbidden(why: impl Into<String>) -> Self {
-        Self::Refused(ApiError::new(Code::Forbidden, why))
-    }
 }
 
 impl From<ApiError> for PageError {

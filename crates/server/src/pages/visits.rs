@@ -24,6 +24,7 @@ use renown_core::ids::OrgId;
 use renown_store::KeyKind;
 use sha2::{Digest, Sha256};
 
+use crate::error::{ApiError, Code};
 use crate::hex;
 use crate::keys::{Caller, KeyRing};
 
@@ -57,6 +58,15 @@ impl Visit {
     /// Whether keys, settings and what is public may be changed.
     pub(crate) fn administers(&self) -> bool {
         self.caller.as_ref().is_none_or(|caller| caller.kind == KeyKind::Secret)
+    }
+
+    /// Refuses what only an administrator may do.
+    pub(crate) fn check_administers(&self) -> Result<(), ApiError> {
+        if self.administers() {
+            return Ok(());
+        }
+        let error = "you are logged in with a publishable key, which reads; log in with a secret key";
+        Err(ApiError::new(Code::Forbidden, error))
     }
 
     /// The token that forms send back.

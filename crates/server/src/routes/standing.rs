@@ -7,17 +7,17 @@ use axum::extract::{Extension, State};
 use axum::response::Response;
 use hyper::{HeaderMap, StatusCode};
 use renown_core::identity::identity_of;
-use renown_core::ids::{AgentId, Slug};
+use renown_core::ids::{AgentId, OrgId, Slug};
 use renown_core::json;
-use renown_core::scorecard::Tier;
+use renown_core::time::Timestamp;
 use renown_store::{Publication, PublicationChange, Published, RunQuery, SessionQuery};
-use renown_view::{AgentStanding, MetricsSummary, ReputationView, RunView, SessionView};
+use renown_view::standing::{RUNS_SHOWN, SESSIONS_SHOWN};
+use renown_view::{AgentFacts, AgentStanding};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use utoipa::ToSchema;
 
 use super::Refused;
-use super::identities;
 use super::paths::Segment;
 use super::reputation::agent_of;
 use super::shapes::AgentName;
@@ -27,10 +27,6 @@ use crate::error::{ApiError, Code, json as reply};
 use crate::hex;
 use crate::keys::Caller;
 use crate::query::{Query, refused};
-
-/// How many of an agent's runs, and of its sessions, are shown with it.
-const RUNS_SHOWN: usize = 10;
-const SESSIONS_SHOWN: usize = 10;
 
 /// Read everything about an agent
 ///
@@ -48,37 +44,39 @@ pub(crate) async fn standing(
     Extension(caller): Extension<Arc<Caller>>,
     path: Segment,
 ) -> Result<Response, ApiError> {
-    let agent_id = agent_of(path)?;
-    let identity_id = identity_of(&caller.org, &agent_id);
-    let query = RunQuery { agent: Some(agent_id.clone()), limit: RUNS_SHOWN, ..RunQuery::default() };
-    let latest =
-        SessionQuery { agent: Some(agent_id.clone()), limit: SESSIONS_SHOWN, ..SessionQuery::default() };
-    let (known, publication, tally, runs, sessions, identity_reputation) = tokio::join!(
-        api.store.agent(&caller.org, &agent_id),
-        api.store.publication(&caller.org, &agent_id),
-        api.store.tally(&caller.org, &agent_id),
-        api.store.runs(&caller.org, query),
-        api.store.sessions(&caller.org, latest),
-        identities::standing(&api, &caller.org, identity_id, api.now()?),
+    let facts = facts(&api, &caller.org, agent_of(path)?, api.now()?).await?;
+    Ok(reply(StatusCode::OK, &facts.standing()))
+}
+
+/// What the store says of an agent.
+pub(crate) async fn facts(
+    api: &Api,
+    org: &OrgId,
+    agent: AgentId,
+    as_of: Timestamp,
+) -> Result<AgentFacts, ApiError> {
+    let runs = RunQuery { agent: Some(agent.clone()), limit: RUNS_SHOWN, ..RunQuery::default() };
+    let sessions =
+        SessionQuery { agent: Some(agent.clone()), limit: SESSIONS_SHOWN, ..SessionQuery::default() };
+    let (known, publication, tally, runs, sessions, identity) = tokio::join!(
+        api.store.agent(org, &agent),
+        api.store.publication(org, &agent),
+        api.store.tally(org, &agent),
+        api.store.runs(org, runs),
+        api.store.sessions(org, sessions),
+        api.store.identity_windows(org, identity_of(org, &agent), as_of),
     );
-    let (known, runs, sessions) = (known?, runs?.runs, sessions?.sessions);
-    let Publication { public, slug } = publication?.unwrap_or_default();
-    let scored = runs.iter().find(|run| run.scored.is_some());
-    let reply_body = AgentStanding {
-        agent_id: &agent_id,
-        identity_id,
-        first_seen: known.as_ref().map(|known| known.first_seen),
-        last_seen: known.as_ref().map(|known| known.last_seen),
-        public,
-        slug,
-        reputation: ReputationView::of(&agent_id, &tally?.record()),
-        identity_reputation: identity_reputation?,
-        tier: scored.map_or(Tier::Unranked, renown_store::Run::tier),
-        runs: runs.iter().map(RunView::of).collect(),
-        metrics: sessions.first().map(MetricsSummary::of_session),
-        sessions: sessions.iter().map(SessionView::of).collect(),
-    };
-    Ok(reply(StatusCode::OK, &reply_body))
+    Ok(AgentFacts {
+        org: org.clone(),
+        known: known?,
+        publication: publication?.unwrap_or_default(),
+        tally: tally?,
+        runs: runs?.runs,
+        sessions: sessions?.sessions,
+        identity: identity?,
+        agent,
+        as_of,
+    })
 }
 
 /// Whether an agent is shown to everybody.
@@ -127,13 +125,23 @@ pub(crate) async fn publish(
     let agent_id = agent_of(path)?;
     let body = read_json(&headers, body, api.limits.body_time_max).await?;
     let PublishRequest { public, slug } = json::parse_strict(&body)?;
+    let Publication { public, slug } = set_public(&api, &caller.org, &agent_id, public, slug).await?;
+    Ok(reply(StatusCode::OK, &PublishReply { agent_id: &agent_id, public, slug }))
+}
+
+/// Shows an agent to everybody, or no longer.
+pub(crate) async fn set_public(
+    api: &Api,
+    org: &OrgId,
+    agent_id: &AgentId,
+    public: Option<bool>,
+    slug: Option<Slug>,
+) -> Result<Publication, ApiError> {
     // A name that is made here may be another agent's; a few more are tried.
     for attempt in 0..SLUG_ATTEMPTS {
-        let change = PublicationChange { public, slug: slug.clone(), spare: slug_of(&agent_id, attempt) };
-        match api.store.publish(&caller.org, &agent_id, change).await? {
-            Published::Done(Publication { public, slug }) => {
-                return Ok(reply(StatusCode::OK, &PublishReply { agent_id: &agent_id, public, slug }));
-            }
+        let change = PublicationChange { public, slug: slug.clone(), spare: slug_of(agent_id, attempt) };
+        match api.store.publish(org, agent_id, change).await? {
+            Published::Done(publication) => return Ok(publication),
             Published::NoAgent => {
                 let error = format!("there is no agent {:?}", agent_id.as_str());
                 return Err(ApiError::new(Code::NotFound, error));

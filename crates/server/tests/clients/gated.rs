@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use renown_core::identity::Windows;
-use renown_core::ids::{AgentId, IdentityId, OrgId, RunId, SessionId, SpecId};
+use renown_core::ids::{AgentId, IdentityId, OrgId, RunId, SessionId, Slug, SpecId};
 use renown_core::reputation::{Tally, Window};
 use renown_core::time::{Day, Timestamp};
 use renown_store::days::DaySums;
@@ -279,6 +279,10 @@ impl AdminStore for Gated {
 
     fn publication<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Option<Publication>> {
         self.memory.publication(org, agent)
+    }
+
+    fn public_agent<'a>(&'a self, slug: &Slug) -> Reply<'a, Option<(OrgId, AgentId)>> {
+        self.memory.public_agent(slug)
     }
 
     fn publish<'a>(

@@ -1,7 +1,7 @@
 //! What an organization decides, in maps.
 
 use renown_core::identity::identity_of;
-use renown_core::ids::{AgentId, OrgId};
+use renown_core::ids::{AgentId, OrgId, Slug};
 use sha2::{Digest, Sha256};
 
 use super::{Memory, answer};
@@ -29,6 +29,14 @@ impl AdminStore for Memory {
         let is_known = held.agents.iter().any(|(o, known, _)| o == org && known == agent);
         let found = held.publications.get(&(org.clone(), agent.clone())).cloned().unwrap_or_default();
         answer(held.known(org).map(|()| is_known.then_some(found)))
+    }
+
+    fn public_agent<'a>(&'a self, slug: &Slug) -> Reply<'a, Option<(OrgId, AgentId)>> {
+        let held = self.held();
+        let named = |(_, publication): &(_, &Publication)| {
+            publication.public && publication.slug.as_ref() == Some(slug)
+        };
+        answer(Ok(held.publications.iter().find(named).map(|(agent, _)| agent.clone())))
     }
 
     fn publish<'a>(

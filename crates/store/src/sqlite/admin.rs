@@ -1,6 +1,6 @@
 //! What an organization decides, as SQLite keeps it.
 
-use renown_core::ids::{AgentId, OrgId};
+use renown_core::ids::{AgentId, OrgId, Slug};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::Sqlite;
@@ -27,6 +27,16 @@ pub(super) fn publication(
     Ok(Some(Publication { public, slug }))
 }
 
+/// The agent that is shown to everybody under a name, and whose it is.
+fn public_agent(connection: &Connection, slug: &Slug) -> Result<Option<(OrgId, AgentId)>, StoreError> {
+    let mut select = connection.prepare_cached(
+        "SELECT o.name, a.name FROM agents a JOIN orgs o ON o.org = a.org WHERE a.slug = ?1 AND a.public",
+    )?;
+    let mut rows = select.query([slug.as_str()])?;
+    let Some(row) = rows.next()? else { return Ok(None) };
+    Ok(Some((rows::text(row, 0, "an organization")?, rows::text(row, 1, "an agent id")?)))
+}
+
 impl AdminStore for Sqlite {
     fn settings<'a>(&'a self, org: &OrgId) -> Reply<'a, OrgSettings> {
         let org = self.orgs.get(org);
@@ -41,6 +51,11 @@ impl AdminStore for Sqlite {
     fn publication<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Option<Publication>> {
         let (org, agent) = (self.orgs.get(org), agent.clone());
         self.readers.run(move |moment, _| publication(moment, org?, &agent))
+    }
+
+    fn public_agent<'a>(&'a self, slug: &Slug) -> Reply<'a, Option<(OrgId, AgentId)>> {
+        let slug = slug.clone();
+        self.readers.run(move |moment, _| public_agent(moment, &slug))
     }
 
     fn publish<'a>(

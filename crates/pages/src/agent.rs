@@ -1,0 +1,370 @@
+//! `/agents/{id}`: one agent, and why its score is what it is.
+//!
+//! From top to bottom: the score with the sentence that explains it, beside it the other four scores; the four components to
+//! scale; the score over 30 days; the last 500 evaluations, one mark each; what failed and how long gates took; the identity's
+//! reputation by category; recent runs and sessions.
+//!
+//! The same template makes three views:
+//!
+//! | view | for | leaves out |
+//! |---|---|---|
+//! | [`Audience::Member`] | who is logged in | nothing |
+//! | [`Audience::Report`] | a file for a pull request | links and forms; the score below 50 evaluations |
+//! | [`Audience::Public`] | everybody, if the owner turned it on | also tools, gates, reasons, runs and sessions |
+
+mod chart;
+mod latency;
+mod report;
+
+use askama::Template;
+use renown_core::decimal::Decimal;
+use renown_core::explain::{Component, Explanation};
+use renown_core::reputation::ReputationExplanation;
+use renown_core::time::Timestamp;
+use renown_view::sessions::MetricSummary;
+use renown_view::shared::LifecycleView;
+use renown_view::{AgentBreakdown, AgentStanding, EvaluationView, SessionView};
+
+use crate::Shell;
+use crate::svg::{Strip, strip};
+use crate::text::{self, Form};
+use chart::ScoreChart;
+use latency::LatencyChart;
+
+pub use report::markdown;
+
+/// Marks in a row of the strip.
+const STRIP_ROW: usize = 100;
+
+/// How many gates and tools are listed.
+const FAILING_SHOWN: usize = 8;
+
+/// Who reads a page about an agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Audience {
+    /// Somebody who is logged in.
+    Member,
+    /// Readers of a file.
+    Report,
+    /// Everybody.
+    Public,
+}
+
+/// What the page of an agent shows.
+#[derive(Clone, Copy)]
+pub struct AgentPage<'a> {
+    /// Who reads it.
+    pub audience: Audience,
+    /// Everything that is known of the agent.
+    pub standing: &'a AgentStanding<'a>,
+    /// The parts of its score.
+    pub why: &'a ReputationExplanation,
+    /// Its latest evaluations, the latest first, at most 500.
+    pub latest: &'a [EvaluationView],
+    /// Its last 30 days.
+    pub month: &'a AgentBreakdown,
+    /// Its last 7 days.
+    pub week: &'a AgentBreakdown,
+    /// What each category adds to the reputation of its identity.
+    pub identity: &'a Explanation,
+}
+
+/// The page.
+pub fn render(shell: &Shell<'_>, page: &AgentPage<'_>) -> askama::Result<String> {
+    View::of(shell, page).render()
+}
+
+#[derive(Template)]
+#[template(path = "agent.html")]
+struct View<'a> {
+    shell: &'a Shell<'a>,
+    page: &'a AgentPage<'a>,
+    /// Whether the score is shown.
+    shown: bool,
+    lead: String,
+    parts: Vec<Part>,
+    next: [String; 2],
+    chart: Option<ScoreChart>,
+    strip: Strip,
+    tips: String,
+    gates: Vec<Failing>,
+    tools: Vec<Failing>,
+    latency: Option<LatencyChart>,
+    categories: Vec<Category>,
+}
+
+impl<'a> View<'a> {
+    fn of(shell: &'a Shell<'a>, page: &'a AgentPage<'a>) -> Self {
+        let reputation = &page.standing.reputation;
+        let shown = matches!(reputation.lifecycle, LifecycleView::Active | LifecycleView::Mature);
+        let marks: Vec<bool> = page.latest.iter().rev().map(|evaluation| evaluation.passed).collect();
+        let change = |score: u32| text::change(i64::from(score) - i64::from(reputation.score));
+        let (gates, tools) = failing(page);
+        Self {
+            shell,
+            page,
+            shown,
+            lead: lead(page, shown),
+            parts: page.why.explanation.components.iter().scan(0, Part::of).collect(),
+            next: [change(page.why.next.pass), change(page.why.next.fail)],
+            chart: ScoreChart::of(page.month, page.latest).filter(|_| shown),
+            strip: strip(&marks, STRIP_ROW),
+            tips: page.latest.iter().rev().map(tip).collect::<Vec<_>>().join("|"),
+            gates,
+            tools,
+            latency: LatencyChart::of(page.latest),
+            categories: page.identity.components.iter().map(Category::of).collect(),
+        }
+    }
+
+    fn is_member(&self) -> bool {
+        self.page.audience == Audience::Member
+    }
+
+    fn is_public(&self) -> bool {
+        self.page.audience == Audience::Public
+    }
+
+    fn is_report(&self) -> bool {
+        self.page.audience == Audience::Report
+    }
+
+    fn id(&self) -> &str {
+        self.page.standing.agent_id.as_str()
+    }
+
+    /// The line that shows the badge in Markdown.
+    fn badge(&self) -> Option<String> {
+        let slug = self.page.standing.slug.as_ref().filter(|_| self.page.standing.public)?;
+        let origin = self.shell.origin;
+        Some(format!("[![Renown]({origin}/badge/{slug}.svg)]({origin}/public/{slug})"))
+    }
+
+    /// Where the overall score of a time lies on its axis.
+    fn place_of(&self, score: &Decimal<6>) -> String {
+        place(Decimal::from_units(score.units() / 10_000))
+    }
+
+    /// The lists of what failed.
+    fn failing(&self) -> [(&'static str, &[Failing]); 2] {
+        [("Gate", &self.gates), ("Tool", &self.tools)]
+    }
+
+    /// What the traces of the latest session say, as far as there is anything to evaluate.
+    fn metrics(&self) -> Vec<(&'static str, &MetricSummary)> {
+        let metrics = self.page.standing.metrics.iter();
+        metrics
+            .flat_map(|both| {
+                [("Its reliability", &both.agent_reliability), ("Its consistency", &both.agent_consistency)]
+            })
+            .filter(|(_, metric)| metric.evaluable)
+            .collect()
+    }
+
+    fn evaluations(&self, more: &str) -> String {
+        format!("/evaluations?agent={}{more}", text::segment(self.id()))
+    }
+}
+
+/// When a session began, as far as that is known.
+fn began<'s>(session: &'s SessionView<'_>) -> &'s Timestamp {
+    session.started_at.as_ref().unwrap_or(&session.last_seen)
+}
+
+/// Both metrics of a session.
+fn both<'s>(session: &'s SessionView<'_>) -> [&'s MetricSummary; 2] {
+    [&session.metrics.agent_reliability, &session.metrics.agent_consistency]
+}
+
+/// The score in a sentence or two.
+fn lead(page: &AgentPage<'_>, shown: bool) -> String {
+    let reputation = &page.standing.reputation;
+    let (evaluations, passed, streak) = (reputation.evaluations, reputation.passed, reputation.streak);
+    if evaluations == 0 {
+        return "No evaluation yet, so there is nothing to judge. Its other scores do not need one."
+            .to_owned();
+    }
+    let mut lead = format!("{passed} of its last {} passed", text::plural(evaluations, "output", "outputs"));
+    match streak {
+        0 => lead.push_str(", and the newest failed."),
+        _ if streak == evaluations => lead.push_str(", every one in a row."),
+        _ => lead.push_str(&format!(" and the last {streak} passed in a row.")),
+    }
+    if !shown {
+        let missing = 50_u64.saturating_sub(evaluations);
+        lead.push_str(&format!(
+            " The score appears with {}: below 50 a single failure weighs too much for a number to be fair.",
+            text::plural(missing, "more evaluation", "more evaluations")
+        ));
+        return lead;
+    }
+    let lost = crate::overview::lost(&page.why.explanation);
+    match 1000_u32.saturating_sub(reputation.score) {
+        0 => lead.push_str(" No point is missing."),
+        missing if !lost.is_empty() => lead.push_str(&format!(" The {missing} missing points: {lost}.")),
+        _ => {}
+    }
+    lead
+}
+
+/// One component, drawn to scale.
+struct Part {
+    name: &'static str,
+    points: String,
+    most: String,
+    lost: Option<String>,
+    fact: String,
+    /// Points in tenths, for bars.
+    drawn: String,
+    /// Its arc of the ring: where it begins, how long it is, and how much of it is earned.
+    arc: [String; 3],
+}
+
+impl Part {
+    /// The next component. The scan holds the points of those before it.
+    fn of(before: &mut i128, part: &Component) -> Option<Self> {
+        let one = 1_000_000;
+        let most = part.points_max?.units() / one;
+        let earned = part.points.units() / (one / 10);
+        let number = |name: &str| part.inputs.get(name).map(ToString::to_string).unwrap_or_default();
+        let (name, fact) = match part.name {
+            "pass_rate" => ("Pass rate", format!("{} of {} passed", number("passed"), number("evaluations"))),
+            "latency" => (
+                "Latency",
+                format!("{} ms average; 0 ms earns all, 100 ms none", short(&number("avg_latency_ms"))),
+            ),
+            "streak" => ("Streak", format!("{} passes in a row; 50 earn all", number("streak"))),
+            "volume" => ("Volume", format!("{} of 500 evaluations", number("evaluations"))),
+            other => (other, String::new()),
+        };
+        // A gap of three points on either side keeps the arcs apart.
+        let (begin, length) = (*before + 3, most - 6);
+        let got = earned * length / most.max(1);
+        let tenths = |value: i128| format!("{}.{}", value / 10, value % 10);
+        *before += most;
+        let lost = text::cut(part.points_lost?, 0);
+        Some(Self {
+            name,
+            points: text::cut(part.points, 1),
+            most: most.to_string(),
+            lost: (lost != "0").then_some(lost),
+            fact,
+            drawn: tenths(earned),
+            arc: [begin.to_string(), length.to_string(), tenths(got)],
+        })
+    }
+}
+
+/// A number with one decimal at most, as JSON wrote it.
+fn short(number: &str) -> &str {
+    match number.split_once('.') {
+        Some((whole, _)) => number.get(..whole.len() + 2).unwrap_or(number),
+        None => number,
+    }
+}
+
+/// What is said of a mark of the strip.
+fn tip(evaluation: &EvaluationView) -> String {
+    let tool = evaluation.tool.as_ref().map(|tool| format!(" {}", tool.as_str())).unwrap_or_default();
+    let failed: Vec<String> = evaluation
+        .failed_gates()
+        .map(|gate| match &gate.reason {
+            Some(reason) => format!("{}: {reason}", gate.name),
+            None => gate.name.clone(),
+        })
+        .collect();
+    let verdict = match (evaluation.passed, failed.is_empty()) {
+        (true, _) => String::new(),
+        (false, true) => ", failed".to_owned(),
+        (false, false) => format!(", failed {}", failed.join(", ")),
+    };
+    let ms = text::cut(text::millis(evaluation.latency), 1);
+    text::in_tips(&format!("{}{tool} {ms} ms{verdict}", text::tip_time(evaluation.created_at, Form::Both)))
+}
+
+/// A gate or a tool with failures.
+struct Failing {
+    name: String,
+    failed: u64,
+    week: u64,
+    /// Of a tool: its evaluations.
+    of: Option<u64>,
+}
+
+/// The gates and tools that failed in the latest evaluations, the most first.
+fn failing(page: &AgentPage<'_>) -> (Vec<Failing>, Vec<Failing>) {
+    let mut gates: Vec<Failing> = Vec::new();
+    let mut tools: Vec<Failing> = Vec::new();
+    for evaluation in page.latest {
+        for gate in evaluation.failed_gates() {
+            let week = page
+                .week
+                .gates
+                .iter()
+                .find(|known| *known.gate == *gate.name)
+                .map_or(0, |known| known.failed);
+            add(&mut gates, &gate.name, 1, week).of = None;
+        }
+        if let Some(tool) = &evaluation.tool {
+            let week = page
+                .week
+                .tools
+                .iter()
+                .find(|known| &*known.tool == tool.as_str())
+                .map_or(0, |known| known.failed);
+            let counted = add(&mut tools, tool.as_str(), u64::from(!evaluation.passed), week);
+            counted.of = Some(counted.of.unwrap_or(0) + 1);
+        }
+    }
+    for list in [&mut gates, &mut tools] {
+        list.retain(|item| item.failed > 0);
+        list.sort_by(|a, b| b.failed.cmp(&a.failed).then_with(|| a.name.cmp(&b.name)));
+        list.truncate(FAILING_SHOWN);
+    }
+    (gates, tools)
+}
+
+fn add<'l>(list: &'l mut Vec<Failing>, name: &str, failed: u64, week: u64) -> &'l mut Failing {
+    let index = list.iter().position(|known| known.name == name).unwrap_or_else(|| {
+        list.push(Failing { name: name.to_owned(), failed: 0, week, of: None });
+        list.len() - 1
+    });
+    // The index is that of an entry.
+    #[expect(clippy::indexing_slicing, reason = "the index was just found or made")]
+    let item = &mut list[index];
+    item.failed += failed;
+    item
+}
+
+/// A category of the identity's reputation.
+struct Category {
+    name: &'static str,
+    weight: String,
+    mean: String,
+    events: u64,
+    /// Where its dot is, in percent of an axis from −1 to +1.
+    at: String,
+}
+
+impl Category {
+    fn of(part: &Component) -> Self {
+        let number = |name: &str| {
+            let written = part.inputs.get(name).and_then(serde_json::Value::as_f64).unwrap_or_default();
+            Decimal::<2>::nearest(written)
+        };
+        let mean = number("mean");
+        Self {
+            name: part.name,
+            weight: format!("{} %", number("weight").units()),
+            mean: text::cut(mean, 2),
+            events: part.inputs.get("events").and_then(serde_json::Value::as_u64).unwrap_or_default(),
+            at: place(mean),
+        }
+    }
+}
+
+/// Where a score from −1 to +1 lies on its axis, in percent.
+fn place(score: Decimal<2>) -> String {
+    let halves = (score.units().clamp(-100, 100) + 100) * 5;
+    format!("{}.{}%", halves / 10, halves % 10)
+}
