@@ -20,9 +20,11 @@ pub mod agent;
 pub mod assets;
 pub mod attention;
 pub mod badge;
+pub mod keys;
 pub mod login;
 pub mod notice;
 pub mod overview;
+pub mod settings;
 pub mod svg;
 pub mod text;
 

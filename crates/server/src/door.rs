@@ -68,8 +68,11 @@ pub(crate) async fn answer(
 /// revoked in the store has to leave the ring too, and an idempotency key that is let go while its write still waits would
 /// let a retry count twice. All other writes are one step, done or not.
 fn is_finished_alone(request: &Request<Body>) -> bool {
+    let path = request.uri().path();
     !request.method().is_safe()
-        && (request.headers().contains_key("idempotency-key") || request.uri().path().starts_with("/v1/keys"))
+        && (request.headers().contains_key("idempotency-key")
+            || path.starts_with("/v1/keys")
+            || path.starts_with("/keys"))
 }
 
 /// A refusal, in the encoding of its request where that is telemetry.

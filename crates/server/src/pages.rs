@@ -12,6 +12,7 @@
 //! | [`form`] | what a form sent, checked against its CSRF token |
 //! | [`overview`] | `/` |
 //! | [`agent`] | `/agents/{agent_id}` |
+//! | [`keys`], [`settings`] | `/keys` and `/settings`, for those who administer |
 //! | [`public`] | `/public/{slug}` and `/badge/{file}`, for everybody |
 //! | [`live`] | `/live`: tells open pages that something changed |
 //! | [`assets`] | the stylesheet, the script and the icon |
@@ -24,11 +25,13 @@
 mod agent;
 mod assets;
 mod form;
+mod keys;
 mod live;
 mod login;
 mod overview;
 mod public;
 mod reply;
+mod settings;
 pub(crate) mod visits;
 
 use std::sync::Arc;
@@ -44,7 +47,7 @@ use reply::PageError;
 use visits::Visit;
 
 /// The paths of pages. In braces a segment of any text.
-const PATHS: [&str; 9] = [
+const PATHS: [&str; 12] = [
     "/",
     "/live",
     "/login",
@@ -54,6 +57,9 @@ const PATHS: [&str; 9] = [
     "/agents/{agent_id}/public",
     "/public/{slug}",
     "/badge/{file}",
+    "/keys",
+    "/keys/{id}/revoke",
+    "/settings",
 ];
 
 /// The path of a page as figures name it.
@@ -84,6 +90,9 @@ pub(crate) fn router() -> Router<Arc<Api>> {
         .route("/agents/{agent_id}/public", post(agent::set_public))
         .route("/public/{slug}", get(public::page))
         .route("/badge/{file}", get(public::badge))
+        .route("/keys", get(keys::page).post(keys::create))
+        .route("/keys/{id}/revoke", post(keys::revoke))
+        .route("/settings", get(settings::page).post(settings::change))
 }
 
 /// What stands around a page.

@@ -13,7 +13,7 @@ use hyper::StatusCode;
 use renown_core::ids::OrgId;
 use renown_core::json::{self, Found};
 use renown_core::time::Timestamp;
-use renown_store::{ApiKey, DEFAULT_ORG, KeyKind, SavedReply};
+use renown_store::{ApiKey, DEFAULT_ORG, KeyKind, NewKey, Once, SavedReply};
 use serde::{Deserialize, Deserializer, Serialize};
 use sha2::{Digest, Sha256};
 use utoipa::ToSchema;
@@ -100,15 +100,7 @@ pub(crate) async fn create(
     };
     let request: CreateRequest = json::parse_strict(&body)?;
     let org = reach(&caller, request.org)?;
-    let label_chars = request.label.as_ref().map_or(0, |label| label.chars().count());
-    if label_chars > LABEL_CHARS_MAX {
-        return Err(ApiError::invalid(format!(
-            "label: {label_chars} characters, expected at most {LABEL_CHARS_MAX}"
-        )));
-    }
-    let no_randomness = |_| ApiError::new(Code::StoreUnavailable, "there is no randomness for a key now");
-    let key = KeyText::generate(request.kind).map_err(no_randomness)?;
-    let new = key.to_new(org, request.label, api.now()?).map_err(no_randomness)?;
+    let (key, new) = make(&api, org, request.kind, request.label)?;
     let shown =
         CreateReply { id: new.id, key: key.reveal().to_owned(), kind: request.kind, org: new.org.clone() };
     let kept = ticket.key().map(|idempotency_key| {
@@ -116,10 +108,35 @@ pub(crate) async fn create(
         serde_json::to_vec(&CreateReply { key, ..shown.clone() }).unwrap_or_default()
     });
     let once = ticket.once::<ApiKey>(|| Box::new(move |_| (201, kept.unwrap_or_default())));
+    add(&api, new, once).await?;
+    Ok(reply(StatusCode::CREATED, &shown))
+}
+
+/// A new key, and what is to be kept of it.
+pub(crate) fn make(
+    api: &Api,
+    org: OrgId,
+    kind: KeyKind,
+    label: Option<String>,
+) -> Result<(KeyText, NewKey), ApiError> {
+    let label_chars = label.as_ref().map_or(0, |label| label.chars().count());
+    if label_chars > LABEL_CHARS_MAX {
+        return Err(ApiError::invalid(format!(
+            "label: {label_chars} characters, expected at most {LABEL_CHARS_MAX}"
+        )));
+    }
+    let no_randomness = |_| ApiError::new(Code::StoreUnavailable, "there is no randomness for a key now");
+    let key = KeyText::generate(kind).map_err(no_randomness)?;
+    let new = key.to_new(org, label, api.now()?).map_err(no_randomness)?;
+    Ok((key, new))
+}
+
+/// Keeps a new key; from here on it can be used.
+pub(crate) async fn add(api: &Api, new: NewKey, once: Option<Once<ApiKey>>) -> Result<(), ApiError> {
     let _changing = api.keys.changing.lock().await;
     let added = api.store.create_key(new, once).await?;
     api.keys.set(&added);
-    Ok(reply(StatusCode::CREATED, &shown))
+    Ok(())
 }
 
 /// The organization that is meant, if the caller may reach it.
@@ -235,17 +252,23 @@ pub(crate) async fn list(
     let limit = query.limit()?;
     let after = query.cursor(|text| Uuid::parse_str(text).ok())?;
     let org = reach(&caller, query.get("org")?)?;
-    api.note_used_keys().await;
-    let mut keys: Vec<ApiKey> =
-        api.store.keys().await?.into_iter().filter(|key| key.key.org == org).collect();
-    // An id begins with the time when it was made, so this is the oldest first, and a page goes on after a key that is gone.
-    keys.sort_unstable_by_key(|key| key.key.id);
+    let mut keys = of_org(&api, &org).await?;
     keys.retain(|key| after.is_none_or(|after| key.key.id > after));
     let more = keys.len() > limit;
     keys.truncate(limit);
     let next_cursor = keys.last().filter(|_| more).map(|last| last.key.id.to_string());
     let data = keys.into_iter().map(KeyReply::of).collect();
     Ok(reply(StatusCode::OK, &KeysReply { data, next_cursor }))
+}
+
+/// The keys of an organization, the oldest first.
+pub(crate) async fn of_org(api: &Api, org: &OrgId) -> Result<Vec<ApiKey>, ApiError> {
+    api.note_used_keys().await;
+    let mut keys: Vec<ApiKey> =
+        api.store.keys().await?.into_iter().filter(|key| key.key.org == *org).collect();
+    // An id begins with the time when it was made, so this is the oldest first, and a page goes on after a key that is gone.
+    keys.sort_unstable_by_key(|key| key.key.id);
+    Ok(keys)
 }
 
 /// Revoke a key
@@ -272,11 +295,19 @@ pub(crate) async fn revoke(
     if reach(&caller, Some(known.key.org.clone())).is_err() {
         return Err(unknown());
     }
-    let _changing = api.keys.changing.lock().await;
-    if !api.store.revoke_key(&known.key.org, id).await? {
+    if !end(&api, &known.key.org, id).await? {
         return Err(unknown());
     }
-    api.keys.revoke(id);
-    api.feed.look_again();
     Ok(StatusCode::NO_CONTENT.into_response())
+}
+
+/// Ends a key of an organization at once, and every stream that it opened; whether there was such a key.
+pub(crate) async fn end(api: &Api, org: &OrgId, id: Uuid) -> Result<bool, ApiError> {
+    let _changing = api.keys.changing.lock().await;
+    let ended = api.store.revoke_key(org, id).await?;
+    if ended {
+        api.keys.revoke(id);
+        api.feed.look_again();
+    }
+    Ok(ended)
 }
