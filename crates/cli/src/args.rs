@@ -20,8 +20,8 @@ use crate::place::PlaceArgs;
 use crate::setup::server::ServerUrl;
 
 use help::{
-    AGENTS_HELP, GATE_HELP, JUDGE_HELP, KEYS_HELP, OVERVIEW_HELP, PROXY_HELP, SCORE_HELP, SERVE_HELP,
-    SESSIONS_HELP, SETUP_HELP,
+    AGENTS_HELP, GATE_HELP, JUDGE_HELP, KEYS_HELP, OPEN_HELP, OVERVIEW_HELP, PROXY_HELP, REPORT_HELP,
+    SCORE_HELP, SERVE_HELP, SESSIONS_HELP, SETUP_HELP,
 };
 pub(crate) use judge::*;
 pub(crate) use operate::*;
@@ -46,6 +46,14 @@ pub(crate) enum Command {
     /// Serve the API and take telemetry of agents
     #[command(after_long_help = SERVE_HELP)]
     Serve(ServeArgs),
+
+    /// Open the web pages of a running server in the browser, logged in
+    #[command(after_long_help = OPEN_HELP)]
+    Open(OpenArgs),
+
+    /// Write the page of an agent to a file, for a pull request
+    #[command(after_long_help = REPORT_HELP)]
+    Report(ReportArgs),
 
     /// Make, list and revoke API keys
     #[command(after_long_help = KEYS_HELP)]

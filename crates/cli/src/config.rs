@@ -31,7 +31,7 @@ use serde_json::{Map, Value};
 use crate::failure::Failure;
 use crate::place;
 use crate::proxy::ProxyTable;
-use crate::settings::{Days, Listen, OtlpKeys, OtlpListen, PerMinute, StoreUrl};
+use crate::settings::{Days, Listen, OtlpKeys, OtlpListen, PerMinute, ScoreBelow, StoreUrl};
 
 /// What is configured.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -54,6 +54,7 @@ pub(crate) struct ServerTable {
     pub(crate) limits: LimitsTable,
     pub(crate) retention: RetentionTable,
     pub(crate) otlp: OtlpTable,
+    pub(crate) pages: PagesTable,
 }
 
 /// `[limits]`.
@@ -71,6 +72,13 @@ pub(crate) struct RetentionTable {
     pub(crate) evaluations: Option<Days>,
     pub(crate) runs: Option<Days>,
     pub(crate) sessions: Option<Days>,
+}
+
+/// `[pages]`.
+#[derive(Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PagesTable {
+    pub(crate) attention_below: Option<ScoreBelow>,
 }
 
 /// `[otlp]`.
@@ -180,6 +188,7 @@ impl Config {
             limits: file.limits,
             retention: file.retention,
             otlp: file.otlp,
+            pages: file.pages,
         };
         Ok(Self { prices: Prices::new(prices), server, proxy: file.proxy, gates, path: None })
     }
@@ -230,6 +239,8 @@ struct File {
     retention: RetentionTable,
     #[serde(default)]
     otlp: OtlpTable,
+    #[serde(default)]
+    pages: PagesTable,
     #[serde(default)]
     prices: BTreeMap<String, PriceEntry>,
     #[serde(default)]

@@ -20,10 +20,12 @@ mod keys;
 mod links;
 mod logs;
 mod numbers;
+mod open;
 mod overview;
 mod place;
 mod progress;
 mod proxy;
+mod report;
 mod run;
 mod runs;
 mod score;
@@ -81,6 +83,8 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
     match &cli.command {
         Command::Judge(args) => judge::run(args, cli.quiet),
         Command::Serve(args) => serve::run(args, cli.quiet),
+        Command::Open(args) => open::run(args),
+        Command::Report(args) => report::run(args),
         Command::Keys(args) => keys::run(args),
         Command::Overview(args) => overview::run(args),
         Command::Agents(args) => agents::run(args),

@@ -1,5 +1,6 @@
 //! `renown serve`: the server, from the first start on.
 
+pub(crate) mod login;
 mod otlp;
 pub(crate) mod settings;
 
@@ -23,6 +24,7 @@ use crate::args::ServeArgs;
 use crate::failure::{self, Failure};
 use crate::place::{self, default_org};
 use crate::printed;
+use login::LoginLink;
 use otlp::Otlp;
 use settings::ServeSettings;
 
@@ -90,6 +92,7 @@ async fn start(
     }
     let store: Arc<dyn Store> = Arc::new(store);
     let keys = first_keys(store.as_ref()).await?;
+    let link = LoginLink::new(&settings.data.value.0, &url);
     let limits = Settings {
         engine,
         requests_per_minute: settings.requests_per_minute.value.0,
@@ -103,14 +106,18 @@ async fn start(
         },
         otlp_auth: settings.otlp_auth.value.0,
         prices: settings.prices().clone(),
-        pages: PageSettings::default(),
+        pages: PageSettings {
+            attention_below: settings.attention_below.value.0,
+            on_token: link.keeper(),
+            ..PageSettings::default()
+        },
     };
     let api =
         Api::new(Arc::clone(&store), limits, system_clock()).await.map_err(|error| place::failure(&error))?;
     if !quiet || keys.is_some() {
         let token =
             api.new_login_token().map_err(|error| Failure::new(format!("no random bytes: {error}")))?;
-        greet(&url, &settings, &otlp, keys.as_ref(), &token);
+        greet(&url, &settings, &otlp, keys.as_ref(), &login::address(&url, &token));
     }
     tracing::info!(%address, "serving");
     otlp.tell(settings.otlp_auth.value.0);
@@ -152,13 +159,13 @@ async fn first_keys(store: &dyn Store) -> Result<Option<[KeyText; 2]>, Failure> 
 }
 
 /// Says where the server is, and on the first start how to use it.
-fn greet(url: &str, settings: &ServeSettings, otlp: &Otlp, keys: Option<&[KeyText; 2]>, token: &str) {
+fn greet(url: &str, settings: &ServeSettings, otlp: &Otlp, keys: Option<&[KeyText; 2]>, login: &str) {
     let version = env!("CARGO_PKG_VERSION");
     let mut text = format!("renown {version} on {url}\ndata in {}\n", settings.data.value.0.display());
     text += &otlp.greeting();
     let _ = writeln!(
         text,
-        "open {url}/login?token={token}\n     logs you in once; `renown open` makes another link"
+        "pages: {login}\n  this link logs you in once; `renown open` opens the pages with a new one"
     );
     if let Some([publishable, secret]) = keys {
         let (publishable, secret) = (publishable.reveal(), secret.reveal());

@@ -185,6 +185,25 @@ impl<'de> Deserialize<'de> for Days {
     }
 }
 
+/// A reputation below which an agent needs attention.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ScoreBelow(pub(crate) u32);
+
+impl FromStr for ScoreBelow {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let score = text.parse().ok().filter(|score| *score <= 1000);
+        score.map(Self).ok_or_else(|| format!("{text}, expected a reputation from 0 to 1000"))
+    }
+}
+
+impl<'de> Deserialize<'de> for ScoreBelow {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        i64::deserialize(deserializer)?.to_string().parse().map_err(D::Error::custom)
+    }
+}
+
 /// Where a store is: `sqlite:` in the data directory, or `sqlite:PATH`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct StoreUrl(Option<PathBuf>);

@@ -23,7 +23,7 @@ use renown_core::reputation::ReputationExplanation;
 use renown_core::time::Timestamp;
 use renown_view::sessions::MetricSummary;
 use renown_view::shared::LifecycleView;
-use renown_view::{AgentBreakdown, AgentStanding, EvaluationView, SessionView};
+use renown_view::{AgentBreakdown, AgentFacts, AgentHistory, AgentStanding, EvaluationView, SessionView};
 
 use crate::Shell;
 use crate::svg::{Strip, strip};
@@ -51,27 +51,42 @@ pub enum Audience {
 }
 
 /// What the page of an agent shows.
-#[derive(Clone, Copy)]
-pub struct AgentPage<'a> {
-    /// Who reads it.
-    pub audience: Audience,
+struct AgentPage<'a> {
+    audience: Audience,
     /// Everything that is known of the agent.
-    pub standing: &'a AgentStanding<'a>,
+    standing: AgentStanding<'a>,
     /// The parts of its score.
-    pub why: &'a ReputationExplanation,
+    why: ReputationExplanation,
     /// Its latest evaluations, the latest first, at most 500.
-    pub latest: &'a [EvaluationView],
-    /// Its last 30 days.
-    pub month: &'a AgentBreakdown,
-    /// Its last 7 days.
-    pub week: &'a AgentBreakdown,
+    latest: &'a [EvaluationView],
+    month: &'a AgentBreakdown,
+    week: &'a AgentBreakdown,
     /// What each category adds to the reputation of its identity.
-    pub identity: &'a Explanation,
+    identity: Explanation,
+}
+
+impl<'a> AgentPage<'a> {
+    fn of(facts: &'a AgentFacts, history: &'a AgentHistory, audience: Audience) -> Self {
+        Self {
+            audience,
+            standing: facts.standing(),
+            why: history.window.explain(),
+            latest: &history.latest,
+            month: &history.month,
+            week: &history.week,
+            identity: facts.identity.breakdown().explain(),
+        }
+    }
 }
 
 /// The page.
-pub fn render(shell: &Shell<'_>, page: &AgentPage<'_>) -> askama::Result<String> {
-    View::of(shell, page).render()
+pub fn render(
+    shell: &Shell<'_>,
+    facts: &AgentFacts,
+    history: &AgentHistory,
+    audience: Audience,
+) -> askama::Result<String> {
+    View::of(shell, &AgentPage::of(facts, history, audience)).render()
 }
 
 #[derive(Template)]

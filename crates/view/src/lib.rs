@@ -43,4 +43,4 @@ pub use records::{RecordView, RecordsPage};
 pub use reputation::{IdentityView, ReputationView};
 pub use runs::{RunView, RunsPage, ScoreView};
 pub use sessions::{MetricsSummary, SessionDetail, SessionView, SessionsPage};
-pub use standing::{AgentFacts, AgentStanding};
+pub use standing::{AgentFacts, AgentHistory, AgentStanding};

@@ -2,13 +2,15 @@
 
 use renown_core::identity::{Windows, identity_of};
 use renown_core::ids::{AgentId, IdentityId, OrgId, Slug};
-use renown_core::reputation::Tally;
+use renown_core::reputation::{Tally, Window};
 use renown_core::scorecard::Tier;
-use renown_core::time::Timestamp;
-use renown_store::{AgentSummary, Publication, Run, StoredSession};
+use renown_core::time::{Day, Timestamp};
+use renown_store::{AgentDays, AgentSummary, Event, Publication, Run, StoredSession};
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::breakdown::AgentBreakdown;
+use crate::evaluations::EvaluationView;
 use crate::reputation::{IdentityView, ReputationView};
 use crate::runs::{RunView, TierName};
 use crate::sessions::{MetricsSummary, SessionView};
@@ -62,6 +64,43 @@ impl AgentFacts {
             runs: self.runs.iter().map(RunView::of).collect(),
             metrics: self.sessions.first().map(MetricsSummary::of_session),
             sessions: self.sessions.iter().map(SessionView::of).collect(),
+        }
+    }
+}
+
+/// Days of the chart of an agent's score, and of a week.
+pub const MONTH_DAYS: u32 = 30;
+/// Days of a week.
+pub const WEEK_DAYS: u32 = 7;
+
+/// What a page about an agent shows beside its standing: its window and its days.
+#[derive(Debug)]
+pub struct AgentHistory {
+    /// Its window.
+    pub window: Window,
+    /// The evaluations of its window, the latest first.
+    pub latest: Vec<EvaluationView>,
+    /// Its last [`MONTH_DAYS`].
+    pub month: AgentBreakdown,
+    /// Its last [`WEEK_DAYS`].
+    pub week: AgentBreakdown,
+}
+
+impl AgentHistory {
+    /// The first days of the month and of the week that end with a day.
+    pub fn first_days(today: Day) -> [Day; 2] {
+        [today.back(MONTH_DAYS - 1), today.back(WEEK_DAYS - 1)]
+    }
+
+    /// The history of an agent, of its latest evaluations (at most 500, the latest first) and of the days from
+    /// [`Self::first_days`] on.
+    pub fn of(agent: &AgentId, today: Day, latest: &[Event], month: AgentDays, week: AgentDays) -> Self {
+        let [month_from, week_from] = Self::first_days(today);
+        Self {
+            window: latest.iter().rev().map(Event::evaluation).collect(),
+            latest: latest.iter().map(EvaluationView::of).collect(),
+            month: AgentBreakdown::of(agent.clone(), month_from, today, month),
+            week: AgentBreakdown::of(agent.clone(), week_from, today, week),
         }
     }
 }

@@ -56,6 +56,20 @@ Examples:
   renown agents list --sort score --limit 10
   renown agents list --search review --format json";
 
+pub(super) const OPEN_HELP: &str = r"The server keeps a one-time link in its data directory, which only its owner can read.
+Where there is no browser, the link is printed.
+
+Examples:
+  renown open
+  renown open --print
+  renown open --data /var/lib/renown";
+
+pub(super) const REPORT_HELP: &str = r"An external view: an agent with fewer than 50 evaluations has no score in it.
+
+Examples:
+  renown report reviewer --format md
+  renown report reviewer --format html -o reviewer.html";
+
 pub(super) const AGENTS_SHOW_HELP: &str = r"Examples:
   renown agents show reviewer
   renown agents show reviewer --format json";

@@ -1,6 +1,8 @@
 //! What is read from the store: the overview, agents and sessions.
 
-use clap::{Args, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum, ValueHint};
 use renown_core::ids::{AgentId, OrgId, SessionId};
 use renown_core::time::Day;
 
@@ -31,6 +33,46 @@ pub(crate) struct OverviewArgs {
 
     #[command(flatten)]
     pub(crate) read: ReadArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct OpenArgs {
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
+
+    /// Print the link and open nothing
+    #[arg(long)]
+    pub(crate) print: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    /// The agent
+    #[arg(value_name = "AGENT")]
+    pub(crate) agent: AgentId,
+
+    /// The organization
+    #[arg(long, value_name = "NAME", default_value = renown_store::DEFAULT_ORG)]
+    pub(crate) org: OrgId,
+
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
+
+    /// The form of the report
+    #[arg(long, default_value = "md")]
+    pub(crate) format: ReportFormatArg,
+
+    /// Where it is written [default: standard output]
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReportFormatArg {
+    /// Markdown
+    Md,
+    /// One HTML file that loads nothing
+    Html,
 }
 
 #[derive(Debug, Args)]

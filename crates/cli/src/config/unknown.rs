@@ -9,7 +9,7 @@ use renown_core::spelling;
 use toml::de::{DeTable, DeValue};
 
 /// Every key that is read; `*` stands for any name, and what is below a key that ends in `.**` is read elsewhere.
-const KNOWN: [&str; 31] = [
+const KNOWN: [&str; 33] = [
     "data",
     "listen",
     "store",
@@ -24,6 +24,8 @@ const KNOWN: [&str; 31] = [
     "otlp.grpc",
     "otlp.http",
     "otlp.auth",
+    "pages",
+    "pages.attention_below",
     "prices.*.input",
     "prices.*.output",
     "prices.*.cache_read",

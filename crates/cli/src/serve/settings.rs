@@ -17,6 +17,9 @@
 //! evaluations = 0
 //! runs = 0
 //! sessions = 0
+//!
+//! [pages]                        # what the web pages are told
+//! attention_below = 600          # agents with a lower reputation need attention
 //! ```
 
 mod print;
@@ -25,13 +28,14 @@ use std::net::SocketAddr;
 use std::path::Path;
 
 use renown_core::gates::{self, Choice, Engine};
+use renown_server::ATTENTION_BELOW;
 use renown_telemetry::prices::Prices;
 
 use crate::args::ServeArgs;
 use crate::config::Config;
 use crate::failure::Failure;
 use crate::place::{Directory, Place};
-use crate::settings::{Days, Listen, OtlpKeys, OtlpListen, PerMinute, Setting, StoreUrl};
+use crate::settings::{Days, Listen, OtlpKeys, OtlpListen, PerMinute, ScoreBelow, Setting, StoreUrl};
 
 /// Every setting of the server.
 pub(crate) struct ServeSettings {
@@ -46,6 +50,7 @@ pub(crate) struct ServeSettings {
     pub(crate) otlp_grpc: Setting<OtlpListen>,
     pub(crate) otlp_http: Setting<OtlpListen>,
     pub(crate) otlp_auth: Setting<OtlpKeys>,
+    pub(crate) attention_below: Setting<ScoreBelow>,
     config: Config,
 }
 
@@ -69,6 +74,12 @@ impl ServeSettings {
             otlp_grpc: Setting::pick("otlp-grpc", args.otlp_grpc, file.otlp.grpc, otlp(4317))?,
             otlp_http: Setting::pick("otlp-http", args.otlp_http, file.otlp.http, otlp(4318))?,
             otlp_auth: Setting::pick("otlp-auth", args.otlp_auth, file.otlp.auth, OtlpKeys::default)?,
+            attention_below: Setting::pick(
+                "pages.attention_below",
+                None,
+                file.pages.attention_below,
+                || ScoreBelow(ATTENTION_BELOW),
+            )?,
             config,
         })
     }

@@ -3,14 +3,16 @@
 use std::fmt::Write;
 
 use renown_view::shared::LifecycleView;
+use renown_view::{AgentFacts, AgentHistory};
 
-use super::{AgentPage, failing, lead};
+use super::{AgentPage, Audience, failing, lead};
 use crate::Shell;
 use crate::text::{self, Form};
 
 /// The report.
-pub fn markdown(shell: &Shell<'_>, page: &AgentPage<'_>) -> String {
-    let (standing, reputation) = (page.standing, &page.standing.reputation);
+pub fn markdown(shell: &Shell<'_>, facts: &AgentFacts, history: &AgentHistory) -> String {
+    let page = &AgentPage::of(facts, history, Audience::Report);
+    let (standing, reputation) = (&page.standing, &page.standing.reputation);
     let shown = matches!(reputation.lifecycle, LifecycleView::Active | LifecycleView::Mature);
     let life = text::lifecycle(reputation.lifecycle, reputation.evaluations);
     let score = if shown { format!("{} of 1000, {life}", reputation.score) } else { life };
@@ -52,7 +54,7 @@ pub fn markdown(shell: &Shell<'_>, page: &AgentPage<'_>) -> String {
 
 /// The other four scores.
 fn others(report: &mut String, page: &AgentPage<'_>) {
-    let standing = page.standing;
+    let standing = &page.standing;
     report.push_str("\n| score | value | |\n|---|---:|---|\n");
     let session = standing.sessions.first().and_then(|session| session.performance.as_ref());
     if let Some(performance) = session {

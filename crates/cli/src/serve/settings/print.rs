@@ -64,6 +64,9 @@ impl ServeSettings {
             let key = days.name.rsplit('.').next().unwrap_or(days.name);
             lines.value(key, i64::from(days.value.0), &days.origin);
         }
+        lines.plain("\n[pages]");
+        let below = &self.attention_below;
+        lines.value("attention_below", i64::from(below.value.0), &below.origin);
         self.gates(engine, &mut lines);
         lines.text()
     }

@@ -1,0 +1,78 @@
+//! `renown report`: the page of an agent as one file, for a pull request.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use renown_core::identity::identity_of;
+use renown_core::reputation::WINDOW_SIZE;
+use renown_core::time::{Day, Timestamp};
+use renown_pages::agent::{Audience, markdown, render};
+use renown_pages::{Section, Shell};
+use renown_store::sqlite::Reader;
+use renown_store::{EventQuery, Publication, RunQuery, SessionQuery, StoreError};
+use renown_view::standing::{RUNS_SHOWN, SESSIONS_SHOWN};
+use renown_view::{AgentFacts, AgentHistory};
+
+use crate::args::{ReportArgs, ReportFormatArg};
+use crate::failure::Failure;
+use crate::{place, printed};
+
+pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode, Failure> {
+    let store = args.place.resolve()?.read()?;
+    let now = place::now()?;
+    let read = read(&store, args, now).map_err(|error| place::failure(&error))?;
+    let (facts, history) = read.ok_or_else(|| {
+        Failure::new(format!("no agent {:?} in {}", args.agent.as_str(), args.org))
+            .hint("`renown agents list --search TEXT` looks for one")
+    })?;
+    let shell = Shell { now, standalone: true, ..Shell::bare(Section::Other) };
+    let text = match args.format {
+        ReportFormatArg::Md => markdown(&shell, &facts, &history),
+        ReportFormatArg::Html => render(&shell, &facts, &history, Audience::Report)
+            .map_err(|error| Failure::new(format!("the report could not be written: {error}")))?,
+    };
+    match &args.output {
+        Some(file) => std::fs::write(file, text)
+            .map(|()| ExitCode::SUCCESS)
+            .map_err(|error| Failure::new(format!("{}: {error}", file.display()))),
+        None => {
+            let mut out = io::stdout().lock();
+            printed(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+        }
+    }
+}
+
+/// What the store says of the agent; `None` if it was never seen.
+fn read(
+    store: &Reader,
+    args: &ReportArgs,
+    now: Timestamp,
+) -> Result<Option<(AgentFacts, AgentHistory)>, StoreError> {
+    let (org, agent) = (&args.org, &args.agent);
+    let Some(known) = store.agent(org, agent)? else { return Ok(None) };
+    let today = Day::of(now);
+    let [month, week] = AgentHistory::first_days(today);
+    let latest = EventQuery { agent: Some(agent.clone()), limit: WINDOW_SIZE, ..EventQuery::default() };
+    let runs = RunQuery { agent: Some(agent.clone()), limit: RUNS_SHOWN, ..RunQuery::default() };
+    let sessions =
+        SessionQuery { agent: Some(agent.clone()), limit: SESSIONS_SHOWN, ..SessionQuery::default() };
+    let history = AgentHistory::of(
+        agent,
+        today,
+        &store.events(org, latest)?.events,
+        store.agent_days(org, agent, month, today)?,
+        store.agent_days(org, agent, week, today)?,
+    );
+    let facts = AgentFacts {
+        org: org.clone(),
+        agent: agent.clone(),
+        as_of: now,
+        tally: known.tally,
+        known: Some(known),
+        publication: Publication::default(),
+        runs: store.runs(org, &runs)?.runs,
+        sessions: store.sessions(org, &sessions)?.sessions,
+        identity: store.identity_windows(org, identity_of(org, agent), now)?,
+    };
+    Ok(Some((facts, history)))
+}
