@@ -246,7 +246,12 @@ mod tests {
             ("/v1/runs/r/score/x", "other"),
             ("/v1/specs/s/competition", "/v1/specs/{spec_id}/competition"),
             ("/v1/identities/i/events", "/v1/identities/{identity_id}/events"),
-            ("/", "other"),
+            ("/", "/"),
+            ("/agents/a%2Fb", "/agents/{agent_id}"),
+            ("/agents/a/b", "other"),
+            ("/agents/", "other"),
+            ("/assets/x.css", "/assets/{file}"),
+            ("//", "other"),
         ] {
             assert_eq!(route(path), expected);
         }

@@ -162,6 +162,11 @@ export interface DayPoint {
   score_min: number;
   /** The highest score after any of them. */
   score_max: number;
+  /**
+   * By how many points the score changed on that day; null if the agent was calibrating when it
+   * began.
+   */
+  change?: number | null;
 }
 
 /** What happened on one day, in numbers. */

@@ -10,3 +10,4 @@ mod overload;
 mod running;
 mod slow;
 mod strict;
+mod visits;

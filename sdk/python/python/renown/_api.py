@@ -219,6 +219,10 @@ class DayPoint(TypedDict):
     """The lowest score after any of them."""
     score_max: int
     """The highest score after any of them."""
+    change: NotRequired[int | None]
+    """By how many points the score changed on that day; null if the agent was calibrating when it
+    began.
+    """
 
 
 class DayTotals(TypedDict):

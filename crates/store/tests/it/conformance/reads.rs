@@ -1,11 +1,13 @@
 //! Questions about reading: filters, pages, orders.
 
-use renown_store::{AgentQuery, AgentSort, EventQuery, NewEvaluation, Steps, Store};
+use renown_core::ids::AgentId;
+use renown_core::reputation::Lifecycle;
+use renown_store::{AgentQuery, AgentSort, EventQuery, NewEvaluation, PublicationChange, Steps, Store};
 
 use super::Question;
 use crate::support::{Hand, at, default_org, evaluation, evaluations, ids, key, wait};
 
-pub(super) const QUESTIONS: [Question; 10] = [
+pub(super) const QUESTIONS: [Question; 12] = [
     ("each filter of events, alone and with others", filters),
     ("pages of events by cursor, to the end", cursors),
     ("pages of events by offset, to the end", offsets),
@@ -14,6 +16,8 @@ pub(super) const QUESTIONS: [Question; 10] = [
     ("agents in each order, ties by name", agent_orders),
     ("pages of agents while they move", agents_move),
     ("agents by a part of their name in any case", agent_text),
+    ("agents by lifecycle and by when they were seen", agent_filters),
+    ("a public agent by its name, and no other", public_agent),
     ("names are what was sent, to the last code point", names_as_sent),
     ("history by steps", history),
 ];
@@ -273,6 +277,54 @@ fn agent_text(store: &dyn Store, _: &Hand) {
             assert_eq!(names(store, &query).concat(), expected, "{text:?} {limit}");
         }
     }
+}
+
+fn agent_filters(store: &dyn Store, hand: &Hand) {
+    use Lifecycle::{Active, Calibrating, Mature, New};
+    // Five agents with more and more evaluations; the failures of `c` make its score the lowest that is shown.
+    for (minute, (agent, count)) in [("a", 500), ("b", 60), ("c", 50), ("d", 49)].into_iter().enumerate() {
+        hand.set(60_000 * minute as i64);
+        let mut all = evaluations(agent, agent, count);
+        all.iter_mut().for_each(|new| new.passed = agent != "c");
+        for part in all.chunks(100) {
+            wait(store.append(&default_org(), part.to_vec(), None)).unwrap();
+        }
+    }
+    wait(store.add_agent(&default_org(), "e".parse().unwrap(), None)).unwrap();
+    let none = AgentQuery::default;
+    let table: [(AgentQuery, &[&str]); 9] = [
+        (AgentQuery { sort: AgentSort::Score, ..none() }, &["a", "b", "c", "d", "e"]),
+        (AgentQuery { sort: AgentSort::Lowest, ..none() }, &["c", "b", "a"]),
+        (AgentQuery { lifecycle: Some(Mature), sort: AgentSort::Score, ..none() }, &["a"]),
+        (AgentQuery { lifecycle: Some(Active), sort: AgentSort::Score, ..none() }, &["b", "c"]),
+        (AgentQuery { lifecycle: Some(Calibrating), sort: AgentSort::Score, ..none() }, &["d"]),
+        (AgentQuery { lifecycle: Some(New), sort: AgentSort::Score, ..none() }, &["e"]),
+        (AgentQuery { lifecycle: Some(Active), sort: AgentSort::Lowest, ..none() }, &["c", "b"]),
+        (AgentQuery { seen_since: Some(at(120_000)), ..none() }, &["e", "d", "c"]),
+        (AgentQuery { seen_since: Some(at(120_001)), sort: AgentSort::Name, ..none() }, &["d", "e"]),
+    ];
+    for (query, expected) in table {
+        for limit in [1, 2, 100] {
+            let pages = names(store, &AgentQuery { limit, ..query.clone() });
+            assert_eq!(pages.concat(), expected, "{query:?} {limit}");
+        }
+    }
+}
+
+fn public_agent(store: &dyn Store, _: &Hand) {
+    let (org, agent): (_, AgentId) = (default_org(), "a".parse().unwrap());
+    wait(store.add_agent(&org, agent.clone(), None)).unwrap();
+    let of = |slug: &str| wait(store.public_agent(&slug.parse().unwrap())).unwrap();
+    let set = |public| {
+        let change =
+            PublicationChange { public: Some(public), slug: Some("one".parse().unwrap()), spare: None };
+        wait(store.publish(&org, &agent, change)).unwrap();
+    };
+    assert_eq!(of("one"), None);
+    set(true);
+    assert_eq!((of("one"), of("two")), (Some((org.clone(), agent.clone())), None));
+    set(false);
+    assert_eq!(of("one"), None, "it keeps its name, and nobody sees it");
 }
 
 fn names_as_sent(store: &dyn Store, _: &Hand) {

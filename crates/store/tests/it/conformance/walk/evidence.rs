@@ -33,6 +33,8 @@ impl<S: Subject> Walk<S> {
         let change = PublicationChange { public, slug, spare };
         self.both(|store| wait(store.publish(&org, &agent, change.clone())));
         self.both(|store| wait(store.publication(&org, &agent)));
+        let slug = self.dice.pick(&SLUGS).parse().unwrap();
+        self.both(|store| wait(store.public_agent(&slug)));
     }
 
     fn new_run(&mut self) -> NewRun {
