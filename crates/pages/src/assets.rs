@@ -27,6 +27,7 @@ pub static CSS: LazyLock<Linked> = LazyLock::new(|| {
             include_str!("../assets/css/tables.css"),
             include_str!("../assets/css/overview.css"),
             include_str!("../assets/css/agent.css"),
+            include_str!("../assets/css/reference.css"),
         ),
     })
 });

@@ -24,6 +24,7 @@ pub mod keys;
 pub mod login;
 pub mod notice;
 pub mod overview;
+pub mod reference;
 pub mod settings;
 pub mod svg;
 pub mod text;

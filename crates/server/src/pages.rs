@@ -95,6 +95,13 @@ pub(crate) fn router() -> Router<Arc<Api>> {
         .route("/settings", get(settings::page).post(settings::change))
 }
 
+/// The reference of the API, for everybody; with the bar of pages for who is logged in.
+pub(crate) fn reference(api: &Api, headers: &HeaderMap, document: &serde_json::Value) -> reply::Page {
+    let (visit, origin) = (api.visits.find(headers, &api.keys), origin(headers));
+    let shell = shell(api, visit.as_deref(), &origin, Section::Api);
+    reply::html(renown_pages::reference::render(&shell, document))
+}
+
 /// What stands around a page.
 fn shell<'a>(api: &Api, visit: Option<&'a Visit>, origin: &'a str, section: Section) -> Shell<'a> {
     let member = visit.map(|visit| Member { administers: visit.administers(), csrf: visit.csrf() });

@@ -17,7 +17,7 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
      form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /// What a handler returns.
-pub(super) type Page = Result<Response, PageError>;
+pub(crate) type Page = Result<Response, PageError>;
 
 /// A page.
 pub(super) fn html(rendered: askama::Result<String>) -> Page {
@@ -50,7 +50,7 @@ pub(super) fn see(path: &str) -> Response {
 
 /// Why there is no page.
 #[derive(Debug)]
-pub(super) enum PageError {
+pub(crate) enum PageError {
     /// Nobody is logged in; where to go afterwards.
     LoggedOut(String),
     /// A refusal, as the API would answer it.

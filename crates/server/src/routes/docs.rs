@@ -1,21 +1,23 @@
 //! `/openapi.json` and `/docs`: the document made from the routes, and a page made from the document.
 
-mod page;
+use std::sync::{Arc, LazyLock};
 
-use std::sync::LazyLock;
-
-use axum::response::{Html, IntoResponse, Response};
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
-use hyper::StatusCode;
+use hyper::{HeaderMap, StatusCode};
+use serde_json::Value;
 
+use crate::api::Api;
 use crate::error::json_bytes;
+use crate::pages;
 
 /// The document, written once.
 static DOCUMENT: LazyLock<Bytes> =
     LazyLock::new(|| super::openapi().to_pretty_json().unwrap_or_default().into());
 
-static PAGE: LazyLock<String> =
-    LazyLock::new(|| page::render(&serde_json::from_slice(&DOCUMENT).unwrap_or_default()));
+/// The same as a tree, for the page.
+static TREE: LazyLock<Value> = LazyLock::new(|| serde_json::from_slice(&DOCUMENT).unwrap_or_default());
 
 /// This document
 #[utoipa::path(get, path = "/openapi.json", operation_id = "openapi", tag = "operations", security(()),
@@ -27,6 +29,6 @@ pub(crate) async fn document() -> Response {
 /// A page to read it
 #[utoipa::path(get, path = "/docs", operation_id = "docs", tag = "operations", security(()),
     responses((status = 200, description = "The page", body = String, content_type = "text/html")))]
-pub(crate) async fn page() -> Response {
-    Html(PAGE.as_str()).into_response()
+pub(crate) async fn page(State(api): State<Arc<Api>>, headers: HeaderMap) -> Response {
+    pages::reference(&api, &headers, &TREE).into_response()
 }

@@ -7,6 +7,7 @@ mod heads;
 mod judging;
 mod otlp;
 mod overload;
+mod reference;
 mod running;
 mod slow;
 mod strict;

@@ -1,0 +1,224 @@
+//! `/docs`: the reference of the API, made from its OpenAPI document.
+//!
+//! Every operation has its parameters, the fields of its request and its reply, an example of both, and a `curl` line that can be
+//! pasted. Examples are made from the schemas ([`example`]), so they cannot go stale; a test sends each of them to a server.
+//! Refusals are the same for all routes and are listed once.
+
+pub mod example;
+mod kind;
+
+use askama::Template;
+use serde_json::Value;
+
+use crate::Shell;
+use kind::kind;
+
+/// The page of a document.
+pub fn render(shell: &Shell<'_>, document: &Value) -> askama::Result<String> {
+    let schemas = Schemas(document);
+    let tags = list(document, "tags").iter().map(|tag| Tag::of(&schemas, tag, shell.origin)).collect();
+    let about = document.pointer("/info/description").and_then(Value::as_str).unwrap_or_default().to_owned();
+    View { shell, about, tags, refusals: refusals(document) }.render()
+}
+
+#[derive(Template)]
+#[template(path = "reference.html")]
+struct View<'a> {
+    shell: &'a Shell<'a>,
+    about: String,
+    tags: Vec<Tag>,
+    refusals: Vec<(String, String)>,
+}
+
+impl View<'_> {
+    /// A log record, sent the way an agent would.
+    fn telemetry(&self) -> String {
+        format!(
+            "curl -s -X POST '{}/otlp/v1/logs' \\\n  -H \"Authorization: Bearer $KEY\" \\\n  -H 'Content-Type: application/json' \\\n  \
+             --data-binary @examples/claude-code.jsonl",
+            self.shell.origin
+        )
+    }
+}
+
+/// The schemas of a document.
+#[derive(Clone, Copy)]
+pub(crate) struct Schemas<'d>(&'d Value);
+
+impl<'d> Schemas<'d> {
+    /// What a schema stands for, and its name if it has one.
+    fn resolve(self, schema: &'d Value) -> (Option<&'d str>, &'d Value) {
+        let reference = schema.get("$ref").and_then(Value::as_str);
+        let name = reference.and_then(|reference| reference.strip_prefix("#/components/schemas/"));
+        let named = name.and_then(|name| Some((name, self.0.get("components")?.get("schemas")?.get(name)?)));
+        named.map_or((None, schema), |(name, schema)| (Some(name), schema))
+    }
+}
+
+/// A group of operations.
+struct Tag {
+    name: String,
+    description: String,
+    operations: Vec<Operation>,
+}
+
+impl Tag {
+    fn of(schemas: &Schemas<'_>, tag: &Value, origin: &str) -> Self {
+        let name = string(tag, "name");
+        let operations = operations(schemas.0).filter(|found| tag_of(found.2) == name);
+        Self {
+            name: name.to_owned(),
+            description: string(tag, "description").to_owned(),
+            operations: operations
+                .map(|(path, method, described)| Operation::of(*schemas, path, method, described, origin))
+                .collect(),
+        }
+    }
+}
+
+/// Every operation of a document: its path, its method, and what is said of it.
+pub fn operations(document: &Value) -> impl Iterator<Item = (&str, &str, &Value)> {
+    let paths = document.get("paths").and_then(Value::as_object).into_iter().flatten();
+    paths.flat_map(|(path, methods)| {
+        let methods = methods.as_object().into_iter().flatten();
+        methods.map(move |(method, described)| (path.as_str(), method.as_str(), described))
+    })
+}
+
+fn tag_of(operation: &Value) -> &str {
+    operation.pointer("/tags/0").and_then(Value::as_str).unwrap_or_default()
+}
+
+/// One operation.
+struct Operation {
+    id: String,
+    method: String,
+    path: String,
+    summary: String,
+    description: String,
+    parameters: Vec<Field>,
+    request: Vec<Field>,
+    status: String,
+    says: String,
+    reply: Vec<Field>,
+    reply_example: Option<String>,
+    curl: String,
+}
+
+impl Operation {
+    fn of(schemas: Schemas<'_>, path: &str, method: &str, described: &Value, origin: &str) -> Self {
+        let parameters = list(described, "parameters");
+        let body = example::body_schema(described);
+        let (status, reply) = success(described);
+        let content = reply.get("content").and_then(|content| content.get("application/json"));
+        let shape = content.and_then(|content| content.get("schema"));
+        Self {
+            id: string(described, "operationId").to_owned(),
+            method: method.to_uppercase(),
+            path: path.to_owned(),
+            summary: string(described, "summary").to_owned(),
+            description: string(described, "description").to_owned(),
+            parameters: parameters.iter().map(|parameter| Field::of_parameter(schemas, parameter)).collect(),
+            request: body.map(|body| fields(schemas, body)).unwrap_or_default(),
+            status: status.to_owned(),
+            says: string(reply, "description").to_owned(),
+            reply: shape.map(|shape| fields(schemas, shape)).unwrap_or_default(),
+            reply_example: shape.map(|shape| pretty(&example::of(schemas, shape, ""))),
+            curl: curl(schemas, path, method, described, origin),
+        }
+    }
+}
+
+/// The reply of an operation that did what it was asked for.
+fn success(described: &Value) -> (&str, &Value) {
+    let replies = described.get("responses").and_then(Value::as_object).into_iter().flatten();
+    let mut good = replies.filter(|(status, _)| status.starts_with('2'));
+    good.next().map_or(("", &Value::Null), |(status, reply)| (status.as_str(), reply))
+}
+
+/// A `curl` line that can be pasted.
+fn curl(schemas: Schemas<'_>, path: &str, method: &str, described: &Value, origin: &str) -> String {
+    let method = if method == "get" { String::new() } else { format!(" -X {}", method.to_uppercase()) };
+    let key = if path.starts_with("/v1/") { " \\\n  -H \"Authorization: Bearer $KEY\"" } else { "" };
+    let address = example::address(schemas, path, described);
+    let mut line = format!("curl -s{method} '{origin}{address}'{key}");
+    if let Some(body) = example::body_schema(described) {
+        let body = example::of(schemas, body, "");
+        line.push_str(&format!(" \\\n  -H 'Content-Type: application/json' \\\n  -d '{body}'"));
+    }
+    line
+}
+
+fn pretty(value: &Value) -> String {
+    serde_json::to_string_pretty(value).unwrap_or_default()
+}
+
+/// A field of an object, or a parameter.
+struct Field {
+    name: String,
+    kind: String,
+    required: bool,
+    description: String,
+}
+
+impl Field {
+    fn of_parameter(schemas: Schemas<'_>, parameter: &Value) -> Self {
+        Self {
+            name: string(parameter, "name").to_owned(),
+            kind: parameter.get("schema").map(|schema| kind(schemas, schema)).unwrap_or_default(),
+            required: parameter.get("required").and_then(Value::as_bool).unwrap_or_default(),
+            description: string(parameter, "description").to_owned(),
+        }
+    }
+}
+
+/// The fields of an object, those of its parts included.
+fn fields(schemas: Schemas<'_>, schema: &Value) -> Vec<Field> {
+    let (_, schema) = schemas.resolve(schema);
+    let parts = list(schema, "allOf").iter().flat_map(|part| fields(schemas, part));
+    let required = list(schema, "required");
+    let own = schema.get("properties").and_then(Value::as_object).into_iter().flatten();
+    let own = own.map(|(name, field)| Field {
+        name: name.clone(),
+        kind: kind(schemas, field),
+        required: required.iter().any(|known| known == name),
+        description: described(schemas, field),
+    });
+    parts.chain(own).collect()
+}
+
+/// What is said of a field, or of what it stands for.
+fn described(schemas: Schemas<'_>, field: &Value) -> String {
+    let own = string(field, "description");
+    if !own.is_empty() {
+        return own.to_owned();
+    }
+    let either = list(field, "oneOf").iter().chain(list(field, "anyOf"));
+    let inner = either.chain([field]).map(|schema| schemas.resolve(schema).1);
+    inner
+        .map(|schema| string(schema, "description"))
+        .find(|text| !text.is_empty())
+        .unwrap_or_default()
+        .to_owned()
+}
+
+/// What any route may refuse: the status, and when. Taken from the first operation with a key.
+fn refusals(document: &Value) -> Vec<(String, String)> {
+    let guarded = operations(document).find(|(path, _, _)| path.starts_with("/v1/"));
+    let replies = guarded.and_then(|(_, _, described)| described.get("responses")?.as_object());
+    let bad = replies.into_iter().flatten().filter(|(status, _)| !status.starts_with('2'));
+    bad.map(|(status, reply)| (status.clone(), string(reply, "description").to_owned())).collect()
+}
+
+fn list<'v>(value: &'v Value, name: &str) -> &'v [Value] {
+    value.get(name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+}
+
+fn string<'v>(value: &'v Value, name: &str) -> &'v str {
+    value.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// The parts of a text, and whether each stands between backticks.
+fn marked(text: &str) -> Vec<(bool, &str)> {
+    text.split('`').enumerate().map(|(index, part)| (index % 2 == 1, part)).collect()
+}
