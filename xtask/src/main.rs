@@ -14,6 +14,7 @@
 //! cargo xtask fuzz [--seconds N]
 //!                            searches for inputs that break a reader of telemetry
 //! cargo xtask sdk [--check]  the clients of the SDKs, from the OpenAPI document; or whether they are stale
+//! cargo xtask screenshots    pictures of the pages, from the demo; those of the README unless a folder is named
 //! cargo xtask generate DIALECT [--sessions N] [--records N | --bytes N] [--seed S] …
 //!                            a log as an agent writes it, to standard output
 //! ```
@@ -32,6 +33,7 @@ mod load;
 mod node;
 mod otlp;
 mod package;
+mod pages;
 mod portability;
 mod process;
 mod proxy;
@@ -80,14 +82,16 @@ fn run() -> Result<()> {
         ["bench", "echo"] => bench::echo(),
         ["bench", "plain", port, body_bytes] => bench::plain(port, body_bytes),
         ["fuzz", rest @ ..] => fuzz::search(rest),
+        ["screenshots", rest @ ..] => pages::screenshots(rest),
         ["sdk"] => sdk::write(),
         ["sdk", "--check"] => sdk::check(),
         ["generate", rest @ ..] => generate::command(rest),
         _ => bail!(
-            "{USAGE} | {} | {} | {} | {}; parts of test: {}",
+            "{USAGE} | {} | {} | {} | {} | {}; parts of test: {}",
             bench::PAGES_USAGE,
             bench::SERVE_USAGE,
             fuzz::USAGE,
+            pages::USAGE,
             generate::USAGE,
             test::names().join(", ")
         ),

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::shell::{cargo, install, output, program, root, run, succeeds, target_dir};
 use crate::{
-    api, differential, durability, export, fuzz, otlp, package, portability, proxy, sdk, tidy, wheel,
+    api, differential, durability, export, fuzz, otlp, package, pages, portability, proxy, sdk, tidy, wheel,
 };
 
 /// One part of the test command.
@@ -17,7 +17,7 @@ struct Part {
     run: fn() -> Result<()>,
 }
 
-const PARTS: [Part; 17] = [
+const PARTS: [Part; 18] = [
     Part { name: "fmt", run: || run(cargo().args(["fmt", "--all", "--check"])) },
     Part { name: "tidy", run: tidy::run },
     Part { name: "sdk", run: sdk::check },
@@ -33,6 +33,7 @@ const PARTS: [Part; 17] = [
     Part { name: "proxy", run: proxy::test },
     Part { name: "portability", run: portability::test },
     Part { name: "otlp", run: otlp::test },
+    Part { name: "pages", run: pages::test },
     Part { name: "durability", run: durability::run },
     Part { name: "differential", run: differential::run },
     Part { name: "export", run: export::check },
