@@ -9,7 +9,7 @@ use serde::Deserialize;
 use crate::shell::{cargo, output, root, run, succeeds};
 
 /// Crates whose dependencies are part of their design, and all that each may use.
-const PURE: [(&str, &[&str]); 2] = [
+const PURE: [(&str, &[&str]); 3] = [
     (
         "renown-core",
         &[
@@ -27,6 +27,7 @@ const PURE: [(&str, &[&str]); 2] = [
         ],
     ),
     ("renown-telemetry", &["renown-core", "serde", "wide"]),
+    ("renown-pages", &["askama", "renown-core", "renown-view", "serde_json", "sha2"]),
 ];
 
 /// What this program reads of `deny.toml`; `cargo deny` reads the same file.
