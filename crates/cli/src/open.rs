@@ -15,12 +15,13 @@ const OPENERS: [&str; 3] = ["xdg-open", "open", "wslview"];
 pub(crate) fn run(args: &OpenArgs) -> Result<ExitCode, Failure> {
     let data = args.place.resolve()?.data;
     let file = login::file(&data);
-    let link = fs::read_to_string(&file).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => Failure::new(format!("no server runs on {}", data.display()))
-            .hint("`renown serve` starts one; `--data DIR` names another data directory"),
-        io::ErrorKind::PermissionDenied => Failure::new(format!("{}: {error}", file.display()))
-            .hint("run this as the user who runs the server, or log in on the page with a key"),
-        _ => Failure::new(format!("{}: {error}", file.display())),
+    let link = fs::read_to_string(&file).map_err(|error| {
+        if error.kind() == io::ErrorKind::NotFound {
+            return Failure::new(format!("no server runs on {}", data.display()))
+                .hint("`renown serve` starts one; `--data DIR` names another data directory");
+        }
+        Failure::new(format!("{}: {error}", file.display()))
+            .hint("run this as the user who runs the server, or log in on the page with a key")
     })?;
     if args.print || !OPENERS.iter().any(|opener| opens(opener, &link)) {
         let mut out = io::stdout().lock();

@@ -31,15 +31,12 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode, Failure> {
         ReportFormatArg::Html => render(&shell, &facts, &history, Audience::Report)
             .map_err(|error| Failure::new(format!("the report could not be written: {error}")))?,
     };
-    match &args.output {
-        Some(file) => std::fs::write(file, text)
-            .map(|()| ExitCode::SUCCESS)
-            .map_err(|error| Failure::new(format!("{}: {error}", file.display()))),
-        None => {
-            let mut out = io::stdout().lock();
-            printed(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
-        }
+    if let Some(file) = &args.output {
+        let failed = |error| Failure::new(format!("{}: {error}", file.display()));
+        return std::fs::write(file, text).map(|()| ExitCode::SUCCESS).map_err(failed);
     }
+    let mut out = io::stdout().lock();
+    printed(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }
 
 /// What the store says of the agent; `None` if it was never seen.

@@ -27,7 +27,7 @@ use renown_view::{AgentBreakdown, AgentFacts, AgentHistory, AgentStanding, Evalu
 
 use crate::Shell;
 use crate::svg::{Strip, strip};
-use crate::text::{self, Form};
+use crate::text::{self, Form, Given};
 use chart::ScoreChart;
 use latency::LatencyChart;
 
@@ -155,11 +155,6 @@ impl<'a> View<'a> {
         Some(format!("[![Renown]({origin}/badge/{slug}.svg)]({origin}/public/{slug})"))
     }
 
-    /// Where the overall score of a time lies on its axis.
-    fn place_of(&self, score: &Decimal<6>) -> String {
-        place(Decimal::from_units(score.units() / 10_000))
-    }
-
     /// The lists of what failed.
     fn failing(&self) -> [(&'static str, &[Failing]); 2] {
         [("Gate", &self.gates), ("Tool", &self.tools)]
@@ -199,27 +194,23 @@ fn lead(page: &AgentPage<'_>, shown: bool) -> String {
         return "No evaluation yet, so there is nothing to judge. Its other scores do not need one."
             .to_owned();
     }
-    let mut lead = format!("{passed} of its last {} passed", text::plural(evaluations, "output", "outputs"));
-    match streak {
-        0 => lead.push_str(", and the newest failed."),
-        _ if streak == evaluations => lead.push_str(", every one in a row."),
-        _ => lead.push_str(&format!(" and the last {streak} passed in a row.")),
-    }
-    if !shown {
-        let missing = 50_u64.saturating_sub(evaluations);
-        lead.push_str(&format!(
-            " The score appears with {}: below 50 a single failure weighs too much for a number to be fair.",
-            text::plural(missing, "more evaluation", "more evaluations")
-        ));
-        return lead;
-    }
+    let lately = match streak {
+        0 => ", and the newest failed".to_owned(),
+        _ if streak == evaluations => ", every one in a row".to_owned(),
+        _ => format!(" and the last {streak} passed in a row"),
+    };
+    let outputs = text::plural(evaluations, "output", "outputs");
     let lost = crate::overview::lost(&page.why.explanation);
-    match 1000_u32.saturating_sub(reputation.score) {
-        0 => lead.push_str(" No point is missing."),
-        missing if !lost.is_empty() => lead.push_str(&format!(" The {missing} missing points: {lost}.")),
-        _ => {}
-    }
-    lead
+    let rest = match 1000_u32.saturating_sub(reputation.score) {
+        _ if !shown => format!(
+            " The score appears with {}: below 50 a single failure weighs too much for a number to be fair.",
+            text::plural(50_u64.saturating_sub(evaluations), "more evaluation", "more evaluations")
+        ),
+        0 => " No point is missing.".to_owned(),
+        missing if !lost.is_empty() => format!(" The {missing} missing points: {lost}."),
+        _ => String::new(),
+    };
+    format!("{passed} of its last {outputs} passed{lately}.{rest}")
 }
 
 /// One component, drawn to scale.
@@ -382,4 +373,9 @@ impl Category {
 fn place(score: Decimal<2>) -> String {
     let halves = (score.units().clamp(-100, 100) + 100) * 5;
     format!("{}.{}%", halves / 10, halves % 10)
+}
+
+/// Where an overall score lies on its axis.
+fn place_of(score: impl Given<Decimal<6>>) -> String {
+    place(Decimal::from_units(score.given().units() / 10_000))
 }

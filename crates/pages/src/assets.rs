@@ -1,6 +1,7 @@
 //! The stylesheet, the script and the icon, in the binary. Their addresses hold a digest of their bytes, so a browser may keep
 //! them for ever and never sees an old one beside a new page.
 
+use std::fmt::Write;
 use std::sync::LazyLock;
 
 use sha2::{Digest, Sha256};
@@ -63,7 +64,11 @@ pub struct Linked {
 impl Linked {
     fn new(asset: Asset) -> Self {
         let digest = Sha256::digest(asset.text.as_bytes());
-        let hash: String = digest.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
+        let mut hash = String::new();
+        for byte in digest.iter().take(6) {
+            // Writing to a string cannot fail.
+            let _ = write!(hash, "{byte:02x}");
+        }
         let path = format!("/assets/{}-{hash}.{}", asset.name, asset.extension);
         Self { asset, path }
     }

@@ -5,6 +5,7 @@
 
 use askama::Template;
 use renown_core::explain::Explanation;
+use renown_core::ids::AgentId;
 use renown_core::time::Day;
 use renown_view::overview::{DayTotals, Totals};
 use renown_view::shared::LifecycleView;
@@ -97,7 +98,7 @@ pub fn render(shell: &Shell<'_>, page: &OverviewPage<'_>) -> askama::Result<Stri
     }
     let items = page.attention.0.iter().map(|item| Item::of(item, page.threshold)).collect();
     let alert: Vec<&str> =
-        page.attention.0.iter().filter_map(|item| item.cause.agent()).map(|agent| agent.as_str()).collect();
+        page.attention.0.iter().filter_map(|item| item.cause.agent()).map(AgentId::as_str).collect();
     let today = Day::of(shell.now);
     let rows = page.agents.iter().enumerate().map(|(index, row)| {
         let rank = (page.filter.sort == "score" && !page.filter.is_narrow()).then_some(page.first + index);
@@ -190,7 +191,7 @@ struct Item<'a> {
 
 impl<'a> Item<'a> {
     fn of(item: &'a Attention, threshold: u32) -> Self {
-        let agent = item.cause.agent().map(renown_core::ids::AgentId::as_str);
+        let agent = item.cause.agent().map(AgentId::as_str);
         let marks: Vec<bool> = item.latest.iter().rev().map(|evaluation| evaluation.passed).collect();
         let failed = marks.iter().filter(|passed| !**passed).count();
         let of_agent = |agent: &str| format!("/evaluations?agent={}&verdict=failed", text::segment(agent));

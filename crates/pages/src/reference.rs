@@ -16,7 +16,7 @@ use kind::kind;
 /// The page of a document.
 pub fn render(shell: &Shell<'_>, document: &Value) -> askama::Result<String> {
     let schemas = Schemas(document);
-    let tags = list(document, "tags").iter().map(|tag| Tag::of(&schemas, tag, shell.origin)).collect();
+    let tags = list(document, "tags").iter().map(|tag| Tag::of(schemas, tag, shell.origin)).collect();
     let about = document.pointer("/info/description").and_then(Value::as_str).unwrap_or_default().to_owned();
     View { shell, about, tags, refusals: refusals(document) }.render()
 }
@@ -63,14 +63,14 @@ struct Tag {
 }
 
 impl Tag {
-    fn of(schemas: &Schemas<'_>, tag: &Value, origin: &str) -> Self {
+    fn of(schemas: Schemas<'_>, tag: &Value, origin: &str) -> Self {
         let name = string(tag, "name");
         let operations = operations(schemas.0).filter(|found| tag_of(found.2) == name);
         Self {
             name: name.to_owned(),
             description: string(tag, "description").to_owned(),
             operations: operations
-                .map(|(path, method, described)| Operation::of(*schemas, path, method, described, origin))
+                .map(|(path, method, described)| Operation::of(schemas, path, method, described, origin))
                 .collect(),
         }
     }
@@ -141,12 +141,10 @@ fn curl(schemas: Schemas<'_>, path: &str, method: &str, described: &Value, origi
     let method = if method == "get" { String::new() } else { format!(" -X {}", method.to_uppercase()) };
     let key = if path.starts_with("/v1/") { " \\\n  -H \"Authorization: Bearer $KEY\"" } else { "" };
     let address = example::address(schemas, path, described);
-    let mut line = format!("curl -s{method} '{origin}{address}'{key}");
-    if let Some(body) = example::body_schema(described) {
-        let body = example::of(schemas, body, "");
-        line.push_str(&format!(" \\\n  -H 'Content-Type: application/json' \\\n  -d '{body}'"));
-    }
-    line
+    let line = format!("curl -s{method} '{origin}{address}'{key}");
+    let Some(body) = example::body_schema(described) else { return line };
+    let body = example::of(schemas, body, "");
+    format!("{line} \\\n  -H 'Content-Type: application/json' \\\n  -d '{body}'")
 }
 
 fn pretty(value: &Value) -> String {

@@ -8,6 +8,8 @@
 //! | ages | up to 36 hours in minutes or hours, then in days | 9 min, 3 h, 8 d |
 //! | times | UTC; the script rewrites them in the reader's zone | 17 Nov 15:30 |
 
+use std::fmt::Write;
+
 use renown_core::decimal::Decimal;
 use renown_core::ids::AgentId;
 use renown_core::performance::Recommendation;
@@ -238,7 +240,7 @@ pub fn segment(text: &str) -> String {
         {
             encoded.push(char::from(byte));
         } else {
-            encoded.push_str(&format!("%{byte:02X}"));
+            let _ = write!(encoded, "%{byte:02X}");
         }
     }
     encoded

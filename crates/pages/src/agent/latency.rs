@@ -96,7 +96,7 @@ impl Bar {
             label: match index {
                 0 => Some("0 ms".to_owned()),
                 _ if is_last => Some(format!("{}+", edge(index_us))),
-                _ if index % 2 == 0 && index + 2 < BARS => Some(edge(index_us)),
+                _ if index.is_multiple_of(2) && index + 2 < BARS => Some(edge(index_us)),
                 _ => None,
             },
             evaluations,

@@ -29,7 +29,7 @@ use crate::hex;
 use crate::keys::{Caller, KeyRing};
 
 /// How long a visit lasts.
-const VISIT_MAX: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+const VISIT_MAX: Duration = Duration::from_hours(30 * 24);
 
 /// How many visits there may be.
 const VISITS_MAX: usize = 1000;
@@ -85,14 +85,14 @@ pub type OnToken = Box<dyn Fn(&str) + Send + Sync>;
 
 /// All visits, and the one-time token.
 pub(crate) struct Visits {
-    visits: Mutex<HashMap<Hash, Arc<Visit>>>,
+    by_cookie: Mutex<HashMap<Hash, Arc<Visit>>>,
     token: Mutex<Option<Hash>>,
     on_token: OnToken,
 }
 
 impl Visits {
     pub(crate) fn new(on_token: OnToken) -> Self {
-        Self { visits: Mutex::default(), token: Mutex::default(), on_token }
+        Self { by_cookie: Mutex::default(), token: Mutex::default(), on_token }
     }
 
     /// Makes the next one-time token; the one before is worth nothing then.
@@ -117,7 +117,7 @@ impl Visits {
     pub(crate) fn begin(&self, org: OrgId, caller: Option<Arc<Caller>>) -> Result<String, getrandom::Error> {
         let cookie = secret()?;
         let visit = Visit { org, caller, csrf: secret()?, began: Instant::now() };
-        let mut visits = lock(&self.visits);
+        let mut visits = lock(&self.by_cookie);
         visits.retain(|_, visit| visit.began.elapsed() < VISIT_MAX);
         if visits.len() >= VISITS_MAX
             && let Some(oldest) = visits.iter().min_by_key(|(_, visit)| visit.began).map(|(hash, _)| *hash)
@@ -131,14 +131,14 @@ impl Visits {
     /// The visit whose cookie a request carries, if it may go on.
     pub(crate) fn find(&self, headers: &HeaderMap, keys: &KeyRing) -> Option<Arc<Visit>> {
         let cookie = cookie(headers)?;
-        let visit = lock(&self.visits).get(&hash(cookie)).cloned()?;
+        let visit = lock(&self.by_cookie).get(&hash(cookie)).cloned()?;
         visit.holds(keys).then_some(visit)
     }
 
     /// Ends the visit whose cookie a request carries.
     pub(crate) fn end(&self, headers: &HeaderMap) {
         if let Some(cookie) = cookie(headers) {
-            lock(&self.visits).remove(&hash(cookie));
+            lock(&self.by_cookie).remove(&hash(cookie));
         }
     }
 }
