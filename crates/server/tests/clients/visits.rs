@@ -1,5 +1,7 @@
 //! Who sees the pages: logins, cookies, forms, keys that are revoked, and what is public.
 
+#![expect(clippy::indexing_slicing, reason = "what a JSON value does not have is null")]
+
 use renown_server::keys::KeyText;
 use renown_store::KeyKind;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -57,7 +59,7 @@ impl<'s> Browser<'s> {
         let status = head.split(' ').nth(1).unwrap().parse().unwrap();
         let answer = Answer { status, head: head.to_owned(), body: body.to_owned() };
         if let Some(cookie) = answer.header("set-cookie") {
-            self.cookie = cookie.split(';').next().unwrap().to_owned();
+            cookie.split(';').next().unwrap().clone_into(&mut self.cookie);
         }
         answer
     }
