@@ -76,6 +76,7 @@ pub(crate) async fn start_with(setup: Setup) -> Running {
     let engine =
         Engine::new(&renown_core::gates::Settings::default(), &Choice::of(Place::Evaluate), &mut no_schemas);
     let settings = Settings {
+        demo: false,
         engine: engine.unwrap(),
         requests_per_minute: 0,
         ingest_per_minute: setup.ingest_per_minute,
