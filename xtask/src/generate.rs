@@ -1,18 +1,10 @@
 //! `cargo xtask generate DIALECT`: logs as agents write them, for tests and benches.
 //!
 //! The same plan always gives the same bytes. Several sessions run at once, so their lines are interleaved as on a
-//! busy machine; each line is one batch of one session. The records have the attributes, the types and the size of
-//! real ones, with what a reader must skip: accounts, prompts, arguments and outputs, all of them made up.
+//! busy machine; each line is one batch of one session. How the records look is written in `crates/demo/src/logs`.
 
-mod claude_code;
-mod codex;
 mod disorder;
-mod gemini;
-mod gen_ai;
-mod line;
 mod options;
-mod qwen;
-mod random;
 #[cfg(test)]
 mod tests;
 
@@ -21,10 +13,10 @@ use std::io::Write;
 use anyhow::{Result, ensure};
 
 use disorder::Disorder;
-use line::{Line, Signal};
-pub(crate) use line::{Shape, Transport};
 pub(crate) use options::{USAGE, command};
-pub(crate) use random::Random;
+use renown_demo::logs::{self, AgentLog, Line, agent_log};
+pub(crate) use renown_demo::logs::{Shape, Transport};
+pub(crate) use renown_demo::random::Random;
 
 /// The agent whose logs are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,26 +75,9 @@ pub(crate) struct Account {
     pub(crate) bytes: u64,
 }
 
-/// A session of some agent: an endless supply of records.
-trait Session {
-    /// What the next record is.
-    fn signal(&mut self) -> Signal {
-        Signal::Logs
-    }
-
-    /// The attributes of the resource.
-    fn resource(&self) -> &str;
-
-    /// The instrumentation scope, a JSON object.
-    fn scope(&self) -> &str;
-
-    /// Writes the next record.
-    fn record(&mut self, line: &mut Line);
-}
-
 /// A session and what is left of its share of the amount.
 struct Running {
-    session: Box<dyn Session>,
+    session: Box<dyn AgentLog>,
     left: u64,
 }
 
@@ -186,7 +161,7 @@ impl Plan {
         }
     }
 
-    fn session(&self, random: &mut Random, number: u64) -> Box<dyn Session> {
+    fn session(&self, random: &mut Random, number: u64) -> Box<dyn AgentLog> {
         let random = &mut random.fork();
         let start_ns = START_NS + number * SPACING_NS + random.between(0, SPACING_NS);
         let turn = usize::try_from(number).unwrap_or(0) % ALL.len();
@@ -194,13 +169,14 @@ impl Plan {
             Some(dialect) if self.dialect == Dialect::Mixed => *dialect,
             _ => self.dialect,
         };
-        match dialect {
-            Dialect::ClaudeCode | Dialect::Mixed => Box::new(claude_code::Session::new(random, start_ns)),
-            Dialect::Codex => Box::new(codex::Session::new(random, start_ns)),
-            Dialect::GeminiCli => Box::new(gemini::Session::new(random, start_ns, &gemini::GEMINI)),
-            Dialect::QwenCode => Box::new(gemini::Session::new(random, start_ns, &qwen::QWEN)),
-            Dialect::GenAi => Box::new(gen_ai::Session::new(random, start_ns)),
-        }
+        let dialect = match dialect {
+            Dialect::ClaudeCode | Dialect::Mixed => logs::Dialect::ClaudeCode,
+            Dialect::Codex => logs::Dialect::Codex,
+            Dialect::GeminiCli => logs::Dialect::GeminiCli,
+            Dialect::QwenCode => logs::Dialect::QwenCode,
+            Dialect::GenAi => logs::Dialect::Copilot,
+        };
+        agent_log(dialect, random, start_ns, &[])
     }
 }
 

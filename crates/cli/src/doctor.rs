@@ -31,6 +31,7 @@ enum Finding {
 pub(crate) fn run(args: &DoctorArgs, quiet: bool) -> Result<ExitCode, Failure> {
     let serve = ServeArgs {
         place: args.place.clone(),
+        demo: false,
         listen: None,
         otlp_grpc: None,
         otlp_http: None,

@@ -297,7 +297,8 @@ fn length(path: &Path) -> Result<Option<u64>, Failure> {
 }
 
 /// What to do where there is no session.
-const NOTHING_HINT: &str = "`renown setup claude` points an agent here, `renown judge FILE` reads a log";
+const NOTHING_HINT: &str = "`renown setup claude` points an agent here, `renown judge FILE` reads a log, \
+                            `renown serve --demo` shows made-up sessions";
 
 fn no_logs() -> Failure {
     Failure::new("nothing to judge: no log was named and no telemetry was received").hint(NOTHING_HINT)

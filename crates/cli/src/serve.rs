@@ -1,5 +1,6 @@
 //! `renown serve`: the server, from the first start on.
 
+mod demo;
 pub(crate) mod login;
 mod otlp;
 pub(crate) mod settings;
@@ -10,9 +11,10 @@ use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use renown_core::gates::Engine;
 use renown_server::keys::KeyText;
 use renown_server::{Api, Limits, Listeners, PageSettings, Settings, serve};
-use renown_store::sqlite::system_clock;
+use renown_store::sqlite::{Sqlite, system_clock};
 use renown_store::{ApiKey, KeyKind, Retention, Store, StoreError};
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::signal::unix::{SignalKind, signal};
@@ -24,6 +26,7 @@ use crate::args::ServeArgs;
 use crate::failure::{self, Failure};
 use crate::place::{self, default_org};
 use crate::printed;
+use demo::Demo;
 use login::LoginLink;
 use otlp::Otlp;
 use settings::ServeSettings;
@@ -36,7 +39,12 @@ pub(crate) const PURPOSE: &str = "renown serve";
 
 /// Runs the server until it is told to stop.
 pub(crate) fn run(args: &ServeArgs, quiet: bool) -> Result<ExitCode, Failure> {
-    let settings = ServeSettings::read(args)?;
+    // Dropped last, after everything that has a file of it open.
+    let demo = if args.demo { Some(Demo::create()?) } else { None };
+    let settings = match &demo {
+        Some(demo) => ServeSettings::of_demo(args, demo.path())?,
+        None => ServeSettings::read(args)?,
+    };
     let engine = settings.engine()?;
     if args.print_config {
         let mut out = io::stdout().lock();
@@ -52,15 +60,16 @@ pub(crate) fn run(args: &ServeArgs, quiet: bool) -> Result<ExitCode, Failure> {
         .enable_all()
         .build()
         .map_err(|error| Failure::new(format!("could not start: {error}")))?;
-    runtime.block_on(start(settings, engine, quiet))
+    runtime.block_on(start(settings, engine, demo.as_ref(), quiet))
 }
 
 async fn start(
     settings: ServeSettings,
-    engine: renown_core::gates::Engine,
+    engine: Engine,
+    demo: Option<&Demo>,
     quiet: bool,
 ) -> Result<ExitCode, Failure> {
-    let end = ended()?;
+    let mut end = Box::pin(ended()?);
     // The port first: a server that cannot be reached must not make a data directory and keys that nobody sees.
     let listen = settings.listen.value.0;
     let listener = bind(listen).map_err(|error| {
@@ -76,7 +85,39 @@ async fn start(
     let url = format!("http://{address}");
     // Whoever finds the data directory taken is told where this server is.
     let purpose = format!("{PURPOSE} on {url}");
-    let store = settings.place().write_or(&purpose, |error| {
+    let store: Arc<dyn Store> = match demo {
+        None => Arc::new(open(&settings, &purpose)?),
+        Some(demo) => tokio::select! {
+            biased;
+            () = &mut end => return Ok(ExitCode::SUCCESS),
+            filled = demo.open(&purpose) => Arc::new(filled?),
+        },
+    };
+    let keys = first_keys(store.as_ref()).await?;
+    let link = LoginLink::new(&settings.data.value.0, &url);
+    let api = Api::new(store, of_api(&settings, engine, demo.is_some(), &link), system_clock()).await;
+    let api = api.map_err(|error| place::failure(&error))?;
+    let token = api.new_login_token().map_err(|error| Failure::new(format!("no random bytes: {error}")))?;
+    if !quiet || keys.is_some() {
+        let pages = login::address(&url, &token);
+        greet(&url, &settings, &otlp, demo.is_some(), keys.as_ref(), &pages);
+    }
+    let live = demo.map(|_| tokio::spawn(demo::live(Arc::clone(&api))));
+    tracing::info!(%address, "serving");
+    otlp.tell(settings.otlp_auth.value.0);
+    let listeners = Listeners { api: listener, otlp_http: otlp.http, otlp_grpc: otlp.grpc };
+    let served = serve(api, listeners, end).await;
+    live.inspect(tokio::task::JoinHandle::abort);
+    tracing::info!("stopped");
+    served.map(|()| ExitCode::SUCCESS).map_err(|error| {
+        Failure::new(format!("no connection can be accepted: {error}"))
+            .hint("`ulimit -n` shows how many files this process may open, and sets a higher limit")
+    })
+}
+
+/// Opens the store of the settings.
+fn open(settings: &ServeSettings, purpose: &str) -> Result<Sqlite, Failure> {
+    let store = settings.place().write_or(purpose, |error| {
         let failure = place::failure(error);
         if matches!(error, StoreError::InUse { .. }) {
             failure.hint("use that server, or stop it, or name another data directory with --data DIR")
@@ -90,10 +131,12 @@ async fn start(
              `renown verify --repair` accepts the loss"
         ));
     }
-    let store: Arc<dyn Store> = Arc::new(store);
-    let keys = first_keys(store.as_ref()).await?;
-    let link = LoginLink::new(&settings.data.value.0, &url);
-    let limits = Settings {
+    Ok(store)
+}
+
+/// What the API is told of the settings.
+fn of_api(settings: &ServeSettings, engine: Engine, demo: bool, link: &LoginLink) -> Settings {
+    Settings {
         engine,
         requests_per_minute: settings.requests_per_minute.value.0,
         ingest_per_minute: settings.ingest_per_minute.value.0,
@@ -107,27 +150,11 @@ async fn start(
         otlp_auth: settings.otlp_auth.value.0,
         prices: settings.prices().clone(),
         pages: PageSettings {
+            demo,
             attention_below: settings.attention_below.value.0,
             on_token: link.keeper(),
-            ..PageSettings::default()
         },
-    };
-    let api =
-        Api::new(Arc::clone(&store), limits, system_clock()).await.map_err(|error| place::failure(&error))?;
-    if !quiet || keys.is_some() {
-        let token =
-            api.new_login_token().map_err(|error| Failure::new(format!("no random bytes: {error}")))?;
-        greet(&url, &settings, &otlp, keys.as_ref(), &login::address(&url, &token));
     }
-    tracing::info!(%address, "serving");
-    otlp.tell(settings.otlp_auth.value.0);
-    let listeners = Listeners { api: listener, otlp_http: otlp.http, otlp_grpc: otlp.grpc };
-    let served = serve(api, listeners, end).await;
-    tracing::info!("stopped");
-    served.map(|()| ExitCode::SUCCESS).map_err(|error| {
-        Failure::new(format!("no connection can be accepted: {error}"))
-            .hint("`ulimit -n` shows how many files this process may open, and sets a higher limit")
-    })
 }
 
 /// Listens, with room for many connections that are not taken yet: one that finds none waits a second before it tries again.
@@ -159,13 +186,23 @@ async fn first_keys(store: &dyn Store) -> Result<Option<[KeyText; 2]>, Failure> 
 }
 
 /// Says where the server is, and on the first start how to use it.
-fn greet(url: &str, settings: &ServeSettings, otlp: &Otlp, keys: Option<&[KeyText; 2]>, login: &str) {
+fn greet(
+    url: &str,
+    settings: &ServeSettings,
+    otlp: &Otlp,
+    demo: bool,
+    keys: Option<&[KeyText; 2]>,
+    pages: &str,
+) {
     let version = env!("CARGO_PKG_VERSION");
     let mut text = format!("renown {version} on {url}\ndata in {}\n", settings.data.value.0.display());
+    if demo {
+        text += "demo: everything here is made up, and is thrown away when the server ends\n";
+    }
     text += &otlp.greeting();
     let _ = writeln!(
         text,
-        "pages: {login}\n  this link logs you in once; `renown open` opens the pages with a new one"
+        "pages: {pages}\n  this link logs you in once; `renown open` opens the pages with a new one"
     );
     if let Some([publishable, secret]) = keys {
         let (publishable, secret) = (publishable.reveal(), secret.reveal());

@@ -4,9 +4,11 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use renown_core::gates::Engine;
-use renown_core::ids::{EvaluationId, RunId};
+use renown_core::ids::{AgentId, EvaluationId, OrgId, RunId};
 use renown_core::time::Timestamp;
-use renown_store::{Clock, ClockError, Closed, EventId, Ready, Retention, Store, StoreError};
+use renown_store::{
+    Clock, ClockError, Closed, EventId, NewEvaluation, Outcome, Ready, Retention, Store, StoreError,
+};
 use renown_telemetry::prices::Prices;
 use uuid::Uuid;
 
@@ -177,7 +179,7 @@ impl Api {
     }
 
     /// The id of an evaluation: the one that was sent, or a new one.
-    pub(crate) fn event_id(&self, sent: Option<EvaluationId>) -> EventId {
+    pub fn event_id(&self, sent: Option<EvaluationId>) -> EventId {
         sent.map_or_else(
             || EventId::Made(EvaluationId::made(self.millis(), self.sequence.next())),
             EventId::Sent,
@@ -196,6 +198,35 @@ impl Api {
         let bytes = [self.sequence.next().to_le_bytes(), self.sequence.next().to_le_bytes()].concat();
         random.iter_mut().zip(bytes).for_each(|(random, byte)| *random = byte);
         uuid::Builder::from_unix_timestamp_millis(self.millis(), &random).into_uuid()
+    }
+
+    /// Counts an evaluation that was made in this process, as if it had been ingested.
+    pub async fn count(&self, org: &OrgId, evaluation: NewEvaluation) -> Result<(), StoreError> {
+        let (agent, verdict) = (evaluation.agent.clone(), evaluation.passed);
+        let outcomes = self.store.append(org, vec![evaluation], None).await?;
+        self.counted(org, &[verdict], &outcomes, [&agent]);
+        Ok(())
+    }
+
+    /// Measures evaluations that were counted, and tells of their agents.
+    pub(crate) fn counted<'a>(
+        &self,
+        org: &OrgId,
+        verdicts: &[bool],
+        outcomes: &[Outcome],
+        agents: impl IntoIterator<Item = &'a AgentId>,
+    ) {
+        let counted = |passed| {
+            let counted = |(outcome, verdict): &(&Outcome, &bool)| {
+                matches!(outcome, Outcome::Counted { .. }) && **verdict == passed
+            };
+            outcomes.iter().zip(verdicts).filter(counted).count() as u64
+        };
+        let (passed, failed) = (counted(true), counted(false));
+        self.measures.evaluations(passed, failed, outcomes.len() as u64 - passed - failed);
+        for agent in agents {
+            self.feed.tell(org, || Changed::Agent(agent.clone()));
+        }
     }
 
     /// Whether a write would be durable now, or why not.

@@ -17,6 +17,7 @@
 //! | `backup`, `verify` | a consistent copy, and every score made again |
 //! | `lock` | one process per data directory |
 //! | `guard` | notices when files vanish under an open store |
+//! | `throw_away` | a data directory that is removed at its end, without waiting for the disk |
 
 mod admin;
 mod agents;
@@ -44,6 +45,7 @@ mod seal;
 mod sessions;
 mod standings;
 mod summaries;
+mod throw_away;
 mod verify;
 mod writer;
 
@@ -53,7 +55,7 @@ use std::sync::Arc;
 use renown_core::ids::{AgentId, OrgId};
 use renown_core::reputation::{Tally, Window};
 use renown_core::time::Timestamp;
-use rusqlite::Transaction;
+use rusqlite::{Connection, Transaction};
 
 use self::agents::AgentState;
 use self::days::DaysOf;
@@ -81,6 +83,7 @@ pub use export::{Each, Evidence};
 pub use log::Repaired;
 pub use mark::Lost;
 pub use reader::Reader;
+pub use throw_away::ThrowAwayDirectory;
 pub use verify::{Difference, Verdict, Verified};
 
 /// The name of the database in its data directory.
@@ -111,10 +114,28 @@ impl Sqlite {
 
     /// The same for a database of any name. It holds the directory in which the file lies.
     pub fn open_file(path: &Path, purpose: &str, clock: Clock) -> Result<Self, StoreError> {
+        Self::open_with(path, purpose, clock, writer::connect)
+    }
+
+    /// Opens a store whose data is thrown away: its commits do not wait for the disk.
+    pub fn open_throw_away(
+        dir: &ThrowAwayDirectory,
+        purpose: &str,
+        clock: Clock,
+    ) -> Result<Self, StoreError> {
+        Self::open_with(&dir.path().join(FILE), purpose, clock, writer::connect_unsynced)
+    }
+
+    fn open_with(
+        path: &Path,
+        purpose: &str,
+        clock: Clock,
+        connect: fn(&Path) -> Result<Connection, StoreError>,
+    ) -> Result<Self, StoreError> {
         // The file itself: a link to it in another directory is the same store.
         let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let lock = DirectoryLock::take(directory(path), purpose)?;
-        let mut connection = writer::connect(path).map_err(|error| foreign(error, path))?;
+        let mut connection = connect(path).map_err(|error| foreign(error, path))?;
         schema::upgrade(&mut connection, path, &schema::STEPS)?;
         let file = Arc::new(DatabaseFile::open(path)?);
         let lost = mark::Before::read(path).lost(&connection)?;
@@ -125,7 +146,7 @@ impl Sqlite {
         let writer = Writer::start(
             Files { path, file: Arc::clone(&file), guard: Guard::new(&lock, &file, path)? },
             connection,
-            writer::connect(path)?,
+            connect(path)?,
             Arc::clone(&orgs),
             Arc::clone(&standings),
             Arc::clone(&clock),

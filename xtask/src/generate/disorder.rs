@@ -2,8 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::random::Random;
-use super::{Account, length};
+use super::{Account, Random, length};
 
 /// How many lines can wait for their turn: the most that a line moves is a small multiple of it.
 const WAITING: usize = 16;

@@ -61,7 +61,7 @@ impl Requests {
                     self.id += 1;
                     write_number(place, self.id, 62);
                 }
-                Slot::Below(limit) => write_number(place, self.random.next() % limit.max(1), 10),
+                Slot::Below(limit) => write_number(place, self.random.draw() % limit.max(1), 10),
             }
         }
         &request.bytes

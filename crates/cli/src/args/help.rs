@@ -3,6 +3,10 @@
 pub(super) const SERVE_HELP: &str = r#"On the first start a data directory is made, for its owner only, with the
 organization `default` and two keys, which are shown once.
 
+With --demo everything is made up: a month of twelve agents that ends now, and a
+new evaluation every few seconds. It lies in a temporary directory, which is
+removed when the server ends; your own data is neither read nor written.
+
 Every value can also be set by its variable RENOWN_… or in renown.toml:
   listen = "127.0.0.1:7070"
   store = "sqlite:"
@@ -20,6 +24,7 @@ The log goes to standard error, as JSON where that is no terminal; RENOWN_LOG
 
 Examples:
   renown serve
+  renown serve --demo
   renown serve --data ./data --listen 0.0.0.0:7070
   renown serve --otlp-grpc off --otlp-http 0.0.0.0:4318 --otlp-auth required
   renown serve --print-config"#;

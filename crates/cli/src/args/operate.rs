@@ -16,6 +16,10 @@ pub(crate) struct ServeArgs {
     #[command(flatten)]
     pub(crate) place: PlaceArgs,
 
+    /// Serve a made-up month of twelve agents, to look around; its data is thrown away when the server ends
+    #[arg(long, conflicts_with_all = ["data", "store", "config", "print_config"])]
+    pub(crate) demo: bool,
+
     /// The address of the API [default: `RENOWN_LISTEN`, else 127.0.0.1:7070]
     #[arg(long, value_name = "ADDR")]
     pub(crate) listen: Option<Listen>,

@@ -35,7 +35,7 @@ use crate::args::ServeArgs;
 use crate::config::Config;
 use crate::failure::Failure;
 use crate::place::{Directory, Place};
-use crate::settings::{Days, Listen, OtlpKeys, OtlpListen, PerMinute, ScoreBelow, Setting, StoreUrl};
+use crate::settings::{Days, Listen, Origin, OtlpKeys, OtlpListen, PerMinute, ScoreBelow, Setting, StoreUrl};
 
 /// Every setting of the server.
 pub(crate) struct ServeSettings {
@@ -57,15 +57,39 @@ pub(crate) struct ServeSettings {
 impl ServeSettings {
     pub(crate) fn read(args: &ServeArgs) -> Result<Self, Failure> {
         let config = Config::load_for(args.config.as_deref(), args.place.data.as_deref())?;
+        let (data, store) = (args.place.data(&config)?, args.place.store(&config)?);
+        Self::pick(args, config, data, store)
+    }
+
+    /// Those of a demo in this directory: addresses are chosen as ever, and no file is read.
+    pub(crate) fn of_demo(args: &ServeArgs, dir: &Path) -> Result<Self, Failure> {
+        let origin = Origin::Flag("--demo".to_owned());
+        let data = Setting { name: "data", value: Directory(dir.to_owned()), origin: origin.clone() };
+        let store = Setting { name: "store", value: StoreUrl::DEFAULT, origin };
+        let config = Config { prices: renown_demo::prices(), ..Config::default() };
+        let mut settings = Self::pick(args, config, data, store)?;
+        // The month is shown as a whole.
+        for days in [&mut settings.evaluations_days, &mut settings.runs_days, &mut settings.sessions_days] {
+            days.value = Days(0);
+        }
+        Ok(settings)
+    }
+
+    fn pick(
+        args: &ServeArgs,
+        config: Config,
+        data: Setting<Directory>,
+        store: Setting<StoreUrl>,
+    ) -> Result<Self, Failure> {
         let file = &config.server;
         let days = |name, file| Setting::pick(name, None, file, || Days(0));
         let limit = |name, file| Setting::pick(name, None, file, || PerMinute(0));
         let local = |port| SocketAddr::from(([127, 0, 0, 1], port));
         let otlp = |port| move || OtlpListen(Some(local(port)));
         Ok(Self {
-            data: args.place.data(&config)?,
+            data,
             listen: Setting::pick("listen", args.listen, file.listen, || Listen(local(7070)))?,
-            store: args.place.store(&config)?,
+            store,
             requests_per_minute: limit("limits.requests_per_minute", file.limits.requests_per_minute)?,
             ingest_per_minute: limit("limits.ingest_per_minute", file.limits.ingest_per_minute)?,
             evaluations_days: days("retention.evaluations", file.retention.evaluations)?,

@@ -4,6 +4,7 @@ mod agents;
 mod backup;
 mod config;
 mod damage;
+mod demo;
 mod doctor;
 mod failures;
 mod first_start;
@@ -136,11 +137,17 @@ impl Server {
 
     /// Starts a server that first says so many other things.
     fn start_after(said_before: usize, args: &[&str]) -> Self {
+        Self::start_under(said_before, args, &[])
+    }
+
+    /// The same with these variables.
+    fn start_under(said_before: usize, args: &[&str], environment: &[(&str, &str)]) -> Self {
         let scratch = Scratch::new();
         let printed = scratch.at("stdout");
         // A flag is stronger than a variable.
         let mut command = command(&["serve"], &[("RENOWN_LOG", "info"), ("RENOWN_LISTEN", "127.0.0.1:0")]);
-        command.args(args).stdout(File::create(&printed).unwrap()).stderr(Stdio::piped());
+        command.args(args).envs(environment.iter().copied());
+        command.stdout(File::create(&printed).unwrap()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
         let before: String = lines.by_ref().take(said_before).map(Result::unwrap).collect();

@@ -25,7 +25,6 @@ use super::shapes::{AgentName, Moment};
 use crate::api::Api;
 use crate::body::discard;
 use crate::error::{ApiError, json_bytes};
-use crate::feed::Changed;
 use crate::keys::Caller;
 use crate::once::{self, Begun};
 
@@ -180,18 +179,8 @@ pub(crate) async fn ingest(
         Box::new(move |outcomes| (202, render(updates(&named, outcomes), outcomes, kept)))
     });
     let outcomes = api.store.append(&caller.org, evaluations, once).await?;
-    let counted = |passed| {
-        let counted = |(outcome, verdict): &(&Outcome, &bool)| {
-            matches!(outcome, Outcome::Counted { .. }) && **verdict == passed
-        };
-        outcomes.iter().zip(&verdicts).filter(counted).count() as u64
-    };
-    let (passed, failed) = (counted(true), counted(false));
-    api.measures.evaluations(passed, failed, outcomes.len() as u64 - passed - failed);
     let updates = updates(&agents, &outcomes);
-    for update in &updates {
-        api.feed.tell(&caller.org, || Changed::Agent(update.agent_id.clone()));
-    }
+    api.counted(&caller.org, &verdicts, &outcomes, updates.iter().map(|update| &update.agent_id));
     Ok(json_bytes(StatusCode::ACCEPTED, render(updates, &outcomes, warnings)))
 }
 

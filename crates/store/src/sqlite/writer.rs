@@ -336,6 +336,13 @@ pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
+/// The same without waiting for the disk, for data that is thrown away.
+pub(super) fn connect_unsynced(path: &Path) -> Result<Connection, StoreError> {
+    let connection = connect(path)?;
+    connection.pragma_update(None, "synchronous", "off")?;
+    Ok(connection)
+}
+
 /// Keeps the plan of a statement whatever is bound to it. Without this, SQLite looks at each value and prepares the statement
 /// anew, which costs ten times what running it does.
 pub(super) fn plan_once(connection: &Connection) -> rusqlite::Result<()> {

@@ -41,7 +41,7 @@ pub(super) struct Event {
 pub(super) fn events(batch: u64) -> impl Iterator<Item = Event> {
     let mut random = Random::new(batch);
     (0..EVENTS).map(move |_| Event {
-        agent: random.next() % AGENTS,
+        agent: random.draw() % AGENTS,
         passed: random.chance(950),
         gate_us: random.between(50, 4000),
         tool: random.pick(&TOOLS),

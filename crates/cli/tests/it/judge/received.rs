@@ -146,7 +146,8 @@ fn nothing_to_judge_says_what_to_do() {
         assert!(first.starts_with("error: ") && first.contains(error), "{run:?}");
         assert!(second.contains(hint) && second.is_empty() == hint.is_empty(), "{run:?}");
     };
-    let setup = "hint: `renown setup claude` points an agent here, `renown judge FILE` reads a log";
+    let setup = "hint: `renown setup claude` points an agent here, `renown judge FILE` reads a log, `renown serve --demo` shows \
+                 made-up sessions\n";
     refused(on_terminal(&folder, &[]), "nothing to judge", setup);
     refused(folder.judge(&["--data", "data"]), "there is no database", setup);
     let store = Received::open(&folder.path("data"));

@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 
 use super::line::{Iso, Line, Log, quote};
-use super::random::Random;
+use super::{AgentLog, Habits};
+use crate::random::Random;
 
 /// What tells an agent of this family from the others.
 #[derive(Debug)]
@@ -17,6 +18,9 @@ pub(super) struct Flavour {
     pub(super) has_feedback: bool,
     pub(super) has_status: bool,
 }
+
+/// What both call their shell.
+const SHELL: &str = "run_shell_command";
 
 pub(super) const GEMINI: Flavour = Flavour {
     service: "gemini-cli",
@@ -60,18 +64,24 @@ pub(super) struct Session {
     random: Random,
     now_ns: u64,
     steps: VecDeque<Step>,
+    id: String,
     standard: String,
     resource: String,
     flavour: &'static Flavour,
     model: &'static str,
     turn: u64,
     prompt: String,
-    fail_per_mille: u64,
+    habits: Habits,
     context: u64,
 }
 
 impl Session {
-    pub(super) fn new(random: &mut Random, start_ns: u64, flavour: &'static Flavour) -> Self {
+    pub(super) fn new(
+        random: &mut Random,
+        start_ns: u64,
+        flavour: &'static Flavour,
+        attributes: &[(&str, &str)],
+    ) -> Self {
         let mut random = random.fork();
         let session = random.uuid();
         let standard = Line::prepare(&[
@@ -79,16 +89,17 @@ impl Session {
             ("installation.id", &random.uuid()),
             ("user.email", "dev@example.com"),
         ]);
-        let resource = Line::prepare(&[
+        let own = [
             ("service.name", flavour.service),
             ("service.version", "v22.14.0"),
-            ("session.id", &session),
+            ("session.id", session.as_str()),
             ("host.name", "devbox.example.com"),
             ("host.arch", "amd64"),
             ("process.pid", "48213"),
             ("process.executable.path", "/usr/local/bin/node"),
             ("process.owner", "dev"),
-        ]);
+        ];
+        let resource = Line::prepare(&[&own, attributes].concat());
         Self {
             now_ns: start_ns / 1_000_000 * 1_000_000,
             steps: VecDeque::from([Step::Config]),
@@ -97,8 +108,9 @@ impl Session {
             flavour,
             model: random.pick(flavour.models),
             turn: 0,
-            prompt: session,
-            fail_per_mille: random.pick(&[0, 20, 60, 120]),
+            prompt: session.clone(),
+            habits: Habits { fail_per_mille: random.pick(&[0, 20, 60, 120]), ..Habits::default() },
+            id: session,
             context: random.between(7000, 15_000),
             random,
         }
@@ -110,7 +122,8 @@ impl Session {
         if self.context > 700_000 {
             self.steps.push_back(Step::Compression);
         }
-        for _ in 0..random.between(1, 12) {
+        let (least, most) = self.habits.requests;
+        for _ in 0..random.between(least, most) {
             self.steps.push_back(Step::Request);
             self.steps.push_back(if random.chance(15) { Step::Error } else { Step::Response });
             for _ in 0..random.between(0, 2) {
@@ -153,9 +166,10 @@ impl Session {
 
     fn user_prompt(&mut self, line: &mut Line) {
         self.turn += 1;
-        self.prompt = format!("{:016x}########{}", self.random.next(), self.turn);
+        self.prompt = format!("{:016x}########{}", self.random.draw(), self.turn);
         let length = self.random.between(8, 900);
-        let after_ms = self.random.between(3000, 90_000);
+        let (least, most) = self.habits.think_ms;
+        let after_ms = self.random.between(least, most);
         self.begin(line, "user_prompt", &format!("User prompt. Length: {length}."), after_ms);
         line.int("prompt_length", length);
         line.text("prompt", "[REDACTED]");
@@ -219,9 +233,12 @@ impl Session {
 
     fn tool_call(&mut self, line: &mut Line) {
         let random = &mut self.random;
-        let tool = random.weighted(self.flavour.tools);
-        let (decision, runs) = random.weighted(&DECISIONS);
-        let failed = !runs || random.chance(self.fail_per_mille);
+        let mut tool = random.weighted(self.flavour.tools);
+        let (mut decision, mut runs) = random.weighted(&DECISIONS);
+        if self.habits.is_stuck {
+            (tool, decision, runs) = (SHELL, "auto_accept", true);
+        }
+        let failed = !runs || random.chance(self.habits.fail_per_mille) || self.habits.is_stuck;
         let duration_ms = random.between(1, 9000);
         let words = random.between(10, 60);
         let mut args = String::from(r#"{"file_path":"#);
@@ -277,7 +294,7 @@ impl Session {
     }
 }
 
-impl super::Session for Session {
+impl AgentLog for Session {
     fn resource(&self) -> &str {
         &self.resource
     }
@@ -301,5 +318,20 @@ impl super::Session for Session {
             Some(Step::Feedback) => self.user_feedback(line),
         }
         line.end_log(None);
+    }
+    fn session_id(&self) -> &str {
+        &self.id
+    }
+
+    fn now_ns(&self) -> u64 {
+        self.now_ns
+    }
+
+    fn is_between_turns(&self) -> bool {
+        self.steps.is_empty()
+    }
+
+    fn set_habits(&mut self, habits: Habits) {
+        self.habits = habits;
     }
 }

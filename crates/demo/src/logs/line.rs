@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 /// Which attributes keep their type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Shape {
+pub enum Shape {
     /// Numbers and booleans are typed, except where the agent itself sends text.
     Modern,
     /// Every attribute is a `stringValue`, as older agents have it.
@@ -16,7 +16,7 @@ pub(crate) enum Shape {
 
 /// Whose JSON it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Transport {
+pub enum Transport {
     /// The collector's file exporter: 64-bit integers are quoted, logs have empty trace ids.
     Collector,
     /// What an SDK posts itself: bare integers and counts of dropped attributes.
@@ -25,8 +25,10 @@ pub(crate) enum Transport {
 
 /// What a line carries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Signal {
+pub enum LineSignal {
+    /// Log records.
     Logs,
+    /// Spans.
     Spans,
 }
 
@@ -54,14 +56,15 @@ pub(crate) struct Span<'a> {
 
 /// The line under construction. Attributes go to the record that was begun last.
 #[derive(Debug)]
-pub(crate) struct Line {
+pub struct Line {
     buffer: String,
     shape: Shape,
     transport: Transport,
 }
 
 impl Line {
-    pub(crate) fn new(shape: Shape, transport: Transport) -> Self {
+    /// An empty line in this encoding.
+    pub fn new(shape: Shape, transport: Transport) -> Self {
         Self { buffer: String::new(), shape, transport }
     }
 
@@ -75,11 +78,11 @@ impl Line {
     }
 
     /// Begins a line: everything up to its first record.
-    pub(crate) fn open(&mut self, signal: Signal, resource: &str, scope: &str) {
+    pub fn open(&mut self, signal: LineSignal, resource: &str, scope: &str) {
         self.buffer.clear();
         let (resources, scopes, records) = match signal {
-            Signal::Logs => ("resourceLogs", "scopeLogs", "logRecords"),
-            Signal::Spans => ("resourceSpans", "scopeSpans", "spans"),
+            LineSignal::Logs => ("resourceLogs", "scopeLogs", "logRecords"),
+            LineSignal::Spans => ("resourceSpans", "scopeSpans", "spans"),
         };
         self.put(format_args!(
             r#"{{"{resources}":[{{"resource":{{"attributes":[{resource}]}},"{scopes}":[{{"scope":{scope},"{records}":["#
@@ -87,11 +90,12 @@ impl Line {
     }
 
     /// Ends the line, with its newline.
-    pub(crate) fn close(&mut self) {
+    pub fn close(&mut self) {
         self.raw("]}]}]}\n");
     }
 
-    pub(crate) fn as_str(&self) -> &str {
+    /// The line so far.
+    pub fn as_str(&self) -> &str {
         &self.buffer
     }
 

@@ -2,19 +2,22 @@
 
 /// A `SplitMix64` generator: one word of state, and good enough for ids and sizes.
 #[derive(Debug, Clone)]
-pub(crate) struct Random(u64);
+pub struct Random(u64);
 
 impl Random {
-    pub(crate) fn new(seed: u64) -> Self {
+    /// The generator of a seed.
+    pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
     /// Another generator, so that what one session draws does not change the others.
-    pub(crate) fn fork(&mut self) -> Self {
-        Self(self.next())
+    #[must_use]
+    pub fn fork(&mut self) -> Self {
+        Self(self.draw())
     }
 
-    pub(crate) fn next(&mut self) -> u64 {
+    /// 64 bits.
+    pub fn draw(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -22,48 +25,53 @@ impl Random {
     }
 
     /// 128 bits, for trace ids and UUIDs.
-    pub(crate) fn wide(&mut self) -> u128 {
-        (u128::from(self.next()) << 64) | u128::from(self.next())
+    pub fn wide(&mut self) -> u128 {
+        (u128::from(self.draw()) << 64) | u128::from(self.draw())
     }
 
     /// A whole number, both ends included. The bias of a remainder does not matter here.
-    pub(crate) fn between(&mut self, least: u64, most: u64) -> u64 {
+    pub fn between(&mut self, least: u64, most: u64) -> u64 {
         let width = most.saturating_sub(least).saturating_add(1);
-        least + self.next() % width
+        least + self.draw() % width
     }
 
     /// True in so many of a thousand cases.
-    pub(crate) fn chance(&mut self, per_mille: u64) -> bool {
-        self.next() % 1000 < per_mille
+    pub fn chance(&mut self, per_mille: u64) -> bool {
+        self.draw() % 1000 < per_mille
     }
 
     /// A place in a list of this length; 0 of an empty one.
-    pub(crate) fn place(&mut self, length: usize) -> usize {
+    pub fn place(&mut self, length: usize) -> usize {
         let length = u64::try_from(length).unwrap_or(u64::MAX).max(1);
-        usize::try_from(self.next() % length).unwrap_or(0)
+        usize::try_from(self.draw() % length).unwrap_or(0)
     }
 
     /// One of a list.
-    pub(crate) fn pick<T: Copy + Default>(&mut self, of: &[T]) -> T {
+    pub fn pick<T: Copy + Default>(&mut self, of: &[T]) -> T {
         of.get(self.place(of.len())).copied().unwrap_or_default()
     }
 
     /// One of a list whose entries say how often they come up.
-    pub(crate) fn weighted<T: Copy + Default>(&mut self, of: &[(u64, T)]) -> T {
+    pub fn weighted<T: Copy + Default>(&mut self, of: &[(u64, T)]) -> T {
+        self.weighted_of(of).unwrap_or_default()
+    }
+
+    /// The same; `None` of an empty list.
+    pub fn weighted_of<T: Copy>(&mut self, of: &[(u64, T)]) -> Option<T> {
         let total: u64 = of.iter().map(|(weight, _)| weight).sum();
-        let mut left = self.next() % total.max(1);
+        let mut left = self.draw() % total.max(1);
         for &(weight, value) in of {
             if left < weight {
-                return value;
+                return Some(value);
             }
             left -= weight;
         }
-        T::default()
+        None
     }
 
     /// A random UUID as its 36 characters.
-    pub(crate) fn uuid(&mut self) -> String {
-        let (high, low) = (self.next(), self.next());
+    pub fn uuid(&mut self) -> String {
+        let (high, low) = (self.draw(), self.draw());
         format!(
             "{:08x}-{:04x}-4{:03x}-a{:03x}-{:012x}",
             high >> 32,
@@ -75,7 +83,7 @@ impl Random {
     }
 
     /// Words of a developer's day, as prompts, commands and outputs have them.
-    pub(crate) fn words(&mut self, count: u64) -> String {
+    pub fn words(&mut self, count: u64) -> String {
         let mut text = String::new();
         for _ in 0..count {
             if !text.is_empty() {
@@ -87,8 +95,8 @@ impl Random {
     }
 
     /// A path in some source tree.
-    pub(crate) fn path(&mut self) -> String {
-        format!("src/{}/{}_{}.rs", self.pick(&FOLDERS), self.pick(&FOLDERS), self.next() % 100)
+    pub fn path(&mut self) -> String {
+        format!("src/{}/{}_{}.rs", self.pick(&FOLDERS), self.pick(&FOLDERS), self.draw() % 100)
     }
 }
 
@@ -133,9 +141,9 @@ mod tests {
     fn the_sequence_is_the_published_one() {
         // The first outputs of SplitMix64 for the seed 1234567, from its reference implementation.
         let mut random = Random::new(1_234_567);
-        assert_eq!(random.next(), 6_457_827_717_110_365_317);
-        assert_eq!(random.next(), 3_203_168_211_198_807_973);
-        assert_eq!(random.next(), 9_817_491_932_198_370_423);
+        assert_eq!(random.draw(), 6_457_827_717_110_365_317);
+        assert_eq!(random.draw(), 3_203_168_211_198_807_973);
+        assert_eq!(random.draw(), 9_817_491_932_198_370_423);
     }
 
     #[test]

@@ -5,10 +5,13 @@
 use std::collections::VecDeque;
 
 use super::line::{Iso, Line, Log, quote};
-use super::random::Random;
+use super::{AgentLog, Habits};
+use crate::random::Random;
+
+const SHELL: &str = "shell_command";
 
 const TOOLS: [(u64, &str); 6] = [
-    (60, "shell_command"),
+    (60, SHELL),
     (20, "apply_patch"),
     (8, "update_plan"),
     (6, "read_file"),
@@ -54,17 +57,19 @@ pub(super) struct Session {
     random: Random,
     now_ns: u64,
     steps: VecDeque<Step>,
+    id: String,
     standard: String,
     resource: String,
-    fail_per_mille: u64,
+    habits: Habits,
     context: u64,
 }
 
 impl Session {
-    pub(super) fn new(random: &mut Random, start_ns: u64) -> Self {
+    pub(super) fn new(random: &mut Random, start_ns: u64, attributes: &[(&str, &str)]) -> Self {
         let mut random = random.fork();
+        let id = random.uuid();
         let standard = Line::prepare(&[
-            ("conversation.id", &random.uuid()),
+            ("conversation.id", &id),
             ("app.version", "0.98.0"),
             ("auth_mode", "Chatgpt"),
             ("originator", "codex_cli_rs"),
@@ -74,7 +79,7 @@ impl Session {
             ("model", "gpt-5.3-codex"),
             ("slug", "gpt-5.3-codex"),
         ]);
-        let resource = Line::prepare(&[
+        let own = [
             ("service.name", random.weighted(&[(8, "codex_cli_rs"), (2, "codex_exec")])),
             ("service.version", "0.98.0"),
             ("env", "dev"),
@@ -82,13 +87,19 @@ impl Session {
             ("telemetry.sdk.language", "rust"),
             ("telemetry.sdk.name", "opentelemetry"),
             ("telemetry.sdk.version", "0.31.0"),
-        ]);
+        ];
+        let resource = Line::prepare(&[&own, attributes].concat());
         Self {
             now_ns: start_ns,
             steps: VecDeque::from([Step::Start]),
+            id,
             standard,
             resource,
-            fail_per_mille: random.pick(&[0, 20, 50, 100]),
+            habits: Habits {
+                fail_per_mille: random.pick(&[0, 20, 50, 100]),
+                requests: (1, 10),
+                ..Habits::default()
+            },
             context: random.between(6000, 12_000),
             random,
         }
@@ -98,7 +109,8 @@ impl Session {
     fn plan_turn(&mut self) {
         let random = &mut self.random;
         self.steps.push_back(Step::Prompt);
-        for _ in 0..random.between(1, 10) {
+        let (least, most) = self.habits.requests;
+        for _ in 0..random.between(least, most) {
             if random.chance(15) {
                 self.steps.push_back(Step::RequestFailed);
             }
@@ -122,7 +134,7 @@ impl Session {
 
     /// Begins a record and writes what all records have.
     fn begin(&mut self, line: &mut Line, name: &str, after_ms: u64) {
-        self.now_ns += after_ms * 1_000_000 + self.random.next() % 1_000_000;
+        self.now_ns += after_ms * 1_000_000 + self.random.draw() % 1_000_000;
         let stated = self.random.chance(200);
         line.log(&Log {
             time_ns: if stated { self.now_ns } else { 0 },
@@ -148,7 +160,8 @@ impl Session {
     }
 
     fn user_prompt(&mut self, line: &mut Line) {
-        let after_ms = self.random.between(3000, 90_000);
+        let (least, most) = self.habits.think_ms;
+        let after_ms = self.random.between(least, most);
         self.begin(line, "user_prompt", after_ms);
         line.counted("prompt_length", self.random.between(8, 900));
         line.text("prompt", "[REDACTED]");
@@ -197,9 +210,11 @@ impl Session {
     }
 
     fn tool_decision(&mut self, line: &mut Line) {
-        let tool = self.random.weighted(&TOOLS);
-        let id = self.random.next();
-        let (decision, source, runs) = self.random.weighted(&DECISIONS);
+        let (mut tool, id) = (self.random.weighted(&TOOLS), self.random.draw());
+        let (mut decision, mut source, mut runs) = self.random.weighted(&DECISIONS);
+        if self.habits.is_stuck {
+            (tool, decision, source, runs) = (SHELL, "approved", "config", true);
+        }
         let after_ms =
             if source == "user" { self.random.between(900, 40_000) } else { self.random.between(1, 20) };
         self.begin(line, "tool_decision", after_ms);
@@ -213,7 +228,7 @@ impl Session {
     }
 
     fn tool_result(&mut self, line: &mut Line, tool: &str, id: Option<u64>) {
-        let failed = id.is_none() || self.random.chance(self.fail_per_mille);
+        let failed = id.is_none() || self.random.chance(self.habits.fail_per_mille) || self.habits.is_stuck;
         let duration_ms = if id.is_some() { self.random.between(1, 9000) } else { 0 };
         let words = self.random.between(4, 20);
         let mut arguments = String::from(r#"{"command":"#);
@@ -235,7 +250,7 @@ impl Session {
     }
 }
 
-impl super::Session for Session {
+impl AgentLog for Session {
     fn resource(&self) -> &str {
         &self.resource
     }
@@ -263,5 +278,20 @@ impl super::Session for Session {
             Some(Step::DispatchFailed) => self.tool_result(line, "unknown_tool", None),
         }
         line.end_log(None);
+    }
+    fn session_id(&self) -> &str {
+        &self.id
+    }
+
+    fn now_ns(&self) -> u64 {
+        self.now_ns
+    }
+
+    fn is_between_turns(&self) -> bool {
+        self.steps.is_empty()
+    }
+
+    fn set_habits(&mut self, habits: Habits) {
+        self.habits = habits;
     }
 }

@@ -5,8 +5,9 @@
 
 use std::collections::VecDeque;
 
-use super::line::{Iso, Line, Log, Signal, Span, quote};
-use super::random::Random;
+use super::line::{Iso, Line, LineSignal, Log, Span, quote};
+use super::{AgentLog, Habits};
+use crate::random::Random;
 
 const MODELS: [(&str, &str); 3] = [
     ("gpt-5.3-codex", "gpt-5.3-codex-2026-02-05"),
@@ -14,9 +15,11 @@ const MODELS: [(&str, &str); 3] = [
     ("gpt-5-mini", "gpt-5-mini-2025-08-07"),
 ];
 
+const SHELL: &str = "runInTerminal";
+
 const TOOLS: [(u64, &str); 8] = [
     (28, "readFile"),
-    (20, "runInTerminal"),
+    (20, SHELL),
     (18, "applyPatch"),
     (10, "findTextInFiles"),
     (8, "runTests"),
@@ -69,7 +72,7 @@ pub(super) struct Session {
     conversation: String,
     resource: String,
     model: (&'static str, &'static str),
-    fail_per_mille: u64,
+    habits: Habits,
     context: u64,
     turn: u64,
     chats: u64,
@@ -80,29 +83,31 @@ pub(super) struct Session {
 }
 
 impl Session {
-    pub(super) fn new(random: &mut Random, start_ns: u64) -> Self {
+    pub(super) fn new(random: &mut Random, start_ns: u64, attributes: &[(&str, &str)]) -> Self {
         let mut random = random.fork();
-        let resource = Line::prepare(&[
+        let window = random.uuid();
+        let own = [
             ("service.name", "copilot-chat"),
             ("service.version", "0.41.0"),
-            ("session.id", &random.uuid()),
+            ("session.id", window.as_str()),
             ("host.name", "devbox.example.com"),
             ("telemetry.sdk.language", "nodejs"),
             ("telemetry.sdk.name", "opentelemetry"),
             ("telemetry.sdk.version", "2.2.0"),
-        ]);
+        ];
+        let resource = Line::prepare(&[&own, attributes].concat());
         Self {
             now_ns: start_ns,
             steps: VecDeque::from([Step::Start]),
             conversation: random.uuid(),
             resource,
             model: random.pick(&MODELS),
-            fail_per_mille: random.pick(&[0, 20, 60, 120]),
+            habits: Habits { fail_per_mille: random.pick(&[0, 20, 60, 120]), ..Habits::default() },
             context: random.between(9000, 18_000),
             turn: 0,
             chats: 0,
             trace: random.wide(),
-            agent_span: random.next(),
+            agent_span: random.draw(),
             turn_start_ns: start_ns,
             turn_usage: Usage::default(),
             random,
@@ -111,13 +116,15 @@ impl Session {
 
     /// Begins a trace. The logs of the turn follow its spans, since the two are exported apart.
     fn plan_turn(&mut self) {
-        self.now_ns += self.random.between(3000, 90_000) * 1_000_000;
+        let (least, most) = self.habits.think_ms;
+        self.now_ns += self.random.between(least, most) * 1_000_000;
         self.turn_start_ns = self.now_ns;
         self.turn_usage = Usage::default();
         self.turn += 1;
-        self.chats = self.random.between(1, 12);
+        let (least, most) = self.habits.requests;
+        self.chats = self.random.between(least, most);
         self.trace = self.random.wide();
-        self.agent_span = self.random.next();
+        self.agent_span = self.random.draw();
         for _ in 0..self.chats {
             self.steps.push_back(Step::Chat);
             for _ in 0..self.random.between(0, 2) {
@@ -130,8 +137,8 @@ impl Session {
     /// Lets time pass and begins the span of what was done in it. Returns the span's id.
     fn begin_span(&mut self, line: &mut Line, name: &str, kind: u8, duration_ms: u64) -> u64 {
         let start_ns = self.now_ns + self.random.between(1000, 9_000_000);
-        let span = self.random.next();
-        self.now_ns = start_ns + duration_ms * 1_000_000 + self.random.next() % 1_000_000;
+        let span = self.random.draw();
+        self.now_ns = start_ns + duration_ms * 1_000_000 + self.random.draw() % 1_000_000;
         let (trace, parent, end_ns) = (self.trace, Some(self.agent_span), self.now_ns);
         line.span(&Span { trace, id: span, parent, name, kind, start_ns, end_ns });
         span
@@ -179,8 +186,9 @@ impl Session {
 
     fn tool(&mut self, line: &mut Line) {
         let random = &mut self.random;
-        let tool = random.weighted(&TOOLS);
-        let failed = random.chance(self.fail_per_mille);
+        let drawn = random.weighted(&TOOLS);
+        let tool = if self.habits.is_stuck { SHELL } else { drawn };
+        let failed = random.chance(self.habits.fail_per_mille) || self.habits.is_stuck;
         let duration_ms = random.between(1, 9000);
         let call = random.wide() >> 32;
         let words = random.between(10, 60);
@@ -287,15 +295,15 @@ fn write_usage(line: &mut Line, usage: Usage) {
     line.int("gen_ai.usage.cache_read.input_tokens", usage.cached);
 }
 
-impl super::Session for Session {
-    fn signal(&mut self) -> Signal {
+impl AgentLog for Session {
+    fn signal(&mut self) -> LineSignal {
         if self.steps.is_empty() {
             self.plan_turn();
         }
         match self.steps.front() {
-            Some(Step::Chat | Step::Tool | Step::Agent) => Signal::Spans,
+            Some(Step::Chat | Step::Tool | Step::Agent) => LineSignal::Spans,
             Some(Step::Start | Step::Details { .. } | Step::ToolCalled { .. } | Step::Turned { .. })
-            | None => Signal::Logs,
+            | None => LineSignal::Logs,
         }
     }
 
@@ -322,5 +330,20 @@ impl super::Session for Session {
             }
             Some(Step::Turned { at_ns, span, usage }) => self.turned(line, at_ns, span, usage),
         }
+    }
+    fn session_id(&self) -> &str {
+        &self.conversation
+    }
+
+    fn now_ns(&self) -> u64 {
+        self.now_ns
+    }
+
+    fn is_between_turns(&self) -> bool {
+        self.steps.is_empty()
+    }
+
+    fn set_habits(&mut self, habits: Habits) {
+        self.habits = habits;
     }
 }

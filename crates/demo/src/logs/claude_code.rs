@@ -3,19 +3,40 @@
 use std::collections::VecDeque;
 
 use super::line::{Iso, Line, Log, TenMillionths, quote};
-use super::random::Random;
+use super::{AgentLog, Habits};
+use crate::random::Random;
 
 /// A model, and its price in ten-millionths of a dollar per token: input, then output.
 type Model = (&'static str, u64, u64);
 
-const MODELS: [(u64, Model); 3] = [
-    (1, ("claude-opus-4-8", 150, 750)),
-    (3, ("claude-sonnet-5", 30, 150)),
-    (1, ("claude-haiku-4-5-20251001", 10, 50)),
-];
+/// What tells an agent of this family from the others.
+#[derive(Debug)]
+pub(super) struct Flavour {
+    pub(super) service: &'static str,
+    pub(super) version: &'static str,
+    pub(super) prefix: &'static str,
+    pub(super) scope: &'static str,
+    pub(super) shell: &'static str,
+    pub(super) models: &'static [(u64, Model)],
+    pub(super) kinds: &'static [(u64, Tools)],
+}
+
+pub(super) const CLAUDE: Flavour = Flavour {
+    service: "claude-code",
+    version: "2.1.226",
+    prefix: "claude_code",
+    scope: r#"{"name":"com.anthropic.claude_code.events","version":"2.1.226"}"#,
+    shell: "Bash",
+    models: &[
+        (1, ("claude-opus-4-8", 150, 750)),
+        (3, ("claude-sonnet-5", 30, 150)),
+        (1, ("claude-haiku-4-5-20251001", 10, 50)),
+    ],
+    kinds: &[(55, EDITING), (17, REVIEWING), (13, OPERATING), (15, STARTING)],
+};
 
 /// How often a session of some kind uses each tool.
-type Tools = &'static [(u64, &'static str)];
+pub(super) type Tools = &'static [(u64, &'static str)];
 
 const EDITING: Tools = &[
     (24, "Read"),
@@ -33,8 +54,6 @@ const EDITING: Tools = &[
 const REVIEWING: Tools = &[(50, "Read"), (25, "Grep"), (10, "Glob"), (15, "Bash")];
 const OPERATING: Tools = &[(75, "Bash"), (20, "Read"), (5, "Edit")];
 const STARTING: Tools = &[(30, "Write"), (15, "Edit"), (35, "Bash"), (20, "Read")];
-
-const KINDS: [(u64, Tools); 4] = [(55, EDITING), (17, REVIEWING), (13, OPERATING), (15, STARTING)];
 
 const ERRORS: [&str; 4] = ["ShellError", "Error:ENOENT", "Error:EACCES", "InputValidationError"];
 
@@ -68,45 +87,57 @@ pub(super) struct Session {
     now_ns: u64,
     sequence: u64,
     steps: VecDeque<Step>,
+    flavour: &'static Flavour,
+    id: String,
     standard: String,
     resource: String,
     prompt: String,
     tools: Tools,
     model: Model,
-    fail_per_mille: u64,
+    habits: Habits,
     context: u64,
 }
 
 impl Session {
-    pub(super) fn new(random: &mut Random, start_ns: u64) -> Self {
+    pub(super) fn new(
+        random: &mut Random,
+        start_ns: u64,
+        flavour: &'static Flavour,
+        attributes: &[(&str, &str)],
+    ) -> Self {
         let mut random = random.fork();
+        let user = format!("{:032x}{:032x}", random.wide(), random.wide());
+        let id = random.uuid();
         let standard = Line::prepare(&[
-            ("user.id", &format!("{:032x}{:032x}", random.wide(), random.wide())),
-            ("session.id", &random.uuid()),
+            ("user.id", &user),
+            ("session.id", &id),
             ("organization.id", &random.uuid()),
             ("user.email", "dev@example.com"),
             ("user.account_uuid", &random.uuid()),
             ("user.account_id", &format!("user_01{:022x}", random.wide() >> 40)),
             ("terminal.type", random.pick(&["WezTerm", "iTerm.app", "vscode", "xterm-256color"])),
         ]);
-        let resource = Line::prepare(&[
+        let own = [
             ("host.arch", "arm64"),
             ("os.type", "darwin"),
             ("os.version", "25.3.0"),
-            ("service.name", "claude-code"),
-            ("service.version", "2.1.226"),
-        ]);
+            ("service.name", flavour.service),
+            ("service.version", flavour.version),
+        ];
+        let resource = Line::prepare(&[&own, attributes].concat());
         Self {
             // The agent's clock has milliseconds.
             now_ns: start_ns / 1_000_000 * 1_000_000,
             sequence: 0,
             steps: VecDeque::new(),
+            flavour,
+            id,
             standard,
             resource,
             prompt: random.uuid(),
-            tools: random.weighted(&KINDS),
-            model: random.weighted(&MODELS),
-            fail_per_mille: random.pick(&[0, 10, 30, 50, 80, 150]),
+            tools: random.weighted(flavour.kinds),
+            model: random.weighted(flavour.models),
+            habits: Habits { fail_per_mille: random.pick(&[0, 10, 30, 50, 80, 150]), ..Habits::default() },
             context: random.between(8000, 20_000),
             random,
         }
@@ -116,7 +147,8 @@ impl Session {
     fn plan_turn(&mut self) {
         let random = &mut self.random;
         self.steps.push_back(Step::Prompt);
-        for _ in 0..random.between(1, 12) {
+        let (least, most) = self.habits.requests;
+        for _ in 0..random.between(least, most) {
             self.steps.push_back(Step::Request);
             for _ in 0..random.between(0, 2) {
                 if random.chance(40) {
@@ -143,7 +175,7 @@ impl Session {
         line.log(&Log {
             time_ns: self.now_ns,
             observed_ns: self.now_ns,
-            body: Some(&format!("claude_code.{name}")),
+            body: Some(&format!("{}.{name}", self.flavour.prefix)),
             ..Log::default()
         });
         line.prepared(&self.standard);
@@ -156,7 +188,8 @@ impl Session {
 
     fn user_prompt(&mut self, line: &mut Line) {
         self.prompt = self.random.uuid();
-        let after_ms = self.random.between(3000, 90_000);
+        let (least, most) = self.habits.think_ms;
+        let after_ms = self.random.between(least, most);
         self.begin(line, "user_prompt", after_ms);
         line.counted("prompt_length", self.random.between(8, 900));
         line.text("prompt", "<REDACTED>");
@@ -168,7 +201,7 @@ impl Session {
         let (input, output) = (random.between(2, 900), random.between(20, 2500));
         let (read, created) = (self.context, random.between(0, 4000));
         self.context = (self.context + created).min(CONTEXT_MAX + 1);
-        let id = random.next();
+        let id = random.draw();
         let duration_ms = random.between(900, 26_000);
         // Reading a cached token costs a tenth of an input token, and writing one five quarters.
         let cost = input * input_price
@@ -204,9 +237,11 @@ impl Session {
     }
 
     fn tool_decision(&mut self, line: &mut Line) {
-        let tool = self.random.weighted(self.tools);
-        let id = self.random.wide() >> 40;
-        let source = self.random.weighted(&SOURCES);
+        let (mut tool, id) = (self.random.weighted(self.tools), self.random.wide() >> 40);
+        let mut source = self.random.weighted(&SOURCES);
+        if self.habits.is_stuck {
+            (tool, source) = (self.flavour.shell, "config");
+        }
         let rejected = matches!(source, "user_reject" | "user_abort");
         let after_ms = match source {
             "config" | "hook" => self.random.between(1, 400),
@@ -224,7 +259,7 @@ impl Session {
     }
 
     fn tool_result(&mut self, line: &mut Line, tool: &str, id: u128, source: &str) {
-        let failed = self.random.chance(self.fail_per_mille);
+        let failed = self.random.chance(self.habits.fail_per_mille) || self.habits.is_stuck;
         let duration_ms = self.random.between(1, 9000);
         self.begin(line, "tool_result", duration_ms);
         line.text("tool_name", tool);
@@ -234,7 +269,7 @@ impl Session {
         if failed {
             line.text("error_type", self.random.pick(&ERRORS));
         }
-        if tool == "Bash" {
+        if tool == self.flavour.shell {
             let words = self.random.between(3, 14);
             let command = format!("rg --max-count 3 \"{}\" src", self.random.words(words));
             let mut parameters = String::from(r#"{"bash_command":"rg","full_command":"#);
@@ -261,7 +296,7 @@ impl Session {
     }
 
     fn api_refusal(&mut self, line: &mut Line) {
-        let id = self.random.next();
+        let id = self.random.draw();
         let after_ms = self.random.between(900, 9000);
         self.begin(line, "api_refusal", after_ms);
         line.text("model", self.model.0);
@@ -290,13 +325,13 @@ impl Session {
     }
 }
 
-impl super::Session for Session {
+impl AgentLog for Session {
     fn resource(&self) -> &str {
         &self.resource
     }
 
-    fn scope(&self) -> &'static str {
-        r#"{"name":"com.anthropic.claude_code.events","version":"2.1.226"}"#
+    fn scope(&self) -> &str {
+        self.flavour.scope
     }
 
     fn record(&mut self, line: &mut Line) {
@@ -315,5 +350,20 @@ impl super::Session for Session {
             Some(Step::Survey) => self.feedback_survey(line),
         }
         line.end_log(None);
+    }
+    fn session_id(&self) -> &str {
+        &self.id
+    }
+
+    fn now_ns(&self) -> u64 {
+        self.now_ns
+    }
+
+    fn is_between_turns(&self) -> bool {
+        self.steps.is_empty()
+    }
+
+    fn set_habits(&mut self, habits: Habits) {
+        self.habits = habits;
     }
 }

@@ -1,0 +1,41 @@
+//! The clock of a store that is filled with the past: it shows what it is told, then follows another one.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use renown_core::time::Timestamp;
+use renown_store::{Clock, ClockError};
+
+/// Where no time is set.
+const FOLLOWS: i64 = i64::MIN;
+
+/// A clock that can be set, and in the end follows the one that it was made with.
+#[derive(Clone)]
+pub struct DemoClock {
+    set_ms: Arc<AtomicI64>,
+    then: Clock,
+}
+
+impl DemoClock {
+    /// A clock that shows `first` until it is set, and follows `then` in the end.
+    pub fn new(first: Timestamp, then: Clock) -> Self {
+        Self { set_ms: Arc::new(AtomicI64::new(first.millis())), then }
+    }
+
+    /// The clock for a store.
+    pub fn clock(&self) -> Clock {
+        let Self { set_ms, then } = self.clone();
+        Arc::new(move || match set_ms.load(Ordering::Relaxed) {
+            FOLLOWS => then(),
+            ms => Timestamp::from_millis(ms).map_err(|_| ClockError::new(ms)),
+        })
+    }
+
+    pub(crate) fn set(&self, ms: i64) {
+        self.set_ms.store(ms, Ordering::Relaxed);
+    }
+
+    pub(crate) fn follow(&self) {
+        self.set(FOLLOWS);
+    }
+}

@@ -1,0 +1,87 @@
+//! What happens while somebody looks: an evaluation every few seconds, always in the same order.
+
+use std::time::Duration;
+
+use renown_store::{EventId, NewEvaluation};
+
+use crate::agents::{CHARACTERS, Character, Story, Volume};
+use crate::calendar::Hours;
+use crate::evaluations::Maker;
+use crate::plan::PlanError;
+use crate::random::Random;
+
+/// The chance of what happens live.
+const SEED: u64 = 7070;
+
+/// How long one waits for the next evaluation, in milliseconds: least and most.
+const PAUSE_MS: (u64, u64) = (2000, 6000);
+
+/// Of a thousand outputs of an agent that falls today, how many fail.
+const FALLING_PER_MILLE: u64 = 400;
+
+/// The evaluations that are still to come, without end.
+#[derive(Debug)]
+pub struct Live {
+    random: Random,
+    makers: Vec<(Character, Maker)>,
+}
+
+impl Live {
+    /// The evaluations of the agents that have settled in and work by day.
+    pub fn new() -> Result<Self, PlanError> {
+        let mut random = Random::new(SEED);
+        let works = |character: &&Character| {
+            matches!(character.volume, Volume::Daily { .. }) && character.hours != Hours::Night
+        };
+        let maker = |character: &Character| Ok((*character, Maker::new(character, random.fork())?));
+        let makers = CHARACTERS.iter().filter(works).map(maker).collect::<Result<_, PlanError>>()?;
+        Ok(Self { random, makers })
+    }
+
+    /// How long to wait for the next one.
+    pub fn pause(&mut self) -> Duration {
+        Duration::from_millis(self.random.between(PAUSE_MS.0, PAUSE_MS.1))
+    }
+
+    /// The next one, under this id. Its time is when it is accepted.
+    pub fn evaluation(&mut self, id: EventId) -> Result<NewEvaluation, PlanError> {
+        let random = &mut self.random;
+        let place = random.place(self.makers.len());
+        let (character, maker) =
+            self.makers.get_mut(place).ok_or_else(|| PlanError::new("nobody works live"))?;
+        let failure = match character.story {
+            Some(Story::Today { failure, .. }) if random.chance(FALLING_PER_MILLE) => Some(failure),
+            _ if random.chance(character.fail_per_mille) => random.weighted_of(character.failures),
+            _ => None,
+        };
+        let tool = failure.and_then(|failure| failure.tool);
+        maker.judge(tool.unwrap_or_else(|| random.weighted(character.tools)), failure, id)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_same_things_happen_at_every_start() {
+        let first = |count: usize| {
+            let mut live = Live::new().unwrap();
+            let next = |number: usize| {
+                let pause = live.pause();
+                let id = EventId::Made(format!("e-{number}").parse().unwrap());
+                format!("{pause:?} {:?}", live.evaluation(id).unwrap())
+            };
+            (0..count).map(next).collect::<Vec<String>>()
+        };
+        let happened = first(200);
+        assert_eq!(happened, first(200));
+        for expected in ["refund-agent", "dsp-bidder-prod", "passed: true", "passed: false"] {
+            assert!(happened.iter().any(|line| line.contains(expected)), "{expected}");
+        }
+        // They stay as they are: new, or asleep.
+        assert!(!happened.iter().any(|line| {
+            ["onboarding-mail", "translator-fr", "nightly"].iter().any(|name| line.contains(name))
+        }));
+    }
+}

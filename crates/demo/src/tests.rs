@@ -1,0 +1,54 @@
+//! What the month promises, whenever it ends.
+
+mod reasons;
+mod sessions;
+mod story;
+
+use std::sync::Arc;
+
+use renown_core::ids::OrgId;
+use renown_core::time::Timestamp;
+use renown_store::sqlite::{Sqlite, ThrowAwayDirectory};
+use renown_store::{Clock, DEFAULT_ORG};
+
+use crate::{DemoClock, Filled, fill, plan, prices};
+
+/// A month that ends on any afternoon.
+const ANY_END: &str = "2027-02-28T15:30:00Z";
+
+/// Ends of the month: of a day that has just begun, of any, and of one that is nearly over.
+const ENDS: [&str; 4] = ["2026-11-18T00:03:00Z", "2026-11-18T07:16:35.123Z", ANY_END, "2028-02-29T23:59:00Z"];
+
+fn org() -> OrgId {
+    DEFAULT_ORG.parse().unwrap()
+}
+
+fn at(text: &str) -> Timestamp {
+    Timestamp::parse(text).unwrap()
+}
+
+/// A store with the month that ends then, whose clock stands still at that time.
+struct Demo {
+    store: Sqlite,
+    now: Timestamp,
+    filled: Filled,
+    /// Dropped after the store.
+    _dir: ThrowAwayDirectory,
+}
+
+impl Demo {
+    fn ending(end: &str) -> Self {
+        let now = at(end);
+        let month = plan(&org(), now, &prices()).unwrap();
+        let still: Clock = Arc::new(move || Ok(now));
+        let clock = DemoClock::new(month.begin(), still);
+        let dir = ThrowAwayDirectory::create(&std::env::temp_dir()).unwrap();
+        let store = Sqlite::open_throw_away(&dir, "a test", clock.clock()).unwrap();
+        let filled = wait(fill(&store, &clock, month)).unwrap();
+        Self { store, now, filled, _dir: dir }
+    }
+}
+
+fn wait<T>(answer: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(answer)
+}

@@ -1,0 +1,185 @@
+//! A data directory that is thrown away: for a demo, never for evidence that somebody wants to keep.
+//!
+//! | | |
+//! |---|---|
+//! | where | a new directory below one that the caller names, for its owner only |
+//! | its end | it is removed when [`ThrowAwayDirectory`] is dropped |
+//! | after a kill | the next one that is made below the same directory removes it: nobody holds its lock |
+//!
+//! Commits in it do not wait for the disk. That is safe only because nothing of it is meant to outlive the process, so this type is the
+//! only way to such a store ([`super::Sqlite::open_throw_away`]), and it always begins with an empty directory and ends with none.
+
+use std::fs::{self, DirBuilder, File, Metadata};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use crate::error::StoreError;
+
+/// How the names of such directories begin.
+const PREFIX: &str = "renown-demo-";
+
+/// The file that is locked for as long as the directory is in use.
+const LOCK: &str = "throw-away.lock";
+
+/// How often another name is tried.
+const NAMES_MAX: usize = 16;
+
+/// A directory for data that is thrown away, removed when this is dropped.
+#[derive(Debug)]
+pub struct ThrowAwayDirectory {
+    path: PathBuf,
+    _lock: File,
+}
+
+impl ThrowAwayDirectory {
+    /// Makes a new directory below `parent`, and removes those that dead processes of this user left there.
+    pub fn create(parent: &Path) -> Result<Self, StoreError> {
+        for _ in 0..NAMES_MAX {
+            if let Some(made) = Self::try_create(parent)? {
+                made.remove_left(parent);
+                return Ok(made);
+            }
+        }
+        let taken = std::io::Error::new(ErrorKind::AlreadyExists, "no free name for a directory");
+        Err(StoreError::io(parent.display().to_string())(taken))
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// `None` if the name is taken, or if another process took the new directory for one that was left.
+    fn try_create(parent: &Path) -> Result<Option<Self>, StoreError> {
+        let io = |path: &Path| StoreError::io(path.display().to_string());
+        let number =
+            getrandom::u64().map_err(|error| StoreError::Damaged(format!("no random bytes: {error}")))?;
+        let path = parent.join(format!("{PREFIX}{number:016x}"));
+        let mut builder = DirBuilder::new();
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        match builder.create(&path) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => return Ok(None),
+            created => created.map_err(io(&path))?,
+        }
+        let name = path.join(LOCK);
+        let lock = File::options().create_new(true).write(true).open(&name).map_err(io(&name))?;
+        // Whoever removes what was left locks first. Had they been faster, they have removed it, or will.
+        let is_ours = lock.try_lock().is_ok() && name.exists();
+        Ok(is_ours.then_some(Self { path, _lock: lock }))
+    }
+
+    /// Removes what dead processes left. What cannot be removed is left alone: it is in nobody's way.
+    fn remove_left(&self, parent: &Path) {
+        let (Ok(own), Ok(entries)) = (fs::symlink_metadata(&self.path), fs::read_dir(parent)) else { return };
+        for entry in entries.flatten() {
+            let is_named = entry.file_name().to_string_lossy().starts_with(PREFIX);
+            let is_ours = |found: &Metadata| found.is_dir() && same_owner(found, &own);
+            if is_named && entry.path() != self.path && entry.metadata().is_ok_and(|found| is_ours(&found)) {
+                remove_if_dead(&entry.path());
+            }
+        }
+    }
+}
+
+impl Drop for ThrowAwayDirectory {
+    fn drop(&mut self) {
+        remove(&self.path);
+    }
+}
+
+/// A directory without the file was never in use, or is being made at this moment.
+fn remove_if_dead(dir: &Path) {
+    if let Ok(lock) = File::open(dir.join(LOCK))
+        && lock.try_lock().is_ok()
+    {
+        remove(dir);
+    }
+}
+
+/// Removes a directory, its lock last: if this is cut off, the next one finds what is left.
+fn remove(dir: &Path) {
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        if entry.file_name() != LOCK {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+    let _ = fs::remove_dir_all(dir);
+}
+
+#[cfg(unix)]
+fn same_owner(one: &Metadata, other: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+
+    one.uid() == other.uid()
+}
+
+#[cfg(not(unix))]
+fn same_owner(_: &Metadata, _: &Metadata) -> bool {
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::system_clock;
+    use crate::sqlite::testing::scratch;
+    use crate::sqlite::{FILE, Sqlite, writer};
+
+    fn names(parent: &Path) -> Vec<PathBuf> {
+        fs::read_dir(parent).unwrap().map(|entry| entry.unwrap().path()).collect()
+    }
+
+    #[test]
+    fn it_is_private_and_gone_at_its_end() {
+        let parent = scratch("throw-away");
+        let dir = ThrowAwayDirectory::create(&parent).unwrap();
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            assert_eq!(fs::metadata(dir.path()).unwrap().permissions().mode() & 0o777, 0o700);
+        }
+        let store = Sqlite::open_throw_away(&dir, "a test", system_clock()).unwrap();
+        assert!(dir.path().join(FILE).exists());
+        drop(store);
+        drop(dir);
+        assert_eq!(names(&parent), Vec::<PathBuf>::new());
+        fs::remove_dir_all(&parent).unwrap();
+    }
+
+    #[test]
+    fn only_what_is_thrown_away_is_not_synced() {
+        let dir = scratch("unsynced");
+        let path = dir.join(FILE);
+        let level = |connect: fn(&Path) -> Result<rusqlite::Connection, StoreError>| {
+            let connection = connect(&path).unwrap();
+            connection.query_row("PRAGMA synchronous", [], |row| row.get::<_, i64>(0)).unwrap()
+        };
+        // 2 is full, 0 is off.
+        assert_eq!((level(writer::connect), level(writer::connect_unsynced)), (2, 0));
+        fs::remove_dir_all(&dir).unwrap();
+    }
+
+    #[test]
+    fn what_a_killed_process_left_is_removed_and_what_is_in_use_is_not() {
+        let parent = scratch("left-over");
+        let alive = ThrowAwayDirectory::create(&parent).unwrap();
+        let dead = parent.join(format!("{PREFIX}dead"));
+        let (foreign, file) = (parent.join("other-dead"), parent.join(format!("{PREFIX}file")));
+        for dir in [&dead, &foreign] {
+            fs::create_dir(dir).unwrap();
+            fs::write(dir.join(LOCK), "").unwrap();
+            fs::write(dir.join(FILE), "").unwrap();
+        }
+        fs::write(&file, "").unwrap();
+        let beginning = parent.join(format!("{PREFIX}without-a-lock"));
+        fs::create_dir(&beginning).unwrap();
+        let next = ThrowAwayDirectory::create(&parent).unwrap();
+        assert!(!dead.exists());
+        for kept in [alive.path(), next.path(), &foreign, &file, &beginning] {
+            assert!(kept.exists(), "{}", kept.display());
+        }
+        drop((alive, next));
+        fs::remove_dir_all(&parent).unwrap();
+    }
+}
