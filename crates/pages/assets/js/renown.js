@@ -65,12 +65,12 @@
   });
   document.addEventListener('focusout', hide);
 
-  // Copy buttons, and forms that ask first or send themselves.
+  // Copy buttons, of a text of their own or of the command beside them, and forms that ask first or send themselves.
   document.addEventListener('click', async event => {
     const button = event.target.closest?.('[data-copy]');
     if (!button) return;
-    const label = button.textContent;
-    try { await navigator.clipboard.writeText(button.dataset.copy); button.textContent = 'Copied'; } catch { button.textContent = 'Not copied'; }
+    const label = button.textContent, text = button.dataset.copy || button.previousElementSibling.textContent;
+    try { await navigator.clipboard.writeText(text); button.textContent = 'Copied'; } catch { button.textContent = 'Not copied'; }
     setTimeout(() => { button.textContent = label; }, 1500);
   });
   document.addEventListener('submit', event => {
