@@ -93,3 +93,59 @@ pub fn in_common(latest: &[EvaluationView], gate: &str) -> InCommon {
         reason: failed.first().and_then(|(_, gate)| gate.reason.clone()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use renown_view::shared::LifecycleView;
+
+    use super::*;
+
+    fn overview(falls: &[(&str, i64, Option<&str>)], gates: &[(&str, u64, bool)]) -> Overview {
+        let mut overview = crate::testing::overview();
+        overview.falls = falls
+            .iter()
+            .map(|(agent, change, gate)| ChangeRow {
+                agent_id: agent.parse().unwrap(),
+                change: *change,
+                score_before: 900,
+                score: 700,
+                evaluations: 30,
+                failed: 9,
+                gate: gate.map(Into::into),
+                cause: String::new(),
+            })
+            .collect();
+        overview.failing_gates = gates
+            .iter()
+            .map(|(gate, failed, is_new)| FailingGate {
+                gate: (*gate).into(),
+                failed: *failed,
+                failed_before: u64::from(!is_new),
+                is_new: *is_new,
+            })
+            .collect();
+        overview
+    }
+
+    fn kinds(causes: &[Cause]) -> Vec<(&'static str, Option<&str>)> {
+        causes.iter().map(|cause| (cause.kind(), cause.agent().map(AgentId::as_str))).collect()
+    }
+
+    #[test]
+    fn large_falls_come_first_then_new_gates_then_low_scores_each_agent_once() {
+        let low = |agent: &str, score| crate::testing::row(agent, score, LifecycleView::Mature);
+        let falls = [("a", -210, Some("pii")), ("b", -50, Some("secrets")), ("c", -49, None)];
+        let gates = [("secrets", 3, true), ("pii", 9, false), ("content", 2, true)];
+        let lowest = [low("a", 590), low("d", 599), low("e", 600)];
+        let (shown, all) = choose(&overview(&falls, &gates), &lowest, 600);
+        assert_eq!(
+            kinds(&shown),
+            [("Fell today", Some("a")), ("New failing gate", Some("b")), ("New failing gate", None)]
+        );
+        assert_eq!(all, 4, "and d, which is below the threshold");
+        let (shown, all) = choose(&overview(&[], &[]), &lowest, 600);
+        assert_eq!(kinds(&shown), [("Below threshold", Some("a")), ("Below threshold", Some("d"))]);
+        assert_eq!(all, 2);
+        assert_eq!(choose(&overview(&[], &[]), &[], 600).1, 0);
+    }
+}

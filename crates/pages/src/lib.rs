@@ -27,6 +27,8 @@ pub mod overview;
 pub mod reference;
 pub mod settings;
 pub mod svg;
+#[cfg(test)]
+mod testing;
 pub mod text;
 
 use renown_core::time::Timestamp;

@@ -383,3 +383,72 @@ impl<'a> Row<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{overview, row, shell};
+
+    fn shown(overview: &Overview, agents: &[AgentRow], filter: Filter<'_>) -> String {
+        let page = OverviewPage {
+            overview,
+            attention: (Vec::new(), 0),
+            threshold: 600,
+            agents,
+            first: 1,
+            next: None,
+            filter,
+            otlp: [Some(4317), None],
+        };
+        render(&shell(), &page).unwrap()
+    }
+
+    #[test]
+    fn an_agent_below_50_evaluations_has_no_number_no_rank_and_no_line() {
+        let all = Overview { agents: 2, ..overview() };
+        let agents = [row("old", 987, LifecycleView::Mature), row("fresh", 654, LifecycleView::Calibrating)];
+        let html = shown(&all, &agents, Filter { sort: "score", ..Filter::default() });
+        assert!(html.contains(">987<") && !html.contains("654"), "{html}");
+        assert!(html.contains("calibrating 12/50") && html.contains("11 of 12"), "{html}");
+        assert!(html.contains("no score yet"), "{html}");
+        assert!(html.contains("Nothing needs attention."), "{html}");
+    }
+
+    #[test]
+    fn a_name_is_text_and_its_path_is_encoded() {
+        let all = Overview { agents: 1, ..overview() };
+        let html = shown(&all, &[row("<script>/'\"x", 700, LifecycleView::Mature)], Filter::default());
+        assert!(!html.contains("<script>/"), "{html}");
+        assert!(html.contains("href=\"/agents/%3Cscript%3E%2F%27%22x\""), "{html}");
+    }
+
+    #[test]
+    fn the_first_start_says_how_to_begin_and_a_search_that_nobody_fits_says_so() {
+        let html = shown(&overview(), &[], Filter { sort: "score", ..Filter::default() });
+        assert!(
+            html.contains("Nothing to judge yet.")
+                && html.contains("curl -s http://127.0.0.1:7070/v1/evaluate")
+        );
+        assert!(html.contains("<code>4317</code> (gRPC)"), "{html}");
+        let html = shown(&overview(), &[], Filter { q: "x", sort: "score", ..Filter::default() });
+        assert!(html.contains("No agent fits") && !html.contains("Nothing to judge yet"), "{html}");
+    }
+
+    #[test]
+    fn a_sorted_address_keeps_the_filters() {
+        let filter = Filter { q: "a&b", sort: "name", lifecycle: "mature", seen: "" };
+        assert_eq!(filter.sorted("last_seen"), "/?q=a%26b&lifecycle=mature&sort=last_seen");
+        assert_eq!(Filter::default().sorted("score"), "/");
+    }
+
+    #[test]
+    fn a_page_of_long_names_stays_below_100_kilobytes() {
+        let agents: Vec<AgentRow> = (0..ROWS)
+            .map(|number| row(&format!("{number:02}{}", "x".repeat(198)), 900, LifecycleView::Mature))
+            .collect();
+        let all = Overview { agents: 1_000_000, ..overview() };
+        let html = shown(&all, &agents, Filter { sort: "score", ..Filter::default() });
+        assert!(html.len() < 100_000, "{} bytes", html.len());
+        assert!(html.contains("of 1\u{202f}000\u{202f}000 agents"));
+    }
+}

@@ -166,8 +166,9 @@ mod tests {
         }
         let said = |text: &str| find(text).unwrap().1;
         assert!(
-            said("x = 1")
-                .contains("one of data, listen, store, limits, retention, otlp, prices, proxy, gates, gate"),
+            said("x = 1").contains(
+                "one of data, listen, store, limits, retention, otlp, pages, prices, proxy, gates, gate"
+            ),
             "{}",
             said("x = 1")
         );

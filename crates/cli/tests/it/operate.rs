@@ -12,6 +12,7 @@ mod help;
 mod keys;
 mod mistakes;
 mod overview;
+mod pages;
 mod runs;
 mod sessions;
 mod telemetry;

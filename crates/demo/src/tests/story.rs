@@ -23,7 +23,7 @@ fn agent(name: &str) -> AgentId {
 }
 
 fn agents(demo: &Demo) -> BTreeMap<String, AgentSummary> {
-    let query = AgentQuery { text: None, sort: AgentSort::Score, after: None, limit: 100 };
+    let query = AgentQuery { sort: AgentSort::Score, limit: 100, ..AgentQuery::default() };
     let found = wait(demo.store.agents(&org(), query)).unwrap().agents;
     found.into_iter().map(|agent| (agent.agent.to_string(), agent)).collect()
 }

@@ -104,7 +104,7 @@ fn mistakes_are_named_by_file_line_and_key_or_by_variable() {
         ),
         (
             "data = \"d\"\nlisten_to = \"127.0.0.1:1\"\n",
-            "line 2: unknown key listen_to, expected one of data, listen, store, limits, retention, otlp, prices, proxy, gates, gate; \
+            "line 2: unknown key listen_to, expected one of data, listen, store, limits, retention, otlp, pages, prices, proxy, gates, gate; \
              did you mean listen?",
         ),
         ("[retention]\nruns = -3\n", "line 2: runs: -3, expected"),
