@@ -26,6 +26,8 @@ pub static CSS: LazyLock<Linked> = LazyLock::new(|| {
             include_str!("../assets/css/base.css"),
             include_str!("../assets/css/tables.css"),
             include_str!("../assets/css/overview.css"),
+            include_str!("../assets/css/session.css"),
+            include_str!("../assets/css/lists.css"),
         ),
     })
 });

@@ -18,11 +18,19 @@
 
 pub mod assets;
 pub mod attention;
+pub mod evaluations;
+pub mod lists;
 pub mod login;
 pub mod notice;
 pub mod overview;
+pub mod run;
+pub mod runs;
+pub mod session;
+pub mod sessions;
+pub mod specs;
 pub mod svg;
 pub mod text;
+pub mod units;
 
 use renown_core::time::Timestamp;
 

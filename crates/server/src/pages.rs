@@ -11,6 +11,8 @@
 //! | [`reply`] | HTML with its headers, redirects, refusals as pages |
 //! | [`form`] | what a form sent, checked against its CSRF token |
 //! | [`overview`] | `/` |
+//! | [`sessions`], [`runs`], [`specs`], [`evaluations`] | the lists of evidence, and the pages of a session, a run and a spec |
+//! | [`asked`] | what the address of a list asks for |
 //! | [`live`] | `/live`: tells open pages that something changed |
 //! | [`assets`] | the stylesheet, the script and the icon |
 //!
@@ -19,12 +21,17 @@
 //!
 //! Pages are not part of the OpenAPI document, and their requests do not count for rate limits: people click, programs call.
 
+mod asked;
 mod assets;
+mod evaluations;
 mod form;
 mod live;
 mod login;
 mod overview;
 mod reply;
+mod runs;
+mod sessions;
+mod specs;
 pub(crate) mod visits;
 
 use std::sync::Arc;
@@ -40,7 +47,20 @@ use reply::PageError;
 use visits::Visit;
 
 /// The paths of pages. In braces a segment of any text.
-const PATHS: [&str; 5] = ["/", "/live", "/login", "/logout", "/assets/{file}"];
+const PATHS: [&str; 12] = [
+    "/",
+    "/live",
+    "/login",
+    "/logout",
+    "/assets/{file}",
+    "/sessions",
+    "/sessions/{session_id}",
+    "/runs",
+    "/runs/{run_id}",
+    "/specs",
+    "/specs/{spec_id}",
+    "/evaluations",
+];
 
 /// The path of a page as figures name it.
 pub(crate) fn path_of(path: &str) -> Option<&'static str> {
@@ -66,6 +86,13 @@ pub(crate) fn router() -> Router<Arc<Api>> {
         .route("/login", get(login::page).post(login::with_key))
         .route("/logout", post(login::log_out))
         .route("/assets/{file}", get(assets::file))
+        .route("/sessions", get(sessions::list))
+        .route("/sessions/{session_id}", get(sessions::page))
+        .route("/runs", get(runs::list))
+        .route("/runs/{run_id}", get(runs::page))
+        .route("/specs", get(specs::list))
+        .route("/specs/{spec_id}", get(specs::page))
+        .route("/evaluations", get(evaluations::list))
 }
 
 /// What stands around a page.

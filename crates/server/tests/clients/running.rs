@@ -52,7 +52,6 @@ impl Default for Setup {
             store_clock: system_clock(),
             otlp_auth: OtlpAuth::default(),
             prices: Prices::default(),
-            pages: renown_server::PageSettings::default(),
             ingest_per_minute: 0,
             otlp_ip: Ipv4Addr::LOCALHOST,
         }
