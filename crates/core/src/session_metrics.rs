@@ -57,6 +57,9 @@ pub const DEFAULT_THRESHOLD: Unit = Unit::HALF;
 /// Weights of confidence, loop detection, tool correctness and coherence, unless the caller sets them.
 const DEFAULT_WEIGHTS: [f64; 4] = [1.0, 1.0, 0.8, 1.0];
 
+/// The signals in the order of the formula.
+const SIGNAL_NAMES: [&str; 4] = ["confidence", "loop_detection", "tool_correctness", "coherence"];
+
 /// The share of traces that make the tail: the worst 15 %. The count of them is made in integers, in percent.
 const TOP_K_PERCENTILE: f64 = 0.15;
 const TOP_K_PERCENT: usize = 15;
@@ -83,13 +86,13 @@ pub fn reliability(session: &Session, weights: &SignalWeights, threshold: Unit) 
     let mut risks = Vec::with_capacity(traces.len());
     let mut flagged_traces = Vec::new();
     for trace in traces.iter().filter(|trace| trace.signals.any()) {
-        let step_risk = step_risk(&trace.signals, weights);
+        let (step_risk, worst) = step_risk(&trace.signals, weights);
         if is_flagged(step_risk) {
             flagged_traces.push(trace.trace_id.clone());
         }
         risks.push(step_risk);
-        let row =
-            ReliabilityRow { risks: Risks::from(trace.signals.risks()), step_risk, source: trace.source };
+        let risks = Risks::from(trace.signals.risks());
+        let row = ReliabilityRow { risks, step_risk, worst, source: trace.source };
         rows.push((trace.trace_id.clone(), row));
     }
     let n = risks.len();
@@ -121,11 +124,13 @@ pub fn reliability(session: &Session, weights: &SignalWeights, threshold: Unit) 
     Metric::new(RELIABILITY, RELIABILITY_BANDS, tail.score(), reason.into(), threshold, metadata)
 }
 
-/// The largest weighted risk of a trace.
-fn step_risk(signals: &Signals, weights: &SignalWeights) -> f64 {
-    let weighted =
-        signals.risks().into_iter().zip(weights.in_order()).filter_map(|(risk, weight)| Some(weight * risk?));
-    weighted.fold(0.0, f64::max)
+/// The largest weighted risk of a trace, and the signal that it comes from; of equal ones the first. `None` without any risk.
+fn step_risk(signals: &Signals, weights: &SignalWeights) -> (f64, Option<&'static str>) {
+    let weighted = signals.risks().into_iter().zip(weights.in_order()).zip(SIGNAL_NAMES);
+    weighted.fold((0.0, None), |worst, ((risk, weight), name)| match risk {
+        Some(risk) if weight * risk > worst.0 => (weight * risk, Some(name)),
+        Some(_) | None => worst,
+    })
 }
 
 fn is_flagged(step_risk: f64) -> bool {
@@ -250,6 +255,22 @@ mod tests {
     }
 
     const ABSENT: f64 = f64::NAN;
+
+    #[test]
+    fn the_worst_signal_is_the_one_with_the_largest_weighted_risk() {
+        for (signals, expected) in [
+            ([0.9, 0.8, 0.7, 0.95], Some("tool_correctness")),
+            // 0.8 · 0.5 is less than 0.41.
+            ([0.59, 1.0, 0.5, ABSENT], Some("confidence")),
+            ([ABSENT, 0.6, 0.5, ABSENT], Some("loop_detection")),
+            ([ABSENT, ABSENT, ABSENT, 0.0], Some("coherence")),
+            ([1.0, ABSENT, 1.0, ABSENT], None),
+        ] {
+            let found = reliability(&traces(&[signals]), &SignalWeights::default(), DEFAULT_THRESHOLD);
+            let rows = found.metadata.details.unwrap().per_trace_signals.0;
+            assert_eq!(rows.first().unwrap().1.worst, expected, "{signals:?}");
+        }
+    }
 
     #[test]
     fn the_worked_numbers_of_the_source() {

@@ -29,6 +29,8 @@ pub static CSS: LazyLock<Linked> = LazyLock::new(|| {
             include_str!("../assets/css/overview.css"),
             include_str!("../assets/css/agent.css"),
             include_str!("../assets/css/reference.css"),
+            include_str!("../assets/css/session.css"),
+            include_str!("../assets/css/lists.css"),
         ),
     })
 });

@@ -20,16 +20,24 @@ pub mod agent;
 pub mod assets;
 pub mod attention;
 pub mod badge;
+pub mod evaluations;
 pub mod keys;
+pub mod lists;
 pub mod login;
 pub mod notice;
 pub mod overview;
 pub mod reference;
+pub mod run;
+pub mod runs;
+pub mod session;
+pub mod sessions;
 pub mod settings;
+pub mod specs;
 pub mod svg;
 #[cfg(test)]
 mod testing;
 pub mod text;
+pub mod units;
 
 use renown_core::time::Timestamp;
 

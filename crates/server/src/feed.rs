@@ -23,6 +23,8 @@ pub(crate) enum Changed {
     Agent(AgentId),
     /// A session is over.
     Session(SessionId),
+    /// Telemetry, signals or a run arrived: no score to tell, but pages that show it are old.
+    Evidence,
 }
 
 /// The changes of all organizations, and the end of the server.

@@ -54,6 +54,7 @@ use tokio::sync::Semaphore;
 use crate::api::Api;
 use crate::door;
 use crate::error::{ApiError, Code};
+use crate::feed::Changed;
 use crate::once::{self, Looked, Ticket};
 use crate::rate::Rate;
 
@@ -282,7 +283,9 @@ async fn keep(
             let message = message.clone();
             Box::new(move |_| (StatusCode::OK.as_u16(), message))
         });
-        api.store.add_records(&org, batch, once).await?
+        let account = api.store.add_records(&org, batch, once).await?;
+        api.feed.tell(&org, || Changed::Evidence);
+        account
     };
     drop(hold);
     api.measures.telemetry(&account);

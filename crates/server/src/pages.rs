@@ -14,6 +14,8 @@
 //! | [`agent`] | `/agents/{agent_id}` |
 //! | [`keys`], [`settings`] | `/keys` and `/settings`, for those who administer |
 //! | [`public`] | `/public/{slug}` and `/badge/{file}`, for everybody |
+//! | [`sessions`], [`runs`], [`specs`], [`evaluations`] | the lists of evidence, and the pages of a session, a run and a spec |
+//! | [`asked`] | what the address of a list asks for |
 //! | [`live`] | `/live`: tells open pages that something changed |
 //! | [`assets`] | the stylesheet, the script and the icon |
 //!
@@ -23,7 +25,9 @@
 //! Pages are not part of the OpenAPI document, and their requests do not count for rate limits: people click, programs call.
 
 mod agent;
+mod asked;
 mod assets;
+mod evaluations;
 mod form;
 mod keys;
 mod live;
@@ -31,7 +35,10 @@ mod login;
 mod overview;
 mod public;
 mod reply;
+mod runs;
+mod sessions;
 mod settings;
+mod specs;
 pub(crate) mod visits;
 
 use std::sync::Arc;
@@ -47,7 +54,7 @@ use reply::PageError;
 use visits::Visit;
 
 /// The paths of pages. In braces a segment of any text.
-const PATHS: [&str; 12] = [
+const PATHS: [&str; 19] = [
     "/",
     "/live",
     "/login",
@@ -60,6 +67,13 @@ const PATHS: [&str; 12] = [
     "/keys",
     "/keys/{id}/revoke",
     "/settings",
+    "/sessions",
+    "/sessions/{session_id}",
+    "/runs",
+    "/runs/{run_id}",
+    "/specs",
+    "/specs/{spec_id}",
+    "/evaluations",
 ];
 
 /// The path of a page as figures name it.
@@ -93,6 +107,13 @@ pub(crate) fn router() -> Router<Arc<Api>> {
         .route("/keys", get(keys::page).post(keys::create))
         .route("/keys/{id}/revoke", post(keys::revoke))
         .route("/settings", get(settings::page).post(settings::change))
+        .route("/sessions", get(sessions::list))
+        .route("/sessions/{session_id}", get(sessions::page))
+        .route("/runs", get(runs::list))
+        .route("/runs/{run_id}", get(runs::page))
+        .route("/specs", get(specs::list))
+        .route("/specs/{spec_id}", get(specs::page))
+        .route("/evaluations", get(evaluations::list))
 }
 
 /// The reference of the API, for everybody; with the bar of pages for who is logged in.

@@ -60,7 +60,7 @@ pub use overview::{
     OrgOverview, PageStore,
 };
 pub use query::{AgentCursor, AgentQuery, AgentSort, AgentSummary, Agents, EventQuery, Events, TimeCursor};
-pub use runs::{NewRun, Run, RunQuery, RunStore, Runs, Scored, Submitted};
+pub use runs::{NewRun, Run, RunQuery, RunStore, Runs, Scored, SpecSummary, Specs, Submitted};
 pub use sessions::{
     Closed, NewSignals, NewTrace, RecordCursor, SessionQuery, SessionRecord, SessionRecords, SessionStore,
     SessionSummary, SessionTrace, Sessions, StoredSession,

@@ -16,6 +16,8 @@ pub struct EventQuery {
     pub tool: Option<ToolName>,
     /// Only those in which this gate took part.
     pub gate: Option<String>,
+    /// Only those that failed, and in which this gate did.
+    pub failed_gate: Option<String>,
     /// Only those that passed, or that did not.
     pub passed: Option<bool>,
     /// Only those that happened at this time or later.
@@ -39,19 +41,23 @@ impl EventQuery {
             && self.from.is_none_or(|from| event.created_at >= from)
             && self.to.is_none_or(|to| event.created_at <= to)
             && self.before.is_none_or(|before| event.seq < before)
-            && self.gate.as_ref().is_none_or(|gate| has_gate(&event.gates, gate))
+            && self.gate.as_ref().is_none_or(|gate| has_gate(&event.gates, gate, |_| true))
+            && self.failed_gate.as_ref().is_none_or(|gate| {
+                !event.passed && has_gate(&event.gates, gate, |passed| passed == Some(false))
+            })
     }
 }
 
-/// Whether a JSON array of gate results names a gate.
-fn has_gate(gates: &str, name: &str) -> bool {
+/// Whether a JSON array of gate results names a gate whose verdict fits.
+fn has_gate(gates: &str, name: &str, fits: fn(Option<bool>) -> bool) -> bool {
     #[derive(Deserialize)]
     struct Named<'a> {
         #[serde(borrow)]
         name: std::borrow::Cow<'a, str>,
+        passed: Option<bool>,
     }
     serde_json::from_str::<Vec<Named<'_>>>(gates)
-        .is_ok_and(|gates| gates.iter().any(|gate| gate.name == name))
+        .is_ok_and(|gates| gates.iter().any(|gate| gate.name == name && fits(gate.passed)))
 }
 
 /// A page of evaluations, filled from a log that is walked backwards.

@@ -234,6 +234,70 @@ impl Runs {
     }
 }
 
+/// A spec that agents compete on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SpecSummary {
+    /// Its id.
+    pub spec: SpecId,
+    /// Attempts at it.
+    pub runs: u64,
+    /// Agents that attempted it.
+    pub agents: u64,
+    /// When the last attempt ended.
+    pub finished_at: Timestamp,
+    /// The best attempt: the first of its competition.
+    pub best: Run,
+}
+
+/// Collects the attempts at a spec. Only each agent's best is held, however many there are.
+pub(crate) struct SpecSums {
+    runs: u64,
+    finished_at: Timestamp,
+    held: Vec<Run>,
+    held_max: usize,
+}
+
+impl SpecSums {
+    /// So many runs are held before the best are taken from them.
+    const HELD_MIN: usize = 1024;
+
+    pub(crate) fn new() -> Self {
+        Self { runs: 0, finished_at: Timestamp::MIN, held: Vec::new(), held_max: Self::HELD_MIN }
+    }
+
+    pub(crate) fn add(&mut self, run: Run) {
+        self.runs += 1;
+        self.finished_at = self.finished_at.max(run.finished_at);
+        self.held.push(run);
+        if self.held.len() >= self.held_max {
+            self.held = ranked(std::mem::take(&mut self.held));
+            self.held_max = Self::HELD_MIN.max(2 * self.held.len());
+        }
+    }
+
+    /// Every agent's best attempt, the best first.
+    pub(crate) fn ranked(self) -> Vec<Run> {
+        ranked(self.held)
+    }
+
+    /// The summary of these attempts. `None` without any.
+    pub(crate) fn summary(self, spec: SpecId) -> Option<SpecSummary> {
+        let (runs, finished_at) = (self.runs, self.finished_at);
+        let ranked = self.ranked();
+        let agents = ranked.len() as u64;
+        ranked.into_iter().next().map(|best| SpecSummary { spec, runs, agents, finished_at, best })
+    }
+}
+
+/// A page of specs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Specs {
+    /// The specs by their ids.
+    pub specs: Vec<SpecSummary>,
+    /// The last of them, after which the next page begins, if there is one.
+    pub next: Option<SpecId>,
+}
+
 /// The runs of many organizations.
 pub trait RunStore: Send + Sync + 'static {
     /// Scores a run against the runs of its workspace. The organization has to exist.
@@ -248,4 +312,7 @@ pub trait RunStore: Send + Sync + 'static {
 
     /// Every agent's best attempt at a spec, the best first.
     fn competition<'a>(&'a self, org: &OrgId, spec: &SpecId) -> Reply<'a, Vec<Run>>;
+
+    /// The specs that have a run, by their ids, after one of them. It costs as much as the competitions of the page.
+    fn specs<'a>(&'a self, org: &OrgId, after: Option<SpecId>, limit: usize) -> Reply<'a, Specs>;
 }

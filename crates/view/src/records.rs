@@ -111,6 +111,10 @@ pub struct FactView {
     /// Tokens that were written to the cache.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_creation_tokens: Option<u64>,
+    /// Whether these are the sums over an agent's calls, which count only where no call says how much it used.
+    #[serde(skip)]
+    #[schema(ignore)]
+    pub is_sum: bool,
     /// What it cost in dollars.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<f64>)]
@@ -134,7 +138,7 @@ pub struct FactView {
 
 impl FactView {
     /// A fact of which nothing more is known.
-    fn bare(kind: FactKind) -> Self {
+    pub fn bare(kind: FactKind) -> Self {
         Self {
             kind,
             tool: None,
@@ -147,6 +151,7 @@ impl FactView {
             output_tokens: None,
             cache_read_tokens: None,
             cache_creation_tokens: None,
+            is_sum: false,
             cost_usd: None,
             accepted: None,
             decided_by: None,
@@ -180,7 +185,7 @@ impl FactView {
     }
 
     fn request(request: ApiRequest<String>) -> Self {
-        let ApiRequest { model, tokens, cost, duration_us, .. } = request;
+        let ApiRequest { model, tokens, cost, duration_us, is_sum } = request;
         let cost = cost.map(|cost| match cost {
             Cost::Reported(cost) | Cost::Priced(cost) => cost,
         });
@@ -190,6 +195,7 @@ impl FactView {
             output_tokens: tokens.map(|tokens| tokens.output),
             cache_read_tokens: tokens.map(|tokens| tokens.cache_read),
             cache_creation_tokens: tokens.map(|tokens| tokens.cache_creation),
+            is_sum,
             cost_usd: cost.map(dollars),
             duration_ms: duration_us.map(millis),
             ..Self::bare(FactKind::ApiRequest)

@@ -9,8 +9,10 @@ use renown_core::session_metrics::{BriefMetric, Session, Source};
 use renown_core::time::Timestamp;
 use renown_core::units::Unit;
 use renown_store::{SessionTrace, StoredSession};
+pub use renown_telemetry::dialect::Agent;
+pub use renown_telemetry::facts::Signal;
 use renown_telemetry::ledger::Session as Ledger;
-use renown_telemetry::report::Report;
+pub use renown_telemetry::report::{CostSource, Coverage, Report, Scored, Signals, UNKNOWN_MASQUE};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -196,6 +198,20 @@ impl<'s> TraceView<'s> {
 pub fn report(session: &StoredSession) -> Option<Report<'_>> {
     let report = session.ledger.as_ref()?.report()?;
     Some(Report { agent_id: session.agent.as_str(), ..report })
+}
+
+/// The name of a kind of agent, for people.
+pub fn kind_name(agent: Agent) -> &'static str {
+    match agent {
+        Agent::ClaudeCode => "Claude Code",
+        Agent::Codex => "Codex",
+        Agent::GeminiCli => "Gemini CLI",
+        Agent::QwenCode => "Qwen Code",
+        Agent::OpenCode => "OpenCode",
+        Agent::Copilot => "GitHub Copilot",
+        Agent::GenAi => "GenAI conventions",
+        Agent::Unknown => "unknown kind",
+    }
 }
 
 /// The traces of a session as the metrics take them.

@@ -128,6 +128,9 @@ pub struct ReliabilityRow {
     /// The largest of them, weighted.
     #[serde(serialize_with = "round4")]
     pub step_risk: f64,
+    /// The signal that it comes from; `None` if nothing is at risk.
+    #[serde(skip)]
+    pub worst: Option<&'static str>,
     /// Where its signals come from, if there is more than one place.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<Source>,

@@ -63,7 +63,7 @@ impl Summary {
         let weights = SignalWeights::default();
         let (mut risks, mut squares, mut confident) = (Vec::new(), 0.0, 0_usize);
         for signals in traces.into_iter().filter(Signals::any) {
-            risks.push(super::step_risk(&signals, &weights));
+            risks.push(super::step_risk(&signals, &weights).0);
             if let Some((_, uncertainty)) = uncertainty(&signals, &weights) {
                 squares += uncertainty * uncertainty;
                 confident += 1;

@@ -65,7 +65,7 @@ impl Listener {
             let name = match change {
                 Ok(change) if change.org != self.visit.org => continue,
                 Ok(Change { what: Changed::Agent(_), .. }) => "score",
-                Ok(Change { what: Changed::Session(_), .. }) => "session",
+                Ok(Change { what: Changed::Session(_) | Changed::Evidence, .. }) => "session",
                 Err(RecvError::Lagged(_)) => "missed",
                 Err(RecvError::Closed) => return None,
             };

@@ -82,7 +82,7 @@ impl<'a> EventReply<'a> {
 }
 
 /// Only as it was written: no signs, no upper case.
-fn cursor_of(text: &str) -> Option<Seq> {
+pub(crate) fn cursor_of(text: &str) -> Option<Seq> {
     let written = text.len() <= 16 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
     i64::from_str_radix(text, 16).ok().filter(|_| written).map(Seq)
 }
@@ -122,6 +122,7 @@ pub(crate) async fn events(
             agent: query.get("agent_id")?,
             tool: query.get("tool")?,
             gate: query.text("gate")?.map(str::to_owned),
+            failed_gate: None,
             passed: query.flag("passed")?,
             from: query.time("from")?,
             to: query.time("to")?,

@@ -21,6 +21,7 @@ use super::paths::{Segment, segment};
 use super::shapes::{AgentName, TimeText};
 use crate::api::Api;
 use crate::error::{ApiError, Code, json as reply, json_bytes};
+use crate::feed::Changed;
 use crate::keys::Caller;
 use crate::once::{self, Begun};
 use crate::query::{Query, refused};
@@ -69,6 +70,7 @@ pub(crate) async fn submit(
     let (status, body) = rendered(&submitted).ok_or_else(taken)?;
     if matches!(submitted, Submitted::New(_)) {
         api.measures.run();
+        api.feed.tell(&caller.org, || Changed::Evidence);
     }
     Ok(json_bytes(status, body))
 }
@@ -180,7 +182,7 @@ pub(crate) async fn list(
 }
 
 /// A place as a cursor has it: only as it was written, without signs and upper case.
-fn place_of(text: &str) -> Option<Seq> {
+pub(crate) fn place_of(text: &str) -> Option<Seq> {
     let written = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
     i64::from_str_radix(text, 16).ok().filter(|_| written).map(Seq)
 }

@@ -24,6 +24,7 @@ use super::paths::{Segment, segment};
 use super::shapes::{AgentName, TimeText};
 use crate::api::Api;
 use crate::error::{ApiError, Code, json as reply, json_bytes};
+use crate::feed::Changed;
 use crate::keys::Caller;
 use crate::once::{self, Begun};
 use crate::query::{Query, time_cursor, time_cursor_text};
@@ -226,6 +227,7 @@ pub(crate) async fn add_signals(
     let rendered = move || serde_json::to_vec(&SignalsReply { accepted }).unwrap_or_default();
     let once = ticket.once::<()>(|| Box::new(move |()| (202, rendered())));
     api.store.add_signals(&caller.org, &session, signals, once).await?;
+    api.feed.tell(&caller.org, || Changed::Evidence);
     Ok(json_bytes(StatusCode::ACCEPTED, rendered()))
 }
 

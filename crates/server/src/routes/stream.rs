@@ -91,6 +91,7 @@ impl Listener {
                 let standing = self.api.store.tally(&org, &agent_id).await.ok()?.standing();
                 ("score", serde_json::to_string(&Update { agent_id, standing }))
             }
+            Changed::Evidence => return None,
             Changed::Session(id) => {
                 let session = self.api.store.session(&org, &id, false).await.ok()??;
                 let reply = SessionView::of(&session);

@@ -14,7 +14,7 @@ use renown_store::{
     EventQuery, Events, IdentityStore, KeyId, NewEvaluation, NewKey, NewReputationEvent, NewRun, NewSignals,
     Once, OrgOverview, OrgSettings, Outcome, PageStore, Point, Publication, PublicationChange, Published,
     Ready, RecordCursor, Recorded, Reply, ReputationEvents, Retention, Run, RunQuery, RunStore, Runs,
-    SavedReply, SessionQuery, SessionRecords, SessionStore, Sessions, Steps, Store, StoreError,
+    SavedReply, SessionQuery, SessionRecords, SessionStore, Sessions, Specs, Steps, Store, StoreError,
     StoredSession, Submitted, TimeCursor, Tombstone,
 };
 use renown_telemetry::account::Account;
@@ -180,6 +180,10 @@ impl RunStore for Gated {
 
     fn competition<'a>(&'a self, org: &OrgId, spec: &SpecId) -> Reply<'a, Vec<Run>> {
         self.memory.competition(org, spec)
+    }
+
+    fn specs<'a>(&'a self, org: &OrgId, after: Option<SpecId>, limit: usize) -> Reply<'a, Specs> {
+        self.memory.specs(org, after, limit)
     }
 }
 

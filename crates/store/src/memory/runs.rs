@@ -1,5 +1,7 @@
 //! Runs in a list.
 
+use std::collections::BTreeMap;
+
 use renown_core::ids::{OrgId, RunId, SpecId};
 use renown_core::scorecard::DEFAULT_WORKSPACE;
 
@@ -7,7 +9,9 @@ use super::{Memory, answer};
 use crate::Reply;
 use crate::error::StoreError;
 use crate::evidence::Once;
-use crate::runs::{NewRun, Run, RunQuery, RunStore, Runs, Scored, Submitted, baseline, ranked};
+use crate::runs::{
+    NewRun, Run, RunQuery, RunStore, Runs, Scored, SpecSummary, SpecSums, Specs, Submitted, baseline, ranked,
+};
 
 impl RunStore for Memory {
     fn add_run<'a>(
@@ -69,5 +73,22 @@ impl RunStore for Memory {
         let held = self.held();
         let of_spec = held.runs.iter().filter(|(o, run)| o == org && run.spec.as_ref() == Some(spec));
         answer(held.known(org).map(|()| ranked(of_spec.map(|(_, run)| run.clone()))))
+    }
+
+    fn specs<'a>(&'a self, org: &OrgId, after: Option<SpecId>, limit: usize) -> Reply<'a, Specs> {
+        let held = self.held();
+        let mut by_spec: BTreeMap<SpecId, SpecSums> = BTreeMap::new();
+        for (_, run) in held.runs.iter().filter(|(o, _)| o == org) {
+            if let Some(spec) =
+                run.spec.clone().filter(|spec| after.as_ref().is_none_or(|after| spec > after))
+            {
+                by_spec.entry(spec).or_insert_with(SpecSums::new).add(run.clone());
+            }
+        }
+        let more = by_spec.len() > limit;
+        let summaries = by_spec.into_iter().filter_map(|(spec, sums)| sums.summary(spec));
+        let specs: Vec<SpecSummary> = summaries.take(limit).collect();
+        let next = specs.last().filter(|_| more).map(|last| last.spec.clone());
+        answer(held.known(org).map(|()| Specs { specs, next }))
     }
 }

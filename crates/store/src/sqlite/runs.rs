@@ -13,7 +13,7 @@ use super::rows::{damaged, nanos, text, time};
 use crate::Reply;
 use crate::error::StoreError;
 use crate::evidence::{Once, Seq};
-use crate::runs::{NewRun, Run, RunQuery, RunStore, Runs, Scored, Submitted, baseline, ranked};
+use crate::runs::{NewRun, Run, RunQuery, RunStore, Runs, Scored, SpecSums, Specs, Submitted, baseline};
 
 /// The columns of a [`Run`], in the order in which [`run`] reads them. The run of an agent that is erased has no agent.
 pub(super) const RUN: &str = "SELECT r.run, r.run_id, a.name, r.workspace, r.spec_id, r.outcome, r.stages, r.wall_ms, \
@@ -133,8 +133,22 @@ pub(super) fn page(
     Ok(runs)
 }
 
-/// So many runs are held before the best are taken from them.
-const HELD_MIN: usize = 1024;
+/// Every attempt at a spec, with no more held than is needed.
+fn attempts(
+    connection: &Connection,
+    org: OrgKey,
+    spec: &SpecId,
+    patience: &Patience,
+) -> Result<SpecSums, StoreError> {
+    let mut select = connection.prepare_cached(&format!("{RUN} WHERE r.org = ?1 AND r.spec_id = ?2"))?;
+    let mut rows = select.query(params![org, spec.as_str()])?;
+    let mut sums = SpecSums::new();
+    while let Some(row) = rows.next()? {
+        patience.check()?;
+        sums.add(run(row)?);
+    }
+    Ok(sums)
+}
 
 /// Every agent's best attempt at a spec, the best first.
 pub(super) fn competition(
@@ -143,19 +157,37 @@ pub(super) fn competition(
     spec: &SpecId,
     patience: &Patience,
 ) -> Result<Vec<Run>, StoreError> {
-    let mut select = connection.prepare_cached(&format!("{RUN} WHERE r.org = ?1 AND r.spec_id = ?2"))?;
-    let mut rows = select.query(params![org, spec.as_str()])?;
-    let (mut runs, mut held_max) = (Vec::new(), HELD_MIN);
-    while let Some(row) = rows.next()? {
-        patience.check()?;
-        runs.push(run(row)?);
-        // Of many runs of few agents only the best are held.
-        if runs.len() >= held_max {
-            runs = ranked(runs);
-            held_max = HELD_MIN.max(2 * runs.len());
+    Ok(attempts(connection, org, spec, patience)?.ranked())
+}
+
+/// A page of specs. Their ids come from an index, one step for each, however many runs they have.
+pub(super) fn specs(
+    connection: &Connection,
+    org: OrgKey,
+    after: Option<SpecId>,
+    limit: usize,
+    patience: &Patience,
+) -> Result<Specs, StoreError> {
+    let mut select = connection.prepare_cached(
+        "SELECT min(spec_id) FROM agent_run_scores WHERE org = ?1 AND spec_id IS NOT NULL AND spec_id > ?2",
+    )?;
+    let mut found = Specs::default();
+    let mut last = after.map(|after| after.as_str().to_owned()).unwrap_or_default();
+    loop {
+        let Some(next) = select.query_row(params![org, last], |row| row.get::<_, Option<String>>(0))? else {
+            return Ok(found);
+        };
+        let spec: SpecId = next.parse().map_err(damaged("a spec"))?;
+        // The attempts of agents that are erased are left out, and may be all there are.
+        if let Some(summary) = attempts(connection, org, &spec, patience)?.summary(spec) {
+            if found.specs.len() == limit {
+                found.next = found.specs.last().map(|last| last.spec.clone());
+                return Ok(found);
+            }
+            found.specs.push(summary);
         }
+        last = next;
     }
-    Ok(ranked(runs))
 }
 
 /// What a new run is compared with that ends then: the latest that ended no later.
@@ -201,5 +233,10 @@ impl RunStore for Sqlite {
     fn competition<'a>(&'a self, org: &OrgId, spec: &SpecId) -> Reply<'a, Vec<Run>> {
         let (org, spec) = (self.orgs.get(org), spec.clone());
         self.readers.run(move |moment, patience| competition(moment, org?, &spec, patience))
+    }
+
+    fn specs<'a>(&'a self, org: &OrgId, after: Option<SpecId>, limit: usize) -> Reply<'a, Specs> {
+        let org = self.orgs.get(org);
+        self.readers.run(move |moment, patience| specs(moment, org?, after, limit, patience))
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! A new store joins by an implementation of [`Subject`] and two lines in the tests below.
 
+mod lists;
 mod reads;
 mod records;
 mod walk;
@@ -66,7 +67,8 @@ impl Subject for OnDisk {
 type Question = (&'static str, fn(&dyn Store, &Hand));
 
 fn ask<S: Subject>() {
-    for (question, check) in writes::QUESTIONS.iter().chain(&reads::QUESTIONS).chain(&records::QUESTIONS) {
+    let of_lists = lists::QUESTIONS.iter().chain(&records::QUESTIONS);
+    for (question, check) in writes::QUESTIONS.iter().chain(&reads::QUESTIONS).chain(of_lists) {
         // Shown when the check fails.
         println!("{question}");
         let hand = Hand::at_noon();

@@ -230,6 +230,7 @@ impl<S: Subject> Walk<S> {
             agent: self.dice.sometimes(2, |_| agent),
             tool: self.dice.sometimes(6, |dice| dice.pick(&TOOLS).parse().unwrap()),
             gate: self.dice.sometimes(6, |_| "size".to_owned()),
+            failed_gate: self.dice.sometimes(6, |dice| dice.pick(&["size", "pii"]).to_owned()),
             passed: self.dice.sometimes(6, |dice| dice.one_in(2)),
             from: self.dice.sometimes(5, |_| time),
             to: self.dice.sometimes(5, |_| time),

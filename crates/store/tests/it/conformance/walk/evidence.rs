@@ -7,7 +7,7 @@ use renown_core::ids::IdentityId;
 use renown_core::units::Unit;
 use renown_store::{
     LatencySource, NewReputationEvent, NewRun, OrgSettings, PublicationChange, Recorded, ReputationEvent,
-    Retention, Run, RunQuery, Seq, Submitted, TimeCursor, Tombstone,
+    Retention, Run, RunQuery, Seq, SpecSummary, Submitted, TimeCursor, Tombstone,
 };
 use serde_json::json;
 use uuid::Uuid;
@@ -99,6 +99,13 @@ impl<S: Subject> Walk<S> {
         let spec = self.dice.pick(&SPECS).parse().unwrap();
         self.both(|store| {
             Ok(wait(store.competition(&org, &spec))?.into_iter().map(plain).collect::<Vec<_>>())
+        });
+        let limit = self.dice.roll(3) + 1;
+        self.both(|store| {
+            let page = wait(store.specs(&org, None, limit))?;
+            let plain =
+                |spec: SpecSummary| (spec.spec, spec.runs, spec.agents, spec.finished_at, plain(spec.best));
+            Ok((page.specs.into_iter().map(plain).collect::<Vec<_>>(), page.next))
         });
     }
 

@@ -1,0 +1,192 @@
+//! `/evaluations`: verdicts on outputs as they come in, the last accepted first.
+
+use askama::Template;
+use renown_core::reputation::Lifecycle;
+use renown_core::time::Day;
+use renown_view::{EvaluationView, GateView};
+
+use crate::Shell;
+use crate::lists::{self, Ignored, Name};
+use crate::text::{self, Form};
+
+/// How many evaluations a page has.
+pub const ROWS: usize = 50;
+
+/// How many failing gates a row names, and how much of each reason.
+const GATES_SHOWN: usize = 3;
+const REASON_SHOWN: usize = 160;
+
+/// What the list shows.
+pub struct EvaluationsPage<'a> {
+    /// The last accepted first.
+    pub evaluations: &'a [EvaluationView],
+    /// What the list was asked for.
+    pub filter: Filter<'a>,
+    /// What of it was not understood.
+    pub ignored: &'a [Ignored],
+    /// Whether this is the first page.
+    pub is_first: bool,
+    /// The cursor of the next page.
+    pub next: Option<&'a str>,
+}
+
+/// What a list of evaluations was asked for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Filter<'a> {
+    /// Only of this agent.
+    pub agent: &'a str,
+    /// Only of this tool.
+    pub tool: &'a str,
+    /// Only those in which this gate took part; together with failed ones, only those that it failed.
+    pub gate: &'a str,
+    /// Only those that passed, or that did not.
+    pub passed: Option<bool>,
+    /// Only those that happened on this UTC day or later.
+    pub from: Option<Day>,
+    /// Only those that happened on this UTC day or earlier.
+    pub to: Option<Day>,
+}
+
+impl Filter<'_> {
+    fn is_narrow(&self) -> bool {
+        let texts = [self.agent, self.tool, self.gate];
+        self.passed.is_some()
+            || self.from.is_some()
+            || self.to.is_some()
+            || texts.iter().any(|text| !text.is_empty())
+    }
+
+    fn verdict(&self) -> &'static str {
+        match self.passed {
+            None => "",
+            Some(true) => "passed",
+            Some(false) => "failed",
+        }
+    }
+
+    fn address(&self, cursor: &str) -> String {
+        let [from, to] = [self.from, self.to].map(lists::day);
+        lists::address(
+            "/evaluations",
+            &[
+                ("agent", self.agent),
+                ("tool", self.tool),
+                ("gate", self.gate),
+                ("verdict", self.verdict()),
+                ("from", &from),
+                ("to", &to),
+                ("cursor", cursor),
+            ],
+        )
+    }
+}
+
+/// The page.
+pub fn render(shell: &Shell<'_>, page: &EvaluationsPage<'_>) -> askama::Result<String> {
+    let rows: Vec<Row<'_>> = page.evaluations.iter().map(Row::of).collect();
+    let is_empty = rows.is_empty() && page.is_first && !page.filter.is_narrow();
+    View { shell, page, answer: answer(page), rows, is_empty }.render()
+}
+
+#[derive(Template)]
+#[template(path = "evaluations.html")]
+struct View<'a> {
+    shell: &'a Shell<'a>,
+    page: &'a EvaluationsPage<'a>,
+    answer: String,
+    rows: Vec<Row<'a>>,
+    is_empty: bool,
+}
+
+impl View<'_> {
+    fn curl(&self) -> String {
+        format!(
+            "curl -s {}/v1/evaluate \\\n  -H \"Authorization: Bearer $KEY\" \\\n  -H 'Content-Type: application/json' \\\n  \
+             -d '{{\"agent_id\":\"research-bot\",\n       \"output\":\"Mail the report to bob@corp.io\"}}'",
+            self.shell.origin
+        )
+    }
+
+    /// Which evaluations these are, in words.
+    fn which(&self) -> String {
+        let filter = &self.page.filter;
+        let gate = match (filter.gate, filter.passed) {
+            ("", _) => None,
+            (gate, Some(false)) => Some(format!("failed by gate {gate}")),
+            (gate, _) => Some(format!("with gate {gate}")),
+        };
+        let verdict = match filter.passed {
+            Some(true) => Some("passed".to_owned()),
+            Some(false) if filter.gate.is_empty() => Some("failed".to_owned()),
+            Some(false) | None => None,
+        };
+        let of = |word: &str, value: &str| (!value.is_empty()).then(|| format!("{word} {value}"));
+        let days = [("from", filter.from), ("to", filter.to)];
+        let days = days.into_iter().filter_map(|(word, day)| day.map(|day| format!("{word} {day}")));
+        let parts: Vec<String> = [verdict, of("of agent", filter.agent), of("of tool", filter.tool), gate]
+            .into_iter()
+            .flatten()
+            .chain(days)
+            .map(|part| lists::shortened(&part, 80))
+            .collect();
+        if parts.is_empty() { String::new() } else { format!("Only those {}. ", lists::listed(&parts)) }
+    }
+}
+
+fn answer(page: &EvaluationsPage<'_>) -> String {
+    let all = page.evaluations.len();
+    let failed = page.evaluations.iter().filter(|evaluation| !evaluation.passed).count();
+    let shown = if all == ROWS && page.is_first { "the latest" } else { "these" };
+    match (all, failed) {
+        (0, _) if page.filter.is_narrow() => "No evaluation fits.".to_owned(),
+        (0, _) if page.is_first => "No evaluation yet.".to_owned(),
+        (0, _) => "There are no more evaluations.".to_owned(),
+        (1, 0) => "One evaluation, and it passed.".to_owned(),
+        (1, _) => "One evaluation, and it failed.".to_owned(),
+        (all, 0) => format!("All of {shown} {all} evaluations passed."),
+        (all, failed) if failed == all => format!("All of {shown} {all} evaluations failed."),
+        (all, failed) => {
+            format!("{} of {shown} {all} evaluations failed.", text::sentence(&text::count_word(failed)))
+        }
+    }
+}
+
+/// An evaluation as a row.
+struct Row<'a> {
+    evaluation: &'a EvaluationView,
+    agent: Name,
+    tool: Option<(String, &'a str)>,
+    gates: Vec<Gate<'a>>,
+    gates_left: usize,
+    latency: String,
+}
+
+/// A gate that failed.
+struct Gate<'a> {
+    name: &'a str,
+    reason: Option<String>,
+}
+
+impl<'a> Row<'a> {
+    fn of(evaluation: &'a EvaluationView) -> Self {
+        let gate = |gate: &'a GateView| Gate {
+            name: &gate.name,
+            reason: gate.reason.as_deref().map(|reason| lists::shortened(reason, REASON_SHOWN)),
+        };
+        let tool = evaluation.tool.as_ref().map(renown_core::ids::ToolName::as_str);
+        Self {
+            evaluation,
+            agent: Name::below("/agents", evaluation.agent_id.as_str()),
+            tool: tool.map(|tool| (lists::shortened(tool, 40), tool)),
+            gates: evaluation.failed_gates().take(GATES_SHOWN).map(gate).collect(),
+            gates_left: evaluation.failed_gates().count().saturating_sub(GATES_SHOWN),
+            latency: text::cut(evaluation.latency.ms(), 1),
+        }
+    }
+
+    /// The score right after it, once there are 50 evaluations.
+    fn score(&self) -> Option<u32> {
+        let standing = &self.evaluation.standing;
+        matches!(standing.lifecycle, Lifecycle::Active | Lifecycle::Mature).then_some(standing.score)
+    }
+}

@@ -1,0 +1,286 @@
+//! `/sessions/{session_id}`: how well one session went, turn by turn, and what there is to go by.
+//!
+//! ```text
+//! head: the verdict in words ─► dimensions ─► turns ─► reliability × consistency ─► cost, tools, evidence
+//! ```
+//!
+//! A session may have 100 000 records. The page draws at most [`TURNS`] turns from at most [`RECORDS`] records, a *stretch*, and
+//! says what it leaves out. What is said of the whole session comes from its sums, which count every record.
+
+mod chart;
+mod dimensions;
+mod evidence;
+mod reading;
+mod tools;
+mod turns;
+
+use askama::Template;
+use renown_core::performance::{KEEP_AT, REVIEW_AT, Recommendation};
+use renown_core::session_metrics::{Metrics, Session};
+use renown_core::time::Timestamp;
+use renown_view::records::FactKind;
+use renown_view::sessions::{CostSource, Report, UNKNOWN_MASQUE, kind_name};
+use renown_view::{RecordView, SessionDetail};
+
+use crate::lists::{self, Name};
+use crate::text::{self, Form};
+use crate::{Shell, units};
+use chart::Chart;
+use dimensions::Dimension;
+use evidence::Evidence;
+use reading::Reading;
+use tools::Tools;
+use turns::Turns;
+
+/// How many turns are drawn.
+pub const TURNS: usize = 50;
+
+/// How many records are read for them.
+pub const RECORDS: usize = 2000;
+
+/// What the page shows.
+pub struct SessionPage<'a> {
+    /// The session and its traces, in their order.
+    pub detail: &'a SessionDetail<'a>,
+    /// What the traces say.
+    pub metrics: &'a Metrics,
+    /// The traces as the metrics take them.
+    pub session: &'a Session,
+    /// The records of the stretch, in any order.
+    pub records: &'a [RecordView],
+    /// Which part of the session is drawn.
+    pub stretch: Stretch,
+}
+
+/// The part of a session that is drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stretch {
+    /// The index of its first trace.
+    pub first: usize,
+    /// When the next stretch begins, if there is one.
+    pub until: Option<Timestamp>,
+    /// Whether there are more records than were read.
+    pub is_cut: bool,
+}
+
+/// The index of the first trace that is drawn: the turn that was asked for, else the latest ones of an open session, else the first.
+pub fn first_drawn(traces: usize, asked: Option<usize>, is_open: bool) -> usize {
+    let last = traces.saturating_sub(TURNS);
+    match asked {
+        Some(turn) => turn.saturating_sub(1).min(traces.saturating_sub(1)),
+        None if is_open => last,
+        None => 0,
+    }
+}
+
+/// The page.
+pub fn render(shell: &Shell<'_>, page: &SessionPage<'_>) -> askama::Result<String> {
+    let report = page.detail.session.performance.as_ref();
+    let timeline = Timeline::of(page);
+    let turns = Turns::of(page, &timeline);
+    let view = View {
+        shell,
+        session: &page.detail.session,
+        report,
+        agent: Name::below("/agents", page.detail.session.agent_id.as_str()),
+        verdict: Verdict::of(page, &turns),
+        dimensions: report.map(dimensions::of).unwrap_or_default(),
+        reading: Reading::of(page),
+        chart: Chart::of(&timeline, &turns),
+        tools: Tools::of(&timeline),
+        evidence: Evidence::of(page),
+        turns,
+    };
+    view.render()
+}
+
+#[derive(Template)]
+#[template(path = "session.html")]
+struct View<'a> {
+    shell: &'a Shell<'a>,
+    session: &'a renown_view::SessionView<'a>,
+    report: Option<&'a Report<'a>>,
+    agent: Name,
+    verdict: Verdict,
+    dimensions: Vec<Dimension>,
+    turns: Turns<'a>,
+    reading: Reading,
+    chart: Chart,
+    tools: Tools<'a>,
+    evidence: Evidence,
+}
+
+impl View<'_> {
+    fn kind(&self) -> &'static str {
+        self.report.map_or("only signals", |report| kind_name(report.agent))
+    }
+
+    fn masque(&self) -> Option<String> {
+        let masque = self.report.map(|report| report.masque.as_ref())?;
+        (masque != UNKNOWN_MASQUE).then(|| lists::shortened(masque, 60))
+    }
+
+    fn sessions_of_agent(&self) -> String {
+        lists::address("/sessions", &[("agent", &self.agent.whole)])
+    }
+
+    /// The address of the page from another turn on.
+    fn at_turn(&self, turn: impl text::Given<usize>) -> String {
+        let path = format!("/sessions/{}", text::segment(self.session.session_id.as_str()));
+        lists::address(&path, &[("turn", &turn.given().to_string())])
+    }
+
+    fn cost_source(&self) -> &'static str {
+        match self.report.map(|report| report.coverage.cost_source) {
+            Some(CostSource::Reported) => "reported",
+            Some(CostSource::Priced) => "priced by your table",
+            Some(CostSource::Mixed) => "partly priced",
+            Some(CostSource::None) | None => "not reported",
+        }
+    }
+
+    fn has(&self, evidence: &str) -> bool {
+        self.report.is_some_and(|report| !report.coverage.missing.contains(&evidence))
+    }
+}
+
+/// The verdict in words.
+struct Verdict {
+    headline: &'static str,
+    lead: String,
+    /// The tool that failed again and again, and the rest of the sentence about it.
+    looped: Option<(String, String)>,
+    rest: String,
+}
+
+impl Verdict {
+    fn of(page: &SessionPage<'_>, turns: &Turns<'_>) -> Self {
+        let session = &page.detail.session;
+        let Some(report) = &session.performance else {
+            return Self {
+                headline: "Only signals were sent",
+                lead: "No telemetry arrived for this session, so there is no performance. Its traces are judged below."
+                    .to_owned(),
+                looped: None,
+                rest: String::new(),
+            };
+        };
+        let performance = &report.performance.0;
+        let is_known = report.masque != UNKNOWN_MASQUE;
+        let headline = match (performance.recommendation, is_known) {
+            (Recommendation::Keep, true) => "Keep this masque on",
+            (Recommendation::Keep, false) => "Keep going like this",
+            (Recommendation::Review, _) => "Review before you continue",
+            (Recommendation::Doff, true) => "Take this masque off",
+            (Recommendation::Doff, false) => "Stop, and return to the baseline",
+        };
+        let stats = &performance.stats;
+        let calls = match stats.total_tools {
+            0 => "No tool call was reported.".to_owned(),
+            all => format!(
+                "{} of {} succeeded.",
+                text::whole(stats.tools_ok),
+                text::plural(all, "tool call", "tool calls")
+            ),
+        };
+        let open = if session.open { "Still open, so far: " } else { "" };
+        let calls = if session.open { text_lower(&calls) } else { calls };
+        Self {
+            headline,
+            lead: format!("{open}{calls}"),
+            looped: turns.looped.as_ref().map(|looped| {
+                let turn = looped.turn;
+                let times = text::count_word(looped.times);
+                (looped.tool.clone(), format!("failed {times} times in a row in turn {turn}."))
+            }),
+            rest: to_next_band(performance.composite.units(), performance.recommendation),
+        }
+    }
+}
+
+/// The first letter in lower case, behind a colon.
+fn text_lower(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map(|first| first.to_lowercase().chain(chars).collect()).unwrap_or_default()
+}
+
+/// How far it is to the next recommendation, of a composite in tenths.
+fn to_next_band(composite: i128, recommendation: Recommendation) -> String {
+    let points = |tenths: i128| format!("{}.{} points", tenths / 10, tenths % 10);
+    match recommendation {
+        Recommendation::Keep => match composite - KEEP_AT.units() {
+            0 => format!("It is just above the limit of {KEEP_AT}."),
+            above => format!("It is {} above the limit of {KEEP_AT}.", points(above)),
+        },
+        Recommendation::Review => format!("{} more would be keep.", points(KEEP_AT.units() - composite)),
+        Recommendation::Doff => format!("{} more would be review.", points(REVIEW_AT.units() - composite)),
+    }
+}
+
+/// What happened in the stretch, in order: the facts of the scored signal that have a time.
+struct Timeline<'a> {
+    facts: Vec<Happened<'a>>,
+    start: Timestamp,
+    end: Timestamp,
+    /// Whether the calls of models themselves say what they used, so that sums over them do not count.
+    calls_are_told: bool,
+    stretch: Stretch,
+    /// Whether all of the session's records are here.
+    is_whole: bool,
+}
+
+/// A fact and when it happened.
+struct Happened<'a> {
+    at: Timestamp,
+    fact: &'a renown_view::records::FactView,
+}
+
+impl<'a> Timeline<'a> {
+    fn of(page: &SessionPage<'a>) -> Self {
+        let signal = page.detail.session.performance.as_ref().map(|report| report.coverage.signal);
+        let scored = page.records.iter().filter(|record| Some(record.signal) == signal);
+        let timed = scored.filter_map(|record| Some((record.at?, record)));
+        let mut facts: Vec<Happened<'a>> = Vec::new();
+        let mut end = None;
+        for (at, record) in timed {
+            end = end.max(record.until.max(Some(at)));
+            facts.extend(record.facts.iter().map(|fact| Happened { at, fact }));
+        }
+        // Of what happened at once a prompt comes first.
+        facts.sort_by_key(|happened| (happened.at, happened.fact.kind != FactKind::Prompt));
+        let traced = page.detail.traces.get(page.stretch.first).and_then(|trace| trace.started_at);
+        let first = facts.first().map(|happened| happened.at);
+        let start = first.into_iter().chain(traced).min().unwrap_or(Timestamp::MIN);
+        let is_told = |happened: &Happened<'_>| {
+            let fact = happened.fact;
+            fact.kind == FactKind::ApiRequest
+                && !fact.is_sum
+                && (fact.input_tokens.is_some() || fact.cost_usd.is_some())
+        };
+        Self {
+            calls_are_told: facts.iter().any(is_told),
+            facts,
+            start,
+            end: end.unwrap_or(start).max(start),
+            stretch: page.stretch,
+            is_whole: page.stretch.first == 0 && page.stretch.until.is_none() && !page.stretch.is_cut,
+        }
+    }
+
+    fn span_ms(&self) -> u64 {
+        u64::try_from(self.end.millis() - self.start.millis()).unwrap_or(0).max(1)
+    }
+
+    /// Milliseconds after the start.
+    fn offset_ms(&self, at: Timestamp) -> u64 {
+        u64::try_from(at.millis() - self.start.millis()).unwrap_or(0)
+    }
+
+    /// A place in percent.
+    fn x(&self, at: Timestamp) -> String {
+        units::place(self.offset_ms(at), self.span_ms())
+    }
+}
+
+#[cfg(test)]
+mod tests;

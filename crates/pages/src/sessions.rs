@@ -1,0 +1,139 @@
+//! `/sessions`: the sessions of coding agents, the last to begin first.
+
+use askama::Template;
+use renown_core::performance::Recommendation;
+use renown_core::time::Day;
+use renown_view::SessionView;
+use renown_view::sessions::{MetricSummary, Report, kind_name};
+
+use crate::Shell;
+use crate::lists::{self, Ignored, Name};
+use crate::text::{self, Form};
+
+/// How many sessions a page has.
+pub const ROWS: usize = 25;
+
+/// What the list shows.
+pub struct SessionsPage<'a> {
+    /// The last to begin first.
+    pub sessions: &'a [SessionView<'a>],
+    /// What the list was asked for.
+    pub filter: Filter<'a>,
+    /// What of it was not understood.
+    pub ignored: &'a [Ignored],
+    /// Whether this is the first page.
+    pub is_first: bool,
+    /// The cursor of the next page.
+    pub next: Option<&'a str>,
+}
+
+/// What a list of sessions was asked for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Filter<'a> {
+    /// Only of this agent.
+    pub agent: &'a str,
+    /// Only those that began on this UTC day or later.
+    pub from: Option<Day>,
+    /// Only those that began on this UTC day or earlier.
+    pub to: Option<Day>,
+}
+
+impl Filter<'_> {
+    fn is_narrow(&self) -> bool {
+        !self.agent.is_empty() || self.from.is_some() || self.to.is_some()
+    }
+
+    fn address(&self, cursor: &str) -> String {
+        let [from, to] = [self.from, self.to].map(lists::day);
+        lists::address(
+            "/sessions",
+            &[("agent", self.agent), ("from", &from), ("to", &to), ("cursor", cursor)],
+        )
+    }
+}
+
+/// The page.
+pub fn render(shell: &Shell<'_>, page: &SessionsPage<'_>) -> askama::Result<String> {
+    let rows: Vec<Row<'_>> = page.sessions.iter().map(Row::of).collect();
+    let is_empty = rows.is_empty() && page.is_first && !page.filter.is_narrow();
+    View { shell, page, answer: answer(page), rows, is_empty }.render()
+}
+
+#[derive(Template)]
+#[template(path = "sessions.html")]
+struct View<'a> {
+    shell: &'a Shell<'a>,
+    page: &'a SessionsPage<'a>,
+    answer: String,
+    rows: Vec<Row<'a>>,
+    is_empty: bool,
+}
+
+impl View<'_> {
+    fn submit(&self) -> String {
+        format!("renown judge logs.jsonl --submit {}", self.shell.origin)
+    }
+}
+
+fn answer(page: &SessionsPage<'_>) -> String {
+    let all = page.sessions.len();
+    let count = |wanted: Recommendation| {
+        let of = |session: &&SessionView<'_>| recommendation(session) == Some(wanted);
+        page.sessions.iter().filter(of).count()
+    };
+    let (review, doff) = (count(Recommendation::Review), count(Recommendation::Doff));
+    let some = |count| lists::some_of(count, all, "session", "sessions");
+    let say = |count| if count == 1 { "says" } else { "say" };
+    match (doff, review) {
+        _ if all == 0 && page.filter.is_narrow() => "No session fits.".to_owned(),
+        _ if all == 0 && page.is_first => "No session yet.".to_owned(),
+        _ if all == 0 => "There are no more sessions.".to_owned(),
+        (0, 0) => format!("Nothing to review in {}.", of_these(all)),
+        (0, review) => format!("{} {} review.", some(review), say(review)),
+        (doff, 0) => format!("{} {} doff.", some(doff), say(doff)),
+        (doff, review) => {
+            format!("{} {} doff, {} {} review.", some(doff), say(doff), text::count_word(review), say(review))
+        }
+    }
+}
+
+fn of_these(all: usize) -> String {
+    if all == 1 { "this session".to_owned() } else { format!("these {all} sessions") }
+}
+
+fn recommendation(session: &SessionView<'_>) -> Option<Recommendation> {
+    session.performance.as_ref().map(|report| report.performance.0.recommendation)
+}
+
+/// A session as a row.
+struct Row<'a> {
+    session: &'a SessionView<'a>,
+    path: String,
+    agent: Name,
+    report: Option<&'a Report<'a>>,
+}
+
+impl<'a> Row<'a> {
+    fn of(session: &'a SessionView<'a>) -> Self {
+        Self {
+            session,
+            path: format!("/sessions/{}", text::segment(session.session_id.as_str())),
+            agent: Name::below("/agents", session.agent_id.as_str()),
+            report: session.performance.as_ref(),
+        }
+    }
+
+    fn kind(&self) -> &'static str {
+        self.report.map_or("–", |report| kind_name(report.agent))
+    }
+
+    /// Whether there is evidence of this kind.
+    fn has(&self, evidence: &str) -> bool {
+        self.report.is_some_and(|report| !report.coverage.missing.contains(&evidence))
+    }
+
+    fn metrics(&self) -> [(&'static str, &MetricSummary); 2] {
+        let metrics = &self.session.metrics;
+        [("reliability", &metrics.agent_reliability), ("consistency", &metrics.agent_consistency)]
+    }
+}

@@ -1,0 +1,74 @@
+//! `/evaluations`.
+
+use std::sync::Arc;
+
+use axum::extract::{RawQuery, State};
+use hyper::{HeaderMap, Uri};
+use renown_core::ids::{AgentId, ToolName};
+use renown_core::time::Day;
+use renown_pages::Section;
+use renown_pages::evaluations::{EvaluationsPage, Filter, ROWS, render};
+use renown_store::{EventQuery, Seq};
+use renown_view::EvaluationView;
+
+use super::asked::{A_CURSOR, AN_ID, Asked, last_moment};
+use super::reply::{Page, html};
+use super::{origin, shell, visitor};
+use crate::api::Api;
+use crate::routes::events::cursor_of;
+
+/// The list.
+pub(super) async fn list(
+    State(api): State<Arc<Api>>,
+    uri: Uri,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+) -> Page {
+    let visit = visitor(&api, &headers, &uri)?;
+    let origin = origin(&headers);
+    let shell = shell(&api, Some(&visit), &origin, Section::Evaluations);
+    let mut asked = Asked::of(query);
+    let agent: Option<AgentId> = asked.get("agent", AN_ID);
+    let tool: Option<ToolName> = asked.get("tool", "at most 200 characters");
+    let gate: Option<String> = asked.get("gate", "the name of a gate");
+    let passed = asked.read("verdict", "passed or failed", |text| match text {
+        "passed" => Some(true),
+        "failed" => Some(false),
+        _ => None,
+    });
+    let (from, to) = (asked.day("from"), asked.day("to"));
+    let before = asked.read("cursor", A_CURSOR, cursor_of);
+    // Of failed evaluations those are wanted that this gate failed, not all in which it took part.
+    let (failed_gate, took_part) =
+        if passed == Some(false) { (gate.clone(), None) } else { (None, gate.clone()) };
+    let query = EventQuery {
+        agent: agent.clone(),
+        tool: tool.clone(),
+        gate: took_part,
+        failed_gate,
+        passed,
+        from: from.map(Day::start),
+        to: to.map(last_moment),
+        before,
+        offset: 0,
+        limit: ROWS,
+    };
+    let page = api.store.events(&visit.org, query).await?;
+    let evaluations: Vec<EvaluationView> = page.events.iter().map(EvaluationView::of).collect();
+    let next = page.next.map(|Seq(seq)| format!("{seq:x}"));
+    let shown = EvaluationsPage {
+        evaluations: &evaluations,
+        filter: Filter {
+            agent: agent.as_ref().map_or("", AgentId::as_str),
+            tool: tool.as_ref().map_or("", ToolName::as_str),
+            gate: gate.as_deref().unwrap_or_default(),
+            passed,
+            from,
+            to,
+        },
+        ignored: asked.ignored(),
+        is_first: before.is_none(),
+        next: next.as_deref(),
+    };
+    html(render(&shell, &shown))
+}

@@ -1,0 +1,77 @@
+//! `/runs` and `/runs/{run_id}`.
+
+use std::sync::Arc;
+
+use axum::extract::{RawQuery, State};
+use hyper::{HeaderMap, Uri};
+use renown_core::ids::{AgentId, RunId, SpecId, Workspace};
+use renown_core::scorecard::{FORMULA_VERSION, Tier};
+use renown_pages::Section;
+use renown_pages::run::RunPage;
+use renown_pages::runs::{Filter, ROWS, RunsPage, render};
+use renown_store::{RunQuery, Seq};
+use renown_view::RunView;
+
+use super::asked::{A_CURSOR, AN_ID, Asked};
+use super::reply::{Page, PageError, html};
+use super::{origin, shell, visitor};
+use crate::api::Api;
+use crate::routes::paths::{Segment, segment};
+use crate::routes::runs::place_of;
+
+/// The list.
+pub(super) async fn list(
+    State(api): State<Arc<Api>>,
+    uri: Uri,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+) -> Page {
+    let visit = visitor(&api, &headers, &uri)?;
+    let origin = origin(&headers);
+    let shell = shell(&api, Some(&visit), &origin, Section::Runs);
+    let mut asked = Asked::of(query);
+    let agent: Option<AgentId> = asked.get("agent", AN_ID);
+    let workspace: Option<Workspace> = asked.get("workspace", AN_ID);
+    let spec: Option<SpecId> = asked.get("spec", AN_ID);
+    let tier: Option<Tier> = asked.get("tier", "Unranked, Bronze, Silver, Gold or Elite");
+    let before = asked.read("cursor", A_CURSOR, place_of);
+    let query = RunQuery {
+        agent: agent.clone(),
+        workspace: workspace.clone(),
+        spec: spec.clone(),
+        tier,
+        before,
+        limit: ROWS,
+        ..RunQuery::default()
+    };
+    let page = api.store.runs(&visit.org, query).await?;
+    let runs: Vec<RunView<'_>> = page.runs.iter().map(RunView::of).collect();
+    let next = page.next.map(|Seq(place)| format!("{place:x}"));
+    let shown = RunsPage {
+        runs: &runs,
+        filter: Filter {
+            agent: agent.as_ref().map_or("", AgentId::as_str),
+            workspace: workspace.as_ref().map_or("", Workspace::as_str),
+            spec: spec.as_ref().map_or("", SpecId::as_str),
+            tier,
+        },
+        ignored: asked.ignored(),
+        is_first: before.is_none(),
+        next: next.as_deref(),
+    };
+    html(render(&shell, &shown))
+}
+
+/// One run.
+pub(super) async fn page(State(api): State<Arc<Api>>, uri: Uri, headers: HeaderMap, path: Segment) -> Page {
+    let visit = visitor(&api, &headers, &uri)?;
+    let origin = origin(&headers);
+    let shell = shell(&api, Some(&visit), &origin, Section::Runs);
+    let unknown = || PageError::not_found("there is no run of this id");
+    let id: RunId = segment(path, "run_id").map_err(|_| unknown())?;
+    let run = api.store.run(&visit.org, &id).await?.ok_or_else(unknown)?;
+    // What another version of the formula contributed cannot be said by this one.
+    let scored = run.scored.as_ref().filter(|scored| scored.formula_version == FORMULA_VERSION);
+    let explanation = scored.map(|scored| run.report.breakdown(scored.baseline).explain());
+    html(renown_pages::run::render(&shell, &RunPage { run: &RunView::of(&run), explanation }))
+}

@@ -1,0 +1,121 @@
+//! `/sessions` and `/sessions/{session_id}`.
+
+use std::sync::Arc;
+
+use axum::extract::{RawQuery, State};
+use hyper::{HeaderMap, Uri};
+use renown_core::ids::{AgentId, OrgId, SessionId};
+use renown_core::session_metrics::{SignalWeights, Thresholds};
+use renown_core::time::Timestamp;
+use renown_pages::Section;
+use renown_pages::session::{RECORDS, SessionPage, Stretch, TURNS, first_drawn};
+use renown_pages::sessions::{Filter, ROWS, SessionsPage, render};
+use renown_store::{RecordCursor, SessionQuery, StoredSession};
+use renown_view::sessions::{Signal, session_of};
+use renown_view::{RecordView, SessionDetail, SessionView};
+
+use super::asked::{A_CURSOR, AN_ID, Asked, last_moment};
+use super::reply::{Page, PageError, html};
+use super::{origin, shell, visitor};
+use crate::api::Api;
+use crate::query::{time_cursor, time_cursor_text};
+use crate::routes::paths::{Segment, segment};
+
+/// The list.
+pub(super) async fn list(
+    State(api): State<Arc<Api>>,
+    uri: Uri,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+) -> Page {
+    let visit = visitor(&api, &headers, &uri)?;
+    let origin = origin(&headers);
+    let shell = shell(&api, Some(&visit), &origin, Section::Sessions);
+    let mut asked = Asked::of(query);
+    let agent: Option<AgentId> = asked.get("agent", AN_ID);
+    let (from, to) = (asked.day("from"), asked.day("to"));
+    let after = asked.read("cursor", A_CURSOR, time_cursor);
+    let query = SessionQuery {
+        agent: agent.clone(),
+        from: from.map(renown_core::time::Day::start),
+        to: to.map(last_moment),
+        after,
+        limit: ROWS,
+    };
+    let page = api.store.sessions(&visit.org, query).await?;
+    let sessions: Vec<SessionView<'_>> = page.sessions.iter().map(SessionView::of).collect();
+    let next = page.next.map(time_cursor_text);
+    let shown = SessionsPage {
+        sessions: &sessions,
+        filter: Filter { agent: agent.as_ref().map_or("", AgentId::as_str), from, to },
+        ignored: asked.ignored(),
+        is_first: after.is_none(),
+        next: next.as_deref(),
+    };
+    html(render(&shell, &shown))
+}
+
+/// One session.
+pub(super) async fn page(
+    State(api): State<Arc<Api>>,
+    uri: Uri,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+    path: Segment,
+) -> Page {
+    let visit = visitor(&api, &headers, &uri)?;
+    let origin = origin(&headers);
+    let shell = shell(&api, Some(&visit), &origin, Section::Sessions);
+    let unknown = || PageError::not_found("there is no session of this id");
+    let id: SessionId = segment(path, "session_id").map_err(|_| unknown())?;
+    let session = api.store.session(&visit.org, &id, true).await?.ok_or_else(unknown)?;
+    let asked = Asked::of(query).get("turn", "the number of a turn");
+    let (stretch, records) = records(&api, &visit.org, &session, asked).await?;
+    let traces = session_of(&session);
+    let shown = SessionPage {
+        detail: &SessionDetail::of(&session),
+        metrics: &traces.metrics(&SignalWeights::default(), &Thresholds::default()),
+        session: &traces,
+        records: &records,
+        stretch,
+    };
+    html(renown_pages::session::render(&shell, &shown))
+}
+
+/// How many records are read at a time.
+const AT_ONCE: usize = 1000;
+
+/// The records of the turns that are drawn, and whether there are more of them.
+async fn records(
+    api: &Api,
+    org: &OrgId,
+    session: &StoredSession,
+    asked: Option<usize>,
+) -> Result<(Stretch, Vec<RecordView>), PageError> {
+    let Some(ledger) = &session.ledger else { return Ok((Stretch::default(), Vec::new())) };
+    let traces = &session.traces;
+    let first = first_drawn(traces.len(), asked, session.closed_at.is_none());
+    let start_of = |index: usize| traces.get(index).and_then(|trace| trace.started_at);
+    let until = start_of(first + TURNS);
+    // Log records stand by time, so that a stretch can be read from its start. Spans stand in no order.
+    let from = match ledger.signal() {
+        Signal::Logs => start_of(first).into_iter().chain(ledger.started_at().filter(|_| first == 0)).min(),
+        Signal::Spans => None,
+    };
+    let mut after = from.map(|from| RecordCursor { at_ns: from.nanos() - 1, key: i64::MAX });
+    let mut found: Vec<RecordView> = Vec::new();
+    let is_cut = loop {
+        let page = api.store.session_records(org, &session.id, after, AT_ONCE).await?.unwrap_or_default();
+        let is_past = |at: Option<Timestamp>| at.zip(until).is_some_and(|(at, until)| at >= until);
+        let past_end = page.records.last().is_some_and(|last| from.is_some() && is_past(last.at));
+        found.extend(page.records.into_iter().filter(|record| !is_past(record.at)).map(RecordView::of));
+        after = page.next;
+        if after.is_none() || past_end {
+            break false;
+        }
+        if found.len() >= RECORDS {
+            break true;
+        }
+    };
+    Ok((Stretch { first, until, is_cut }, found))
+}

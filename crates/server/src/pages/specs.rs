@@ -1,0 +1,61 @@
+//! `/specs` and `/specs/{spec_id}`.
+
+use std::sync::Arc;
+
+use axum::extract::{RawQuery, State};
+use hyper::{HeaderMap, Uri};
+use renown_core::ids::SpecId;
+use renown_pages::Section;
+use renown_pages::specs::{ROWS, SpecPage, SpecRow, SpecsPage, render, render_one};
+use renown_view::ScoreView;
+use renown_view::runs::Competition;
+
+use super::asked::{A_CURSOR, Asked};
+use super::reply::{Page, PageError, html};
+use super::{origin, shell, visitor};
+use crate::api::Api;
+use crate::routes::paths::{Segment, segment};
+
+/// The list.
+pub(super) async fn list(
+    State(api): State<Arc<Api>>,
+    uri: Uri,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+) -> Page {
+    let visit = visitor(&api, &headers, &uri)?;
+    let origin = origin(&headers);
+    let shell = shell(&api, Some(&visit), &origin, Section::Specs);
+    let mut asked = Asked::of(query);
+    let after: Option<SpecId> = asked.get("after", A_CURSOR);
+    let is_first = after.is_none();
+    let page = api.store.specs(&visit.org, after, ROWS).await?;
+    let rows: Vec<SpecRow<'_>> = page
+        .specs
+        .iter()
+        .map(|spec| SpecRow {
+            spec: &spec.spec,
+            runs: spec.runs,
+            agents: spec.agents,
+            finished_at: spec.finished_at,
+            best: ScoreView::of(&spec.best),
+            outcome: spec.best.report.outcome.name(),
+        })
+        .collect();
+    let shown = SpecsPage { specs: &rows, ignored: asked.ignored(), is_first, next: page.next.as_ref() };
+    html(render(&shell, &shown))
+}
+
+/// One spec.
+pub(super) async fn page(State(api): State<Arc<Api>>, uri: Uri, headers: HeaderMap, path: Segment) -> Page {
+    let visit = visitor(&api, &headers, &uri)?;
+    let origin = origin(&headers);
+    let shell = shell(&api, Some(&visit), &origin, Section::Specs);
+    let unknown = || PageError::not_found("no run is an attempt at a spec of this id");
+    let spec: SpecId = segment(path, "spec_id").map_err(|_| unknown())?;
+    let runs = api.store.competition(&visit.org, &spec).await?;
+    if runs.is_empty() {
+        return Err(unknown());
+    }
+    html(render_one(&shell, &SpecPage { competition: &Competition::of(&spec, &runs) }))
+}
