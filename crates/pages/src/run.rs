@@ -1,6 +1,7 @@
 //! `/runs/{run_id}`: one run, its scorecard, and why it is what it is.
 
 use askama::Template;
+use renown_core::decimal::Decimal;
 use renown_core::explain::{Component, Explanation};
 use renown_core::scorecard::Tier;
 use renown_core::units::Whole;
@@ -82,6 +83,10 @@ impl View<'_> {
 
     fn spec(&self) -> Option<Name> {
         self.run.score.spec_id.map(|spec| Name::below("/specs", spec.as_str()))
+    }
+
+    fn median(&self, ms: &Decimal<1>) -> String {
+        units::duration(whole_ms(*ms))
     }
 
     /// The runs of the same workspace.
@@ -192,13 +197,17 @@ fn latency(run: &RunView<'_>) -> String {
         (_, Some(median)) if median.units() == 0 => return "the median before it is 0 ms".to_owned(),
         (Some(wall), Some(median)) => (wall, median),
     };
-    let median_ms = u64::try_from(median.units() / 10).unwrap_or(u64::MAX);
     format!(
         "{} against a median of {} over {}; half of it earns 100, the median 80, three times 0",
         units::duration(wall),
-        units::duration(median_ms),
+        units::duration(whole_ms(median)),
         text::plural(runs as u64, "run", "runs")
     )
+}
+
+/// A median, cut to milliseconds.
+fn whole_ms(median: Decimal<1>) -> u64 {
+    u64::try_from(median.units() / 10).unwrap_or(u64::MAX)
 }
 
 fn efficiency(run: &RunView<'_>) -> String {

@@ -17,7 +17,7 @@ mod turns;
 use askama::Template;
 use renown_core::performance::{KEEP_AT, REVIEW_AT, Recommendation};
 use renown_core::session_metrics::{Metrics, Session};
-use renown_core::time::Timestamp;
+use renown_core::time::{Day, Timestamp};
 use renown_view::records::FactKind;
 use renown_view::sessions::{CostSource, Report, UNKNOWN_MASQUE, kind_name};
 use renown_view::{RecordView, SessionDetail};
@@ -137,6 +137,12 @@ impl View<'_> {
             Some(CostSource::Mixed) => "partly priced",
             Some(CostSource::None) | None => "not reported",
         }
+    }
+
+    /// The day is said where it is another than that of the start.
+    fn end_form(&self) -> Form {
+        let day = |at: Option<Timestamp>| at.map(Day::of);
+        if day(self.session.started_at) == day(self.session.ended_at) { Form::Clock } else { Form::Both }
     }
 
     fn has(&self, evidence: &str) -> bool {

@@ -20,6 +20,14 @@ pub fn duration(ms: impl text::Given<u64>) -> String {
     }
 }
 
+/// A number of minutes: as such up to two hours.
+pub fn minutes(minutes: impl text::Given<u64>) -> String {
+    match minutes.given() {
+        minutes @ ..120 => format!("{minutes} min"),
+        minutes => format!("{} h {:02} min", text::whole(minutes / 60), minutes % 60),
+    }
+}
+
 /// A number of bytes.
 pub fn bytes(count: impl text::Given<u64>) -> String {
     let count = count.given();
@@ -105,6 +113,7 @@ mod tests {
     fn durations_and_sizes_have_their_units() {
         let durations = [0, 850, 12_450, 185_000, 3_720_000, 360_000_000].map(duration);
         assert_eq!(durations, ["0 ms", "850 ms", "12.4 s", "3 min 05 s", "1 h 02 min", "100 h 00 min"]);
+        assert_eq!([1, 119, 1874].map(minutes), ["1 min", "119 min", "31 h 14 min"]);
         let sizes = [1023, 1536, 327_155_712, 8_589_934_592].map(bytes);
         assert_eq!(sizes, ["1023 B", "1.5 KiB", "312.0 MiB", "8.0 GiB"]);
         assert_eq!(

@@ -97,7 +97,7 @@ impl Chart {
             .collect();
         let has_cost = calls.iter().any(|(_, call)| call.cost_usd.is_some());
         if !has_cost && calls.iter().all(|(_, call)| call.input_tokens.is_none()) {
-            return Self { is_empty: true, ..Self::default() };
+            return Self { is_empty: true, is_whole: timeline.is_whole, ..Self::default() };
         }
         let step = units::step(timeline.span_ms(), BARS);
         let steps = steps(&calls, timeline, step);

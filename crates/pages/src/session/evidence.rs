@@ -64,20 +64,26 @@ fn missing(page: &SessionPage<'_>) -> String {
         None => vec!["telemetry".to_owned()],
     };
     let traces = &page.detail.traces;
-    for name in SIGNALS {
-        let without: Vec<&str> = traces
-            .iter()
-            .filter(|trace| !trace.signals.contains_key(name))
-            .map(|trace| trace.trace_id.as_str())
-            .collect();
-        match without.len() {
-            0 => {}
-            count if count == traces.len() => parts.push(format!("{name} in every trace")),
-            count if count <= NAMED => {
-                let named: Vec<String> = without.iter().map(|trace| turns::label(page, trace)).collect();
+    let without = |name: &str| -> Vec<&str> {
+        let without = traces.iter().filter(|trace| !trace.signals.contains_key(name));
+        without.map(|trace| trace.trace_id.as_str()).collect()
+    };
+    let (nowhere, some): (Vec<&str>, Vec<&str>) =
+        SIGNALS.into_iter().partition(|name| without(name).len() == traces.len());
+    match nowhere.len() {
+        _ if traces.is_empty() => {}
+        0 => {}
+        count if count == SIGNALS.len() => parts.push("every signal of its traces".to_owned()),
+        _ => parts.push(format!("{} in every trace", nowhere.join(" and "))),
+    }
+    for name in some {
+        match without(name) {
+            traces if traces.is_empty() => {}
+            few if few.len() <= NAMED => {
+                let named: Vec<String> = few.iter().map(|trace| turns::label(page, trace)).collect();
                 parts.push(format!("{name} in {}", listed(&named)));
             }
-            count => parts.push(format!("{name} in {count} of {} traces", traces.len())),
+            many => parts.push(format!("{name} in {} of {} traces", many.len(), traces.len())),
         }
     }
     if traces.is_empty() {

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use renown_core::decimal::Decimal;
-use renown_core::session_metrics::{Metrics, Session, SignalWeights, Thresholds};
+use renown_core::session_metrics::{Metric, Metrics, Session, SignalWeights, Thresholds};
 
 use super::{SessionPage, turns};
 use crate::text;
@@ -25,6 +25,8 @@ pub(super) struct Scale {
     /// In percent.
     pub(super) percent: String,
     pub(super) passed: bool,
+    /// The name of its range.
+    pub(super) band: String,
     pub(super) threshold: String,
     pub(super) threshold_percent: i128,
     pub(super) reason: String,
@@ -39,10 +41,10 @@ impl Reading {
             evaluable(consistency.evaluable, consistency.passed),
         ) {
             (Some(true), Some(true)) => {
-                "Reliable and consistent: no moment went badly wrong, and the agent stayed sure of itself."
+                "Reliable and consistent: even its worst moments pass, and the agent stayed sure of itself."
             }
             (Some(true), Some(false)) => {
-                "Reliable but uneven: no moment went badly wrong, yet how sure the agent was varies a lot."
+                "Reliable but uneven: even its worst moments pass, yet how sure the agent was varies a lot."
             }
             (Some(false), Some(true)) => {
                 "Predictable but weak: it behaved alike throughout, and its worst moments are risky."
@@ -51,7 +53,7 @@ impl Reading {
                 "Unreliable and unstable: its worst moments are risky, and trouble adds up over the session."
             }
             (Some(true), None) => {
-                "Reliable: no moment went badly wrong. Consistency is not known, because no trace has a confidence."
+                "Reliable: even its worst moments pass. Consistency is not known, because no trace has a confidence."
             }
             (Some(false), None) => {
                 "Unreliable: its worst moments are risky. Consistency is not known, because no trace has a confidence."
@@ -78,43 +80,21 @@ impl Reading {
             );
             let _ = write!(spread, " {traces} left out.");
         }
-        let scales = [
-            Scale::of(
-                "Reliability",
-                reliability.score,
-                reliability.evaluable,
-                reliability.passed,
-                reliability.threshold,
-                worst,
-            ),
-            Scale::of(
-                "Consistency",
-                consistency.score,
-                consistency.evaluable,
-                consistency.passed,
-                consistency.threshold,
-                spread,
-            ),
-        ];
+        let scales =
+            [Scale::of("Reliability", reliability, worst), Scale::of("Consistency", consistency, spread)];
         Self { together, alone: alone(page), scales }
     }
 }
 
 impl Scale {
-    fn of(
-        name: &'static str,
-        score: Decimal<4>,
-        evaluable: bool,
-        passed: bool,
-        threshold: renown_core::units::Unit,
-        reason: String,
-    ) -> Self {
-        let threshold = Decimal::<2>::nearest(threshold.get());
+    fn of<D>(name: &'static str, metric: &Metric<D>, reason: String) -> Self {
+        let threshold = Decimal::<2>::nearest(metric.threshold.get());
         Self {
             name,
-            score: evaluable.then(|| text::cut(score, 2)),
-            percent: text::cut(Decimal::<2>::from_units(score.units()), 2),
-            passed: passed || !evaluable,
+            score: metric.evaluable.then(|| text::cut(metric.score, 2)),
+            percent: text::cut(Decimal::<2>::from_units(metric.score.units()), 2),
+            passed: metric.passed || !metric.evaluable,
+            band: metric.band.replace('_', " "),
             threshold: text::cut(threshold, 1),
             threshold_percent: threshold.units(),
             reason,

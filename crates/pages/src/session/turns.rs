@@ -15,10 +15,11 @@ use renown_view::sessions::TraceView;
 
 use super::{SessionPage, TURNS, Timeline};
 use crate::lists;
+use crate::svg::{Strip, strip};
 use crate::text::{self, Form};
 use crate::units::{self, Tick};
 
-/// With more marks than this they have no tips of their own, so that the page stays small.
+/// With more marks than this a lane shows the calls in their order, without time and tips: they would lie on each other.
 const TIPS_MAX: usize = 240;
 
 /// Marks of one axis.
@@ -42,6 +43,8 @@ pub(super) struct Turns<'a> {
     /// The signals that any trace of the session has.
     pub(super) columns: Vec<(&'static str, &'static str)>,
     pub(super) ticks: Vec<Tick>,
+    /// The most calls of a turn, where calls are shown in their order.
+    pub(super) in_order: Option<u64>,
     pub(super) looped: Option<Looped>,
     /// The first turns of the stretches before and after this one.
     pub(super) before: Option<usize>,
@@ -91,16 +94,8 @@ pub(super) struct Lane {
     pub(super) span: Option<(String, String)>,
     pub(super) prompt: Option<String>,
     pub(super) marks: Vec<Mark>,
-    /// The marks as paths on a width of 10 000, where there are too many for tips: ok, failed, API errors.
-    pub(super) paths: [String; 3],
-}
-
-impl Lane {
-    /// The paths with their classes.
-    pub(super) fn drawn(&self) -> [(&'static str, &str); 3] {
-        let [ok, failed, errors] = &self.paths;
-        [("ok", ok), ("err", failed), ("api", errors)]
-    }
+    /// Where there are too many for tips, the calls in their order instead of at their time.
+    pub(super) strip: Option<Strip>,
 }
 
 /// A mark with a tip.
@@ -184,6 +179,11 @@ impl<'a> Turns<'a> {
             left_out: left_out(page, timeline),
             has_derived: turns > 0,
             has_errors: timeline.facts.iter().any(|happened| happened.fact.kind == FactKind::ApiError),
+            in_order: rows
+                .iter()
+                .filter_map(|row| row.lane.as_ref().filter(|lane| lane.strip.is_some()))
+                .map(|lane| lane.calls.max(1))
+                .max(),
             rows,
         }
     }
@@ -314,7 +314,7 @@ fn lane(
         span: facts.last().map(|last| (timeline.x(start), timeline.x(last.at))),
         ..Lane::default()
     };
-    let mut said: Vec<(String, usize)> = Vec::new();
+    let (mut said, mut calls): (Vec<(String, usize)>, Vec<bool>) = (Vec::new(), Vec::new());
     for happened in facts {
         let Some(kind) = Kind::of(happened.fact) else { continue };
         if kind != Kind::ApiError {
@@ -329,8 +329,8 @@ fn lane(
                 y: kind.height(),
                 tip: format!("{}  {words}", text::tip_time(happened.at, Form::Clock)),
             });
-        } else {
-            draw(&mut lane.paths, kind, happened.at, timeline);
+        } else if kind != Kind::ApiError {
+            calls.push(kind != Kind::Failed);
         }
         match said.last_mut() {
             Some((last, count)) if *last == words => *count += 1,
@@ -343,21 +343,9 @@ fn lane(
     });
     let parts: Vec<String> = parts.collect();
     let parts = if parts.is_empty() { "no tool call".to_owned() } else { parts.join(", ") };
-    lane.title = lists::shortened(&format!("Turn {}: {parts}", row.shown), 200);
+    lane.title = lists::shortened(&format!("Turn {}: {parts}", row.shown), 160);
+    lane.strip = (!with_tips).then(|| strip(&calls, calls.len()));
     lane
-}
-
-/// A mark without a tip, on a width of 10 000.
-fn draw(paths: &mut [String; 3], kind: Kind, at: Timestamp, timeline: &Timeline<'_>) {
-    let [ok, failed, errors] = paths;
-    let path = match kind {
-        Kind::Ok | Kind::Unclear => ok,
-        Kind::Failed => failed,
-        Kind::ApiError => errors,
-    };
-    let x = u128::from(timeline.offset_ms(at)) * 10_000 / u128::from(timeline.span_ms());
-    let (top, bottom) = kind.height();
-    let _ = write!(path, "M{x} {top}v{}", bottom - top);
 }
 
 /// What a mark says.

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a broken test fails loudly")]
 
+mod evidence;
 mod gated;
 mod heads;
 mod judging;

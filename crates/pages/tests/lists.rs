@@ -1,0 +1,403 @@
+//! The lists of evidence, a run and a competition, with made-up views: what they say, also of what is missing, and how large they get.
+
+#![expect(clippy::unwrap_used, reason = "a broken test fails loudly")]
+
+use renown_core::ids::{AgentId, EvaluationId, RunId, SessionId, SpecId, Workspace};
+use renown_core::reputation::Standing;
+use renown_core::scorecard::{Baseline, Outcome, Report, Resources, Stages, Tier};
+use renown_core::session_metrics::Summary;
+use renown_core::time::Timestamp;
+use renown_core::units::{Micros, Whole};
+use renown_pages::evaluations::{self, EvaluationsPage};
+use renown_pages::lists::Ignored;
+use renown_pages::run::{self, RunPage};
+use renown_pages::runs::{self, RunsPage};
+use renown_pages::sessions::{self, SessionsPage};
+use renown_pages::specs::{self, SpecPage, SpecRow, SpecsPage};
+use renown_pages::{Member, Section, Shell};
+use renown_view::runs::{Competition, RankedRun};
+use renown_view::sessions::MetricsSummary;
+use renown_view::{EvaluationView, GateView, RunView, ScoreView, SessionView};
+use serde_json::value::RawValue;
+
+const EVIL: &str = "<script>alert(\"x\")</script>'|&";
+
+fn at(seconds: i64) -> Timestamp {
+    Timestamp::from_millis(Timestamp::parse("2026-11-17T14:07:00Z").unwrap().millis() + 1000 * seconds)
+        .unwrap()
+}
+
+fn shell(section: Section) -> Shell<'static> {
+    let member = Some(Member { administers: true, csrf: "token" });
+    Shell { now: at(600), origin: "http://127.0.0.1:7191", member, ..Shell::bare(section) }
+}
+
+/// Says which sentence is missing, not in which page.
+fn says(html: &str, sentence: &str) {
+    assert!(html.contains(sentence), "{sentence:?} is not there");
+}
+
+fn is_safe(html: &str) {
+    assert!(!html.contains("<script>alert"), "a text became markup");
+    says(html, "&#60;script&#62;alert(&#34;x&#34;)&#60;/script&#62;");
+}
+
+fn evaluation(agent: &str, passed: bool, count: u64, gates: Vec<GateView>) -> EvaluationView {
+    EvaluationView {
+        id: "e1".parse::<EvaluationId>().unwrap(),
+        agent_id: agent.parse().unwrap(),
+        tool: Some("refund".parse().unwrap()),
+        passed,
+        gates,
+        latency: Micros::from_ms(12.345).unwrap(),
+        standing: Standing::new(764, count),
+        created_at: at(0),
+    }
+}
+
+fn gate(name: &str, passed: bool, reason: Option<&str>) -> GateView {
+    GateView { name: name.to_owned(), passed, reason: reason.map(str::to_owned), skipped: None }
+}
+
+fn evaluations_page(found: &[EvaluationView], filter: evaluations::Filter<'_>) -> String {
+    let page = EvaluationsPage { evaluations: found, filter, ignored: &[], is_first: true, next: Some("1f") };
+    evaluations::render(&shell(Section::Evaluations), &page).unwrap()
+}
+
+#[test]
+fn evaluations_say_what_failed_and_why() {
+    let found = [
+        evaluation("refund-agent", true, 50, vec![gate("pii", false, Some("only observes"))]),
+        evaluation(
+            "refund-agent",
+            false,
+            49,
+            vec![gate("schema", true, None), gate("pii", false, Some("email address detected in output"))],
+        ),
+        evaluation("refund-agent", false, 500, Vec::new()),
+    ];
+    let filter = evaluations::Filter { gate: "pii", agent: "refund-agent", ..Default::default() };
+    let html = evaluations_page(&found, filter);
+    says(&html, "<h1 data-live=\"answer\">Two of these 3 evaluations failed.</h1>");
+    says(&html, "Only those of agent refund-agent and with gate pii. ");
+    says(&html, "<code>pii</code> email address detected in output");
+    assert!(!html.contains("only observes"), "the first one passed");
+    says(&html, "title=\"the gates were not sent with it\">–");
+    says(&html, "12.3 ms");
+    says(&html, "title=\"No number below 50 evaluations\">49/50");
+    assert_eq!(html.matches(">764<").count(), 2);
+    says(&html, "href=\"/evaluations?agent=refund-agent&#38;gate=pii&#38;cursor=1f\" rel=\"next\"");
+    says(&html, "<tbody role=\"rowgroup\" data-live=\"rows\">");
+}
+
+#[test]
+fn a_list_of_nothing_names_the_next_command() {
+    let html = evaluations_page(&[], evaluations::Filter::default());
+    says(&html, "No evaluation yet.");
+    says(&html, "curl -s http://127.0.0.1:7191/v1/evaluate");
+    let html = evaluations_page(&[], evaluations::Filter { tool: "x", ..Default::default() });
+    says(&html, "No evaluation fits.");
+    says(&html, "<a href=\"/evaluations\">Show all</a>");
+    let page = SessionsPage {
+        sessions: &[],
+        filter: sessions::Filter::default(),
+        ignored: &[],
+        is_first: true,
+        next: None,
+    };
+    let html = sessions::render(&shell(Section::Sessions), &page).unwrap();
+    says(&html, "renown judge logs.jsonl --submit http://127.0.0.1:7191");
+    let page =
+        RunsPage { runs: &[], filter: runs::Filter::default(), ignored: &[], is_first: true, next: None };
+    says(
+        &runs::render(&shell(Section::Runs), &page).unwrap(),
+        "renown runs submit runs.jsonl --server http://127.0.0.1:7191",
+    );
+    let page = SpecsPage { specs: &[], ignored: &[], is_first: true, next: None };
+    says(&specs::render(&shell(Section::Specs), &page).unwrap(), "No competition yet.");
+}
+
+#[test]
+fn a_filter_that_is_not_understood_is_named() {
+    let ignored = [Ignored { name: "tier", value: EVIL.to_owned(), expected: "Bronze" }];
+    let page = RunsPage {
+        runs: &[],
+        filter: runs::Filter::default(),
+        ignored: &ignored,
+        is_first: false,
+        next: None,
+    };
+    let html = runs::render(&shell(Section::Runs), &page).unwrap();
+    says(&html, "Not understood and ignored: tier “&#60;script");
+    is_safe(&html);
+}
+
+#[test]
+fn the_longest_evaluations_are_a_small_page() {
+    let agent = format!("{EVIL}{}", "x".repeat(200 - EVIL.len()));
+    let long = "y".repeat(500);
+    let gates: Vec<GateView> = (0..50).map(|_| gate(&"g".repeat(60), false, Some(&long))).collect();
+    let found: Vec<EvaluationView> = (0..50).map(|_| evaluation(&agent, false, 500, gates.clone())).collect();
+    let html = evaluations_page(&found, evaluations::Filter { agent: &agent, ..Default::default() });
+    assert!(html.len() < 100_000, "{} bytes", html.len());
+    says(&html, "and 47 more");
+    is_safe(&html);
+}
+
+#[test]
+fn a_session_without_telemetry_has_dashes_that_say_why() {
+    let (session_id, agent_id): (SessionId, AgentId) = (EVIL.parse().unwrap(), EVIL.parse().unwrap());
+    let summary = Summary::default();
+    let session = SessionView {
+        session_id: &session_id,
+        agent_id: &agent_id,
+        open: false,
+        started_at: None,
+        ended_at: None,
+        last_seen: at(0),
+        closed_at: None,
+        performance: None,
+        metrics: MetricsSummary {
+            agent_reliability: summary.agent_reliability().into(),
+            agent_consistency: summary.agent_consistency().into(),
+        },
+        trace_count: 0,
+    };
+    let page = SessionsPage {
+        sessions: &[session],
+        filter: sessions::Filter { from: Some("2026-11-15".parse().unwrap()), ..Default::default() },
+        ignored: &[],
+        is_first: true,
+        next: Some("18e.1"),
+    };
+    let html = sessions::render(&shell(Section::Sessions), &page).unwrap();
+    says(&html, "Nothing to review in this session.");
+    says(&html, "title=\"no telemetry, only signals were sent\">–");
+    says(&html, "title=\"No traces or signals to evaluate.\">–");
+    says(&html, "value=\"2026-11-15\"");
+    says(&html, "/sessions?from=2026-11-15&#38;cursor=18e.1");
+    assert!(!html.contains("class=\"n bad\""), "a metric that is not known is not red");
+    is_safe(&html);
+}
+
+/// What a run borrows.
+struct Made {
+    id: RunId,
+    agent: AgentId,
+    workspace: Workspace,
+    spec: SpecId,
+    report: Report,
+    baseline: Baseline,
+    stages: Box<RawValue>,
+    attributes: Box<RawValue>,
+    warnings: Vec<String>,
+    defaulted: Vec<String>,
+    pull_request: String,
+}
+
+fn whole(number: u64) -> Option<Whole> {
+    Whole::new(number)
+}
+
+/// Blocked after 9 seconds where 6 are usual; one of two stages passed at once; memory is known and CPU is not.
+fn made() -> Made {
+    let stages = r#"[{"name":"lint","passed":true},{"name":"<b>test</b>","passed":false,"attempts":3}]"#;
+    Made {
+        id: "run/1".parse().unwrap(),
+        agent: EVIL.parse().unwrap(),
+        workspace: "shop".parse().unwrap(),
+        spec: "login".parse().unwrap(),
+        report: Report {
+            outcome: Outcome::Blocked,
+            stages: Some(Stages::of_json(stages).unwrap()),
+            wall_ms: whole(9000),
+            resources: Resources {
+                memory_peak_bytes: whole(268_435_456),
+                memory_limit_bytes: whole(536_870_912),
+                ..Resources::default()
+            },
+        },
+        baseline: Baseline::new(&[5000, 6000, 7000].map(|ms| Whole::new(ms).unwrap())),
+        stages: RawValue::from_string(stages.to_owned()).unwrap(),
+        attributes: RawValue::from_string(format!(
+            "{{\"model\":{:?},\"n\":[1,2]}}",
+            "<script>alert(\"x\")</script>"
+        ))
+        .unwrap(),
+        warnings: vec!["colour: unknown field".to_owned()],
+        defaulted: Vec::new(),
+        pull_request: "https://git.example.com/shop/pull/17".to_owned(),
+    }
+}
+
+fn view(made: &Made) -> RunView<'_> {
+    let scorecard = made.report.breakdown(made.baseline).scorecard(Vec::new());
+    RunView {
+        score: ScoreView {
+            run_id: &made.id,
+            agent_id: &made.agent,
+            workspace: &made.workspace,
+            spec_id: Some(&made.spec),
+            score: Some(scorecard.score),
+            tier: scorecard.tier,
+            formula_version: "2",
+            axes: Some(scorecard.axes),
+            defaulted: &made.defaulted,
+            warnings: &made.warnings,
+            baseline: Some(made.baseline.shown()),
+            scored_at: at(10),
+        },
+        outcome: made.report.outcome.name(),
+        wall_ms: made.report.wall_ms.map(Whole::get),
+        stages: Some(&made.stages),
+        resources: made.report.resources,
+        started_at: None,
+        finished_at: at(9),
+        branch: Some("feat/login"),
+        pull_request: Some(&made.pull_request),
+        attributes: Some(&made.attributes),
+    }
+}
+
+fn run_page(made: &Made) -> String {
+    let explanation = Some(made.report.breakdown(made.baseline).explain());
+    run::render(&shell(Section::Runs), &RunPage { run: &view(made), explanation }).unwrap()
+}
+
+#[test]
+fn a_run_says_where_its_points_went() {
+    let html = run_page(&made());
+    // (4·30 + 3·50 + 2·60 + 50 + 5) / 10 = 44.5
+    says(&html, "<b>44</b>");
+    says(&html, "Silver: only a part of the work was done");
+    says(&html, "Most points were lost on completion: 28.0 of 40. 26 points more would be Gold.");
+    says(&html, "1 of 2 stages passed at the first attempt");
+    says(&html, "9.0 s against a median of 6.0 s over 3 runs");
+    says(&html, "256.0 MiB of 512.0 MiB memory; nothing is known of CPU, and that half counts as 50");
+    says(&html, "× 40 %");
+    says(&html, "<td class=\"bad\">failed</td><td class=\"n\">3</td>");
+    says(&html, "&#60;b&#62;test&#60;/b&#62;");
+    says(&html, "colour: unknown field");
+    says(
+        &html,
+        "<a href=\"https://git.example.com/shop/pull/17\" rel=\"noopener noreferrer\">git.example.com/shop/pull/17</a>",
+    );
+    says(&html, "<dd class=\"wrap\"><bdi>[1,2]</bdi></dd>");
+    is_safe(&html);
+}
+
+#[test]
+fn what_could_not_be_measured_is_said() {
+    let mut made = made();
+    made.report =
+        Report { outcome: Outcome::Failed, stages: None, wall_ms: None, resources: Resources::default() };
+    made.defaulted = ["error_rate", "latency", "resource_efficiency"].map(str::to_owned).to_vec();
+    made.pull_request = "javascript:alert(1)".to_owned();
+    let html = run_page(&made);
+    says(&html, "Bronze: nothing usable came out");
+    says(&html, "Three axes could not be measured and count as 50 each.");
+    for reason in [
+        "no stages were reported",
+        "no wall time was reported",
+        "neither a memory limit nor CPU throttling was reported",
+    ] {
+        says(&html, &format!("<b>counted as 50:</b> {reason}"));
+    }
+    assert!(!html.contains("href=\"javascript:"), "only HTTP is a link");
+    made.report.wall_ms = whole(5);
+    made.baseline = Baseline::default();
+    says(&run_page(&made), "no completed run with a wall time came before it in this workspace");
+    let page = RunsPage {
+        runs: &[view(&made)],
+        filter: runs::Filter { tier: Some(Tier::Bronze), ..Default::default() },
+        ignored: &[],
+        is_first: true,
+        next: None,
+    };
+    let html = runs::render(&shell(Section::Runs), &page).unwrap();
+    says(&html, "<h1 data-live=\"answer\">This run failed.</h1>");
+    says(&html, "error rate, latency, resource efficiency");
+    says(&html, "<a class=\"cut\" href=\"/runs/run%2F1\"");
+    says(&html, "<option selected>Bronze</option>");
+    is_safe(&html);
+}
+
+#[test]
+fn a_competition_names_its_winner_and_what_decides_a_tie() {
+    let (made, spec): (Made, SpecId) = (made(), "login".parse().unwrap());
+    let agents: Vec<AgentId> = ["codex", "claude", "gemini"].map(|name| name.parse().unwrap()).to_vec();
+    let axes = view(&made).score.axes;
+    let ranked = |rank: usize, score: u8, wall_ms| RankedRun {
+        rank,
+        agent_id: agents.get(rank - 1).unwrap(),
+        run_id: &made.id,
+        score: Some(score),
+        tier: Tier::of(score),
+        axes,
+        wall_ms,
+        branch: Some("login/<b>"),
+        pull_request: Some("https://x.example/1"),
+    };
+    let mut competition = Competition {
+        spec_id: &spec,
+        winner: Some(agents.first().unwrap()),
+        ranking: vec![ranked(1, 89, Some(10)), ranked(2, 80, Some(20)), ranked(3, 80, Some(30))],
+    };
+    let render = |competition: &Competition<'_>| {
+        specs::render_one(&shell(Section::Specs), &SpecPage { competition }).unwrap()
+    };
+    let html = render(&competition);
+    says(&html, "<h1>codex won, with 89 of 100.</h1>");
+    says(&html, "9 points ahead of claude. The winning branch is <code>login/&#60;b&#62;</code>.");
+    assert_eq!(html.matches("tie, the wall time decides").count(), 2);
+    competition.winner = None;
+    let html = render(&competition);
+    says(&html, "Nobody has completed this spec yet.");
+    says(&html, "codex came furthest, with 89 of 100.");
+    competition.ranking.clear();
+    says(&render(&competition), "Nobody has attempted this spec.");
+}
+
+#[test]
+fn specs_say_who_leads() {
+    let (made, spec): (Made, SpecId) = (made(), EVIL.parse().unwrap());
+    let row = |agents| SpecRow {
+        spec: &spec,
+        runs: 1200,
+        agents,
+        finished_at: at(0),
+        best: view(&made).score,
+        outcome: "blocked",
+    };
+    let page = SpecsPage { specs: &[row(1), row(2)], ignored: &[], is_first: true, next: Some(&spec) };
+    let html = specs::render(&shell(Section::Specs), &page).unwrap();
+    says(&html, "Agents compete on one of these 2 specs.");
+    says(&html, "1\u{202f}200");
+    says(&html, "href=\"/specs?after=%3Cscript%3E");
+    is_safe(&html);
+}
+
+#[test]
+fn the_longest_runs_are_a_small_page() {
+    let mut made = made();
+    let long = "x".repeat(200);
+    (made.id, made.agent) = (long.parse().unwrap(), long.parse().unwrap());
+    (made.spec, made.workspace) = (long.parse().unwrap(), long.parse().unwrap());
+    let many: Vec<String> = (0..2000)
+        .map(|number| format!(r#"{{"name":"{number}{}","passed":true}}"#, "n".repeat(190)))
+        .collect();
+    made.stages = RawValue::from_string(format!("[{}]", many.join(","))).unwrap();
+    let many: Vec<String> = (0..2000).map(|number| format!(r#""{number}":"{}""#, "v".repeat(900))).collect();
+    made.attributes = RawValue::from_string(format!("{{{}}}", many.join(","))).unwrap();
+    made.warnings = vec!["w".repeat(900); 500];
+    let html = run_page(&made);
+    assert!(html.len() < 100_000, "{} bytes", html.len());
+    says(&html, "1\u{202f}900 more stages are not shown; all of them count.");
+    says(&html, "1\u{202f}950 more are not shown");
+    says(&html, "and 480 more");
+    let runs: Vec<RunView<'_>> = (0..runs::ROWS).map(|_| view(&made)).collect();
+    let page =
+        RunsPage { runs: &runs, filter: runs::Filter::default(), ignored: &[], is_first: true, next: None };
+    let html = runs::render(&shell(Section::Runs), &page).unwrap();
+    assert!(html.len() < 100_000, "{} bytes", html.len());
+}
