@@ -6,7 +6,8 @@
 //! ```
 //!
 //! A page module holds what its page says: sentences, which rows, which marks. Its template in `templates/` holds where it
-//! stands. All text goes through askama, which escapes it; what a template marks `safe` is made of digits by [`svg`].
+//! stands. All text goes through askama, which escapes it; what a template marks `safe` is made of digits by [`svg`], or
+//! escaped by [`text::code`].
 //!
 //! - **Complete without the script.** The script ([`assets::JS`]) writes times in the reader's zone, shows tips, and fetches
 //!   the page again when the stream says that something changed. Parts named `data-live` are then put in place.

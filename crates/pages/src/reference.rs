@@ -8,7 +8,9 @@ pub mod example;
 mod kind;
 
 use askama::Template;
+use serde::Serialize;
 use serde_json::Value;
+use serde_json::ser::{PrettyFormatter, Serializer};
 
 use crate::Shell;
 use kind::kind;
@@ -147,8 +149,13 @@ fn curl(schemas: Schemas<'_>, path: &str, method: &str, described: &Value, origi
     format!("{line} \\\n  -H 'Content-Type: application/json' \\\n  -d '{body}'")
 }
 
+/// JSON over several lines, with as few blanks as can be: the page has dozens of examples.
 fn pretty(value: &Value) -> String {
-    serde_json::to_string_pretty(value).unwrap_or_default()
+    let mut bytes = Vec::new();
+    let mut serializer = Serializer::with_formatter(&mut bytes, PrettyFormatter::with_indent(b" "));
+    // A tree of JSON can always be written, and is UTF-8.
+    let _ = value.serialize(&mut serializer);
+    String::from_utf8(bytes).unwrap_or_default()
 }
 
 /// A field of an object, or a parameter.

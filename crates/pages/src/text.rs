@@ -246,6 +246,12 @@ pub fn segment(text: &str) -> String {
     encoded
 }
 
+/// A text between two tags, escaped with its quotes left as they are: JSON is full of them, and `&#34;` is five times as long. Not for
+/// attributes.
+pub fn code(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
 /// A text in a list of tips, which are separated by `|`.
 pub fn in_tips(text: &str) -> String {
     text.replace('|', "¦")
@@ -314,6 +320,7 @@ mod tests {
         assert_eq!(parts("acme/platform/bot"), ("bot".to_owned(), Some("acme/platform".to_owned())));
         assert_eq!(parts("bot/"), ("bot/".to_owned(), None));
         assert_eq!(segment("a/b <é>"), "a%2Fb%20%3C%C3%A9%3E");
+        assert_eq!(code("<a href=\"x\">&"), "&lt;a href=\"x\"&gt;&amp;");
         assert_eq!((segment(".."), segment("a.b")), ("%2E%2E".to_owned(), "a.b".to_owned()));
     }
 }

@@ -27,7 +27,7 @@ const PURE: [(&str, &[&str]); 3] = [
         ],
     ),
     ("renown-telemetry", &["renown-core", "serde", "wide"]),
-    ("renown-pages", &["askama", "renown-core", "renown-view", "serde_json", "sha2"]),
+    ("renown-pages", &["askama", "renown-core", "renown-view", "serde", "serde_json", "sha2"]),
 ];
 
 /// What this program reads of `deny.toml`; `cargo deny` reads the same file.
