@@ -36,7 +36,7 @@ use turns::Turns;
 pub const TURNS: usize = 50;
 
 /// How many records are read for them.
-pub const RECORDS: usize = 2000;
+pub const RECORDS: usize = 4000;
 
 /// What the page shows.
 pub struct SessionPage<'a> {

@@ -106,15 +106,19 @@
   };
   const put = fresh => {
     const news = parts(fresh);
+    let held = false;
     for (const [name, part] of parts(document)) {
       const next = news.get(name);
       if (!next || next.outerHTML === raw.get(part) || part.contains(document.activeElement)) continue;
+      // A list does not move under the pointer: it is tried again later.
+      if (part.matches('tbody:hover')) { held = true; continue; }
       const text = next.outerHTML;
       localize(next);
       if (next.matches('tr')) next.classList.add('fresh');
       part.replaceWith(next);
       raw.set(next, text);
     }
+    if (held) setTimeout(changed, EVERY);
   };
   const changed = () => { if (!asked) { asked = true; refresh(); } };
   const say = open => {

@@ -55,7 +55,7 @@ pub(super) struct Bar {
 pub(super) struct Band {
     pub(super) x: String,
     pub(super) width: String,
-    pub(super) name: String,
+    pub(super) name: Option<String>,
 }
 
 /// A step of time with what was used in it.
@@ -222,13 +222,21 @@ fn bars(steps: &[Used], timeline: &Timeline<'_>, step: u64) -> Vec<Bar> {
 
 fn bands(timeline: &Timeline<'_>, turns: &Turns<'_>) -> Vec<Band> {
     let flagged = turns.rows.iter().filter(|row| row.flagged && row.number.is_some());
+    let span = timeline.span_ms();
+    // Names that would lie on each other, or on the total, are left out.
+    let mut free_from = 0;
     let band = |row: &super::turns::Turn<'_>| {
-        let (from, to) = (row.at?, row.until.unwrap_or(timeline.end).min(timeline.end));
-        let width = timeline.offset_ms(to).saturating_sub(timeline.offset_ms(from));
+        let from = row.at.filter(|from| *from < timeline.end)?;
+        let to = row.until.unwrap_or(timeline.end).min(timeline.end);
+        let (from_ms, to_ms) = (timeline.offset_ms(from), timeline.offset_ms(to));
+        let has_room = from_ms >= free_from && from_ms < span - span / 5;
+        if has_room {
+            free_from = from_ms + span / 8;
+        }
         Some(Band {
             x: timeline.x(from),
-            width: units::place(width, timeline.span_ms()),
-            name: format!("turn {}", row.shown),
+            width: units::place(to_ms.saturating_sub(from_ms), span),
+            name: has_room.then(|| format!("turn {}", row.shown)),
         })
     };
     flagged.filter_map(band).take(BANDS).collect()

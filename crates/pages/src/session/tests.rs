@@ -341,7 +341,7 @@ fn texts_of_others_cannot_become_markup() {
     says(&html, "/agents/a%2F%27%3Cscript%3Ealert%28%22x%22%29%3C%2Fscript%3E%27%7C%401hm");
 }
 
-/// Fifty turns of forty calls each, with names as long as they may be.
+/// 4000 records of which every second is a failed call, with names as long as they may be.
 fn largest() -> Made {
     let id = "i".repeat(180);
     let mut made = made(&id, &"a".repeat(200));
@@ -355,12 +355,12 @@ fn largest() -> Made {
     for turn in 0..3000 {
         made.traces.push((format!("{id}#{}", turn + 1).parse().unwrap(), Some(at(turn * 100)), signals));
     }
-    for number in 0..2000_i64 {
+    for number in 0..4000_i64 {
         let name = format!("mcp__{}__{}", "x".repeat(180), number % 30);
-        made.records.push(if number % 3 == 0 {
-            call(number * 2, 900, 90_000, 1_234_567)
+        made.records.push(if number % 10 == 0 {
+            call(number, 900, 90_000, 1_234_567)
         } else {
-            tool(number * 2, &name, number % 5 != 0)
+            tool(number, &name, number % 2 == 0)
         });
     }
     made.stretch = Stretch { first: 0, until: Some(at(5000)), is_cut: true };
@@ -372,12 +372,12 @@ fn the_largest_session_is_a_small_page_that_says_what_it_leaves_out() {
     let html = page(&largest());
     assert!(html.len() < 100_000, "{} bytes", html.len());
     says(&html, "Turns 1–50 of 3\u{202f}000");
-    says(&html, "Only 2\u{202f}000 records were read for this stretch");
+    says(&html, "Only 4\u{202f}000 records were read for this stretch");
     says(&html, "?turn=51#h-turns\" rel=\"next\">Later turns");
     assert!(!html.contains("Earlier turns"));
-    // The last record that was read is at second 3998: later turns have no lane.
+    // The last record that was read is at second 3999: later turns have no lane.
     assert_eq!(html.matches("title=\"its records were not read\"").count(), 10);
-    says(&html, "8 more tools are not shown.");
+    says(&html, "15 more tools are not shown.");
     says(&html, "in what is drawn above");
 }
 

@@ -15,7 +15,7 @@ use renown_view::sessions::TraceView;
 
 use super::{SessionPage, TURNS, Timeline};
 use crate::lists;
-use crate::svg::{Strip, strip};
+use crate::svg::strip;
 use crate::text::{self, Form};
 use crate::units::{self, Tick};
 
@@ -94,8 +94,9 @@ pub(super) struct Lane {
     pub(super) span: Option<(String, String)>,
     pub(super) prompt: Option<String>,
     pub(super) marks: Vec<Mark>,
-    /// Where there are too many for tips, the calls in their order instead of at their time.
-    pub(super) strip: Option<Strip>,
+    /// Where there are too many for tips, the calls in their order instead of at their time: the path of those that failed, which
+    /// lies on the path of all.
+    pub(super) failed: Option<String>,
 }
 
 /// A mark with a tip.
@@ -181,7 +182,7 @@ impl<'a> Turns<'a> {
             has_errors: timeline.facts.iter().any(|happened| happened.fact.kind == FactKind::ApiError),
             in_order: rows
                 .iter()
-                .filter_map(|row| row.lane.as_ref().filter(|lane| lane.strip.is_some()))
+                .filter_map(|row| row.lane.as_ref().filter(|lane| lane.failed.is_some()))
                 .map(|lane| lane.calls.max(1))
                 .max(),
             rows,
@@ -343,8 +344,8 @@ fn lane(
     });
     let parts: Vec<String> = parts.collect();
     let parts = if parts.is_empty() { "no tool call".to_owned() } else { parts.join(", ") };
-    lane.title = lists::shortened(&format!("Turn {}: {parts}", row.shown), 160);
-    lane.strip = (!with_tips).then(|| strip(&calls, calls.len()));
+    lane.title = lists::shortened(&format!("Turn {}: {parts}", row.shown), 120);
+    lane.failed = (!with_tips).then(|| strip(&calls, calls.len()).fail);
     lane
 }
 
