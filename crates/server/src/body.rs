@@ -15,6 +15,9 @@ use crate::error::{ApiError, Code};
 /// The largest body.
 pub(crate) const BODY_BYTES_MAX: usize = 1024 * 1024;
 
+/// How much memory a body gets before its bytes are there.
+const RESERVED_BYTES_MAX: usize = 64 * 1024;
+
 /// How much of a body that is too large is read and thrown away, so that its sender gets to read the refusal.
 const DRAINED_BYTES_MAX: usize = 256 * BODY_BYTES_MAX;
 
@@ -103,6 +106,8 @@ async fn read(mut body: Body) -> Result<Bytes, ApiError> {
             first = bytes;
         } else {
             if all.is_empty() {
+                // What is announced need not come, so not much memory is set aside for it.
+                all.reserve(usize::try_from(announced).unwrap_or(usize::MAX).min(RESERVED_BYTES_MAX));
                 all.extend_from_slice(&first);
             }
             all.extend_from_slice(&bytes);

@@ -22,8 +22,9 @@
 //! its last evaluation.
 
 use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
+use std::sync::Arc;
 
+use renown_core::ids::ToolName;
 use renown_core::reputation::{CALIBRATED_AT, Standing};
 use renown_core::time::{Day, Timestamp};
 use renown_core::units::Micros;
@@ -58,6 +59,28 @@ pub(crate) struct DayInput<'a> {
     pub(crate) tool: Option<&'a str>,
     /// The results of the gates as a JSON array.
     pub(crate) gates: &'a str,
+}
+
+/// An evaluation that its day counts later: the same as [`DayInput`], without what it was read from.
+#[derive(Clone, Debug)]
+pub(crate) struct Uncounted {
+    pub(crate) seq: Seq,
+    pub(crate) at: Timestamp,
+    pub(crate) latency: Micros,
+    pub(crate) before: Standing,
+    pub(crate) score: u32,
+    pub(crate) tool: Option<ToolName>,
+    /// The results of the gates if it failed: those of one that passed are not looked at.
+    pub(crate) failed: Option<Arc<str>>,
+}
+
+impl Uncounted {
+    pub(crate) fn input(&self) -> DayInput<'_> {
+        let Self { seq, at, latency, before, score, .. } = *self;
+        let (tool, gates) = (self.tool.as_ref().map(ToolName::as_str), self.failed.as_deref());
+        let passed = gates.is_none();
+        DayInput { seq, at, passed, latency, before, score, tool, gates: gates.unwrap_or_default() }
+    }
 }
 
 /// The last evaluation of a day.
@@ -242,14 +265,6 @@ pub struct AgentDay {
     pub parts: DayParts,
 }
 
-impl AgentDay {
-    /// Joins another part of the same day.
-    pub(crate) fn join(&mut self, other: &Self) {
-        self.sums.join(&other.sums);
-        self.parts.join(&other.parts);
-    }
-}
-
 /// Counts an evaluation in its day.
 pub(crate) fn count(days: &mut Days, input: &DayInput<'_>) {
     let sums = DaySums::of(input);
@@ -258,14 +273,6 @@ pub(crate) fn count(days: &mut Days, input: &DayInput<'_>) {
         .and_modify(|day| day.sums.join(&sums))
         .or_insert_with(|| AgentDay { sums, parts: DayParts::default() });
     day.parts.count(input);
-}
-
-/// Joins a part of a day to what there is of that day.
-pub(crate) fn add(days: &mut Days, day: Day, part: AgentDay) {
-    match days.entry(day) {
-        Entry::Vacant(vacant) => _ = vacant.insert(part),
-        Entry::Occupied(mut known) => known.get_mut().join(&part),
-    }
 }
 
 #[cfg(test)]
@@ -324,7 +331,9 @@ mod tests {
             for (first, second) in [(one, other), (other, one)] {
                 let mut joined = days(first);
                 for (day, part) in days(second) {
-                    add(&mut joined, day, part);
+                    let known = joined.get_mut(&day).unwrap();
+                    known.sums.join(&part.sums);
+                    known.parts.join(&part.parts);
                 }
                 assert_eq!(joined, whole, "cut at {cut}");
             }

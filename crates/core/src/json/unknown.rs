@@ -81,6 +81,11 @@ impl UnknownFields {
         self.0.get_or_insert_default().more += inside.more;
     }
 
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
     /// A warning for each; the last one says how many there are beyond the limit.
     pub fn into_warnings(self) -> Vec<String> {
         // The nearest names are looked for here, since only few of the fields of many objects come this far.
@@ -122,7 +127,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectOf<'_, T> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
-        T::deserialize(Watched { map, known: &[], unknown: self.unknown })
+        T::deserialize(Watched { map, known: &[], next: 0, unknown: self.unknown })
     }
 }
 
@@ -130,6 +135,8 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectOf<'_, T> {
 struct Watched<'u, A> {
     map: A,
     known: &'static [&'static str],
+    /// Which name probably comes next: names mostly come in the order of the struct.
+    next: usize,
     unknown: Option<&'u mut UnknownFields>,
 }
 
@@ -161,9 +168,10 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Watched<'_, A> {
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, A::Error> {
         loop {
             let refuses = self.unknown.is_none();
-            match self.map.next_key_seed(KnownName { known: self.known, refuses })? {
+            match self.map.next_key_seed(KnownName { known: self.known, next: self.next, refuses })? {
                 None => return Ok(None),
-                Some(Ok(known)) => {
+                Some(Ok((index, known))) => {
+                    self.next = index + 1;
                     let name: StrDeserializer<'_, A::Error> = known.into_deserializer();
                     return seed.deserialize(name).map(Some);
                 }
@@ -186,11 +194,20 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Watched<'_, A> {
 /// name as the place of the error.
 struct KnownName {
     known: &'static [&'static str],
+    next: usize,
     refuses: bool,
 }
 
+impl KnownName {
+    /// A known name and its index, looked for from the next one on.
+    fn find(&self, name: &str) -> Option<(usize, &'static str)> {
+        let known = || self.known.iter().copied().enumerate();
+        known().skip(self.next).chain(known().take(self.next)).find(|(_, known)| *known == name)
+    }
+}
+
 impl<'de> DeserializeSeed<'de> for KnownName {
-    type Value = Result<&'static str, String>;
+    type Value = Result<(usize, &'static str), String>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
         deserializer.deserialize_identifier(self)
@@ -198,14 +215,14 @@ impl<'de> DeserializeSeed<'de> for KnownName {
 }
 
 impl Visitor<'_> for KnownName {
-    type Value = Result<&'static str, String>;
+    type Value = Result<(usize, &'static str), String>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the name of a field")
     }
 
     fn visit_str<E: Error>(self, name: &str) -> Result<Self::Value, E> {
-        match self.known.iter().find(|known| **known == name) {
+        match self.find(name) {
             Some(known) => Ok(Ok(known)),
             None if self.refuses => Err(E::custom(spelling::unknown("field", name, self.known))),
             None => Ok(Err(name.to_owned())),

@@ -36,7 +36,7 @@ fn at(seconds: i64) -> Timestamp {
 }
 
 fn unit(value: f64) -> Option<Unit> {
-    Some(Unit::new(value).unwrap())
+    Unit::new(value).ok()
 }
 
 fn record(seconds: i64, fact: FactView) -> RecordView {

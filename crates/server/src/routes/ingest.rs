@@ -1,6 +1,7 @@
 //! `POST /v1/ingest`: counts verdicts that were made elsewhere, all or none.
 
-use std::borrow::Cow;
+mod gates;
+
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
@@ -11,15 +12,16 @@ use axum::response::Response;
 use hyper::{HeaderMap, StatusCode};
 use renown_core::ids::{AgentId, EvaluationId, ToolName};
 use renown_core::json::{self, Noted, UnknownFields};
-use renown_core::limits::{BATCH_EVENTS_MAX, GATE_NAME_CHARS_MAX, GATE_REASON_CHARS_MAX, GATES_MAX};
+use renown_core::limits::{BATCH_EVENTS_MAX, GATES_MAX};
 use renown_core::reputation::Standing;
 use renown_core::time::Timestamp;
 use renown_core::units::Micros;
 use renown_store::{NewEvaluation, Outcome};
-use serde::de::{Deserializer, Error};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+pub(crate) use self::gates::GateReport;
+use self::gates::Gates;
 use super::Refused;
 use super::shapes::{AgentName, Moment};
 use crate::api::Api;
@@ -30,16 +32,15 @@ use crate::once::{self, Begun};
 
 /// Verdicts that were made elsewhere.
 #[derive(Deserialize, ToSchema)]
-pub(crate) struct IngestRequest<'a> {
+pub(crate) struct IngestRequest {
     /// In the order in which they are to be counted.
-    #[serde(borrow)]
-    #[schema(value_type = Vec<IngestEvent<'_>>, min_items = 1, max_items = 100)]
-    events: Vec<Noted<IngestEvent<'a>>>,
+    #[schema(value_type = Vec<IngestEvent>, min_items = 1, max_items = 100)]
+    events: Vec<Noted<IngestEvent>>,
 }
 
 /// One verdict.
 #[derive(Deserialize, ToSchema)]
-pub(crate) struct IngestEvent<'a> {
+pub(crate) struct IngestEvent {
     /// Whose output it was.
     #[schema(value_type = AgentName)]
     agent_id: AgentId,
@@ -49,9 +50,8 @@ pub(crate) struct IngestEvent<'a> {
     #[schema(value_type = f64, minimum = 0, maximum = 60000)]
     total_latency_ms: Micros,
     /// The results of the gates.
-    #[serde(borrow)]
     #[schema(value_type = Option<Vec<GateReport<'_>>>, max_items = 50)]
-    gates: Option<Vec<Noted<GateReport<'a>>>>,
+    gates: Option<Gates>,
     /// The tool whose output it was.
     #[schema(value_type = Option<String>, max_length = 200)]
     tool: Option<ToolName>,
@@ -64,47 +64,6 @@ pub(crate) struct IngestEvent<'a> {
     /// When it happened; when it is accepted, if absent.
     #[schema(value_type = Option<Moment>)]
     timestamp: Option<Timestamp>,
-}
-
-/// The result of one gate.
-#[derive(Deserialize, Serialize, ToSchema)]
-pub(crate) struct GateReport<'a> {
-    /// The name of the gate.
-    #[serde(borrow)]
-    #[schema(value_type = String, max_length = 200)]
-    name: Short<'a, GATE_NAME_CHARS_MAX>,
-    /// Whether it passed; a skipped gate passes.
-    passed: bool,
-    /// How long it took.
-    #[schema(value_type = f64, minimum = 0, maximum = 60000)]
-    latency_ms: Micros,
-    /// Why it failed or was skipped.
-    #[serde(borrow, skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>, max_length = 500)]
-    reason: Option<Short<'a, GATE_REASON_CHARS_MAX>>,
-    /// Whether it had nothing to say.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    skipped: Option<bool>,
-}
-
-/// A text of at most so many characters.
-#[derive(Serialize)]
-struct Short<'a, const CHARS_MAX: usize>(Cow<'a, str>);
-
-impl<'de: 'a, 'a, const CHARS_MAX: usize> Deserialize<'de> for Short<'a, CHARS_MAX> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(Deserialize)]
-        struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
-
-        let Text(text) = Text::deserialize(deserializer)?;
-        // A character has at least one byte.
-        if text.len() > CHARS_MAX && text.chars().count() > CHARS_MAX {
-            return Err(D::Error::custom(format_args!(
-                "text is too long, expected at most {CHARS_MAX} characters"
-            )));
-        }
-        Ok(Self(text))
-    }
 }
 
 /// What became of the verdicts.
@@ -151,7 +110,7 @@ pub(crate) struct ReputationUpdate {
     post,
     path = "/v1/ingest",
     tag = "evaluations",
-    request_body = IngestRequest<'_>,
+    request_body = IngestRequest,
     responses((status = 202, description = "What became of them", body = IngestReply), Refused)
 )]
 pub(crate) async fn ingest(
@@ -185,33 +144,31 @@ pub(crate) async fn ingest(
 }
 
 /// What is said of the unknown fields of a batch: its own, then those of each event and its gates.
-fn warnings(mut unknown: UnknownFields, events: &[Noted<IngestEvent<'_>>]) -> Vec<String> {
+fn warnings(mut unknown: UnknownFields, events: &[Noted<IngestEvent>]) -> Vec<String> {
     for (index, event) in events.iter().enumerate() {
         unknown.add(format_args!("events[{index}]."), &event.unknown);
-        for (gate, report) in event.value.gates.iter().flatten().enumerate() {
-            unknown.add(format_args!("events[{index}].gates[{gate}]."), &report.unknown);
+        for (gate, of_gate) in event.value.gates.iter().flat_map(|gates| &gates.unknown) {
+            unknown.add(format_args!("events[{index}].gates[{gate}]."), of_gate);
         }
     }
     unknown.into_warnings()
 }
 
 /// The evaluations of a batch, if each of them may be counted.
-fn check(api: &Api, events: Vec<Noted<IngestEvent<'_>>>) -> Result<Vec<NewEvaluation>, ApiError> {
+fn check(api: &Api, events: Vec<Noted<IngestEvent>>) -> Result<Vec<NewEvaluation>, ApiError> {
     if !(1..=BATCH_EVENTS_MAX).contains(&events.len()) {
         return Err(ApiError::invalid(format!(
             "events: {} events, expected 1 to {BATCH_EVENTS_MAX}",
             events.len()
         )));
     }
-    let evaluation = |(index, Noted { value: event, .. }): (usize, Noted<IngestEvent<'_>>)| {
-        let gates = event.gates.unwrap_or_default();
-        if gates.len() > GATES_MAX {
-            let found = gates.len();
+    let evaluation = |(index, Noted { value: event, .. }): (usize, Noted<IngestEvent>)| {
+        let found = event.gates.as_ref().map_or(0, |gates| gates.count);
+        if found > GATES_MAX {
             return Err(ApiError::invalid(format!(
                 "events[{index}].gates: {found} gates, expected at most {GATES_MAX}"
             )));
         }
-        let gates: Vec<GateReport<'_>> = gates.into_iter().map(|gate| gate.value).collect();
         Ok(NewEvaluation {
             agent: event.agent_id,
             id: api.event_id(event.evaluation_id),
@@ -219,7 +176,7 @@ fn check(api: &Api, events: Vec<Noted<IngestEvent<'_>>>) -> Result<Vec<NewEvalua
             gate_latency: event.total_latency_ms,
             agent_latency: event.latency_ms,
             tool: event.tool,
-            gates: serde_json::to_string(&gates).unwrap_or_default().into(),
+            gates: event.gates.map_or_else(|| "[]".into(), |gates| gates.text),
             timestamp: event.timestamp,
         })
     };
@@ -228,23 +185,26 @@ fn check(api: &Api, events: Vec<Noted<IngestEvent<'_>>>) -> Result<Vec<NewEvalua
 
 /// The last standing of each agent, in the order in which the agents were first named.
 fn updates(agents: &[AgentId], outcomes: &[Outcome]) -> Vec<Update> {
-    let mut updates: Vec<Update> = Vec::new();
-    let mut places: HashMap<&AgentId, usize> = HashMap::new();
-    for (agent_id, outcome) in agents.iter().zip(outcomes) {
-        let standing = outcome.tally().standing();
-        match places.entry(agent_id) {
+    let mut last: Vec<(&AgentId, &Outcome)> = Vec::with_capacity(agents.len());
+    let mut places: HashMap<&AgentId, usize> = HashMap::with_capacity(agents.len());
+    for (agent, outcome) in agents.iter().zip(outcomes) {
+        match places.entry(agent) {
             Entry::Vacant(place) => {
-                place.insert(updates.len());
-                updates.push(Update { agent_id: agent_id.clone(), standing });
+                place.insert(last.len());
+                last.push((agent, outcome));
             }
             Entry::Occupied(place) => {
-                if let Some(update) = updates.get_mut(*place.get()) {
-                    update.standing = standing;
+                if let Some((_, last)) = last.get_mut(*place.get()) {
+                    *last = outcome;
                 }
             }
         }
     }
-    updates
+    let update = |(agent, outcome): (&AgentId, &Outcome)| Update {
+        agent_id: agent.clone(),
+        standing: outcome.tally().standing(),
+    };
+    last.into_iter().map(update).collect()
 }
 
 fn render(reputation_updates: Vec<Update>, outcomes: &[Outcome], warnings: Vec<String>) -> Vec<u8> {

@@ -6,6 +6,7 @@
 //! forgotten. Until then none is let go, since only they know what the transaction has done.
 
 mod admin;
+mod agent;
 mod batch;
 pub(super) mod cleaning;
 mod closing;
@@ -16,6 +17,7 @@ mod keys;
 mod names;
 mod repair;
 mod replies;
+mod row;
 mod runs;
 mod sessions;
 mod settle;
@@ -27,11 +29,13 @@ use std::sync::Arc;
 
 use lru::LruCache;
 use renown_core::ids::{AgentId, OrgId};
-use renown_core::reputation::{Evaluation, Tally, WINDOW_SIZE, Window};
+use renown_core::reputation::{Tally, Window};
 use renown_core::time::Timestamp;
 use rusqlite::{Connection, Statement, params};
 
+use self::agent::Agent;
 pub use self::repair::Repaired;
+use self::row::Row;
 pub(super) use self::settle::SETTLE_EVERY;
 use super::agents::{self, AgentState};
 use super::guard::Guard;
@@ -43,9 +47,8 @@ use super::schema::MINUTE_MS;
 use super::standings::{AgentKey, Standings};
 use crate::admin::LatencySource;
 use crate::clock::{Clock, Following, Ready};
-use crate::days::{self, DayInput, Days};
 use crate::error::StoreError;
-use crate::evidence::{EventId, NewEvaluation, Once, Outcome, Seq, whole_millis};
+use crate::evidence::{EventId, NewEvaluation, Once, Outcome, Seq};
 use crate::sessions::Closed;
 
 /// How many agents the writer holds between two transactions: 2 KB each if their windows are full, else less than 1.
@@ -56,55 +59,6 @@ const FORGOTTEN_AT_ONCE: i64 = 1000;
 
 /// How many evaluations one transaction may hold, but for the last batch that is taken whole.
 pub(super) const TRANSACTION_MAX: usize = AGENTS_MAX / 4;
-
-/// An agent as the writer knows it.
-struct Agent {
-    state: AgentState,
-    /// Its evaluations, once one of them may have to leave for the next: until then the sums are all that is needed.
-    window: Option<Window>,
-    /// What the open transaction has added to its days.
-    days: Days,
-    /// Whether the open transaction has touched it.
-    touched: bool,
-}
-
-impl Agent {
-    /// Takes its window up if so many more evaluations may be too many for it.
-    fn expect(&mut self, coming: usize, connection: &Connection) -> Result<(), StoreError> {
-        if self.window.is_none() && self.state.tally.evaluations() + coming as u64 > WINDOW_SIZE as u64 {
-            self.window = Some(rows::window(connection, self.state.last_seq)?);
-        }
-        Ok(())
-    }
-}
-
-impl Agent {
-    /// Takes an evaluation that was written: into its window, its day and its sums, which are these after it.
-    fn take(
-        &mut self,
-        seq: Seq,
-        new: &NewEvaluation,
-        evaluation: Evaluation,
-        tally: Tally,
-        accepted_at: Timestamp,
-    ) {
-        if let Some(window) = &mut self.window {
-            window.push(evaluation);
-        }
-        let counted = DayInput {
-            seq,
-            at: whole_millis(new.timestamp.unwrap_or(accepted_at)),
-            passed: new.passed,
-            latency: evaluation.latency,
-            before: self.state.tally.standing(),
-            score: tally.standing().score,
-            tool: new.tool.as_ref().map(renown_core::ids::ToolName::as_str),
-            gates: &new.gates,
-        };
-        days::count(&mut self.days, &counted);
-        self.state = AgentState { last_seq: Some(seq.0), last_seen: accepted_at, tally, ..self.state };
-    }
-}
 
 /// The statements and the state of the writer.
 pub(super) struct Log<'c> {
@@ -143,7 +97,7 @@ pub(super) struct Log<'c> {
     begin: Statement<'c>,
     commit: Statement<'c>,
     insert_evaluation: Statement<'c>,
-    insert_group: Statement<'c>,
+    insert_groups: batch::Groups<'c>,
     insert_record: Statement<'c>,
     insert_name: Statement<'c>,
     /// How far the session was looked through that names an erased agent.
@@ -188,13 +142,8 @@ impl<'c> Log<'c> {
             open_sessions: None,
             begin: connection.prepare("BEGIN IMMEDIATE")?,
             commit: connection.prepare("COMMIT")?,
-            insert_evaluation: connection.prepare(
-                "INSERT INTO evaluations (seq, org, agent, previous, evaluation_id, passed, latency_us, gate_us, \
-                 agent_us, tool, gates, created_at, accepted_at, score, evaluations, salt, seal) \
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, \
-                 renown_seal(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16))",
-            )?,
-            insert_group: connection.prepare(&batch::insert())?,
+            insert_evaluation: connection.prepare(&row::insert(1))?,
+            insert_groups: batch::Groups::prepare(connection)?,
             insert_record: connection
                 .prepare("INSERT OR IGNORE INTO session_records (session, at_ns, key, record, seal) VALUES (?1, ?2, ?3, ?4, renown_seal(?1, ?2, ?3, ?4))")?,
             insert_name: connection
@@ -247,8 +196,8 @@ impl<'c> Log<'c> {
         for key in self.touched.drain(..) {
             if let Some(agent) = self.agents.peek_mut(&key) {
                 agent.touched = false;
-                let days = std::mem::take(&mut agent.days);
-                self.behind_count += usize::from(self.standings.publish(key, agent.state, days));
+                let uncounted = std::mem::take(&mut agent.uncounted);
+                self.behind_count += usize::from(self.standings.publish(key, agent.state, &uncounted));
             }
         }
         self.let_go();
@@ -333,25 +282,10 @@ impl<'c> Log<'c> {
             None => agent.state.tally.with(evaluation),
         };
         let tally = tally.ok_or_else(|| StoreError::Damaged("a full window is not held".to_owned()))?;
-        let standing = tally.standing();
-        self.insert_evaluation.execute(params![
-            seq.0,
-            org,
-            agent.state.agent,
-            agent.state.last_seq,
-            new.id.get().as_str(),
-            new.passed,
-            evaluation.latency.us(),
-            new.gate_latency.us(),
-            new.agent_latency.map(renown_core::units::Micros::us),
-            new.tool.as_ref().map(renown_core::ids::ToolName::as_str),
-            &*new.gates,
-            new.timestamp.unwrap_or(accepted_at).millis(),
-            accepted_at.millis(),
-            standing.score,
-            standing.eval_count,
-            salt,
-        ])?;
+        let (number, previous) = (agent.state.agent, agent.state.last_seq);
+        let row = Row { seq: seq.0, org, agent: number, previous, new, evaluation, tally, accepted_at, salt };
+        row::bind(&[row], &mut self.insert_evaluation)?;
+        self.insert_evaluation.raw_execute()?;
         self.waterline.count_evaluation();
         agent.take(seq, new, evaluation, tally, accepted_at);
         self.next_seq.insert(org, seq.0 + 1);
@@ -370,14 +304,14 @@ impl<'c> Log<'c> {
 
     /// Takes up an agent that is known and not held, and its window if so many evaluations may be too many for it.
     fn recall(&mut self, key: &AgentKey, coming: usize) -> Result<(), StoreError> {
-        if !self.agents.contains(key) {
-            let Some(state) = self.known(key)? else { return Ok(()) };
-            self.agents.push(key.clone(), Agent { state, window: None, days: Days::new(), touched: false });
-        }
         if let Some(agent) = self.agents.get_mut(key) {
-            agent.expect(coming, self.connection)?;
+            return agent.expect(coming, self.connection);
         }
-        Ok(())
+        let Some(state) = self.known(key)? else { return Ok(()) };
+        let mut agent = Agent::new(state, None);
+        let expected = agent.expect(coming, self.connection);
+        self.agents.push(key.clone(), agent);
+        expected
     }
 
     /// What is known of an agent that is not held.
@@ -399,8 +333,8 @@ impl<'c> Log<'c> {
         let state =
             AgentState { agent, first_seen: now, last_seen: now, last_seq: None, tally: Tally::default() };
         // Its window is known from the start, so it need not be read when it is full.
-        let window = Some(Window::default());
-        self.agents.push(key.clone(), Agent { state, window, days: Days::new(), touched: true });
+        let agent = Agent { touched: true, ..Agent::new(state, Some(Window::default())) };
+        self.agents.push(key.clone(), agent);
         self.touched.push(key.clone());
         Ok(())
     }

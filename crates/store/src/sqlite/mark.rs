@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, params};
 
 use super::schema::SEQ_BITS;
-use super::seal::{self, Hash};
+use super::seal::{self, Hash, Sink};
 use crate::error::StoreError;
 
 const KIND: &str = "renown-mark-1";

@@ -28,6 +28,11 @@ impl OrgKey {
         Self(seq >> SEQ_BITS)
     }
 
+    /// Its number.
+    pub(super) fn number(self) -> i64 {
+        self.0
+    }
+
     /// Its number as a value of a statement.
     pub(super) fn value(self) -> Value {
         Value::Integer(self.0)

@@ -7,8 +7,9 @@
 //! SQLite checks the structure of its pages (`PRAGMA integrity_check`) but not the values in them: a flipped bit inside a text is
 //! another text. So each row carries a seal over its values and its key, and `verify` computes it again.
 //!
-//! - **One function, in SQL**: `renown_seal(…)` is registered on every connection. `evaluations` and `session_records`, which are
-//!   written most, call it in their `INSERT`; all other tables have triggers, so that no statement can forget it.
+//! - **One function**: [`seal_of`], in SQL `renown_seal(…)`, which is registered on every connection. `evaluations` are written most: their
+//!   seal is computed beside the statement. `session_records` call it in their `INSERT`; all other tables have triggers, so that
+//!   no statement can forget it.
 //! - **Not sealed** is what `verify` computes from sealed rows anyway: the sums beside agents, the sums of identities, the state of a
 //!   session and its summary. They change with every write, and a seal would cost more than it tells.
 //! - **48 bits**: SQLite stores them in six bytes and one for the type. Each step of FNV-1a can be undone, so two rows of one
@@ -18,10 +19,13 @@
 //!
 //! A seal protects from accidents. Who can write to the file can also compute it.
 
+mod together;
+
 use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, params};
 
+pub(super) use self::together::seals_of;
 use crate::error::StoreError;
 
 /// A table whose rows are sealed.
@@ -117,9 +121,18 @@ pub(super) fn register(connection: &Connection) -> rusqlite::Result<()> {
         FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_INNOCUOUS;
     connection.create_scalar_function("renown_seal", -1, flags, |context: &Context<'_>| {
         let mut hash = Hash::new();
-        (0..context.len()).for_each(|index| hash.value(context.get_raw(index)));
+        (0..context.len()).for_each(|index| write_value(context.get_raw(index), &mut hash));
         Ok(hash.finish())
     })
+}
+
+/// The seal of a row with these values.
+pub(super) fn seal_of(values: &[ValueRef<'_>]) -> i64 {
+    let mut hash = Hash::new();
+    for value in values {
+        write_value(*value, &mut hash);
+    }
+    hash.finish()
 }
 
 const PRIME: u64 = 0x0100_0000_01b3;
@@ -148,14 +161,32 @@ impl Hash {
         Self(0xcbf2_9ce4_8422_2325)
     }
 
-    pub(super) fn bytes(&mut self, bytes: &[u8]) {
+    fn step(&mut self, byte: u8) {
+        self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(PRIME);
+    }
+
+    /// The lower 48 bits, into which the others are mixed.
+    pub(super) fn finish(self) -> i64 {
+        (self.0 ^ (self.0 >> 48)).cast_signed() & 0xffff_ffff_ffff
+    }
+}
+
+/// Takes what is sealed.
+pub(super) trait Sink {
+    fn bytes(&mut self, bytes: &[u8]);
+
+    /// The eight bytes of a number, the lowest first.
+    fn number(&mut self, number: u64);
+}
+
+impl Sink for Hash {
+    fn bytes(&mut self, bytes: &[u8]) {
         for byte in bytes {
-            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(PRIME);
+            self.step(*byte);
         }
     }
 
-    /// The eight bytes of a number, the lowest first. A byte that is zero only multiplies, and most numbers end with several: those
-    /// are one multiplication.
+    /// A byte that is zero only multiplies, and most numbers end with several: those are one multiplication.
     fn number(&mut self, number: u64) {
         let mut rest = number;
         let mut zeros = ZEROS.len() - 1;
@@ -165,36 +196,31 @@ impl Hash {
         }
         self.0 = self.0.wrapping_mul(ZEROS.get(zeros).copied().unwrap_or(1));
     }
+}
 
-    /// One value: its kind, its length where that can differ, its bytes.
-    fn value(&mut self, value: ValueRef<'_>) {
-        match value {
-            ValueRef::Null => self.bytes(&[0]),
-            ValueRef::Integer(number) => {
-                self.bytes(&[1]);
-                self.number(number.cast_unsigned());
-            }
-            ValueRef::Real(number) => {
-                self.bytes(&[2]);
-                // A table keeps one zero only.
-                let number = if number == 0.0 { 0.0 } else { number };
-                self.bytes(&number.to_bits().to_le_bytes());
-            }
-            ValueRef::Text(bytes) => self.sized(3, bytes),
-            ValueRef::Blob(bytes) => self.sized(4, bytes),
+/// One value: its kind, its length where that can differ, its bytes.
+fn write_value(value: ValueRef<'_>, sink: &mut impl Sink) {
+    match value {
+        ValueRef::Null => sink.bytes(&[0]),
+        ValueRef::Integer(number) => {
+            sink.bytes(&[1]);
+            sink.number(number.cast_unsigned());
         }
+        ValueRef::Real(number) => {
+            sink.bytes(&[2]);
+            // A table keeps one zero only.
+            let number = if number == 0.0 { 0.0 } else { number };
+            sink.number(number.to_bits());
+        }
+        ValueRef::Text(bytes) => write_sized(3, bytes, sink),
+        ValueRef::Blob(bytes) => write_sized(4, bytes, sink),
     }
+}
 
-    fn sized(&mut self, kind: u8, bytes: &[u8]) {
-        self.bytes(&[kind]);
-        self.number(bytes.len() as u64);
-        self.bytes(bytes);
-    }
-
-    /// The lower 48 bits, into which the others are mixed.
-    pub(super) fn finish(self) -> i64 {
-        (self.0 ^ (self.0 >> 48)).cast_signed() & 0xffff_ffff_ffff
-    }
+fn write_sized(kind: u8, bytes: &[u8], sink: &mut impl Sink) {
+    sink.bytes(&[kind]);
+    sink.number(bytes.len() as u64);
+    sink.bytes(bytes);
 }
 
 /// Seals every row that there is, a slice at a time. For an upgrade, inside its transaction.

@@ -8,17 +8,17 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::hash::{BuildHasher, RandomState};
+use std::hash::BuildHasher;
 use std::num::NonZeroUsize;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use lru::LruCache;
+use lru::{DefaultHasher, LruCache};
 use renown_core::ids::AgentId;
 use renown_core::reputation::Tally;
 
 use super::agents::{AgentState, Behind};
 use super::orgs::OrgKey;
-use crate::days::{self, Days};
+use crate::days::{self, Days, Uncounted};
 use crate::evidence::Seq;
 
 /// How many agents' sums are held: about 150 bytes each.
@@ -48,7 +48,7 @@ impl Unsettled {
 }
 
 struct Shard {
-    behind: HashMap<AgentKey, Unsettled>,
+    behind: HashMap<AgentKey, Unsettled, DefaultHasher>,
     tallies: LruCache<AgentKey, Tally>,
     publications: u64,
 }
@@ -56,7 +56,8 @@ struct Shard {
 /// The agents in memory.
 pub(super) struct Standings {
     shards: Vec<Mutex<Shard>>,
-    hasher: RandomState,
+    /// Seeded at each start, like those of the maps.
+    hasher: DefaultHasher,
 }
 
 /// A place that was found empty, to be filled by whoever reads the file.
@@ -79,9 +80,10 @@ fn lock(shard: &Mutex<Shard>) -> MutexGuard<'_, Shard> {
 impl Standings {
     pub(super) fn new() -> Self {
         let each = NonZeroUsize::new(AGENTS_MAX / SHARDS).unwrap_or(NonZeroUsize::MIN);
-        let shard =
-            || Mutex::new(Shard { behind: HashMap::new(), tallies: LruCache::new(each), publications: 0 });
-        Self { shards: (0..SHARDS).map(|_| shard()).collect(), hasher: RandomState::new() }
+        let shard = || {
+            Mutex::new(Shard { behind: HashMap::default(), tallies: LruCache::new(each), publications: 0 })
+        };
+        Self { shards: (0..SHARDS).map(|_| shard()).collect(), hasher: DefaultHasher::default() }
     }
 
     fn shard(&self, key: &AgentKey) -> Option<MutexGuard<'_, Shard>> {
@@ -168,24 +170,19 @@ impl Standings {
         found
     }
 
-    /// Shows what was committed; whether the agent's row was not behind before.
-    pub(super) fn publish(&self, key: AgentKey, state: AgentState, days: Days) -> bool {
+    /// Shows what was committed, an agent and its new evaluations; whether the agent's row was not behind before.
+    pub(super) fn publish(&self, key: AgentKey, state: AgentState, evaluations: &[Uncounted]) -> bool {
         let Some(mut shard) = self.shard(&key) else { return false };
         shard.publications = shard.publications.wrapping_add(1);
-        match shard.behind.entry(key) {
-            Entry::Vacant(vacant) => {
-                vacant.insert(Unsettled { state, days });
-                true
-            }
-            Entry::Occupied(mut known) => {
-                let known = known.get_mut();
-                known.state = state;
-                for (day, part) in days {
-                    days::add(&mut known.days, day, part);
-                }
-                false
-            }
+        let (is_new, unsettled) = match shard.behind.entry(key) {
+            Entry::Vacant(vacant) => (true, vacant.insert(Unsettled { state, days: Days::new() })),
+            Entry::Occupied(known) => (false, known.into_mut()),
+        };
+        unsettled.state = state;
+        for evaluation in evaluations {
+            days::count(&mut unsettled.days, &evaluation.input());
         }
+        is_new
     }
 
     /// Forgets an agent that is erased; whether its row was behind.
@@ -234,7 +231,7 @@ mod tests {
         let standings = Standings::new();
         let vacancy = || standings.get(OrgKey::DEFAULT, &key("a").1).unwrap_err();
         let (overtaken, late) = (vacancy(), vacancy());
-        standings.publish(key("a"), state(2), Days::new());
+        standings.publish(key("a"), state(2), &[]);
         standings.fill(overtaken, state(1).tally);
         assert_eq!(held(&standings, "a"), Some(state(2).tally));
         settle_all(&standings);
@@ -249,8 +246,8 @@ mod tests {
     #[test]
     fn what_is_behind_is_held_until_it_is_settled() {
         let standings = Standings::new();
-        assert!(standings.publish(key("a"), state(1), Days::new()));
-        assert!(!standings.publish(key("a"), state(2), Days::new()), "it was behind already");
+        assert!(standings.publish(key("a"), state(1), &[]));
+        assert!(!standings.publish(key("a"), state(2), &[]), "it was behind already");
         assert_eq!(standings.latest(&key("a")), Some(state(2)));
         assert_eq!(standings.behind_after(1, 9), [], "it has the number 1");
         settle_all(&standings);
@@ -262,7 +259,7 @@ mod tests {
     fn memory_has_a_bound() {
         let standings = Standings::new();
         for number in 0..2 * AGENTS_MAX {
-            standings.publish(key(&number.to_string()), state(1), Days::new());
+            standings.publish(key(&number.to_string()), state(1), &[]);
             if number % 1000 == 0 {
                 settle_all(&standings);
             }

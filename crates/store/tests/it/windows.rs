@@ -81,7 +81,7 @@ fn a_batch_says_the_same_as_its_evaluations_one_by_one() {
         new.passed = !id.is_multiple_of(5);
         new
     };
-    let batches: [Vec<NewEvaluation>; 5] = [
+    let batches: [Vec<NewEvaluation>; 6] = [
         (0..100).map(|number| named(number % 30, number)).collect(),
         (100..200).map(|number| named(number % 3, number)).collect(),
         // One repeat in the middle of a group, inside the batch and from before.
@@ -91,6 +91,8 @@ fn a_batch_says_the_same_as_its_evaluations_one_by_one() {
             .collect(),
         // All of it again, under other agents.
         (0..100).map(|number| named(number % 50, number)).collect(),
+        // Groups of both sizes and a rest, and one repeat in a small group.
+        (400..487).map(|number| named(number % 3, if number == 465 { 401 } else { number })).collect(),
     ];
     let shown = |outcome: &Outcome| match outcome {
         Outcome::Counted { tally } => (None, *tally),
@@ -108,7 +110,7 @@ fn a_batch_says_the_same_as_its_evaluations_one_by_one() {
     }
     drop((of_batches, of_singles));
     let counted = [together.path(), apart.path()].map(|path| verify(path).unwrap().evaluations);
-    assert_eq!(counted, [397, 397]);
+    assert_eq!(counted, [483, 483]);
 }
 
 #[test]

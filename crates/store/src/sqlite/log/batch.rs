@@ -1,64 +1,47 @@
 //! Evaluations of a batch, several with one statement.
 //!
-//! To begin and end a statement costs a third of what a row does, so a batch is written in groups of [`ROWS`]. A group means the same
+//! To begin and end a statement costs a third of what a row does, so a batch is written in groups of [`GROUPS`]. A group means the same
 //! as its evaluations one by one: it is only written where each of them is new and each agent is known. Where SQLite
 //! finds an id that is there already, it takes the whole group back, and the evaluations are counted one by one.
 //!
 //! What a group makes of its agents is computed ahead and kept when its rows are written, so nothing has to be undone.
 
-use std::collections::HashMap;
-use std::fmt::Write;
+use renown_core::ids::OrgId;
+use rusqlite::{Connection, Statement};
 
-use renown_core::ids::{AgentId, OrgId};
-use renown_core::reputation::{Evaluation, Tally};
-use renown_core::units::Micros;
-
+use super::row::{self, Row};
 use super::{Log, is_taken};
 use crate::error::StoreError;
-use crate::evidence::{NewEvaluation, Once, Outcome, Salt, Seq};
+use crate::evidence::{NewEvaluation, Once, Outcome, Seq};
 use crate::sqlite::orgs::OrgKey;
-use crate::sqlite::standings::AgentKey;
 
-/// Rows of one statement. With more of them a batch has a longer rest that is written one by one.
-const ROWS: usize = 20;
+/// How many rows the statements write, the largest group first. What is left of a batch is written one by one.
+const GROUPS: [usize; 2] = [50, 10];
 
-/// Parameters that all rows share: the organization, and the time of acceptance.
-const SHARED: usize = 2;
+/// The statements that write groups.
+pub(super) struct Groups<'c>([(usize, Statement<'c>); GROUPS.len()]);
 
-/// Parameters of each row.
-const OWN: usize = 14;
-
-/// The statement for a group.
-pub(super) fn insert() -> String {
-    let mut sql =
-        "INSERT INTO evaluations (seq, org, agent, previous, evaluation_id, passed, latency_us, gate_us, \
-         agent_us, tool, gates, created_at, accepted_at, score, evaluations, salt, seal) VALUES "
-            .to_owned();
-    for row in 0..ROWS {
-        let own = |column: usize| format!("?{}", SHARED + OWN * row + column);
-        let columns: Vec<String> = [own(1), "?1".to_owned()]
-            .into_iter()
-            .chain((2..=11).map(own))
-            .chain(["?2".to_owned()])
-            .chain((12..=OWN).map(own))
-            .collect();
-        let (comma, columns) = (if row == 0 { "" } else { ", " }, columns.join(", "));
-        // Writing to a string cannot fail.
-        let _ = write!(sql, "{comma}({columns}, renown_seal({columns}))");
+impl<'c> Groups<'c> {
+    pub(super) fn prepare(connection: &'c Connection) -> rusqlite::Result<Self> {
+        let [large, small] = GROUPS;
+        let prepare = |rows| connection.prepare(&row::insert(rows)).map(|statement| (rows, statement));
+        Ok(Self([prepare(large)?, prepare(small)?]))
     }
-    sql
+
+    /// The statement for this many rows.
+    fn get(&mut self, rows: usize) -> Option<&mut Statement<'c>> {
+        self.0.iter_mut().find(|(of, _)| *of == rows).map(|(_, statement)| statement)
+    }
 }
 
-/// A row that is to be written.
-struct Row {
-    key: AgentKey,
-    seq: i64,
-    agent: i64,
-    previous: Option<i64>,
-    evaluation: Evaluation,
-    /// The agent's sums after it.
-    tally: Tally,
-    salt: Salt,
+/// Cuts evaluations into groups, and single ones at the end.
+fn groups(mut rest: &[NewEvaluation]) -> impl Iterator<Item = &[NewEvaluation]> {
+    std::iter::from_fn(move || {
+        let length = GROUPS.into_iter().find(|rows| *rows <= rest.len()).unwrap_or(1);
+        let (group, after) = rest.split_at_checked(length)?;
+        rest = after;
+        Some(group)
+    })
 }
 
 impl Log<'_> {
@@ -71,19 +54,12 @@ impl Log<'_> {
         once: Option<Once<[Outcome]>>,
     ) -> Result<Vec<Outcome>, StoreError> {
         let org = self.orgs.get(org)?;
-        if let [only] = evaluations {
-            self.recall(&(org, only.agent.clone()), 1)?;
-        } else {
-            let mut coming: HashMap<&AgentId, usize> = HashMap::new();
-            for new in evaluations {
-                *coming.entry(&new.agent).or_default() += 1;
-            }
-            for (agent, count) in coming {
-                self.recall(&(org, agent.clone()), count)?;
-            }
+        for new in evaluations {
+            // All of them may be of this agent: to count would cost more than to read a few windows too early.
+            self.recall(&(org, new.agent.clone()), evaluations.len())?;
         }
         let mut outcomes = Vec::with_capacity(evaluations.len());
-        for group in evaluations.chunks(ROWS) {
+        for group in groups(evaluations) {
             if !self.count_group(org, group, &mut outcomes)? {
                 for new in group {
                     outcomes.push(self.count(org, new)?);
@@ -101,47 +77,55 @@ impl Log<'_> {
         group: &[NewEvaluation],
         outcomes: &mut Vec<Outcome>,
     ) -> Result<bool, StoreError> {
-        if group.len() != ROWS {
+        if group.len() == 1 {
             return Ok(false);
         }
         let Some(rows) = self.plan(org, group)? else { return Ok(false) };
-        match self.write_group(org, group, &rows) {
-            Err(StoreError::Sqlite(error)) if is_taken(&error) => return Ok(false),
+        let Some(insert) = self.insert_groups.get(rows.len()) else { return Ok(false) };
+        row::bind(&rows, insert)?;
+        match insert.raw_execute() {
+            Err(error) if is_taken(&error) => return Ok(false),
             written => written?,
-        }
-        let accepted_at = self.latest;
-        for (row, new) in rows.into_iter().zip(group) {
+        };
+        for row in &rows {
             self.waterline.count_evaluation();
-            let Some(agent) = self.agents.get_mut(&row.key) else { return Err(StoreError::Closed) };
-            agent.take(Seq(row.seq), new, row.evaluation, row.tally, accepted_at);
-            self.next_seq.insert(org, row.seq + 1);
+            let key = (org, row.new.agent.clone());
+            let Some(agent) = self.agents.peek_mut(&key) else { return Err(StoreError::Closed) };
+            agent.take(Seq(row.seq), row.new, row.evaluation, row.tally, row.accepted_at);
             outcomes.push(Outcome::Counted { tally: row.tally });
+        }
+        if let Some(last) = rows.last() {
+            self.next_seq.insert(org, last.seq + 1);
         }
         Ok(true)
     }
 
     /// The rows of a group. `None` if one of its agents is not known yet.
-    fn plan(&mut self, org: OrgKey, group: &[NewEvaluation]) -> Result<Option<Vec<Row>>, StoreError> {
-        let source = self.latency_source(org)?;
+    fn plan<'e>(
+        &mut self,
+        org: OrgKey,
+        group: &'e [NewEvaluation],
+    ) -> Result<Option<Vec<Row<'e>>>, StoreError> {
+        let (source, accepted_at) = (self.latency_source(org)?, self.latest);
         let Seq(first) = self.next_seq(org)?;
-        let mut rows: Vec<Row> = Vec::with_capacity(group.len());
+        let mut rows: Vec<Row<'e>> = Vec::with_capacity(group.len());
         for (new, seq) in group.iter().zip(first..) {
             let key = (org, new.agent.clone());
-            let Some(agent) = self.agents.get_mut(&key) else { return Ok(None) };
+            let Some(held) = self.agents.peek_mut(&key) else { return Ok(None) };
             // Before anything can fail, as with one evaluation.
-            if !agent.touched {
-                agent.touched = true;
-                self.touched.push(key.clone());
+            if !held.touched {
+                held.touched = true;
+                self.touched.push(key);
             }
-            let number = agent.state.agent;
-            let (mut ahead, mut previous, mut before) = (0, agent.state.last_seq, agent.state.tally);
-            for row in rows.iter().filter(|row| row.agent == number) {
+            let agent = held.state.agent;
+            let (mut ahead, mut previous, mut before) = (0, held.state.last_seq, held.state.tally);
+            for row in rows.iter().filter(|row| row.agent == agent) {
                 (ahead, previous, before) = (ahead + 1, Some(row.seq), row.tally);
             }
             // Only for an agent that this batch has made: the others were recalled.
-            agent.expect(ahead + 1, self.connection)?;
+            held.expect(ahead + 1, self.connection)?;
             let evaluation = new.evaluation(source);
-            let tally = match &agent.window {
+            let tally = match &held.window {
                 Some(window) => Some(window.tally_ahead(before, ahead, evaluation)),
                 None => before.with(evaluation),
             };
@@ -150,36 +134,42 @@ impl Log<'_> {
                 .salts
                 .take()
                 .map_err(|error| StoreError::Damaged(format!("no random bytes: {error}")))?;
-            rows.push(Row { key, seq, agent: number, previous, evaluation, tally, salt });
+            rows.push(Row { seq, org, agent, previous, new, evaluation, tally, accepted_at, salt });
         }
         Ok(Some(rows))
     }
+}
 
-    /// Writes the rows, all or none.
-    fn write_group(&mut self, org: OrgKey, group: &[NewEvaluation], rows: &[Row]) -> Result<(), StoreError> {
-        let accepted_at = self.latest;
-        let insert = &mut self.insert_group;
-        insert.raw_bind_parameter(1, org)?;
-        insert.raw_bind_parameter(2, accepted_at.millis())?;
-        for ((new, row), first) in group.iter().zip(rows).zip((SHARED + 1..).step_by(OWN)) {
-            let standing = row.tally.standing();
-            insert.raw_bind_parameter(first, row.seq)?;
-            insert.raw_bind_parameter(first + 1, row.agent)?;
-            insert.raw_bind_parameter(first + 2, row.previous)?;
-            insert.raw_bind_parameter(first + 3, new.id.get().as_str())?;
-            insert.raw_bind_parameter(first + 4, new.passed)?;
-            insert.raw_bind_parameter(first + 5, row.evaluation.latency.us())?;
-            insert.raw_bind_parameter(first + 6, new.gate_latency.us())?;
-            insert.raw_bind_parameter(first + 7, new.agent_latency.map(Micros::us))?;
-            insert
-                .raw_bind_parameter(first + 8, new.tool.as_ref().map(renown_core::ids::ToolName::as_str))?;
-            insert.raw_bind_parameter(first + 9, &*new.gates)?;
-            insert.raw_bind_parameter(first + 10, new.timestamp.unwrap_or(accepted_at).millis())?;
-            insert.raw_bind_parameter(first + 11, standing.score)?;
-            insert.raw_bind_parameter(first + 12, standing.eval_count)?;
-            insert.raw_bind_parameter(first + 13, row.salt)?;
+#[cfg(test)]
+mod tests {
+    use renown_core::units::Micros;
+
+    use super::*;
+    use crate::evidence::EventId;
+
+    #[test]
+    fn a_batch_is_cut_into_large_groups_first_and_no_evaluation_is_left_out() {
+        let new = |number: usize| NewEvaluation {
+            agent: "a".parse().unwrap(),
+            id: EventId::Sent(number.to_string().parse().unwrap()),
+            passed: true,
+            gate_latency: Micros::default(),
+            agent_latency: None,
+            tool: None,
+            gates: "[]".into(),
+            timestamp: None,
+        };
+        for (count, expected) in [
+            (0, vec![]),
+            (3, vec![1, 1, 1]),
+            (12, vec![10, 1, 1]),
+            (61, vec![50, 10, 1]),
+            (100, vec![50, 50]),
+        ] {
+            let all: Vec<NewEvaluation> = (0..count).map(new).collect();
+            let lengths: Vec<usize> = groups(&all).map(<[_]>::len).collect();
+            assert_eq!(lengths, expected);
+            assert!(groups(&all).flatten().map(|new| &new.id).eq(all.iter().map(|new| &new.id)));
         }
-        insert.raw_execute()?;
-        Ok(())
     }
 }

@@ -1,0 +1,91 @@
+//! A row of `evaluations`: its values in the order of the table, and its seal.
+//!
+//! The seal is computed here and bound as a value. To call `renown_seal` in the statement would pass every value to SQLite twice, and SQLite
+//! would copy each text once more for it.
+
+use std::fmt::Write;
+
+use renown_core::reputation::{Evaluation, Tally};
+use renown_core::time::Timestamp;
+use renown_core::units::Micros;
+use rusqlite::Statement;
+use rusqlite::types::{ToSqlOutput, ValueRef};
+
+use crate::evidence::{NewEvaluation, Salt};
+use crate::sqlite::orgs::OrgKey;
+use crate::sqlite::seal::{EVALUATION, seals_of};
+
+/// The sealed columns.
+const SEALED: usize = 16;
+
+/// Parameters of one row: the sealed columns and the seal.
+const PARAMETERS: usize = SEALED + 1;
+
+/// The statement that inserts this many rows, all or none.
+pub(super) fn insert(rows: usize) -> String {
+    let mut sql = format!("INSERT INTO evaluations ({EVALUATION}, seal) VALUES ");
+    for row in 0..rows {
+        sql.push_str(if row == 0 { "(" } else { ", (" });
+        for column in 1..=PARAMETERS {
+            let comma = if column == 1 { "" } else { ", " };
+            // Writing to a string cannot fail.
+            let _ = write!(sql, "{comma}?{}", PARAMETERS * row + column);
+        }
+        sql.push(')');
+    }
+    sql
+}
+
+/// A row that is to be written.
+pub(super) struct Row<'e> {
+    pub(super) seq: i64,
+    pub(super) org: OrgKey,
+    pub(super) agent: i64,
+    /// The agent's evaluation before it.
+    pub(super) previous: Option<i64>,
+    pub(super) new: &'e NewEvaluation,
+    pub(super) evaluation: Evaluation,
+    /// The agent's sums after it.
+    pub(super) tally: Tally,
+    pub(super) accepted_at: Timestamp,
+    pub(super) salt: Salt,
+}
+
+impl Row<'_> {
+    /// The values of the sealed columns, in their order.
+    fn values(&self) -> [ValueRef<'_>; SEALED] {
+        let Self { new, accepted_at, .. } = self;
+        let standing = self.tally.standing();
+        let integer = |number: Option<i64>| number.map_or(ValueRef::Null, ValueRef::Integer);
+        let micros = |micros: Micros| ValueRef::Integer(micros.us().into());
+        [
+            ValueRef::Integer(self.seq),
+            ValueRef::Integer(self.org.number()),
+            ValueRef::Integer(self.agent),
+            integer(self.previous),
+            ValueRef::Text(new.id.get().as_str().as_bytes()),
+            ValueRef::Integer(new.passed.into()),
+            micros(self.evaluation.latency),
+            micros(new.gate_latency),
+            new.agent_latency.map_or(ValueRef::Null, micros),
+            new.tool.as_ref().map_or(ValueRef::Null, |tool| ValueRef::Text(tool.as_str().as_bytes())),
+            ValueRef::Text(new.gates.as_bytes()),
+            ValueRef::Integer(new.timestamp.unwrap_or(*accepted_at).millis()),
+            ValueRef::Integer(accepted_at.millis()),
+            ValueRef::Integer(standing.score.into()),
+            integer(i64::try_from(standing.eval_count).ok()),
+            ValueRef::Blob(&self.salt),
+        ]
+    }
+}
+
+/// Binds rows to the statement of [`insert`] for as many.
+pub(super) fn bind(rows: &[Row<'_>], insert: &mut Statement<'_>) -> rusqlite::Result<()> {
+    let rows: Vec<[ValueRef<'_>; SEALED]> = rows.iter().map(Row::values).collect();
+    let seals = seals_of(&rows).into_iter().map(ValueRef::Integer);
+    let values = rows.into_iter().zip(seals).flat_map(|(values, seal)| values.into_iter().chain([seal]));
+    for (parameter, value) in (1_usize..).zip(values) {
+        insert.raw_bind_parameter(parameter, ToSqlOutput::Borrowed(value))?;
+    }
+    Ok(())
+}
