@@ -285,7 +285,9 @@ fn agent_filters(store: &dyn Store, hand: &Hand) {
     for (minute, (agent, count)) in [("a", 500), ("b", 60), ("c", 50), ("d", 49)].into_iter().enumerate() {
         hand.set(60_000 * minute as i64);
         let mut all = evaluations(agent, agent, count);
-        all.iter_mut().for_each(|new| new.passed = agent != "c");
+        for new in &mut all {
+            new.passed = agent != "c";
+        }
         for part in all.chunks(100) {
             wait(store.append(&default_org(), part.to_vec(), None)).unwrap();
         }
