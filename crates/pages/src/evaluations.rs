@@ -17,11 +17,11 @@ const GATES_SHOWN: usize = 3;
 const REASON_SHOWN: usize = 160;
 
 /// What the list shows.
-pub struct EvaluationsPage<'a> {
+pub struct EvaluationList<'a> {
     /// The last accepted first.
     pub evaluations: &'a [EvaluationView],
     /// What the list was asked for.
-    pub filter: Filter<'a>,
+    pub filter: EvaluationFilter<'a>,
     /// What of it was not understood.
     pub ignored: &'a [Ignored],
     /// Whether this is the first page.
@@ -32,7 +32,7 @@ pub struct EvaluationsPage<'a> {
 
 /// What a list of evaluations was asked for.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Filter<'a> {
+pub struct EvaluationFilter<'a> {
     /// Only of this agent.
     pub agent: &'a str,
     /// Only of this tool.
@@ -47,7 +47,7 @@ pub struct Filter<'a> {
     pub to: Option<Day>,
 }
 
-impl Filter<'_> {
+impl EvaluationFilter<'_> {
     fn is_narrow(&self) -> bool {
         let texts = [self.agent, self.tool, self.gate];
         self.passed.is_some()
@@ -82,7 +82,7 @@ impl Filter<'_> {
 }
 
 /// The page.
-pub fn render(shell: &Shell<'_>, page: &EvaluationsPage<'_>) -> askama::Result<String> {
+pub fn render(shell: &Shell<'_>, page: &EvaluationList<'_>) -> askama::Result<String> {
     let rows: Vec<Row<'_>> = page.evaluations.iter().map(Row::of).collect();
     let is_empty = rows.is_empty() && page.is_first && !page.filter.is_narrow();
     View { shell, page, answer: answer(page), rows, is_empty }.render()
@@ -92,7 +92,7 @@ pub fn render(shell: &Shell<'_>, page: &EvaluationsPage<'_>) -> askama::Result<S
 #[template(path = "evaluations.html")]
 struct View<'a> {
     shell: &'a Shell<'a>,
-    page: &'a EvaluationsPage<'a>,
+    page: &'a EvaluationList<'a>,
     answer: String,
     rows: Vec<Row<'a>>,
     is_empty: bool,
@@ -133,7 +133,7 @@ impl View<'_> {
     }
 }
 
-fn answer(page: &EvaluationsPage<'_>) -> String {
+fn answer(page: &EvaluationList<'_>) -> String {
     let all = page.evaluations.len();
     let failed = page.evaluations.iter().filter(|evaluation| !evaluation.passed).count();
     let shown = if all == ROWS && page.is_first { "the latest" } else { "these" };

@@ -85,10 +85,6 @@ impl View<'_> {
         self.run.score.spec_id.map(|spec| Name::below("/specs", spec.as_str()))
     }
 
-    fn median(&self, ms: &Decimal<1>) -> String {
-        units::duration(whole_ms(*ms))
-    }
-
     /// The runs of the same workspace.
     fn workspace(&self) -> String {
         lists::address("/runs", &[("workspace", self.run.score.workspace.as_str())])
@@ -206,8 +202,8 @@ fn latency(run: &RunView<'_>) -> String {
 }
 
 /// A median, cut to milliseconds.
-fn whole_ms(median: Decimal<1>) -> u64 {
-    u64::try_from(median.units() / 10).unwrap_or(u64::MAX)
+fn whole_ms(median: impl text::Given<Decimal<1>>) -> u64 {
+    u64::try_from(median.given().units() / 10).unwrap_or(u64::MAX)
 }
 
 fn efficiency(run: &RunView<'_>) -> String {

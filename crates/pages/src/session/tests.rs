@@ -36,7 +36,7 @@ fn at(seconds: i64) -> Timestamp {
 }
 
 fn unit(value: f64) -> Option<Unit> {
-    Some(Unit::new(value).unwrap())
+    Unit::new(value).ok()
 }
 
 fn record(seconds: i64, fact: FactView) -> RecordView {
@@ -203,7 +203,6 @@ fn page(made: &Made) -> String {
     render(&shell, &page).unwrap()
 }
 
-/// Panics with what was said instead.
 fn says(html: &str, sentence: &str) {
     assert!(html.contains(sentence), "{sentence:?} is not there");
 }

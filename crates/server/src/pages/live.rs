@@ -41,7 +41,8 @@ pub(super) async fn stream(State(api): State<Arc<Api>>, headers: HeaderMap) -> R
     let (changes, closed) = api.feed.listen();
     let events = stream::unfold(Listener { api, visit, changes, closed }, |mut listener| async move {
         let name = listener.next().await?;
-        Some((Ok::<_, Infallible>(Event::default().event(name).data("")), listener))
+        // A browser drops an event without data.
+        Some((Ok::<_, Infallible>(Event::default().event(name).data(name)), listener))
     });
     let stream = Sse::new(events).keep_alive(KeepAlive::new().interval(COMMENT_EVERY));
     // nginx would hold events back until it has a buffer full of them.
