@@ -137,16 +137,17 @@ fn answer(page: &EvaluationList<'_>) -> String {
     let all = page.evaluations.len();
     let failed = page.evaluations.iter().filter(|evaluation| !evaluation.passed).count();
     let shown = if all == ROWS && page.is_first { "the latest" } else { "these" };
+    let count = text::count_word(all);
     match (all, failed) {
         (0, _) if page.filter.is_narrow() => "No evaluation fits.".to_owned(),
         (0, _) if page.is_first => "No evaluation yet.".to_owned(),
         (0, _) => "There are no more evaluations.".to_owned(),
         (1, 0) => "One evaluation, and it passed.".to_owned(),
         (1, _) => "One evaluation, and it failed.".to_owned(),
-        (all, 0) => format!("All of {shown} {all} evaluations passed."),
-        (all, failed) if failed == all => format!("All of {shown} {all} evaluations failed."),
-        (all, failed) => {
-            format!("{} of {shown} {all} evaluations failed.", text::sentence(&text::count_word(failed)))
+        (_, 0) => format!("All of {shown} {count} evaluations passed."),
+        (all, failed) if failed == all => format!("All of {shown} {count} evaluations failed."),
+        (_, failed) => {
+            format!("{} of {shown} {count} evaluations failed.", text::sentence(&text::count_word(failed)))
         }
     }
 }
@@ -180,7 +181,7 @@ impl<'a> Row<'a> {
             tool: tool.map(|tool| (lists::shortened(tool, 40), tool)),
             gates: evaluation.failed_gates().take(GATES_SHOWN).map(gate).collect(),
             gates_left: evaluation.failed_gates().count().saturating_sub(GATES_SHOWN),
-            latency: text::cut(evaluation.latency.ms(), 1),
+            latency: text::cut(evaluation.latency.ms(), 2),
         }
     }
 

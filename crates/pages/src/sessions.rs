@@ -98,7 +98,7 @@ fn answer(page: &SessionList<'_>) -> String {
 }
 
 fn of_these(all: usize) -> String {
-    if all == 1 { "this session".to_owned() } else { format!("these {all} sessions") }
+    if all == 1 { "this session".to_owned() } else { format!("these {} sessions", text::count_word(all)) }
 }
 
 fn recommendation(session: &SessionView<'_>) -> Option<Recommendation> {

@@ -88,9 +88,13 @@ fn answer(page: &SpecList<'_>) -> String {
         (0, _) => "There are no more specs.".to_owned(),
         (all, 0) => format!("{} with one agent each.", text::plural(all as u64, "spec", "specs")),
         (1, _) => "One spec that agents compete on.".to_owned(),
-        (_, 1) => format!("Agents compete on one of these {all} specs."),
-        (all, count) if all == count => format!("Agents compete on all of these {all} specs."),
-        (_, count) => format!("Agents compete on {} of these {all} specs.", text::count_word(count)),
+        (all, 1) => format!("Agents compete on one of these {} specs.", text::count_word(all)),
+        (all, count) if all == count => {
+            format!("Agents compete on all of these {} specs.", text::count_word(all))
+        }
+        (all, count) => {
+            format!("Agents compete on {} of these {} specs.", text::count_word(count), text::count_word(all))
+        }
     }
 }
 

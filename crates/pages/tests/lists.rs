@@ -77,12 +77,12 @@ fn evaluations_say_what_failed_and_why() {
     ];
     let filter = evaluations::EvaluationFilter { gate: "pii", agent: "refund-agent", ..Default::default() };
     let html = evaluations_page(&found, filter);
-    says(&html, "<h1 data-live=\"answer\">Two of these 3 evaluations failed.</h1>");
+    says(&html, "<h1 data-live=\"answer\">Two of these three evaluations failed.</h1>");
     says(&html, "Only those of agent refund-agent and with gate pii. ");
     says(&html, "<code>pii</code> email address detected in output");
     assert!(!html.contains("only observes"), "the first one passed");
     says(&html, "title=\"the gates were not sent with it\">–");
-    says(&html, "12.3 ms");
+    says(&html, "12.34 ms");
     says(&html, "title=\"No number below 50 evaluations\">49/50");
     assert_eq!(html.matches(">764<").count(), 2);
     says(&html, "href=\"/evaluations?agent=refund-agent&#38;gate=pii&#38;cursor=1f\" rel=\"next\"");
@@ -367,7 +367,7 @@ fn specs_say_who_leads() {
     };
     let page = SpecList { specs: &[row(1), row(2)], ignored: &[], is_first: true, next: Some(&spec) };
     let html = specs::render(&shell(Section::Specs), &page).unwrap();
-    says(&html, "Agents compete on one of these 2 specs.");
+    says(&html, "Agents compete on one of these two specs.");
     says(&html, "1\u{202f}200");
     says(&html, "href=\"/specs?after=%3Cscript%3E");
     is_safe(&html);

@@ -173,7 +173,7 @@ async fn every_page_shows_its_organization_and_no_other() {
                 vec![
                     format!("{who}-bot"),
                     format!("{who} reason"),
-                    "One of these 2 evaluations failed.".into(),
+                    "One of these two evaluations failed.".into(),
                 ],
             ),
         ];
