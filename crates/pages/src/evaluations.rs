@@ -17,11 +17,11 @@ const GATES_SHOWN: usize = 3;
 const REASON_SHOWN: usize = 160;
 
 /// What the list shows.
-pub struct EvaluationsPage<'a> {
+pub struct EvaluationList<'a> {
     /// The last accepted first.
     pub evaluations: &'a [EvaluationView],
     /// What the list was asked for.
-    pub filter: Filter<'a>,
+    pub filter: EvaluationFilter<'a>,
     /// What of it was not understood.
     pub ignored: &'a [Ignored],
     /// Whether this is the first page.
@@ -32,7 +32,7 @@ pub struct EvaluationsPage<'a> {
 
 /// What a list of evaluations was asked for.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Filter<'a> {
+pub struct EvaluationFilter<'a> {
     /// Only of this agent.
     pub agent: &'a str,
     /// Only of this tool.
@@ -47,7 +47,7 @@ pub struct Filter<'a> {
     pub to: Option<Day>,
 }
 
-impl Filter<'_> {
+impl EvaluationFilter<'_> {
     fn is_narrow(&self) -> bool {
         let texts = [self.agent, self.tool, self.gate];
         self.passed.is_some()
@@ -82,7 +82,7 @@ impl Filter<'_> {
 }
 
 /// The page.
-pub fn render(shell: &Shell<'_>, page: &EvaluationsPage<'_>) -> askama::Result<String> {
+pub fn render(shell: &Shell<'_>, page: &EvaluationList<'_>) -> askama::Result<String> {
     let rows: Vec<Row<'_>> = page.evaluations.iter().map(Row::of).collect();
     let is_empty = rows.is_empty() && page.is_first && !page.filter.is_narrow();
     View { shell, page, answer: answer(page), rows, is_empty }.render()
@@ -92,7 +92,7 @@ pub fn render(shell: &Shell<'_>, page: &EvaluationsPage<'_>) -> askama::Result<S
 #[template(path = "evaluations.html")]
 struct View<'a> {
     shell: &'a Shell<'a>,
-    page: &'a EvaluationsPage<'a>,
+    page: &'a EvaluationList<'a>,
     answer: String,
     rows: Vec<Row<'a>>,
     is_empty: bool,
@@ -133,20 +133,21 @@ impl View<'_> {
     }
 }
 
-fn answer(page: &EvaluationsPage<'_>) -> String {
+fn answer(page: &EvaluationList<'_>) -> String {
     let all = page.evaluations.len();
     let failed = page.evaluations.iter().filter(|evaluation| !evaluation.passed).count();
     let shown = if all == ROWS && page.is_first { "the latest" } else { "these" };
+    let count = text::count_word(all);
     match (all, failed) {
         (0, _) if page.filter.is_narrow() => "No evaluation fits.".to_owned(),
         (0, _) if page.is_first => "No evaluation yet.".to_owned(),
         (0, _) => "There are no more evaluations.".to_owned(),
         (1, 0) => "One evaluation, and it passed.".to_owned(),
         (1, _) => "One evaluation, and it failed.".to_owned(),
-        (all, 0) => format!("All of {shown} {all} evaluations passed."),
-        (all, failed) if failed == all => format!("All of {shown} {all} evaluations failed."),
-        (all, failed) => {
-            format!("{} of {shown} {all} evaluations failed.", text::sentence(&text::count_word(failed)))
+        (_, 0) => format!("All of {shown} {count} evaluations passed."),
+        (all, failed) if failed == all => format!("All of {shown} {count} evaluations failed."),
+        (_, failed) => {
+            format!("{} of {shown} {count} evaluations failed.", text::sentence(&text::count_word(failed)))
         }
     }
 }
@@ -180,7 +181,7 @@ impl<'a> Row<'a> {
             tool: tool.map(|tool| (lists::shortened(tool, 40), tool)),
             gates: evaluation.failed_gates().take(GATES_SHOWN).map(gate).collect(),
             gates_left: evaluation.failed_gates().count().saturating_sub(GATES_SHOWN),
-            latency: text::cut(evaluation.latency.ms(), 1),
+            latency: text::cut(evaluation.latency.ms(), 2),
         }
     }
 

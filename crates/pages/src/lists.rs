@@ -84,13 +84,11 @@ pub fn some_of(count: usize, all: usize, one: &str, many: &str) -> String {
     let noun = if all == 1 { one } else { many };
     match (count, all) {
         (1, 1) => format!("This {one}"),
-        (0, _) => format!("None of these {} {noun}", text::whole(all as u64)),
-        (count, all) if count == all => format!("All of these {} {noun}", text::whole(all as u64)),
-        _ => format!(
-            "{} of these {} {noun}",
-            text::sentence(&text::count_word(count)),
-            text::whole(all as u64)
-        ),
+        (0, _) => format!("None of these {} {noun}", text::count_word(all)),
+        (count, all) if count == all => format!("All of these {} {noun}", text::count_word(all)),
+        _ => {
+            format!("{} of these {} {noun}", text::sentence(&text::count_word(count)), text::count_word(all))
+        }
     }
 }
 

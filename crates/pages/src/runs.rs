@@ -13,11 +13,11 @@ use crate::units;
 pub const ROWS: usize = 25;
 
 /// What the list shows.
-pub struct RunsPage<'a> {
+pub struct RunList<'a> {
     /// The last accepted first.
     pub runs: &'a [RunView<'a>],
     /// What the list was asked for.
-    pub filter: Filter<'a>,
+    pub filter: RunFilter<'a>,
     /// What of it was not understood.
     pub ignored: &'a [Ignored],
     /// Whether this is the first page.
@@ -28,7 +28,7 @@ pub struct RunsPage<'a> {
 
 /// What a list of runs was asked for.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Filter<'a> {
+pub struct RunFilter<'a> {
     /// Only of this agent.
     pub agent: &'a str,
     /// Only of this workspace.
@@ -39,7 +39,7 @@ pub struct Filter<'a> {
     pub tier: Option<Tier>,
 }
 
-impl Filter<'_> {
+impl RunFilter<'_> {
     fn is_narrow(&self) -> bool {
         let texts = [self.agent, self.workspace, self.spec];
         self.tier.is_some() || texts.iter().any(|text| !text.is_empty())
@@ -61,7 +61,7 @@ impl Filter<'_> {
 }
 
 /// The page.
-pub fn render(shell: &Shell<'_>, page: &RunsPage<'_>) -> askama::Result<String> {
+pub fn render(shell: &Shell<'_>, page: &RunList<'_>) -> askama::Result<String> {
     let rows: Vec<Row<'_>> = page.runs.iter().map(Row::of).collect();
     let is_empty = rows.is_empty() && page.is_first && !page.filter.is_narrow();
     View { shell, page, answer: answer(page), rows, is_empty }.render()
@@ -71,7 +71,7 @@ pub fn render(shell: &Shell<'_>, page: &RunsPage<'_>) -> askama::Result<String> 
 #[template(path = "runs.html")]
 struct View<'a> {
     shell: &'a Shell<'a>,
-    page: &'a RunsPage<'a>,
+    page: &'a RunList<'a>,
     answer: String,
     rows: Vec<Row<'a>>,
     is_empty: bool,
@@ -91,7 +91,7 @@ impl View<'_> {
     }
 }
 
-fn answer(page: &RunsPage<'_>) -> String {
+fn answer(page: &RunList<'_>) -> String {
     let all = page.runs.len();
     let count = |outcome: &str| page.runs.iter().filter(|run| run.outcome == outcome).count();
     let (blocked, failed) = (count("blocked"), count("failed"));

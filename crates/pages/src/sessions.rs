@@ -14,11 +14,11 @@ use crate::text::{self, Form};
 pub const ROWS: usize = 25;
 
 /// What the list shows.
-pub struct SessionsPage<'a> {
+pub struct SessionList<'a> {
     /// The last to begin first.
     pub sessions: &'a [SessionView<'a>],
     /// What the list was asked for.
-    pub filter: Filter<'a>,
+    pub filter: SessionFilter<'a>,
     /// What of it was not understood.
     pub ignored: &'a [Ignored],
     /// Whether this is the first page.
@@ -29,7 +29,7 @@ pub struct SessionsPage<'a> {
 
 /// What a list of sessions was asked for.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Filter<'a> {
+pub struct SessionFilter<'a> {
     /// Only of this agent.
     pub agent: &'a str,
     /// Only those that began on this UTC day or later.
@@ -38,7 +38,7 @@ pub struct Filter<'a> {
     pub to: Option<Day>,
 }
 
-impl Filter<'_> {
+impl SessionFilter<'_> {
     fn is_narrow(&self) -> bool {
         !self.agent.is_empty() || self.from.is_some() || self.to.is_some()
     }
@@ -53,7 +53,7 @@ impl Filter<'_> {
 }
 
 /// The page.
-pub fn render(shell: &Shell<'_>, page: &SessionsPage<'_>) -> askama::Result<String> {
+pub fn render(shell: &Shell<'_>, page: &SessionList<'_>) -> askama::Result<String> {
     let rows: Vec<Row<'_>> = page.sessions.iter().map(Row::of).collect();
     let is_empty = rows.is_empty() && page.is_first && !page.filter.is_narrow();
     View { shell, page, answer: answer(page), rows, is_empty }.render()
@@ -63,7 +63,7 @@ pub fn render(shell: &Shell<'_>, page: &SessionsPage<'_>) -> askama::Result<Stri
 #[template(path = "sessions.html")]
 struct View<'a> {
     shell: &'a Shell<'a>,
-    page: &'a SessionsPage<'a>,
+    page: &'a SessionList<'a>,
     answer: String,
     rows: Vec<Row<'a>>,
     is_empty: bool,
@@ -75,7 +75,7 @@ impl View<'_> {
     }
 }
 
-fn answer(page: &SessionsPage<'_>) -> String {
+fn answer(page: &SessionList<'_>) -> String {
     let all = page.sessions.len();
     let count = |wanted: Recommendation| {
         let of = |session: &&SessionView<'_>| recommendation(session) == Some(wanted);
@@ -98,7 +98,7 @@ fn answer(page: &SessionsPage<'_>) -> String {
 }
 
 fn of_these(all: usize) -> String {
-    if all == 1 { "this session".to_owned() } else { format!("these {all} sessions") }
+    if all == 1 { "this session".to_owned() } else { format!("these {} sessions", text::count_word(all)) }
 }
 
 fn recommendation(session: &SessionView<'_>) -> Option<Recommendation> {

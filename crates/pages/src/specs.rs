@@ -16,7 +16,7 @@ pub const ROWS: usize = 25;
 pub const RANKS: usize = 100;
 
 /// What the list shows.
-pub struct SpecsPage<'a> {
+pub struct SpecList<'a> {
     /// By their ids.
     pub specs: &'a [SpecRow<'a>],
     /// What of the address was not understood.
@@ -54,7 +54,7 @@ impl SpecRow<'_> {
 }
 
 /// The list.
-pub fn render(shell: &Shell<'_>, page: &SpecsPage<'_>) -> askama::Result<String> {
+pub fn render(shell: &Shell<'_>, page: &SpecList<'_>) -> askama::Result<String> {
     List { shell, page, answer: answer(page) }.render()
 }
 
@@ -62,7 +62,7 @@ pub fn render(shell: &Shell<'_>, page: &SpecsPage<'_>) -> askama::Result<String>
 #[template(path = "specs.html")]
 struct List<'a> {
     shell: &'a Shell<'a>,
-    page: &'a SpecsPage<'a>,
+    page: &'a SpecList<'a>,
     answer: String,
 }
 
@@ -80,7 +80,7 @@ impl List<'_> {
     }
 }
 
-fn answer(page: &SpecsPage<'_>) -> String {
+fn answer(page: &SpecList<'_>) -> String {
     let contested = page.specs.iter().filter(|spec| spec.agents > 1).count();
     let all = page.specs.len();
     match (all, contested) {
@@ -88,9 +88,13 @@ fn answer(page: &SpecsPage<'_>) -> String {
         (0, _) => "There are no more specs.".to_owned(),
         (all, 0) => format!("{} with one agent each.", text::plural(all as u64, "spec", "specs")),
         (1, _) => "One spec that agents compete on.".to_owned(),
-        (_, 1) => format!("Agents compete on one of these {all} specs."),
-        (all, count) if all == count => format!("Agents compete on all of these {all} specs."),
-        (_, count) => format!("Agents compete on {} of these {all} specs.", text::count_word(count)),
+        (all, 1) => format!("Agents compete on one of these {} specs.", text::count_word(all)),
+        (all, count) if all == count => {
+            format!("Agents compete on all of these {} specs.", text::count_word(all))
+        }
+        (all, count) => {
+            format!("Agents compete on {} of these {} specs.", text::count_word(count), text::count_word(all))
+        }
     }
 }
 

@@ -8,12 +8,12 @@ use renown_core::scorecard::{Baseline, Outcome, Report, Resources, Stages, Tier}
 use renown_core::session_metrics::Summary;
 use renown_core::time::Timestamp;
 use renown_core::units::{Micros, Whole};
-use renown_pages::evaluations::{self, EvaluationsPage};
+use renown_pages::evaluations::{self, EvaluationList};
 use renown_pages::lists::Ignored;
 use renown_pages::run::{self, RunPage};
-use renown_pages::runs::{self, RunsPage};
-use renown_pages::sessions::{self, SessionsPage};
-use renown_pages::specs::{self, SpecPage, SpecRow, SpecsPage};
+use renown_pages::runs::{self, RunList};
+use renown_pages::sessions::{self, SessionList};
+use renown_pages::specs::{self, SpecList, SpecPage, SpecRow};
 use renown_pages::{Member, Section, Shell};
 use renown_view::runs::{Competition, RankedRun};
 use renown_view::sessions::MetricsSummary;
@@ -32,7 +32,6 @@ fn shell(section: Section) -> Shell<'static> {
     Shell { now: at(600), origin: "http://127.0.0.1:7191", member, ..Shell::bare(section) }
 }
 
-/// Says which sentence is missing, not in which page.
 fn says(html: &str, sentence: &str) {
     assert!(html.contains(sentence), "{sentence:?} is not there");
 }
@@ -59,8 +58,8 @@ fn gate(name: &str, passed: bool, reason: Option<&str>) -> GateView {
     GateView { name: name.to_owned(), passed, reason: reason.map(str::to_owned), skipped: None }
 }
 
-fn evaluations_page(found: &[EvaluationView], filter: evaluations::Filter<'_>) -> String {
-    let page = EvaluationsPage { evaluations: found, filter, ignored: &[], is_first: true, next: Some("1f") };
+fn evaluations_page(found: &[EvaluationView], filter: evaluations::EvaluationFilter<'_>) -> String {
+    let page = EvaluationList { evaluations: found, filter, ignored: &[], is_first: true, next: Some("1f") };
     evaluations::render(&shell(Section::Evaluations), &page).unwrap()
 }
 
@@ -76,14 +75,14 @@ fn evaluations_say_what_failed_and_why() {
         ),
         evaluation("refund-agent", false, 500, Vec::new()),
     ];
-    let filter = evaluations::Filter { gate: "pii", agent: "refund-agent", ..Default::default() };
+    let filter = evaluations::EvaluationFilter { gate: "pii", agent: "refund-agent", ..Default::default() };
     let html = evaluations_page(&found, filter);
-    says(&html, "<h1 data-live=\"answer\">Two of these 3 evaluations failed.</h1>");
+    says(&html, "<h1 data-live=\"answer\">Two of these three evaluations failed.</h1>");
     says(&html, "Only those of agent refund-agent and with gate pii. ");
     says(&html, "<code>pii</code> email address detected in output");
     assert!(!html.contains("only observes"), "the first one passed");
     says(&html, "title=\"the gates were not sent with it\">–");
-    says(&html, "12.3 ms");
+    says(&html, "12.34 ms");
     says(&html, "title=\"No number below 50 evaluations\">49/50");
     assert_eq!(html.matches(">764<").count(), 2);
     says(&html, "href=\"/evaluations?agent=refund-agent&#38;gate=pii&#38;cursor=1f\" rel=\"next\"");
@@ -92,15 +91,15 @@ fn evaluations_say_what_failed_and_why() {
 
 #[test]
 fn a_list_of_nothing_names_the_next_command() {
-    let html = evaluations_page(&[], evaluations::Filter::default());
+    let html = evaluations_page(&[], evaluations::EvaluationFilter::default());
     says(&html, "No evaluation yet.");
     says(&html, "curl -s http://127.0.0.1:7191/v1/evaluate");
-    let html = evaluations_page(&[], evaluations::Filter { tool: "x", ..Default::default() });
+    let html = evaluations_page(&[], evaluations::EvaluationFilter { tool: "x", ..Default::default() });
     says(&html, "No evaluation fits.");
     says(&html, "<a href=\"/evaluations\">Show all</a>");
-    let page = SessionsPage {
+    let page = SessionList {
         sessions: &[],
-        filter: sessions::Filter::default(),
+        filter: sessions::SessionFilter::default(),
         ignored: &[],
         is_first: true,
         next: None,
@@ -108,21 +107,21 @@ fn a_list_of_nothing_names_the_next_command() {
     let html = sessions::render(&shell(Section::Sessions), &page).unwrap();
     says(&html, "renown judge logs.jsonl --submit http://127.0.0.1:7191");
     let page =
-        RunsPage { runs: &[], filter: runs::Filter::default(), ignored: &[], is_first: true, next: None };
+        RunList { runs: &[], filter: runs::RunFilter::default(), ignored: &[], is_first: true, next: None };
     says(
         &runs::render(&shell(Section::Runs), &page).unwrap(),
         "renown runs submit runs.jsonl --server http://127.0.0.1:7191",
     );
-    let page = SpecsPage { specs: &[], ignored: &[], is_first: true, next: None };
+    let page = SpecList { specs: &[], ignored: &[], is_first: true, next: None };
     says(&specs::render(&shell(Section::Specs), &page).unwrap(), "No competition yet.");
 }
 
 #[test]
 fn a_filter_that_is_not_understood_is_named() {
     let ignored = [Ignored { name: "tier", value: EVIL.to_owned(), expected: "Bronze" }];
-    let page = RunsPage {
+    let page = RunList {
         runs: &[],
-        filter: runs::Filter::default(),
+        filter: runs::RunFilter::default(),
         ignored: &ignored,
         is_first: false,
         next: None,
@@ -138,7 +137,8 @@ fn the_longest_evaluations_are_a_small_page() {
     let long = "y".repeat(500);
     let gates: Vec<GateView> = (0..50).map(|_| gate(&"g".repeat(60), false, Some(&long))).collect();
     let found: Vec<EvaluationView> = (0..50).map(|_| evaluation(&agent, false, 500, gates.clone())).collect();
-    let html = evaluations_page(&found, evaluations::Filter { agent: &agent, ..Default::default() });
+    let html =
+        evaluations_page(&found, evaluations::EvaluationFilter { agent: &agent, ..Default::default() });
     assert!(html.len() < 100_000, "{} bytes", html.len());
     says(&html, "and 47 more");
     is_safe(&html);
@@ -163,9 +163,9 @@ fn a_session_without_telemetry_has_dashes_that_say_why() {
         },
         trace_count: 0,
     };
-    let page = SessionsPage {
+    let page = SessionList {
         sessions: &[session],
-        filter: sessions::Filter { from: Some("2026-11-15".parse().unwrap()), ..Default::default() },
+        filter: sessions::SessionFilter { from: Some("2026-11-15".parse().unwrap()), ..Default::default() },
         ignored: &[],
         is_first: true,
         next: Some("18e.1"),
@@ -195,10 +195,6 @@ struct Made {
     pull_request: String,
 }
 
-fn whole(number: u64) -> Option<Whole> {
-    Whole::new(number)
-}
-
 /// Blocked after 9 seconds where 6 are usual; one of two stages passed at once; memory is known and CPU is not.
 fn made() -> Made {
     let stages = r#"[{"name":"lint","passed":true},{"name":"<b>test</b>","passed":false,"attempts":3}]"#;
@@ -210,10 +206,10 @@ fn made() -> Made {
         report: Report {
             outcome: Outcome::Blocked,
             stages: Some(Stages::of_json(stages).unwrap()),
-            wall_ms: whole(9000),
+            wall_ms: Whole::new(9000),
             resources: Resources {
-                memory_peak_bytes: whole(268_435_456),
-                memory_limit_bytes: whole(536_870_912),
+                memory_peak_bytes: Whole::new(268_435_456),
+                memory_limit_bytes: Whole::new(536_870_912),
                 ..Resources::default()
             },
         },
@@ -304,12 +300,12 @@ fn what_could_not_be_measured_is_said() {
         says(&html, &format!("<b>counted as 50:</b> {reason}"));
     }
     assert!(!html.contains("href=\"javascript:"), "only HTTP is a link");
-    made.report.wall_ms = whole(5);
+    made.report.wall_ms = Whole::new(5);
     made.baseline = Baseline::default();
     says(&run_page(&made), "no completed run with a wall time came before it in this workspace");
-    let page = RunsPage {
+    let page = RunList {
         runs: &[view(&made)],
-        filter: runs::Filter { tier: Some(Tier::Bronze), ..Default::default() },
+        filter: runs::RunFilter { tier: Some(Tier::Bronze), ..Default::default() },
         ignored: &[],
         is_first: true,
         next: None,
@@ -369,9 +365,9 @@ fn specs_say_who_leads() {
         best: view(&made).score,
         outcome: "blocked",
     };
-    let page = SpecsPage { specs: &[row(1), row(2)], ignored: &[], is_first: true, next: Some(&spec) };
+    let page = SpecList { specs: &[row(1), row(2)], ignored: &[], is_first: true, next: Some(&spec) };
     let html = specs::render(&shell(Section::Specs), &page).unwrap();
-    says(&html, "Agents compete on one of these 2 specs.");
+    says(&html, "Agents compete on one of these two specs.");
     says(&html, "1\u{202f}200");
     says(&html, "href=\"/specs?after=%3Cscript%3E");
     is_safe(&html);
@@ -397,7 +393,7 @@ fn the_longest_runs_are_a_small_page() {
     says(&html, "and 480 more");
     let runs: Vec<RunView<'_>> = (0..runs::ROWS).map(|_| view(&made)).collect();
     let page =
-        RunsPage { runs: &runs, filter: runs::Filter::default(), ignored: &[], is_first: true, next: None };
+        RunList { runs: &runs, filter: runs::RunFilter::default(), ignored: &[], is_first: true, next: None };
     let html = runs::render(&shell(Section::Runs), &page).unwrap();
     assert!(html.len() < 100_000, "{} bytes", html.len());
 }

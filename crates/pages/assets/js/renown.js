@@ -109,6 +109,8 @@
     let held = false;
     for (const [name, part] of parts(document)) {
       const next = news.get(name);
+      // A page that said that nothing is there yet is another page now.
+      if (!next && 'empty' in part.dataset) return location.reload();
       if (!next || next.outerHTML === raw.get(part) || part.contains(document.activeElement)) continue;
       // A list does not move under the pointer: it is tried again later.
       if (part.matches('tbody:hover')) { held = true; continue; }

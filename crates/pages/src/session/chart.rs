@@ -207,12 +207,13 @@ fn bars(steps: &[Used], timeline: &Timeline<'_>, step: u64) -> Vec<Bar> {
     let most = steps.iter().map(|used| used.all()).max().unwrap_or(0).max(1);
     let span = timeline.span_ms();
     let bar = |(index, used): (usize, &Used)| {
-        let from = step.saturating_mul(index as u64);
+        // A gap of a sixth between bars.
+        let from = step.saturating_mul(index as u64).saturating_add(step / 12).min(span);
         let tall = |tokens: u128| tokens * (BARS_END - BARS_TOP) / most;
         let (all, cached) = (tall(used.all()).max(1), tall(used.cached));
         Bar {
-            x: units::place(from + step / 12, span),
-            width: units::place((step - step / 6).min(span.saturating_sub(from)), span),
+            x: units::place(from, span),
+            width: units::place((step - step / 6).min(span - from), span),
             new: (BARS_END - all, all - cached.min(all)),
             cached: (BARS_END - cached, cached),
         }

@@ -203,7 +203,6 @@ fn page(made: &Made) -> String {
     render(&shell, &page).unwrap()
 }
 
-/// Panics with what was said instead.
 fn says(html: &str, sentence: &str) {
     assert!(html.contains(sentence), "{sentence:?} is not there");
 }

@@ -7,7 +7,7 @@ use hyper::{HeaderMap, Uri};
 use renown_core::ids::{AgentId, ToolName};
 use renown_core::time::Day;
 use renown_pages::Section;
-use renown_pages::evaluations::{EvaluationsPage, Filter, ROWS, render};
+use renown_pages::evaluations::{EvaluationFilter, EvaluationList, ROWS, render};
 use renown_store::{EventQuery, Seq};
 use renown_view::EvaluationView;
 
@@ -56,9 +56,9 @@ pub(super) async fn list(
     let page = api.store.events(&visit.org, query).await?;
     let evaluations: Vec<EvaluationView> = page.events.iter().map(EvaluationView::of).collect();
     let next = page.next.map(|Seq(seq)| format!("{seq:x}"));
-    let shown = EvaluationsPage {
+    let shown = EvaluationList {
         evaluations: &evaluations,
-        filter: Filter {
+        filter: EvaluationFilter {
             agent: agent.as_ref().map_or("", AgentId::as_str),
             tool: tool.as_ref().map_or("", ToolName::as_str),
             gate: gate.as_deref().unwrap_or_default(),

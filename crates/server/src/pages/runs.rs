@@ -8,7 +8,7 @@ use renown_core::ids::{AgentId, RunId, SpecId, Workspace};
 use renown_core::scorecard::{FORMULA_VERSION, Tier};
 use renown_pages::Section;
 use renown_pages::run::RunPage;
-use renown_pages::runs::{Filter, ROWS, RunsPage, render};
+use renown_pages::runs::{ROWS, RunFilter, RunList, render};
 use renown_store::{RunQuery, Seq};
 use renown_view::RunView;
 
@@ -47,9 +47,9 @@ pub(super) async fn list(
     let page = api.store.runs(&visit.org, query).await?;
     let runs: Vec<RunView<'_>> = page.runs.iter().map(RunView::of).collect();
     let next = page.next.map(|Seq(place)| format!("{place:x}"));
-    let shown = RunsPage {
+    let shown = RunList {
         runs: &runs,
-        filter: Filter {
+        filter: RunFilter {
             agent: agent.as_ref().map_or("", AgentId::as_str),
             workspace: workspace.as_ref().map_or("", Workspace::as_str),
             spec: spec.as_ref().map_or("", SpecId::as_str),

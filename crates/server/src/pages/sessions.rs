@@ -9,7 +9,7 @@ use renown_core::session_metrics::{SignalWeights, Thresholds};
 use renown_core::time::Timestamp;
 use renown_pages::Section;
 use renown_pages::session::{RECORDS, SessionPage, Stretch, TURNS, first_drawn};
-use renown_pages::sessions::{Filter, ROWS, SessionsPage, render};
+use renown_pages::sessions::{ROWS, SessionFilter, SessionList, render};
 use renown_store::{RecordCursor, SessionQuery, StoredSession};
 use renown_view::sessions::{Signal, session_of};
 use renown_view::{RecordView, SessionDetail, SessionView};
@@ -45,9 +45,9 @@ pub(super) async fn list(
     let page = api.store.sessions(&visit.org, query).await?;
     let sessions: Vec<SessionView<'_>> = page.sessions.iter().map(SessionView::of).collect();
     let next = page.next.map(time_cursor_text);
-    let shown = SessionsPage {
+    let shown = SessionList {
         sessions: &sessions,
-        filter: Filter { agent: agent.as_ref().map_or("", AgentId::as_str), from, to },
+        filter: SessionFilter { agent: agent.as_ref().map_or("", AgentId::as_str), from, to },
         ignored: asked.ignored(),
         is_first: after.is_none(),
         next: next.as_deref(),

@@ -6,7 +6,7 @@ use axum::extract::{RawQuery, State};
 use hyper::{HeaderMap, Uri};
 use renown_core::ids::SpecId;
 use renown_pages::Section;
-use renown_pages::specs::{ROWS, SpecPage, SpecRow, SpecsPage, render, render_one};
+use renown_pages::specs::{ROWS, SpecList, SpecPage, SpecRow, render, render_one};
 use renown_view::ScoreView;
 use renown_view::runs::Competition;
 
@@ -42,7 +42,7 @@ pub(super) async fn list(
             outcome: spec.best.report.outcome.name(),
         })
         .collect();
-    let shown = SpecsPage { specs: &rows, ignored: asked.ignored(), is_first, next: page.next.as_ref() };
+    let shown = SpecList { specs: &rows, ignored: asked.ignored(), is_first, next: page.next.as_ref() };
     html(render(&shell, &shown))
 }
 

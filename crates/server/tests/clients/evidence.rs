@@ -118,7 +118,7 @@ async fn two_organizations() -> (Running, String, String) {
     let server = start(Limits::default(), system_clock()).await;
     let ours = server.secret.clone();
     let made = post(&server, &ours, "/v1/keys", &json!({"kind": "secret", "org": "other"})).await;
-    let theirs = made["key"].as_str().unwrap().to_owned();
+    let theirs = made.get("key").and_then(Value::as_str).unwrap().to_owned();
     fill(&server, &ours, "our").await;
     fill(&server, &theirs, "their").await;
     (server, ours, theirs)
@@ -175,7 +175,7 @@ async fn every_page_shows_its_organization_and_no_other() {
                 vec![
                     format!("{who}-bot"),
                     format!("{who} reason"),
-                    "One of these 2 evaluations failed.".into(),
+                    "One of these two evaluations failed.".into(),
                 ],
             ),
         ];
