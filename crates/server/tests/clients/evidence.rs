@@ -1,7 +1,5 @@
 //! The pages of evidence over a real server: who sees them, what they say, and that nothing of another organization is on them.
 
-#![expect(clippy::indexing_slicing, reason = "what a JSON value does not have is null")]
-
 use renown_server::Limits;
 use renown_store::sqlite::system_clock;
 use serde_json::{Value, json};
