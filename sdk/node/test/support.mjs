@@ -44,7 +44,7 @@ export class Server {
     const lines = createInterface({ input: server.process.stdout });
     for await (const line of lines) {
       const [word, value] = line.trim().split(/\s+/);
-      if (line.includes("http://")) server.url = `http://${line.split("http://")[1].trim()}`;
+      if (line.includes(" on http://")) server.url = `http://${line.split("http://")[1].trim()}`;
       else if (word === "publishable" || word === "secret") server[word] = value;
       if (server.url !== undefined && (!first || server.secret !== undefined)) break;
     }
