@@ -4,8 +4,9 @@
 //! One that is refused with 503 comes back when `Retry-After` says so, as our clients do. An open load of 27 times the capacity
 //! cannot be made here: the client has the same two processors, and a refusal costs it as much as a reply.
 //!
-//! **Goodput** is the rate of evaluations that were counted. Each round measures the capacity anew, since a machine is faster
-//! in one minute than in the next. Meanwhile one more connection asks in turns for what has to be answered quickly
+//! **Goodput** is the rate of evaluations that were counted, as a share of the capacity. A machine is faster in one minute than in the next,
+//! so the capacity is measured before and after each overload, and the mean of the two is what the share is of. The result is
+//! the median of all rounds. Meanwhile one more connection asks in turns for what has to be answered quickly
 //! under any load: `/health`, `/ready`, `/metrics` and an agent's score.
 
 use std::net::SocketAddr;
@@ -52,13 +53,16 @@ pub(super) fn overload(options: &Options, programs: &[(&'static str, &Path)], fo
     for round in 1..=options.rounds {
         for (&(name, program), shares) in programs.iter().zip(&mut shares) {
             let ours = Ours::start(options, program, &folder.join("overload"))?;
-            let (capacity, probes) = measure(options, &ours, CONNECTIONS)?;
-            row(name, round, 1, &capacity, 1.0, &probes);
+            let (mut before, probes) = measure(options, &ours, CONNECTIONS)?;
+            row(name, round, 1, &before, 1.0, &probes);
             for (&(times, _), shares) in OFFERED.iter().zip(shares) {
                 let (found, probes) = measure(options, &ours, times * CONNECTIONS)?;
-                let share = found.rate() / capacity.rate();
+                let (after, probes_after) = measure(options, &ours, CONNECTIONS)?;
+                let share = found.rate() / f64::midpoint(before.rate(), after.rate());
                 row(name, round, times, &found, share, &probes);
+                row(name, round, 1, &after, 1.0, &probes_after);
                 shares.push(share);
+                before = after;
             }
         }
     }
