@@ -12,18 +12,18 @@ use renown_store::{
 use renown_telemetry::prices::Prices;
 use uuid::Uuid;
 
+use crate::accept::Limits;
 use crate::admission::Admission;
+use crate::changes::{Changed, Feed};
 use crate::error::{Code, log_vanished};
-use crate::feed::{Changed, Feed};
+use crate::idempotency::InFlight;
 use crate::judging::Judging;
 use crate::keys::KeyRing;
-use crate::measure::Measures;
-use crate::once::InFlight;
 use crate::otlp::{OtlpAuth, Telemetry};
 use crate::pages::visits::{OnToken, Visits};
+use crate::prometheus::Measures;
 use crate::random::Sequence;
-use crate::rate::RateLimit;
-use crate::serve::Limits;
+use crate::rate_limit::RateLimit;
 
 /// How long an answer to `/ready` is good for, so that asking often costs no disk.
 const READY_FOR: Duration = Duration::from_secs(1);

@@ -15,14 +15,14 @@ use renown_store::KeyKind;
 use tower_service::Service;
 use uuid::Uuid;
 
+use crate::accept::{HEAD_BYTES_MAX, HEADER_LIST_BYTES_MAX};
 use crate::api::Api;
 use crate::error::{ApiError, Code, Shed};
 use crate::keys::{Caller, KeyProblem, KeyText};
-use crate::measure::{method_name, route};
 use crate::otlp::{self, Arrival, Call, Told};
-use crate::rate::Rate;
+use crate::prometheus::{method_name, route};
+use crate::rate_limit::Rate;
 use crate::routes::{evaluate, ingest, reputation};
-use crate::serve::{HEAD_BYTES_MAX, HEADER_LIST_BYTES_MAX};
 
 /// Answers one request, whatever happens.
 pub(crate) async fn answer(

@@ -21,33 +21,33 @@
 //! What is deliberately absent: formulas (the core has them), SQL (the store has it), and any log line with a payload, a key
 //! or an agent's words.
 
+mod accept;
 mod admission;
 mod api;
 mod body;
+mod changes;
 mod door;
 pub mod error;
-mod feed;
 mod hex;
+mod idempotency;
 mod judging;
 pub mod keys;
-mod measure;
-mod once;
 mod otlp;
 mod pages;
+mod prometheus;
 mod query;
 mod random;
-mod rate;
+mod rate_limit;
 mod routes;
-mod serve;
-mod wire;
+mod socket;
 
 /// What the API says of runs, for whoever reads a store without it.
 pub mod runs {
     pub use crate::routes::runs::digest;
 }
 
+pub use accept::{Limits, Listeners, serve};
 pub use api::{ATTENTION_BELOW, Api, PageSettings, Settings};
 pub use otlp::OtlpAuth;
 pub use pages::visits::OnToken;
 pub use routes::openapi;
-pub use serve::{Limits, Listeners, serve};

@@ -27,11 +27,11 @@
 //!
 //! What is deliberately absent: CORS. A web page cannot send telemetry, and no reply has an `Access-Control-` header.
 
-mod admit;
 mod body;
 mod budget;
-mod form;
+mod content_type;
 mod grpc;
+mod loopback;
 mod read;
 mod reply;
 
@@ -52,15 +52,15 @@ use renown_telemetry::prices::Prices;
 use tokio::sync::Semaphore;
 
 use crate::api::Api;
+use crate::changes::Changed;
 use crate::door;
 use crate::error::{ApiError, Code};
-use crate::feed::Changed;
-use crate::once::{self, Looked, Ticket};
-use crate::rate::Rate;
+use crate::idempotency::{self, Looked, Ticket};
+use crate::rate_limit::Rate;
 
-pub use admit::OtlpAuth;
 use budget::{Budget, Hold, IN_FLIGHT_BYTES_MAX};
-use form::Form;
+use content_type::Form;
+pub use loopback::OtlpAuth;
 use read::{READERS_MAX, Read};
 pub(crate) use reply::Shape;
 
@@ -244,7 +244,7 @@ async fn receive(
         Ok(bytes) => {
             let Admitted { org, kind, shape, .. } = &admitted;
             let route = format!("POST {} {shape:?}", kind.path());
-            let ticket = match once::look(api, org, &route, &parts.headers, &bytes).await? {
+            let ticket = match idempotency::look(api, org, &route, &parts.headers, &bytes).await? {
                 Looked::Replay(saved) => return Ok(saved.body),
                 Looked::Fresh(ticket) => ticket,
             };
@@ -296,7 +296,7 @@ async fn keep(
 fn admit(api: &Api, arrival: Arrival, parts: &Parts) -> Result<OrgId, ApiError> {
     match door::caller(api, &parts.headers) {
         Err(error) if error.code() == Code::AuthMissing => {
-            admit::without_key(api.telemetry.auth, arrival, &parts.uri, &parts.headers)
+            loopback::without_key(api.telemetry.auth, arrival, &parts.uri, &parts.headers)
                 .map_err(|barred| ApiError::new(Code::AuthMissing, barred.to_string()))?;
             let no_default = |error| StoreError::Damaged(format!("the default organization: {error}"));
             Ok(DEFAULT_ORG.parse().map_err(no_default)?)

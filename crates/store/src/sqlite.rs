@@ -20,6 +20,7 @@
 //! | `throw_away` | a data directory that is removed at its end, without waiting for the disk |
 
 mod admin;
+mod agent_cache;
 mod agents;
 mod backup;
 mod checkpoint;
@@ -43,7 +44,6 @@ mod schema;
 mod scrub;
 mod seal;
 mod sessions;
-mod standings;
 mod summaries;
 mod throw_away;
 mod verify;
@@ -57,6 +57,7 @@ use renown_core::reputation::{Tally, Window};
 use renown_core::time::Timestamp;
 use rusqlite::{Connection, Transaction};
 
+use self::agent_cache::{Standings, Unsettled};
 use self::agents::AgentState;
 use self::days::DaysOf;
 use self::guard::Guard;
@@ -66,7 +67,6 @@ use self::lookups::Lookups;
 use self::orgs::Orgs;
 use self::readers::{Patience, Readers};
 use self::scrub::{DatabaseFile, Scrub};
-use self::standings::{Standings, Unsettled};
 use self::writer::{Files, Writer};
 use crate::clock::{Clock, Ready};
 use crate::error::StoreError;

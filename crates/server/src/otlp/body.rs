@@ -11,7 +11,7 @@ use http_body_util::BodyExt;
 use hyper::body::Body as _;
 
 use super::budget::Hold;
-use super::form::Form;
+use super::content_type::Form;
 use super::grpc::PREFIX_BYTES;
 use crate::error::{ApiError, Code};
 

@@ -16,7 +16,7 @@ use renown_telemetry::{json, protobuf};
 use super::Kind;
 use super::body::Inflating;
 use super::budget::{Hold, IN_FLIGHT_BYTES_MAX};
-use super::form::{Encoding, Form};
+use super::content_type::{Encoding, Form};
 use super::grpc;
 use crate::api::Api;
 use crate::error::{ApiError, Code};

@@ -12,7 +12,7 @@ use hyper::StatusCode;
 use hyper::header::{ALLOW, CONTENT_TYPE, HeaderValue};
 use serde_json::{Map, Value, json};
 
-use super::form::content_type;
+use super::content_type::content_type;
 use super::read::Rejected;
 use super::{Kind, Port, grpc};
 use crate::error::{ApiError, Code, json_bytes};

@@ -17,8 +17,8 @@ use tokio::sync::{broadcast, watch};
 
 use super::visits::Visit;
 use crate::api::Api;
+use crate::changes::{Change, Changed};
 use crate::error::{ApiError, Code};
-use crate::feed::{Change, Changed};
 
 /// Changes within this time are one event.
 const TOGETHER: Duration = Duration::from_millis(500);

@@ -20,8 +20,8 @@ use super::shapes::AgentName;
 use crate::api::Api;
 use crate::error::{ApiError, json as reply, json_bytes};
 use crate::hex;
+use crate::idempotency::{self, Begun};
 use crate::keys::Caller;
-use crate::once::{self, Begun};
 use crate::query::{Query, refused};
 
 fn cursor_text(cursor: &AgentCursor) -> String {
@@ -152,10 +152,11 @@ pub(crate) async fn add(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
-    let (body, ticket) = match once::begin(&api, &caller.org, "POST /v1/agents", &headers, body).await? {
-        Begun::Replay(saved) => return Ok(once::replay(saved)),
-        Begun::Fresh(body, ticket) => (body, ticket),
-    };
+    let (body, ticket) =
+        match idempotency::begin(&api, &caller.org, "POST /v1/agents", &headers, body).await? {
+            Begun::Replay(saved) => return Ok(idempotency::replay(saved)),
+            Begun::Fresh(body, ticket) => (body, ticket),
+        };
     let AddRequest { agent_id } = json::parse_strict(&body)?;
     let added = AddReply { identity_id: identity_of(&caller.org, &agent_id), agent_id: agent_id.clone() };
     let body = serde_json::to_vec(&added).unwrap_or_default();

@@ -25,10 +25,10 @@ use super::Refused;
 use super::shapes::{AgentName, TimeMillis};
 use crate::api::Api;
 use crate::body::discard;
+use crate::changes::Changed;
 use crate::error::{ApiError, Code, json_bytes};
-use crate::feed::Changed;
+use crate::idempotency::{self, Begun};
 use crate::keys::Caller;
-use crate::once::{self, Begun};
 
 /// Up to so many bytes are judged without asking another thread to go on with the requests.
 const JUDGED_AT_ONCE_BYTES: usize = 32 * 1024;
@@ -148,10 +148,11 @@ pub(crate) async fn evaluate(
         discard(&headers, body, api.limits.body_time_max).await;
         return Err(refused);
     }
-    let (body, ticket) = match once::begin(&api, &caller.org, "POST /v1/evaluate", &headers, body).await? {
-        Begun::Replay(saved) => return Ok(once::replay(saved)),
-        Begun::Fresh(body, ticket) => (body, ticket),
-    };
+    let (body, ticket) =
+        match idempotency::begin(&api, &caller.org, "POST /v1/evaluate", &headers, body).await? {
+            Begun::Replay(saved) => return Ok(idempotency::replay(saved)),
+            Begun::Fresh(body, ticket) => (body, ticket),
+        };
     let _place = api.evaluating.enter()?;
     let Noted { value: request, unknown } = json::parse_noted::<EvaluateRequest<'_>>(&body)?;
     let tmax = request.tmax_ms.zip(request.started_at).map(|(tmax_ms, started_at)| Tmax {
@@ -257,7 +258,7 @@ mod tests {
 
     #[test]
     fn there_is_room_for_the_largest_body() {
-        let limits = crate::serve::Limits::default();
+        let limits = crate::accept::Limits::default();
         let tables = serde_json::json!({"gate": {"any": {"kind": "schema", "schema": {}}}, "gates": {"evaluate": ["any", "rtb"]}});
         let settings = serde_json::from_value(tables).unwrap();
         let choice = renown_core::gates::Choice::of(renown_core::gates::Place::Evaluate);

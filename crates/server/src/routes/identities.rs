@@ -23,8 +23,8 @@ use super::paths::{Segment, segment};
 use super::shapes::{AgentName, Moment, TimeText};
 use crate::api::Api;
 use crate::error::{ApiError, json as reply, json_bytes};
+use crate::idempotency::{self, Begun};
 use crate::keys::Caller;
-use crate::once::{self, Begun};
 use crate::query::{Query, time_cursor, time_cursor_text};
 
 const DAY_MS: i64 = 86_400_000;
@@ -118,8 +118,8 @@ pub(crate) async fn add(
 ) -> Result<Response, ApiError> {
     caller.administers()?;
     let route = "POST /v1/reputation-events";
-    let (body, ticket) = match once::begin(&api, &caller.org, route, &headers, body).await? {
-        Begun::Replay(saved) => return Ok(once::replay(saved)),
+    let (body, ticket) = match idempotency::begin(&api, &caller.org, route, &headers, body).await? {
+        Begun::Replay(saved) => return Ok(idempotency::replay(saved)),
         Begun::Fresh(body, ticket) => (body, ticket),
     };
     let ReputationEventsRequest { events } = json::parse_strict(&body)?;

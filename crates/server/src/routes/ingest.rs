@@ -27,8 +27,8 @@ use super::shapes::{AgentName, Moment};
 use crate::api::Api;
 use crate::body::discard;
 use crate::error::{ApiError, json_bytes};
+use crate::idempotency::{self, Begun};
 use crate::keys::Caller;
-use crate::once::{self, Begun};
 
 /// Verdicts that were made elsewhere.
 #[derive(Deserialize, ToSchema)]
@@ -123,10 +123,11 @@ pub(crate) async fn ingest(
         discard(&headers, body, api.limits.body_time_max).await;
         return Err(refused);
     }
-    let (body, ticket) = match once::begin(&api, &caller.org, "POST /v1/ingest", &headers, body).await? {
-        Begun::Replay(saved) => return Ok(once::replay(saved)),
-        Begun::Fresh(body, ticket) => (body, ticket),
-    };
+    let (body, ticket) =
+        match idempotency::begin(&api, &caller.org, "POST /v1/ingest", &headers, body).await? {
+            Begun::Replay(saved) => return Ok(idempotency::replay(saved)),
+            Begun::Fresh(body, ticket) => (body, ticket),
+        };
     let _place = api.ingesting.enter()?;
     let Noted { value: IngestRequest { events }, unknown } = json::parse_noted(&body)?;
     let warnings = warnings(unknown, &events);

@@ -25,8 +25,8 @@ use crate::api::Api;
 use crate::door;
 use crate::error::{ApiError, Code, json as reply};
 use crate::hex;
+use crate::idempotency::{self, Begun};
 use crate::keys::{Caller, KeyText};
-use crate::once::{self, Begun};
 use crate::query::Query;
 
 const LABEL_CHARS_MAX: usize = 200;
@@ -94,10 +94,11 @@ pub(crate) async fn create(
     caller.administers()?;
     let own_key = door::bearer(request.headers())?;
     let (parts, body) = request.into_parts();
-    let (body, ticket) = match once::begin(&api, &caller.org, "POST /v1/keys", &parts.headers, body).await? {
-        Begun::Replay(saved) => return replay(&saved, &own_key, &parts.headers),
-        Begun::Fresh(body, ticket) => (body, ticket),
-    };
+    let (body, ticket) =
+        match idempotency::begin(&api, &caller.org, "POST /v1/keys", &parts.headers, body).await? {
+            Begun::Replay(saved) => return replay(&saved, &own_key, &parts.headers),
+            Begun::Fresh(body, ticket) => (body, ticket),
+        };
     let request: CreateRequest = json::parse_strict(&body)?;
     let org = reach(&caller, request.org)?;
     let (key, new) = make(&api, org, request.kind, request.label)?;

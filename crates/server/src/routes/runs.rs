@@ -20,10 +20,10 @@ use super::Refused;
 use super::paths::{Segment, segment};
 use super::shapes::{AgentName, TimeText};
 use crate::api::Api;
+use crate::changes::Changed;
 use crate::error::{ApiError, Code, json as reply, json_bytes};
-use crate::feed::Changed;
+use crate::idempotency::{self, Begun};
 use crate::keys::Caller;
-use crate::once::{self, Begun};
 use crate::query::{Query, refused};
 use shapes::{RunName, RunRequest};
 
@@ -49,8 +49,8 @@ pub(crate) async fn submit(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, ApiError> {
-    let (body, ticket) = match once::begin(&api, &caller.org, "POST /v1/runs", &headers, body).await? {
-        Begun::Replay(saved) => return Ok(once::replay(saved)),
+    let (body, ticket) = match idempotency::begin(&api, &caller.org, "POST /v1/runs", &headers, body).await? {
+        Begun::Replay(saved) => return Ok(idempotency::replay(saved)),
         Begun::Fresh(body, ticket) => (body, ticket),
     };
     let submission: Submission = json::parse(&body)?;

@@ -23,10 +23,10 @@ use super::Refused;
 use super::paths::{Segment, segment};
 use super::shapes::{AgentName, TimeText};
 use crate::api::Api;
+use crate::changes::Changed;
 use crate::error::{ApiError, Code, json as reply, json_bytes};
-use crate::feed::Changed;
+use crate::idempotency::{self, Begun};
 use crate::keys::Caller;
-use crate::once::{self, Begun};
 use crate::query::{Query, time_cursor, time_cursor_text};
 use shapes::{SessionName, SignalsRequest};
 
@@ -214,8 +214,8 @@ pub(crate) async fn add_signals(
 ) -> Result<Response, ApiError> {
     let session: SessionId = segment(path, "session_id")?;
     let route = format!("POST /v1/sessions/{session}/signals");
-    let (body, ticket) = match once::begin(&api, &caller.org, &route, &headers, body).await? {
-        Begun::Replay(saved) => return Ok(once::replay(saved)),
+    let (body, ticket) = match idempotency::begin(&api, &caller.org, &route, &headers, body).await? {
+        Begun::Replay(saved) => return Ok(idempotency::replay(saved)),
         Begun::Fresh(body, ticket) => (body, ticket),
     };
     let Sent { agent_id, traces } = json::parse_strict(&body)?;

@@ -15,7 +15,7 @@ use tokio::sync::{broadcast, watch};
 use super::Refused;
 use super::ingest::Update;
 use crate::api::Api;
-use crate::feed::{Change, Changed};
+use crate::changes::{Change, Changed};
 use crate::keys::Caller;
 
 /// A comment is sent so often while nothing happens, so that nobody in between closes the connection.

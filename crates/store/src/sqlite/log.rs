@@ -10,19 +10,19 @@ mod agent;
 mod batch;
 pub(super) mod cleaning;
 mod closing;
-mod graves;
-mod held;
+mod erased_names;
+mod erasure;
 mod identities;
 mod keys;
-mod names;
 mod repair;
 mod replies;
+mod retention;
 mod row;
 mod runs;
+mod session_cache;
 mod sessions;
 mod settle;
 mod summaries;
-mod tend;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -37,6 +37,7 @@ use self::agent::Agent;
 pub use self::repair::Repaired;
 use self::row::Row;
 pub(super) use self::settle::SETTLE_EVERY;
+use super::agent_cache::{AgentKey, Standings};
 use super::agents::{self, AgentState};
 use super::guard::Guard;
 use super::mark::Waterline;
@@ -44,7 +45,6 @@ use super::orgs::{OrgKey, Orgs};
 use super::rows;
 use super::salts::Salts;
 use super::schema::MINUTE_MS;
-use super::standings::{AgentKey, Standings};
 use crate::admin::LatencySource;
 use crate::clock::{Clock, Following, Ready};
 use crate::error::StoreError;
@@ -86,8 +86,8 @@ pub(super) struct Log<'c> {
     erased: HashSet<AgentKey>,
     cleaning: cleaning::Cleaning,
     guard: Guard,
-    sweep: tend::Sweep,
-    sessions: held::HeldSessions,
+    sweep: retention::Sweep,
+    sessions: session_cache::HeldSessions,
     /// Sessions that were closed because there were too many, of which nobody was told yet.
     closed_early: Vec<Closed>,
     /// What the summaries of sessions that are being closed cost so far.
@@ -101,7 +101,7 @@ pub(super) struct Log<'c> {
     insert_record: Statement<'c>,
     insert_name: Statement<'c>,
     /// How far the session was looked through that names an erased agent.
-    reached: Option<names::Reached>,
+    reached: Option<erased_names::Reached>,
 }
 
 impl<'c> Log<'c> {
@@ -135,8 +135,8 @@ impl<'c> Log<'c> {
             erased: HashSet::new(),
             cleaning,
             guard,
-            sweep: tend::Sweep::default(),
-            sessions: held::HeldSessions::new(),
+            sweep: retention::Sweep::default(),
+            sessions: session_cache::HeldSessions::new(),
             closed_early: Vec::new(),
             closing_cost: 0,
             open_sessions: None,
@@ -222,7 +222,7 @@ impl<'c> Log<'c> {
         self.next_seq.clear();
         self.latency_sources.clear();
         self.erased.clear();
-        self.sweep = tend::Sweep::default();
+        self.sweep = retention::Sweep::default();
         self.reached = None;
         self.sessions.roll_back();
         self.closed_early.clear();

@@ -13,7 +13,7 @@ use renown_core::reputation::Tally;
 use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::oneshot;
 
-use super::standings::{Standings, Vacancy};
+use super::agent_cache::{Standings, Vacancy};
 use super::writer::spawn;
 use super::{agents, readers};
 use crate::Reply;

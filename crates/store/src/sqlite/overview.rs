@@ -8,11 +8,11 @@ use renown_core::scorecard::Tier;
 use renown_core::time::{Day, Timestamp};
 use rusqlite::{Connection, params};
 
+use super::agent_cache::Unsettled;
 use super::days::{self, DaysOf};
 use super::orgs::OrgKey;
 use super::readers::Patience;
 use super::rows::text;
-use super::standings::Unsettled;
 use super::{Sqlite, agents, answer, identities, runs, sessions};
 use crate::Reply;
 use crate::days::{DayCounts, DaySums, Days};

@@ -8,8 +8,8 @@ use sha2::{Digest, Sha256};
 use super::Log;
 use crate::admin::{LatencySource, OrgSettings, PublicationChange, Published, without};
 use crate::error::StoreError;
+use crate::sqlite::agent_cache::AgentKey;
 use crate::sqlite::orgs::OrgKey;
-use crate::sqlite::standings::AgentKey;
 use crate::sqlite::{admin, identities, rows};
 
 impl Log<'_> {

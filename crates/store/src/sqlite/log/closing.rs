@@ -6,8 +6,8 @@ use renown_core::time::Timestamp;
 use rusqlite::{OptionalExtension, params};
 
 use super::Log;
-use super::held::{Held, HeldSessions, SessionKey};
 use super::identities::Changes;
+use super::session_cache::{Held, HeldSessions, SessionKey};
 use super::summaries::COST_OF_CLOSING_MAX;
 use crate::error::StoreError;
 use crate::sessions::{CLOSED_AT_ONCE, Closed, OPEN_MAX, bridged, over_at};

@@ -9,10 +9,10 @@ use super::Log;
 use crate::error::StoreError;
 use crate::evidence::{Once, Salt, Seq};
 use crate::runs::{NewRun, Run, Scored, Submitted};
+use crate::sqlite::agent_cache::AgentKey;
 use crate::sqlite::orgs::OrgKey;
 use crate::sqlite::runs;
 use crate::sqlite::schema::MINUTE_MS;
-use crate::sqlite::standings::AgentKey;
 
 impl Log<'_> {
     /// Scores a run and keeps it, unless there is one of its id.

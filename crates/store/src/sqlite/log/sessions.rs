@@ -12,7 +12,7 @@ use renown_telemetry::ledger::Session;
 use rusqlite::params;
 
 use super::Log;
-use super::held::{Held, SessionKey};
+use super::session_cache::{Held, SessionKey};
 use crate::error::StoreError;
 use crate::evidence::{Once, Seq};
 use crate::sessions::{NewSignals, agent_of, began_at, over_at};

@@ -13,11 +13,11 @@ use crate::days::Days;
 use crate::error::StoreError;
 use crate::evidence::Seq;
 use crate::query::rank;
+use crate::sqlite::agent_cache::Unsettled;
 use crate::sqlite::agents::{self, AgentState};
 use crate::sqlite::days::{self, Totals};
 use crate::sqlite::orgs::OrgKey;
 use crate::sqlite::schema::MINUTE_MS;
-use crate::sqlite::standings::Unsettled;
 
 /// How often the rows of agents are settled while there are writes, and how often the files are looked at while there are none.
 pub(in crate::sqlite) const SETTLE_EVERY: Duration = Duration::from_secs(1);

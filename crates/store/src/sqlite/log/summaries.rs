@@ -14,7 +14,7 @@
 use renown_core::ids::SessionId;
 
 use super::Log;
-use super::held::Held;
+use super::session_cache::Held;
 use crate::error::StoreError;
 use crate::evidence::Seq;
 use crate::sessions::{SessionSummary, traces};

@@ -12,7 +12,7 @@ use rusqlite::{OptionalExtension, params};
 use sha2::{Digest, Sha256};
 
 use super::Log;
-use super::graves::Grave;
+use super::erasure::Grave;
 use crate::error::StoreError;
 use crate::sqlite::orgs::OrgKey;
 use crate::sqlite::rows::damaged;

@@ -22,7 +22,7 @@ use tokio::sync::Semaphore;
 
 use crate::api::{Api, OtlpPorts};
 use crate::otlp::{Arrival, Port};
-use crate::wire::Wire;
+use crate::socket::Wire;
 use crate::{door, routes};
 
 /// The largest head of a request of HTTP/1.1, with its first line.
