@@ -21,11 +21,12 @@ use crate::error::StoreError;
 /// How often the write-ahead log is moved into the database while there are writes.
 const CHECKPOINT_EVERY: Duration = Duration::from_millis(100);
 
-/// Past this many pages the log is reused from its start: 32 MB, which a start after a crash reads in less than a tenth of a second.
-const LOG_PAGES_MAX: i64 = 8192;
+/// Past this many pages the log is reused from its start: 32 MB with pages of 8 KB, which a start after a crash reads in less than a tenth of
+/// a second.
+const LOG_PAGES_MAX: i64 = 4096;
 
 /// With at most this many pages left to move, the writer does it itself.
-const REST_PAGES_MAX: i64 = 256;
+const REST_PAGES_MAX: i64 = 128;
 
 /// How often in a row a log that is too long is moved, until the rest is that small: while it is moved it grows.
 const PASSES_MAX: usize = 3;

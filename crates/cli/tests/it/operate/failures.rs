@@ -125,7 +125,8 @@ fn a_disk_that_cannot_be_written_is_told_and_can_be_read() {
 
 #[test]
 fn a_page_of_garbage_is_reported_and_costs_only_who_stands_on_it() {
-    const PAGE: usize = 4096;
+    // Page size of a new database.
+    const PAGE: usize = 8192;
     let scratch = Scratch::new();
     let data = scratch.at("data");
     let server = Server::start(&data);

@@ -13,7 +13,8 @@ use crate::support::{
     wait,
 };
 
-const PAGE: usize = 4096;
+/// Page size of a new database.
+const PAGE: usize = 8192;
 
 /// Three hundred evaluations of `well`, then six hundred of `hurt`, more than a window. One of these that is in the window
 /// has a gate of its own.
