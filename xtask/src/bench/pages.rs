@@ -15,9 +15,12 @@
 //! | sessions | `/v1/sessions?limit=50` | the records of the last 50 sessions, counted | every score: SQL cannot decode records |
 //! | last seen | `/v1/agents?limit=50` | the last evaluation of each agent | scores, sessions, runs, identities |
 //!
+//! Then [`html`] asks for the pages themselves.
+//!
 //! SQL runs inside this process, without HTTP and JSON, with 64 MB of cache. So "times faster" is the least that preparing answers gains.
 
 mod data;
+mod html;
 mod options;
 mod questions;
 mod sessions;
@@ -80,12 +83,18 @@ fn measure(options: &Options, program: &Path, folder: &Path) -> Result<()> {
         }
         rows.extend(ask(options, question, &few, &many)?);
     }
-    print(&rows);
+    if !rows.is_empty() {
+        print(&rows);
+    }
+    if options.only.as_deref().is_none_or(|only| only == html::NAME) {
+        html::measure(options, &few, &many)?;
+    }
     Ok(())
 }
 
 /// A database with a server on it.
 struct Database {
+    key: String,
     asked: Asked,
     peer: Peer,
     evidence: Connection,
@@ -99,7 +108,7 @@ impl Database {
         let (peer, _) = renown.serve()?;
         let evidence = Connection::open_with_flags(data.join(FILE), OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         evidence.pragma_update(None, "cache_size", -EVIDENCE_CACHE_KB)?;
-        Ok(Self { asked: Asked::new(peer.address, key, size, span)?, peer, evidence })
+        Ok(Self { asked: Asked::new(peer.address, key.clone(), size, span)?, key, peer, evidence })
     }
 
     fn load(&self, options: &Options, connections: usize, requests: &mut Requests) -> Result<Measured> {

@@ -62,6 +62,11 @@ pub(crate) fn fetch(address: SocketAddr, request: &[u8], status: u16) -> Result<
 
 /// The same where several statuses are good.
 pub(crate) fn fetch_one_of(address: SocketAddr, request: &[u8], statuses: &[u16]) -> Result<Vec<u8>> {
+    Ok(body(&exchange(address, request, statuses)?).to_vec())
+}
+
+/// The same, and the reply with its head.
+pub(crate) fn exchange(address: SocketAddr, request: &[u8], statuses: &[u16]) -> Result<Vec<u8>> {
     let mut stream = TcpStream::connect(address)?;
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.write_all(request)?;
@@ -72,7 +77,7 @@ pub(crate) fn fetch_one_of(address: SocketAddr, request: &[u8], statuses: &[u16]
         received.extend_from_slice(part.get(..count).unwrap_or_default());
         let replies: Vec<Reply> = statuses.iter().map(|status| reply(&received, *status)).collect();
         if replies.contains(&Reply::Whole) {
-            return Ok(body(&received).to_vec());
+            return Ok(received);
         }
         if replies.iter().all(|reply| *reply == Reply::Wrong) {
             bail!("wrong reply: {}", super::shown(&received));

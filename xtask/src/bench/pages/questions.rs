@@ -85,9 +85,9 @@ pub(super) const QUESTIONS: [Question; 7] = [
 
 /// The name of a question, if it is one.
 pub(super) fn known(name: &str) -> Result<&'static str> {
-    let found = QUESTIONS.iter().find(|question| question.name == name);
-    found.map(|question| question.name).with_context(|| {
-        let names: Vec<&str> = QUESTIONS.iter().map(|question| question.name).collect();
+    let mut names = QUESTIONS.iter().map(|question| question.name).chain([super::html::NAME]);
+    names.clone().find(|known| *known == name).with_context(|| {
+        let names: Vec<&str> = names.by_ref().collect();
         format!("unknown question {name}, expected one of {}", names.join(", "))
     })
 }
@@ -134,6 +134,11 @@ impl Asked {
             Request::new(get(&path(&format!("a-{AGENT_MARK}")), &self.key), AGENT_MARK, Slot::Below(below))
         };
         (0..ANY_OF).map(request).collect()
+    }
+
+    /// How many agents there are evaluations of on every day.
+    pub(super) const fn regulars(&self) -> u64 {
+        self.size.regulars
     }
 
     pub(super) fn requests(&self, question: &Question) -> Requests {

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::data::{Size, Span};
 use crate::bench::bulk::{Bulk, agent};
 
-const SESSIONS: u64 = 2000;
+pub(super) const SESSIONS: u64 = 2000;
 const RECORDS: u64 = 50;
 
 /// Sessions in one transaction.
@@ -58,7 +58,7 @@ fn session(number: u64, agent: &str, last_ns: i64) -> Result<Value> {
             _ => ("tool_result", &[("tool_name", "Bash"), ("success", "true")]),
         };
         let own = [
-            attribute("session.id", &format!("session-{number}")),
+            attribute("session.id", &format!("session-{number:04}")),
             attribute("event.sequence", &place.to_string()),
         ];
         let attributes: Vec<Value> =

@@ -62,7 +62,8 @@ fn waits(metrics: &str) -> String {
         found
     };
     let slow = labeled("renown_slow_commits_total");
-    let share = slow.iter().map(|(_, count)| count).sum::<f64>() / commits.max(1.0) * 100.0;
+    let over: f64 = slow.iter().map(|(_, count)| count).sum();
+    let share = over.max(0.0) / commits.max(1.0) * 100.0;
     let slow: Vec<String> = slow.iter().map(|(stage, count)| format!("{stage} {count}")).collect();
     let seconds = labeled("renown_writer_seconds");
     let seconds: Vec<String> = seconds.iter().map(|(stage, time)| format!("{stage} {time:.1} s")).collect();
