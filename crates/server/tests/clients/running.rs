@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use renown_core::gates::{Choice, Engine, Place};
 use renown_server::keys::KeyText;
-use renown_server::{Api, Limits, Listeners, OtlpAuth, Settings, accept};
+use renown_server::{Api, Limits, Listeners, OtlpAuth, Settings, serve};
 use renown_store::sqlite::system_clock;
 use renown_store::{Clock, DEFAULT_ORG, KeyKind, Retention, Store};
 use renown_telemetry::prices::Prices;
