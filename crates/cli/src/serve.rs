@@ -251,7 +251,10 @@ fn log(quiet: bool) {
         let colour = std::env::var_os("NO_COLOR").is_none();
         tracing_subscriber::registry().with(filter).with(lines.with_ansi(colour)).init();
     } else {
-        tracing_subscriber::registry().with(filter).with(lines.json().flatten_event(true)).init();
+        tracing_subscriber::registry()
+            .with(filter)
+            .with(lines.json().flatten_event(true).with_span_list(false))
+            .init();
     }
 }
 

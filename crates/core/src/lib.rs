@@ -32,6 +32,7 @@
 pub mod decimal;
 pub mod explain;
 pub mod gates;
+pub mod hex;
 pub mod identity;
 pub mod ids;
 pub mod json;

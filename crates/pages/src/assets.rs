@@ -1,7 +1,6 @@
 //! The stylesheet, the script and the icon, in the binary. Their addresses hold a digest of their bytes, so a browser may keep
 //! them for ever and never sees an old one beside a new page.
 
-use std::fmt::Write;
 use std::sync::LazyLock;
 
 use sha2::{Digest, Sha256};
@@ -66,11 +65,7 @@ pub struct Linked {
 impl Linked {
     fn new(asset: Asset) -> Self {
         let digest = Sha256::digest(asset.text.as_bytes());
-        let mut hash = String::new();
-        for byte in digest.iter().take(6) {
-            // Writing to a string cannot fail.
-            let _ = write!(hash, "{byte:02x}");
-        }
+        let hash = renown_core::hex::encode(digest.get(..6).unwrap_or_default());
         let path = format!("/assets/{}-{hash}.{}", asset.name, asset.extension);
         Self { asset, path }
     }

@@ -162,6 +162,6 @@ pub fn save_pins(folder: &Path, identity: &str, pins: &Pins) -> io::Result<()> {
 
 fn pins_path(folder: &Path, identity: &str) -> PathBuf {
     let hash = Sha256::digest(identity.as_bytes());
-    let id = hash.iter().take(8).fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"));
+    let id = renown_core::hex::encode(hash.get(..8).unwrap_or_default());
     folder.join("pins").join(format!("{id}.json"))
 }

@@ -373,7 +373,7 @@ pub(crate) fn instructions(greeting: &Members<'_>) -> Definition {
 fn hash(definition: &Map<String, Value>) -> String {
     // A map of JSON values always has this form.
     let canonical = serde_json_canonicalizer::to_vec(definition).unwrap_or_default();
-    Sha256::digest(&canonical).iter().fold(String::new(), |hex, byte| hex + &format!("{byte:02x}"))
+    renown_core::hex::encode(&Sha256::digest(&canonical))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The accept loops: HTTP/1.1 and HTTP/2 on each port, with limits, and a shutdown that finishes accepted work.
+//! The accept loops: HTTP/1.1 and HTTP/2 on each port, and a shutdown that finishes accepted work.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use axum::Router;
 use axum::body::Body;
 use futures_util::future::select_all;
 use hyper::Request;
@@ -21,75 +20,27 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 
 use crate::api::{Api, OtlpPorts};
-use crate::otlp::{Arrival, Port};
-use crate::socket::Wire;
-use crate::{door, routes};
+use crate::dispatch::{Arrival, Port, Routes};
+use crate::limits::{HEAD_BYTES_MAX, HEADER_LIST_BYTES_ACCEPTED, STREAMS_MAX};
+use crate::request;
+use crate::socket::Socket;
 
-/// The largest head of a request of HTTP/1.1, with its first line.
-pub(crate) const HEAD_BYTES_MAX: usize = 64 * 1024;
-
-/// The largest header list of a request of HTTP/2.
-pub(crate) const HEADER_LIST_BYTES_MAX: usize = 16 * 1024;
-
-/// The largest header list that HTTP/2 takes in: the door refuses one above its limit with words, which the protocol, past
-/// this, can only do with a status.
-const HEADER_LIST_BYTES_TAKEN: u32 = 64 * 1024;
-
-/// How many requests may be in flight on one connection of HTTP/2.
-const STREAMS_MAX: u32 = 200;
-
-/// How often what runs beside the requests is done.
+/// Interval of the upkeep of metrics and keys.
 const UPKEEP_EVERY: Duration = Duration::from_secs(5);
 
-/// How often it is looked for sessions that are over.
+/// Interval of closing sessions that are over.
 const CLOSE_EVERY: Duration = Duration::from_secs(1);
 
-/// How often old evidence is looked for.
-const TEND_EVERY: Duration = Duration::from_mins(1);
+/// Interval of retention.
+const RETAIN_EVERY: Duration = Duration::from_mins(1);
 
-/// How often the last use of keys is written down: every so many upkeeps.
+/// The last use of keys is stored once per this many upkeeps.
 const NOTE_KEYS_EVERY: u64 = 12;
 
-/// What a server allows its clients.
-#[derive(Clone, Copy, Debug)]
-pub struct Limits {
-    /// Open connections of a port. Further ones wait to be accepted.
-    pub connections_max: usize,
-    /// How long a client may take to send the head of a request; also how long an idle connection is kept.
-    pub head_time_max: Duration,
-    /// How long a client may take to send a body.
-    pub body_time_max: Duration,
-    /// How long a client may read nothing of what is sent to it.
-    pub write_time_max: Duration,
-    /// How long accepted work may take after the end was asked for.
-    pub shutdown_time_max: Duration,
-    /// The memory of all outputs that are being judged, in bytes. Past it a client is asked to come back.
-    pub judging_bytes_max: usize,
-    /// Evaluations that are judged and written at once. Past it a client is asked to come back.
-    pub evaluations_max: usize,
-    /// The same for batches.
-    pub ingests_max: usize,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            connections_max: 20_000,
-            head_time_max: Duration::from_secs(30),
-            body_time_max: Duration::from_secs(30),
-            write_time_max: Duration::from_secs(30),
-            shutdown_time_max: Duration::from_secs(10),
-            judging_bytes_max: 128 * 1024 * 1024,
-            evaluations_max: 256,
-            ingests_max: 128,
-        }
-    }
-}
-
-/// Where a server listens. One that listens only for the API is made from that listener.
+/// The listeners of a server. A server without OTLP ports is made from the API's listener alone.
 #[derive(Debug)]
 pub struct Listeners {
-    /// The API, which takes telemetry below `/otlp` too.
+    /// The API. It also accepts telemetry below `/otlp`.
     pub api: TcpListener,
     /// OTLP over HTTP.
     pub otlp_http: Option<TcpListener>,
@@ -103,18 +54,18 @@ impl From<TcpListener> for Listeners {
     }
 }
 
-/// Serves until the end is asked for, then finishes what was accepted. Fails when no connection can ever be accepted.
+/// Serves until `end` completes, then finishes accepted work. Fails if no connection can ever be accepted.
 pub async fn serve(
     api: Arc<Api>,
     listeners: impl Into<Listeners>,
     end: impl Future<Output = ()>,
 ) -> io::Result<()> {
     let limits = api.limits;
-    let router = routes::router(&api);
+    let routes = Arc::new(Routes::new(&api));
     let graceful = GracefulShutdown::new();
     let upkeep = [
         tokio::spawn(keep_up(Arc::clone(&api))),
-        tokio::spawn(tend(Arc::clone(&api))),
+        tokio::spawn(retain(Arc::clone(&api))),
         tokio::spawn(close_sessions(Arc::clone(&api))),
     ];
     let Listeners { api: main, otlp_http, otlp_grpc } = listeners.into();
@@ -124,26 +75,26 @@ pub async fn serve(
     let loops = ports.into_iter().filter_map(|(port, listener)| Some((port, listener?)));
     let open = Arc::new(AtomicUsize::new(0));
     let loops = loops.map(|(port, listener)| {
-        Box::pin(listen(&api, &router, port, listener, &graceful, Arc::clone(&open)))
+        Box::pin(listen(&api, &routes, port, listener, &graceful, Arc::clone(&open)))
     });
-    // The listeners are closed with their loops.
+    // Dropping the loops closes the listeners.
     let served = tokio::select! {
         () = end => Ok(()),
         (error, ..) = select_all(loops) => Err(error),
     };
     api.feed.close();
     if tokio::time::timeout(limits.shutdown_time_max, graceful.shutdown()).await.is_err() {
-        tracing::warn!("some connections were still open and are cut");
+        tracing::warn!("shutdown timed out; closing the connections that are still open");
     }
     upkeep.iter().for_each(tokio::task::JoinHandle::abort);
     api.note_used_keys().await;
     served
 }
 
-/// Takes the connections of one port. Ends only when none can ever be accepted. `open` counts those of all ports.
+/// Accepts the connections of one port. Returns only if no connection can ever be accepted. `open` counts those of all ports.
 async fn listen(
     api: &Arc<Api>,
-    router: &Router,
+    routes: &Arc<Routes>,
     port: Port,
     listener: TcpListener,
     graceful: &GracefulShutdown,
@@ -160,49 +111,55 @@ async fn listen(
         open.fetch_add(1, Ordering::Relaxed);
         let open = Arc::clone(&open);
         let arrival = Arrival { port, listener_is_loopback, peer_is_loopback: is_loopback(peer) };
-        let (api, router, watcher) = (Arc::clone(api), router.clone(), graceful.watcher());
+        let (api, routes, watcher) = (Arc::clone(api), Arc::clone(routes), graceful.watcher());
         tokio::spawn(async move {
             let _permit = permit;
             api.measures.connection(true);
-            connect(&api, router, arrival, stream, watcher).await;
+            connect(&api, &routes, arrival, stream, watcher).await;
             api.measures.connection(false);
             open.fetch_sub(1, Ordering::Relaxed);
         });
     }
 }
 
-/// Answers the requests of one connection. How its first bytes begin tells HTTP/2 from HTTP/1.1, once, instead of with a
-/// reader that is asked on every request.
-async fn connect(api: &Arc<Api>, router: Router, arrival: Arrival, stream: TcpStream, watcher: Watcher) {
+/// Answers the requests of one connection. Its first bytes tell HTTP/2 from HTTP/1.1. They are read once, not by a wrapper around every
+/// read.
+async fn connect(
+    api: &Arc<Api>,
+    routes: &Arc<Routes>,
+    arrival: Arrival,
+    stream: TcpStream,
+    watcher: Watcher,
+) {
     let time_max = api.limits.head_time_max;
     let first = tokio::select! {
         biased;
         first = tokio::time::timeout(time_max, first_bytes(&stream)) => first,
-        // Nothing was asked yet, and nothing will be answered.
+        // No request has arrived, so there is nothing to answer.
         () = api.feed.end() => return,
     };
     let Ok(Ok(first)) = first else { return };
     let service = service_fn(|request: Request<Incoming>| {
-        let answer = door::answer(Arc::clone(api), router.clone(), arrival, request.map(Body::new));
+        let answer = request::answer(Arc::clone(api), Arc::clone(routes), arrival, request.map(Body::new));
         async move { Ok::<_, Infallible>(answer.await) }
     });
-    let wire = TokioIo::new(Wire::new(stream, Arc::clone(api)));
-    // A connection that breaks is its client's affair.
+    let socket = TokioIo::new(Socket::new(stream, Arc::clone(api)));
+    // Errors of a connection concern its client only.
     if &first == b"PRI" {
         let mut http = http2::Builder::new(TokioExecutor::new());
         http.timer(TokioTimer::new()).max_concurrent_streams(STREAMS_MAX).keep_alive_interval(time_max);
-        http.max_header_list_size(HEADER_LIST_BYTES_TAKEN);
-        let _ = watcher.watch(http.serve_connection(wire, service)).await;
+        http.max_header_list_size(HEADER_LIST_BYTES_ACCEPTED);
+        let _ = watcher.watch(http.serve_connection(socket, service)).await;
     } else {
         let mut http = http1::Builder::new();
         http.timer(TokioTimer::new()).header_read_timeout(time_max).max_header_size(HEAD_BYTES_MAX);
-        // A client that has nothing more to say still reads.
+        // A client may close its sending side and still read replies.
         http.half_close(true);
-        let _ = watcher.watch(http.serve_connection(wire, service)).await;
+        let _ = watcher.watch(http.serve_connection(socket, service)).await;
     }
 }
 
-/// The three bytes with which a connection begins. Where one or two are too few to tell, the others are given a second.
+/// Peeks at the first three bytes of a connection. If fewer have arrived and they could be HTTP/2, waits up to a second for the rest.
 async fn first_bytes(stream: &TcpStream) -> io::Result<[u8; 3]> {
     let mut first = [0; 3];
     let mut pause = Duration::from_millis(1);
@@ -216,11 +173,11 @@ async fn first_bytes(stream: &TcpStream) -> io::Result<[u8; 3]> {
     Ok(first)
 }
 
-/// A connection, whose it is, and its place among those that may be open.
+/// A connection, its peer, and its permit to be open.
 type Accepted = (TcpStream, SocketAddr, Option<tokio::sync::OwnedSemaphorePermit>);
 
-/// The next connection, when there is room for it. Out of file descriptors, others have to close before it gets better; where none
-/// is open, it never will.
+/// Accepts the next connection once there is room for it. When file descriptors run out, it waits for other connections to close. If none is
+/// open, waiting cannot help and it fails.
 async fn accept(
     listener: &TcpListener,
     connections: &Arc<Semaphore>,
@@ -248,19 +205,18 @@ async fn accept(
     }
 }
 
-/// Too many files are open: in this process, and in the system. The same on Linux and macOS.
+/// Too many open files in this process, and in the system. The numbers are the same on Linux and macOS.
 const EMFILE: i32 = 24;
 const ENFILE: i32 = 23;
 
-/// How often in a row a server without a connection may run out of file descriptors.
+/// How many times in a row a server without connections may run out of file descriptors.
 const HOPELESS_AFTER: u32 = 10;
 
-/// Deletes what is to be forgotten: at the start what a process before has left, then whenever something is erased, and once in
-/// a while what has grown too old.
-async fn tend(api: Arc<Api>) {
+/// Deletes evidence: at the start what an earlier process left, then whenever something is erased, and regularly what retention has expired.
+async fn retain(api: Arc<Api>) {
     loop {
-        api.tend().await;
-        let _ = tokio::time::timeout(TEND_EVERY, api.erased.notified()).await;
+        api.delete_expired().await;
+        let _ = tokio::time::timeout(RETAIN_EVERY, api.erased.notified()).await;
     }
 }
 

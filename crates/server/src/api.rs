@@ -12,14 +12,15 @@ use renown_store::{
 use renown_telemetry::prices::Prices;
 use uuid::Uuid;
 
-use crate::accept::Limits;
 use crate::admission::Admission;
+use crate::auth::loopback::OtlpAuth;
 use crate::changes::{Changed, Feed};
 use crate::error::{Code, log_vanished};
 use crate::idempotency::InFlight;
 use crate::judging::Judging;
 use crate::keys::KeyRing;
-use crate::otlp::{OtlpAuth, Telemetry};
+use crate::limits::Limits;
+use crate::otlp::Telemetry;
 use crate::pages::visits::{OnToken, Visits};
 use crate::prometheus::Measures;
 use crate::random::Sequence;
@@ -28,8 +29,8 @@ use crate::rate_limit::RateLimit;
 /// How long an answer to `/ready` is good for, so that asking often costs no disk.
 const READY_FOR: Duration = Duration::from_secs(1);
 
-/// How long deleting waits after it failed.
-const TEND_AGAIN_AFTER: Duration = Duration::from_secs(1);
+/// Pause after a failed deletion.
+const DELETE_AGAIN_AFTER: Duration = Duration::from_secs(1);
 
 /// What an operator can set.
 pub struct Settings {
@@ -109,7 +110,7 @@ pub struct Api {
     pub(crate) ingests: Option<RateLimit>,
     pub(crate) limits: Limits,
     pub(crate) retention: Retention,
-    /// Something was erased, and there is something to tend to.
+    /// Wakes the deletion when something was erased.
     pub(crate) erased: tokio::sync::Notify,
     pub(crate) in_flight: InFlight,
     pub(crate) judging: Judging,
@@ -118,6 +119,7 @@ pub struct Api {
     pub(crate) feed: Feed,
     pub(crate) measures: Measures,
     pub(crate) telemetry: Telemetry,
+    pub(crate) otlp_auth: OtlpAuth,
     pub(crate) visits: Visits,
     pub(crate) demo: bool,
     pub(crate) attention_below: u32,
@@ -135,8 +137,6 @@ impl Api {
         clock: Clock,
     ) -> Result<Arc<Self>, StoreError> {
         let keys = KeyRing::new(&store.keys().await?);
-        let no_randomness =
-            |error: getrandom::Error| StoreError::Damaged(format!("no random bytes: {error}"));
         Ok(Arc::new(Self {
             store,
             clock,
@@ -153,12 +153,13 @@ impl Api {
             in_flight: InFlight::default(),
             feed: Feed::new(),
             measures: Measures::new(),
-            telemetry: Telemetry::new(settings.otlp_auth, settings.prices),
+            telemetry: Telemetry::new(settings.prices),
+            otlp_auth: settings.otlp_auth,
             visits: Visits::new(settings.pages.on_token),
             demo: settings.pages.demo,
             attention_below: settings.pages.attention_below,
             otlp_ports: OnceLock::new(),
-            sequence: Sequence::new().map_err(no_randomness)?,
+            sequence: Sequence::new()?,
             ready: tokio::sync::Mutex::new(None),
         }))
     }
@@ -242,17 +243,17 @@ impl Api {
         }
     }
 
-    /// Deletes what is to be forgotten, until there is nothing left of it.
-    pub(crate) async fn tend(&self) {
+    /// Deletes erased and expired evidence until none is left.
+    pub(crate) async fn delete_expired(&self) {
         loop {
             match self.store.tend(self.retention).await {
                 Ok(true) => {}
                 Ok(false) => return,
                 Err(error) => {
                     if !log_vanished(&error) {
-                        tracing::warn!(%error, "could not delete what is to be forgotten, trying again");
+                        tracing::warn!(%error, "could not delete erased or expired evidence; trying again");
                     }
-                    tokio::time::sleep(TEND_AGAIN_AFTER).await;
+                    tokio::time::sleep(DELETE_AGAIN_AFTER).await;
                 }
             }
         }

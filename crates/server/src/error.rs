@@ -1,15 +1,19 @@
-//! Every refusal: what the client sees, apart from what the log sees.
+//! Every error reply: what the client sees, kept apart from what the log sees.
 //!
 //! The body is always `{"error": what was found and what is allowed, "code": for machines, "status": the HTTP status}`.
 
+use std::error::Error;
+use std::sync::Arc;
+
 use axum::response::{IntoResponse, Response};
-use bytes::Bytes;
 use hyper::StatusCode;
-use hyper::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
+use hyper::header::{HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use renown_core::json::InputError;
 use renown_store::{ClockError, StoreError};
 use serde::Serialize;
 use utoipa::ToSchema;
+
+use crate::reply::json_bytes;
 
 /// The machine codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
@@ -79,14 +83,20 @@ impl Code {
     }
 }
 
-/// A refusal.
+/// An error reply.
 #[derive(Debug)]
 pub struct ApiError {
     code: Code,
     error: String,
-    /// After how many seconds to try again, where that makes sense.
+    /// Seconds after which to retry, where that makes sense.
     retry_after: Option<u64>,
+    /// The internal cause, for the log only.
+    cause: Option<Cause>,
 }
+
+/// Why the server could not answer. It travels with the response to the place that logs it, and is never sent.
+#[derive(Clone, Debug)]
+pub(crate) struct Cause(pub(crate) Arc<dyn Error + Send + Sync>);
 
 /// A refusal as it is sent.
 #[derive(Serialize, ToSchema)]
@@ -103,7 +113,7 @@ impl ApiError {
     /// A refusal with a code and its words.
     pub(crate) fn new(code: Code, error: impl Into<String>) -> Self {
         let retry_after = (code.status() == StatusCode::SERVICE_UNAVAILABLE).then_some(1);
-        Self { code, error: error.into(), retry_after }
+        Self { code, error: error.into(), retry_after, cause: None }
     }
 
     /// Something in the request is not allowed.
@@ -138,45 +148,45 @@ impl ApiError {
         self.retry_after
     }
 
+    /// The internal cause, if there is one.
+    pub(crate) fn cause(&self) -> Option<&Cause> {
+        self.cause.as_ref()
+    }
+
+    /// Adds the internal cause.
+    pub(crate) fn because(self, cause: impl Error + Send + Sync + 'static) -> Self {
+        Self { cause: Some(Cause(Arc::new(cause))), ..self }
+    }
+
     /// The same with a time after which to try again.
     pub(crate) fn retry_after(self, seconds: u64) -> Self {
         Self { retry_after: Some(seconds), ..self }
     }
 }
 
-/// Marks a refusal because of too much load, which is no failure of the server.
+/// Marks a response that sheds load, which is not a failure of the server.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Shed;
+pub(crate) struct LoadShed;
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let (code, status, retry_after) = (self.code, self.code.status(), self.retry_after);
+        let cause = self.cause.clone();
         let mut response = json_bytes(status, self.into_body());
         if let Some(seconds) = retry_after {
             response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
         }
+        if let Some(cause) = cause {
+            response.extensions_mut().insert(cause);
+        }
         if code == Code::Overloaded {
-            response.extensions_mut().insert(Shed);
+            response.extensions_mut().insert(LoadShed);
         }
         if status == StatusCode::UNAUTHORIZED {
             response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
         response
     }
-}
-
-/// A reply of JSON.
-pub(crate) fn json(status: StatusCode, body: &impl Serialize) -> Response {
-    // Every body is made of texts and numbers, which JSON can always hold.
-    json_bytes(status, serde_json::to_vec(body).unwrap_or_default())
-}
-
-/// A reply of JSON that is written already.
-pub(crate) fn json_bytes(status: StatusCode, body: impl Into<Bytes>) -> Response {
-    let mut response = Response::new(axum::body::Body::from(body.into()));
-    *response.status_mut() = status;
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    response
 }
 
 impl From<InputError> for ApiError {
@@ -195,16 +205,15 @@ impl From<InputError> for ApiError {
 
 impl From<ClockError> for ApiError {
     fn from(error: ClockError) -> Self {
-        tracing::error!(%error, "the clock cannot be right");
-        Self::new(Code::Clock, error.to_string())
+        Self::new(Code::Clock, error.to_string()).because(error)
     }
 }
 
-/// Logs that files of the store vanished, once: every write fails from then on. Whether it is about that.
+/// Returns whether an error means that database files vanished. Logs the first such error only: every write fails from then on.
 pub(crate) fn log_vanished(error: &StoreError) -> bool {
     static LOGGED: std::sync::Once = std::sync::Once::new();
     if error.is_vanished() {
-        LOGGED.call_once(|| tracing::error!(%error, "no more writes are accepted"));
+        LOGGED.call_once(|| tracing::error!(%error, "writes are refused from now on"));
     }
     error.is_vanished()
 }
@@ -215,14 +224,17 @@ impl From<StoreError> for ApiError {
             return clock.into();
         }
         if log_vanished(&error) {
-            let error = "the files of the store are not where they were, so no writes are accepted; GET /ready says which";
+            let error =
+                "the database files were moved or deleted, so writes are refused; GET /ready names the file";
             return Self::new(Code::StoreUnavailable, error);
         }
         match error {
             StoreError::Overloaded => {
-                Self::new(Code::Overloaded, "too much is waiting for the store, try again")
+                Self::new(Code::Overloaded, "the store has too many pending requests; try again")
             }
-            StoreError::TooLong => Self::new(Code::Overloaded, "this takes too long, ask for less at a time"),
+            StoreError::TooLong => {
+                Self::new(Code::Overloaded, "query timed out; narrow the time range or lower `limit`")
+            }
             StoreError::NoOrganization(_) => Self::new(Code::NotFound, error.to_string()),
             StoreError::Closed
             | StoreError::InUse { .. }
@@ -232,14 +244,15 @@ impl From<StoreError> for ApiError {
             | StoreError::Foreign(_)
             | StoreError::Clock(_)
             | StoreError::Damaged(_)
+            | StoreError::NoRandomness(_)
+            | StoreError::Bug(_)
             | StoreError::Sqlite(_)
             | StoreError::Io { .. }
             | StoreError::GaveWay
             | StoreError::Vanished(_)
             | StoreError::RolledBack(_) => {
-                tracing::error!(%error, "the store could not answer");
-                let error = "the store cannot do this now; a write may be sent again with the same evaluation_id or Idempotency-Key";
-                Self::new(Code::StoreUnavailable, error)
+                let text = "the store is unavailable; a write may be sent again with the same evaluation_id or Idempotency-Key";
+                Self::new(Code::StoreUnavailable, text).because(error)
             }
         }
     }

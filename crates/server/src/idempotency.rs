@@ -18,7 +18,8 @@ use sha2::{Digest, Sha256};
 
 use crate::api::Api;
 use crate::body::read_json;
-use crate::error::{ApiError, Code, json_bytes};
+use crate::error::{ApiError, Code};
+use crate::reply::json_bytes;
 
 type Flights = Arc<Mutex<HashSet<(OrgId, String)>>>;
 
@@ -52,11 +53,6 @@ struct Flight {
 }
 
 impl Ticket {
-    /// The key that was sent.
-    pub(crate) fn key(&self) -> Option<&str> {
-        self.0.as_ref().map(|flight| flight.place.1.as_str())
-    }
-
     /// What the store has to keep, if a key was sent.
     pub(crate) fn once<T: ?Sized>(&self, reply: impl FnOnce() -> MakeReply<T>) -> Option<Once<T>> {
         let flight = self.0.as_ref()?;

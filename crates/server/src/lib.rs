@@ -1,53 +1,66 @@
-//! The HTTP API over the evidence log, and the receivers of telemetry.
+//! The HTTP API over the store, the telemetry receivers, and the web pages.
+//!
+//! A request passes these stages. Each knows only the next:
 //!
 //! ```text
-//! connection ─► listener ─► door: request id, key, rate limit, panics ─► route ─► gates, store ─► reply
+//! accept ─► socket ─► request ─► auth ─► dispatch ─► routes, otlp, pages
+//! bytes     timeouts  id, span,  who     hot routes,  one file per group
+//!                     metrics,   may     router
+//!                     panic net
 //! ```
 //!
-//! | module | is |
+//! | module | contents |
 //! |---|---|
-//! | [`serve`] | the accept loop, its time-outs, and the shutdown that finishes accepted work |
-//! | `wire` | the socket: clients that do not read, heads that are no request |
-//! | `door` | what every request passes: one place for keys, rate limits, request ids, metrics, logs and panics |
-//! | `routes` | one file per group of routes: what it reads, what it answers |
-//! | `body`, `query`, `hex` | reading a request with limits, and errors that say what is allowed |
-//! | `judging` | the memory of all outputs that are being judged |
-//! | `once` | idempotency keys |
-//! | `otlp` | the receivers of telemetry, with who may send without a key |
-//! | `pages` | the web pages: who is logged in, what each page reads |
-//! | [`keys`], `rate` | API keys and rate limits |
-//! | [`error`] | every refusal in one shape |
+//! | [`accept`](serve) | accept loops, and the shutdown that finishes accepted work |
+//! | `socket` | the socket: clients that do not read, malformed request heads |
+//! | `request` | request id, span, metrics, the net under panics |
+//! | `auth` | keys, rate limits, who may send telemetry without a key |
+//! | `dispatch` | the three hot routes, the router, names of routes |
+//! | `routes` | the API, one file per group of routes |
+//! | `otlp` | the telemetry receivers |
+//! | `pages` | the web pages: logins, and what each page reads |
+//! | `body`, `query` | parsing requests with limits, and errors that say what is expected |
+//! | `reply`, [`error`] | success and error replies |
+//! | `idempotency` | `Idempotency-Key` |
+//! | `judging`, `admission` | bounds on work in progress |
+//! | `changes` | notices of changed scores, for streams and open pages |
+//! | [`keys`], `rate_limit` | the key ring and the rate limiter |
+//! | `limits` | limits at the edge |
+//! | `prometheus` | metrics |
 //!
-//! What is deliberately absent: formulas (the core has them), SQL (the store has it), and any log line with a payload, a key
-//! or an agent's words.
+//! Deliberately absent: formulas (they are in the core), SQL (in the store), and any log line with a payload, a key or an agent's words.
 
 mod accept;
 mod admission;
 mod api;
+mod auth;
 mod body;
 mod changes;
-mod door;
+mod dispatch;
 pub mod error;
-mod hex;
 mod idempotency;
 mod judging;
 pub mod keys;
+mod limits;
 mod otlp;
 mod pages;
 mod prometheus;
 mod query;
 mod random;
 mod rate_limit;
+mod reply;
+mod request;
 mod routes;
 mod socket;
 
-/// What the API says of runs, for whoever reads a store without it.
+/// How the API presents runs, for readers of a store without a server.
 pub mod runs {
     pub use crate::routes::runs::digest;
 }
 
-pub use accept::{Limits, Listeners, serve};
+pub use accept::{Listeners, serve};
 pub use api::{ATTENTION_BELOW, Api, PageSettings, Settings};
-pub use otlp::OtlpAuth;
+pub use auth::loopback::OtlpAuth;
+pub use limits::Limits;
 pub use pages::visits::OnToken;
 pub use routes::openapi;

@@ -11,7 +11,7 @@
 //! | OTLP/gRPC | the three `Export` calls, over HTTP/2 |
 //!
 //! **Who.** A key that is sent has to be right, whatever its kind, and the records are its organization's. Without one they are
-//! taken only from this machine on the OTLP ports, by the rule in `admit`, and go to the default organization.
+//! taken only from this machine on the OTLP ports, by the rule in `auth::loopback`, and go to the default organization.
 //!
 //! **Limits.** A body has at most 16 MiB, as it arrives and inflated, and at most 150 000 records. All bodies in flight together
 //! hold at most 64 MiB until the store has answered; past that it is 503 with `Retry-After`, and in gRPC `RESOURCE_EXHAUSTED`
@@ -31,13 +31,11 @@ mod body;
 mod budget;
 mod content_type;
 mod grpc;
-mod loopback;
 mod read;
 mod reply;
 
 use std::panic::resume_unwind;
 use std::sync::Arc;
-use std::time::Instant;
 
 use axum::body::Body;
 use axum::response::Response;
@@ -46,27 +44,25 @@ use hyper::header::EXPECT;
 use hyper::http::request::Parts;
 use hyper::{Method, Request, StatusCode, Version};
 use renown_core::ids::OrgId;
-use renown_store::{DEFAULT_ORG, StoreError};
 use renown_telemetry::account::Account;
 use renown_telemetry::prices::Prices;
 use tokio::sync::Semaphore;
 
 use crate::api::Api;
+use crate::auth;
 use crate::changes::Changed;
-use crate::door;
+use crate::dispatch::{Arrival, Port};
 use crate::error::{ApiError, Code};
 use crate::idempotency::{self, Looked, Ticket};
 use crate::rate_limit::Rate;
 
 use budget::{Budget, Hold, IN_FLIGHT_BYTES_MAX};
 use content_type::Form;
-pub use loopback::OtlpAuth;
 use read::{READERS_MAX, Read};
-pub(crate) use reply::Shape;
+use reply::Shape;
 
 /// What the receivers share.
 pub(crate) struct Telemetry {
-    auth: OtlpAuth,
     prices: Prices,
     budget: Budget,
     /// Large bodies are read a few at a time.
@@ -74,26 +70,10 @@ pub(crate) struct Telemetry {
 }
 
 impl Telemetry {
-    pub(crate) fn new(auth: OtlpAuth, prices: Prices) -> Self {
+    pub(crate) fn new(prices: Prices) -> Self {
         let (budget, readers) = (Budget::new(IN_FLIGHT_BYTES_MAX), Semaphore::new(READERS_MAX));
-        Self { auth, prices, budget, readers }
+        Self { prices, budget, readers }
     }
-}
-
-/// What is served at a port.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Port {
-    Api,
-    OtlpHttp,
-    OtlpGrpc,
-}
-
-/// How a connection came here.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Arrival {
-    pub(crate) port: Port,
-    pub(crate) listener_is_loopback: bool,
-    pub(crate) peer_is_loopback: bool,
 }
 
 /// A kind of telemetry.
@@ -116,15 +96,11 @@ impl Kind {
     }
 }
 
-/// The status that a reply tells where its own status cannot: that of gRPC is always 200.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Told(pub(crate) StatusCode);
-
 /// A request to the receivers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Call {
     kind: Option<Kind>,
-    pub(crate) shape: Shape,
+    shape: Shape,
 }
 
 impl Call {
@@ -144,13 +120,17 @@ impl Call {
         Some(Self { kind, shape: Shape::of(arrival.port, is_http2, request.headers()) })
     }
 
-    /// Its name among the figures.
-    pub(crate) fn route(self) -> &'static str {
-        match (self.kind, self.shape) {
-            (None, _) => "other",
-            (Some(kind), Shape::Grpc) => grpc::method(kind),
-            (Some(kind), Shape::Json | Shape::Protobuf) => kind.path(),
-        }
+    /// Its route in metrics and spans. `None` if there is no such receiver.
+    pub(crate) fn route(self) -> Option<&'static str> {
+        self.kind.map(|kind| match self.shape {
+            Shape::Grpc => grpc::method(kind),
+            Shape::Json | Shape::Protobuf => kind.path(),
+        })
+    }
+
+    /// An error in the encoding of the request.
+    pub(crate) fn refused(self, error: ApiError) -> Response {
+        self.shape.refused(error)
     }
 }
 
@@ -166,7 +146,7 @@ pub(crate) async fn answer(
     let received = match admitted(api, arrival, call, &parts, &body, rate) {
         Ok(admitted) => receive(api, admitted, &parts, &mut body).await,
         // Whoever asks before it sends is not told to go on.
-        Err(error) if parts.headers.contains_key(EXPECT) => return call.shape.refused(error),
+        Err(error) if parts.headers.contains_key(EXPECT) => return call.refused(error),
         Err(error) => Err(error),
     };
     match received {
@@ -176,7 +156,7 @@ pub(crate) async fn answer(
             if error.code() != Code::Timeout {
                 body::discard(&mut body).await;
             }
-            call.shape.refused(error)
+            call.refused(error)
         }
     }
 }
@@ -205,12 +185,7 @@ fn admitted(
     if parts.method != Method::POST {
         return Err(ApiError::new(Code::MethodNotAllowed, "telemetry is sent with POST"));
     }
-    let org = admit(api, arrival, parts)?;
-    if let Some(limit) = &api.ingests {
-        let counted = limit.count(&org, Instant::now());
-        *rate = Some(counted);
-        counted.check()?;
-    }
+    let org = auth::telemetry(api, arrival, parts, rate)?;
     let form = Form::of(call, kind, &parts.headers)?;
     body::check_length(body, form)?;
     Ok(Admitted { org, kind, form, shape: call.shape })
@@ -290,17 +265,4 @@ async fn keep(
     drop(hold);
     api.measures.telemetry(&account);
     Ok(message)
-}
-
-/// Whose records they are.
-fn admit(api: &Api, arrival: Arrival, parts: &Parts) -> Result<OrgId, ApiError> {
-    match door::caller(api, &parts.headers) {
-        Err(error) if error.code() == Code::AuthMissing => {
-            loopback::without_key(api.telemetry.auth, arrival, &parts.uri, &parts.headers)
-                .map_err(|barred| ApiError::new(Code::AuthMissing, barred.to_string()))?;
-            let no_default = |error| StoreError::Damaged(format!("the default organization: {error}"));
-            Ok(DEFAULT_ORG.parse().map_err(no_default)?)
-        }
-        caller => caller.map(|caller| caller.org.clone()),
-    }
 }

@@ -44,7 +44,7 @@ pub(crate) mod visits;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::routing::{get, post};
+use axum::routing::{MethodRouter, get, post};
 use hyper::{HeaderMap, Uri};
 use renown_core::time::Timestamp;
 use renown_pages::{Member, Section, Shell};
@@ -53,67 +53,40 @@ use crate::api::Api;
 use reply::PageError;
 use visits::Visit;
 
-/// The paths of pages. In braces a segment of any text.
-const PATHS: [&str; 19] = [
-    "/",
-    "/live",
-    "/login",
-    "/logout",
-    "/assets/{file}",
-    "/agents/{agent_id}",
-    "/agents/{agent_id}/public",
-    "/public/{slug}",
-    "/badge/{file}",
-    "/keys",
-    "/keys/{id}/revoke",
-    "/settings",
-    "/sessions",
-    "/sessions/{session_id}",
-    "/runs",
-    "/runs/{run_id}",
-    "/specs",
-    "/specs/{spec_id}",
-    "/evaluations",
+/// Makes the methods of a page.
+type Methods = fn() -> MethodRouter<Arc<Api>>;
+
+/// Every page: its path, in braces a segment of any text, and its methods.
+const PAGES: [(&str, Methods); 19] = [
+    ("/", || get(overview::page)),
+    ("/live", || get(live::stream)),
+    ("/login", || get(login::page).post(login::with_key)),
+    ("/logout", || post(login::log_out)),
+    ("/assets/{file}", || get(assets::file)),
+    ("/agents/{agent_id}", || get(agent::page)),
+    ("/agents/{agent_id}/public", || post(agent::set_public)),
+    ("/public/{slug}", || get(public::page)),
+    ("/badge/{file}", || get(public::badge)),
+    ("/keys", || get(keys::page).post(keys::create)),
+    ("/keys/{id}/revoke", || post(keys::revoke)),
+    ("/settings", || get(settings::page).post(settings::change)),
+    ("/sessions", || get(sessions::list)),
+    ("/sessions/{session_id}", || get(sessions::page)),
+    ("/runs", || get(runs::list)),
+    ("/runs/{run_id}", || get(runs::page)),
+    ("/specs", || get(specs::list)),
+    ("/specs/{spec_id}", || get(specs::page)),
+    ("/evaluations", || get(evaluations::list)),
 ];
 
-/// The path of a page as figures name it.
-pub(crate) fn path_of(path: &str) -> Option<&'static str> {
-    let fits = |known: &&str| {
-        let (mut known, mut found) = (known.split('/'), path.split('/'));
-        loop {
-            match (known.next(), found.next()) {
-                (None, None) => return true,
-                (Some(known), Some(found))
-                    if known == found || (known.starts_with('{') && !found.is_empty()) => {}
-                _ => return false,
-            }
-        }
-    };
-    PATHS.into_iter().find(fits)
+/// The paths of the pages.
+pub(crate) fn paths() -> impl Iterator<Item = &'static str> {
+    PAGES.into_iter().map(|(path, _)| path)
 }
 
 /// The routes of the pages.
 pub(crate) fn router() -> Router<Arc<Api>> {
-    Router::new()
-        .route("/", get(overview::page))
-        .route("/live", get(live::stream))
-        .route("/login", get(login::page).post(login::with_key))
-        .route("/logout", post(login::log_out))
-        .route("/assets/{file}", get(assets::file))
-        .route("/agents/{agent_id}", get(agent::page))
-        .route("/agents/{agent_id}/public", post(agent::set_public))
-        .route("/public/{slug}", get(public::page))
-        .route("/badge/{file}", get(public::badge))
-        .route("/keys", get(keys::page).post(keys::create))
-        .route("/keys/{id}/revoke", post(keys::revoke))
-        .route("/settings", get(settings::page).post(settings::change))
-        .route("/sessions", get(sessions::list))
-        .route("/sessions/{session_id}", get(sessions::page))
-        .route("/runs", get(runs::list))
-        .route("/runs/{run_id}", get(runs::page))
-        .route("/specs", get(specs::list))
-        .route("/specs/{spec_id}", get(specs::page))
-        .route("/evaluations", get(evaluations::list))
+    PAGES.into_iter().fold(Router::new(), |router, (path, methods)| router.route(path, methods()))
 }
 
 /// The reference of the API, for everybody; with the bar of pages for who is logged in.

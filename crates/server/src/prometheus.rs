@@ -13,8 +13,6 @@ use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle, Prometheu
 use renown_store::{Stage, WriteWaits};
 use renown_telemetry::account::Account;
 
-use crate::pages;
-
 const SECONDS: [f64; 10] = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 1.0, 10.0];
 
 /// Route, method and status of a request.
@@ -167,55 +165,6 @@ impl Measures {
     }
 }
 
-/// The route of a path: a name of ours, so that nobody can make up labels.
-pub(crate) fn route(path: &str) -> &'static str {
-    const EXACT: [&str; 17] = [
-        "/v1/evaluate",
-        "/v1/ingest",
-        "/v1/events",
-        "/v1/agents",
-        "/v1/overview",
-        "/v1/metrics",
-        "/v1/sessions",
-        "/v1/runs",
-        "/v1/reputation-events",
-        "/v1/settings",
-        "/v1/keys",
-        "/v1/stream",
-        "/health",
-        "/ready",
-        "/metrics",
-        "/openapi.json",
-        "/docs",
-    ];
-    if let Some(exact) = EXACT.into_iter().find(|exact| *exact == path) {
-        return exact;
-    }
-    if let Some(page) = pages::path_of(path) {
-        return page;
-    }
-    let mut parts = path.strip_prefix("/v1/").unwrap_or_default().split('/');
-    match (parts.next(), parts.next(), parts.next(), parts.next()) {
-        (Some("reputation"), Some(_), None, None) => "/v1/reputation/{agent_id}",
-        (Some("reputation"), Some(_), Some("explain"), None) => "/v1/reputation/{agent_id}/explain",
-        (Some("reputation"), Some(_), Some("history"), None) => "/v1/reputation/{agent_id}/history",
-        (Some("agents"), Some(_), None, None) => "/v1/agents/{agent_id}",
-        (Some("agents"), Some(_), Some("breakdown"), None) => "/v1/agents/{agent_id}/breakdown",
-        (Some("sessions"), Some(_), None, None) => "/v1/sessions/{session_id}",
-        (Some("sessions"), Some(_), Some("metrics"), None) => "/v1/sessions/{session_id}/metrics",
-        (Some("sessions"), Some(_), Some("performance"), None) => "/v1/sessions/{session_id}/performance",
-        (Some("sessions"), Some(_), Some("records"), None) => "/v1/sessions/{session_id}/records",
-        (Some("sessions"), Some(_), Some("signals"), None) => "/v1/sessions/{session_id}/signals",
-        (Some("runs"), Some(_), None, None) => "/v1/runs/{run_id}",
-        (Some("runs"), Some(_), Some("score"), None) => "/v1/runs/{run_id}/score",
-        (Some("specs"), Some(_), Some("competition"), None) => "/v1/specs/{spec_id}/competition",
-        (Some("identities"), Some(_), Some("reputation"), None) => "/v1/identities/{identity_id}/reputation",
-        (Some("identities"), Some(_), Some("events"), None) => "/v1/identities/{identity_id}/events",
-        (Some("keys"), Some(_), None, None) => "/v1/keys/{id}",
-        _ => "other",
-    }
-}
-
 /// The name of a method, of ours too: a client can make up methods.
 pub(crate) fn method_name(method: &Method) -> &'static str {
     match method.as_str() {
@@ -231,38 +180,6 @@ pub(crate) fn method_name(method: &Method) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn routes_are_ours_and_agents_are_no_labels() {
-        for (path, expected) in [
-            ("/v1/evaluate", "/v1/evaluate"),
-            ("/v1/reputation/a", "/v1/reputation/{agent_id}"),
-            ("/v1/reputation/a/explain", "/v1/reputation/{agent_id}/explain"),
-            ("/v1/reputation/a/history", "/v1/reputation/{agent_id}/history"),
-            ("/v1/reputation/a/b", "other"),
-            ("/v1/keys/1", "/v1/keys/{id}"),
-            ("/v1/runs/r", "/v1/runs/{run_id}"),
-            ("/v1/runs/r/score", "/v1/runs/{run_id}/score"),
-            ("/v1/runs/r/score/x", "other"),
-            ("/v1/specs/s/competition", "/v1/specs/{spec_id}/competition"),
-            ("/v1/identities/i/events", "/v1/identities/{identity_id}/events"),
-            ("/", "/"),
-            ("/agents/a%2Fb", "/agents/{agent_id}"),
-            ("/agents/a/b", "other"),
-            ("/agents/", "other"),
-            ("/assets/x.css", "/assets/{file}"),
-            ("//", "other"),
-        ] {
-            assert_eq!(route(path), expected);
-        }
-    }
-
-    #[test]
-    fn every_documented_path_is_a_label() {
-        for path in crate::routes::openapi().paths.paths.keys() {
-            assert_eq!(route(path), path);
-        }
-    }
 
     #[test]
     fn figures_are_rendered_with_their_labels() {

@@ -28,9 +28,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::api::Api;
-use crate::door;
 use crate::error::ErrorBody;
-use crate::pages;
 use crate::query::{self, Parameters};
 
 /// What every route under `/v1` may refuse.
@@ -155,16 +153,11 @@ fn described() -> OpenApiRouter<Arc<Api>> {
         .routes(routes!(docs::page))
 }
 
-/// The routes of a server.
-pub(crate) fn router(api: &Arc<Api>) -> Router {
+/// The routes of the API.
+pub(crate) fn router() -> Router<Arc<Api>> {
     let (router, document) = described().split_for_parts();
     let parameters = Arc::new(Parameters::of(&document));
-    router
-        .route_layer(middleware::from_fn_with_state(parameters, query::check))
-        .merge(pages::router())
-        .fallback(door::no_route)
-        .method_not_allowed_fallback(door::no_method)
-        .with_state(Arc::clone(api))
+    router.route_layer(middleware::from_fn_with_state(parameters, query::check))
 }
 
 /// The OpenAPI document.

@@ -1,17 +1,17 @@
-//! The socket of a connection, with what hyper leaves open.
+//! The socket of a connection. It handles what hyper leaves open.
 //!
-//! - **A client that does not read** its answers holds its connection only so long. A timer is made when a write has to wait, so
-//!   a client that reads costs none.
-//! - **A head that hyper refuses** never becomes a request: it answers 400 or 431 without a body, as the last thing it writes.
-//!   Such a head is told by its status line and by having no `X-Request-Id`, which every reply of ours has, and is replaced by a
-//!   refusal in the shape of all others. A reply of ours that is cut by a slow client cannot go on with the same bytes, since no
-//!   body of ours has a line that ends in CR and LF.
-//! - **A client that still sends** when it is refused would lose the refusal: closing a socket with something unread resets it.
-//!   So the rest is read and thrown away, up to a limit.
+//! - **Clients that do not read** their replies lose their connection after a time limit. The timer starts when a write has to wait, so a
+//!   client that reads costs none.
+//! - **Malformed heads** never become a request: hyper answers 400 or 431 without a body, as its last write on the connection. This
+//!   socket recognizes such a write by its status line and by the missing `X-Request-Id`, which all our replies have. It replaces the write
+//!   with an error in our usual shape. The continuation of one of our own replies cannot be mistaken for it: no body of ours
+//!   has a line that ends in CR LF.
+//! - **Clients that are still sending** when they are refused would lose the error, because closing a socket with unread data resets it. So
+//!   the rest is read and dropped, up to a limit.
 //!
-//! What stays as hyper has it: a refusal behind an answer that the client does not read yet has no body, and HTTP/2 ends a
-//! stream whose headers are malformed without a reply, as it has to. A client of HTTP/2 that reads the socket but never makes
-//! room for an answer keeps that one stream.
+//! Left as hyper does it: an error that follows a reply which the client has not read yet has no body. HTTP/2 ends a stream with malformed
+//! headers without a reply, as the protocol demands. An HTTP/2 client that reads the socket but never opens its window keeps that one
+//! stream.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -25,12 +25,10 @@ use tokio::net::TcpStream;
 use tokio::time::Sleep;
 
 use crate::api::Api;
-use crate::door;
+use crate::limits::DRAINED_BYTES_MAX;
+use crate::request;
 
-/// How much a client may still send after it was refused.
-const DRAINED_BYTES_MAX: usize = 16 * 1024 * 1024;
-
-/// The lines with which hyper begins its own refusals.
+/// The status lines of hyper's own error replies.
 const REFUSALS: [(&[u8], StatusCode); 4] = [
     (b"HTTP/1.1 400 Bad Request\r\n", StatusCode::BAD_REQUEST),
     (b"HTTP/1.0 400 Bad Request\r\n", StatusCode::BAD_REQUEST),
@@ -39,44 +37,44 @@ const REFUSALS: [(&[u8], StatusCode); 4] = [
 ];
 
 /// The socket of a connection.
-pub(crate) struct Wire {
+pub(crate) struct Socket {
     stream: TcpStream,
     api: Arc<Api>,
-    /// When whoever is waited for has waited long enough; there while something waits.
-    patience: Option<Pin<Box<Sleep>>>,
+    /// Deadline of the pending read or write. `None` while nothing is pending.
+    deadline: Option<Pin<Box<Sleep>>>,
     refusal: Option<Refusal>,
 }
 
-/// What is sent in the place of hyper's own words.
+/// The reply that is sent instead of hyper's own.
 struct Refusal {
     bytes: Vec<u8>,
     sent: usize,
     drained: usize,
 }
 
-impl Wire {
+impl Socket {
     pub(crate) fn new(stream: TcpStream, api: Arc<Api>) -> Self {
-        Self { stream, api, patience: None, refusal: None }
+        Self { stream, api, deadline: None, refusal: None }
     }
 
-    /// What a write came to, or that it was waited for too long.
+    /// The result of a write, or a timeout if it was pending for too long.
     fn written(&mut self, cx: &mut Context<'_>, wrote: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         if wrote.is_ready() {
-            self.patience = None;
+            self.deadline = None;
             return wrote;
         }
         ready!(self.wait(cx, self.api.limits.write_time_max));
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
     }
 
-    /// Waits for so long from the first time that this is asked.
+    /// Waits for the deadline. The first call sets it.
     fn wait(&mut self, cx: &mut Context<'_>, time_max: Duration) -> Poll<()> {
-        let patience = self.patience.get_or_insert_with(|| Box::pin(tokio::time::sleep(time_max)));
-        patience.as_mut().poll(cx)
+        let deadline = self.deadline.get_or_insert_with(|| Box::pin(tokio::time::sleep(time_max)));
+        deadline.as_mut().poll(cx)
     }
 
-    /// Sends the refusal, of which hyper learns when all of it is sent.
-    fn poll_refuse(&mut self, cx: &mut Context<'_>, hypers_len: usize) -> Poll<io::Result<usize>> {
+    /// Sends our reply. Reports hyper's bytes as written once all of ours are sent.
+    fn poll_refuse(&mut self, cx: &mut Context<'_>, hyper_len: usize) -> Poll<io::Result<usize>> {
         while let Some(refusal) = &mut self.refusal
             && let Some(rest) = refusal.bytes.get(refusal.sent..).filter(|rest| !rest.is_empty())
         {
@@ -86,25 +84,25 @@ impl Wire {
                 refusal.sent += wrote;
             }
         }
-        Poll::Ready(Ok(hypers_len))
+        Poll::Ready(Ok(hyper_len))
     }
 
-    /// Whether a write is a refusal of hyper's own, which from then on has its replacement.
+    /// Returns whether a write is one of hyper's own error replies. If so, prepares the replacement.
     fn is_refused(&mut self, bytes: &[u8]) -> bool {
-        // Nearly every write is seen to be none by its tenth byte.
+        // The tenth byte rules out nearly every write.
         if bytes.get(9) == Some(&b'4')
             && let Some((_, status)) = REFUSALS.iter().find(|(line, _)| bytes.starts_with(line))
             && self.refusal.is_none()
             && let Ok(head) = std::str::from_utf8(bytes)
             && !head.contains("\r\nx-request-id: ")
         {
-            let bytes = door::refuse_head(&self.api, *status, head);
+            let bytes = request::refuse_head(&self.api, *status, head);
             self.refusal = Some(Refusal { bytes, sent: 0, drained: 0 });
         }
         self.refusal.is_some()
     }
 
-    /// Reads what a refused client still sends.
+    /// Reads and drops what a refused client still sends.
     fn poll_drain(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let mut bytes = [0; 4096];
         while let Some(refusal) = &mut self.refusal
@@ -123,7 +121,7 @@ impl Wire {
     }
 }
 
-impl AsyncRead for Wire {
+impl AsyncRead for Socket {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -133,7 +131,7 @@ impl AsyncRead for Wire {
     }
 }
 
-impl AsyncWrite for Wire {
+impl AsyncWrite for Socket {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         if self.is_refused(bytes) {
             return self.poll_refuse(cx, bytes.len());
@@ -147,7 +145,7 @@ impl AsyncWrite for Wire {
         cx: &mut Context<'_>,
         slices: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        // A refusal has no body, so it is alone.
+        // hyper's error replies have no body, so they are a single slice.
         if let [only] = slices
             && self.is_refused(only)
         {

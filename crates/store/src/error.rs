@@ -45,6 +45,10 @@ pub enum StoreError {
     NoOrganization(String),
     /// A row holds what was never written: the file is damaged.
     Damaged(String),
+    /// The system has no random bytes.
+    NoRandomness(getrandom::Error),
+    /// A state that cannot occur: a bug in this program. The file is fine.
+    Bug(&'static str),
     /// The database refused.
     Sqlite(rusqlite::Error),
     /// A file or a thread could not be had.
@@ -100,6 +104,8 @@ impl StoreError {
             | Self::NoOrganization(_)
             | Self::GaveWay
             | Self::Vanished(_)
+            | Self::NoRandomness(_)
+            | Self::Bug(_)
             | Self::Io { .. } => false,
         }
     }
@@ -132,6 +138,8 @@ impl fmt::Display for StoreError {
             Self::Clock(error) => error.fmt(f),
             Self::NoOrganization(name) => write!(f, "there is no organization \"{name}\""),
             Self::Damaged(what) => write!(f, "the database is damaged: {what}"),
+            Self::NoRandomness(source) => write!(f, "the system has no random bytes: {source}"),
+            Self::Bug(what) => write!(f, "internal error: {what}"),
             Self::Sqlite(source) => write!(f, "the database refused: {source}"),
             Self::Io { doing, source } => write!(f, "{doing}: {source}"),
             Self::GaveWay => {
@@ -165,7 +173,9 @@ impl std::error::Error for StoreError {
             | Self::NoOrganization(_)
             | Self::GaveWay
             | Self::Vanished(_)
+            | Self::Bug(_)
             | Self::Damaged(_) => None,
+            Self::NoRandomness(source) => Some(source),
         }
     }
 }
@@ -179,5 +189,11 @@ impl From<ClockError> for StoreError {
 impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
         Self::Sqlite(error)
+    }
+}
+
+impl From<getrandom::Error> for StoreError {
+    fn from(error: getrandom::Error) -> Self {
+        Self::NoRandomness(error)
     }
 }

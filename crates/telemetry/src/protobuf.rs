@@ -15,7 +15,7 @@
 mod wire;
 
 use std::borrow::Cow;
-use std::fmt::{self, Write};
+use std::fmt;
 
 use renown_core::time::Timestamp;
 
@@ -194,13 +194,8 @@ fn time(nanos: u64) -> Option<Timestamp> {
 
 /// An id as JSON has it; empty if it is all zeros.
 fn hexadecimal(id: &[u8]) -> Cow<'static, str> {
-    let mut text = String::new();
-    if id.iter().any(|byte| *byte != 0) {
-        for byte in id {
-            let _ = write!(text, "{byte:02x}");
-        }
-    }
-    Cow::Owned(text)
+    let is_set = id.iter().any(|byte| *byte != 0);
+    Cow::Owned(if is_set { renown_core::hex::encode(id) } else { String::new() })
 }
 
 /// Whether a status is an error.

@@ -112,7 +112,7 @@ fn is_plain_word(word: &str) -> bool {
 /// What tells two servers apart that look alike.
 fn hash(identity: &str) -> String {
     let hash = Sha256::digest(identity.as_bytes());
-    hash.iter().take(4).fold("#".to_owned(), |hex, byte| hex + &format!("{byte:02x}"))
+    format!("#{}", renown_core::hex::encode(hash.get(..4).unwrap_or_default()))
 }
 
 #[cfg(test)]

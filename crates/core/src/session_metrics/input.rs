@@ -19,7 +19,7 @@ pub struct Trace {
     /// Its id.
     pub trace_id: TraceId,
     /// What is known about it.
-    #[serde(deserialize_with = "object")]
+    #[serde(default, deserialize_with = "object")]
     pub signals: Signals,
     /// Where they come from, if there is more than one place.
     #[serde(skip)]
@@ -186,7 +186,6 @@ mod tests {
                 r#"{"traces":[{"trace_id":"","signals":{}}]}"#,
                 "traces[0].trace_id: empty text, expected 1 to 512 bytes",
             ),
-            (r#"{"traces":[{"trace_id":"a"}]}"#, "traces[0]: missing field `signals`"),
             (
                 r#"{"traces":[{"trace_id":"a","signals":[1]}]}"#,
                 "traces[0].signals: invalid type: sequence, expected an object",
@@ -195,6 +194,12 @@ mod tests {
         ] {
             assert_eq!(parse::<Input>(input.as_bytes()).unwrap_err().to_string(), refusal);
         }
+    }
+
+    #[test]
+    fn a_trace_without_signals_has_none() {
+        let of = |trace: &str| parse::<Input>(format!(r#"{{"traces":[{trace}]}}"#).as_bytes()).unwrap();
+        assert_eq!(of(r#"{"trace_id":"a"}"#).traces, of(r#"{"trace_id":"a","signals":{}}"#).traces);
     }
 
     #[test]

@@ -14,12 +14,14 @@ use serde_json::{Map, Value, json};
 
 use super::content_type::content_type;
 use super::read::Rejected;
-use super::{Kind, Port, grpc};
-use crate::error::{ApiError, Code, json_bytes};
+use super::{Kind, grpc};
+use crate::dispatch::Port;
+use crate::error::{ApiError, Code};
+use crate::reply::json_bytes;
 
 /// How a request is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Shape {
+pub(super) enum Shape {
     Json,
     Protobuf,
     Grpc,
@@ -53,7 +55,7 @@ impl Shape {
     }
 
     /// Nothing was taken.
-    pub(crate) fn refused(self, error: ApiError) -> Response {
+    pub(super) fn refused(self, error: ApiError) -> Response {
         let (code, status) = (error.code(), error.code().status());
         let mut response = match self {
             Self::Json => error.into_response(),

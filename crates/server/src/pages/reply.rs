@@ -92,21 +92,24 @@ impl From<askama::Error> for PageError {
 
 impl IntoResponse for PageError {
     fn into_response(self) -> Response {
-        let (status, text) = match self {
+        let error = match self {
             Self::LoggedOut(next) => {
                 return see(&format!("/login?next={}", renown_pages::text::segment(&next)));
             }
-            Self::Refused(error) => (error.code().status(), error.text().to_owned()),
+            Self::Refused(error) => error,
             Self::Render(error) => {
-                tracing::error!(%error, "a page could not be rendered");
-                (StatusCode::INTERNAL_SERVER_ERROR, "this page could not be rendered".to_owned())
+                ApiError::new(Code::Internal, "this page could not be rendered").because(error)
             }
         };
+        let (status, text) = (error.code().status(), error.text());
         let shell = Shell::bare(Section::Other);
-        let notice = Notice { status: status.as_u16(), text: &text };
-        let body = notice::render(&shell, &notice).unwrap_or(text.clone());
+        let notice = Notice { status: status.as_u16(), text };
+        let body = notice::render(&shell, &notice).unwrap_or_else(|_| text.to_owned());
         let mut response = with_headers(Html(body).into_response());
         *response.status_mut() = status;
+        if let Some(cause) = error.cause() {
+            response.extensions_mut().insert(cause.clone());
+        }
         response
     }
 }

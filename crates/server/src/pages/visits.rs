@@ -20,12 +20,12 @@ use std::time::{Duration, Instant};
 
 use hyper::HeaderMap;
 use hyper::header::COOKIE;
+use renown_core::hex;
 use renown_core::ids::OrgId;
 use renown_store::KeyKind;
 use sha2::{Digest, Sha256};
 
 use crate::error::{ApiError, Code};
-use crate::hex;
 use crate::keys::{Caller, KeyRing};
 
 /// How long a visit lasts.

@@ -6,6 +6,7 @@ use axum::body::Body;
 use axum::extract::{Extension, State};
 use axum::response::Response;
 use hyper::{HeaderMap, StatusCode};
+use renown_core::hex;
 use renown_core::identity::identity_of;
 use renown_core::ids::{AgentId, IdentityId, OrgId};
 use renown_core::json;
@@ -18,11 +19,11 @@ use utoipa::ToSchema;
 use super::Refused;
 use super::shapes::AgentName;
 use crate::api::Api;
-use crate::error::{ApiError, json as reply, json_bytes};
-use crate::hex;
+use crate::error::ApiError;
 use crate::idempotency::{self, Begun};
 use crate::keys::Caller;
 use crate::query::{Query, refused};
+use crate::reply::{json as reply, json_bytes};
 
 fn cursor_text(cursor: &AgentCursor) -> String {
     format!("{:x}.{}", cursor.value, hex::encode(cursor.agent.as_str().as_bytes()))

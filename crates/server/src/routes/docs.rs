@@ -9,8 +9,8 @@ use hyper::{HeaderMap, StatusCode};
 use serde_json::Value;
 
 use crate::api::Api;
-use crate::error::json_bytes;
 use crate::pages;
+use crate::reply::json_bytes;
 
 /// The document, written once.
 static DOCUMENT: LazyLock<Bytes> =

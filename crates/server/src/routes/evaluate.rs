@@ -26,9 +26,10 @@ use super::shapes::{AgentName, TimeMillis};
 use crate::api::Api;
 use crate::body::discard;
 use crate::changes::Changed;
-use crate::error::{ApiError, Code, json_bytes};
+use crate::error::{ApiError, Code};
 use crate::idempotency::{self, Begun};
 use crate::keys::Caller;
+use crate::reply::json_bytes;
 
 /// Up to so many bytes are judged without asking another thread to go on with the requests.
 const JUDGED_AT_ONCE_BYTES: usize = 32 * 1024;
@@ -258,7 +259,7 @@ mod tests {
 
     #[test]
     fn there_is_room_for_the_largest_body() {
-        let limits = crate::accept::Limits::default();
+        let limits = crate::limits::Limits::default();
         let tables = serde_json::json!({"gate": {"any": {"kind": "schema", "schema": {}}}, "gates": {"evaluate": ["any", "rtb"]}});
         let settings = serde_json::from_value(tables).unwrap();
         let choice = renown_core::gates::Choice::of(renown_core::gates::Place::Evaluate);

@@ -17,9 +17,10 @@ use super::Refused;
 use super::ingest::GateReport;
 use super::shapes::{AgentName, TimeText};
 use crate::api::Api;
-use crate::error::{ApiError, json};
+use crate::error::ApiError;
 use crate::keys::Caller;
 use crate::query::Query;
+use crate::reply::json;
 
 const OFFSET_MAX: usize = 100_000;
 

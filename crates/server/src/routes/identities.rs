@@ -22,10 +22,11 @@ use super::Refused;
 use super::paths::{Segment, segment};
 use super::shapes::{AgentName, Moment, TimeText};
 use crate::api::Api;
-use crate::error::{ApiError, json as reply, json_bytes};
+use crate::error::ApiError;
 use crate::idempotency::{self, Begun};
 use crate::keys::Caller;
 use crate::query::{Query, time_cursor, time_cursor_text};
+use crate::reply::{json as reply, json_bytes};
 
 const DAY_MS: i64 = 86_400_000;
 

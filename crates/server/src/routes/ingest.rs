@@ -26,9 +26,10 @@ use super::Refused;
 use super::shapes::{AgentName, Moment};
 use crate::api::Api;
 use crate::body::discard;
-use crate::error::{ApiError, json_bytes};
+use crate::error::ApiError;
 use crate::idempotency::{self, Begun};
 use crate::keys::Caller;
+use crate::reply::json_bytes;
 
 /// Verdicts that were made elsewhere.
 #[derive(Deserialize, ToSchema)]

@@ -1,8 +1,7 @@
 //! `/v1/keys`: API keys. All of it takes a secret key.
 //!
-//! A key is shown once, and an idempotent retry has to show it again. So that it need not be kept in the clear, what is kept
-//! is sealed with the secret key of the caller, which the server does not have either: the new key xor
-//! `SHA-256(caller's key, idempotency key, id of the new key)`.
+//! A key is shown once and never stored: the store has its hash. So a retry with the same `Idempotency-Key` creates nothing, and cannot show
+//! the key again either. It is refused with the id of the first key.
 
 use std::sync::Arc;
 
@@ -15,19 +14,17 @@ use renown_core::json::{self, Found};
 use renown_core::time::Timestamp;
 use renown_store::{ApiKey, DEFAULT_ORG, KeyKind, NewKey, Once, SavedReply};
 use serde::{Deserialize, Deserializer, Serialize};
-use sha2::{Digest, Sha256};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::Refused;
 use super::shapes::OrgName;
 use crate::api::Api;
-use crate::door;
-use crate::error::{ApiError, Code, json as reply};
-use crate::hex;
+use crate::error::{ApiError, Code};
 use crate::idempotency::{self, Begun};
 use crate::keys::{Caller, KeyText};
 use crate::query::Query;
+use crate::reply::json as reply;
 
 const LABEL_CHARS_MAX: usize = 200;
 
@@ -63,7 +60,7 @@ pub(crate) enum Kind {
 }
 
 /// A new key. It is shown this once.
-#[derive(Clone, Serialize, Deserialize, ToSchema)]
+#[derive(Serialize, ToSchema)]
 #[schema(as = CreateKeyReply)]
 pub(crate) struct CreateReply {
     #[schema(value_type = String, format = Uuid)]
@@ -77,7 +74,8 @@ pub(crate) struct CreateReply {
 
 /// Make a key
 ///
-/// A secret key of the default organization may name any organization, others only their own.
+/// A secret key of the default organization may name any organization, others only their own. The key itself is never stored, so a retry
+/// with the same `Idempotency-Key` cannot return it: it is 409 with the id of the key that the first request created.
 #[utoipa::path(
     post,
     path = "/v1/keys",
@@ -92,11 +90,10 @@ pub(crate) async fn create(
     request: Request<Body>,
 ) -> Result<Response, ApiError> {
     caller.administers()?;
-    let own_key = door::bearer(request.headers())?;
     let (parts, body) = request.into_parts();
     let (body, ticket) =
         match idempotency::begin(&api, &caller.org, "POST /v1/keys", &parts.headers, body).await? {
-            Begun::Replay(saved) => return replay(&saved, &own_key, &parts.headers),
+            Begun::Replay(saved) => return Err(created_before(&saved)),
             Begun::Fresh(body, ticket) => (body, ticket),
         };
     let request: CreateRequest = json::parse_strict(&body)?;
@@ -104,11 +101,8 @@ pub(crate) async fn create(
     let (key, new) = make(&api, org, request.kind, request.label)?;
     let shown =
         CreateReply { id: new.id, key: key.reveal().to_owned(), kind: request.kind, org: new.org.clone() };
-    let kept = ticket.key().map(|idempotency_key| {
-        let key = hex::encode(&sealed(shown.key.as_bytes(), &own_key, idempotency_key, shown.id));
-        serde_json::to_vec(&CreateReply { key, ..shown.clone() }).unwrap_or_default()
-    });
-    let once = ticket.once::<ApiKey>(|| Box::new(move |_| (201, kept.unwrap_or_default())));
+    let id = new.id;
+    let once = ticket.once::<ApiKey>(|| Box::new(move |_| (201, id.to_string().into_bytes())));
     add(&api, new, once).await?;
     Ok(reply(StatusCode::CREATED, &shown))
 }
@@ -153,35 +147,13 @@ fn reach(caller: &Caller, named: Option<OrgId>) -> Result<OrgId, ApiError> {
     }
 }
 
-/// Seals a text, or opens it again.
-fn sealed(text: &[u8], own_key: &KeyText, idempotency_key: &str, id: Uuid) -> Vec<u8> {
-    let block = |counter: u8| {
-        let digest = Sha256::new()
-            .chain_update(own_key.reveal())
-            .chain_update(id.as_bytes())
-            .chain_update([counter])
-            .chain_update(idempotency_key);
-        digest.finalize()
-    };
-    let stream = (0_u8..=u8::MAX).flat_map(block);
-    text.iter().zip(stream).map(|(byte, pad)| byte ^ pad).collect()
-}
-
-fn replay(saved: &SavedReply, own_key: &KeyText, headers: &hyper::HeaderMap) -> Result<Response, ApiError> {
-    let other_key = || {
-        ApiError::new(
-            Code::Conflict,
-            "the reply under this Idempotency-Key can be opened only with the key that asked for it",
-        )
-    };
-    let kept: CreateReply = serde_json::from_slice(&saved.body).map_err(|_| other_key())?;
-    let idempotency_key =
-        headers.get("idempotency-key").and_then(|key| std::str::from_utf8(key.as_bytes()).ok());
-    let sealed_key = hex::decode(&kept.key).unwrap_or_default();
-    let opened = sealed(&sealed_key, own_key, idempotency_key.unwrap_or_default(), kept.id);
-    let key =
-        String::from_utf8(opened).ok().filter(|key| key.parse::<KeyText>().is_ok()).ok_or_else(other_key)?;
-    Ok(reply(StatusCode::CREATED, &CreateReply { key, ..kept }))
+/// The reply to a retry. Only the id of the key was stored with the `Idempotency-Key`.
+fn created_before(saved: &SavedReply) -> ApiError {
+    let id = String::from_utf8_lossy(&saved.body);
+    let error = format!(
+        "this Idempotency-Key created the key {id}, which is shown only once: revoke it and create another, with another Idempotency-Key"
+    );
+    ApiError::new(Code::Conflict, error)
 }
 
 /// A page of keys.

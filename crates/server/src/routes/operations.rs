@@ -12,7 +12,8 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::api::{Api, NotReady, OtlpPorts};
-use crate::error::{ApiError, ErrorBody, json};
+use crate::error::{ApiError, ErrorBody};
+use crate::reply::json;
 
 /// The server answers.
 #[derive(Serialize, ToSchema)]

@@ -14,9 +14,10 @@ use super::reputation::agent_of;
 use super::shapes::{AgentName, TimeText};
 use super::{Refused, agents};
 use crate::api::Api;
-use crate::error::{ApiError, json};
+use crate::error::ApiError;
 use crate::keys::Caller;
 use crate::query::{Query, refused};
+use crate::reply::json;
 
 /// How many agents the ranking of an overview has, if nobody says.
 const RANKED: usize = 20;

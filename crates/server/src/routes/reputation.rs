@@ -17,9 +17,10 @@ use super::Refused;
 use super::paths::{Segment, segment};
 use super::shapes::{AgentName, TimeText};
 use crate::api::Api;
-use crate::error::{ApiError, json};
+use crate::error::ApiError;
 use crate::keys::Caller;
 use crate::query::Query;
+use crate::reply::json;
 
 const POINTS_MAX: usize = 1000;
 const POINTS_DEFAULT: usize = 100;

@@ -21,10 +21,11 @@ use super::paths::{Segment, segment};
 use super::shapes::{AgentName, TimeText};
 use crate::api::Api;
 use crate::changes::Changed;
-use crate::error::{ApiError, Code, json as reply, json_bytes};
+use crate::error::{ApiError, Code};
 use crate::idempotency::{self, Begun};
 use crate::keys::Caller;
 use crate::query::{Query, refused};
+use crate::reply::{json as reply, json_bytes};
 use shapes::{RunName, RunRequest};
 
 /// Score a run

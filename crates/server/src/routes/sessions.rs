@@ -24,10 +24,11 @@ use super::paths::{Segment, segment};
 use super::shapes::{AgentName, TimeText};
 use crate::api::Api;
 use crate::changes::Changed;
-use crate::error::{ApiError, Code, json as reply, json_bytes};
+use crate::error::{ApiError, Code};
 use crate::idempotency::{self, Begun};
 use crate::keys::Caller;
 use crate::query::{Query, time_cursor, time_cursor_text};
+use crate::reply::{json as reply, json_bytes};
 use shapes::{SessionName, SignalsRequest};
 
 /// List sessions
@@ -182,6 +183,7 @@ struct Sent {
 struct SentTrace {
     trace_id: TraceId,
     started_at: Option<Timestamp>,
+    #[serde(default)]
     signals: Strict<Signals>,
 }
 

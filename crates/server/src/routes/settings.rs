@@ -14,8 +14,9 @@ use utoipa::ToSchema;
 use super::Refused;
 use crate::api::Api;
 use crate::body::read_json;
-use crate::error::{ApiError, json as reply};
+use crate::error::ApiError;
 use crate::keys::Caller;
+use crate::reply::json as reply;
 
 /// The settings of an organization.
 #[derive(Serialize, ToSchema)]

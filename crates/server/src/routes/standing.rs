@@ -6,6 +6,7 @@ use axum::body::Body;
 use axum::extract::{Extension, State};
 use axum::response::Response;
 use hyper::{HeaderMap, StatusCode};
+use renown_core::hex;
 use renown_core::identity::identity_of;
 use renown_core::ids::{AgentId, OrgId, Slug};
 use renown_core::json;
@@ -23,10 +24,10 @@ use super::reputation::agent_of;
 use super::shapes::AgentName;
 use crate::api::Api;
 use crate::body::read_json;
-use crate::error::{ApiError, Code, json as reply};
-use crate::hex;
+use crate::error::{ApiError, Code};
 use crate::keys::Caller;
 use crate::query::{Query, refused};
+use crate::reply::json as reply;
 
 /// Read everything about an agent
 ///

@@ -13,14 +13,15 @@ use std::collections::HashMap;
 use renown_core::ids::AgentId;
 use renown_core::reputation::Tally;
 use renown_core::time::Timestamp;
-use rusqlite::{Connection, Row, params};
+use rusqlite::functions::FunctionFlags;
+use rusqlite::{Connection, Row, ToSql, params};
 
 use super::orgs::OrgKey;
 use super::readers::Patience;
 use super::rows::{self, text, time};
 use crate::error::StoreError;
 use crate::evidence::Seq;
-use crate::query::{AgentQuery, AgentSort, AgentSummary, Agents};
+use crate::query::{AgentQuery, AgentSort, AgentSummary, Agents, contains};
 
 /// An agent as the log leaves it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -170,8 +171,23 @@ pub(super) fn find_in_log(
     }
 }
 
+/// The SQL function that tells whether a name contains a text: [`contains`].
+const CONTAINS: &str = "renown_contains";
+
+/// Makes the functions known that statements about agents use.
+pub(super) fn register(connection: &Connection) -> Result<(), StoreError> {
+    let flags =
+        FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_INNOCUOUS;
+    connection.create_scalar_function(CONTAINS, 2, flags, |context| {
+        let text = |argument| context.get_raw(argument).as_str().map_err(rusqlite::Error::from);
+        Ok(contains(text(0)?, text(1)?))
+    })?;
+    Ok(())
+}
+
 /// The walks along an index that find the agents of a page in order: the rest of a statement, with ?1 for the organization, ?2 and ?3 for
-/// the value and the name after which the page begins, and ?4 for how many are needed.
+/// the value and the name after which the page begins, and ?4 for how many are needed. A search adds a condition on the name, which is part of
+/// most of the indexes, so that other agents are skipped without reading their rows.
 fn walks(query: &AgentQuery) -> &'static [&'static str] {
     match query.sort {
         // By minute first, which an index has in order. Thousands of agents may share a minute, so only their keys are sorted, and the
@@ -210,12 +226,21 @@ pub(super) fn page(
     let mut found = Vec::new();
     let (value, name) =
         query.after.as_ref().map_or((query.first_value(), ""), |after| (after.value, after.agent.as_str()));
-    // One more than fits, and as many as are left out below. A search does not know how many rows it needs: -1 is no limit.
-    let rows_max = (!query.skips()).then(|| query.limit.saturating_add(1).saturating_add(behind.len()));
+    // One more than fits, and as many as are left out below. -1 is no limit.
+    let rows_max = (!query.skips_rows()).then(|| query.limit.saturating_add(1).saturating_add(behind.len()));
     let rows_max = rows_max.and_then(|rows| i64::try_from(rows).ok()).unwrap_or(-1);
+    let searched = query.text.as_ref().map(|text| text.to_lowercase());
     for rest in walks(query) {
+        let mut parameters: Vec<&dyn ToSql> = vec![&org, &value, &name, &rows_max];
+        let rest = match &searched {
+            Some(searched) => {
+                parameters.push(searched);
+                rest.replacen("org = ?1", &format!("org = ?1 AND {CONTAINS}(name, ?5)"), 1)
+            }
+            None => (*rest).to_owned(),
+        };
         let mut select = connection.prepare_cached(&format!("{AGENT} {rest}"))?;
-        let mut rows = select.query(params![org, value, name, rows_max])?;
+        let mut rows = select.query(&*parameters)?;
         while let Some(row) = rows.next()?
             && found.len() <= query.limit
         {

@@ -88,8 +88,12 @@ pub(super) struct Log<'c> {
     guard: Guard,
     sweep: retention::Sweep,
     sessions: session_cache::HeldSessions,
-    /// Sessions that were closed because there were too many, of which nobody was told yet.
+    /// Sessions that committed transactions have closed because too many were open, and that no caller has received yet.
     closed_early: Vec<Closed>,
+    /// How many of these the open transaction returns to its caller.
+    returned_early: usize,
+    /// Sessions that the open transaction has closed because too many were open.
+    closing_early: Vec<Closed>,
     /// What the summaries of sessions that are being closed cost so far.
     closing_cost: i64,
     /// How many sessions are open, once that was asked.
@@ -138,6 +142,8 @@ impl<'c> Log<'c> {
             sweep: retention::Sweep::default(),
             sessions: session_cache::HeldSessions::new(),
             closed_early: Vec::new(),
+            returned_early: 0,
+            closing_early: Vec::new(),
             closing_cost: 0,
             open_sessions: None,
             begin: connection.prepare("BEGIN IMMEDIATE")?,
@@ -202,6 +208,8 @@ impl<'c> Log<'c> {
         }
         self.let_go();
         self.sessions.commit();
+        self.closed_early.drain(..std::mem::take(&mut self.returned_early));
+        self.closed_early.append(&mut self.closing_early);
         Ok(())
     }
 
@@ -225,7 +233,8 @@ impl<'c> Log<'c> {
         self.sweep = retention::Sweep::default();
         self.reached = None;
         self.sessions.roll_back();
-        self.closed_early.clear();
+        self.returned_early = 0;
+        self.closing_early.clear();
         self.open_sessions = None;
         for key in self.touched.drain(..) {
             self.agents.pop(&key);
@@ -266,10 +275,11 @@ impl<'c> Log<'c> {
     fn insert(&mut self, key: &AgentKey, new: &NewEvaluation) -> Result<Outcome, StoreError> {
         let org = key.0;
         let seq = self.next_seq(org)?;
-        let salt =
-            self.salts.take().map_err(|error| StoreError::Damaged(format!("no random bytes: {error}")))?;
+        let salt = self.salts.take()?;
         let (accepted_at, evaluation) = (self.latest, new.evaluation(self.latency_source(org)?));
-        let Some(agent) = self.agents.get_mut(key) else { return Err(StoreError::Closed) };
+        let Some(agent) = self.agents.get_mut(key) else {
+            return Err(StoreError::Bug("an agent is not cached"));
+        };
         // Before anything can fail, so that a roll-back forgets an agent whose row it takes back.
         if !agent.touched {
             agent.touched = true;
@@ -281,7 +291,7 @@ impl<'c> Log<'c> {
             Some(window) => Some(window.tally_after(evaluation)),
             None => agent.state.tally.with(evaluation),
         };
-        let tally = tally.ok_or_else(|| StoreError::Damaged("a full window is not held".to_owned()))?;
+        let tally = tally.ok_or_else(|| StoreError::Bug("a full window is not cached"))?;
         let (number, previous) = (agent.state.agent, agent.state.last_seq);
         let row = Row { seq: seq.0, org, agent: number, previous, new, evaluation, tally, accepted_at, salt };
         row::bind(&[row], &mut self.insert_evaluation)?;

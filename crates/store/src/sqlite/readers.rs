@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 use tokio::sync::oneshot;
 
-use super::seal;
 use super::writer::{STATEMENTS_KEPT, plan_once};
+use super::{agents, seal};
 use crate::Reply;
 use crate::error::StoreError;
 
@@ -82,6 +82,7 @@ fn set_up(connection: Connection) -> Result<Connection, StoreError> {
     connection.busy_timeout(Duration::from_secs(5))?;
     plan_once(&connection)?;
     seal::register(&connection)?;
+    agents::register(&connection)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
     connection.pragma_update(None, "query_only", true)?;
     // Thousands of bytes when negative: 2 MB a reader. What is hot is in the cache of the system anyway.

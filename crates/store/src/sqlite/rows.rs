@@ -298,7 +298,8 @@ pub(super) fn keys(connection: &Connection) -> Result<Vec<ApiKey>, StoreError> {
 
 /// The latest time that was given to anything: times never go backwards.
 pub(super) fn latest(connection: &Connection) -> Result<Timestamp, StoreError> {
-    // An organization's last evaluation is its latest, and the agent of the highest number was named last.
+    // An organization's last evaluation is its latest, and the agent of the highest number was named last. Sessions move the time at which
+    // their agent was last seen, which an index has by minute.
     let latest: Option<i64> = connection.query_row(
         "SELECT max(latest) FROM (SELECT max(created_at) AS latest FROM orgs \
          UNION ALL SELECT max(created_at) FROM keys UNION ALL SELECT max(created_at) FROM replies \
@@ -306,6 +307,8 @@ pub(super) fn latest(connection: &Connection) -> Result<Timestamp, StoreError> {
          UNION ALL SELECT accepted_at FROM agent_run_scores WHERE run = (SELECT max(run) FROM agent_run_scores) \
          UNION ALL SELECT accepted_at FROM reputation_events WHERE event = (SELECT max(event) FROM reputation_events) \
          UNION ALL SELECT max(asked_at) FROM tombstones \
+         UNION ALL SELECT (SELECT max(last_seen) FROM agents WHERE org = o.org AND seen_minute = \
+         (SELECT max(seen_minute) FROM agents WHERE org = o.org)) FROM orgs o \
          UNION ALL SELECT (SELECT accepted_at FROM evaluations WHERE seq = \
          (SELECT max(seq) FROM evaluations WHERE seq < (o.org + 1) << ?1)) FROM orgs o)",
         [SEQ_BITS],

@@ -52,8 +52,7 @@ impl ThrowAwayDirectory {
     /// `None` if the name is taken, or if another process took the new directory for one that was left.
     fn try_create(parent: &Path) -> Result<Option<Self>, StoreError> {
         let io = |path: &Path| StoreError::io(path.display().to_string());
-        let number =
-            getrandom::u64().map_err(|error| StoreError::Damaged(format!("no random bytes: {error}")))?;
+        let number = getrandom::u64()?;
         let path = parent.join(format!("{PREFIX}{number:016x}"));
         let mut builder = DirBuilder::new();
         #[cfg(unix)]

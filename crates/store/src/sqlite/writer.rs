@@ -281,7 +281,7 @@ impl Serving<'_, '_> {
         for work in group {
             // A write that panics fails its transaction and nothing else.
             catch_unwind(AssertUnwindSafe(|| work.apply(log)))
-                .unwrap_or_else(|_| Err(StoreError::Damaged("a write could not be applied".to_owned())))?;
+                .unwrap_or_else(|_| Err(StoreError::Bug("a write panicked")))?;
         }
         self.watch.end(Stage::Apply);
         let was_moving = self.checkpoints.is_moving();

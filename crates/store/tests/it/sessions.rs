@@ -4,12 +4,14 @@ use renown_core::identity::{bridge_id, identity_of};
 use renown_core::ids::AgentId;
 use renown_store::sqlite::{Sqlite, clean};
 use renown_store::{
-    AdminStore, Closed, IdentityStore, NewSignals, ReputationEvent, Retention, SessionQuery, SessionStore,
-    StoredSession,
+    AdminStore, Closed, IdentityStore, NewSignals, Once, Outcome, ReputationEvent, Retention, SessionQuery,
+    SessionStore, Store, StoredSession,
 };
 use serde_json::Value;
 
-use crate::support::{Hand, Scratch, at, behind_the_back, default_org, event, open, verify, wait};
+use crate::support::{
+    Hand, Scratch, at, behind_the_back, default_org, evaluations, event, open, verify, wait,
+};
 use crate::telemetry::{batch, call, logs, prompt, tool};
 
 const MINUTE: i64 = 60_000;
@@ -276,7 +278,16 @@ fn beyond_100_000_open_sessions_the_one_that_is_idle_for_longest_is_over() {
     send(&store, "a", &[tool("s0", 2, -1000, "Edit", true)]);
     assert!(closed(&store).is_empty(), "as many as there may be");
     open_at(100_000, 100_001, -MINUTE);
-    assert_eq!(closed(&store), ["s1"], "told of like any other");
+    // A write that fails takes back nothing that was committed before it.
+    let broken = Once::<[Outcome]> {
+        org: default_org(),
+        key: "k".to_owned(),
+        fingerprint: [0; 32],
+        reply: Box::new(|_| std::panic::resume_unwind(Box::new(()))),
+    };
+    assert!(wait(store.append(&default_org(), evaluations("c", "e", 1), Some(broken))).is_err());
+    assert_eq!(closed(&store), ["s1"], "reported like any other");
+    assert!(closed(&store).is_empty(), "reported once");
     assert!(
         find(&store, "s1").unwrap().closed_at.is_some() && find(&store, "s0").unwrap().closed_at.is_none()
     );
@@ -285,6 +296,24 @@ fn beyond_100_000_open_sessions_the_one_that_is_idle_for_longest_is_over() {
     while wait(store.tend(Retention::default())).unwrap() {}
     send(&store, "b", &[tool("new", 1, -MINUTE, "Edit", true), tool("newer", 1, -MINUTE, "Edit", true)]);
     assert!(closed(&store).is_empty());
+}
+
+#[test]
+fn times_of_sessions_do_not_go_back_over_a_restart() {
+    let (scratch, hand) = (Scratch::new("session-times"), Hand::at_noon());
+    let store = open(scratch.path(), &hand);
+    let seen = |store: &Sqlite, agent: &str| {
+        wait(store.agent(&default_org(), &agent.parse().unwrap())).unwrap().unwrap().last_seen
+    };
+    send(&store, "a", &[tool("s", 1, -MINUTE, "Edit", true)]);
+    hand.set(2 * MINUTE);
+    send(&store, "a", &[tool("s", 2, -MINUTE, "Edit", true)]);
+    assert_eq!(seen(&store, "a"), at(2 * MINUTE));
+    drop(store);
+    hand.set(MINUTE);
+    let store = open(scratch.path(), &hand);
+    send(&store, "b", &[tool("t", 1, -MINUTE, "Edit", true)]);
+    assert_eq!(seen(&store, "b"), at(2 * MINUTE));
 }
 
 #[test]

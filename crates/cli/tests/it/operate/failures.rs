@@ -89,7 +89,14 @@ fn a_full_disk_refuses_writes_until_there_is_space_and_loses_nothing() {
         thread::yield_now();
     }
     assert_eq!(server.get("/v1/reputation/a")["evaluations"], acknowledged.min(500));
-    assert!(server.log.lock().unwrap().contains("full"), "the log says why");
+    let log = server.log.lock().unwrap().clone();
+    let failed = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let failed =
+        failed.into_iter().find(|line| line["cause"].as_str().is_some_and(|cause| cause.contains("full")));
+    let span = &failed.expect("the log says why")["span"];
+    assert_eq!((&span["route"], &span["method"]), (&"/v1/evaluate".into(), &"POST".into()), "{span}");
+    assert_eq!(span["org"], "default", "{span}");
+    assert_eq!(span["request_id"].as_str().map(str::len), Some(36), "{span}");
     assert!(server.stop().success());
     let verified = run(&["verify", "--data", &data]).good();
     assert!(verified.starts_with(&format!("verified {acknowledged} evaluations of 1 agent")), "{verified}");

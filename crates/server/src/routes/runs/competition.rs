@@ -10,8 +10,9 @@ use renown_view::runs::Competition;
 
 use super::shapes::RunName;
 use crate::api::Api;
-use crate::error::{ApiError, json as reply};
+use crate::error::ApiError;
 use crate::keys::Caller;
+use crate::reply::json as reply;
 use crate::routes::Refused;
 use crate::routes::paths::{Segment, segment};
 

@@ -14,9 +14,10 @@ use utoipa::ToSchema;
 
 use super::shapes::{MetricDefinition, MetricsReply, SessionName};
 use crate::api::Api;
-use crate::error::{ApiError, json as reply};
+use crate::error::ApiError;
 use crate::keys::Caller;
 use crate::query::Query;
+use crate::reply::json as reply;
 use crate::routes::Refused;
 use crate::routes::paths::Segment;
 

@@ -33,7 +33,8 @@ pub(crate) struct TraceRequest {
     trace_id: String,
     /// When it began, which is its place among the others.
     started_at: Option<Moment>,
-    signals: SignalsShape,
+    /// Absent is the same as empty: the trace counts, and the metrics skip it.
+    signals: Option<SignalsShape>,
 }
 
 /// Signals of a trace, each from 0 to 1, where 1 is good. One that is absent is unknown.

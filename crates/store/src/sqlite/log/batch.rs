@@ -90,7 +90,9 @@ impl Log<'_> {
         for row in &rows {
             self.waterline.count_evaluation();
             let key = (org, row.new.agent.clone());
-            let Some(agent) = self.agents.peek_mut(&key) else { return Err(StoreError::Closed) };
+            let Some(agent) = self.agents.peek_mut(&key) else {
+                return Err(StoreError::Bug("an agent is not cached"));
+            };
             agent.take(Seq(row.seq), row.new, row.evaluation, row.tally, row.accepted_at);
             outcomes.push(Outcome::Counted { tally: row.tally });
         }
@@ -129,11 +131,8 @@ impl Log<'_> {
                 Some(window) => Some(window.tally_ahead(before, ahead, evaluation)),
                 None => before.with(evaluation),
             };
-            let tally = tally.ok_or_else(|| StoreError::Damaged("a full window is not held".to_owned()))?;
-            let salt = self
-                .salts
-                .take()
-                .map_err(|error| StoreError::Damaged(format!("no random bytes: {error}")))?;
+            let tally = tally.ok_or_else(|| StoreError::Bug("a full window is not cached"))?;
+            let salt = self.salts.take()?;
             rows.push(Row { seq, org, agent, previous, new, evaluation, tally, accepted_at, salt });
         }
         Ok(Some(rows))

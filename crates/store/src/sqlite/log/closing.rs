@@ -41,7 +41,8 @@ impl Due {
 impl Log<'_> {
     /// Closes some of the sessions that are over.
     pub(in crate::sqlite) fn close_sessions(&mut self) -> Result<Vec<Closed>, StoreError> {
-        let mut closed = std::mem::take(&mut self.closed_early);
+        let mut closed = self.closed_early.clone();
+        self.returned_early = closed.len();
         self.closing_cost = 0;
         // Those that are only to be looked at later may stand before others that are over.
         for _ in 0..LOOKS_MAX {
@@ -114,7 +115,7 @@ impl Log<'_> {
         drop(update);
         self.summarize_at_end(&key.1, held)?;
         self.tell(org, held)?;
-        let agent = held.agent.clone().ok_or(StoreError::Closed)?;
+        let agent = held.agent.clone().ok_or(StoreError::Bug("a closed session has no agent"))?;
         Ok(Closed { org: org.clone(), session: key.1.clone(), agent })
     }
 
@@ -148,7 +149,7 @@ impl Log<'_> {
             for due in self.due(i64::MAX, excess)? {
                 let is_exact = self.is_exact(&due)?;
                 let closed = self.look_at(&due, is_exact)?;
-                self.closed_early.extend(closed);
+                self.closing_early.extend(closed);
             }
         }
     }

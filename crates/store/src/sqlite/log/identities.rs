@@ -108,8 +108,7 @@ impl Log<'_> {
         identity: i64,
         event: &Event,
     ) -> Result<bool, StoreError> {
-        let salt: Salt =
-            self.salts.take().map_err(|error| StoreError::Damaged(format!("no random bytes: {error}")))?;
+        let salt: Salt = self.salts.take()?;
         let mut insert = self.connection.prepare_cached(
             "INSERT INTO reputation_events (org, identity, event_id, month, at_ns, category, event_type, delta, confidence, \
              reference_type, reference_id, attributes, accepted_at, salt) \

@@ -65,7 +65,9 @@ impl Log<'_> {
 
     /// Makes the default organization, if there is none yet.
     pub(in crate::sqlite) fn create_default_org(&mut self) -> Result<(), StoreError> {
-        let name: OrgId = DEFAULT_ORG.parse().map_err(|_| StoreError::Closed)?;
+        let name: OrgId = DEFAULT_ORG
+            .parse()
+            .map_err(|_| StoreError::Bug("the default organization is not a valid name"))?;
         self.create_org(&name).map(|_| ())
     }
 

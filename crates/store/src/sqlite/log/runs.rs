@@ -35,8 +35,9 @@ impl Log<'_> {
     }
 
     fn score_run(&mut self, org: OrgKey, new: NewRun) -> Result<Run, StoreError> {
-        let default: Workspace =
-            DEFAULT_WORKSPACE.parse().map_err(|_| StoreError::Damaged("the default workspace".to_owned()))?;
+        let default: Workspace = DEFAULT_WORKSPACE
+            .parse()
+            .map_err(|_| StoreError::Bug("the default workspace is not a valid name"))?;
         let mut run = Run::accepted(new, Seq(i64::MAX), self.latest, default);
         let baseline = runs::baseline_at(self.connection, org, &run.workspace, run.finished_at)?;
         run.scored = Scored::of(run.report, baseline);
@@ -54,7 +55,9 @@ impl Log<'_> {
             self.insert_agent(key)?;
         }
         let now = self.latest;
-        let Some(agent) = self.agents.get_mut(key) else { return Err(StoreError::Closed) };
+        let Some(agent) = self.agents.get_mut(key) else {
+            return Err(StoreError::Bug("an agent is not cached"));
+        };
         if !agent.touched {
             agent.touched = true;
             self.touched.push(key.clone());
@@ -76,8 +79,7 @@ impl Log<'_> {
         run: &Run,
         baseline: renown_core::scorecard::Baseline,
     ) -> Result<i64, StoreError> {
-        let salt: Salt =
-            self.salts.take().map_err(|error| StoreError::Damaged(format!("no random bytes: {error}")))?;
+        let salt: Salt = self.salts.take()?;
         let whole = |number: Option<Whole>| number.map(Whole::get);
         let (report, resources) = (&run.report, run.report.resources);
         let [low, high] = baseline.middle_ms().map(Whole::get);

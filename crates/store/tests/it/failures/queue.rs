@@ -64,7 +64,8 @@ fn a_write_that_breaks_is_refused_alone_or_with_its_transaction() {
         fingerprint: [0; 32],
         reply: Box::new(|_| std::panic::resume_unwind(Box::new(()))),
     };
-    assert!(wait(store.append(&default_org(), new(1), Some(broken()))).is_err());
+    let error = wait(store.append(&default_org(), new(1), Some(broken()))).unwrap_err();
+    assert!(!error.is_damage(), "a panic is a bug, not damage: {error}");
     assert_eq!(ids(&*store, &default_org()).len(), 0);
     assert_eq!(wait(store.agent(&default_org(), &"agent-1".parse().unwrap())).unwrap(), None);
     let tally = wait(store.append(&default_org(), new(1), None)).unwrap()[0].tally();

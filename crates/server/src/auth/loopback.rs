@@ -26,7 +26,7 @@ use hyper::header::{HOST, HeaderName, ORIGIN};
 use hyper::{HeaderMap, Uri};
 use renown_core::json::Found;
 
-use super::{Arrival, Port};
+use crate::dispatch::{Arrival, Port};
 
 /// Whether telemetry may come without a key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -46,7 +46,7 @@ fn is_foreign(name: &HeaderName) -> bool {
 
 /// What a request without a key lacks.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Barred {
+pub(crate) enum Barred {
     KeyRequired,
     ApiPort,
     OpenListener,
