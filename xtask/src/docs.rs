@@ -3,6 +3,7 @@
 //! Each rule file opens with its formula, the table of its symbols and its reasons. The page repeats these words, so that a reader who
 //! does not read Rust sees the same rule that is computed. Headings move down one level, and links of rustdoc become code.
 
+use std::fmt::Write;
 use std::fs;
 
 use anyhow::{Context, Result, ensure};
@@ -52,9 +53,10 @@ fn page() -> Result<String> {
     for (name, title) in RULES {
         let path = format!("crates/core/src/{name}.rs");
         let source = fs::read_to_string(root().join(&path)).with_context(|| path.clone())?;
-        let text = section(&module_doc(&source), title);
-        ensure!(text.contains('\n'), "{path} has no module documentation");
-        page.push_str(&format!("\n{text}\nSource: [`{path}`](../{path})\n"));
+        let doc = module_doc(&source);
+        ensure!(!doc.is_empty(), "{path} has no module documentation");
+        let text = section(&doc, title);
+        write!(page, "\n{text}\nSource: [`{path}`](../{path})\n")?;
     }
     Ok(page)
 }

@@ -69,11 +69,10 @@ fn broken(from: &Path, target: &str, texts: &HashMap<PathBuf, String>) -> Option
 fn resolve(from: &Path, path: &str) -> PathBuf {
     let mut resolved = from.parent().unwrap_or(Path::new("")).to_owned();
     for part in Path::new(path).components() {
-        match part {
-            Component::ParentDir => {
-                resolved.pop();
-            }
-            part => resolved.push(part),
+        if part == Component::ParentDir {
+            resolved.pop();
+        } else {
+            resolved.push(part);
         }
     }
     resolved
