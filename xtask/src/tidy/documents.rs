@@ -16,7 +16,8 @@ const SIZES: [(&str, usize); 2] = [("README.md", 8_000), ("ARCHITECTURE.md", 14_
 const DECISION_BYTES_MAX: usize = 4_000;
 
 pub(super) fn check(problems: &mut Vec<String>) -> Result<()> {
-    let listed = output(program("git").args(["ls-files", "--cached", "--others", "--exclude-standard", "*.md"]))?;
+    let listed =
+        output(program("git").args(["ls-files", "--cached", "--others", "--exclude-standard", "*.md"]))?;
     let mut texts = HashMap::new();
     for name in listed.lines() {
         // A file that was deleted and not yet committed is still listed.
