@@ -1,4 +1,4 @@
-"""Are the exports of a folder the same in every format? And does the query of the README run?
+"""Are the exports of a folder the same in every format? And does the query of `docs/operations.md` run?
 
 usage: export.py FOLDER QUERY
 """

@@ -1,5 +1,5 @@
 //! What `renown export` writes, read by others: DuckDB reads the Parquet, Python the CSV, and both have to find what the JSON Lines
-//! say. The query of the README runs on the file that the README makes.
+//! say. The query of `docs/operations.md` runs on the file that its command makes.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -57,12 +57,12 @@ pub(crate) fn check() -> Result<()> {
     Ok(())
 }
 
-/// The query that the README shows.
+/// The query that `docs/operations.md` shows.
 fn query() -> Result<String> {
-    let readme = fs::read_to_string(root().join("README.md"))?;
-    let query = readme.split("```sql\n").nth(1).and_then(|rest| rest.split("```").next());
-    let query = query.context("the README has no query")?;
-    ensure!(query.contains("'runs.parquet'"), "the README reads another file");
+    let document = fs::read_to_string(root().join("docs/operations.md"))?;
+    let query = document.split("```sql\n").nth(1).and_then(|rest| rest.split("```").next());
+    let query = query.context("docs/operations.md has no query")?;
+    ensure!(query.contains("'runs.parquet'"), "the query of docs/operations.md does not read runs.parquet");
     Ok(query.to_owned())
 }
 

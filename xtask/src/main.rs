@@ -3,6 +3,7 @@
 //! ```text
 //! cargo xtask test [PART]    everything that has to pass, or one part of it
 //! cargo xtask tidy           what lints cannot check
+//! cargo xtask docs [--check] `docs/scores.md`, from the module documentation of the rules; or whether it is stale
 //! cargo xtask bench core     what each rule costs, against its target
 //! cargo xtask bench evidence what a run and a reputation cost as there is more of them
 //! cargo xtask bench gates    what the gates cost, and that no input makes them slow
@@ -24,6 +25,7 @@
 mod api;
 mod bench;
 mod differential;
+mod docs;
 mod duckdb;
 mod durability;
 mod export;
@@ -50,7 +52,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 
-const USAGE: &str = "usage: cargo xtask test [PART] | tidy | sdk [--check] | bench core | evidence | gates | judge | otlp | proxy";
+const USAGE: &str = "usage: cargo xtask test [PART] | tidy | docs [--check] | sdk [--check] | bench core | evidence | gates | judge | otlp | proxy";
 
 fn main() -> ExitCode {
     match run() {
@@ -83,6 +85,8 @@ fn run() -> Result<()> {
         ["bench", "plain", port, body_bytes] => bench::plain(port, body_bytes),
         ["fuzz", rest @ ..] => fuzz::search(rest),
         ["screenshots", rest @ ..] => pages::screenshots(rest),
+        ["docs"] => docs::write(),
+        ["docs", "--check"] => docs::check(),
         ["sdk"] => sdk::write(),
         ["sdk", "--check"] => sdk::check(),
         ["generate", rest @ ..] => generate::command(rest),

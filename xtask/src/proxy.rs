@@ -26,12 +26,12 @@ pub(crate) fn test() -> Result<()> {
         .current_dir(&folder))
 }
 
-/// The example of the README, as it is pasted. The server is the one that is already installed.
+/// The example of `docs/proxy.md`, as it is pasted. The server is the one that is already installed.
 fn quick_start(folder: &Path) -> Result<()> {
-    let readme = fs::read_to_string(root().join("README.md"))?;
-    let mut blocks = readme.split("```sh\n").skip(1).filter_map(|rest| rest.split("```").next());
+    let document = fs::read_to_string(root().join("docs/proxy.md"))?;
+    let mut blocks = document.split("```sh\n").skip(1).filter_map(|rest| rest.split("```").next());
     let block = blocks.find(|block| block.contains("renown proxy -- npx"));
-    let block = block.context("the README has no example of the proxy")?;
+    let block = block.context("docs/proxy.md has no example of the proxy")?;
     let bin = target_dir()?.join("debug");
     let path =
         env::join_paths([bin].into_iter().chain(env::split_paths(&env::var_os("PATH").unwrap_or_default())))?;

@@ -5,10 +5,12 @@
 //! | sources | every Rust file opens with module documentation; an unfinished thing says why it is unfinished |
 //! | length | files above 400 lines are reported, so that they are split by meaning before they are hard to read |
 //! | purity | a pure crate depends on nothing but its list, and names no module of the outside world |
+//! | documents | README and ARCHITECTURE stay short, links between documents resolve, `docs/scores.md` is current |
 //! | dependencies | licences and duplicate majors, by `deny.toml` |
 //! | advisories | `cargo deny`, where it is installed and its database can be reached |
 
 mod dependencies;
+mod documents;
 
 use std::fs;
 use std::path::Path;
@@ -24,6 +26,7 @@ const LINES_WANTED: usize = 400;
 pub(crate) fn run() -> Result<()> {
     let mut problems = Vec::new();
     sources(&mut problems)?;
+    documents::check(&mut problems)?;
     dependencies::check(&mut problems)?;
     for problem in &problems {
         println!("tidy: {problem}");

@@ -1,6 +1,9 @@
 //! `renown gate`: one output in, the verdict of the gates out.
 //!
 //! The command brings what the engine must not have: the files, the clock, and chance for the id.
+//!
+//! `--strictness` replaces `gates.strictness`; the strictness of a single gate stays. `--root` adds to the roots of the
+//! configuration.
 
 mod report;
 

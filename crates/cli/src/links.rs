@@ -1,4 +1,6 @@
 //! Where paths lead when their links are followed, for gates that know roots.
+//!
+//! Links are followed after the lexical resolution of a path. A dangling link leads where it points.
 
 use std::fs;
 use std::path::{Path, PathBuf};

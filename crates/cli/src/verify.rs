@@ -1,4 +1,7 @@
 //! `renown verify`: is every stored row what was written, and every stored score what the evidence gives?
+//!
+//! Exit codes: 1 for a wrong score, a damaged page or row, or missing writes; 2 for a file that is not a database of this
+//! release.
 
 use std::io::{self, Write};
 use std::process::ExitCode;

@@ -1,4 +1,8 @@
 //! One client and one server: a message in, effects out.
+//!
+//! Every message of the server is judged, also one that no request asked for: the session may have begun before the proxy,
+//! and a client may read an id differently. Only replies to tool calls and tasks count for the agent; other messages are
+//! logged if they fail. A call that a pin blocks, or that was lost, counts for no agent: the server changed, not the agent.
 
 mod answers;
 mod judge;

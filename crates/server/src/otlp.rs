@@ -26,6 +26,9 @@
 //! JSON may hold logs and spans in one body, as files do; each is read as what it is.
 //!
 //! What is deliberately absent: CORS. A web page cannot send telemetry, and no reply has an `Access-Control-` header.
+//!
+//! A refusal that the head decides does not wait for the body. The rest of the body is read for a moment, so that its sender
+//! can read the refusal; a sender that asks first with `Expect` is refused at once.
 
 mod body;
 mod budget;

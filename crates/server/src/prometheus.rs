@@ -1,4 +1,7 @@
 //! Figures about the server for Prometheus.
+//!
+//! `renown_telemetry_records_total` counts what the server knows on arrival: facts of logs and of spans, because later
+//! records decide which of the two a session is scored by. `renown judge` counts those of the other signal as shadowed.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};

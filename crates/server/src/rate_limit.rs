@@ -2,6 +2,9 @@
 //!
 //! Off unless configured. When on, every reply says how it stands: `RateLimit-Limit`, `RateLimit-Remaining`, and
 //! `RateLimit-Reset` in seconds.
+//!
+//! `ingest_per_minute` limits `/v1/ingest` and telemetry, `requests_per_minute` everything else under `/v1/`. Both count
+//! requests.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};

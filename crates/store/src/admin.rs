@@ -4,6 +4,8 @@
 //! transaction, which leaves a tombstone that names what else there is to delete. [`AdminStore::tend`] deletes that, a little at a
 //! time so that no write waits long, and so does retention. Whoever owns a store calls it until there is nothing left to do; a
 //! process that is killed meanwhile has lost nothing, since the tombstone is in the store.
+//!
+//! **Slugs** are unique over all organizations, because the address of a public page names none.
 
 use renown_core::ids::{AgentId, OrgId, Slug};
 use renown_core::limits::REPUTATION_EVENT_DAYS_MAX;

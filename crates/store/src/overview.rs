@@ -1,4 +1,10 @@
 //! What the pages of an organization and of an agent show, from days ([`crate::days`]) and never from single evaluations.
+//!
+//! The change of a score counts from the score before the day's first evaluation, and only if that score was shown. Its cause
+//! is the gate that failed most on that day, else the number of failures, else the latency.
+//!
+//! Totals of an organization are always the sums of its agents' rows, so an erased agent leaves them as its days are deleted,
+//! within a minute.
 
 use std::collections::BTreeMap;
 

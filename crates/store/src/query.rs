@@ -1,4 +1,8 @@
 //! What can be asked of the log, and the one place where filters are applied: every store uses the same predicates.
+//!
+//! Lists are in the order of acceptance, the last first: a page never changes behind its cursor, whatever times are sent.
+//! `from` and `to` compare the time when an evaluation happened (`created_at`). `gate` and `passed` combine: the evaluation
+//! has this verdict, and the gate took part in it.
 
 use renown_core::ids::{AgentId, ToolName};
 use renown_core::reputation::{Lifecycle, Tally};

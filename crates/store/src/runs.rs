@@ -2,6 +2,10 @@
 //!
 //! A run is scored when it is accepted, against the runs of its workspace that are known by then, and its score never changes.
 //! What it was compared with is kept with it, so that the score can be made again however many of those runs are erased.
+//!
+//! A `run_id` that is sent again is the same run if its JSON says the same, whatever its spaces and the order of its fields:
+//! the store keeps a SHA-256 of it. A run without a `run_id` is a new run each time. A run that an error prevented from being
+//! scored is stored as `Unranked`; `renown verify --repair` scores it against the baseline of that time.
 
 use std::panic::catch_unwind;
 

@@ -12,6 +12,8 @@
 //! No tree is built.
 //!
 //! A line counts as a whole or not at all: when it turns out to be bad, the batch goes back to where it was.
+//!
+//! `{}` is an empty request. An object with none of the three signals is a bad line.
 
 mod attributes;
 mod cursor;

@@ -13,6 +13,9 @@
 //! What cannot be an agent id (control characters, `.` and `..`) is passed over.
 //!
 //! The order in each row is the rank of the source: where records of a session differ, the better source wins.
+//!
+//! A rejected record leaves nothing behind: it is not remembered as seen either. Names of tools and models are cut at 200
+//! characters, because a name on a resource belongs to each of its records.
 
 use std::borrow::Cow;
 

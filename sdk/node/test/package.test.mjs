@@ -48,7 +48,7 @@ test("both ways in one program", async () => {
   assert.equal(stdout, "true,true true true true true\n", stderr);
 });
 
-for (const [name, file] of [["README.md", "README.md"], ["sdk/node/README.md", "sdk/node/README.md"]]) {
+for (const [name, file] of [["docs/sdks.md", "docs/sdks.md"], ["sdk/node/README.md", "sdk/node/README.md"]]) {
   test(`the scripts of ${name} print what they show`, async (t) => {
     const text = readFileSync(join(ROOT, file), "utf8");
     const scripts = [...text.matchAll(/^```js\n(.*?)^```/gms)].map(([, script]) => script);

@@ -1,4 +1,4 @@
-"""Does the quick start of the README print what it shows?"""
+"""Do the scripts of the documents print what they show? (`docs/sdks.md` and the README of the package)"""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from conftest import ROOT, Server, clean_environment
 
-READMES = [ROOT / "README.md", ROOT / "sdk/python/README.md"]
+READMES = [ROOT / "docs/sdks.md", ROOT / "sdk/python/README.md"]
 
 
 def blocks(text: str, language: str) -> list[str]:

@@ -4,12 +4,12 @@
 
 mod api;
 mod bad_input;
+mod documents;
 mod gate;
 mod judge;
 mod memory;
 mod operate;
 mod proxy;
-mod readme;
 mod receiver;
 mod score;
 mod setup;

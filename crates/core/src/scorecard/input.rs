@@ -1,4 +1,7 @@
 //! The report of a run as it is sent: everything but `outcome` optional, and bad parts taken for absent.
+//!
+//! A fraction of a millisecond, a stage without a name, a number above 2^63 − 1 and a field given twice are impossible: they
+//! count as absent and are named in the warnings.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -1,4 +1,6 @@
 //! `/v1/agents/{agent_id}`: everything that is known of an agent, who may see it, and how it is forgotten.
+//!
+//! The tier is that of the latest run with a score. A second `DELETE` is 404.
 
 use std::sync::Arc;
 

@@ -1,5 +1,7 @@
 //! A pool of readers: a few threads, each with a connection of its own, so that reads wait neither for the writer nor for
 //! the threads of the server.
+//!
+//! A read may take five seconds. After that it is refused as overloaded, so that one wide query does not stop the others.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;

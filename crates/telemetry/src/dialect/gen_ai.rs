@@ -20,6 +20,9 @@
 //! negative, the producer left them out, and the input is taken as it is.
 //!
 //! Prompts: the distinct traces with an agent or inference span. A sub-agent shares the trace of its caller.
+//!
+//! The usage of agent spans is a sum over all of them. If one agent calls another and neither's calls report their usage, the
+//! inner agent counts twice: the conventions do not say whether the outer sum includes it.
 
 use std::borrow::Cow;
 

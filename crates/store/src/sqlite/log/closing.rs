@@ -1,4 +1,8 @@
 //! Sessions that are over, and the reputation events that they become.
+//!
+//! The event of a session stays until the session is scored again: a session that a late record reopened replaces it when it
+//! ends, and at once if the record says that it belongs to another agent. An event that a client sent under this id before
+//! the session existed gives way to it.
 
 use renown_core::identity::{Event, Part, identity_of};
 use renown_core::ids::{IdentityId, OrgId, SessionId};

@@ -1,4 +1,7 @@
 //! Replies that are kept for whoever asks again, and whom each is about.
+//!
+//! `reply_agents` names the agents that a reply concerns. When an agent is erased, its replies are deleted. Of the reply to a
+//! batch, the parts about other agents stay, so that their retry still counts once.
 
 use renown_core::ids::AgentId;
 use rusqlite::params;

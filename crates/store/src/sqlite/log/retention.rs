@@ -2,6 +2,9 @@
 //!
 //! What is deleted is overwritten with zeros (`secure_delete`). That reaches the rows themselves and not the bytes that they left elsewhere
 //! before; for an erased agent `cleaning` clears those too.
+//!
+//! Retention keeps what scores need: the newest 500 evaluations of an agent, the last 20 completed runs of a workspace, and
+//! the last run of every agent. A ranking covers the runs that are stored.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,8 @@
 //! What the writer does between transactions: brings the rows of agents up to the log, and looks whether its files are where they were.
+//!
+//! Settling goes round the agents, 64 at a time by their numbers: rows that are neighbors are written together, and no write
+//! waits for more than 64. A row may be ahead of `orgs.settled`, never behind it; its own `last_seq` is exact. Settling has
+//! its own transaction. If it fails, `/ready` reports it, reads continue, and writes continue until about 2000 agents wait.
 
 use std::collections::HashSet;
 use std::sync::Arc;
