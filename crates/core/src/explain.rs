@@ -60,7 +60,7 @@ impl Inputs {
         self.0.push((name, value.into()));
     }
 
-    /// The value of one input.
+    /// Returns the value of one input.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.0.iter().find(|(known, _)| *known == name).map(|(_, value)| value)
     }

@@ -78,7 +78,7 @@ impl Category {
     /// All of them, in the order of the formula.
     pub const ALL: [Self; 3] = [Self::TaskQuality, Self::Economic, Self::IdentityHygiene];
 
-    /// Its weight in hundredths.
+    /// Returns its weight in hundredths.
     fn weight(self) -> i32 {
         match self {
             Self::TaskQuality => 40,
@@ -87,7 +87,7 @@ impl Category {
         }
     }
 
-    /// Its name.
+    /// Returns its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::TaskQuality => "task_quality",

@@ -53,7 +53,7 @@ pub enum IdProblem {
 }
 
 impl IdError {
-    /// What is wrong with the id.
+    /// Returns what is wrong with the id.
     pub fn problem(&self) -> IdProblem {
         self.problem
     }
@@ -226,7 +226,7 @@ fn path_segment(text: &str, chars_max: usize) -> Result<(), IdProblem> {
     length(text.chars().count(), chars_max)
 }
 
-/// Parses a JSON string with the parser of its type.
+/// A visitor that parses a JSON string with the parser of its type.
 struct FromText<T>(&'static str, fn(&str) -> Result<T, IdError>);
 
 impl<T> Visitor<'_> for FromText<T> {
@@ -287,9 +287,9 @@ impl<'de> Deserialize<'de> for IdentityId {
 /// Parses a UUID in its hyphenated form, ignoring case.
 fn parse_uuid(text: &str) -> Result<Uuid, IdError> {
     let uuid = if text.len() == 36 { Uuid::try_parse(text).ok() } else { None };
-    let refused =
+    let rejected =
         || IdError { found: Found::quoted(text), problem: IdProblem::NotUuid, allowed: UUID_ALLOWED };
-    uuid.ok_or_else(refused)
+    uuid.ok_or_else(rejected)
 }
 
 /// Parses a UUID from a JSON string.
@@ -382,9 +382,10 @@ mod tests {
         let text = "6f2a0a3e-0d67-4d0e-9c55-2c1b7e0d0001";
         assert_eq!(text.parse::<IdentityId>().unwrap().to_string(), text);
         assert_eq!(text.to_uppercase().parse::<IdentityId>().unwrap().to_string(), text);
-        for refused in ["", "x", "6f2a0a3e0d674d0e9c552c1b7e0d0001", "{6f2a0a3e-0d67-4d0e-9c55-2c1b7e0d0001}"]
+        for rejected in
+            ["", "x", "6f2a0a3e0d674d0e9c552c1b7e0d0001", "{6f2a0a3e-0d67-4d0e-9c55-2c1b7e0d0001}"]
         {
-            assert_eq!(problem::<IdentityId>(refused), IdProblem::NotUuid, "{refused}");
+            assert_eq!(problem::<IdentityId>(rejected), IdProblem::NotUuid, "{rejected}");
         }
     }
 

@@ -273,27 +273,27 @@ mod tests {
         flag: bool,
     }
 
-    fn refusal(text: &str) -> String {
+    fn error_of(text: &str) -> String {
         parse::<Outer>(text.as_bytes()).unwrap_err().to_string()
     }
 
     #[test]
     fn errors_name_the_path_what_was_found_and_what_is_allowed() {
         assert_eq!(
-            refusal(r#"{"items":[{"flag":true},{"flag":1}]}"#),
+            error_of(r#"{"items":[{"flag":true},{"flag":1}]}"#),
             "items[1].flag: invalid type: integer `1`, expected a boolean"
         );
-        assert_eq!(refusal(r#"{"items":[{}]}"#), "items[0]: missing field `flag`");
-        assert_eq!(refusal(r#"{"items":[{"flag":true,"flag":true}]}"#), "items[0]: duplicate field `flag`");
-        assert_eq!(refusal(r#"{"items":[[true]]}"#), "items[0]: invalid type: sequence, expected an object");
-        assert_eq!(refusal("7"), "invalid type: integer `7`, expected an object");
-        assert_eq!(refusal("{} x"), "not JSON: trailing characters");
-        assert_eq!(refusal("{"), "not JSON: EOF while parsing an object");
+        assert_eq!(error_of(r#"{"items":[{}]}"#), "items[0]: missing field `flag`");
+        assert_eq!(error_of(r#"{"items":[{"flag":true,"flag":true}]}"#), "items[0]: duplicate field `flag`");
+        assert_eq!(error_of(r#"{"items":[[true]]}"#), "items[0]: invalid type: sequence, expected an object");
+        assert_eq!(error_of("7"), "invalid type: integer `7`, expected an object");
+        assert_eq!(error_of("{} x"), "not JSON: trailing characters");
+        assert_eq!(error_of("{"), "not JSON: EOF while parsing an object");
     }
 
     #[test]
     fn a_long_value_is_shortened_in_its_error() {
-        let error = refusal(&format!(r#"{{"items":[{{"flag":"{}"}}]}}"#, "x".repeat(1_000_000)));
+        let error = error_of(&format!(r#"{{"items":[{{"flag":"{}"}}]}}"#, "x".repeat(1_000_000)));
         assert!(error.starts_with("items[0].flag: invalid type: string \"xxx"), "{error}");
         assert!(error.ends_with("xxx\", expected a boolean"), "{error}");
         assert!(error.len() < 400, "{error}");
@@ -329,7 +329,7 @@ mod tests {
         let deep = format!(r#"{{"unknown":{}{}}}"#, "[".repeat(100_000), "]".repeat(100_000));
         assert!(parse::<Outer>(deep.as_bytes()).unwrap().items.is_empty());
         let misplaced = format!(r#"{{"items":{}{}}}"#, "[".repeat(100_000), "]".repeat(100_000));
-        assert_eq!(refusal(&misplaced), "items[0]: invalid type: sequence, expected an object");
+        assert_eq!(error_of(&misplaced), "items[0]: invalid type: sequence, expected an object");
     }
 
     #[test]

@@ -14,7 +14,7 @@
 //! one computation: the score and its [`explain`] list are two views of the same result.
 //!
 //! What is deliberately absent: a clock, files, sockets, threads, randomness, hash maps and logging (`clippy.toml`
-//! beside this crate bans them), and floating-point arithmetic where integers are enough (`clippy::float_arithmetic`
+//! next to this crate bans them), and floating-point arithmetic where integers are enough (`clippy::float_arithmetic`
 //! is denied; each exception states its reason).
 //!
 //! ```

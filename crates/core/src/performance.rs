@@ -77,7 +77,7 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// `duration_min` in tenths of a minute, at least ten.
+    /// Returns `duration_min` in tenths of a minute, at least ten.
     fn duration_tenths(&self) -> u128 {
         round_half_up(u128::from(self.duration_ns), u128::from(NANOS_PER_MINUTE / 10)).max(10)
     }
@@ -147,7 +147,7 @@ pub struct Performance {
     pub composite: Decimal<1>,
     /// What to do with the masque.
     pub recommendation: Recommendation,
-    /// The sums that the dimensions were made of.
+    /// The sums behind the dimensions.
     pub stats: Stats,
     /// The version of the formula.
     pub formula_version: &'static str,
@@ -247,7 +247,7 @@ impl fmt::Display for Recommendation {
     }
 }
 
-/// The sums that the dimensions were made of.
+/// The sums behind the dimensions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Stats {
     /// US dollars.

@@ -12,9 +12,9 @@
 //! | s | streak: passes since the last failure | count | `passed` |
 //! | L | sum of the latencies in the window | µs | `latency_ms`, absent = 0 |
 //!
-//! The same formula in words: `pass_rate×400 + latency_score×250 + streak_score×200 + volume_score×150` with
-//! `latency_score = max(0, 1 − avg_latency_ms/100)`, `streak_score = min(s, 50)/50` and `volume_score = min(n,
-//! 500)/500`.
+//! The same formula as a weighted sum: `pass_rate×400 + latency_score×250 + streak_score×200 + volume_score×150` with
+//! `latency_score = max(0, 1 − avg_latency_ms/100)`, `streak_score = min(s, 50)/50` and
+//! `volume_score = min(n, 500)/500`.
 //!
 //! **Why integers.** Every part is a whole number over the common denominator 4000·n, so the sum is floored exactly. In
 //! floats, five failures of 7 ms each add up to 233.99…, one point short of 232.5 + 1.5 = 234.
@@ -206,7 +206,7 @@ impl Tally {
         }
     }
 
-    /// How many evaluations are in the window.
+    /// Returns how many evaluations are in the window.
     pub fn evaluations(self) -> u64 {
         self.evaluations
     }
@@ -250,7 +250,7 @@ pub struct Breakdown {
 }
 
 impl Breakdown {
-    /// The score, 0 to 1000.
+    /// Returns the score, 0 to 1000.
     #[expect(clippy::cast_possible_truncation, reason = "the parts add up to at most 1000")]
     pub fn score(self) -> u32 {
         // At most 1000 points over 4000·n with n at most 500: the sum stays below 2^31.

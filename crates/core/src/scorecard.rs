@@ -27,6 +27,9 @@
 //!
 //! **Why a run's score never changes.** Its baseline is what was known when it was scored. A run that arrives late
 //! only joins the baseline of later runs.
+//!
+//! **What it ignores.** Which stages failed and their names, when the run started and ended, its branch, pull request
+//! and attributes.
 
 mod baseline;
 mod competition;
@@ -84,7 +87,7 @@ impl Outcome {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Completed, Self::Blocked, Self::Failed];
 
-    /// Its name.
+    /// Returns its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Completed => "completed",
@@ -180,7 +183,7 @@ impl Breakdown {
         ]
     }
 
-    /// The score, 0 to 100.
+    /// Returns the score, 0 to 100.
     pub fn score(self) -> u8 {
         let weighted = |(_, value, weight): (_, Option<u8>, u8)| {
             u128::from(value.unwrap_or(DEFAULT_AXIS)) * u128::from(weight)

@@ -22,7 +22,8 @@ pub fn hint(nearest: Option<&str>) -> String {
     nearest.map(|nearest| format!("; did you mean {nearest}?")).unwrap_or_default()
 }
 
-/// Returns the candidate with the name most similar to `name`, the first of equal ones. Returns `None` if no name is similar.
+/// Returns the candidate with the name most similar to `name`, the first of equal ones. Returns `None` if no name is
+/// similar.
 pub fn nearest<T>(
     name: &str,
     candidates: impl IntoIterator<Item = T>,
@@ -32,7 +33,8 @@ pub fn nearest<T>(
     let similar = |candidate: T| {
         let known = name_of(&candidate);
         let length = known.chars().count();
-        // More changes make a different word. The lengths alone exclude most candidates, even for a name of a million characters.
+        // More changes make a different word. The lengths alone exclude most candidates, even for a name of a million
+        // characters.
         let changes_max = (length / 3 + 1).min(length.saturating_sub(1));
         let changes = (chars.abs_diff(length) <= changes_max).then(|| distance(name, known))?;
         (changes <= changes_max).then_some((changes, candidate))

@@ -252,10 +252,10 @@ mod tests {
         assert_eq!(serde_json::from_str::<Timestamp>("1794744000000").unwrap(), noon);
         assert_eq!(serde_json::from_str::<Timestamp>("1794744000000.0").unwrap(), noon);
         assert_eq!(serde_json::from_str::<Timestamp>("\"2026-11-15T12:00:00Z\"").unwrap(), noon);
-        for refused in
+        for rejected in
             ["0", "-1", "18446744073709551615", "1794744000000.5", "1e99", "null", "true", "[]", "\"soon\""]
         {
-            assert!(serde_json::from_str::<Timestamp>(refused).is_err(), "{refused}");
+            assert!(serde_json::from_str::<Timestamp>(rejected).is_err(), "{rejected}");
         }
     }
 }

@@ -3,9 +3,9 @@
 //! | type | is | allowed |
 //! |---|---|---|
 //! | [`Unit`] | a signal or a confidence | a finite number from 0 to 1 |
-//! | [`Micros`] | the latency of one evaluation | 0 to 60 000 ms, kept as whole microseconds |
+//! | [`Micros`] | the latency of one evaluation | 0 to 60 000 ms, stored as whole microseconds |
 //! | [`Whole`] | a count, bytes, milliseconds | a whole number from 0 to 2^63 − 1, in any notation of JSON |
-//! | [`NanoUsd`] | a cost | a decimal from 0 to 10^15, kept as whole nano-dollars |
+//! | [`NanoUsd`] | a cost | a decimal from 0 to 10^15, stored as whole nano-dollars |
 
 use core::time::Duration;
 use std::fmt;
@@ -40,7 +40,7 @@ impl Unit {
         if (0.0..=1.0).contains(&number) { Ok(Self(number)) } else { Err(UnitError(number)) }
     }
 
-    /// The number.
+    /// Returns the number.
     pub fn get(self) -> f64 {
         self.0
     }
@@ -121,7 +121,7 @@ impl Micros {
     }
 }
 
-/// The last digit of a number.
+/// Returns the last digit of a number.
 fn digit(number: u32) -> Option<char> {
     char::from_digit(number % 10, 10)
 }
@@ -202,7 +202,7 @@ impl Whole {
         if number <= limits::WHOLE_MAX { Some(Self(number)) } else { None }
     }
 
-    /// The number.
+    /// Returns the number.
     pub const fn get(self) -> u64 {
         self.0
     }

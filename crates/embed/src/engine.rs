@@ -51,11 +51,11 @@ impl Engine {
         let shown = path.display();
         let text =
             std::fs::read_to_string(path).map_err(|error| BuildError::File(format!("{shown}: {error}")))?;
-        let refused = |what: String| BuildError::Settings(format!("{shown}: {what}"));
-        let tables = settings::read(&text).map_err(refused)?;
+        let rejected = |what: String| BuildError::Settings(format!("{shown}: {what}"));
+        let tables = settings::read(&text).map_err(rejected)?;
         let dir = path.parent().unwrap_or(Path::new(""));
         let choice = Choice { customs, ..Choice::of(place) };
-        Self::build(tables, &choice, dir).map_err(refused)
+        Self::build(tables, &choice, dir).map_err(rejected)
     }
 
     fn build(mut tables: Settings, choice: &Choice<'_>, dir: &Path) -> Result<Self, String> {
@@ -82,7 +82,7 @@ impl Engine {
         self.engine.budget()
     }
 
-    /// Whether gates after the first failing one are skipped.
+    /// Returns whether gates after the first failing one are skipped.
     pub fn fail_fast(&self) -> bool {
         self.engine.fail_fast()
     }

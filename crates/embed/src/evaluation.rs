@@ -80,9 +80,9 @@ impl Subject {
         let clock = MachineClock::start();
         let agent_id = AgentId::from_str(agent_id).map_err(FieldError::of("agent_id"))?;
         let tool = tool.map(ToolName::from_str).transpose().map_err(FieldError::of("tool"))?;
-        let refused =
+        let rejected =
             |ms: f64| FieldError::of("latency_ms")(format!("{ms}, expected milliseconds, 0 or more"));
-        let latency = latency_ms.map(|ms| duration_of_ms(ms).ok_or_else(|| refused(ms))).transpose()?;
+        let latency = latency_ms.map(|ms| duration_of_ms(ms).ok_or_else(|| rejected(ms))).transpose()?;
         Ok(Self { agent_id, tool, latency, tmax: tmax_ms.zip(started_at), clock })
     }
 }
@@ -133,8 +133,8 @@ impl Evaluation {
     }
 
     /// Returns the verdict, including the results of the custom gates.
-    pub fn finish(self, said: Vec<Said>) -> Result<Judged, MachineError> {
-        let outcomes = said.into_iter().map(outcome).collect();
+    pub fn finish(self, results: Vec<Said>) -> Result<Judged, MachineError> {
+        let outcomes = results.into_iter().map(outcome).collect();
         let verdict = self.started.finish(outcomes, self.subject.clock.wall());
         let random = getrandom::u64().map_err(|error| MachineError::Chance(error.to_string()))?;
         let Subject { agent_id, tool, latency, .. } = self.subject;
@@ -229,8 +229,8 @@ mod tests {
                 "{ms}"
             );
         }
-        for refused in [-0.001, f64::NAN, f64::INFINITY] {
-            assert_eq!(Subject::new("a", None, Some(refused), None, None).unwrap_err().field, "latency_ms");
+        for rejected in [-0.001, f64::NAN, f64::INFINITY] {
+            assert_eq!(Subject::new("a", None, Some(rejected), None, None).unwrap_err().field, "latency_ms");
         }
     }
 

@@ -76,7 +76,7 @@ impl<'a> Written<'a> {
         self.digits().all(|digit| digit == 0)
     }
 
-    /// Whether the number is below 0.
+    /// Returns whether the number is below 0.
     pub fn is_negative(&self) -> bool {
         self.negative && !self.is_zero()
     }

@@ -1,4 +1,5 @@
-//! Sums of events. They are integers, so they depend neither on the order of events nor on how events are split into days.
+//! Sums of events. They are integers, so they depend neither on the order of events nor on how events are split into
+//! days.
 
 use ethnum::I256;
 
@@ -99,7 +100,7 @@ impl Sums {
         self.total(|sums| sums.count)
     }
 
-    /// The weighted mean in millionths.
+    /// Returns the weighted mean in millionths.
     pub(super) fn overall(&self) -> Fraction {
         let weighted = |(category, sums): (Category, &CategorySums)| sums.mean().times(category.weight());
         self.by_category().map(weighted).into_iter().fold(Fraction::ZERO, Fraction::plus).over(100)

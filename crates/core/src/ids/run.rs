@@ -10,11 +10,11 @@ impl RunId {
     /// Creates an id: `run_` and a ULID, which is 48 bits of the milliseconds since 1970 and 80 random bits.
     pub fn made(millis: u64, random: u128) -> Self {
         let number = u128::from(millis) << 80 | random & (u128::MAX >> 48);
-        let digit = |place: u32| {
-            let digit = number >> (5 * place) & 31;
+        let digit = |index: u32| {
+            let digit = number >> (5 * index) & 31;
             Self::DIGITS.get(usize::try_from(digit).unwrap_or_default()).copied().unwrap_or(b'0')
         };
-        let ulid: String = (0..Self::DIGITS_COUNT).rev().map(|place| char::from(digit(place))).collect();
+        let ulid: String = (0..Self::DIGITS_COUNT).rev().map(|index| char::from(digit(index))).collect();
         Self(format!("run_{ulid}").into())
     }
 }

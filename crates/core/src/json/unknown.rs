@@ -113,7 +113,7 @@ impl UnknownFields {
     }
 }
 
-/// Parses a `T` from an object. Unknown fields are added to `unknown`, or rejected if it is `None`.
+/// A visitor that parses a `T` from an object. Unknown fields are added to `unknown`, or rejected if it is `None`.
 struct ObjectOf<'u, T> {
     unknown: Option<&'u mut UnknownFields>,
     of: PhantomData<T>,
@@ -190,8 +190,8 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for FieldFilter<'_, A> {
     }
 }
 
-/// Parses a field name: a known one, or else the text. An unknown name is rejected here, because the error path still
-/// contains it.
+/// A visitor that parses a field name: a known one, or else the text. An unknown name is rejected here, because the
+/// error path still contains it.
 struct KnownName {
     known: &'static [&'static str],
     next: usize,
@@ -252,7 +252,7 @@ mod tests {
         noted: Vec<Noted<Inner>>,
     }
 
-    fn refusal(text: &str) -> String {
+    fn error_of(text: &str) -> String {
         parse_strict::<Outer<'_>>(text.as_bytes()).unwrap_err().to_string()
     }
 
@@ -275,9 +275,9 @@ mod tests {
                 "strict[0].latency_ms: invalid value: integer `-1`, expected u32",
             ),
         ] {
-            assert_eq!(refusal(text), expected);
+            assert_eq!(error_of(text), expected);
         }
-        let long = refusal(&format!(r#"{{"a\n{}":1}}"#, "b".repeat(100_000)));
+        let long = error_of(&format!(r#"{{"a\n{}":1}}"#, "b".repeat(100_000)));
         assert!(long.starts_with("a\\nbbb") && long.len() < 300, "{long}");
         let known = parse_strict::<Outer<'_>>(br#"{"any":{"x":1},"strict":[{"latency_ms":3}]}"#).unwrap();
         assert_eq!((known.any.unwrap().get(), known.strict[0].0.latency_ms), (r#"{"x":1}"#, 3));
@@ -299,10 +299,10 @@ mod tests {
                 "noted[1].latency: unknown field, ignored; did you mean latency_ms?"
             ]
         );
-        let refused =
+        let rejected =
             parse_noted::<Outer<'_>>(br#"{"x":1,"noted":[{"y":1,"latency_ms":true}]}"#).unwrap_err();
         let expected = "noted[0].latency_ms: invalid type: boolean `true`, expected u32";
-        assert_eq!(refused.to_string(), expected);
+        assert_eq!(rejected.to_string(), expected);
     }
 
     #[test]

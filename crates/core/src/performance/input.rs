@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn errors_name_the_invalid_total() {
         assert!(parse::<Input>(GOOD.as_bytes()).is_ok());
-        for (good, bad, refusal) in [
+        for (good, bad, message) in [
             (":80", ":88", "tools_ok: 88, expected at most total_tools, 87"),
             (":98000", ":142001", "cache_tokens: 142001, expected at most total_tokens, 142000"),
             (
@@ -124,7 +124,7 @@ mod tests {
         ] {
             assert_eq!(
                 parse::<Input>(GOOD.replacen(good, bad, 1).as_bytes()).unwrap_err().to_string(),
-                refusal
+                message
             );
         }
     }

@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn errors_name_the_invalid_field() {
-        for (evaluations, refusal) in [
+        for (evaluations, message) in [
             (r#"{"passed":1}"#, "evaluations[0].passed: invalid type: integer `1`, expected a boolean"),
             (r#"{"latency_ms":1}"#, "evaluations[0]: missing field `passed`"),
             (
@@ -72,7 +72,7 @@ mod tests {
             ("[true]", "evaluations[0]: invalid type: sequence, expected an object"),
         ] {
             let input = format!(r#"{{"evaluations":[{evaluations}]}}"#);
-            assert_eq!(parse::<Input>(input.as_bytes()).unwrap_err().to_string(), refusal);
+            assert_eq!(parse::<Input>(input.as_bytes()).unwrap_err().to_string(), message);
         }
     }
 }

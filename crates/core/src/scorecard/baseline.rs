@@ -32,7 +32,7 @@ impl Baseline {
         Self { runs, middle_ms }
     }
 
-    /// Number of runs in the baseline.
+    /// Returns the number of runs in the baseline.
     pub fn runs(self) -> usize {
         self.runs
     }
@@ -47,14 +47,14 @@ impl Baseline {
         self.middle_ms.iter().map(|wall_ms| u128::from(wall_ms.get())).sum()
     }
 
-    /// The baseline as it is shown.
+    /// Returns the baseline for display.
     pub fn shown(self) -> BaselineShown {
         let p50_ms = (self.runs > 0).then(|| Decimal::from_units(5 * self.p50_doubled_ms().cast_signed()));
         BaselineShown { p50_ms, runs: self.runs }
     }
 }
 
-/// The baseline as it is shown.
+/// The baseline as the API shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct BaselineShown {
     /// The median wall time in milliseconds; `None` without a run.

@@ -78,7 +78,7 @@ pub(super) fn outcome(fields: &Fields<'_>) -> Result<Outcome, String> {
     }
 }
 
-/// Reads optional parts. An invalid part becomes a warning.
+/// A reader of optional parts. An invalid part becomes a warning.
 #[derive(Default)]
 pub(super) struct Reader {
     pub(super) warnings: Vec<Warning>,
@@ -228,7 +228,7 @@ mod tests {
 
     #[test]
     fn only_an_invalid_outcome_rejects_a_run() {
-        for (report, refusal) in [
+        for (report, message) in [
             ("{}", "outcome: missing, expected completed, blocked or failed"),
             (r#"{"outcome":null}"#, "outcome: missing, expected completed, blocked or failed"),
             (r#"{"outcome":"done"}"#, r#"outcome: "done", expected completed, blocked or failed"#),
@@ -238,7 +238,7 @@ mod tests {
                 "outcome: given more than once, expected completed, blocked or failed once",
             ),
         ] {
-            assert_eq!(parse::<Input>(report.as_bytes()).unwrap_err().to_string(), refusal);
+            assert_eq!(parse::<Input>(report.as_bytes()).unwrap_err().to_string(), message);
         }
     }
 }

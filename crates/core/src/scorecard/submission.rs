@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     fn only_an_invalid_agent_or_outcome_rejects_a_run() {
-        for (run, refusal) in [
+        for (run, message) in [
             (r#"{"outcome":"failed"}"#, "agent_id: missing, expected the name of an agent"),
             (r#"{"outcome":"failed","agent_id":7}"#, "agent_id: 7 is not a string"),
             (
@@ -222,7 +222,7 @@ mod tests {
             ),
             (r#"{"agent_id":"a"}"#, "outcome: missing, expected completed, blocked or failed"),
         ] {
-            assert_eq!(parse::<Submission>(run.as_bytes()).unwrap_err().to_string(), refusal);
+            assert_eq!(parse::<Submission>(run.as_bytes()).unwrap_err().to_string(), message);
         }
     }
 

@@ -25,7 +25,7 @@ impl Tier {
     /// All tiers, lowest first.
     pub const ALL: [Self; 5] = [Self::Unranked, Self::Bronze, Self::Silver, Self::Gold, Self::Elite];
 
-    /// Its name.
+    /// Returns its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Unranked => "Unranked",
@@ -36,7 +36,7 @@ impl Tier {
         }
     }
 
-    /// The tier of a score.
+    /// Returns the tier of a score.
     pub fn of(score: u8) -> Self {
         match score {
             0..40 => Self::Bronze,

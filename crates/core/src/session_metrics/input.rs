@@ -1,4 +1,5 @@
-//! Input of `renown score session`: `{"traces":[{"trace_id":"t1","signals":{"confidence":0.9}}, …],"signal_weights":{…}}`.
+//! Input of `renown score session`:
+//! `{"traces":[{"trace_id":"t1","signals":{"confidence":0.9}}, …],"signal_weights":{…}}`.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -59,7 +60,7 @@ impl Session {
         }
     }
 
-    /// Its traces.
+    /// Returns its traces.
     pub fn traces(&self) -> &[Trace] {
         &self.0
     }
@@ -161,7 +162,7 @@ mod tests {
 
     #[test]
     fn errors_name_the_invalid_signal_weight_or_trace() {
-        for (input, refusal) in [
+        for (input, message) in [
             (
                 r#"{"traces":[{"trace_id":"t","signals":{"confidence":1.0001}}]}"#,
                 "traces[0].signals.confidence: 1.0001, expected a number from 0 to 1",
@@ -193,7 +194,7 @@ mod tests {
             ),
             ("{}", "missing field `traces`"),
         ] {
-            assert_eq!(parse::<Input>(input.as_bytes()).unwrap_err().to_string(), refusal);
+            assert_eq!(parse::<Input>(input.as_bytes()).unwrap_err().to_string(), message);
         }
     }
 

@@ -53,7 +53,7 @@ const CONSISTENCY_MEANINGS: [&str; 5] = [
     "uncertain nearly throughout, with signals that compound",
 ];
 
-/// Every metric.
+/// Returns every metric.
 pub fn registry() -> [Definition; 2] {
     let definition = |name, description, method, bands, meanings| Definition {
         name,

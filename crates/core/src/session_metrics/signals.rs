@@ -109,8 +109,8 @@ mod tests {
     #[test]
     fn weights_range_from_0_to_10() {
         assert!(Weight::new(0.0).is_some() && Weight::new(10.0).is_some());
-        for refused in [-0.1, 10.000_000_1, f64::NAN, f64::INFINITY] {
-            assert!(Weight::new(refused).is_none(), "{refused}");
+        for rejected in [-0.1, 10.000_000_1, f64::NAN, f64::INFINITY] {
+            assert!(Weight::new(rejected).is_none(), "{rejected}");
         }
     }
 }

@@ -39,7 +39,7 @@ impl Day {
         self.0
     }
 
-    /// The first moment of the day.
+    /// Returns the first moment of the day.
     pub fn start(self) -> Timestamp {
         Timestamp::from_nanos(self.0 * NANOS_PER_DAY).unwrap_or(Timestamp::MIN)
     }
