@@ -1,7 +1,7 @@
 //! The clocks of this machine, for every program that runs the gates.
 //!
-//! The budget of an evaluation counts the time that its thread ran. Only then an output gets the same verdict on an idle and on
-//! a busy machine. Where the system has no clock for a thread, the wall clock counts.
+//! The budget of an evaluation counts the CPU time of its thread. So an output gets the same verdict on an idle and
+//! on a busy machine. On systems without a thread clock, the wall clock counts.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ pub struct MachineClock {
 }
 
 impl MachineClock {
-    /// A clock whose wall begins now.
+    /// Starts a clock whose wall time begins now.
     pub fn start() -> Self {
         Self { started: Instant::now() }
     }
@@ -30,7 +30,7 @@ impl GateClock for MachineClock {
     }
 }
 
-/// For how long the calling thread has run, where the system can tell.
+/// Returns the CPU time of the calling thread, where the system has such a clock.
 #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple", target_os = "freebsd"))]
 pub fn thread_time() -> Option<Duration> {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
@@ -38,7 +38,7 @@ pub fn thread_time() -> Option<Duration> {
     Some(Duration::new(seconds, nanos))
 }
 
-/// For how long the calling thread has run, where the system can tell.
+/// Returns the CPU time of the calling thread, where the system has such a clock.
 #[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple", target_os = "freebsd")))]
 pub fn thread_time() -> Option<Duration> {
     None
@@ -51,12 +51,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_thread_that_waits_does_not_run() {
+    fn waiting_does_not_count_as_cpu_time() {
         let clock = MachineClock::start();
         let (wall, ran) = (clock.wall(), clock.ran());
         let (sender, receiver) = channel();
         let other = std::thread::spawn(move || {
-            // It runs until it has run for this long, however long that takes.
+            // Uses this much CPU time, however long that takes by the wall clock.
             let clock = MachineClock::start();
             let began = clock.ran();
             while clock.ran().saturating_sub(began) < Duration::from_millis(200) {}
@@ -67,7 +67,7 @@ mod tests {
         let (wall, ran) = (clock.wall().saturating_sub(wall), clock.ran().saturating_sub(ran));
         assert!(wall >= Duration::from_millis(200), "{wall:?}");
         if thread_time().is_some() {
-            assert!(ran < wall, "this thread ran for {ran:?} of {wall:?}");
+            assert!(ran < wall, "this thread used {ran:?} of CPU time in {wall:?}");
         }
     }
 }

@@ -1,8 +1,8 @@
-//! What one step of each rule costs. `cargo xtask bench core` runs this and prints it against the targets.
+//! Measures the cost of one step of each rule. `cargo xtask bench core` runs this and compares it with the targets.
 //!
-//! Peers in the same run: a window that is scored by rescanning it, and rounding by printing.
+//! Baselines in the same run: a window that is scored by rescanning it, and rounding by printing.
 
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a broken bench has to fail loudly")]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a broken benchmark must fail loudly")]
 
 use std::hint::black_box;
 
@@ -21,7 +21,7 @@ use renown_core::time::Timestamp;
 use renown_core::units::{Micros, NanoUsd, Unit, Whole};
 use serde_json::value::{RawValue, to_raw_value};
 
-/// A stream of evaluations that no branch predictor can learn: a linear congruential generator.
+/// Returns evaluations that no branch predictor can learn, from a linear congruential generator.
 fn evaluations(count: usize) -> Vec<Evaluation> {
     let mut state = 1_u64;
     let mut next = || {
@@ -51,7 +51,7 @@ fn reputation(criterion: &mut Criterion) {
     let mut evaluations = stream.iter().cycle().copied();
     group.bench_function("update", |bencher| bencher.iter(|| window.push(evaluations.next().unwrap())));
     group.bench_function("score", |bencher| bencher.iter(|| black_box(window.tally()).breakdown().score()));
-    // The peer: the same window, rescanned after each evaluation.
+    // The baseline: the same window, rescanned after each evaluation.
     let mut latest: Vec<Evaluation> = stream.iter().copied().take(WINDOW_SIZE).collect();
     let (mut oldest, mut evaluations) = (0, stream.iter().cycle().copied());
     group.bench_function("rescan_and_score", |bencher| {
@@ -64,7 +64,7 @@ fn reputation(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// The documented formula in floats over the whole window.
+/// Computes the documented formula in floats over the whole window.
 fn rescan(window: &[Evaluation], oldest: usize) -> f64 {
     let n = f64::from(u32::try_from(window.len()).unwrap());
     let passed = window.iter().filter(|evaluation| evaluation.passed).count();
@@ -110,7 +110,7 @@ fn session(criterion: &mut Criterion) {
     });
     group
         .bench_function("round4", |bencher| bencher.iter(|| Decimal::<4>::nearest(black_box(0.123_456_789))));
-    // The peer: rounding by printing, which is what the rule is defined by.
+    // The baseline: rounding by printing, which defines the rule.
     group.bench_function("round4_by_printing", |bencher| {
         bencher.iter(|| format!("{:.4}", black_box(0.123_456_789)).parse::<f64>().unwrap());
     });
@@ -170,7 +170,7 @@ fn others(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Reading and scoring a whole JSON input, as `renown score` does for each line.
+/// Measures parsing and scoring a whole JSON input, as `renown score` does for each line.
 fn inputs(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("inputs");
     let run = br#"{"outcome":"completed","stages":[{"name":"lint","passed":true,"attempts":1}],"wall_ms":61000,"baseline_wall_ms":[58000,64000]}"#;
@@ -187,7 +187,7 @@ fn inputs(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Prose and code as agents write it, without a finding, as one JSON string of so many bytes.
+/// Returns prose and code as agents write it, without a finding, as one JSON string of this many bytes.
 fn clean(bytes: usize) -> Box<RawValue> {
     let text = "Fixed the retry loop in src/client.rs: it now waits 250 ms, then 500 ms, and gives up after 5 tries.\n\
                 The test `retries_are_bounded` covers both sides, and the 42 others still pass (1.8 s in all).\n\
@@ -195,8 +195,8 @@ fn clean(bytes: usize) -> Box<RawValue> {
     to_raw_value(&text.chars().cycle().take(bytes).collect::<String>()).unwrap()
 }
 
-/// The default set of gates, on what passes and on what is meant to be slow.
-#[expect(clippy::disallowed_types, reason = "the bench is a shell: it brings the clock")]
+/// Measures the default set of gates on ordinary text and on text that is designed to be slow.
+#[expect(clippy::disallowed_types, reason = "the benchmark provides the clock")]
 fn gates(criterion: &mut Criterion) {
     let settings = Settings::default();
     let engine = Engine::new(&settings, &Choice::of(Place::Evaluate), &mut |_| Err(String::new())).unwrap();

@@ -1,8 +1,8 @@
-//! Decimal numbers with a fixed number of places, held as integers.
+//! Decimal numbers with a fixed number of places, stored as integers.
 //!
-//! `Decimal<1>` holds tenths, `Decimal<6>` millionths. A score that is shown with one decimal *is* a number of
-//! tenths, so comparing it with a threshold or weighing it needs no float. The only float is made at the very end,
-//! when JSON is written, and it is the one nearest to the decimal.
+//! `Decimal<1>` holds tenths, `Decimal<6>` holds millionths. A score with one decimal *is* a number of tenths, so no
+//! float is needed to compare it with a threshold or to weight it. The only float appears at the very end, when JSON
+//! is written: the one nearest to the decimal.
 
 mod written;
 
@@ -21,25 +21,25 @@ impl<const PLACES: u32> Decimal<PLACES> {
     /// The number of units in one whole: 10^PLACES.
     pub const ONE: i128 = 10_i128.pow(PLACES);
 
-    /// The decimal of so many units, e.g. `Decimal::<1>::from_units(78)` is 7.8.
+    /// Creates a decimal of this many units: `Decimal::<1>::from_units(78)` is 7.8.
     pub const fn from_units(units: i128) -> Self {
         Self(units)
     }
 
-    /// The number of units, e.g. 78 for 7.8.
+    /// Returns the number of units: 78 for 7.8.
     pub const fn units(self) -> i128 {
         self.0
     }
 
-    /// The decimal nearest to a float, ties to even, decided on the exact binary value: what a correctly rounded
-    /// `"%.4f"` prints for four places, and many times faster than printing.
+    /// Returns the decimal nearest to a float, ties to even, decided on the exact binary value. This is what a
+    /// correctly rounded `"%.4f"` prints for four places, but many times faster.
     ///
     /// A float is `mantissa · 2^exponent`, and `10^PLACES` is `5^PLACES · 2^PLACES`, so the units are
     /// `mantissa · 5^PLACES · 2^(exponent + PLACES)`: one multiplication and one shift of integers.
     ///
     /// # Panics
     ///
-    /// If the number is 2^53 or more, or not finite: nothing that is scored comes near.
+    /// Panics if the number is 2^53 or more, or not finite. No score comes near that.
     pub fn nearest(number: f64) -> Self {
         const MANTISSA_BITS: u32 = 52;
         const SMALLEST_EXPONENT: i32 = -1074;
@@ -63,15 +63,19 @@ impl<const PLACES: u32> Decimal<PLACES> {
         Self(if number.is_sign_negative() { -signed } else { signed })
     }
 
-    /// The nearest `f64`, for JSON and for nothing else.
-    #[expect(clippy::float_arithmetic, clippy::cast_precision_loss, reason = "the one door to JSON numbers")]
+    /// Returns the nearest `f64`, only for JSON.
+    #[expect(
+        clippy::float_arithmetic,
+        clippy::cast_precision_loss,
+        reason = "the only conversion to JSON numbers"
+    )]
     pub fn to_f64(self) -> f64 {
         const EXACT: u128 = 1 << f64::MANTISSA_DIGITS;
         if self.0.unsigned_abs() <= EXACT {
             // Both are exact, so this rounds once.
             self.0 as f64 / Self::ONE as f64
         } else {
-            // Reading text rounds once, whatever its length.
+            // Parsing text rounds once, at any length.
             self.to_string().parse().unwrap_or(f64::NAN)
         }
     }
@@ -96,13 +100,13 @@ impl<const PLACES: u32> Serialize for Decimal<PLACES> {
     }
 }
 
-/// `numerator / denominator` as a decimal, rounded half up on the exact fraction.
+/// Returns `numerator / denominator` as a decimal, rounded half up on the exact fraction.
 ///
-/// The whole part and the rest are scaled apart, so that a large numerator does not overflow.
+/// The whole part and the rest are scaled separately, so that a large numerator does not overflow.
 ///
 /// # Panics
 ///
-/// If the denominator is 0.
+/// Panics if the denominator is 0.
 pub fn ratio<const PLACES: u32>(numerator: u128, denominator: u128) -> Decimal<PLACES> {
     assert!(denominator > 0, "a ratio needs a denominator");
     let one = Decimal::<PLACES>::ONE.unsigned_abs();
@@ -110,9 +114,9 @@ pub fn ratio<const PLACES: u32>(numerator: u128, denominator: u128) -> Decimal<P
     Decimal(units.cast_signed())
 }
 
-/// `numerator / denominator` to the nearest whole number, halves up.
+/// Rounds `numerator / denominator` to the nearest whole number, half up.
 ///
-/// For numbers that are not negative this is also "half away from zero".
+/// For non-negative numbers this is also "half away from zero".
 pub(crate) fn round_half_up(numerator: u128, denominator: u128) -> u128 {
     assert!(denominator > 0, "a ratio needs a denominator");
     let (quotient, remainder) = (numerator / denominator, numerator % denominator);
@@ -124,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn prints_exactly_its_places() {
+    fn prints_exactly_the_given_places() {
         assert_eq!(Decimal::<1>::from_units(78).to_string(), "7.8");
         assert_eq!(Decimal::<2>::from_units(5).to_string(), "0.05");
         assert_eq!(Decimal::<2>::from_units(-134).to_string(), "-1.34");

@@ -1,37 +1,37 @@
 //! The gates: pure checks of one agent output, each of which passes, fails or is skipped.
 //!
-//! Settings in, an [`Engine`] out; an output in, a [`Verdict`] out. The server, the command line and whoever embeds
-//! this crate run the same code, so an output gets the same verdict everywhere.
+//! Settings in, an [`Engine`] out; an output in, a [`Verdict`] out. The server, the command line and programs that
+//! embed this crate run the same code, so an output gets the same verdict everywhere.
 //!
-//! | rule | what it means |
+//! | rule | meaning |
 //! |---|---|
-//! | verdict | passes when every gate passed or was skipped; results stand in the configured order |
-//! | order | built-in gates run one by one, then the caller's own together, see [`Started`] |
-//! | budget | the time that the judging thread may run, see [`GateClock`]; a gate that has not finished by then fails, `renown:timeout` |
+//! | verdict | passes when every gate passed or was skipped; results are in the configured order |
+//! | order | built-in gates run one by one, then all custom gates together, see [`Started`] |
+//! | budget | CPU time of the judging thread, see [`GateClock`]; a gate that does not finish in time fails, `renown:timeout` |
 //! | panic | a gate that panics fails, `renown:error` |
 //! | fail fast | gates after the first failing one are skipped, `renown:aborted` |
 //! | observe | a failure is reported as skipped, `observed: …` |
-//! | redact | `pii` and `secrets`: passes, `redacted 2 email address`, and [`Verdict::redacted`] has `[email address]` for each |
-//! | tmax | a guard that finds too little time left skips the other `rtb.*` gates, `renown:tmax`, and no others |
-//! | reason | at most 500 characters of the gate's own words, never text of the payload |
-//! | texts | text gates see every string and key to depth 128; a string that is a JSON object or array also decoded |
-//! | repeated keys | every occurrence is gated, which is why the output stays JSON text and never becomes a tree |
+//! | redact | `pii` and `secrets`: the gate passes, `redacted 2 email address`, and [`Verdict::redacted`] has `[email address]` in place of each |
+//! | tmax | if too little time is left, `rtb.tmax-guard` skips the other `rtb.*` gates, `renown:tmax`, and no other gate |
+//! | reason | at most 500 characters written by the gate, never text of the payload |
+//! | texts | text gates see every string and key up to depth 128; a string that is a JSON object or array is also decoded |
+//! | repeated keys | every occurrence is gated; this is why the output stays JSON text and is never parsed into a tree |
 //!
 //! | gate | file | looks for |
 //! |---|---|---|
-//! | `latency` | `gates/latency.rs` | an agent that took too long |
-//! | `schema` | `gates/schema.rs` | an output or input of another shape than a JSON schema |
-//! | `filesystem` | `gates/filesystem.rs` | commands that destroy, paths that climb, and paths of systems and credentials |
-//! | `pii` | `gates/pii.rs` | numbers and addresses of persons |
+//! | `latency` | `gates/latency.rs` | a latency above a limit |
+//! | `schema` | `gates/schema.rs` | an output or input that violates a JSON schema |
+//! | `filesystem` | `gates/filesystem.rs` | destructive commands, path traversal, and paths of the system and of credentials |
+//! | `pii` | `gates/pii.rs` | personal data: e-mail addresses, phone numbers, card numbers and others |
 //! | `secrets` | `gates/secrets.rs` | keys, tokens and passwords |
-//! | `injection` | `gates/injection.rs` | text that gives orders to the model which reads it |
+//! | `injection` | `gates/injection.rs` | text that gives orders to the model that reads it |
 //! | `content` | `gates/content.rs` | empty outputs and refusals |
-//! | `rtb.*` | `gates/rtb.rs` | bids of an auction that should not be made; `rtb` in a set stands for all six |
+//! | `rtb.*` | `gates/rtb.rs` | invalid or unwanted bids in an auction; `rtb` in a set means all six |
 //!
-//! A gate is a variant of the closed enum `Gate`: a new one breaks the build wherever it has to be decided.
+//! A gate is a variant of the closed enum `Gate`: a new variant breaks the build wherever it has to be handled.
 //!
-//! Time and memory are linear in the output. The deadline is checked every 64 KiB, so that nothing that is sent can
-//! hold a thread; what is deliberately absent is a gate that asks a model, the network, a file or the clock.
+//! Time and memory are linear in the output. The deadline is checked every 64 KiB, so that no output can block a
+//! thread. What is deliberately absent: a gate that asks a model, the network, a file or the clock.
 //!
 //! ```
 //! use core::time::Duration;

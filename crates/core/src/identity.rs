@@ -1,30 +1,30 @@
 //! # Reputation of an identity over time
 //!
 //! ```text
-//! mean_c     = Σ score_delta / count, over the events of category c with T − 90 d < timestamp ≤ T      (0 with none)
+//! mean_c     = Σ score_delta / count, over the events of category c with T − 90 d < timestamp ≤ T      (0 without events)
 //! overall    = 0.40 · mean_task_quality + 0.35 · mean_economic + 0.25 · mean_identity_hygiene
 //! confidence = min(1, total / 100)
 //! score_7d_ago, score_30d_ago = overall as of T − 7 d and T − 30 d, by the same function
-//! trend_7d, trend_30d         = overall − that, null where there were no events then
+//! trend_7d, trend_30d         = overall − that score, null if that window had no events
 //! ```
 //!
 //! | symbol | meaning | unit | source |
 //! |---|---|---|---|
-//! | T | the time as of which the score is asked for | ns | `as_of` |
+//! | T | the time for which the score is computed | ns | `as_of` |
 //! | `score_delta` | how an event moves its category | whole millionths | the event, × 10^6 in `f64`, half away from zero |
 //! | category | `task_quality`, economic or `identity_hygiene` | | the event |
 //! | total | events in the window, each `event_id` once | count | the events |
 //!
-//! **Why millionths.** Sums of integers do not depend on the order of events, and sums of days add up to the sum of
-//! 90 days. Means, the overall and trends are exact fractions of such sums, rounded once, half away from zero, to six
-//! decimals.
+//! **Why millionths.** Sums of integers do not depend on the order of events, and daily sums add up to the sum of 90
+//! days. Means, the overall score and trends are exact fractions of such sums. They are rounded once, half away from
+//! zero, to six decimals.
 //!
-//! **An agent is an identity.** [`identity_of`] names it by UUIDv5 of its organization and id, so any evidence about an
-//! agent can feed its identity, and two servers agree on who is who.
+//! **An agent is an identity.** [`identity_of`] derives its UUIDv5 from its organization and id. So any evidence
+//! about an agent can feed its identity, and all servers use the same identity.
 //!
-//! **A finished session is an event** of it: [`bridge()`] says which.
+//! **A finished session becomes an event** of this identity: see [`bridge()`].
 //!
-//! What it ignores: the confidence of single events, their type and what they refer to.
+//! **What it ignores.** The confidence of single events, their type and what they refer to.
 
 mod bridge;
 mod fraction;
@@ -52,14 +52,14 @@ pub use sums::{Part, Sums};
 /// The version of this formula.
 pub const FORMULA_VERSION: &str = "1";
 
-/// How far back events count.
+/// Number of days for which an event counts.
 pub const WINDOW_DAYS: i64 = 90;
 
-/// How far back the two earlier scores look.
+/// Ages of the two earlier scores, in days.
 const WEEK_DAYS: i64 = 7;
 const MONTH_DAYS: i64 = 30;
 
-/// How many events give full confidence.
+/// Number of events that gives full confidence.
 pub const FULL_CONFIDENCE_EVENTS: u64 = 100;
 
 /// What an event is about.
@@ -68,9 +68,9 @@ pub const FULL_CONFIDENCE_EVENTS: u64 = 100;
 pub enum Category {
     /// How well the identity does its work.
     TaskQuality,
-    /// How it pays.
+    /// How it handles payments.
     Economic,
-    /// How it keeps its keys and sessions.
+    /// How it handles its keys and sessions.
     IdentityHygiene,
 }
 
@@ -78,7 +78,7 @@ impl Category {
     /// All of them, in the order of the formula.
     pub const ALL: [Self; 3] = [Self::TaskQuality, Self::Economic, Self::IdentityHygiene];
 
-    /// Its weight in hundredths.
+    /// Returns its weight in hundredths.
     fn weight(self) -> i32 {
         match self {
             Self::TaskQuality => 40,
@@ -87,7 +87,7 @@ impl Category {
         }
     }
 
-    /// Its name.
+    /// Returns its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::TaskQuality => "task_quality",
@@ -103,7 +103,7 @@ impl<'de> Deserialize<'de> for Category {
     }
 }
 
-/// All that a score needs: the sums of the 90 days up to T, up to T − 7 d and up to T − 30 d.
+/// All inputs of a score: the sums over 90 days up to T, up to T − 7 d and up to T − 30 d.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Windows {
     now: Sums,
@@ -112,7 +112,7 @@ pub struct Windows {
 }
 
 impl Windows {
-    /// Takes one event, which may fall into any of the windows. It must not have been taken before.
+    /// Adds one event to every window that it falls into. The caller must not add an event twice.
     pub fn add(&mut self, as_of: Timestamp, at: Timestamp, category: Category, delta: ScoreDelta) {
         let age_ns = as_of.nanos() - at.nanos();
         for (sums, days) in
@@ -125,7 +125,8 @@ impl Windows {
         }
     }
 
-    /// The windows from whoever can add events up: `sums` is asked for those with a timestamp in a range of nanoseconds.
+    /// Builds the windows from a source that can sum events. `sums` returns the sums of the events in a range of
+    /// timestamps in nanoseconds.
     pub fn gather<E>(
         as_of: Timestamp,
         mut sums: impl FnMut(Range<i64>) -> Result<Sums, E>,
@@ -137,7 +138,7 @@ impl Windows {
         Ok(Self { now: window(0)?, week_ago: window(WEEK_DAYS)?, month_ago: window(MONTH_DAYS)? })
     }
 
-    /// The formula: the overall scores as exact fractions.
+    /// Computes the formula: the overall scores as exact fractions.
     pub fn breakdown(self) -> Breakdown {
         Breakdown {
             windows: self,
@@ -148,7 +149,7 @@ impl Windows {
     }
 }
 
-/// The overall scores of the three windows, exact, and the sums they were made of.
+/// The exact overall scores of the three windows, and the sums behind them.
 #[derive(Clone, Copy, Debug)]
 pub struct Breakdown {
     windows: Windows,
@@ -158,7 +159,7 @@ pub struct Breakdown {
 }
 
 impl Breakdown {
-    /// The standing that is served.
+    /// Returns the reputation as the API returns it.
     pub fn standing(&self, as_of: Timestamp) -> Standing {
         let Windows { now, week_ago, month_ago } = &self.windows;
         let trend =
@@ -185,7 +186,7 @@ impl Breakdown {
         }
     }
 
-    /// What each category contributed to the overall score.
+    /// Explains the overall score: the contribution of each category.
     pub fn explain(&self) -> Explanation {
         let component = |(category, sums): (Category, &CategorySums)| {
             let mean = sums.mean();
@@ -204,10 +205,10 @@ impl Breakdown {
     }
 }
 
-/// The reputation of an identity as of a time.
+/// The reputation of an identity at a point in time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Standing {
-    /// The time.
+    /// The point in time.
     pub as_of: Timestamp,
     /// The weighted mean of the categories.
     pub overall_score: Decimal<6>,
@@ -219,25 +220,25 @@ pub struct Standing {
     pub identity_hygiene_score: Decimal<6>,
     /// Events in the window.
     pub total_events: u64,
-    /// Those above 0.
+    /// Events with a delta above 0.
     pub positive_events: u64,
-    /// Those below 0.
+    /// Events with a delta below 0.
     pub negative_events: u64,
-    /// How much there is to go by, 0 to 1.
+    /// How much evidence there is, 0 to 1.
     pub confidence: Decimal<6>,
-    /// The overall score a week before.
+    /// The overall score 7 days before.
     pub score_7d_ago: Decimal<6>,
     /// The overall score 30 days before.
     pub score_30d_ago: Decimal<6>,
-    /// The change since then, if there were events then.
+    /// The change over 7 days; `None` if there were no events 7 days before.
     pub trend_7d: Option<Decimal<6>>,
-    /// The change since then, if there were events then.
+    /// The change over 30 days; `None` if there were no events 30 days before.
     pub trend_30d: Option<Decimal<6>>,
     /// The version of the formula.
     pub formula_version: &'static str,
 }
 
-/// The identity of an agent: `UUIDv5(UUIDv5(OID namespace, "renown:" + organization), agent_id)`.
+/// Returns the identity of an agent: `UUIDv5(UUIDv5(OID namespace, "renown:" + organization), agent_id)`.
 pub fn identity_of(organization: &OrgId, agent: &AgentId) -> IdentityId {
     let namespace = Uuid::new_v5(&Uuid::NAMESPACE_OID, format!("renown:{organization}").as_bytes());
     Uuid::new_v5(&namespace, agent.as_str().as_bytes()).into()
@@ -251,7 +252,7 @@ mod tests {
         Timestamp::parse("2026-11-15T12:00:00Z").unwrap()
     }
 
-    /// The standing at noon after events of (days before, category, delta).
+    /// Computes the reputation at noon after events of (days before, category, delta).
     fn standing(events: &[(i64, Category, f64)]) -> Standing {
         windows(events).breakdown().standing(noon())
     }
@@ -267,13 +268,13 @@ mod tests {
     }
 
     #[test]
-    fn no_events_are_a_zeroed_record() {
+    fn no_events_give_a_score_of_0() {
         let found = standing(&[]);
         assert_eq!((found.overall_score.units(), found.total_events, found.trend_7d), (0, 0, None));
     }
 
     #[test]
-    fn categories_weigh_40_35_and_25() {
+    fn categories_are_weighted_40_35_and_25() {
         use Category::{Economic, IdentityHygiene, TaskQuality};
         for (category, overall) in
             [(TaskQuality, "0.400000"), (Economic, "0.350000"), (IdentityHygiene, "0.250000")]
@@ -336,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_window_that_can_be_does_not_overflow() {
+    fn the_largest_possible_window_does_not_overflow() {
         let full = |delta: i128| CategorySums {
             count: u32::MAX,
             positive: u32::MAX,
@@ -363,7 +364,7 @@ mod tests {
     fn an_agent_has_one_identity_in_each_organization() {
         let identity =
             |org: &str, agent: &str| identity_of(&org.parse().unwrap(), &agent.parse().unwrap()).to_string();
-        // Made with another implementation of UUIDv5.
+        // Computed with another implementation of UUIDv5.
         assert_eq!(identity("default", "reviewer-1"), "fa0a3aa8-61c7-5d84-bdc6-7b122dca838f");
         assert_eq!(identity("acme", "réviseur"), "53f4f191-ccbe-59e2-8913-305e45c47046");
     }

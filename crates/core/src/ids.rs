@@ -1,19 +1,19 @@
-//! Names of things, parsed once at the door.
+//! Typed ids, parsed once where they enter the system.
 //!
 //! | type | is | allowed |
 //! |---|---|---|
-//! | [`AgentId`] | what the caller calls an agent | 1–200 characters, no control characters, not `.` or `..` |
+//! | [`AgentId`] | the client's name of an agent | 1–200 characters, no control characters, not `.` or `..` |
 //! | [`OrgId`] | the name of an organization | 1–64 of `a-z`, `0-9`, `-` |
-//! | [`SessionId`] | a session, as its agent names it | 1–256 bytes |
+//! | [`SessionId`] | the agent's id of a session | 1–256 bytes |
 //! | [`TraceId`] | one trace of a session | 1–512 bytes |
 //! | [`RunId`] | a finished run | 1–200 characters, no control characters, not `.` or `..` |
 //! | [`EventType`] | a kind of reputation event | 1–200 characters |
-//! | [`EvaluationId`] | one evaluation | 1–64 of `A-Z`, `a-z`, `0-9`, `_`, `-`; made here 16 that sort by time |
+//! | [`EvaluationId`] | one evaluation | 1–64 of `A-Z`, `a-z`, `0-9`, `_`, `-`; generated ids have 16 and sort by time |
 //! | [`IdentityId`] | an identity over time | a UUID |
 //! | [`ToolName`] | the tool whose output was gated | at most 200 characters |
 //!
-//! Ids are compared as sent: no trimming, no folding of case. `.` and `..` are refused where an id stands in the path
-//! of a URL, because clients resolve them away.
+//! Ids are compared as sent: no trimming, no case folding. `.` and `..` are rejected for ids that occur in the path
+//! of a URL, because clients resolve them.
 
 mod evaluation;
 mod run;
@@ -29,7 +29,7 @@ use uuid::Uuid;
 use crate::json::Found;
 use crate::limits;
 
-/// Why an id was refused.
+/// Why an id was rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IdError {
     found: Found,
@@ -40,7 +40,7 @@ pub struct IdError {
 /// What is wrong with an id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IdProblem {
-    /// It is the empty text.
+    /// It is empty.
     Empty,
     /// It is longer than its kind allows.
     TooLong,
@@ -48,12 +48,12 @@ pub enum IdProblem {
     Character(char),
     /// It is `.` or `..`.
     Dots,
-    /// It is no UUID.
+    /// It is not a UUID.
     NotUuid,
 }
 
 impl IdError {
-    /// What is wrong with the id.
+    /// Returns what is wrong with the id.
     pub fn problem(&self) -> IdProblem {
         self.problem
     }
@@ -63,7 +63,7 @@ impl fmt::Display for IdError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { found, problem, allowed } = self;
         match problem {
-            IdProblem::Empty => f.write_str("empty text")?,
+            IdProblem::Empty => f.write_str("empty string")?,
             IdProblem::TooLong => write!(f, "{found} is too long")?,
             IdProblem::Character(char) => write!(f, "{found} has the character {char:?}")?,
             IdProblem::Dots | IdProblem::NotUuid => write!(f, "{found}")?,
@@ -74,7 +74,7 @@ impl fmt::Display for IdError {
 
 impl std::error::Error for IdError {}
 
-/// A text id: a newtype over shared text, one door in.
+/// Defines a text id: a newtype over shared text whose only constructor checks it.
 macro_rules! text_id {
     ($(#[doc = $doc:literal])+ $name:ident, $allowed:literal, $check:expr) => {
         $(#[doc = $doc])+
@@ -82,7 +82,7 @@ macro_rules! text_id {
         pub struct $name(Arc<str>);
 
         impl $name {
-            /// The id as it was sent.
+            /// Returns the id as it was sent.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -121,7 +121,7 @@ macro_rules! text_id {
 }
 
 text_id! {
-    /// What the caller calls an agent.
+    /// The client's name of an agent.
     AgentId, "1 to 200 characters without control characters, not `.` or `..`",
     |text| path_segment(text, limits::AGENT_ID_CHARS_MAX)
 }
@@ -133,7 +133,7 @@ text_id! {
 }
 
 text_id! {
-    /// A session, as its agent names it.
+    /// The agent's id of a session.
     SessionId, "1 to 256 bytes",
     |text| length(text.len(), limits::SESSION_ID_BYTES_MAX)
 }
@@ -151,7 +151,7 @@ text_id! {
 }
 
 text_id! {
-    /// Where runs are compared with each other: a project, a repository, a team.
+    /// The scope in which runs are compared: a project, a repository, a team.
     Workspace, "1 to 200 characters without control characters, not `.` or `..`",
     |text| path_segment(text, limits::WORKSPACE_CHARS_MAX)
 }
@@ -163,26 +163,26 @@ text_id! {
 }
 
 text_id! {
-    /// The name under which an agent is shown to everybody.
+    /// The public name of an agent.
     Slug, "1 to 64 characters of a-z, 0-9 and -",
     |text| plain_name(text, limits::SLUG_CHARS_MAX)
 }
 
 text_id! {
-    /// The name of a kind of event, such as `task_completed`.
+    /// A kind of reputation event, such as `task_completed`.
     EventType, "1 to 200 characters",
     |text| length(text.chars().count(), limits::EVENT_TYPE_CHARS_MAX)
 }
 
 impl EventType {
-    /// A session was scored.
+    /// Returns the type of the event for a scored session.
     pub(crate) fn session_scored() -> Self {
         Self("session_scored".into())
     }
 }
 
 text_id! {
-    /// One evaluation, as the client or this program names it.
+    /// The id of one evaluation, chosen by the client or generated.
     EvaluationId, "1 to 64 characters of A-Z, a-z, 0-9, _ and -",
     |text| {
         let allowed = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
@@ -207,7 +207,7 @@ fn length(found: usize, max: usize) -> Result<(), IdProblem> {
     }
 }
 
-/// A name of a-z, 0-9 and -.
+/// Checks a name of a-z, 0-9 and -.
 fn plain_name(text: &str, chars_max: usize) -> Result<(), IdProblem> {
     if let Some(found) = text.chars().find(|c| !matches!(c, 'a'..='z' | '0'..='9' | '-')) {
         return Err(IdProblem::Character(found));
@@ -215,7 +215,7 @@ fn plain_name(text: &str, chars_max: usize) -> Result<(), IdProblem> {
     length(text.len(), chars_max)
 }
 
-/// An id that clients put into the path of a URL.
+/// Checks an id that clients put into the path of a URL.
 fn path_segment(text: &str, chars_max: usize) -> Result<(), IdProblem> {
     if matches!(text, "." | "..") {
         return Err(IdProblem::Dots);
@@ -226,14 +226,14 @@ fn path_segment(text: &str, chars_max: usize) -> Result<(), IdProblem> {
     length(text.chars().count(), chars_max)
 }
 
-/// Reads a JSON string through the parser of its type.
+/// A visitor that parses a JSON string with the parser of its type.
 struct FromText<T>(&'static str, fn(&str) -> Result<T, IdError>);
 
 impl<T> Visitor<'_> for FromText<T> {
     type Value = T;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "text of {}", self.0)
+        write!(f, "a string of {}", self.0)
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<T, E> {
@@ -241,12 +241,12 @@ impl<T> Visitor<'_> for FromText<T> {
     }
 }
 
-/// An identity over time, named by a UUID. [`crate::identity::identity_of`] makes the one of an agent.
+/// The UUID of an identity. [`crate::identity::identity_of`] computes the identity of an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct IdentityId(Uuid);
 
 impl IdentityId {
-    /// The UUID itself.
+    /// Returns the UUID.
     pub fn as_uuid(self) -> Uuid {
         self.0
     }
@@ -284,15 +284,15 @@ impl<'de> Deserialize<'de> for IdentityId {
     }
 }
 
-/// Reads a UUID in its hyphenated form, in any case.
+/// Parses a UUID in its hyphenated form, ignoring case.
 fn parse_uuid(text: &str) -> Result<Uuid, IdError> {
     let uuid = if text.len() == 36 { Uuid::try_parse(text).ok() } else { None };
-    let refused =
+    let rejected =
         || IdError { found: Found::quoted(text), problem: IdProblem::NotUuid, allowed: UUID_ALLOWED };
-    uuid.ok_or_else(refused)
+    uuid.ok_or_else(rejected)
 }
 
-/// Reads a UUID from a JSON string.
+/// Parses a UUID from a JSON string.
 pub(crate) fn deserialize_uuid<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Uuid, D::Error> {
     deserializer.deserialize_str(FromText(UUID_ALLOWED, parse_uuid))
 }
@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_to_be_allowed_is() {
+    fn errors_name_the_real_limits() {
         let allowed = |text: &str, max: usize| assert!(text.contains(&max.to_string()), "{text}");
         allowed(&"".parse::<AgentId>().unwrap_err().to_string(), limits::AGENT_ID_CHARS_MAX);
         allowed(&"".parse::<OrgId>().unwrap_err().to_string(), limits::ORG_ID_CHARS_MAX);
@@ -378,13 +378,14 @@ mod tests {
     }
 
     #[test]
-    fn identities_are_uuids_in_their_usual_form() {
+    fn identities_are_hyphenated_uuids() {
         let text = "6f2a0a3e-0d67-4d0e-9c55-2c1b7e0d0001";
         assert_eq!(text.parse::<IdentityId>().unwrap().to_string(), text);
         assert_eq!(text.to_uppercase().parse::<IdentityId>().unwrap().to_string(), text);
-        for refused in ["", "x", "6f2a0a3e0d674d0e9c552c1b7e0d0001", "{6f2a0a3e-0d67-4d0e-9c55-2c1b7e0d0001}"]
+        for rejected in
+            ["", "x", "6f2a0a3e0d674d0e9c552c1b7e0d0001", "{6f2a0a3e-0d67-4d0e-9c55-2c1b7e0d0001}"]
         {
-            assert_eq!(problem::<IdentityId>(refused), IdProblem::NotUuid, "{refused}");
+            assert_eq!(problem::<IdentityId>(rejected), IdProblem::NotUuid, "{rejected}");
         }
     }
 

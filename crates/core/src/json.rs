@@ -1,16 +1,17 @@
-//! Reading evidence from JSON: one function, and errors that say where.
+//! Parses evidence from JSON. Errors say where the problem is.
 //!
-//! - Unknown fields are ignored in files ([`parse`]), so that a newer writer can talk to an older reader. The API refuses
-//!   them ([`parse_strict`]), or reports them where a client of another API may send more ([`parse_noted`]).
-//! - An optional field may be null, which is as good as absent.
-//! - A field of ours given twice is refused: which of the two was meant cannot be known.
-//! - An object is an object: a JSON array in its place, which serde would take, is refused.
-//! - Nesting costs no stack. What is not looked at is skipped without recursion, and what is looked at is never
-//!   deeper than its type.
-//! - The text is read from memory: numbers are taken as they are written, which a reader of a stream cannot lend.
+//! - Unknown fields are ignored in files ([`parse`]), so that an older reader accepts a newer file. The API rejects
+//!   them ([`parse_strict`]), or reports them as warnings where clients of another API may send more
+//!   ([`parse_noted`]).
+//! - An optional field may be null, which means absent.
+//! - A known field that occurs twice is rejected: either value could be the intended one.
+//! - Where an object is expected, a JSON array is rejected. (Serde would accept it.)
+//! - Nesting costs no stack. Ignored values are skipped without recursion, and parsed values are never deeper than
+//!   their type.
+//! - The input is parsed from memory: numbers are borrowed exactly as written, which is not possible from a stream.
 //!
-//! `Fields` is for the one place where bad optional parts are evidence of absence (`scorecard`): it keeps each field
-//! as the text it was written in, to be read one by one.
+//! `Fields` is for the one place where an invalid optional part counts as absent (`scorecard`). It keeps the JSON
+//! text of each field, to be parsed one by one.
 
 mod fields;
 mod named;
@@ -30,7 +31,7 @@ pub(crate) use fields::{Fields, Given};
 pub(crate) use named::named;
 pub use unknown::{Noted, Strict, UnknownFields};
 
-/// Why a JSON text is no evidence of the wanted kind.
+/// Why an input was rejected.
 #[derive(Debug)]
 pub enum InputError {
     /// The bytes are not UTF-8.
@@ -39,12 +40,12 @@ pub enum InputError {
         line: usize,
         /// Its column in bytes, from 1.
         column: usize,
-        /// What is wrong with it.
+        /// The error of the decoder.
         source: Utf8Error,
     },
-    /// The text is not JSON, or not of the wanted shape.
+    /// The text is not JSON, or does not have the expected shape.
     Json {
-        /// Where in the document, e.g. `evaluations[3].latency_ms`; empty at its root.
+        /// Path in the document, such as `evaluations[3].latency_ms`; empty at the root.
         path: String,
         /// What was found and what is allowed.
         source: serde_json::Error,
@@ -52,7 +53,7 @@ pub enum InputError {
 }
 
 impl InputError {
-    /// Line and column inside the input, both from 1, where the reader stopped.
+    /// Returns the line and column of the error in the input, both from 1.
     pub fn position(&self) -> Option<(usize, usize)> {
         match self {
             Self::NotUtf8 { line, column, .. } => Some((*line, *column)),
@@ -84,10 +85,10 @@ impl std::error::Error for InputError {
     }
 }
 
-/// What a JSON error says, without its position, on one line and with long values shortened.
+/// Returns the message of a JSON error on one line, without its position and with long values shortened.
 ///
-/// The position is relative to the text that was read, so whoever knows where that text stood prints it. A value of any
-/// length may stand in the middle of the message: how it begins and what is allowed stay.
+/// The position is relative to the parsed text, so the caller prints it if it knows where that text came from. The
+/// message may contain a value of any length; the start of the value and the end of the message are kept.
 pub(crate) fn message(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let position = format!(" at line {} column {}", error.line(), error.column());
@@ -98,7 +99,7 @@ pub(crate) fn message(error: &serde_json::Error) -> String {
     }
 }
 
-/// The text with control characters escaped, and its middle left out if it is longer than both ends together.
+/// Escapes control characters, and cuts out the middle of a text that is longer than head and tail together.
 fn shortened(text: &str, head_chars: usize, tail_chars: usize) -> String {
     let mut shown = String::new();
     let mut push =
@@ -114,17 +115,17 @@ fn shortened(text: &str, head_chars: usize, tail_chars: usize) -> String {
     shown
 }
 
-/// Reads one object. Its unknown fields are ignored.
+/// Parses one object. Unknown fields are ignored.
 pub fn parse<'de, T: Deserialize<'de>>(bytes: &'de [u8]) -> Result<T, InputError> {
     from_bytes::<Object<T>>(bytes).map(|Object(value)| value)
 }
 
-/// Reads one object. An unknown field is an error; objects inside of it are as strict as their types.
+/// Parses one object. An unknown field is an error; nested objects are as strict as their types.
 pub fn parse_strict<'de, T: Deserialize<'de>>(bytes: &'de [u8]) -> Result<T, InputError> {
     from_bytes::<Strict<T>>(bytes).map(|Strict(value)| value)
 }
 
-/// Reads one object, and notes its unknown fields.
+/// Parses one object and collects its unknown fields.
 pub fn parse_noted<'de, T: Deserialize<'de>>(bytes: &'de [u8]) -> Result<Noted<T>, InputError> {
     from_bytes(bytes)
 }
@@ -138,26 +139,25 @@ fn from_bytes<'de, T: Deserialize<'de>>(bytes: &'de [u8]) -> Result<T, InputErro
     from_text(text).map_err(|(path, source)| InputError::Json { path, source })
 }
 
-/// Reads a JSON text, or says where it stopped and why.
+/// Parses a JSON text. The error holds the path and the cause.
 ///
-/// Good text is read once at full speed. Only when it is refused is it read again with a reader that keeps track of
-/// where it is.
+/// Valid text is parsed once at full speed. Invalid text is parsed a second time, with a reader that tracks the path.
 pub(crate) fn from_text<'de, T: Deserialize<'de>>(text: &'de str) -> Result<T, (String, serde_json::Error)> {
     serde_json::from_str(text).map_err(|error| {
         let mut reader = serde_json::Deserializer::from_str(text);
         match serde_path_to_error::deserialize::<_, T>(&mut reader) {
-            // A part that could not be told, as at the end of a broken text, is left out of the path.
+            // The path ends in `.?` where the last part is unknown, as at the end of a truncated text.
             Err(located) => {
                 let path = shortened(located.path().to_string().trim_end_matches(['.', '?']), 60, 60);
                 (path, located.into_inner())
             }
-            // The value was fine: something stands after it.
+            // The value is valid, but something follows it.
             Ok(_) => (String::new(), error),
         }
     })
 }
 
-/// A `T` that is written as a JSON object and as nothing else.
+/// A `T` that must be a JSON object.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Object<T>(pub T);
 
@@ -181,19 +181,19 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectVisitor<T> {
     }
 }
 
-/// Reads an object in the place of a field: `#[serde(deserialize_with = "object")]`.
+/// Parses a field that must be an object: `#[serde(deserialize_with = "object")]`.
 pub(crate) fn object<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<T, D::Error> {
     Object::deserialize(deserializer).map(|Object(value)| value)
 }
 
-/// Reads an optional field, for which null is as good as absent: `#[serde(default, deserialize_with = "or_default")]`.
+/// Parses an optional field; null means absent: `#[serde(default, deserialize_with = "or_default")]`.
 pub(crate) fn or_default<'de, D: Deserializer<'de>, T: Deserialize<'de> + Default>(
     deserializer: D,
 ) -> Result<T, D::Error> {
     Option::deserialize(deserializer).map(Option::unwrap_or_default)
 }
 
-/// Reads a JSON number; `expected` says which numbers are wanted.
+/// Parses a JSON number. `expected` describes the allowed numbers for the error.
 pub(crate) fn number<'de, D: Deserializer<'de>>(
     deserializer: D,
     expected: &'static str,
@@ -216,7 +216,7 @@ impl Visitor<'_> for NumberVisitor {
 
     #[expect(
         clippy::cast_precision_loss,
-        reason = "JSON has one kind of number; integers are read as any other"
+        reason = "JSON has one kind of number; integers are parsed like any other"
     )]
     fn visit_u64<E: Error>(self, number: u64) -> Result<f64, E> {
         Ok(number as f64)
@@ -224,24 +224,24 @@ impl Visitor<'_> for NumberVisitor {
 
     #[expect(
         clippy::cast_precision_loss,
-        reason = "JSON has one kind of number; integers are read as any other"
+        reason = "JSON has one kind of number; integers are parsed like any other"
     )]
     fn visit_i64<E: Error>(self, number: i64) -> Result<f64, E> {
         Ok(number as f64)
     }
 }
 
-/// A refused value as an error repeats it: its beginning, on one line.
+/// The start of a rejected value, on one line, as error messages show it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found(Box<str>);
 
 impl Found {
-    /// The beginning of a text, with control characters escaped.
+    /// Takes the start of a text, with control characters escaped.
     pub fn new(text: &str) -> Self {
         Self(shortened(text, limits::FOUND_CHARS_MAX, 0).into())
     }
 
-    /// The same in quotes, for what was a JSON string.
+    /// Does the same in quotes, for a JSON string.
     pub fn quoted(text: &str) -> Self {
         Self(format!("\"{}\"", shortened(text, limits::FOUND_CHARS_MAX, 0)).into())
     }
@@ -269,38 +269,38 @@ mod tests {
 
     #[derive(Debug, Deserialize)]
     struct Inner {
-        #[expect(dead_code, reason = "only its reading is tested")]
+        #[expect(dead_code, reason = "only parsing is tested")]
         flag: bool,
     }
 
-    fn refusal(text: &str) -> String {
+    fn error_of(text: &str) -> String {
         parse::<Outer>(text.as_bytes()).unwrap_err().to_string()
     }
 
     #[test]
     fn errors_name_the_path_what_was_found_and_what_is_allowed() {
         assert_eq!(
-            refusal(r#"{"items":[{"flag":true},{"flag":1}]}"#),
+            error_of(r#"{"items":[{"flag":true},{"flag":1}]}"#),
             "items[1].flag: invalid type: integer `1`, expected a boolean"
         );
-        assert_eq!(refusal(r#"{"items":[{}]}"#), "items[0]: missing field `flag`");
-        assert_eq!(refusal(r#"{"items":[{"flag":true,"flag":true}]}"#), "items[0]: duplicate field `flag`");
-        assert_eq!(refusal(r#"{"items":[[true]]}"#), "items[0]: invalid type: sequence, expected an object");
-        assert_eq!(refusal("7"), "invalid type: integer `7`, expected an object");
-        assert_eq!(refusal("{} x"), "not JSON: trailing characters");
-        assert_eq!(refusal("{"), "not JSON: EOF while parsing an object");
+        assert_eq!(error_of(r#"{"items":[{}]}"#), "items[0]: missing field `flag`");
+        assert_eq!(error_of(r#"{"items":[{"flag":true,"flag":true}]}"#), "items[0]: duplicate field `flag`");
+        assert_eq!(error_of(r#"{"items":[[true]]}"#), "items[0]: invalid type: sequence, expected an object");
+        assert_eq!(error_of("7"), "invalid type: integer `7`, expected an object");
+        assert_eq!(error_of("{} x"), "not JSON: trailing characters");
+        assert_eq!(error_of("{"), "not JSON: EOF while parsing an object");
     }
 
     #[test]
-    fn a_long_value_does_not_flood_its_error() {
-        let error = refusal(&format!(r#"{{"items":[{{"flag":"{}"}}]}}"#, "x".repeat(1_000_000)));
+    fn a_long_value_is_shortened_in_its_error() {
+        let error = error_of(&format!(r#"{{"items":[{{"flag":"{}"}}]}}"#, "x".repeat(1_000_000)));
         assert!(error.starts_with("items[0].flag: invalid type: string \"xxx"), "{error}");
         assert!(error.ends_with("xxx\", expected a boolean"), "{error}");
         assert!(error.len() < 400, "{error}");
     }
 
     #[test]
-    fn an_error_is_one_line_whatever_it_repeats() {
+    fn an_error_is_one_line_for_any_value() {
         #[derive(Debug, Deserialize)]
         #[serde(rename_all = "snake_case")]
         enum Choice {
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_bytes_are_refused_with_their_place() {
+    fn invalid_utf8_is_rejected_with_its_position() {
         let error = parse::<Outer>(b"{\n \"\xff\":1}").unwrap_err();
         assert_eq!(
             (error.to_string().as_str(), error.position()),
@@ -325,15 +325,15 @@ mod tests {
     }
 
     #[test]
-    fn unknown_fields_are_skipped_however_deep() {
+    fn unknown_fields_are_skipped_at_any_depth() {
         let deep = format!(r#"{{"unknown":{}{}}}"#, "[".repeat(100_000), "]".repeat(100_000));
         assert!(parse::<Outer>(deep.as_bytes()).unwrap().items.is_empty());
         let misplaced = format!(r#"{{"items":{}{}}}"#, "[".repeat(100_000), "]".repeat(100_000));
-        assert_eq!(refusal(&misplaced), "items[0]: invalid type: sequence, expected an object");
+        assert_eq!(error_of(&misplaced), "items[0]: invalid type: sequence, expected an object");
     }
 
     #[test]
-    fn what_was_found_is_shown_short_and_on_one_line() {
+    fn a_found_value_is_shown_short_and_on_one_line() {
         assert_eq!(Found::new("a\nb").to_string(), "a\\nb");
         assert_eq!(
             Found::new(&"x".repeat(limits::FOUND_CHARS_MAX)).to_string(),

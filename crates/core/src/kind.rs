@@ -1,4 +1,4 @@
-//! The five scores by name: one JSON input in, one answer out. No rule lives here.
+//! The five scores by name: JSON in, one score out. No rule is defined here.
 
 use serde::Serialize;
 
@@ -6,7 +6,7 @@ use crate::explain::Explanation;
 use crate::json::{InputError, parse};
 use crate::{identity, performance, reputation, scorecard, session_metrics};
 
-/// Which score is wanted.
+/// The kind of score to compute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// [`reputation`] of an agent.
@@ -21,7 +21,7 @@ pub enum Kind {
     Identity,
 }
 
-/// A score of any kind, as it is served.
+/// A score of any kind, as the API returns it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Score {
@@ -37,20 +37,20 @@ pub enum Score {
     Identity(identity::Standing),
 }
 
-/// Why a score of any kind is what it is.
+/// The explanation of a score of any kind.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Explained {
     /// One score, part by part.
     One(Explanation),
-    /// A reputation, part by part, and where the next evaluation would take it.
+    /// A reputation, part by part, and the scores after the next pass or failure.
     Reputation(reputation::ReputationExplanation),
     /// Both session metrics, part by part.
     Session(session_metrics::MetricsExplanation),
 }
 
 impl Kind {
-    /// The score of one input.
+    /// Parses one input and computes its score.
     pub fn score(self, input: &[u8]) -> Result<Score, InputError> {
         Ok(match self {
             Self::Reputation => Score::Reputation(parse::<reputation::Input>(input)?.score()),
@@ -61,7 +61,7 @@ impl Kind {
         })
     }
 
-    /// The parts of the score of one input.
+    /// Parses one input and explains its score.
     pub fn explain(self, input: &[u8]) -> Result<Explained, InputError> {
         Ok(match self {
             Self::Reputation => Explained::Reputation(parse::<reputation::Input>(input)?.explain()),

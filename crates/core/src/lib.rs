@@ -8,14 +8,14 @@
 //! | reliability and consistency of a session | [`session_metrics`] | 0–1 each, with a band |
 //! | reputation of an identity over time | [`identity`] | weighted means, with confidence and trends |
 //!
-//! [`kind`] reaches each of them by its name, JSON in and JSON out.
+//! [`kind`] calls each of them by its name: JSON in, JSON out.
 //!
-//! Every module opens with its formula and the table of its symbols, and holds every constant of its rule. A rule
-//! is one computation: the number that is served and its [`explain`] list are two views of the same result.
+//! Every module opens with its formula and a table of its symbols, and holds every constant of its rule. A rule is
+//! one computation: the score and its [`explain`] list are two views of the same result.
 //!
-//! What is deliberately absent: a clock, files, sockets, threads, randomness, hash maps and logging
-//! (`clippy.toml` beside this crate bans them), and floating point arithmetic where integers can carry the rule
-//! (`clippy::float_arithmetic` is denied; each exception states its reason).
+//! What is deliberately absent: a clock, files, sockets, threads, randomness, hash maps and logging (`clippy.toml`
+//! next to this crate bans them), and floating-point arithmetic where integers are enough (`clippy::float_arithmetic`
+//! is denied; each exception states its reason).
 //!
 //! ```
 //! use renown_core::reputation::{Evaluation, Window};

@@ -14,19 +14,20 @@
 //! | symbol | meaning | unit | source |
 //! |---|---|---|---|
 //! | `total_tools`, `tools_ok` | tool calls, and those that succeeded | count | tool results |
-//! | prompts | what the user asked for | count | user prompts |
-//! | first, last | the session's window | ns | its first and last event of any kind |
-//! | `total_cost` | what the model calls cost | nano-dollars | API requests |
-//! | `total_tokens` | every token once: input + output + cache read + cache creation | count | API requests |
+//! | prompts | prompts of the user | count | user prompts |
+//! | first, last | time of the session's first and last event, of any kind | ns | events |
+//! | `total_cost` | cost of the model calls | nano-dollars | API requests |
+//! | `total_tokens` | all tokens, each counted once: input + output + cache read + cache creation | count | API requests |
 //! | `cache_tokens` | tokens read from the cache | count | API requests |
 //!
-//! `round1` is one decimal, half away from zero, on the exact fraction. A dimension *is* a whole number of tenths, so the
-//! composite is `round((30q + 25a + 20p + 15t + 10c) / 100)` in tenths, and 7.0 is compared as 70.
+//! `round1` rounds the exact fraction to one decimal, half away from zero. A dimension *is* a whole number of tenths,
+//! so the composite is `round((30q + 25a + 20p + 15t + 10c) / 100)` in tenths, and 7.0 is compared as 70.
 //!
-//! **Why the rounded composite decides.** A reader who sees 7.0 must see `keep`: the recommendation is made from the
-//! number that is shown.
+//! **Why the rounded composite decides.** A reader who sees 7.0 must also see `keep`. So the recommendation is
+//! derived from the number that is shown.
 //!
-//! What it ignores: which tools were called, for how long, errors of the model's API and what the user said of it all.
+//! **What it ignores.** Which tools were called and how long they ran, errors of the model's API, and the user's
+//! opinion of the result.
 
 mod input;
 
@@ -45,7 +46,7 @@ pub use input::{Input, TotalsError};
 /// The version of this formula.
 pub const FORMULA_VERSION: &str = "1";
 
-/// 10.0, the best of a dimension, in tenths.
+/// 10.0, the best value of a dimension, in tenths.
 const BEST: u128 = 100;
 
 /// The composite from which a session is kept: 7.0.
@@ -56,10 +57,10 @@ pub const REVIEW_AT: Decimal<1> = Decimal::from_units(40);
 /// Weights of the dimensions in hundredths.
 const WEIGHTS: [u128; 5] = [30, 25, 20, 15, 10];
 
-/// What the telemetry of one session adds up to.
+/// Totals of the telemetry of one session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// From the first to the last event, in nanoseconds.
+    /// Time from the first to the last event, in nanoseconds.
     pub duration_ns: u64,
     /// User prompts.
     pub prompts: u64,
@@ -76,12 +77,12 @@ pub struct Totals {
 }
 
 impl Totals {
-    /// `duration_min` in tenths of a minute, at least ten.
+    /// Returns `duration_min` in tenths of a minute, at least ten.
     fn duration_tenths(&self) -> u128 {
         round_half_up(u128::from(self.duration_ns), u128::from(NANOS_PER_MINUTE / 10)).max(10)
     }
 
-    /// The formula.
+    /// Computes the formula.
     pub fn performance(&self) -> Performance {
         let [tools, ok, prompts, tokens, cached] =
             [self.total_tools, self.tools_ok, self.prompts, self.total_tokens, self.cache_tokens]
@@ -89,7 +90,7 @@ impl Totals {
         let duration = self.duration_tenths();
         let tenths =
             |numerator: u128, denominator: u128| round_half_up(numerator, denominator.max(1)).min(BEST);
-        // In tenths, $1 per successful tool costs 1000: a nano-dollar per tool is a millionth of a tenth.
+        // $1 per successful tool costs 1000 tenths, so one nano-dollar per tool costs a millionth of a tenth.
         let nano_per_tenth = 1_000_000 * ok.max(1);
         let unspent = (BEST * nano_per_tenth).saturating_sub(self.total_cost.nano());
         let dimensions = [
@@ -123,7 +124,7 @@ impl Totals {
     }
 }
 
-/// A quotient of 64-bit numbers, as one.
+/// Converts a quotient of 64-bit numbers back to 64 bits.
 fn whole(value: u128) -> u64 {
     u64::try_from(value).unwrap_or(u64::MAX)
 }
@@ -135,25 +136,25 @@ fn decimal<const PLACES: u32>(units: u128) -> Decimal<PLACES> {
 /// How well a session went.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Performance {
-    /// The length of the session as the formula takes it: minutes with one decimal, at least 1.0.
+    /// Duration of the session as the formula uses it: minutes with one decimal, at least 1.0.
     #[serde(skip)]
     pub duration: Decimal<1>,
-    /// The same in whole minutes.
+    /// The duration in whole minutes.
     pub duration_min: u64,
     /// The five dimensions, 0 to 10.
     pub dimensions: Dimensions,
-    /// Their weighted sum, 0 to 10.
+    /// The weighted sum of the dimensions, 0 to 10.
     pub composite: Decimal<1>,
     /// What to do with the masque.
     pub recommendation: Recommendation,
-    /// The sums that the dimensions were made of.
+    /// The sums behind the dimensions.
     pub stats: Stats,
     /// The version of the formula.
     pub formula_version: &'static str,
 }
 
 impl Performance {
-    /// What each dimension contributed to the composite.
+    /// Explains the composite: the contribution of each dimension.
     pub fn explain(&self) -> Explanation {
         let (d, s) = (&self.dimensions, &self.stats);
         let component = |(index, (name, dimension, inputs)): (usize, (&'static str, Decimal<1>, Inputs))| {
@@ -200,15 +201,15 @@ impl Performance {
 /// The five dimensions of a session, each 0 to 10.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Dimensions {
-    /// How many tool calls succeeded.
+    /// Share of tool calls that succeeded.
     pub quality: Decimal<1>,
-    /// How much the agent did for each prompt.
+    /// Tool calls per prompt.
     pub autonomy: Decimal<1>,
-    /// How much it got done in a minute.
+    /// Successful tool calls per minute.
     pub productivity: Decimal<1>,
-    /// How many of its tokens came from the cache.
+    /// Share of tokens read from the cache.
     pub token_efficiency: Decimal<1>,
-    /// How little a successful tool call cost.
+    /// Low cost per successful tool call.
     pub cost_efficiency: Decimal<1>,
 }
 
@@ -218,9 +219,9 @@ pub struct Dimensions {
 pub enum Recommendation {
     /// It works well.
     Keep,
-    /// Look into it before going on.
+    /// Look into it before you go on.
     Review,
-    /// Switch to another, or back to the baseline.
+    /// Switch to another masque, or back to the baseline.
     Doff,
 }
 
@@ -246,7 +247,7 @@ impl fmt::Display for Recommendation {
     }
 }
 
-/// The sums that the dimensions were made of.
+/// The sums behind the dimensions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Stats {
     /// US dollars.
@@ -255,9 +256,9 @@ pub struct Stats {
     pub total_tools: u64,
     /// Those that succeeded.
     pub tools_ok: u64,
-    /// Their share in whole percent.
+    /// Share of tool calls that succeeded, in whole percent.
     pub tool_success_pct: u64,
-    /// The real count of prompts.
+    /// Number of user prompts, not raised to 1.
     pub prompts: u64,
     /// Every token once.
     pub total_tokens: u64,
@@ -271,7 +272,7 @@ mod tests {
 
     const MINUTE: u64 = NANOS_PER_MINUTE;
 
-    /// Whether `totals` give these dimensions (in tenths), composite (in tenths) and recommendation.
+    /// Asserts that `totals` give these dimensions (in tenths), composite (in tenths) and recommendation.
     fn check(
         why: &str,
         totals: Totals,
@@ -292,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn worked_situations() {
+    fn worked_examples() {
         let tool =
             Totals { duration_ns: MINUTE, prompts: 1, total_tools: 1, tools_ok: 1, ..Totals::default() };
         check("prompt and one good tool", tool, [100, 20, 100, 0, 100], 65, Recommendation::Review);
@@ -314,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn the_samples_of_the_source_under_its_own_formula() {
+    fn the_samples_of_the_source_match_its_formula() {
         let sample = Totals {
             duration_ns: 45 * MINUTE,
             prompts: 12,

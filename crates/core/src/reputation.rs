@@ -8,21 +8,22 @@
 //! | symbol | meaning | unit | source |
 //! |---|---|---|---|
 //! | n | evaluations in the window, at most 500 | count | the agent's latest evaluations, in order of acceptance |
-//! | p | those that passed | count | `passed` |
-//! | s | passes counted back from the newest until the first failure | count | `passed` |
-//! | L | sum of their latencies | µs | `latency_ms`, absent = 0 |
+//! | p | evaluations in the window that passed | count | `passed` |
+//! | s | streak: passes since the last failure | count | `passed` |
+//! | L | sum of the latencies in the window | µs | `latency_ms`, absent = 0 |
 //!
-//! This is `pass_rate×400 + latency_score×250 + streak_score×200 + volume_score×150` with `latency_score = max(0, 1 −
-//! avg_latency_ms/100)`, `streak_score = min(s, 50)/50` and `volume_score = min(n, 500)/500`.
+//! The same formula as a weighted sum: `pass_rate×400 + latency_score×250 + streak_score×200 + volume_score×150` with
+//! `latency_score = max(0, 1 − avg_latency_ms/100)`, `streak_score = min(s, 50)/50` and
+//! `volume_score = min(n, 500)/500`.
 //!
 //! **Why integers.** Every part is a whole number over the common denominator 4000·n, so the sum is floored exactly. In
 //! floats, five failures of 7 ms each add up to 233.99…, one point short of 232.5 + 1.5 = 234.
 //!
-//! **Why a ring.** A [`Window`] keeps p, L and s beside its entries: taking the next evaluation costs the same with 1
-//! or 500 of them, and the score never rescans. A window can be rebuilt from the log at any time; how the log was cut
-//! into batches cannot be seen in it.
+//! **Why a ring buffer.** A [`Window`] keeps p, L and s next to its entries. Adding an evaluation costs the same with
+//! 1 or 500 entries, and the score never rescans them. A window can be rebuilt from the log at any time; the result
+//! does not depend on how the log was split into batches.
 //!
-//! What it ignores: when evaluations happened, which gate failed, and everything older than the last 500.
+//! **What it ignores.** When evaluations happened, which gate failed, and everything older than the last 500.
 
 mod input;
 mod record;
@@ -41,10 +42,10 @@ pub use record::{Lifecycle, Record, Standing};
 /// The version of this formula.
 pub const FORMULA_VERSION: &str = "1";
 
-/// How many of the latest evaluations count.
+/// Number of latest evaluations that count.
 pub const WINDOW_SIZE: usize = 500;
 
-/// From how many evaluations on the score is shown to the outside.
+/// Number of evaluations from which the score is public.
 pub const CALIBRATED_AT: usize = 50;
 
 const PASS_RATE_POINTS: u64 = 400;
@@ -53,9 +54,9 @@ const STREAK_POINTS_EACH: u64 = 4;
 const STREAK_MAX: u64 = 50;
 const VOLUME_POINTS: u64 = 150;
 
-/// The common denominator of all parts is this times n.
+/// The common denominator of all parts, divided by n.
 const DENOMINATOR: u64 = 4000;
-/// An average of 100 000 µs costs all 250 latency points, so a point is 400 µs: L/(400·n) is 10·L over 4000·n.
+/// An average of 100 000 µs costs all 250 latency points, so one point is 400 µs: L/(400·n) is 10·L over 4000·n.
 const LATENCY_LOSS: u64 = 10;
 /// 500 evaluations earn all 150 volume points: 3·n/10 is 1200·n² over 4000·n.
 const VOLUME_GAIN: u64 = 1200;
@@ -65,7 +66,7 @@ const VOLUME_GAIN: u64 = 1200;
 pub struct Evaluation {
     /// Whether every gate passed.
     pub passed: bool,
-    /// The latency that counts for this evaluation.
+    /// The latency of this evaluation; 0 if absent.
     #[serde(rename = "latency_ms", default, deserialize_with = "or_default")]
     pub latency: Micros,
 }
@@ -73,7 +74,7 @@ pub struct Evaluation {
 /// The latest evaluations of one agent, at most [`WINDOW_SIZE`], with their sums.
 #[derive(Clone, Debug, Default)]
 pub struct Window {
-    /// A ring once it is full: the oldest entry stands at `oldest`.
+    /// A ring buffer once it is full: the oldest entry is at index `oldest`.
     entries: Vec<Entry>,
     oldest: usize,
     tally: Tally,
@@ -100,7 +101,7 @@ impl Entry {
 }
 
 impl Window {
-    /// Takes the next evaluation; the oldest leaves when the window is full.
+    /// Adds the next evaluation. A full window drops its oldest entry.
     pub fn push(&mut self, evaluation: Evaluation) {
         let entry = Entry::new(evaluation);
         match self.entries.get_mut(self.oldest) {
@@ -116,27 +117,28 @@ impl Window {
         }
     }
 
-    /// The sums over the window, all that a score needs.
+    /// Returns the sums over the window: all that a score needs.
     pub fn tally(&self) -> Tally {
         self.tally
     }
 
-    /// The sums as they would be after one more evaluation.
+    /// Returns the sums the window would have after one more evaluation.
     pub fn tally_after(&self, evaluation: Evaluation) -> Tally {
         let full = self.tally.evaluations == WINDOW_SIZE as u64;
         let leaving = if full { self.entries.get(self.oldest).copied() } else { None };
         self.tally.after(leaving, Entry::new(evaluation))
     }
 
-    /// The sums after `ahead` evaluations that are still to be pushed, whose sums are `before`, and one more. For less than
-    /// a window of them, so that whatever leaves is an entry of this window.
+    /// Returns the sums after `ahead` evaluations that have not been pushed yet, and one more. `before` holds the
+    /// sums after the `ahead` evaluations. `ahead` must be less than [`WINDOW_SIZE`], so that every dropped entry is
+    /// in this window.
     pub fn tally_ahead(&self, before: Tally, ahead: usize, evaluation: Evaluation) -> Tally {
         let left = (self.entries.len() + ahead).checked_sub(WINDOW_SIZE);
         let leaving = left.and_then(|left| self.entries.get((self.oldest + left) % WINDOW_SIZE).copied());
         before.after(leaving, Entry::new(evaluation))
     }
 
-    /// The score as it would be after one more evaluation at the window's average latency.
+    /// Returns the score after one more evaluation at the window's average latency.
     pub fn score_after(&self, passed: bool) -> u32 {
         let n = self.tally.evaluations;
         let average_us = round_half_up(u128::from(self.tally.latency_us), u128::from(n.max(1)));
@@ -144,7 +146,7 @@ impl Window {
         self.tally_after(Evaluation { passed, latency }).breakdown().score()
     }
 
-    /// Why the score is what it is, and where the next evaluation would take it.
+    /// Explains the score, part by part, and gives the score after the next pass or failure.
     pub fn explain(&self) -> ReputationExplanation {
         ReputationExplanation {
             explanation: self.tally.breakdown().explain(),
@@ -177,7 +179,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// The sums as they were kept; none if no window can have them.
+    /// Restores stored sums. Returns `None` if no window can have these sums.
     pub fn from_sums(evaluations: u64, passed: u64, streak: u64, latency_us: u64) -> Option<Self> {
         let possible = evaluations <= WINDOW_SIZE as u64
             && passed <= evaluations
@@ -186,7 +188,8 @@ impl Tally {
         possible.then_some(Self { evaluations, passed, streak, latency_us })
     }
 
-    /// The sums with one more evaluation; none if the window is full, so that one has to leave it and its entries are needed.
+    /// Returns the sums with one more evaluation. Returns `None` if the window is full: then an entry has to be
+    /// dropped, and only [`Window`] knows it.
     pub fn with(self, evaluation: Evaluation) -> Option<Self> {
         (self.evaluations < WINDOW_SIZE as u64).then(|| self.after(None, Entry::new(evaluation)))
     }
@@ -203,27 +206,27 @@ impl Tally {
         }
     }
 
-    /// How many evaluations are in the window.
+    /// Returns how many evaluations are in the window.
     pub fn evaluations(self) -> u64 {
         self.evaluations
     }
 
-    /// How many of them passed.
+    /// Returns how many of the evaluations passed.
     pub fn passed(self) -> u64 {
         self.passed
     }
 
-    /// Passes counted back from the newest until the first failure.
+    /// Returns the number of passes since the last failure.
     pub fn streak(self) -> u64 {
         self.streak
     }
 
-    /// The sum of their latencies in microseconds.
+    /// Returns the sum of the latencies in microseconds.
     pub fn latency_us(self) -> u64 {
         self.latency_us
     }
 
-    /// The formula: each part as a numerator over 4000·n.
+    /// Computes the formula: each part as a numerator over 4000·n.
     pub fn breakdown(self) -> Breakdown {
         let n = self.evaluations;
         Breakdown {
@@ -247,7 +250,7 @@ pub struct Breakdown {
 }
 
 impl Breakdown {
-    /// The score, 0 to 1000.
+    /// Returns the score, 0 to 1000.
     #[expect(clippy::cast_possible_truncation, reason = "the parts add up to at most 1000")]
     pub fn score(self) -> u32 {
         // At most 1000 points over 4000·n with n at most 500: the sum stays below 2^31.
@@ -255,7 +258,7 @@ impl Breakdown {
         if self.tally.evaluations == 0 { 0 } else { (sum / (DENOMINATOR * self.tally.evaluations)) as u32 }
     }
 
-    /// The parts as points.
+    /// Explains the score: each part in points.
     pub fn explain(self) -> Explanation {
         let Tally { evaluations, passed, streak, latency_us } = self.tally;
         let n = evaluations.max(1);
@@ -323,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn only_sums_that_a_window_can_have_are_taken_back() {
+    fn impossible_sums_are_not_restored() {
         let tally = window(&[(3, false, 7.0), (400, true, 60_000.0)]).tally();
         let back = Tally::from_sums(tally.evaluations, tally.passed, tally.streak, tally.latency_us);
         assert_eq!(back, Some(tally));
@@ -335,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_ahead_are_those_of_a_window_that_was_pushed_to() {
+    fn tally_ahead_equals_the_tally_after_pushing() {
         for held in [0, 1, 460, 495, 500, 777] {
             let each = |number: u32| Evaluation {
                 passed: !number.is_multiple_of(7),
@@ -347,14 +350,14 @@ mod tests {
                 let evaluation = each(held + ahead);
                 before = window.tally_ahead(before, ahead as usize, evaluation);
                 pushed.push(evaluation);
-                assert_eq!(before, pushed.tally(), "{held} and {ahead}");
+                assert_eq!(before, pushed.tally(), "{held} pushed, {ahead} ahead");
             }
         }
     }
 
-    /// Runs of (how many, passed, latency in ms), oldest first, and the score by hand.
+    /// Each row: groups of (count, passed, latency in ms), oldest first, and the score computed by hand.
     #[test]
-    fn the_formula_by_hand() {
+    fn scores_match_the_formula_computed_by_hand() {
         for (evaluations, score, why) in [
             (vec![], 0, "never evaluated"),
             (vec![(1, true, 0.0)], 654, "400 + 250 + 4 + 0.3"),
@@ -365,7 +368,7 @@ mod tests {
             (vec![(499, true, 0.0)], 999, "400 + 250 + 200 + 149.7"),
             (vec![(500, true, 0.0)], 1000, "everything"),
             (vec![(500, true, 100.0)], 750, "no latency points at 100 ms"),
-            (vec![(500, true, 60_000.0)], 750, "and never less than none"),
+            (vec![(500, true, 60_000.0)], 750, "latency points never fall below 0"),
             (vec![(500, true, 99.6)], 751, "400 + 1 + 200 + 150"),
             (vec![(3, false, 0.0), (7, true, 0.0)], 561, "280 + 250 + 28 + 3"),
             (vec![(5, false, 7.0)], 234, "0 + 232.5 + 0 + 1.5: floats floor to 233"),
@@ -377,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn the_explanation_adds_up_and_names_the_next_step() {
+    fn the_explanation_adds_up_and_gives_the_next_scores() {
         let explained = window(&[(3, false, 10.0), (7, true, 30.0)]).explain();
         let points: Vec<String> =
             explained.explanation.components.iter().map(|c| c.points.to_string()).collect();
@@ -392,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn the_next_step_of_a_full_window_drops_its_oldest() {
+    fn the_next_score_of_a_full_window_drops_its_oldest_entry() {
         let full = window(&[(1, false, 0.0), (499, true, 0.0)]);
         assert_eq!(full.score_after(true), 1000);
         assert_eq!(window(&[]).score_after(true), 654);

@@ -11,22 +11,25 @@
 //!
 //! | symbol | meaning | unit | source |
 //! |---|---|---|---|
-//! | f, t | stages that passed at their first attempt, stages executed | count | `stages` |
-//! | wall | how long the run took | ms | `wall_ms` |
-//! | p50 | median of the last 20 completed runs before it in the same workspace | ms | the [`Baseline`] |
-//! | peak, limit | memory used at most, memory allowed | bytes | `resources` |
+//! | f, t | stages that passed at the first attempt, stages executed | count | `stages` |
+//! | wall | duration of the run | ms | `wall_ms` |
+//! | p50 | median duration of the last 20 earlier completed runs in the same workspace | ms | the [`Baseline`] |
+//! | peak, limit | peak memory, memory limit | bytes | `resources` |
 //! | throttled | throttled periods / periods, else throttled time / wall, at most 1 | share | `resources` |
 //!
-//! Half the typical time or less earns 100 on latency, the typical time 80, twice 40, three times or more 0.
-//! All roundings are half up on exact fractions.
+//! Latency is 100 for half the typical time or less, 80 for the typical time, 40 for twice and 0 for three times the
+//! typical time or more. Exact fractions are rounded half up.
 //!
-//! **Fail-safe.** A run is never refused for missing or odd data: only an unknown `outcome` is. An axis that cannot be
-//! computed is 50 and listed in `defaulted`; an optional part that is impossible (negative, of the wrong type, given
-//! twice, a malformed stage) counts as absent and is named in `warnings`. A missing half of the resource axis is 50 for
-//! that half alone, and the axis is then not listed.
+//! **Fail-safe.** A run is never rejected for missing or odd data; only an unknown `outcome` is rejected. An axis
+//! that cannot be computed is 50 and is listed in `defaulted`. An invalid optional part (negative, of the wrong type,
+//! given twice, a malformed stage) counts as absent and is named in `warnings`. If only one half of the resource axis
+//! is missing, that half counts as 50 and the axis is not listed.
 //!
-//! **Why a run's score never changes.** Its baseline is what was known when it was scored. A run that arrives late joins
-//! the baseline of later ones.
+//! **Why a run's score never changes.** Its baseline is what was known when it was scored. A run that arrives late
+//! only joins the baseline of later runs.
+//!
+//! **What it ignores.** Which stages failed and their names, when the run started and ended, its branch, pull request
+//! and attributes.
 
 mod baseline;
 mod competition;
@@ -52,7 +55,7 @@ pub use tier::Tier;
 /// The version of this formula.
 pub const FORMULA_VERSION: &str = "2";
 
-/// How many of the latest runs make the baseline.
+/// Number of latest runs in the baseline.
 pub const BASELINE_RUNS: usize = 20;
 
 /// The value of an axis that cannot be computed.
@@ -84,7 +87,7 @@ impl Outcome {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Completed, Self::Blocked, Self::Failed];
 
-    /// Its name.
+    /// Returns its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Completed => "completed",
@@ -94,7 +97,7 @@ impl Outcome {
     }
 }
 
-/// What a run reported about itself. Absent parts are `None`.
+/// The report of a run about itself. Absent parts are `None`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Report {
     /// How the run ended.
@@ -115,12 +118,12 @@ pub struct Stages {
 }
 
 impl Stages {
-    /// The stages of a JSON array, or why they are none.
+    /// Parses the stages from a JSON array, or says what is invalid.
     pub fn of_json(text: &str) -> Result<Self, String> {
         input::read_stages(text).map(|(stages, _)| stages)
     }
 
-    /// Takes one stage that was tried `attempts` times.
+    /// Counts one stage that was tried `attempts` times.
     pub fn add(&mut self, passed: bool, attempts: u64) {
         self.executed += 1;
         self.first_try += u64::from(passed && attempts == 1);
@@ -128,7 +131,7 @@ impl Stages {
 }
 
 impl Report {
-    /// The formula: the four axes, each none where it cannot be computed.
+    /// Computes the formula: the four axes. An axis that cannot be computed is `None`.
     pub fn breakdown(self, baseline: Baseline) -> Breakdown {
         let completion = match self.outcome {
             Outcome::Completed => 100,
@@ -150,7 +153,7 @@ impl Report {
         Some(axis(round_half_up(100 * u128::from(stages.first_try), u128::from(stages.executed))))
     }
 
-    /// 100·(3 − wall/p50)/2.5 is (120·d − 80·wall)/d with d = 2·p50, which is whole.
+    /// Computes 100·(3 − wall/p50)/2.5 as (120·d − 80·wall)/d with d = 2·p50, which is a whole number.
     fn latency(&self, baseline: Baseline) -> Option<u8> {
         let wall = u128::from(self.wall_ms?.get());
         let doubled = Some(baseline.p50_doubled_ms()).filter(|&doubled| doubled > 0)?;
@@ -158,7 +161,7 @@ impl Report {
     }
 }
 
-/// The axes of one run, and the evidence they were made of.
+/// The axes of one run, and the evidence behind them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Breakdown {
     report: Report,
@@ -170,7 +173,7 @@ pub struct Breakdown {
 }
 
 impl Breakdown {
-    /// Name, value (if it could be computed) and weight in tenths of each axis, in the order of the formula.
+    /// Returns name, value (if it could be computed) and weight in tenths of each axis, in the order of the formula.
     fn axes(self) -> [(&'static str, Option<u8>, u8); 4] {
         [
             ("completion", Some(self.completion), COMPLETION_WEIGHT),
@@ -180,7 +183,7 @@ impl Breakdown {
         ]
     }
 
-    /// The score, 0 to 100.
+    /// Returns the score, 0 to 100.
     pub fn score(self) -> u8 {
         let weighted = |(_, value, weight): (_, Option<u8>, u8)| {
             u128::from(value.unwrap_or(DEFAULT_AXIS)) * u128::from(weight)
@@ -188,7 +191,7 @@ impl Breakdown {
         axis(round_half_up(self.axes().into_iter().map(weighted).sum(), 10))
     }
 
-    /// The scorecard that is served, with the warnings of the report.
+    /// Returns the scorecard as the API returns it, with the warnings of the report.
     pub fn scorecard(self, warnings: Vec<Warning>) -> Scorecard {
         let score = self.score();
         Scorecard {
@@ -212,7 +215,7 @@ impl Breakdown {
         }
     }
 
-    /// What each axis contributed to the score, and what it was made of.
+    /// Explains the score: the contribution of each axis, and the evidence behind it.
     pub fn explain(self) -> Explanation {
         let component = |((name, value, weight), mut inputs): ((&'static str, Option<u8>, u8), Inputs)| {
             inputs.push("axis", value.unwrap_or(DEFAULT_AXIS));
@@ -228,7 +231,7 @@ impl Breakdown {
         }
     }
 
-    /// What each axis looked at, in the order of the axes; null where it is missing.
+    /// Returns the evidence of each axis, in the order of the axes. Missing evidence is null.
     fn evidence(self) -> [Inputs; 4] {
         let Report { outcome, stages, wall_ms, resources } = self.report;
         let whole = |value: Option<Whole>| Value::from(value.map(Whole::get));
@@ -252,7 +255,7 @@ impl Breakdown {
     }
 }
 
-/// A value as an axis, at most 100.
+/// Converts a value to an axis, at most 100.
 fn axis(value: u128) -> u8 {
     value.min(100) as u8
 }
@@ -262,11 +265,11 @@ fn axis(value: u128) -> u8 {
 pub struct Axes {
     /// Whether the run finished.
     pub completion: u8,
-    /// How many stages passed at their first attempt.
+    /// Share of stages that passed at the first attempt.
     pub error_rate: u8,
-    /// How long it took, against what is usual.
+    /// Duration, compared with the baseline.
     pub latency: u8,
-    /// How much memory and CPU it left alone.
+    /// Share of memory and CPU that it did not use.
     pub resource_efficiency: u8,
 }
 
@@ -279,13 +282,13 @@ pub struct Scorecard {
     pub tier: Tier,
     /// The version of the formula.
     pub formula_version: &'static str,
-    /// The axes it was made of.
+    /// The axes behind the score.
     pub axes: Axes,
-    /// Axes that could not be computed and are 50.
+    /// Axes that could not be computed and count as 50.
     pub defaulted: Vec<&'static str>,
-    /// Parts of the report that were impossible and count as absent.
+    /// Invalid parts of the report, which count as absent.
     pub warnings: Vec<Warning>,
-    /// What the wall time was compared with.
+    /// The baseline of the wall time.
     pub baseline: BaselineShown,
 }
 

@@ -17,17 +17,18 @@
 //! | symbol | meaning | unit | source |
 //! |---|---|---|---|
 //! | signal | confidence, `loop_detection`, `tool_correctness` or coherence of a trace | 0 to 1, 1 is good | the trace |
-//! | weight | how much a signal counts, by default 1.0, 1.0, 0.8, 1.0 | 0 to 10 | `signal_weights` |
-//! | n | traces evaluated: with any signal (reliability), with confidence (consistency) | count | the session |
+//! | weight | weight of a signal; by default 1.0, 1.0, 0.8, 1.0 in the order above | 0 to 10 | `signal_weights` |
+//! | n | traces evaluated: those with any signal (reliability), those with a confidence (consistency) | count | the session |
 //!
-//! **Why floats here.** Signals arrive as floats from models and judges, and the square root is not rational. What makes
-//! the digits stable is a fixed order of plain `f64` operations, left to right in session order (reliability: in
-//! descending order), and `round4`, which is [`Decimal::nearest`]: ties to even on the exact binary value.
+//! **Why floats here.** Signals arrive as floats from models and judges, and a square root is not rational. Two
+//! things make the digits stable: a fixed order of plain `f64` operations, left to right in session order
+//! (reliability: in descending order), and `round4`, which is [`Decimal::nearest`]: ties to even on the exact binary
+//! value.
 //!
-//! **Why two metrics.** Reliability looks at the worst moments (one catastrophic trace is seen among a hundred good
-//! ones), consistency at the spread (many moderate troubles score badly though none is catastrophic).
+//! **Why two metrics.** Reliability measures the worst moments: one catastrophic trace shows among a hundred good
+//! ones. Consistency measures the spread: many moderate problems score badly even if none is catastrophic.
 //!
-//! What it ignores: absent signals (they are skipped, not taken for 0 or 1), and how long traces took.
+//! **What it ignores.** Absent signals (they are skipped, not counted as 0 or 1), and how long traces took.
 
 #![expect(clippy::float_arithmetic, reason = "the rule is defined as a fixed order of f64 operations")]
 
@@ -51,7 +52,7 @@ use crate::units::Unit;
 /// The version of both formulas.
 pub const FORMULA_VERSION: &str = "1";
 
-/// The score from which a session passes, unless the caller says otherwise.
+/// The score from which a session passes, unless the caller sets another threshold.
 pub const DEFAULT_THRESHOLD: Unit = Unit::HALF;
 
 /// Weights of confidence, loop detection, tool correctness and coherence, unless the caller sets them.
@@ -60,26 +61,26 @@ const DEFAULT_WEIGHTS: [f64; 4] = [1.0, 1.0, 0.8, 1.0];
 /// The signals in the order of the formula.
 const SIGNAL_NAMES: [&str; 4] = ["confidence", "loop_detection", "tool_correctness", "coherence"];
 
-/// The share of traces that make the tail: the worst 15 %. The count of them is made in integers, in percent.
+/// The share of traces in the tail: the worst 15 %. Their number is computed in integers, in percent.
 const TOP_K_PERCENTILE: f64 = 0.15;
 const TOP_K_PERCENT: usize = 15;
-/// How much the mean of the tail and the single worst trace weigh in the raw risk.
+/// Weights of the mean of the tail and of the single worst trace in the raw risk.
 const TAIL_WEIGHT: f64 = 0.9;
 const WORST_WEIGHT: f64 = 0.1;
 /// A trace above this step risk is flagged.
 const FLAGGED_ABOVE: f64 = 0.5;
 
-/// Rounded scores (in ten-thousandths) from which the bands begin, best first.
+/// Lower bounds of the bands, as rounded scores in ten-thousandths, best first.
 const BANDS_FROM: [i128; 4] = [9000, 7000, 5000, 3000];
 const RELIABILITY_BANDS: [&str; 5] =
     ["highly_reliable", "generally_reliable", "moderate_risk", "elevated_risk", "high_risk"];
 const CONSISTENCY_BANDS: [&str; 5] =
     ["highly_consistent", "generally_consistent", "moderate_instability", "high_instability", "unstable"];
-/// Rounded consistency scores from which its reason changes.
+/// Rounded consistency scores at which the reason changes.
 const CONSISTENT_FROM: Decimal<4> = Decimal::from_units(8000);
 const MODERATE_FROM: Decimal<4> = Decimal::from_units(5000);
 
-/// `agent_reliability`: the worst moments of a session.
+/// Computes `agent_reliability`: the worst moments of a session.
 pub fn reliability(session: &Session, weights: &SignalWeights, threshold: Unit) -> Metric<Reliability> {
     let traces = session.traces();
     let mut rows = Vec::with_capacity(traces.len());
@@ -124,7 +125,7 @@ pub fn reliability(session: &Session, weights: &SignalWeights, threshold: Unit) 
     Metric::new(RELIABILITY, RELIABILITY_BANDS, tail.score(), reason.into(), threshold, metadata)
 }
 
-/// The largest weighted risk of a trace, and the signal that it comes from; of equal ones the first. `None` without any risk.
+/// Returns the largest weighted risk of a trace and its signal: the first of equal ones, `None` without any risk.
 fn step_risk(signals: &Signals, weights: &SignalWeights) -> (f64, Option<&'static str>) {
     let weighted = signals.risks().into_iter().zip(weights.in_order()).zip(SIGNAL_NAMES);
     weighted.fold((0.0, None), |worst, ((risk, weight), name)| match risk {
@@ -144,7 +145,7 @@ struct Tail {
 }
 
 impl Tail {
-    /// The tail of these step risks. `None` if there are none.
+    /// Computes the tail of these step risks. Returns `None` without a risk.
     fn of(mut risks: Vec<f64>) -> Option<Self> {
         risks.sort_unstable_by(|a, b| b.total_cmp(a));
         let max_risk = *risks.first()?;
@@ -162,7 +163,7 @@ impl Tail {
     }
 }
 
-/// `agent_consistency`: the spread of uncertainty over a session.
+/// Computes `agent_consistency`: the spread of uncertainty over a session.
 pub fn consistency(session: &Session, weights: &SignalWeights, threshold: Unit) -> Metric<Consistency> {
     let traces = session.traces();
     let mut rows = Vec::with_capacity(traces.len());
@@ -196,7 +197,7 @@ pub fn consistency(session: &Session, weights: &SignalWeights, threshold: Unit) 
     Metric::new(CONSISTENCY, CONSISTENCY_BANDS, score, reason.into(), threshold, metadata)
 }
 
-/// The penalty of a trace and its weighted uncertainty. `None` without a confidence.
+/// Returns the penalty of a trace and its weighted uncertainty. Returns `None` without a confidence.
 fn uncertainty(signals: &Signals, weights: &SignalWeights) -> Option<(f64, f64)> {
     let [w_confidence, w_loop, w_tool, w_coherence] = weights.in_order();
     let [confidence_risk, looping, tool, coherence] = signals.risks();
@@ -208,13 +209,13 @@ fn uncertainty(signals: &Signals, weights: &SignalWeights) -> Option<(f64, f64)>
     Some((penalty, (1.0 + penalty) * (w_confidence * confidence_risk)))
 }
 
-/// The root of the mean of squares, and the score that it gives.
+/// Computes the root mean square and its score.
 fn rms_of(squares: f64, traces: usize) -> (f64, Decimal<4>) {
     let rms = (squares / count(traces)).sqrt();
     (rms, Decimal::nearest((1.0 - rms).clamp(0.0, 1.0)))
 }
 
-/// The name of the range of a score.
+/// Returns the band of a score.
 fn band(score: Decimal<4>, [best, good, fair, poor, worst]: [&'static str; 5]) -> &'static str {
     let found = BANDS_FROM.into_iter().zip([best, good, fair, poor]).find(|(from, _)| score.units() >= *from);
     found.map_or(worst, |(_, band)| band)
@@ -235,7 +236,7 @@ mod tests {
     use super::*;
     use crate::ids::TraceId;
 
-    /// A trace of (confidence, `loop_detection`, `tool_correctness`, coherence); NaN is absent.
+    /// Creates a trace with (confidence, `loop_detection`, `tool_correctness`, coherence). NaN means absent.
     fn trace(index: usize, signals: [f64; 4]) -> Trace {
         let [confidence, loop_detection, tool_correctness, coherence] =
             signals.map(|signal| Unit::new(signal).ok());
@@ -273,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn the_worked_numbers_of_the_source() {
+    fn the_worked_examples_of_the_source() {
         // Two of the traces shown in the source's metadata: risks .12 .05 .08 .03 and .65 .72 .10 .15.
         let session = traces(&[[0.88, 0.95, 0.92, 0.97], [0.35, 0.28, 0.9, 0.85]]);
         let found = reliability(&session, &SignalWeights::default(), DEFAULT_THRESHOLD);
@@ -288,7 +289,7 @@ mod tests {
         assert_eq!(
             Decimal::<4>::nearest(details.raw_risk).to_string(),
             "0.7200",
-            "its aggregation, not its sample's 0.32"
+            "the source's aggregation gives this; its sample says 0.32"
         );
         assert_eq!(details.flagged_traces.iter().map(TraceId::as_str).collect::<Vec<_>>(), ["t1"]);
 
@@ -297,7 +298,7 @@ mod tests {
         assert_eq!(
             Decimal::<4>::nearest(first.situational_penalty).to_string(),
             "0.1440",
-            "not its sample's 0.134"
+            "the source's formula gives this; its sample says 0.134"
         );
         assert_eq!(Decimal::<4>::nearest(first.weighted_uncertainty).to_string(), "0.1373");
     }
@@ -314,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn one_half_is_not_flagged_and_passes() {
+    fn a_risk_of_one_half_is_not_flagged_and_passes() {
         let found =
             reliability(&traces(&[[0.5, 1.0, 1.0, 1.0]]), &SignalWeights::default(), DEFAULT_THRESHOLD);
         assert!(found.passed && found.metadata.details.unwrap().flagged_traces.is_empty());
@@ -333,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_evaluated_says_so() {
+    fn a_session_without_signals_is_not_evaluable() {
         let reasons = |signals: &[[f64; 4]]| {
             let (traces, weights) = (traces(signals), SignalWeights::default());
             let (a, b) = (
@@ -350,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn bands_begin_at_their_limits() {
+    fn bands_start_at_their_lower_bounds() {
         for (confidence, reliable, consistent) in [
             (0.9, "highly_reliable", "highly_consistent"),
             (0.8999, "generally_reliable", "generally_consistent"),
@@ -380,7 +381,7 @@ mod tests {
         let consistency = consistency(&traces, &weights, DEFAULT_THRESHOLD);
         // 1 − sqrt((0.14² + 0.4²) / 2) = 0.70033352
         assert_eq!((sum(&consistency.explain()), consistency.score.units()), (700_334, 7003));
-        // With weights of 10 both raw values are far above 1: the parts still add up to the 0 that is served.
+        // With weights of 10 both raw values are far above 1: the parts still add up to the score of 0.
         let ten = Weight::new(10.0).unwrap();
         let weights =
             SignalWeights { confidence: ten, loop_detection: ten, tool_correctness: ten, coherence: ten };

@@ -1,8 +1,8 @@
-//! Unknown names: what was expected, and which known name was probably meant.
+//! Messages for unknown names: the expected names and the most similar one.
 //!
-//! Parameters of a request, fields of a body and keys of `renown.toml` are refused, or warned of, in the same words.
+//! Request parameters, fields of a body and keys of `renown.toml` use the same messages.
 
-/// What to say of an unknown name: `unknown field, expected one of from, to; did you mean from?`
+/// Returns the message for an unknown name: `unknown field, expected one of from, to; did you mean from?`
 ///
 /// `what` is the kind of thing, such as `field`.
 pub fn unknown(what: &str, name: &str, known: &[&str]) -> String {
@@ -17,12 +17,13 @@ pub fn unknown(what: &str, name: &str, known: &[&str]) -> String {
     )
 }
 
-/// The end of such a sentence: the name that was probably meant, if there is one.
+/// Returns the end of such a message: the most similar name, if there is one.
 pub fn hint(nearest: Option<&str>) -> String {
     nearest.map(|nearest| format!("; did you mean {nearest}?")).unwrap_or_default()
 }
 
-/// The candidate whose name is most like a misspelt one, the first of several. `None` if every name is another word.
+/// Returns the candidate with the name most similar to `name`, the first of equal ones. Returns `None` if no name is
+/// similar.
 pub fn nearest<T>(
     name: &str,
     candidates: impl IntoIterator<Item = T>,
@@ -32,7 +33,8 @@ pub fn nearest<T>(
     let similar = |candidate: T| {
         let known = name_of(&candidate);
         let length = known.chars().count();
-        // More changes than that make another word. The lengths alone rule most out, also a name of a million characters.
+        // More changes make a different word. The lengths alone exclude most candidates, even for a name of a million
+        // characters.
         let changes_max = (length / 3 + 1).min(length.saturating_sub(1));
         let changes = (chars.abs_diff(length) <= changes_max).then(|| distance(name, known))?;
         (changes <= changes_max).then_some((changes, candidate))
@@ -41,7 +43,7 @@ pub fn nearest<T>(
     similar.min_by_key(|(changes, _)| *changes).map(|(_, candidate)| candidate)
 }
 
-/// How many characters have to be inserted, removed or changed to make one text of another, in any case.
+/// Returns the edit distance: how many characters to insert, remove or change, ignoring case.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();
@@ -91,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_name_is_told_what_was_expected() {
+    fn the_message_names_what_was_expected() {
         for (name, known, expected) in [
             ("x", &[][..], "unknown parameter, expected none"),
             ("points", &["point"][..], "unknown parameter, expected point; did you mean point?"),
@@ -103,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn the_distance_of_two_words() {
+    fn the_edit_distance_of_two_words() {
         for (a, b, changes) in [
             ("", "", 0),
             ("", "abc", 3),

@@ -1,7 +1,7 @@
 //! A point in time, in whole nanoseconds, between the years 2000 and 2100.
 //!
-//! Agents' clocks are evidence like any other: a time far outside our century is a mistake (seconds read as
-//! milliseconds, a dead clock battery), and is refused at the door instead of bending a window.
+//! An agent's clock can be wrong. A time far outside this century is a mistake (seconds read as milliseconds, a dead
+//! clock battery). It is rejected on input, so that it cannot distort a window.
 
 mod day;
 
@@ -24,12 +24,12 @@ pub(crate) const NANOS_PER_DAY: i64 = 86_400_000_000_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(i64);
 
-/// Why a time was refused.
+/// Why a time was rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TimestampError {
-    /// The text is no RFC 3339 time.
+    /// The text is not an RFC 3339 time.
     NotRfc3339,
-    /// The time lies outside 2000 to 2100.
+    /// The time is outside 2000 to 2100.
     OutOfRange,
 }
 
@@ -50,22 +50,22 @@ impl Timestamp {
     /// The latest time accepted, 2100-01-01T00:00:00Z.
     pub const MAX: Self = Self(4_102_444_800_000_000_000);
 
-    /// The time so many nanoseconds after 1970.
+    /// Creates the time this many nanoseconds after 1970.
     pub fn from_nanos(nanos: i64) -> Result<Self, TimestampError> {
         let time = Self(nanos);
         if (Self::MIN..=Self::MAX).contains(&time) { Ok(time) } else { Err(TimestampError::OutOfRange) }
     }
 
-    /// The time so many milliseconds after 1970.
+    /// Creates the time this many milliseconds after 1970.
     pub fn from_millis(millis: i64) -> Result<Self, TimestampError> {
         let nanos = millis.checked_mul(NANOS_PER_MILLI).ok_or(TimestampError::OutOfRange)?;
         Self::from_nanos(nanos)
     }
 
-    /// The time written as RFC 3339. Decimals of a second beyond the ninth are cut off.
+    /// Parses an RFC 3339 time. Decimals of a second beyond the ninth are cut off.
     ///
-    /// The calendar is jiff's. Its parser also takes other forms of ISO 8601 and turns a leap second into the second
-    /// before, so it gets only what is RFC 3339, and leap seconds are refused.
+    /// The calendar is jiff's. Its parser also accepts other forms of ISO 8601 and turns a leap second into the
+    /// second before. So only RFC 3339 is passed to it, and leap seconds are rejected.
     pub fn parse(text: &str) -> Result<Self, TimestampError> {
         let not_rfc3339 = || TimestampError::NotRfc3339;
         let (date_time, decimals, offset) = parts(text).ok_or_else(not_rfc3339)?;
@@ -76,12 +76,12 @@ impl Timestamp {
         Self::from_nanos(nanos)
     }
 
-    /// Whole milliseconds after 1970.
+    /// Returns whole milliseconds after 1970.
     pub fn millis(self) -> i64 {
         self.0 / NANOS_PER_MILLI
     }
 
-    /// The month that it lies in: twelve times the year and the months before it, in UTC.
+    /// Returns the number of its month in UTC: 12 · year + month − 1.
     pub fn month(self) -> i64 {
         let since_1970 = jiff::SignedDuration::from_nanos(self.0);
         let civil = jiff::Timestamp::from_duration(since_1970)
@@ -90,14 +90,14 @@ impl Timestamp {
         i64::from(civil.year()) * 12 + i64::from(civil.month()) - 1
     }
 
-    /// Nanoseconds after 1970.
+    /// Returns nanoseconds after 1970.
     pub fn nanos(self) -> i64 {
         self.0
     }
 }
 
-/// Cuts `YYYY-MM-DDThh:mm:ss`, the decimals of the second (`0` if there are none) and `Z` or `±hh:mm` apart; none if the
-/// text is not of this form. Whether there is such a day is for the calendar to say.
+/// Splits a time into `YYYY-MM-DDThh:mm:ss`, the decimals of the second (`0` if absent) and `Z` or `±hh:mm`. Returns
+/// `None` if the text does not have this form. The calendar checks whether the day exists.
 fn parts(text: &str) -> Option<(&str, &str, &str)> {
     let (date_time, rest) = text.split_at_checked("YYYY-MM-DDThh:mm:ss".len())?;
     let (decimals, offset) = match rest.strip_prefix('.') {
@@ -113,7 +113,7 @@ fn parts(text: &str) -> Option<(&str, &str, &str)> {
     fits.then_some((date_time, decimals, offset))
 }
 
-/// Whether each character is that of the shape, or a digit that is not above the shape's.
+/// Returns whether each character equals that of the shape, or is a digit not above the shape's digit.
 fn has_shape(text: &str, shape: &str) -> bool {
     let fits = |(found, shape): (u8, u8)| match shape {
         b'0'..=b'9' => (b'0'..=shape).contains(&found),
@@ -139,7 +139,7 @@ impl Serialize for Timestamp {
     }
 }
 
-/// Takes RFC 3339 text, or a whole number of milliseconds after 1970.
+/// Parses RFC 3339 text, or a whole number of milliseconds after 1970.
 impl<'de> Deserialize<'de> for Timestamp {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(TimestampVisitor)
@@ -165,7 +165,7 @@ impl Visitor<'_> for TimestampVisitor {
 
     fn visit_f64<E: Error>(self, millis: f64) -> Result<Timestamp, E> {
         // Every whole millisecond of the range is exact in a float.
-        #[expect(clippy::cast_possible_truncation, reason = "out of range is refused wherever it saturates")]
+        #[expect(clippy::cast_possible_truncation, reason = "a saturated value is out of range and rejected")]
         let time = (millis.fract() == 0.0).then(|| Timestamp::from_millis(millis as i64).ok()).flatten();
         time.ok_or_else(|| E::invalid_value(Unexpected::Float(millis), &self))
     }
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn both_ends_of_the_range_are_in_and_their_neighbours_are_out() {
+    fn both_ends_of_the_range_are_accepted_and_their_neighbors_rejected() {
         for (text, accepted) in [
             ("1999-12-31T23:59:59.999999999Z", false),
             ("2000-01-01T00:00:00Z", true),
@@ -247,15 +247,15 @@ mod tests {
     }
 
     #[test]
-    fn json_takes_text_or_whole_milliseconds() {
+    fn json_accepts_text_or_whole_milliseconds() {
         let noon = Timestamp::parse("2026-11-15T12:00:00Z").unwrap();
         assert_eq!(serde_json::from_str::<Timestamp>("1794744000000").unwrap(), noon);
         assert_eq!(serde_json::from_str::<Timestamp>("1794744000000.0").unwrap(), noon);
         assert_eq!(serde_json::from_str::<Timestamp>("\"2026-11-15T12:00:00Z\"").unwrap(), noon);
-        for refused in
+        for rejected in
             ["0", "-1", "18446744073709551615", "1794744000000.5", "1e99", "null", "true", "[]", "\"soon\""]
         {
-            assert!(serde_json::from_str::<Timestamp>(refused).is_err(), "{refused}");
+            assert!(serde_json::from_str::<Timestamp>(rejected).is_err(), "{rejected}");
         }
     }
 }

@@ -1,11 +1,11 @@
-//! Quantities of evidence, parsed once at the door: private field, one way in, a typed reason when it is shut.
+//! Typed quantities, parsed once where they enter the system. The field is private and the only constructor checks it.
 //!
 //! | type | is | allowed |
 //! |---|---|---|
 //! | [`Unit`] | a signal or a confidence | a finite number from 0 to 1 |
-//! | [`Micros`] | the latency of one evaluation | 0 to 60 000 ms, kept as whole microseconds |
+//! | [`Micros`] | the latency of one evaluation | 0 to 60 000 ms, stored as whole microseconds |
 //! | [`Whole`] | a count, bytes, milliseconds | a whole number from 0 to 2^63 − 1, in any notation of JSON |
-//! | [`NanoUsd`] | a cost | a decimal from 0 to 10^15, kept as whole nano-dollars |
+//! | [`NanoUsd`] | a cost | a decimal from 0 to 10^15, stored as whole nano-dollars |
 
 use core::time::Duration;
 use std::fmt;
@@ -23,7 +23,7 @@ use crate::limits;
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize)]
 pub struct Unit(f64);
 
-/// A number that is no [`Unit`].
+/// The error for a number that is not a [`Unit`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct UnitError(f64);
 
@@ -35,12 +35,12 @@ impl Unit {
 
     const EXPECTED: &str = "a number from 0 to 1";
 
-    /// The number, if it is one of these.
+    /// Creates a unit. Fails if the number is out of range.
     pub fn new(number: f64) -> Result<Self, UnitError> {
         if (0.0..=1.0).contains(&number) { Ok(Self(number)) } else { Err(UnitError(number)) }
     }
 
-    /// The number.
+    /// Returns the number.
     pub fn get(self) -> f64 {
         self.0
     }
@@ -64,7 +64,7 @@ impl<'de> Deserialize<'de> for Unit {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Micros(u32);
 
-/// Milliseconds that are no latency.
+/// The error for milliseconds that are out of range.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MicrosError(f64);
 
@@ -74,8 +74,8 @@ impl Micros {
 
     const EXPECTED: &str = "milliseconds from 0 to 60000";
 
-    /// `floor(ms × 1000 + 0.5)` in `f64`: the contract fixes this arithmetic, so that every client agrees on the
-    /// last microsecond.
+    /// Computes `floor(ms × 1000 + 0.5)` in `f64`. The contract fixes this arithmetic, so that every client agrees on
+    /// the last microsecond.
     #[expect(clippy::float_arithmetic, reason = "the rounding rule is defined in f64")]
     #[expect(
         clippy::cast_possible_truncation,
@@ -84,29 +84,29 @@ impl Micros {
     )]
     pub fn from_ms(ms: f64) -> Result<Self, MicrosError> {
         if (0.0..=f64::from(limits::LATENCY_MS_MAX)).contains(&ms) {
-            // A cast cuts the fraction off, which is the floor of what is not negative, without a call.
+            // For a non-negative number the cast is the floor, without a function call.
             Ok(Self((ms * 1000.0 + 0.5) as u32))
         } else {
             Err(MicrosError(ms))
         }
     }
 
-    /// The latency of so many microseconds, if it is not above the largest.
+    /// Creates a latency of this many microseconds. Returns `None` above [`Micros::MAX`].
     pub const fn from_us(us: u32) -> Option<Self> {
         if us <= Self::MAX.0 { Some(Self(us)) } else { None }
     }
 
-    /// Microseconds.
+    /// Returns the latency in microseconds.
     pub const fn us(self) -> u32 {
         self.0
     }
 
-    /// Milliseconds with three decimals, as they are served.
+    /// Returns the latency in milliseconds with three decimals, as the API returns it.
     pub fn ms(self) -> Decimal<3> {
         Decimal::from_units(self.0.into())
     }
 
-    /// Appends the milliseconds to a JSON text: the same as [`Serialize`] writes, without a float.
+    /// Appends the milliseconds to a JSON text. Writes the same as [`Serialize`], without a float.
     pub fn write_ms(self, text: &mut String) {
         let (whole, rest) = (self.0 / 1000, self.0 % 1000);
         write_whole(whole, text);
@@ -121,7 +121,7 @@ impl Micros {
     }
 }
 
-/// The last digit of a number.
+/// Returns the last digit of a number.
 fn digit(number: u32) -> Option<char> {
     char::from_digit(number % 10, 10)
 }
@@ -133,14 +133,14 @@ fn write_whole(number: u32, text: &mut String) {
     text.extend(digit(number));
 }
 
-/// Milliseconds with three decimals.
+/// Writes milliseconds with three decimals.
 impl Serialize for Micros {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.ms().serialize(serializer)
     }
 }
 
-/// A duration as a latency, at most the largest.
+/// Converts a duration, capped at [`Micros::MAX`].
 impl From<Duration> for Micros {
     fn from(duration: Duration) -> Self {
         u32::try_from(duration.as_micros()).ok().and_then(Self::from_us).unwrap_or(Self::MAX)
@@ -153,15 +153,12 @@ impl From<Micros> for Duration {
     }
 }
 
-/// A time of so many milliseconds, however long, in whole microseconds; none if it is negative or no number.
-#[expect(
-    clippy::float_arithmetic,
-    reason = "milliseconds are sent as floats; the rounding is that of Micros"
-)]
+/// Converts milliseconds of any size to whole microseconds. Returns `None` if the number is negative or not finite.
+#[expect(clippy::float_arithmetic, reason = "milliseconds are sent as floats and rounded like Micros")]
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "a float is never above the largest integer here"
+    reason = "the number is not negative, and the cast saturates"
 )]
 pub fn duration_of_ms(ms: f64) -> Option<Duration> {
     (ms.is_finite() && ms >= 0.0).then(|| Duration::from_micros((ms * 1000.0 + 0.5).floor() as u64))
@@ -175,21 +172,21 @@ impl fmt::Display for MicrosError {
 
 impl std::error::Error for MicrosError {}
 
-/// Takes a number of milliseconds.
+/// Parses a number of milliseconds.
 impl<'de> Deserialize<'de> for Micros {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Self::from_ms(number(deserializer, Self::EXPECTED)?).map_err(D::Error::custom)
     }
 }
 
-/// A whole number that is not negative: a count, bytes or milliseconds.
+/// A non-negative whole number: a count, bytes or milliseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Whole(u64);
 
-/// Why a number is no [`Whole`].
+/// Why a number is not a [`Whole`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WholeError {
-    /// The text is no number.
+    /// The text is not a number.
     NotNumber(Found),
     /// The number is below 0.
     Negative(Found),
@@ -200,33 +197,33 @@ pub enum WholeError {
 }
 
 impl Whole {
-    /// The number, if it is not above the largest.
+    /// Creates a whole number. Returns `None` above [`limits::WHOLE_MAX`].
     pub const fn new(number: u64) -> Option<Self> {
         if number <= limits::WHOLE_MAX { Some(Self(number)) } else { None }
     }
 
-    /// The number.
+    /// Returns the number.
     pub const fn get(self) -> u64 {
         self.0
     }
 }
 
-/// Reads a number as it is written. `61000.0` and `6.1e4` are whole numbers too: JSON does not tell them apart.
+/// Parses a number as written. `61000.0` and `6.1e4` are whole numbers too: JSON does not distinguish them.
 impl FromStr for Whole {
     type Err = WholeError;
 
     fn from_str(text: &str) -> Result<Self, WholeError> {
-        let refused = |reason: fn(Found) -> WholeError| Err(reason(Found::new(text)));
-        let Some(written) = Written::parse(text) else { return refused(WholeError::NotNumber) };
+        let rejected = |reason: fn(Found) -> WholeError| Err(reason(Found::new(text)));
+        let Some(written) = Written::parse(text) else { return rejected(WholeError::NotNumber) };
         if written.is_negative() {
-            return refused(WholeError::Negative);
+            return rejected(WholeError::Negative);
         }
         match written.cut(0, u128::from(limits::WHOLE_MAX)) {
-            None => refused(WholeError::TooLarge),
+            None => rejected(WholeError::TooLarge),
             Some(Cut { whole, rest: Rest::Nothing }) => {
                 Ok(Self(u64::try_from(whole).unwrap_or(limits::WHOLE_MAX)))
             }
-            Some(_) => refused(WholeError::NotWhole),
+            Some(_) => rejected(WholeError::NotWhole),
         }
     }
 }
@@ -257,10 +254,10 @@ impl<'de> Deserialize<'de> for Whole {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct NanoUsd(u128);
 
-/// Why a cost was refused.
+/// Why a cost was rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NanoUsdError {
-    /// The text is no decimal number.
+    /// The text is not a decimal number.
     NotDecimal(Found),
     /// The cost is below 0.
     Negative(Found),
@@ -272,31 +269,31 @@ impl NanoUsd {
     const PLACES: i64 = 9;
     const PER_USD: u128 = 1_000_000_000;
 
-    /// The cost of so many nano-dollars.
+    /// Creates a cost of this many nano-dollars.
     pub const fn from_nano(nano: u128) -> Self {
         Self(nano)
     }
 
-    /// Nano-dollars.
+    /// Returns the cost in nano-dollars.
     pub const fn nano(self) -> u128 {
         self.0
     }
 }
 
-/// The exact decimal as written, rounded half up to whole nano-dollars.
+/// Parses the exact decimal as written, rounded half up to whole nano-dollars.
 impl FromStr for NanoUsd {
     type Err = NanoUsdError;
 
     fn from_str(text: &str) -> Result<Self, NanoUsdError> {
         const MAX: u128 = limits::COST_USD_MAX * NanoUsd::PER_USD;
-        let refused = |reason: fn(Found) -> NanoUsdError| Err(reason(Found::new(text)));
-        let Some(written) = Written::parse(text) else { return refused(NanoUsdError::NotDecimal) };
+        let rejected = |reason: fn(Found) -> NanoUsdError| Err(reason(Found::new(text)));
+        let Some(written) = Written::parse(text) else { return rejected(NanoUsdError::NotDecimal) };
         if written.is_negative() {
-            return refused(NanoUsdError::Negative);
+            return rejected(NanoUsdError::Negative);
         }
         match written.half_up(Self::PLACES, MAX) {
             Some(nano) => Ok(Self(nano)),
-            None => refused(NanoUsdError::TooLarge),
+            None => rejected(NanoUsdError::TooLarge),
         }
     }
 }
@@ -313,7 +310,7 @@ impl fmt::Display for NanoUsdError {
 
 impl std::error::Error for NanoUsdError {}
 
-/// Takes a JSON number of US dollars, exactly as it is written.
+/// Parses a JSON number of US dollars, exactly as written.
 impl<'de> Deserialize<'de> for NanoUsd {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         <&RawValue>::deserialize(deserializer)?.get().parse().map_err(D::Error::custom)
@@ -366,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_numbers_may_be_written_in_any_way_json_has() {
+    fn whole_numbers_may_use_any_json_notation() {
         for (text, number) in [
             ("0", 0),
             ("-0", 0),
@@ -418,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cost_that_cannot_be_is_refused_with_its_reason() {
+    fn invalid_costs_are_rejected_with_the_reason() {
         assert!(matches!("\"1\"".parse::<NanoUsd>(), Err(NanoUsdError::NotDecimal(_))));
         assert!(matches!("-0.01".parse::<NanoUsd>(), Err(NanoUsdError::Negative(_))));
         for text in ["1000000000000000.0000000005", "1000000000000000.000000001", "1e16", "1e400"] {

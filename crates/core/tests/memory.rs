@@ -1,4 +1,4 @@
-//! How much memory does one verdict need? A small multiple of its output, whatever is in it.
+//! How much memory does one verdict need? A small multiple of its output, for any output.
 
 #![expect(clippy::unwrap_used, reason = "a test fails loudly")]
 
@@ -12,16 +12,16 @@ use serde_json::value::RawValue;
 #[global_allocator]
 static MEMORY: PeakAlloc = PeakAlloc;
 
-/// How long an output is.
+/// Length of each output.
 const BYTES: usize = 1 << 18;
 
 /// The most memory of a verdict, as a multiple of its output, besides a small constant.
 const TIMES_MAX: usize = 8;
 const ALWAYS_MAX: usize = 128 * 1024;
 
-/// The most bytes that a verdict on an output held at a time, beside the output itself.
+/// Returns the peak memory of a verdict in bytes, without the output itself.
 fn held(engine: &Engine, output: &RawValue) -> usize {
-    // What is built once, such as regular expressions, is no part of it.
+    // Memory that is allocated once, such as for regular expressions, does not count.
     engine.evaluate(&Context::of(output), &|| Duration::ZERO);
     let before = MEMORY.current_usage();
     MEMORY.reset_peak_usage();
@@ -35,12 +35,12 @@ fn engine(place: Place, strictness: Strictness, settings: serde_json::Value) -> 
     Engine::new(&settings, &choice, &mut |_| Err(String::new())).unwrap()
 }
 
-/// A JSON string of a quarter of a mebibyte that repeats a text.
+/// Returns a JSON string of 256 KiB that repeats a text.
 fn text(unit: &str) -> String {
     json!(unit.repeat(BYTES / unit.len())).to_string()
 }
 
-/// A JSON array of a quarter of a mebibyte that repeats an item.
+/// Returns a JSON array of 256 KiB that repeats an item.
 fn list(item: &str) -> String {
     let mut list = format!("[{}", format!("{item},").repeat(BYTES / (item.len() + 1)));
     list.pop();

@@ -1,4 +1,4 @@
-//! Do the gates leave ordinary work alone? 534 outputs of real commands, see `tests/gates/ordinary/README.md`.
+//! Do the gates pass ordinary work? 534 outputs of real commands, see `tests/gates/ordinary/README.md`.
 
 #![expect(clippy::unwrap_used, reason = "a test fails loudly")]
 
@@ -20,7 +20,7 @@ fn rows() -> Vec<Row> {
     include_str!("gates/ordinary/outputs.jsonl").lines().map(|line| from_str(line).unwrap()).collect()
 }
 
-/// The set of the proxy with every gate enforced.
+/// Builds the set of the proxy with every gate enforced.
 fn engine(strictness: Strictness) -> Engine {
     let settings: Settings = from_value(json!({"gate": {"injection": {"mode": "enforce"}}})).unwrap();
     let choice = Choice { strictness: Some(strictness), ..Choice::of(Place::Proxy) };
@@ -29,7 +29,7 @@ fn engine(strictness: Strictness) -> Engine {
     engine
 }
 
-/// The commands whose outputs have findings, by `GATE.RULE`.
+/// Returns the commands whose outputs have findings, by `GATE.RULE`.
 fn findings(strictness: Strictness) -> BTreeMap<String, Vec<String>> {
     let (engine, mut findings) = (engine(strictness), BTreeMap::<String, Vec<String>>::new());
     for Row { command, output } in rows() {
@@ -59,7 +59,8 @@ fn balanced_finds_nothing() {
     assert_eq!(findings(Strictness::Balanced), BTreeMap::new());
 }
 
-/// Any mention counts: of a command that destroys, a system path, a `..`, an address, a phone number. Nothing else does.
+/// Any mention counts: of a destructive command, a system path, a `..`, an address, a phone number. Nothing else
+/// does.
 #[test]
 fn strict_finds_what_is_documented_and_nothing_else() {
     let found = findings(Strictness::Strict);

@@ -1,6 +1,6 @@
-//! What holds for all evidence, not only for the vectors.
+//! Properties that hold for all evidence, not only for the vectors.
 
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a broken generator has to fail loudly")]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a broken generator must fail loudly")]
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -17,7 +17,7 @@ use renown_core::session_metrics::{
 use renown_core::time::Timestamp;
 use renown_core::units::{Micros, NanoUsd, Unit, Whole};
 
-/// The same cases in every run, so that a failure is a failure of the change and not of the day.
+/// Runs the same cases every time, so that a failure is caused by the change and not by chance.
 fn config(cases: u32) -> ProptestConfig {
     ProptestConfig {
         cases,
@@ -34,7 +34,7 @@ fn evaluation() -> impl Strategy<Value = Evaluation> {
         .prop_map(|(passed, us)| Evaluation { passed, latency: Micros::from_us(us).unwrap() })
 }
 
-/// The documented formula over the last 500 evaluations, from scratch, with a common denominator of its own.
+/// Computes the documented formula over the last 500 evaluations from scratch, with another common denominator.
 fn score_from_scratch(evaluations: &[Evaluation]) -> u128 {
     let window = &evaluations[evaluations.len().saturating_sub(500)..];
     if window.is_empty() {
@@ -44,7 +44,8 @@ fn score_from_scratch(evaluations: &[Evaluation]) -> u128 {
     let passed = window.iter().filter(|evaluation| evaluation.passed).count() as u128;
     let streak = window.iter().rev().take_while(|evaluation| evaluation.passed).count() as u128;
     let latency_us: u128 = window.iter().map(|evaluation| u128::from(evaluation.latency.us())).sum();
-    // pass_rate×400 + max(0, 1 − avg_ms/100)×250 + min(streak, 50)/50×200 + min(n, 500)/500×150, times 50·500·100 000·n.
+    // pass_rate×400 + max(0, 1 − avg_ms/100)×250 + min(streak, 50)/50×200 + min(n, 500)/500×150, times 50·500·100
+    // 000·n.
     let common = 50 * 500 * 100_000 * n;
     let latency = (100_000 * n).saturating_sub(latency_us) * 50 * 500 * 250;
     let sum = passed * 400 * (common / n)
@@ -75,7 +76,7 @@ proptest! {
     }
 
     #[test]
-    fn how_evaluations_are_cut_into_batches_does_not_matter(
+    fn the_split_into_batches_does_not_matter(
         evaluations in vec(evaluation(), 0..=1200), cuts in vec(0..1200_usize, 0..8)
     ) {
         let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut.min(evaluations.len())).collect();
@@ -284,7 +285,7 @@ proptest! {
     }
 
     #[test]
-    fn rounding_to_four_places_is_what_printing_says(number in prop_oneof![0.0..400.0_f64, 0.0..1.0, 0.0..0.001]) {
+    fn rounding_to_four_places_equals_printing(number in prop_oneof![0.0..400.0_f64, 0.0..1.0, 0.0..0.001]) {
         let rounded = Decimal::<4>::nearest(number);
         prop_assert_eq!(rounded.to_string(), format!("{number:.4}"));
         prop_assert_eq!(Decimal::<4>::nearest(-number).units(), -rounded.units());
@@ -344,11 +345,11 @@ proptest! {
     }
 
     #[test]
-    fn the_scores_of_then_are_what_was_said_then(events in events()) {
+    fn earlier_scores_equal_the_scores_computed_then(events in events()) {
         let now = windows_of(&events, as_of()).breakdown().standing(as_of());
-        for (days, said) in [(7, now.score_7d_ago), (30, now.score_30d_ago)] {
+        for (days, earlier) in [(7, now.score_7d_ago), (30, now.score_30d_ago)] {
             let then = Timestamp::from_nanos(as_of().nanos() - days * 24 * HOUR_NS).unwrap();
-            prop_assert_eq!(windows_of(&events, then).breakdown().standing(then).overall_score, said);
+            prop_assert_eq!(windows_of(&events, then).breakdown().standing(then).overall_score, earlier);
         }
     }
 

@@ -1,4 +1,4 @@
-//! Can anything that is sent make a reader panic, or make a score and its explanation disagree about what is bad?
+//! Can any input make a parser panic, or make a score and its explanation disagree about what is invalid?
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -13,7 +13,7 @@ proptest! {
     })]
 
     #[test]
-    fn no_damage_to_an_input_makes_a_reader_panic(
+    fn no_damaged_input_makes_a_parser_panic(
         (kind, good) in select(EXAMPLES.to_vec()), damage in vec((any::<prop::sample::Index>(), any::<u8>()), 0..4),
         cut in any::<prop::sample::Index>(), whole in any::<bool>(),
     ) {
@@ -29,12 +29,12 @@ proptest! {
     }
 
     #[test]
-    fn no_value_in_any_place_makes_a_reader_panic(
+    fn no_value_at_any_position_makes_a_parser_panic(
         (kind, good) in select(EXAMPLES.to_vec()),
         place in any::<prop::sample::Index>(),
         value in select(vec!["1e999", "-1", "[[[[]]]]", "{\"a\":{}}", "\"\\ud800\"", "null", "9223372036854775808", "[{}]", "0.1", "true"]),
     ) {
-        // Every value of the example stands after a colon.
+        // Every value of the example follows a colon.
         let (colons, _): (Vec<usize>, Vec<char>) = good.char_indices().filter(|&(_, char)| char == ':').unzip();
         let (before, after) = good.split_at(colons[place.index(colons.len())] + 1);
         let rest = after.trim_start_matches(|char| !matches!(char, ',' | '}'));

@@ -1,7 +1,7 @@
-//! Does every vector come out to the last digit? The expected values were made with exact fractions by programs that
+//! Is every vector correct to the last digit? The expected values were computed with exact fractions by programs that
 //! share no code with this crate (`vectors/README.md`).
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a broken fixture has to fail loudly")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a broken fixture must fail loudly")]
 #![expect(clippy::disallowed_methods, reason = "the fixtures are files; the rules under test stay pure")]
 
 use std::path::Path;
@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 #[derive(Deserialize)]
 struct Vector<'a> {
     name: String,
-    /// As it is written, so that no digit of a number is lost on the way.
+    /// The raw JSON text, so that no digit of a number is lost.
     #[serde(borrow)]
     input: &'a RawValue,
     expected: Value,
@@ -34,23 +34,23 @@ fn check(kind: Kind, file: &str) -> usize {
                 }
             }
             (Err(error), Some(field)) => assert!(names(&error.to_string(), field), "{file}: {name}: {error}"),
-            (Ok(score), Some(field)) => panic!("{file}: {name}: not refused for {field}: {score:?}"),
-            (Err(error), None) => panic!("{file}: {name}: refused: {error}"),
+            (Ok(score), Some(field)) => panic!("{file}: {name}: not rejected for {field}: {score:?}"),
+            (Err(error), None) => panic!("{file}: {name}: rejected: {error}"),
         }
     }
     vectors.len()
 }
 
-/// Whether an error is about this field: its path leads there, or it is quoted as missing or unknown. That a list of
-/// what is allowed mentions it does not count.
+/// Returns whether an error is about this field: its path ends there, or the field is quoted as missing or unknown. A
+/// mention in the list of allowed values does not count.
 fn names(error: &str, field: &str) -> bool {
-    let said = error.split(", expected ").next().unwrap_or(error);
-    let path = said.split(": ").next().unwrap_or(said);
-    path.split(['.', '[']).any(|step| step == field) || said.ends_with(&format!("field `{field}`"))
+    let found_part = error.split(", expected ").next().unwrap_or(error);
+    let path = found_part.split(": ").next().unwrap_or(found_part);
+    path.split(['.', '[']).any(|step| step == field) || found_part.ends_with(&format!("field `{field}`"))
 }
 
-/// The first place where `found` lacks something of `expected`. Numbers are compared exactly, as JSON reads them, and a
-/// warning is expected by the field it begins with.
+/// Returns the first path where `found` lacks something of `expected`. Numbers are compared exactly, as JSON parses
+/// them. A warning is compared by the field name at its start.
 fn difference(found: &Value, expected: &Value, path: &str) -> Option<String> {
     match (found, expected) {
         (Value::Object(found), Value::Object(expected)) => expected.iter().find_map(|(key, expected)| {

@@ -1,4 +1,4 @@
-//! A set of gates, from a list or from a file.
+//! Builds a set of gates from a list or from a file.
 
 use core::fmt;
 use std::path::Path;
@@ -15,12 +15,12 @@ pub struct Engine {
     pub(crate) engine: gates::Engine,
 }
 
-/// Why there is no engine.
+/// Why an engine could not be built.
 #[derive(Debug, PartialEq, Eq)]
 pub enum BuildError {
-    /// The file of settings cannot be read.
+    /// The settings file cannot be read.
     File(String),
-    /// Gates or options that are not allowed.
+    /// Gates or options are invalid.
     Settings(String),
 }
 
@@ -35,8 +35,8 @@ impl fmt::Display for BuildError {
 impl core::error::Error for BuildError {}
 
 impl Engine {
-    /// The gates of a list by their names, with the tables that a file would have as JSON. Without names, those of
-    /// `POST /v1/evaluate`. Those in `customs` are run by the caller.
+    /// Builds the gates with these names. `tables` holds the tables of a settings file as JSON. Without names, builds
+    /// the gates of `POST /v1/evaluate`. The caller runs the gates in `customs`.
     pub fn of(tables: &str, names: Option<&[String]>, customs: &[String]) -> Result<Self, BuildError> {
         let tables: Settings =
             serde_json::from_str(tables).map_err(|error| BuildError::Settings(error.to_string()))?;
@@ -44,17 +44,18 @@ impl Engine {
         Self::build(tables, &choice, Path::new("")).map_err(BuildError::Settings)
     }
 
-    /// The gates that a file has for a place. Those of the caller that its set does not name stand after it.
+    /// Builds the gates that a settings file defines for a place. Custom gates that its set does not name are added
+    /// at the end.
     pub fn from_file(path: &Path, place: &str, customs: &[String]) -> Result<Self, BuildError> {
         let place = settings::place(place).map_err(BuildError::Settings)?;
         let shown = path.display();
         let text =
             std::fs::read_to_string(path).map_err(|error| BuildError::File(format!("{shown}: {error}")))?;
-        let refused = |what: String| BuildError::Settings(format!("{shown}: {what}"));
-        let tables = settings::read(&text).map_err(refused)?;
+        let rejected = |what: String| BuildError::Settings(format!("{shown}: {what}"));
+        let tables = settings::read(&text).map_err(rejected)?;
         let dir = path.parent().unwrap_or(Path::new(""));
         let choice = Choice { customs, ..Choice::of(place) };
-        Self::build(tables, &choice, dir).map_err(refused)
+        Self::build(tables, &choice, dir).map_err(rejected)
     }
 
     fn build(mut tables: Settings, choice: &Choice<'_>, dir: &Path) -> Result<Self, String> {
@@ -64,41 +65,41 @@ impl Engine {
         }
         let mut read_schema =
             |name: &str| std::fs::read_to_string(dir.join(name)).map_err(|error| format!("{name}: {error}"));
-        // The core calls a list of the caller by the name that it has on the command line.
+        // The core names the list of gates as on the command line, `--gates`.
         let engine = gates::Engine::new(&tables, choice, &mut read_schema)
             .map_err(|error| error.to_string().replacen("--gates", "gates", 1))?;
-        can_be_sent(engine.names())?;
+        check_server_limits(engine.names())?;
         Ok(Self { engine })
     }
 
-    /// The names of its gates, in the order in which they stand.
+    /// Returns the names of its gates, in order.
     pub fn names(&self) -> Vec<String> {
         self.engine.names().map(str::to_owned).collect()
     }
 
-    /// The time that a whole evaluation may take.
+    /// Returns the time budget of a whole evaluation.
     pub fn budget(&self) -> Duration {
         self.engine.budget()
     }
 
-    /// Whether gates after the first failing one are skipped.
+    /// Returns whether gates after the first failing one are skipped.
     pub fn fail_fast(&self) -> bool {
         self.engine.fail_fast()
     }
 }
 
-/// Whether a name means a gate that is there already: one of the file, or one that a list may name without options.
+/// Returns whether a name is taken by a gate of the file, or by one that a list may name without options.
 fn is_built_in(tables: &Settings, name: &str) -> bool {
     let names = [name.to_owned()];
     let choice = Choice { gates: Some(&names), ..Choice::of(Place::Evaluate) };
     let mut no_schema = |_: &str| Err(String::new());
-    // The core knows all kinds; one that cannot be built without options names its option and not the list.
+    // The core knows all kinds. If a kind cannot be built without options, its error names the option, not the list.
     let built = gates::Engine::new(&Settings::default(), &choice, &mut no_schema);
     tables.gate.contains_key(name) || !built.is_err_and(|error| error.to_string().starts_with("--gates"))
 }
 
-/// A server refuses the verdicts of a set with more gates, or with other names.
-fn can_be_sent<'a>(names: impl Iterator<Item = &'a str>) -> Result<(), String> {
+/// Checks the limits of a server, which would reject the verdicts of a set with more gates or longer names.
+fn check_server_limits<'a>(names: impl Iterator<Item = &'a str>) -> Result<(), String> {
     let mut count = 0;
     for name in names {
         count += 1;
@@ -119,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_set_whose_verdicts_no_server_takes_is_refused() {
+    fn a_set_whose_verdicts_a_server_would_reject_is_rejected() {
         let build =
             |names: &[String]| Engine::of("{}", Some(names), names).map(|_| ()).map_err(|e| e.to_string());
         let numbered = |count: usize| (0..count).map(|number| format!("g{number}")).collect::<Vec<_>>();
@@ -132,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gate_of_the_caller_takes_the_place_of_no_other() {
+    fn a_custom_gate_cannot_replace_a_built_in_one() {
         for name in ["pii", "schema", "latency", "rtb.tmax-guard"] {
             let names = [name.to_owned()];
             let error = Engine::of("{}", Some(&names), &names).unwrap_err().to_string();
@@ -148,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_allowed_is_named() {
+    fn errors_name_what_is_invalid() {
         let own = ["mine".to_owned(), "pii".to_owned()];
         let engine = Engine::of("{}", Some(&own), &own[..1]).unwrap();
         assert_eq!(engine.names(), own);

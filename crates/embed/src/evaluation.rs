@@ -1,4 +1,4 @@
-//! One evaluation: what is judged, the gates that the caller runs itself, and what was found.
+//! One evaluation: the subject, the gates that the caller runs itself, and the verdict.
 
 use core::fmt;
 use core::str::FromStr;
@@ -14,7 +14,7 @@ use serde_json::value::RawValue;
 
 use crate::Engine;
 
-/// Whose output is judged, and what is known about it. The evaluation begins when this is made.
+/// The agent whose output is judged, and its context. The evaluation starts when this is created.
 #[derive(Debug)]
 pub struct Subject {
     agent_id: AgentId,
@@ -24,7 +24,7 @@ pub struct Subject {
     clock: MachineClock,
 }
 
-/// A field of a subject that is not allowed.
+/// The error for an invalid field of a subject.
 #[derive(Debug, PartialEq, Eq)]
 pub struct FieldError {
     /// Its name, as the API spells it.
@@ -47,20 +47,21 @@ impl fmt::Display for FieldError {
 
 impl core::error::Error for FieldError {}
 
-/// Something that every machine has, and this one has not.
+/// A failure of this machine.
 #[derive(Debug, PartialEq, Eq)]
 pub enum MachineError {
     /// The clock is not set.
     Clock,
-    /// There is no source of random numbers.
+    /// The source of random numbers failed.
     Chance(String),
 }
 
 impl fmt::Display for MachineError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Clock => formatter.write_str("the clock of this machine is not in our century"),
-            Self::Chance(error) => write!(formatter, "no chance: {error}"),
+            Self::Clock => formatter
+                .write_str("the system clock is not between 2000 and 2100, expected the current time"),
+            Self::Chance(error) => write!(formatter, "no random numbers available: {error}"),
         }
     }
 }
@@ -68,7 +69,7 @@ impl fmt::Display for MachineError {
 impl core::error::Error for MachineError {}
 
 impl Subject {
-    /// Checks what the caller said. `tmax_ms` and `started_at` count only together.
+    /// Checks the fields of the caller. `tmax_ms` and `started_at` count only together.
     pub fn new(
         agent_id: &str,
         tool: Option<&str>,
@@ -79,18 +80,18 @@ impl Subject {
         let clock = MachineClock::start();
         let agent_id = AgentId::from_str(agent_id).map_err(FieldError::of("agent_id"))?;
         let tool = tool.map(ToolName::from_str).transpose().map_err(FieldError::of("tool"))?;
-        let refused =
+        let rejected =
             |ms: f64| FieldError::of("latency_ms")(format!("{ms}, expected milliseconds, 0 or more"));
-        let latency = latency_ms.map(|ms| duration_of_ms(ms).ok_or_else(|| refused(ms))).transpose()?;
+        let latency = latency_ms.map(|ms| duration_of_ms(ms).ok_or_else(|| rejected(ms))).transpose()?;
         Ok(Self { agent_id, tool, latency, tmax: tmax_ms.zip(started_at), clock })
     }
 }
 
-/// What a gate of the caller said, in a word (`pass`, `fail`, `skip`, `late`; any other is nonsense), why, and how many
+/// The result of a custom gate: a word (`pass`, `fail`, `skip`, `late`; any other is an error), the reason, and the
 /// seconds it took.
 pub type Said = (String, Option<String>, f64);
 
-/// An evaluation whose built-in gates are done.
+/// An evaluation whose built-in gates have run.
 #[derive(Debug)]
 pub struct Evaluation {
     subject: Subject,
@@ -100,7 +101,7 @@ pub struct Evaluation {
 }
 
 impl Engine {
-    /// Runs the built-in gates over an output and perhaps what the tool was given.
+    /// Runs the built-in gates over an output and, if given, the input of the tool.
     pub fn start(
         &self,
         subject: Subject,
@@ -121,24 +122,24 @@ impl Engine {
 }
 
 impl Evaluation {
-    /// The names of the caller's gates that are left to run.
+    /// Returns the names of the custom gates that still have to run.
     pub fn customs(&self) -> Vec<String> {
         self.started.customs().map(str::to_owned).collect()
     }
 
-    /// How long they may take. They may sleep or wait, so this is by the wall clock.
+    /// Returns the time left for the custom gates. They may sleep or wait, so this is wall-clock time.
     pub fn left(&self) -> Duration {
         self.started.until().saturating_sub(self.subject.clock.wall())
     }
 
-    /// What was found, with what the caller's gates said.
-    pub fn finish(self, said: Vec<Said>) -> Result<Judged, MachineError> {
-        let outcomes = said.into_iter().map(outcome).collect();
+    /// Returns the verdict, including the results of the custom gates.
+    pub fn finish(self, results: Vec<Said>) -> Result<Judged, MachineError> {
+        let outcomes = results.into_iter().map(outcome).collect();
         let verdict = self.started.finish(outcomes, self.subject.clock.wall());
         let random = getrandom::u64().map_err(|error| MachineError::Chance(error.to_string()))?;
         let Subject { agent_id, tool, latency, .. } = self.subject;
         let evaluation_id = EvaluationId::made(self.now_ms, random);
-        // The API counts up to a minute, so what took longer is sent as a minute.
+        // The API accepts up to one minute, so longer latencies are sent as one minute.
         let latency = latency.map(Micros::from);
         Ok(Judged { evaluation_id, agent_id, tool, latency, timestamp: self.timestamp, verdict })
     }
@@ -155,16 +156,16 @@ fn outcome((word, reason, seconds): Said) -> (Outcome, Duration) {
     (outcome, Duration::try_from_secs_f64(seconds).unwrap_or_default())
 }
 
-/// What an evaluation found.
+/// The result of an evaluation.
 #[derive(Clone, Debug)]
 pub struct Judged {
     /// The id of this evaluation.
     pub evaluation_id: EvaluationId,
-    /// Whose output it is.
+    /// The agent whose output it is.
     pub agent_id: AgentId,
-    /// The tool that made it.
+    /// The tool that returned it.
     pub tool: Option<ToolName>,
-    /// How long the agent took, if that was said.
+    /// The latency of the agent, if given.
     pub latency: Option<Micros>,
     /// When it happened.
     pub timestamp: Timestamp,
@@ -173,7 +174,7 @@ pub struct Judged {
 }
 
 impl Judged {
-    /// As it is sent to a server: the verdict, and no part of the output or the input.
+    /// Returns the event to send to a server: the verdict, and no part of the output or the input.
     pub fn event(&self) -> Event {
         Event::new(&renown_shipping::Verdict {
             evaluation_id: &self.evaluation_id,
@@ -188,7 +189,7 @@ impl Judged {
     }
 }
 
-/// The time of day, as milliseconds after 1970 and as it is written.
+/// Returns the current time, in milliseconds after 1970 and as a timestamp.
 fn now() -> Result<(u64, Timestamp), MachineError> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let millis = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
@@ -205,14 +206,14 @@ mod tests {
     }
 
     #[test]
-    fn a_field_that_is_refused_is_named() {
+    fn errors_name_the_invalid_field() {
         assert_eq!(subject("").unwrap_err().field, "agent_id");
         assert_eq!(Subject::new("a", Some(&"t".repeat(201)), None, None, None).unwrap_err().field, "tool");
         assert_eq!(Subject::new("a", None, Some(-1.0), None, None).unwrap_err().field, "latency_ms");
     }
 
     #[test]
-    fn an_agent_may_take_longer_than_is_counted() {
+    fn a_latency_above_one_minute_counts_as_one_minute() {
         let engine =
             Engine::of(r#"{"gate":{"latency":{"max_ms":61000}}}"#, Some(&["latency".to_owned()]), &[])
                 .unwrap();
@@ -228,13 +229,13 @@ mod tests {
                 "{ms}"
             );
         }
-        for refused in [-0.001, f64::NAN, f64::INFINITY] {
-            assert_eq!(Subject::new("a", None, Some(refused), None, None).unwrap_err().field, "latency_ms");
+        for rejected in [-0.001, f64::NAN, f64::INFINITY] {
+            assert_eq!(Subject::new("a", None, Some(rejected), None, None).unwrap_err().field, "latency_ms");
         }
     }
 
     #[test]
-    fn the_gates_of_the_caller_stand_where_the_set_has_them() {
+    fn custom_gates_keep_their_position_in_the_set() {
         let names = ["mine".to_owned(), "pii".to_owned(), "late".to_owned()];
         let customs = ["mine".to_owned(), "late".to_owned()];
         let engine = Engine::of("{}", Some(&names), &customs).unwrap();

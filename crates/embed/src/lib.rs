@@ -1,12 +1,12 @@
-//! The gates inside of another program: what the SDKs of all languages have in common.
+//! The gates inside another program: the part that the SDKs of all languages share.
 //!
 //! ```text
 //! Engine::of, Engine::from_file ──► Engine
 //! Subject::new ──► Engine::start ──► Evaluation ──► the caller's own gates ──► Evaluation::finish ──► Judged ──► Event
 //! ```
 //!
-//! The core has no clock, no chance and no files; this crate has them. What an SDK adds is its language: how values become
-//! JSON text, how functions of that language are run as gates, and which exceptions there are.
+//! The core has no clock, no randomness and no files; this crate provides them. An SDK adds its language: how values
+//! become JSON text, how functions of that language run as gates, and its exceptions.
 
 mod engine;
 mod evaluation;

@@ -1,10 +1,10 @@
-//! The tables of `renown.toml` that concern gates. The others are the server's.
+//! The tables of `renown.toml` that configure gates. The other tables belong to the server.
 
 use std::path::Path;
 
 use renown_core::gates::{Place, Settings};
 
-/// The settings in a text, or the line and what is wrong with it.
+/// Parses settings. The error names the line and the problem.
 pub(crate) fn read(text: &str) -> Result<Settings, String> {
     toml::from_str(text).map_err(|error| {
         let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
@@ -13,7 +13,7 @@ pub(crate) fn read(text: &str) -> Result<Settings, String> {
     })
 }
 
-/// Paths among the options begin at a directory, which for a file of settings is its own.
+/// Resolves relative paths in the options against `dir`: the directory of the settings file.
 pub(crate) fn make_absolute(settings: &mut Settings, dir: &Path) -> Result<(), String> {
     for path in settings.relative_paths() {
         let full = std::path::absolute(dir.join(&*path)).map_err(|error| format!("{path}: {error}"))?;
@@ -22,7 +22,7 @@ pub(crate) fn make_absolute(settings: &mut Settings, dir: &Path) -> Result<(), S
     Ok(())
 }
 
-/// The place of that name.
+/// Returns the place with this name.
 pub(crate) fn place(name: &str) -> Result<Place, String> {
     match name {
         "evaluate" => Ok(Place::Evaluate),
@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_wrong_is_named_with_its_line() {
+    fn errors_name_the_line() {
         assert!(read("[gates]\nbudget_ms = 20\n[serve]\nlisten = \"x\"\n").is_ok());
         let error = read("[gates]\n\nbudget_ms = = 20\n").unwrap_err();
         assert!(error.starts_with("line 3: "), "{error}");
@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_begin_at_the_directory_of_the_file() {
+    fn paths_are_relative_to_the_settings_file() {
         let mut settings = read("gate.filesystem.roots = [\"src\", \"/srv\"]").unwrap();
         make_absolute(&mut settings, Path::new("/repo")).unwrap();
         let roots = settings.gate.get("filesystem").and_then(|table| table.get("roots")).unwrap();

@@ -1,20 +1,20 @@
-//! Shipping, as an SDK starts it.
+//! Starts shipping for an SDK.
 
 use std::time::Duration;
 
 use renown_shipping::{Destination, Http, Notice, Settings, Telemetry};
 
-/// Starts to send verdicts to a server in the background.
+/// Starts sending verdicts to a server in the background. Notices are passed to `notify`.
 pub fn ship(
     destination: &Destination,
     settings: &Settings,
-    tell: impl Fn(Notice) + Send + Sync + 'static,
+    notify: impl Fn(Notice) + Send + Sync + 'static,
 ) -> std::io::Result<Telemetry> {
-    Telemetry::start(Box::new(Http::new(destination)), settings, tell)
+    Telemetry::start(Box::new(Http::new(destination)), settings, notify)
 }
 
-/// So many seconds, or what is wrong with them. What is longer than a year is a year: the wait is for ever either way, and
-/// adding it to the time now must not overflow.
+/// Converts seconds to a duration, at most one year. A longer wait makes no difference in practice, and adding it to
+/// the current time must not overflow.
 pub fn seconds(seconds: f64) -> Result<Duration, String> {
     let longest = Duration::from_hours(24 * 365);
     match Duration::try_from_secs_f64(seconds) {
@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn seconds_have_two_ends() {
+    fn seconds_are_limited_on_both_sides() {
         assert_eq!(seconds(0.0), Ok(Duration::ZERO));
         assert_eq!(seconds(1.5), Ok(Duration::from_millis(1500)));
         assert_eq!(seconds(f64::INFINITY), seconds(1e300));

@@ -159,7 +159,7 @@ def test_options_of_gates() -> None:
 def test_settings_that_are_refused_name_the_key() -> None:
     for make, part in [
         (lambda: Engine([]), "gates: no gates, expected at least one"),
-        (lambda: Engine([gates.pii(), gates.pii()]), 'gates: "pii" stands there twice'),
+        (lambda: Engine([gates.pii(), gates.pii()]), 'gates: "pii" is listed twice, expected each name once'),
         (lambda: Engine([gates.pii(), gate("pii", lambda _: True)]), '"pii" is a built-in gate'),
         (lambda: Engine([gate("pii", lambda _: True)]), '"pii" is a built-in gate'),
         (lambda: Engine([gate("", lambda _: True)]), "gates: "),
@@ -191,7 +191,7 @@ def test_settings_of_a_file(tmp_path: Path) -> None:
     assert engine.names == ["answer", "mine", "filesystem", "other"] and engine.budget_ms == 5000
     assert engine.evaluate(agent_id="a", output=f"see {tmp_path}/x/../y").passed
     assert not engine.evaluate(agent_id="a", output=f"see {tmp_path}/../y").passed
-    with pytest.raises(SettingsError, match='renown.toml: gates.evaluate: "mine" is no gate'):
+    with pytest.raises(SettingsError, match='renown.toml: gates.evaluate: "mine" is not a gate'):
         Engine.from_file(file)
     with pytest.raises(SettingsError, match='place: "there", expected'):
         Engine.from_file(file, "there")  # type: ignore[arg-type]

@@ -135,11 +135,11 @@ fn bad_usage_is_named() {
     for (args, error) in [
         (
             &["--gates", "secret"][..],
-            "--gates: \"secret\" is no gate, expected one of content, filesystem, injection, latency, pii, schema, secrets, rtb.tmax-guard"
+            "--gates: \"secret\" is not a gate, expected one of content, filesystem, injection, latency, pii, schema, secrets, rtb.tmax-guard"
                 .to_owned(),
         ),
         (&["--gates", ""], "--gates: no gates, expected at least one".to_owned()),
-        (&["--gates", "pii,pii"], "--gates: \"pii\" stands there twice".to_owned()),
+        (&["--gates", "pii,pii"], "--gates: \"pii\" is listed twice, expected each name once".to_owned()),
         (
             &["--config", path],
             format!(

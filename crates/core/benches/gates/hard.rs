@@ -1,8 +1,8 @@
-//! Texts that are made to be slow: each is repeated to a size. Every gate is given all of them.
+//! Texts that are designed to be slow. Each is repeated to a size. Every gate gets all of them.
 
-/// By the gate that they are meant for.
+/// The texts, grouped by the gate that they target.
 pub(crate) const HARD: [&str; 72] = [
-    // filesystem: commands that go on, wrappers in wrappers, quotes that never end, paths that climb.
+    // filesystem: endless commands, nested wrappers, unclosed quotes, path traversal.
     "rm ",
     "rm -rf x ",
     "rm -- ",
@@ -37,7 +37,7 @@ pub(crate) const HARD: [&str; 72] = [
     "%2e%2",
     "C:\\W",
     "> /et",
-    // pii: runs of digits and names that almost are something.
+    // pii: runs of digits and names that almost match.
     "7",
     "4111 1112 ",
     "4111-1111-1111-1112-",
@@ -50,13 +50,13 @@ pub(crate) const HARD: [&str; 72] = [
     "DE89 3704 ",
     "GB82WEST1234",
     "1.2.3.",
-    // content: phrases that do not come to their end.
+    // content: incomplete phrases.
     "I don't have ",
     "I am ",
     "i ",
     "as an ai ",
     "I\u{2019}m ",
-    // secrets: words of rules, and values that go on.
+    // secrets: words of rules, and endless values.
     "sk",
     "key-",
     "aws secret ",
@@ -69,7 +69,7 @@ pub(crate) const HARD: [&str; 72] = [
     "secret=\"aaaa",
     "discord MaB3xK9mQ7tR2wZ5yH8nJ4pL6.",
     "0123456789abcdef",
-    // injection: anchors everywhere, encodings in encodings, comments that never end.
+    // injection: anchors everywhere, nested encodings, unclosed comments.
     "ignore previous ",
     "ignore all previous instructions such as ",
     "send key ",

@@ -1,14 +1,14 @@
-//! What the gates cost on one core. `cargo xtask bench gates` runs this.
+//! Measures the cost of the gates on one core. `cargo xtask bench gates` runs this.
 //!
 //! | part | measures | target |
 //! |---|---|---|
-//! | one output | an evaluation of an ordinary output of 3 to 4 KB, p50 and p99 of the calmest round | p99 < 100 µs |
-//! | throughput | 1 MiB without a finding, the best round: clean prose and code, and what real commands print | ≥ 100 MB/s on clean text |
-//! | linearity | texts that are made to be slow, at 64 KiB, 256 KiB and 1 MiB: the largest cost of a byte over the smallest size's | ≤ 2× |
-//! | peer | the patterns of `pii` and `secrets` as one `RegexSet`, against both gates | told as a ratio |
+//! | one output | an evaluation of an ordinary output of 3 to 4 KB, p50 and p99 of the fastest round | p99 < 100 µs |
+//! | throughput | 1 MiB without a finding, the best round: clean prose and code, and outputs of real commands | ≥ 100 MB/s on clean text |
+//! | linearity | texts that are designed to be slow, at 64 KiB, 256 KiB and 1 MiB: the largest cost per byte divided by that of the smallest size | ≤ 2× |
+//! | peer | the patterns of `pii` and `secrets` as one `RegexSet`, compared with both gates | reported as a ratio |
 //!
-//! Texts are measured as they come in, as JSON: reading it is part of the cost. The clock of the engine stands still, so that no
-//! budget cuts short what is slow.
+//! Texts are measured as JSON, as they arrive: parsing is part of the cost. The clock of the engine does not advance,
+//! so that no budget ends a slow text early.
 
 #![expect(
     clippy::indexing_slicing,
@@ -16,13 +16,9 @@
     clippy::unwrap_used,
     clippy::print_stdout,
     clippy::cast_precision_loss,
-    reason = "a bench prints, and fails loudly"
+    reason = "a benchmark prints, and fails loudly"
 )]
-#![expect(
-    clippy::disallowed_types,
-    clippy::disallowed_methods,
-    reason = "the bench is a shell: it brings the clock"
-)]
+#![expect(clippy::disallowed_types, clippy::disallowed_methods, reason = "the benchmark provides the clock")]
 
 mod hard;
 
@@ -44,11 +40,11 @@ const GROWTH_MAX: f64 = 2.0;
 const MIB: usize = 1 << 20;
 const SIZES: [usize; 3] = [1 << 16, 1 << 18, MIB];
 
-/// Rounds of which the best counts.
+/// Number of rounds. The best one counts.
 const ROUNDS: usize = 15;
-/// Rounds of single outputs, of which the calmest counts.
+/// Number of rounds of single outputs. The fastest one counts.
 const OUTPUT_ROUNDS: usize = 300;
-/// Times that a text that is made to be slow is measured at each size.
+/// Number of measurements of each slow text at each size.
 const HARD_ROUNDS: usize = 2;
 
 /// The sets and single gates that are measured.
@@ -62,7 +58,7 @@ fn main() {
     linearity();
 }
 
-/// The engines by name: both sets, and each gate alone as in the proxy set.
+/// Returns the engines by name: both sets, and each gate of the proxy set alone.
 fn engines() -> Vec<(&'static str, Engine)> {
     let engine = |settings: Value, choice: &Choice<'_>| {
         let settings: Settings = serde_json::from_value(settings).unwrap();
@@ -84,7 +80,7 @@ fn engines() -> Vec<(&'static str, Engine)> {
     engines
 }
 
-/// What real commands print.
+/// Returns outputs of real commands.
 fn ordinary() -> Vec<String> {
     let outputs = include_str!("../../tests/gates/ordinary/outputs.jsonl").lines();
     let outputs = outputs.map(|line| serde_json::from_str::<Value>(line).unwrap());
@@ -97,17 +93,17 @@ fn evaluate(engine: &Engine, output: &RawValue) -> Duration {
     start.elapsed()
 }
 
-/// The time that this program was on a core. Long runs on a busy machine are interrupted, and what others did is no cost of
-/// ours. Where the system does not tell, the time that passed.
+/// Returns the time that this program spent on a core. Long runs on a busy machine are interrupted, and the time of
+/// other programs must not count. Returns the elapsed time if the system does not report this.
 fn on_core(started: Instant) -> Duration {
-    // To give the core away brings the figure up to date.
+    // Yielding the core updates the figure.
     std::thread::yield_now();
-    let told = std::fs::read_to_string("/proc/self/schedstat").ok();
-    let ns = told.and_then(|told| told.split(' ').next()?.parse().ok());
+    let schedstat = std::fs::read_to_string("/proc/self/schedstat").ok();
+    let ns = schedstat.and_then(|schedstat| schedstat.split(' ').next()?.parse().ok());
     ns.map_or_else(|| started.elapsed(), Duration::from_nanos)
 }
 
-/// What a byte costs, in seconds, on average of 1 MiB in texts of this size.
+/// Returns the cost per byte in seconds, averaged over 1 MiB in texts of this size.
 fn cost(engine: &Engine, text: &RawValue, started: Instant) -> f64 {
     let times = (MIB / text.get().len()).max(1);
     let before = on_core(started);
@@ -128,7 +124,7 @@ fn one_output(ordinary: &[String]) {
     for (name, engine) in engines() {
         let mut best: Option<(Duration, Duration)> = None;
         for _ in 0..OUTPUT_ROUNDS {
-            // A round is short, so that some pass without another program on the core.
+            // A round is short, so that some rounds run without another program on the core.
             let mut times: Vec<Duration> = outputs.iter().map(|output| evaluate(&engine, output)).collect();
             times.sort();
             let at = |percent: usize| times.get(times.len() * percent / 100).copied().unwrap_or_default();
@@ -146,7 +142,7 @@ fn one_output(ordinary: &[String]) {
     }
 }
 
-/// Prose and code as agents write it, without a finding.
+/// Returns prose and code as agents write it, without a finding.
 fn clean() -> Box<RawValue> {
     let text = "Fixed the retry loop in src/client.rs: it now waits 250 ms, then 500 ms, and gives up after 5 tries.\n\
                 The test `retries_are_bounded` covers both sides, and the 42 others still pass (1.8 s in all).\n\
@@ -200,7 +196,7 @@ fn throughput(ordinary: &[String]) {
     );
 }
 
-/// The patterns of `pii` and `secrets` as they stand in the documentation, without anything else that the gates check.
+/// Compiles the patterns of `pii` and `secrets` as documented, without the other checks of the gates.
 fn peer() -> RegexSet {
     let patterns = include_str!("patterns.txt").lines();
     RegexSetBuilder::new(patterns).unicode(false).size_limit(1 << 28).dfa_size_limit(1 << 28).build().unwrap()

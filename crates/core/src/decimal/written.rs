@@ -1,9 +1,9 @@
-//! A decimal number as it is written, digit by digit.
+//! A decimal number exactly as written, digit by digit.
 //!
-//! Reading a number through a float loses digits: a cost of `0.0000000005` dollars would round the other way, and
-//! `9007199254740993.0` would become its neighbour.
+//! Parsing a number as a float loses digits: a cost of `0.0000000005` dollars would round the other way, and
+//! `9007199254740993.0` would become the next number.
 
-/// The digits of a number and where its point stands.
+/// The digits of a number and the position of its point.
 #[derive(Clone, Copy, Debug)]
 pub struct Written<'a> {
     negative: bool,
@@ -12,14 +12,14 @@ pub struct Written<'a> {
     exponent: i64,
 }
 
-/// A number cut to a whole one, and what was cut off.
+/// A number truncated to a whole one, and the truncated rest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cut {
     pub(crate) whole: u128,
     pub(crate) rest: Rest,
 }
 
-/// What was cut off a number.
+/// The part of a number that was cut off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rest {
     Nothing,
@@ -28,7 +28,7 @@ pub(crate) enum Rest {
 }
 
 impl<'a> Written<'a> {
-    /// Reads digits with an optional sign, point and exponent; none if the text is anything else.
+    /// Parses digits with an optional sign, point and exponent. Returns `None` for any other text.
     pub fn parse(text: &'a str) -> Option<Self> {
         if let Some(plain) = Self::parse_plain(text) {
             return Some(plain);
@@ -45,12 +45,12 @@ impl<'a> Written<'a> {
         if !all_digits || whole.len() + part.len() == 0 || exponent_digits.is_empty() {
             return None;
         }
-        // An exponent beyond i64 leaves nothing but "far too large" or "far too small".
+        // A number with an exponent beyond i64 is far too large or far too small.
         let beyond = if exponent.starts_with('-') { i64::MIN } else { i64::MAX };
         Some(Self { negative, whole, part, exponent: exponent.parse().unwrap_or(beyond) })
     }
 
-    /// The same where there is no sign and no exponent, as nearly all numbers are written.
+    /// Parses a number without sign and exponent, as nearly all numbers are written.
     fn parse_plain(text: &'a str) -> Option<Self> {
         let bytes = text.as_bytes();
         let count = |bytes: &[u8]| bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -76,13 +76,13 @@ impl<'a> Written<'a> {
         self.digits().all(|digit| digit == 0)
     }
 
-    /// Whether the number is below 0.
+    /// Returns whether the number is below 0.
     pub fn is_negative(&self) -> bool {
         self.negative && !self.is_zero()
     }
 
-    /// The number times 10^`places`, to the nearest whole number, halves up; none if it is negative or that is above
-    /// `max`.
+    /// Rounds the number times 10^`places` to the nearest whole number, half up. Returns `None` if the number is
+    /// negative or the result is above `max`.
     pub fn half_up(&self, places: i64, max: u128) -> Option<u128> {
         if self.is_negative() {
             return None;
@@ -91,11 +91,11 @@ impl<'a> Written<'a> {
         Some(whole + u128::from(rest == Rest::HalfOrMore)).filter(|&rounded| rounded <= max)
     }
 
-    /// The magnitude times 10^`places`, cut to a whole number; none if that is above `max`.
+    /// Truncates the magnitude times 10^`places` to a whole number. Returns `None` if the result is above `max`.
     pub(crate) fn cut(&self, places: i64, max: u128) -> Option<Cut> {
-        /// So many digits fit into 64 bits, whatever they are.
+        /// Any number with this many digits fits into 64 bits.
         const DIGITS_FIT: usize = 19;
-        // How many of the digits stand before the point; more than there are means zeros after them.
+        // Number of digits before the point. If there are fewer digits, zeros follow them.
         let before_point = i64::try_from(self.whole.len()).unwrap_or(i64::MAX);
         let kept = before_point.saturating_add(self.exponent).saturating_add(places);
         if kept < 0 {
@@ -108,7 +108,7 @@ impl<'a> Written<'a> {
         if kept <= DIGITS_FIT {
             whole = u128::from(digits.fold(0, |whole: u64, digit| whole * 10 + digit));
         } else if !self.is_zero() {
-            // The number is not zero, so beyond its digits it grows tenfold at each step and soon passes any limit.
+            // The number is not zero, so beyond its digits it grows tenfold at each step and soon exceeds any limit.
             for digit in digits {
                 whole = whole.checked_mul(10)?.checked_add(u128::from(digit))?;
                 if whole > max {
@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_cut_exactly() {
+    fn numbers_are_truncated_exactly() {
         use Rest::{BelowHalf, HalfOrMore, Nothing};
         for (text, places, whole, rest) in [
             ("0", 0, 0, Nothing),
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_above_the_limit_is_none() {
+    fn numbers_above_the_limit_give_none() {
         let cut = |text| Written::parse(text).unwrap().cut(0, 100);
         assert!(cut("100").is_some() && cut("100.9").is_some() && cut("101").is_none());
         assert!(cut("1e3").is_none() && cut("1e99999999999999999999").is_none());

@@ -1,18 +1,18 @@
-//! The time of an evaluation, which the caller brings.
+//! The clocks of an evaluation, which the caller provides.
 
 use core::time::Duration;
 
-/// Two clocks: one on the wall, and one that only runs while the calling thread does.
+/// Two clocks: the wall clock, and the CPU time of the calling thread.
 ///
-/// The budget of an evaluation counts the second, so that an output gets the same verdict whether the machine is idle or
-/// busy. Latencies are read from the first, which also ends an evaluation that gets no core at all.
+/// The budget of an evaluation counts CPU time, so that an output gets the same verdict on an idle and on a busy
+/// machine. Latencies are wall-clock times. The wall clock also ends an evaluation that gets no core at all.
 ///
-/// Any function that gives a time is a clock whose thread always runs.
+/// Any function that returns a time is such a clock: it gives the same time for both.
 pub trait GateClock {
-    /// The time since any fixed point. It never goes backwards.
+    /// Returns the wall-clock time since any fixed point. It never goes backwards.
     fn wall(&self) -> Duration;
 
-    /// For how long the calling thread has run since any fixed point.
+    /// Returns the CPU time of the calling thread since any fixed point.
     fn ran(&self) -> Duration;
 }
 

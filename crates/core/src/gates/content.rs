@@ -2,14 +2,13 @@
 //!
 //! | option | is | default |
 //! |---|---|---|
-//! | `empty` | null, an empty or blank string, `[]` and `{}` fail; `false` and 0 pass | true |
-//! | `refusal` | a phrase with which models refuse fails | true |
+//! | `empty` | fails null, an empty or blank string, `[]` and `{}`; `false` and 0 pass | true |
+//! | `refusal` | fails a phrase with which models refuse a request | true |
 //! | `phrases` | more phrases that count as refusals | none |
 //!
 //! Reasons: `output is empty`, `refusal phrase in output`.
 //!
-//! Phrases are found in any case, with straight or curly apostrophes and any white space between words, as whole
-//! words:
+//! Phrases match whole words, ignoring case, with straight or curly apostrophes and any white space between words:
 //!
 //! - `i (don't|do not) have (access|the ability)`
 //! - `i (can't|cannot) (do|help|provide|access|complete|fulfill|assist)`
@@ -17,10 +16,10 @@
 //! - `(i'm|i am) (just )?an ai`
 //! - `(i'm|i am) (unable|not able) to (help|assist|provide|complete|comply)`
 //!
-//! Balanced: only in the first 300 characters of a string.
+//! Balanced: phrases count only in the first 300 characters of a string.
 //!
-//! All phrases are one tree of characters that is followed from each place where one may begin. What is ignored: what
-//! an empty string deeper in the output means, and refusals in other languages, unless `phrases` has them.
+//! All phrases form one tree of characters, which is followed from each position where a phrase may begin. What it
+//! ignores: empty strings deeper in the output, and refusals in other languages unless `phrases` has them.
 
 mod phrases;
 
@@ -35,10 +34,10 @@ use phrases::Phrases;
 /// Longest phrase that may be configured, in characters.
 const PHRASE_CHARS_MAX: usize = 200;
 
-/// *Balanced:* how far from its beginning a string is searched, in characters.
+/// *Balanced:* number of characters that are searched from the start of a string.
 const HEAD_CHARS: usize = 300;
 
-/// Its rules, and how reasons call them.
+/// Its rules, with their phrases in reasons.
 pub(super) const RULES: [(&str, &str); 2] = [("empty", "output is empty"), ("refusal", "refusal phrase")];
 
 #[derive(Debug)]
@@ -56,13 +55,14 @@ impl Content {
         let own = options.texts("phrases", expected)?.unwrap_or_default();
         if let Some(long) = own.iter().find(|phrase| phrase.chars().count() > PHRASE_CHARS_MAX) {
             let problem = SettingsProblem::Value { found: Found::quoted(long), expected };
-            return Err(options.refused("phrases", problem));
+            return Err(options.error("phrases", problem));
         }
         let phrases = Phrases::new(refusal, &own);
         Ok(Self { empty, phrases, balanced: strictness == Strictness::Balanced })
     }
 
-    /// The finding if the output is empty and may not be. The output is JSON text; the caller may know better than it.
+    /// Returns the finding if the output, a JSON text, is empty and must not be. `known` is set if the caller knows
+    /// whether the output is empty.
     pub(super) fn check_empty(
         &self,
         output: &str,
@@ -90,7 +90,7 @@ impl Content {
     }
 }
 
-/// Whether a JSON text is null, a blank string, or an array or object without anything in it.
+/// Returns whether a JSON text is null, a blank string, or an empty array or object.
 fn is_empty(output: &str, deadline: &Deadline<'_>) -> Result<bool, TimedOut> {
     let (bytes, blank) = (output.as_bytes(), |byte: u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n'));
     let start = run_end(bytes, 0, deadline, blank)?;
@@ -104,7 +104,7 @@ fn is_empty(output: &str, deadline: &Deadline<'_>) -> Result<bool, TimedOut> {
     Ok(bytes.get(inside) == Some(&closes))
 }
 
-/// Whether a JSON string has nothing but blanks before the quote that ends it.
+/// Returns whether a JSON string has only white space in front of its closing quote.
 fn is_blank(raw: &str, deadline: &Deadline<'_>) -> Result<bool, TimedOut> {
     let mut rest = raw;
     loop {
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn balanced_looks_at_the_beginning_only() {
+    fn balanced_searches_only_the_start_of_a_string() {
         let refusal = Finding::Fail("refusal phrase in output".to_owned());
         let after = |chars: usize| json!(format!("{} I cannot do", "é".repeat(chars))).to_string();
         let last = HEAD_CHARS - " I cannot do".len();

@@ -1,4 +1,4 @@
-//! The engine: a set of gates, built once and asked often.
+//! The engine: a set of gates, built once and run often.
 
 mod subject;
 
@@ -34,36 +34,36 @@ pub(super) const ERROR: &str = "renown:error";
 pub(super) const ABORTED: &str = "renown:aborted";
 const TMAX: &str = "renown:tmax";
 
-/// What is judged. An output that is absent is `null`.
+/// The output to judge, and its context. An absent output is `null`.
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'a> {
-    /// The output, as the JSON text it was sent in.
+    /// The output, as its original JSON text.
     pub output: &'a RawValue,
-    /// The tool that made it.
+    /// The tool that returned it.
     pub tool: Option<&'a str>,
-    /// What the tool was given, as JSON text.
+    /// The input of the tool, as JSON text.
     pub input: Option<&'a RawValue>,
-    /// How long the tool took.
+    /// Latency of the tool.
     pub latency: Option<Duration>,
-    /// Whether the output is empty, for a caller that sees more of it than the gates do; else they look for themselves.
+    /// Whether the output is empty, if the caller knows more about it than the gates. If `None`, the gates check.
     pub is_empty: Option<bool>,
-    /// Until when the output is of use, for `rtb.tmax-guard`.
+    /// The deadline of the client, for `rtb.tmax-guard`.
     pub tmax: Option<Tmax>,
 }
 
-/// The time that whoever asked for an output gives for it.
+/// The time that the client allows for an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tmax {
-    /// How long it may take, in milliseconds.
+    /// Allowed time in milliseconds.
     pub tmax_ms: u64,
-    /// When it began, in milliseconds after 1970.
+    /// Start of the request, in milliseconds after 1970.
     pub started_at_ms: u64,
-    /// What time it is, in milliseconds after 1970.
+    /// Current time, in milliseconds after 1970.
     pub now_ms: u64,
 }
 
 impl<'a> Context<'a> {
-    /// An output of which nothing else is known.
+    /// Creates the context of an output without any other information.
     pub fn of(output: &'a RawValue) -> Self {
         Self { output, tool: None, input: None, latency: None, is_empty: None, tmax: None }
     }
@@ -80,7 +80,7 @@ pub(super) enum Gate {
     Secrets(Secrets),
     Injection(Injection),
     Rtb(Rtb),
-    /// One that the caller runs.
+    /// A custom gate, which the caller runs.
     Custom,
     #[cfg(test)]
     Test(tests::TestGate),
@@ -105,7 +105,7 @@ const KINDS: [&str; 13] = {
     ]
 };
 
-/// A gate at its place in the set.
+/// A gate with its name and mode, at its position in the set.
 #[derive(Debug)]
 pub(super) struct Slot {
     name: Arc<str>,
@@ -123,7 +123,7 @@ pub struct Engine {
     part: Part,
 }
 
-/// Reads a schema by the name that the settings give it.
+/// Reads a schema by its name in the settings.
 pub type ReadSchema<'r> = dyn FnMut(&str) -> Result<String, String> + 'r;
 
 impl Engine {
@@ -160,7 +160,7 @@ impl Engine {
             slots.push(slot);
         }
         if choice.part == Part::Arguments {
-            slots.retain(|slot| slot.gate.speaks_of_arguments());
+            slots.retain(|slot| slot.gate.applies_to_arguments());
             for slot in &mut slots {
                 slot.name = format!("pre.{}", slot.name).into();
             }
@@ -169,53 +169,53 @@ impl Engine {
         Ok(Self { slots: slots.into(), budget, fail_fast, strictness, part: choice.part })
     }
 
-    /// The names of its gates, in the order in which they run.
+    /// Returns the names of its gates, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.slots.iter().map(|slot| &*slot.name)
     }
 
-    /// The time that a whole evaluation may take.
+    /// Returns the time budget of a whole evaluation.
     pub fn budget(&self) -> Duration {
         self.budget
     }
 
-    /// The most memory in bytes that an evaluation needs for an output and input of `bytes` together: a small multiple,
-    /// but for gates that need a tree of values.
+    /// Returns the most memory in bytes that an evaluation needs, for an output and input of `bytes` together. This
+    /// is a small multiple of `bytes`, unless a gate needs a parsed tree.
     pub fn memory_max(&self, bytes: usize) -> usize {
         let is_tree = |slot: &Slot| matches!(slot.gate, Gate::Schema(_) | Gate::Rtb(_));
         let tree = if self.slots.iter().any(is_tree) { GATE_TREE_TIMES } else { 0 };
         bytes.saturating_mul(GATE_MEMORY_TIMES + tree)
     }
 
-    /// The same gates with another budget.
+    /// Returns the same gates with another budget.
     #[must_use]
     pub fn with_budget(&self, budget: Duration) -> Self {
         Self { budget, ..self.clone() }
     }
 
-    /// Whether gates after the first failing one are skipped.
+    /// Returns whether gates after the first failing one are skipped.
     pub fn fail_fast(&self) -> bool {
         self.fail_fast
     }
 
-    /// How much counts as a finding, where a gate has no strictness of its own.
+    /// Returns the strictness of gates that do not set their own.
     pub fn strictness(&self) -> Strictness {
         self.strictness
     }
 
-    /// Judges one output. Gates that the caller runs count as too late: who has some begins with [`Engine::start`].
+    /// Judges one output. Custom gates fail as timed out: a caller that has custom gates uses [`Engine::start`].
     pub fn evaluate(&self, context: &Context<'_>, clock: &dyn GateClock) -> Verdict {
         let started = self.start(context, clock);
         let now = started.now();
         started.finish(Vec::new(), now)
     }
 
-    /// Runs the built-in gates, one by one. What is left are the caller's own.
+    /// Runs the built-in gates, one by one. The custom gates are left for the caller.
     pub fn start(&self, context: &Context<'_>, clock: &dyn GateClock) -> Started {
         let deadline = Deadline::new(clock, self.budget);
         let subject = Subject::new(context, self.part);
-        // The guard decides before any gate runs, wherever it stands. It speaks for auctions only: `tmax_ms` comes from
-        // the caller, who must not be able to switch off the other gates with it.
+        // The guard decides before any gate runs, at any position in the set. It affects auction gates only:
+        // `tmax_ms` comes from the caller, who must not be able to switch off the other gates with it.
         let stopped = self.slots.iter().any(|slot| slot.gate.stops(context));
         let (mut states, mut failed) = (Vec::with_capacity(self.slots.len()), false);
         let mut now = deadline.began();
@@ -241,13 +241,13 @@ impl Engine {
             states.push(State::Done(finding, redacted, now.saturating_sub(before)));
         }
         let redacted = subject.into_redacted();
-        // The caller's gates may sleep or wait, so they have what is left of the budget by the wall clock.
+        // Custom gates may sleep or wait, so the rest of the budget counts in wall-clock time for them.
         let time = deadline.began()..now.saturating_add(deadline.left());
         Started::new(Arc::clone(&self.slots), states, self.fail_fast, time, now, redacted)
     }
 }
 
-/// There is no gate of that kind.
+/// Returns the error for an unknown kind of gate.
 fn unknown_kind(kind: &str, key: String, table: &Map<String, Value>) -> SettingsError {
     let key = if table.contains_key("kind") { format!("{key}.kind") } else { key };
     let known = KINDS.iter().map(|kind| (*kind).to_owned()).collect();
@@ -289,9 +289,9 @@ impl Slot {
         &self.name
     }
 
-    /// Runs the gate and fails closed when it is too late or panics.
+    /// Runs the gate. Fails closed if it times out or panics.
     fn run(&self, subject: &Subject<'_>, deadline: &Deadline<'_>) -> Finding {
-        // What a panic leaves behind is the view, which is then either complete or not there.
+        // After a panic only the view is still used, and it is either complete or absent.
         match catch_unwind(AssertUnwindSafe(|| self.gate.check(self.mode, subject, deadline))) {
             Err(_) => Finding::Fail(ERROR.to_owned()),
             Ok(Err(TimedOut)) => Finding::Fail(TIMEOUT.to_owned()),
@@ -299,12 +299,12 @@ impl Slot {
         }
     }
 
-    /// Whether an evaluation with this finding fails.
+    /// Returns whether an evaluation with this finding fails.
     pub(super) fn fails(&self, finding: &Finding) -> bool {
         self.mode != Mode::Observe && matches!(finding, Finding::Fail(_))
     }
 
-    /// The result with this finding; for one that passes, perhaps what was redacted.
+    /// Returns the result for this finding. `redacted` is the reason of a passing gate that redacted something.
     pub(super) fn result(&self, finding: Finding, redacted: Option<String>, latency: Micros) -> GateResult {
         let (passed, reason, skipped) = match (finding, self.mode) {
             (Finding::Pass, _) => (true, redacted, false),
@@ -351,20 +351,20 @@ impl Gate {
                 }
                 of_texts(&|view| gate.check(view, deadline))
             }
-            // The caller runs it, and `start` does not ask.
+            // Not reached: `start` leaves custom gates to the caller.
             Self::Custom => Ok(Finding::Fail(ERROR.to_owned())),
             #[cfg(test)]
             Self::Test(gate) => gate.check(deadline),
         }
     }
 
-    /// Whether it finds too little time left for the gates of an auction.
+    /// Returns whether this guard finds too little time left for the auction gates.
     fn stops(&self, context: &Context<'_>) -> bool {
         matches!(self, Self::Rtb(gate) if gate.stops(context.tmax))
     }
 
-    /// Whether it has anything to say about what a tool is given.
-    fn speaks_of_arguments(&self) -> bool {
+    /// Returns whether the gate applies to the arguments of a tool.
+    fn applies_to_arguments(&self) -> bool {
         match self {
             Self::Latency(_) | Self::Content(_) | Self::Rtb(_) => false,
             Self::Schema(gate) => gate.is_of_input(),

@@ -1,29 +1,29 @@
-//! Escapes that end in a letter or digit, right before something that has to begin a word.
+//! Escapes that end in a letter or digit, right in front of something that has to begin a word.
 //!
-//! Logs, shells and URLs glue an escape to what follows it. The key in `\e[01;31mghp_…` begins after the `m`, and no `\b` of a
-//! regular expression is there.
+//! In logs, shells and URLs an escape is often glued to the next word. The key in `\e[01;31mghp_…` begins after the
+//! `m`, where `\b` of a regular expression does not match.
 //!
-//! | escape | as in |
+//! | escape | examples |
 //! |---|---|
-//! | of C | `\n \t \r \a \b \e \f \v \0`, octal `\033`, `\x3d`, `\u003d`, `\U0000003d`, after any number of backslashes |
-//! | of JSON | `\u003d`, `\n` and the others, in a text that was encoded once more |
-//! | percent | `%3D`, also encoded again: `%253D` |
-//! | of a terminal | `ESC [ 01;31 m`, where `ESC` is the character, `\e`, `\033`, `\x1b`, `\u001b` or `^[`; `ESC ( B` |
+//! | C | `\n \t \r \a \b \e \f \v \0`, octal `\033`, `\x3d`, `\u003d`, `\U0000003d`, after any number of backslashes |
+//! | JSON | `\u003d`, `\n` and the others, in a text that was encoded twice |
+//! | percent | `%3D`, also encoded twice: `%253D` |
+//! | terminal | `ESC [ 01;31 m`, where `ESC` is the character, `\e`, `\033`, `\x1b`, `\u001b` or `^[`; `ESC ( B` |
 
 use super::scan::{Deadline, TimedOut, before, each, is_word};
 
-/// Most bytes of the parameters of a terminal's escape.
+/// Longest parameters of a terminal escape, in bytes.
 const PARAMETERS_MAX: usize = 32;
 
-/// How long the escape is that ends here. The byte before is a letter or digit.
+/// Returns the length of the escape that ends at `at`. The byte in front of `at` is a letter or digit.
 pub(super) fn escape_before(bytes: &[u8], at: usize) -> Option<usize> {
     let head = bytes.get(..at)?;
     of_c(head).or_else(|| percent(head)).or_else(|| of_terminal(head))
 }
 
-/// The text with blanks in the place of each escape that is glued to a word, if it has any. Every other byte stays where it is,
-/// so what is found in the copy lies at the same place in the text.
-#[expect(clippy::needless_bitwise_bool, reason = "without branches this is vector code")]
+/// Returns a copy of the text with blanks in place of each escape that is glued to a word, if there are any. All
+/// other bytes keep their position, so a position in the copy is the same position in the text.
+#[expect(clippy::needless_bitwise_bool, reason = "code without branches is vectorized")]
 pub(super) fn unglued(text: &[u8], deadline: &Deadline<'_>) -> Result<Option<Vec<u8>>, TimedOut> {
     let mut copy: Option<Vec<u8>> = None;
     let may_begin = |before: u8, byte: u8| {
@@ -41,7 +41,7 @@ pub(super) fn unglued(text: &[u8], deadline: &Deadline<'_>) -> Result<Option<Vec
     Ok(copy)
 }
 
-/// Where the escape ends that begins here.
+/// Returns the end of the escape that begins at `at`.
 fn escape_at(text: &[u8], at: usize) -> Option<usize> {
     let rest = text.get(at..)?;
     let (length, is_terminal) = match rest.first()? {
@@ -56,20 +56,20 @@ fn escape_at(text: &[u8], at: usize) -> Option<usize> {
     let sequence = rest.get(length..).filter(|_| is_terminal).and_then(sequence_at);
     match sequence {
         Some(sequence) => Some(at + length + sequence),
-        // A character that is no letter glues nothing.
+        // A character that is not a letter cannot be glued to a word.
         None if rest.first() == Some(&b'\\') => Some(at + length),
         None => None,
     }
 }
 
-/// Whether an escape of C is that of the character `ESC`.
+/// Returns whether a C escape means the character `ESC`.
 fn is_esc(escape: &[u8]) -> bool {
     let name = escape.iter().skip_while(|byte| **byte == b'\\').map(u8::to_ascii_lowercase);
     let name: Vec<u8> = name.collect();
     matches!(name.as_slice(), b"e" | b"033" | b"33" | b"x1b" | b"u001b" | b"u{1b}" | b"0033")
 }
 
-/// How long the escape of C is with which a text begins: backslashes, a letter, and digits.
+/// Returns the length of the C escape at the start of a text: backslashes, a letter, and digits.
 fn c_at(text: &[u8]) -> Option<usize> {
     let slashes = text.iter().take(PARAMETERS_MAX).take_while(|byte| **byte == b'\\').count();
     let name = text.get(slashes..)?;
@@ -88,25 +88,25 @@ fn c_at(text: &[u8]) -> Option<usize> {
     Some(slashes + length)
 }
 
-/// How long `u{1b}` is.
+/// Returns the length of `u{1b}`.
 fn braced(name: &[u8]) -> Option<usize> {
     let inside = name.strip_prefix(b"u{")?;
     let digits = inside.iter().take(6).take_while(|byte| byte.is_ascii_hexdigit()).count();
     (digits > 0 && inside.get(digits) == Some(&b'}')).then_some("u{}".len() + digits)
 }
 
-/// How long `%3D` or `%253D` is.
+/// Returns the length of `%3D` or `%253D`.
 fn percent_at(text: &[u8]) -> Option<usize> {
     let mut digits = text.strip_prefix(b"%")?;
     let is_byte = |digits: &[u8]| digits.get(..2).is_some_and(|pair| pair.iter().all(u8::is_ascii_hexdigit));
-    // Each `25` is a percent sign that was encoded again.
+    // Each `25` is a percent sign that was encoded once more.
     while let Some(inner) = digits.strip_prefix(b"25").filter(|inner| is_byte(inner)) {
         digits = inner;
     }
     is_byte(digits).then(|| text.len() - digits.len() + 2)
 }
 
-/// How long the rest of a terminal's escape is after `ESC`.
+/// Returns the length of the rest of a terminal escape after `ESC`.
 fn sequence_at(text: &[u8]) -> Option<usize> {
     match text.first()? {
         b'[' => {
@@ -138,7 +138,7 @@ fn percent(head: &[u8]) -> Option<usize> {
         return Some(3);
     }
     let mut digits = start + 1;
-    while digits.checked_sub(2).is_some_and(|place| head.get(place..digits) == Some(b"25")) {
+    while digits.checked_sub(2).is_some_and(|start| head.get(start..digits) == Some(b"25")) {
         digits -= 2;
         if before(head, digits) == Some(b'%') {
             return percent_at(head.get(digits - 1..)?).filter(|length| digits - 1 + length == head.len());
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_escape_stays() {
+    fn other_text_is_not_changed() {
         for text in [
             "plain",
             "xn",

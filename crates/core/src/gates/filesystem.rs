@@ -1,20 +1,22 @@
-//! `filesystem`: commands that destroy, paths that climb, and paths of systems and credentials.
+//! `filesystem`: destructive commands, path traversal, and paths of the system and of credentials.
 //!
 //! | option | is | default |
 //! |---|---|---|
-//! | `destructive` | looks for commands that destroy, see `filesystem/destructive.rs` | true |
+//! | `destructive` | looks for destructive commands, see `filesystem/destructive.rs` | true |
 //! | `traversal` | looks for `..` as a component, see `filesystem/traversal.rs` | true |
 //! | `sensitive` | looks for system paths and credentials, see `filesystem/sensitive.rs` | true |
-//! | `windows` | drives, `C:\Windows`, `%USERPROFILE%`, `del` and the like count too | true |
-//! | `roots` | absolute directories: a path inside of one passes both checks of paths | none |
-//! | `cwd` | where relative paths begin | the first root |
+//! | `windows` | also looks for drives, `C:\Windows`, `%USERPROFILE%`, `del` and similar | true |
+//! | `roots` | absolute directories: a path inside one passes both path checks | none |
+//! | `cwd` | base of relative paths | the first root |
 //!
-//! Reasons: `destructive command in output: <findings>`, or `shell nesting too deep` alone; `path traversal in output`,
-//! balanced `path outside roots in output`; `sensitive path in output: system, credentials`. Where more than one check
-//! fails, they are joined by `; ` in this order.
+//! Reasons: `destructive command in output: <findings>`, or only `shell nesting too deep`;
+//! `path traversal in output`, balanced `path outside roots in output`;
+//! `sensitive path in output: system, credentials`. If more than one check fails, the reasons are joined by `; ` in
+//! this order.
 //!
-//! Commands are parsed, see `filesystem/shell.rs`. Resolution of paths is lexical: this crate asks no file system. Who
-//! can follow links gives a [`super::Links`], and then a path that leads out of every root is in none.
+//! Commands are parsed, see `filesystem/shell.rs`. Paths are resolved as text: this crate does not access a file
+//! system. A caller that can follow symbolic links passes a [`super::Links`]; then a path that leads out of every
+//! root counts as outside.
 
 mod destructive;
 mod operands;
@@ -30,12 +32,12 @@ use super::settings::{Choice, Strictness};
 use super::text::View;
 use super::verdict::Finding;
 use crate::json::Found;
-use paths::{Place, Roots};
+use paths::{Location, Roots};
 use shell::Trouble;
 
 const TOO_DEEP: &str = "shell nesting too deep";
 
-/// Its rules beside those of destructive commands, and how reasons call them.
+/// Its rules except those for destructive commands, with their phrases in reasons.
 const OTHER_RULES: [(&str, &str); 5] = [
     ("nesting", TOO_DEEP),
     ("traversal", "path traversal"),
@@ -44,12 +46,12 @@ const OTHER_RULES: [(&str, &str); 5] = [
     ("credentials", "credentials"),
 ];
 
-/// All its rules, and how reasons call them.
+/// Returns all its rules, with their phrases in reasons.
 pub(super) fn rules() -> impl Iterator<Item = (&'static str, &'static str)> {
     destructive::names().map(|name| (name, name)).chain(OTHER_RULES)
 }
 
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the settings")]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of the settings")]
 #[derive(Debug)]
 pub(super) struct Filesystem {
     destructive: bool,
@@ -71,9 +73,9 @@ impl Filesystem {
         let windows = options.flag("windows", true)?;
         let absolute = |options: &Options<'_>, name: &str, text: &str| {
             let expected = "an absolute path";
-            let refused =
-                || options.refused(name, SettingsProblem::Value { found: Found::quoted(text), expected });
-            Place::absolute(text).ok_or_else(refused)
+            let rejected =
+                || options.error(name, SettingsProblem::Value { found: Found::quoted(text), expected });
+            Location::absolute(text).ok_or_else(rejected)
         };
         let mut roots = Vec::new();
         for root in options.texts("roots", "a list of absolute paths")?.unwrap_or_default() {

@@ -1,10 +1,10 @@
-//! `injection`: text that gives orders to the model which reads it.
+//! `injection`: text that gives orders to the model that reads it.
 //!
 //! | option | is | default |
 //! |---|---|---|
-//! | `threshold` | the score from which on an output fails, a whole number from 1 to 20 | 4; balanced 5 |
+//! | `threshold` | the score at which an output fails, a whole number from 1 to 20 | 4; balanced 5 |
 //!
-//! | kind | points | one sentence, taken with the next, has |
+//! | kind | points | one sentence, together with the next, has |
 //! |---|---|---|
 //! | `override` | 3 | `ignore disregard forget override bypass` within 8 words of `previous prior above system your` and of `instructions prompt rules` |
 //! | `exfiltration` | 3 | `send post upload forward leak reveal` with `key password token credential secret env conversation`; 1 more with an e-mail address or a URL |
@@ -12,8 +12,9 @@
 //! | `role` | 2 | `system:`, `<\|im_start\|>`, `[INST]`, `new instructions`, `you are now` |
 //! | `tool` | 1 | `call\|use\|run the … tool` with up to six words between, `before any other tool` |
 //!
-//! Each kind counts once. 2 points more if no visible sentence has these kinds, but a hidden or decoded view or an HTML
-//! comment; 2 less if the sentences speak about injection: `prompt injection`, `such as`. The best sentence counts:
+//! Each kind counts once. The score is 2 higher if these kinds occur only in a hidden or decoded view or an HTML
+//! comment, and in no visible sentence. It is 2 lower if the sentences are about injection: `prompt injection`,
+//! `such as`. The sentence with the highest score counts:
 //!
 //! Reason: `prompt injection suspected in output: override, concealment (score 5)`.
 //!
@@ -21,15 +22,16 @@
 //! |---|---|
 //! | NFKC, without HTML comments | no |
 //! | each HTML comment | yes |
-//! | NFKC without zero-width, bidi and tag characters, if there are such | yes |
+//! | NFKC without zero-width, bidi and tag characters, if there are any | yes |
 //! | the tag characters, read as ASCII | yes |
-//! | what base64 (24 characters or more), hex (32 or more) and percent escapes decode to when that is printable, and once more; 64 KiB in all | yes |
+//! | decoded base64 (24 characters or more), hex (32 or more) and percent escapes, if printable; decoded twice; 64 KiB in total | yes |
 //!
-//! Nouns count in singular and plural, `don't` as `do not`. A sentence ends at `. ! ?` before a blank or a closing mark,
-//! at a line break unless the next line goes on in lower case, and after 64 words: logs have no full stops.
+//! Nouns count in singular and plural, and `don't` counts as `do not`. A sentence ends at `. ! ?` in front of a blank
+//! or a closing mark, at a line break unless the next line starts in lower case, and after 64 words, because logs
+//! have no periods.
 //!
-//! One pass for a few words tells whether a text can reach the threshold at all; most cannot. What is ignored: other
-//! languages, letters of other scripts that look like Latin ones, and orders in other words.
+//! One pass for a few words decides whether a text can reach the threshold at all; most cannot. What it ignores:
+//! other languages, letters of other scripts that look like Latin ones, and orders in other words.
 
 mod decode;
 mod score;
@@ -50,7 +52,7 @@ const STRICT: i32 = 4;
 const BALANCED: i32 = 5;
 const THRESHOLD_MAX: i32 = 20;
 
-/// Words without which a kind cannot be, and the bits that they stand for.
+/// Words that a kind needs, and their bits.
 const ANCHORS: [(&str, u8); 30] = [
     ("ignore", VERB),
     ("disregard", VERB),
@@ -97,7 +99,7 @@ pub(super) struct Injection {
     anchors: Keywords,
 }
 
-/// The best that was found so far.
+/// The highest score so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Best {
     score: i32,
@@ -114,12 +116,12 @@ impl Injection {
                 let whole = value.as_i64().and_then(|number| i32::try_from(number).ok());
                 whole.filter(|number| (1..=THRESHOLD_MAX).contains(number)).ok_or_else(|| {
                     let found = Found::new(&value.to_string());
-                    options.refused("threshold", SettingsProblem::Value { found, expected })
+                    options.error("threshold", SettingsProblem::Value { found, expected })
                 })?
             }
         };
         let anchors = Keywords::new(&ANCHORS.map(|(word, _)| word))
-            .map_err(|error| options.refused("threshold", SettingsProblem::Regex(error)))?;
+            .map_err(|error| options.error("threshold", SettingsProblem::Regex(error)))?;
         Ok(Self { threshold, anchors })
     }
 
@@ -138,26 +140,26 @@ impl Injection {
 
     fn judge(&self, text: &str, best: &mut Best, deadline: &Deadline<'_>) -> Result<(), TimedOut> {
         let views = views::Views::of(text, deadline)?;
-        // What is hidden is worth more only if it is nowhere visible, so then all that is visible has to be known.
+        // Hidden text scores more only if it is visible nowhere. So all visible text has to be read first.
         let hides = views.hidden.iter().any(|view| !view.is_empty());
         let mut seen = Seen::default();
         if hides || self.can_reach(&views.visible, 0, deadline)? {
             score::each_sentence(&views.visible, deadline, |kinds, score| {
                 seen.add(kinds);
-                best.take(kinds, score);
+                best.add(kinds, score);
             })?;
         }
         for view in &views.hidden {
             if self.can_reach(view, HIDDEN, deadline)? {
                 score::each_sentence(view, deadline, |kinds, score| {
-                    best.take(kinds, score + if seen.covers(kinds) { 0 } else { HIDDEN });
+                    best.add(kinds, score + if seen.covers(kinds) { 0 } else { HIDDEN });
                 })?;
             }
         }
         Ok(())
     }
 
-    /// Whether the words of a text can make up the threshold.
+    /// Returns whether the words of a text can reach the threshold.
     fn can_reach(&self, text: &str, more: i32, deadline: &Deadline<'_>) -> Result<bool, TimedOut> {
         let mut found = 0;
         self.anchors.each(text.as_bytes(), deadline, |_, word| {
@@ -171,7 +173,7 @@ impl Injection {
 }
 
 impl Best {
-    fn take(&mut self, kinds: Kinds, score: i32) {
+    fn add(&mut self, kinds: Kinds, score: i32) {
         if score > self.score {
             *self = Self { score, kinds };
         }

@@ -1,8 +1,9 @@
-//! Which of a few dozen words stand in a text, in upper or lower case.
+//! Finds which of a few dozen words occur in a text, ignoring case.
 //!
-//! A block of the text is put into lower case and searched by vector instructions, 16 or 32 places at a time. Short blocks,
-//! machines without such instructions and sets that are too large for them have an automaton, which is three times slower.
-//! Both find every word that begins in the block, also where words overlap, and perhaps one that begins just after it.
+//! A block of the text is converted to lower case and searched with vector instructions, 16 or 32 positions at a
+//! time. Short blocks, machines without such instructions and sets that are too large for them use an automaton,
+//! which is three times slower. Both find every word that begins in the block, even if words overlap, and sometimes
+//! one that begins just after it.
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, Span, packed};
 use memchr::memmem;
@@ -21,12 +22,12 @@ const PASS_WORDS_MAX: usize = 64;
 #[derive(Debug)]
 pub(super) struct Keywords {
     automaton: AhoCorasick,
-    /// None if vector instructions cannot be used.
+    /// `None` if vector instructions cannot be used.
     passes: Option<Vec<Pass>>,
     longest: usize,
 }
 
-/// A word in lower case, with its number.
+/// A word in lower case, with its index.
 #[derive(Clone, Debug)]
 struct Word {
     number: usize,
@@ -36,17 +37,17 @@ struct Word {
 /// One pass over a text.
 #[derive(Debug)]
 enum Pass {
-    /// A word of one or two bytes, of which the first place is enough.
+    /// A word of one or two bytes. Its first position is enough.
     Short(Word),
     Several {
         searcher: packed::Searcher,
-        /// For each word, those that may begin at the same place: itself, its beginnings, and what goes on from it.
+        /// For each word, the words that may begin at the same position: itself, its prefixes and its extensions.
         together: Vec<Vec<Word>>,
     },
 }
 
 impl Keywords {
-    /// The error says why there cannot be such a set.
+    /// Builds the set. The error says why it cannot be built.
     pub(super) fn new(words: &[&str]) -> Result<Self, String> {
         let automaton = AhoCorasick::builder()
             .ascii_case_insensitive(true)
@@ -57,7 +58,7 @@ impl Keywords {
         Ok(Self { automaton, passes: passes(words), longest })
     }
 
-    /// Calls `found` with the block, by where it begins, and the number of each word that begins in it, perhaps more than once.
+    /// Calls `found` with the start of a block and the index of each word that begins in it, possibly more than once.
     pub(super) fn each(
         &self,
         text: &[u8],
@@ -89,7 +90,8 @@ impl Keywords {
     }
 }
 
-/// The passes that look for all words. A pass looks for the first three or four bytes of its words, as long as all of them are.
+/// Returns the passes that search for all words. A pass searches for the first three or four bytes of its words, if
+/// all words are that long.
 fn passes(words: &[&str]) -> Option<Vec<Pass>> {
     let words = words.iter().enumerate();
     let words = words.map(|(number, word)| Word { number, text: word.to_ascii_lowercase().into_bytes() });
@@ -123,11 +125,11 @@ impl Pass {
             Self::Several { searcher, together } => (searcher, together),
         };
         let mut span = Span::from(0..lower.len());
-        while let Some(place) = searcher.find_in(lower, span) {
-            let rest = lower.get(place.start()..).unwrap_or_default();
-            let words = together.get(place.pattern().as_usize()).into_iter().flatten();
+        while let Some(found_at) = searcher.find_in(lower, span) {
+            let rest = lower.get(found_at.start()..).unwrap_or_default();
+            let words = together.get(found_at.pattern().as_usize()).into_iter().flatten();
             words.filter(|word| rest.starts_with(&word.text)).for_each(|word| found(word.number));
-            span.start = place.start() + 1;
+            span.start = found_at.start() + 1;
         }
     }
 }
@@ -151,7 +153,7 @@ mod tests {
         found
     }
 
-    /// What is found by looking at every place for every word.
+    /// Searches every position for every word.
     fn by_hand(text: &str) -> BTreeSet<(usize, usize)> {
         let text = text.to_ascii_lowercase();
         let block = |at: usize| at / GATE_STRIDE_BYTES * GATE_STRIDE_BYTES;

@@ -1,11 +1,12 @@
-//! `latency`: an agent that took too long.
+//! `latency`: a latency above a limit.
 //!
-//! Fails when `latency_ms` > `max_ms`. The latency is what the caller reports about the agent, not what gates cost. It may be
-//! longer than the 60 s that are recorded of a call: a threshold may be, too. It is judged in whole microseconds.
+//! Fails when `latency_ms` > `max_ms`. The latency is what the caller reports about the agent, not the cost of the
+//! gates. Latency and threshold may be longer than the 60 s that are recorded. They are compared in whole
+//! microseconds.
 //!
 //! | option | is | default |
 //! |---|---|---|
-//! | `max_ms` | the most that is allowed, in milliseconds: positive and finite | none, it has to be given |
+//! | `max_ms` | largest allowed latency in milliseconds, positive and finite | required |
 //!
 //! Reasons: `latency 143ms exceeds 100ms threshold`; skipped: `no latency_ms provided`.
 
@@ -26,7 +27,7 @@ impl Latency {
         let max_ms = options.number("max_ms", expected, |ms| ms.is_finite() && ms > 0.0)?;
         match max_ms {
             Some(max_ms) => Ok(Self { max_ms }),
-            None => Err(options.refused("max_ms", SettingsProblem::Missing { expected })),
+            None => Err(options.error("max_ms", SettingsProblem::Missing { expected })),
         }
     }
 
@@ -48,7 +49,7 @@ mod tests {
     use crate::units::duration_of_ms;
 
     #[test]
-    fn only_more_than_the_threshold_fails() {
+    fn only_a_latency_above_the_threshold_fails() {
         let fails = |reason: &str| Finding::Fail(reason.to_owned());
         for (max_ms, latency_ms, expected) in [
             (100.0, Some(143.0), fails("latency 143ms exceeds 100ms threshold")),

@@ -1,4 +1,4 @@
-//! Reading the options of a table: each by its name, and what is left over is refused.
+//! Reads the options of a table by name, and rejects unknown ones.
 
 use std::fmt;
 
@@ -6,10 +6,10 @@ use serde_json::{Map, Value};
 
 use crate::json::Found;
 
-/// Why settings were refused. It names the key, what was found and what is allowed.
+/// Why settings were rejected: the key, what was found and what is expected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SettingsError {
-    /// The key as it is written in the file, e.g. `gate.pii.email`, or the flag.
+    /// The key as in the file, such as `gate.pii.email`, or the flag.
     pub key: String,
     /// What is wrong with it.
     pub problem: SettingsProblem,
@@ -18,16 +18,16 @@ pub struct SettingsError {
 /// What is wrong with a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SettingsProblem {
-    /// There is no such option.
+    /// The option is unknown.
     UnknownOption {
-        /// The options that there are.
+        /// The known options.
         known: Vec<&'static str>,
     },
-    /// There is no such gate.
+    /// The gate is unknown.
     UnknownGate {
         /// The name that was given.
         found: Found,
-        /// The names that there are.
+        /// The known names.
         known: Vec<String>,
     },
     /// The value is not allowed.
@@ -37,25 +37,25 @@ pub enum SettingsProblem {
         /// What is allowed.
         expected: &'static str,
     },
-    /// An option that has no default is not given.
+    /// A required option is missing.
     Missing {
-        /// What is wanted.
+        /// What is expected.
         expected: &'static str,
     },
     /// A set has no gates.
     NoGates,
     /// A set names a gate twice.
     Repeated(Found),
-    /// The schema cannot be read or is none.
+    /// The schema cannot be read or is invalid.
     Schema(String),
-    /// There is no such rule.
+    /// The rule is unknown.
     UnknownRule {
         /// The name that was given.
         found: Found,
-        /// The names that there are.
+        /// The known names.
         known: Vec<&'static str>,
     },
-    /// The regular expression cannot be built.
+    /// The regular expression is invalid.
     Regex(String),
 }
 
@@ -67,15 +67,15 @@ impl fmt::Display for SettingsError {
                 write!(f, "unknown option, expected one of {}", known.join(", "))
             }
             SettingsProblem::UnknownGate { found, known } => {
-                write!(f, "{found} is no gate, expected one of {}", known.join(", "))
+                write!(f, "{found} is not a gate, expected one of {}", known.join(", "))
             }
             SettingsProblem::Value { found, expected } => write!(f, "{found}, expected {expected}"),
             SettingsProblem::Missing { expected } => write!(f, "missing, expected {expected}"),
             SettingsProblem::NoGates => f.write_str("no gates, expected at least one"),
-            SettingsProblem::Repeated(found) => write!(f, "{found} stands there twice"),
+            SettingsProblem::Repeated(found) => write!(f, "{found} is listed twice, expected each name once"),
             SettingsProblem::Schema(what) | SettingsProblem::Regex(what) => f.write_str(what),
             SettingsProblem::UnknownRule { found, known } => {
-                write!(f, "{found} is no rule, expected one of {}", known.join(", "))
+                write!(f, "{found} is not a rule, expected one of {}", known.join(", "))
             }
         }
     }
@@ -95,7 +95,7 @@ impl<'s> Options<'s> {
         Self { key, table, known: Vec::new() }
     }
 
-    /// The value of an option, which is known from now on.
+    /// Returns the value of an option, and adds the option to the known ones.
     pub(super) fn get(&mut self, name: &'static str) -> Option<&'s Value> {
         if !self.known.contains(&name) {
             self.known.push(name);
@@ -117,7 +117,7 @@ impl<'s> Options<'s> {
         self.read(name, value, expected, |value| value.as_str())
     }
 
-    /// One of several words; what each means stands beside it.
+    /// Reads an option that is one of several words, and returns the meaning of the word.
     pub(super) fn word<T: Copy>(
         &mut self,
         name: &'static str,
@@ -132,7 +132,7 @@ impl<'s> Options<'s> {
         self.read(name, value, expected, meaning)
     }
 
-    /// A list of texts that are not empty; none if it is not given.
+    /// Reads a list of non-empty strings. Returns `None` if the option is absent.
     pub(super) fn texts(
         &mut self,
         name: &'static str,
@@ -147,7 +147,7 @@ impl<'s> Options<'s> {
         self.read(name, value, expected, texts)
     }
 
-    /// A number; the check says whether it is allowed.
+    /// Reads a number that satisfies `allowed`.
     pub(super) fn number(
         &mut self,
         name: &'static str,
@@ -155,10 +155,10 @@ impl<'s> Options<'s> {
         allowed: impl Fn(f64) -> bool,
     ) -> Result<Option<f64>, SettingsError> {
         let value = self.get(name);
-        // TOML has `inf` and `nan`, which JSON has not: they come as null.
+        // TOML has `inf` and `nan`. JSON does not, so they arrive as null.
         if value.is_some_and(Value::is_null) {
-            let found = Found::new("no finite number");
-            return Err(self.refused(name, SettingsProblem::Value { found, expected }));
+            let found = Found::new("not a finite number");
+            return Err(self.error(name, SettingsProblem::Value { found, expected }));
         }
         self.read(name, value, expected, |value| value.as_f64().filter(|number| allowed(*number)))
     }
@@ -170,33 +170,31 @@ impl<'s> Options<'s> {
         expected: &'static str,
         meaning: impl Fn(&'s Value) -> Option<T>,
     ) -> Result<Option<T>, SettingsError> {
-        let refused = |value: &Value| {
-            self.refused(name, SettingsProblem::Value { found: Found::new(&value.to_string()), expected })
+        let rejected = |value: &Value| {
+            self.error(name, SettingsProblem::Value { found: Found::new(&value.to_string()), expected })
         };
-        value.map(|value| meaning(value).ok_or_else(|| refused(value))).transpose()
+        value.map(|value| meaning(value).ok_or_else(|| rejected(value))).transpose()
     }
 
-    /// The full name of an option, for a table below it.
+    /// Returns the full name of an option, for a nested table.
     pub(super) fn key_of(&self, name: &str) -> String {
         format!("{}.{}", self.key, quoted(name))
     }
 
-    pub(super) fn refused(&self, name: &str, problem: SettingsProblem) -> SettingsError {
+    pub(super) fn error(&self, name: &str, problem: SettingsProblem) -> SettingsError {
         SettingsError { key: self.key_of(name), problem }
     }
 
-    /// Refuses what nobody asked for.
+    /// Rejects options that were not read.
     pub(super) fn finish(self) -> Result<(), SettingsError> {
         match self.table.keys().find(|name| !self.known.contains(&name.as_str())) {
             None => Ok(()),
-            Some(name) => {
-                Err(self.refused(name, SettingsProblem::UnknownOption { known: self.known.clone() }))
-            }
+            Some(name) => Err(self.error(name, SettingsProblem::UnknownOption { known: self.known.clone() })),
         }
     }
 }
 
-/// A name as it stands in a key of TOML.
+/// Returns a name as part of a TOML key, quoted if necessary.
 pub(super) fn quoted(name: &str) -> String {
     let is_bare = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     if !name.is_empty() && name.bytes().all(is_bare) {

@@ -1,24 +1,26 @@
-//! `pii`: numbers and addresses of persons.
+//! `pii`: personal data, such as e-mail addresses, phone numbers and card numbers.
 //!
-//! | option | looks for | default | called in the reason |
+//! | option | looks for | default | name in the reason |
 //! |---|---|---|---|
 //! | `email` | `[a-zA-Z0-9._%+-]+@[a-zA-Z0-9.-]+\.[a-zA-Z]{2,}` | on | `email address` |
 //! | `us_ssn` | `\b\d{3}-\d{2}-\d{4}\b`, area not 000, 666 or 9xx, group not 00, serial not 0000 | on | `us ssn` |
 //! | `us_phone` | `\b(?:\+?1[-.\s]?)?\(?[2-9]\d{2}\)?[-.\s]\d{3}[-.\s]\d{4}\b` | on | `us phone number` |
-//! | `card` | 13–19 digits of a brand that pass Luhn, see `pii/card.rs` | on | `payment card number` |
+//! | `card` | 13–19 digits of a card brand that pass the Luhn check, see `pii/card.rs` | on | `payment card number` |
 //! | `iban` | a registered country and its length, mod 97 = 1, see `pii/iban.rs` | on | `iban` |
 //! | `ipv4` | a public address | off | `ipv4 address` |
 //!
-//! Balanced: `git@host:`, noreply, `example.*`, `*.test` and bylines (`Author: Ada <…>`, see `pii/byline.rs`) pass as e-mail,
-//! since `git log` and manifests are what coding agents read all day; and plain digits are a card only near a word
-//! that speaks of one, or under a key that does.
+//! Balanced: e-mail addresses of the form `git@host:`, noreply, `example.*` and `*.test`, and bylines
+//! (`Author: Ada <…>`, see `pii/byline.rs`) pass, because coding agents read `git log` and manifests all day. Plain
+//! digits count as a card only near a word about cards, or under a key about cards.
 //!
-//! Reason: `email address, us phone number detected in output`, in the order of this table; where it redacts, `redacted 2
-//! email address, 1 iban`, with `[email address]` in the place of each. A `(` or `+` before a phone number goes with it.
+//! Reason: `email address, us phone number detected in output`, in the order of this table. In mode `redact`:
+//! `redacted 2 email address, 1 iban`, with `[email address]` in place of each. A `(` or `+` in front of a phone
+//! number is replaced with it.
 //!
-//! The patterns are ASCII and written out by hand: one pass over the text stops at digits and `@` only, and from each
-//! looks at a bounded neighbourhood. The tests compare them with the regular expressions above. JSON numbers of 13 or more
-//! digits are looked at as texts, since a card may be written as one. What is ignored: shorter ones, and other scripts' digits.
+//! The patterns are ASCII and hand-written: one pass over the text stops only at digits and `@`, and checks a bounded
+//! range around each. The tests compare them with the regular expressions above. JSON numbers of 13 or more digits
+//! are checked as text, because a card may be written as a number. What it ignores: shorter JSON numbers, and digits
+//! of other scripts.
 
 mod byline;
 mod card;
@@ -51,12 +53,12 @@ const CARD: u8 = 1 << 3;
 const IBAN: u8 = 1 << 4;
 const IPV4: u8 = 1 << 5;
 
-/// The number of a kind, and where it begins and ends.
+/// The index of a kind, and its start and end.
 type Span = (usize, (usize, usize));
 
 #[derive(Debug)]
 pub(super) struct Pii {
-    /// The kinds that are looked for, one bit each.
+    /// The kinds to search for, one bit each.
     wanted: u8,
     balanced: bool,
 }
@@ -87,12 +89,12 @@ impl Pii {
         })
     }
 
-    /// The name of a kind by its number.
+    /// Returns the name of a kind by its index.
     pub(super) fn label(kind: usize) -> &'static str {
         KINDS.get(kind).map_or("", |(_, _, name)| *name)
     }
 
-    /// Everything that is found, for redaction; one more than can be redacted is enough.
+    /// Returns all matches, for redaction. Stops after one more than can be redacted.
     pub(super) fn matches(&self, view: &View<'_>, deadline: &Deadline<'_>) -> Result<Vec<Match>, TimedOut> {
         let mut matches = Vec::new();
         for (number, piece) in view.texts_and_numbers().enumerate() {
@@ -111,7 +113,7 @@ impl Pii {
         Ok(matches)
     }
 
-    /// The kinds that are found from one place, and where each begins and ends.
+    /// Returns the kinds found at one position, with their start and end.
     fn spans(&self, text: Text<'_>, at: usize, deadline: &Deadline<'_>) -> Result<Vec<Span>, TimedOut> {
         let bytes = text.text.as_bytes();
         if bytes.get(at) == Some(&b'@') {
@@ -129,53 +131,53 @@ impl Pii {
             (IPV4, number::public_ipv4_end(bytes, at).map(|end| (at, end))),
         ];
         let spans = spans.into_iter().enumerate().filter(|(_, (bit, _))| found & bit != 0);
-        Ok(spans.filter_map(|(place, (_, span))| Some((place + 1, span?))).collect())
+        Ok(spans.filter_map(|(index, (_, span))| Some((index + 1, span?))).collect())
     }
 
-    /// Adds the kinds that a text has.
+    /// Adds the kinds that occur in a text.
     fn search(&self, text: Text<'_>, found: &mut u8, deadline: &Deadline<'_>) -> Result<(), TimedOut> {
         let bytes = text.text.as_bytes();
         each(bytes, deadline, may_begin, |at| {
-            let sought = self.wanted & !*found;
-            if sought == 0 {
+            let remaining = self.wanted & !*found;
+            if remaining == 0 {
                 return Ok(DONE);
             }
             if bytes.get(at) == Some(&b'@') {
-                let is_email = sought & EMAIL != 0 && email::is_at(text, at, self.balanced, deadline)?;
+                let is_email = remaining & EMAIL != 0 && email::is_at(text, at, self.balanced, deadline)?;
                 *found |= if is_email { EMAIL } else { 0 };
             } else {
-                *found |= self.number(text, at, sought);
+                *found |= self.number(text, at, remaining);
             }
             Ok(at + 1)
         })
     }
 
-    /// The kinds of number that the run of digits is or begins which starts here.
-    fn number(&self, text: Text<'_>, at: usize, sought: u8) -> u8 {
+    /// Returns the kinds of number that begin with, or contain, the run of digits at `at`.
+    fn number(&self, text: Text<'_>, at: usize, remaining: u8) -> u8 {
         let bytes = text.text.as_bytes();
         let digits = number::digits(bytes, at);
         let mut found = 0;
-        if digits == 3 && sought & SSN != 0 && number::is_ssn(bytes, at) {
+        if digits == 3 && remaining & SSN != 0 && number::is_ssn(bytes, at) {
             found |= SSN;
         }
-        if digits == 3 && sought & PHONE != 0 && number::is_phone_middle(bytes, at) {
+        if digits == 3 && remaining & PHONE != 0 && number::is_phone_middle(bytes, at) {
             found |= PHONE;
         }
-        if sought & CARD != 0 && card::end_at(text, at, digits, self.balanced).is_some() {
+        if remaining & CARD != 0 && card::end_at(text, at, digits, self.balanced).is_some() {
             found |= CARD;
         }
-        if digits >= 2 && sought & IBAN != 0 && iban::span_at(bytes, at).is_some() {
+        if digits >= 2 && remaining & IBAN != 0 && iban::span_at(bytes, at).is_some() {
             found |= IBAN;
         }
-        if digits <= 3 && sought & IPV4 != 0 && number::public_ipv4_end(bytes, at).is_some() {
+        if digits <= 3 && remaining & IPV4 != 0 && number::public_ipv4_end(bytes, at).is_some() {
             found |= IPV4;
         }
         found
     }
 }
 
-/// Where a run of digits begins, and every `@`.
-#[expect(clippy::needless_bitwise_bool, reason = "without branches this is vector code")]
+/// Returns whether a run of digits begins here, or the byte is `@`.
+#[expect(clippy::needless_bitwise_bool, reason = "code without branches is vectorized")]
 #[inline]
 fn may_begin(before: u8, byte: u8) -> bool {
     let is_digit = |byte: u8| byte.wrapping_sub(b'0') < 10;

@@ -1,17 +1,17 @@
-//! Redaction: where matches lie in the output, and the output with a label in the place of each.
+//! Redaction: finds the position of each match in the output and replaces it by a label.
 //!
-//! A gate finds matches in texts that may have been decoded several times. Each match is carried back, text by text, to
-//! the bytes of the output that mean it; those are replaced by `[label]`, and every other byte stays as it was. A label
-//! needs no escapes, so that strings that are JSON themselves stay JSON:
+//! A gate finds matches in texts that may have been decoded several times. Each match is mapped back, text by text,
+//! to the bytes of the output that encode it. These are replaced by `[label]`, and all other bytes stay unchanged. A
+//! label needs no escapes, so strings that are JSON themselves stay JSON:
 //!
-//! | a match | is replaced |
+//! | match | replacement |
 //! |---|---|
-//! | in a key or string | by its label |
-//! | in the text of a JSON string, across quotes of that JSON | by its label in each of the strings it touches |
-//! | a number, of the output or of the JSON in a string | by its label as a string: `{"card": "[payment card number]"}` |
-//! | that begins or ends within an escape or a character | without the escape at its beginning, with the one at its end |
-//! | that is one of more than 65 536 of its gate | not: the gate fails, `more than 65536 findings to redact` |
-//! | that overlaps others | together with them, by the label of the kind that stands first |
+//! | in a key or string | its label |
+//! | in a string that is JSON, across several strings of that JSON | its label in each of these strings |
+//! | a number of the output, or of JSON inside a string | its label as a string: `{"card": "[payment card number]"}` |
+//! | that begins or ends within an escape or a character | its label; the escape at its start stays, the one at its end is replaced too |
+//! | that is one of more than 65 536 of its gate | none: the gate fails, `more than 65536 findings to redact` |
+//! | that overlaps others | one label for all of them, of the kind that comes first |
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -22,11 +22,11 @@ use super::text::{View, step};
 /// A finding in one of the texts of an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Match {
-    /// The number of the text.
+    /// The index of the text.
     pub(super) text: usize,
     pub(super) start: usize,
     pub(super) end: usize,
-    /// The number of its kind; where matches overlap the smallest counts.
+    /// The index of its kind. Of overlapping matches the smallest one counts.
     pub(super) kind: usize,
 }
 
@@ -36,11 +36,11 @@ pub(super) struct Edit {
     start: usize,
     end: usize,
     kind: usize,
-    /// What stands on both sides of the label: nothing, or the quotes of a string that was none.
+    /// Text on both sides of the label: nothing, or quotes if a number becomes a string.
     quote: String,
 }
 
-/// The parts of the output that mean these matches, in order and without overlaps.
+/// Returns the parts of the output that encode these matches, in order and without overlaps.
 pub(super) fn edits(
     view: &View<'_>,
     matches: Vec<Match>,
@@ -50,28 +50,28 @@ pub(super) fn edits(
     let mut waiting: BTreeMap<usize, Vec<Edit>> = BTreeMap::new();
     let mut of_output = Vec::new();
     for Match { text, start, end, kind } in matches {
-        // A part of a number is none, so the whole of it becomes a string.
+        // A part of a number cannot be replaced, so the whole number becomes a string.
         if let Some((start, end)) = view.number(text) {
             of_output.push(Edit { start, end, kind, quote: "\"".to_owned() });
             continue;
         }
         waiting.entry(text).or_default().push(Edit { start, end, kind, quote: String::new() });
     }
-    // A text has a larger number than the one that holds it. First what was found in a text that is JSON is handed down to
-    // the strings in it, so that nothing is cut within an escape at any level; then all is carried up again.
+    // A text has a larger index than the text that contains it. First, matches in a text that is JSON are moved to
+    // the strings inside it, so that no escape is cut at any level. Then all matches are mapped back to the output.
     let mut next = 0;
     while let Some(index) = waiting.range(next..).next().map(|(index, _)| *index) {
         next = index + 1;
         if let Some(strings) = within.get(&index) {
             let found = merged(waiting.remove(&index).unwrap_or_default());
-            hand_down(view, index, strings, &found, &mut waiting, deadline)?;
+            move_to_strings(view, index, strings, &found, &mut waiting, deadline)?;
         }
     }
     while let Some((index, found)) = waiting.pop_last() {
         let found = merged(found);
         let Some((holder, raw)) = view.origin(index) else { continue };
         let text = holder.map_or(view.source(), |holder| view.text(holder));
-        let found = carried(text.get(raw.0..raw.1).unwrap_or_default(), raw.0, found, deadline)?;
+        let found = mapped_to_container(text.get(raw.0..raw.1).unwrap_or_default(), raw.0, found, deadline)?;
         match holder {
             None => of_output.extend(found),
             Some(holder) => waiting.entry(holder).or_default().extend(found),
@@ -80,16 +80,16 @@ pub(super) fn edits(
     Ok(merged(of_output))
 }
 
-/// What all gates of an evaluation want to be replaced.
+/// Everything that the gates of an evaluation replace.
 #[derive(Debug, Default)]
 pub(super) struct Redaction {
     edits: Vec<Edit>,
-    /// The labels of the kinds; those of a later gate have larger numbers.
+    /// The labels of the kinds. Kinds of a later gate have larger indexes.
     labels: Vec<String>,
 }
 
 impl Redaction {
-    /// Adds what a gate found, and answers what that was: `2 email address, 1 iban` with the kinds in their order.
+    /// Adds the matches of a gate. Returns the reason: `redacted 2 email address, 1 iban`, with the kinds in order.
     pub(super) fn add(
         &mut self,
         view: &View<'_>,
@@ -106,21 +106,21 @@ impl Redaction {
             counts.iter().map(|(kind, count)| format!("{count} {}", label(*kind))).collect();
         let first = self.labels.len();
         for edit in found {
-            let place = counts.keys().position(|kind| *kind == edit.kind).unwrap_or_default();
-            self.edits.push(Edit { kind: first + place, ..edit });
+            let index = counts.keys().position(|kind| *kind == edit.kind).unwrap_or_default();
+            self.edits.push(Edit { kind: first + index, ..edit });
         }
         self.labels.extend(counts.keys().map(|kind| label(*kind)));
         Ok((!counted.is_empty()).then(|| format!("redacted {}", counted.join(", "))))
     }
 
-    /// The output with everything replaced, if there is anything.
+    /// Returns the redacted output, or `None` if there is nothing to replace.
     pub(super) fn apply(self, source: &str) -> Option<String> {
         let label = |kind: usize| self.labels.get(kind).map_or("", String::as_str);
         (!self.edits.is_empty()).then(|| replaced(source, &merged(self.edits), label))
     }
 }
 
-/// The output with labels in the place of these parts, which do not overlap.
+/// Returns the output with labels in place of these parts, which must not overlap.
 fn replaced<'l>(source: &str, edits: &[Edit], label: impl Fn(usize) -> &'l str) -> String {
     let mut redacted = String::with_capacity(source.len());
     let mut rest = 0;
@@ -135,7 +135,7 @@ fn replaced<'l>(source: &str, edits: &[Edit], label: impl Fn(usize) -> &'l str) 
     redacted
 }
 
-/// In order, and what overlaps as one.
+/// Sorts the parts and merges overlapping ones.
 fn merged(mut edits: Vec<Edit>) -> Vec<Edit> {
     edits.sort_by_key(|edit| (edit.start, edit.end));
     let mut merged: Vec<Edit> = Vec::with_capacity(edits.len());
@@ -151,8 +151,8 @@ fn merged(mut edits: Vec<Edit>) -> Vec<Edit> {
     merged
 }
 
-/// Parts of a text that is JSON, as parts of its strings. What is in none of them is a number.
-fn hand_down(
+/// Moves parts of a text that is JSON to its strings. A part outside all strings is a number.
+fn move_to_strings(
     view: &View<'_>,
     index: usize,
     strings: &Range<usize>,
@@ -166,7 +166,7 @@ fn hand_down(
     for string in strings.clone() {
         let Some((_, (from, to))) = view.origin(string) else { continue };
         deadline.spend(8)?;
-        // Those that end before this string touch none of the later ones.
+        // Parts that end in front of this string cannot touch a later one.
         while edits.get(first).is_some_and(|edit| edit.end <= from) {
             first += 1;
         }
@@ -176,8 +176,8 @@ fn hand_down(
             edits.iter().zip(&mut touched).skip(first).take_while(|(edit, _)| edit.start < to)
         {
             *touched = true;
-            let start = cursor.meant(raw, edit.start.saturating_sub(from), deadline)?;
-            let end = cursor.meant(raw, edit.end.min(to) - from, deadline)?;
+            let start = cursor.decoded(raw, edit.start.saturating_sub(from), deadline)?;
+            let end = cursor.decoded(raw, edit.end.min(to) - from, deadline)?;
             if start < end {
                 waiting.entry(string).or_default().push(Edit { start, end, ..edit.clone() });
             }
@@ -197,59 +197,66 @@ fn hand_down(
     Ok(())
 }
 
-/// A place in a string as it is written, and in what it means.
+/// A position in a raw string and in the decoded string.
 #[derive(Clone, Copy, Debug, Default)]
 struct Cursor {
-    written: usize,
-    meant: usize,
+    raw_position: usize,
+    decoded: usize,
 }
 
 impl Cursor {
-    /// Goes on over one stretch without escapes that ends where wanted, or one escape. False at the end.
+    /// Advances over at most `most` bytes without an escape, or over one escape. Returns false at the end.
     fn step(&mut self, raw: &str, most: usize, deadline: &Deadline<'_>) -> Result<bool, TimedOut> {
-        let rest = raw.get(self.written..).unwrap_or_default();
+        let rest = raw.get(self.raw_position..).unwrap_or_default();
         let most = (most..=rest.len()).find(|end| rest.is_char_boundary(*end)).unwrap_or(rest.len());
         let near = rest.get(..most).unwrap_or_default();
         let plain = near.find('\\').unwrap_or(near.len());
-        let (written, meant) = if plain > 0 { (plain, plain) } else { step(rest) };
-        deadline.spend(written)?;
+        let (raw_position, decoded) = if plain > 0 { (plain, plain) } else { step(rest) };
+        deadline.spend(raw_position)?;
         if rest.is_empty() {
             return Ok(false);
         }
-        (self.written, self.meant) = (self.written + written, self.meant + meant);
+        (self.raw_position, self.decoded) = (self.raw_position + raw_position, self.decoded + decoded);
         Ok(true)
     }
 
-    /// What a written place means. One within an escape is the place after it.
-    fn meant(&mut self, raw: &str, written: usize, deadline: &Deadline<'_>) -> Result<usize, TimedOut> {
-        while self.written < written && self.step(raw, written - self.written, deadline)? {}
-        Ok(self.meant)
-    }
-
-    /// Where a place is written. One within a character is the place before it, or after it.
-    fn written(
+    /// Converts a raw position to a decoded one. A position within an escape becomes the position after it.
+    fn decoded(
         &mut self,
         raw: &str,
-        meant: usize,
+        raw_position: usize,
+        deadline: &Deadline<'_>,
+    ) -> Result<usize, TimedOut> {
+        while self.raw_position < raw_position
+            && self.step(raw, raw_position - self.raw_position, deadline)?
+        {}
+        Ok(self.decoded)
+    }
+
+    /// Converts a decoded position to a raw one. A position within a character becomes the position before or after it.
+    fn raw_position(
+        &mut self,
+        raw: &str,
+        decoded: usize,
         after: bool,
         deadline: &Deadline<'_>,
     ) -> Result<usize, TimedOut> {
-        while self.meant < meant {
+        while self.decoded < decoded {
             let before = *self;
-            if !self.step(raw, meant - self.meant, deadline)? {
+            if !self.step(raw, decoded - self.decoded, deadline)? {
                 break;
             }
-            if self.meant > meant && !after {
+            if self.decoded > decoded && !after {
                 *self = before;
                 break;
             }
         }
-        Ok(self.written)
+        Ok(self.raw_position)
     }
 }
 
-/// Parts of a decoded text as parts of the text that holds it, in which it stands as `raw` from `offset` on.
-fn carried(
+/// Maps parts of a decoded text to the containing text, where it is `raw` at `offset`.
+fn mapped_to_container(
     raw: &str,
     offset: usize,
     mut edits: Vec<Edit>,
@@ -257,8 +264,8 @@ fn carried(
 ) -> Result<Vec<Edit>, TimedOut> {
     let mut cursor = Cursor::default();
     for edit in &mut edits {
-        edit.start = offset + cursor.written(raw, edit.start, false, deadline)?;
-        edit.end = offset + cursor.written(raw, edit.end, true, deadline)?;
+        edit.start = offset + cursor.raw_position(raw, edit.start, false, deadline)?;
+        edit.end = offset + cursor.raw_position(raw, edit.end, true, deadline)?;
         edit.quote = edit.quote.replace('\\', "\\\\").replace('"', "\\\"");
     }
     Ok(edits)

@@ -1,23 +1,24 @@
-//! `rtb.*`: bids of a real-time auction, `OpenRTB` 2.5 and 2.6. The input is the bid request, the output the response.
+//! `rtb.*`: bids of a real-time auction, `OpenRTB` 2.5 and 2.6. The input is the bid request, the output is the
+//! response.
 //!
 //! | gate | file | looks for |
 //! |---|---|---|
-//! | `rtb.tmax-guard` | `rtb/tmax_guard.rs` | time that is nearly spent: then no other gate of an auction runs |
-//! | `rtb.impid-match` | `rtb/impid_match.rs` | bids for what was not asked for |
-//! | `rtb.adomain-verify` | `rtb/adomain_verify.rs` | advertisers that have no domain, or none of their own |
-//! | `rtb.bid-sanity` | `rtb/bid_sanity.rs` | prices that cannot be meant |
-//! | `rtb.audience-safety` | `rtb/audience_safety.rs` | what children must not be shown |
+//! | `rtb.tmax-guard` | `rtb/tmax_guard.rs` | too little time left: then no other auction gate runs |
+//! | `rtb.impid-match` | `rtb/impid_match.rs` | bids for impressions that were not requested |
+//! | `rtb.adomain-verify` | `rtb/adomain_verify.rs` | advertisers without a domain, or with a placeholder domain |
+//! | `rtb.bid-sanity` | `rtb/bid_sanity.rs` | implausible prices |
+//! | `rtb.audience-safety` | `rtb/audience_safety.rs` | ads that children must not see |
 //! | `rtb.bcat-compliance` | `rtb/bcat_compliance.rs` | categories that the publisher blocked |
 //!
-//! `rtb` in a set stands for all six, in this order. Where a set says `rtb` and no `budget_ms` is configured, the budget is
-//! 15 ms.
+//! `rtb` in a set means all six, in this order. If a set contains `rtb` and no `budget_ms` is configured, the budget
+//! is 15 ms.
 //!
-//! Bids are judged in their order; the first that fails gives the reason. Skipped: `no bids in response`.
+//! Bids are checked in order; the first that fails gives the reason. Skipped: `no bids in response`.
 //!
-//! What is no bid response fails in every gate that needs one, in these words: `response is not an object`, `seatbid is
-//! not a list`, `seat is not an object`, `bid list is not a list`, `bid is not an object`. An output or input that repeats
-//! a key fails, `repeated key in output`: exchange and gate could read different bids. Null is absent. A request that is no
-//! object is as none; a string that holds the JSON of an object counts as that object.
+//! An invalid bid response fails every gate that needs one: `response is not an object`, `seatbid is not a list`,
+//! `seat is not an object`, `bid list is not a list`, `bid is not an object`. An output or input with a repeated key
+//! fails, `repeated key in output`: the exchange and the gate could read different bids. Null means absent. A request
+//! that is not an object counts as absent; a string that contains the JSON of an object counts as that object.
 
 mod adomain_verify;
 mod audience_safety;
@@ -42,7 +43,7 @@ use bid_sanity::BidSanity;
 pub(super) use tmax_guard::NEARLY_SPENT;
 use tmax_guard::TmaxGuard;
 
-/// What `rtb` in a set stands for.
+/// The gates that `rtb` in a set means.
 pub(super) const MEMBERS: [&str; 6] = [
     "rtb.tmax-guard",
     "rtb.impid-match",
@@ -52,7 +53,7 @@ pub(super) const MEMBERS: [&str; 6] = [
     "rtb.bcat-compliance",
 ];
 
-/// The budget of a set that says `rtb`, in milliseconds.
+/// The budget of a set with `rtb`, in milliseconds.
 pub(super) const BUDGET_MS: u64 = 15;
 
 #[derive(Debug)]
@@ -65,11 +66,11 @@ pub(super) enum Rtb {
     BcatCompliance(BcatCompliance),
 }
 
-/// A finding ends a check at once.
+/// The result of a check. A finding ends the check.
 type Checked = Result<(), Finding>;
 
 impl Rtb {
-    /// The gate of that kind; none if there is no such.
+    /// Builds the gate of this kind. Returns `None` if the kind is unknown.
     pub(super) fn build(kind: &str, options: &mut Options<'_>) -> Result<Option<Self>, SettingsError> {
         Ok(Some(match kind {
             "rtb.tmax-guard" => Self::TmaxGuard(TmaxGuard::build(options)?),
@@ -82,7 +83,7 @@ impl Rtb {
         }))
     }
 
-    /// Whether it is a guard that finds too little time left for anything.
+    /// Returns whether this is the guard and it finds too little time left.
     pub(super) fn stops(&self, tmax: Option<Tmax>) -> bool {
         match self {
             Self::TmaxGuard(guard) => tmax.is_some_and(|tmax| guard.stops(tmax)),
@@ -94,12 +95,12 @@ impl Rtb {
         }
     }
 
-    /// Whether it looks at the request and the response.
+    /// Returns whether it needs the request and the response.
     pub(super) fn needs_auction(&self) -> bool {
         !matches!(self, Self::TmaxGuard(_))
     }
 
-    /// The finding of a guard.
+    /// Returns the finding of the guard.
     pub(super) fn check_time(&self, tmax: Option<Tmax>) -> Finding {
         match self {
             Self::TmaxGuard(guard) => guard.check(tmax),
@@ -124,7 +125,7 @@ impl Rtb {
     }
 }
 
-/// A bid request, as far as there is one, and the response to it.
+/// A bid request, if there is one, and its response.
 #[derive(Debug)]
 pub(super) struct Auction {
     request: Map<String, Value>,
@@ -132,7 +133,7 @@ pub(super) struct Auction {
 }
 
 impl Auction {
-    /// Reads both, or says why a gate has to fail.
+    /// Parses both. The error is the reason with which a gate fails.
     pub(super) fn read(
         context: &Context<'_>,
         deadline: &Deadline<'_>,
@@ -150,7 +151,7 @@ impl Auction {
         Ok(read(context.output.get(), "output")?.map(|response| Self { request, response }))
     }
 
-    /// All bids in their order, at least one.
+    /// Returns all bids in order, at least one.
     fn bids(&self) -> Result<Vec<&Map<String, Value>>, Finding> {
         let fail = |what: &str| Finding::Fail(what.to_owned());
         let response = match &self.response {
@@ -170,7 +171,7 @@ impl Auction {
         if bids.is_empty() { Err(no_bids()) } else { Ok(bids) }
     }
 
-    /// What is auctioned, by its id. The first of two with one id counts.
+    /// Returns the impressions by id. The first of two with the same id counts.
     fn imps(&self) -> BTreeMap<&str, &Map<String, Value>> {
         let mut imps = BTreeMap::new();
         for imp in list(self.request.get("imp")).unwrap_or_default() {
@@ -183,18 +184,18 @@ impl Auction {
         imps
     }
 
-    /// A field of an object of the request.
-    fn asked(&self, object: &str, field: &str) -> Option<&Value> {
+    /// Returns a field of an object of the request.
+    fn request_field(&self, object: &str, field: &str) -> Option<&Value> {
         self.request.get(object)?.get(field).filter(|value| !value.is_null())
     }
 
-    /// The currency of all prices of the response.
+    /// Returns the currency of all prices of the response.
     fn currency(&self) -> &str {
         self.response.get("cur").and_then(Value::as_str).unwrap_or(DOLLARS)
     }
 }
 
-/// The currency where none is named.
+/// The default currency.
 const DOLLARS: &str = "USD";
 
 fn no_bids() -> Finding {
@@ -207,13 +208,13 @@ fn object(text: &str, deadline: &Deadline<'_>) -> Result<Value, NoTree> {
         return Ok(value);
     };
     match tree(inner, Some(deadline)) {
-        // It only looked like an object.
+        // It only looked like JSON of an object.
         Err(NoTree::Unreadable) => Ok(value),
         read => read,
     }
 }
 
-/// The elements of a list; none if it is something else, an empty list if it is absent.
+/// Returns the elements of a list: an empty list if absent, `None` if it is not a list.
 fn list(value: Option<&Value>) -> Option<&[Value]> {
     match value {
         None | Some(Value::Null) => Some(&[]),
@@ -222,8 +223,8 @@ fn list(value: Option<&Value>) -> Option<&[Value]> {
     }
 }
 
-/// Categories as they are compared: trimmed, upper case. One that is not in a list is a list; a number counts as its
-/// digits. None if there is anything else.
+/// Normalizes categories: trimmed, upper case. A single category counts as a list of one; a number counts as its
+/// digits. Returns `None` for anything else.
 fn categories(value: Option<&Value>) -> Option<Vec<String>> {
     let code = |value: &Value| match value {
         Value::String(code) => Some(code.trim().to_ascii_uppercase()),
@@ -236,7 +237,8 @@ fn categories(value: Option<&Value>) -> Option<Vec<String>> {
     }
 }
 
-/// A reason with the code of a category, if that is one of the taxonomy: others are text of the payload.
+/// Returns a reason with the code of a category, if it has the format of the taxonomy. Other codes are text of the
+/// payload.
 fn with_code(reason: &str, code: &str) -> Finding {
     let is_number =
         |text: &str| (1..=2).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());

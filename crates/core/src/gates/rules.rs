@@ -1,17 +1,17 @@
-//! The rules of the gates by name, and which of them a result names.
+//! The rules of the gates by name, and the rules that a result names.
 //!
 //! | gate | rules |
 //! |---|---|
 //! | `filesystem` | the findings of `filesystem/destructive.rs`, `nesting`, `traversal`, `outside-roots`, `system`, `credentials` |
 //! | `pii` | its switches: `email us_ssn us_phone card iban ipv4` |
-//! | `secrets` | the rules of its table, and those that were added |
+//! | `secrets` | the rules of its table, and the configured extra rules |
 //! | `injection` | `override exfiltration concealment role tool` |
 //! | `content` | `empty refusal` |
 //! | others | none: the gate is the rule |
 //!
-//! Whoever measures gates asks here. The names are read back from the reason, because that is what everyone sees: a rule
-//! that fires without being named would be a mistake too. What is ignored: `secrets` names one rule, the first that found
-//! something; with `mode = "redact"` it names all.
+//! This is for measuring the quality of gates. The names are parsed from the reason, because that is what users see:
+//! a rule that fires without being named would be a bug too. What it ignores: `secrets` names only the first rule
+//! that found something; with `mode = "redact"` it names all.
 
 use super::engine::{Engine, Gate};
 use super::filesystem;
@@ -20,14 +20,14 @@ use super::verdict::GateResult;
 use super::{content, injection, pii};
 
 impl Engine {
-    /// The names of the rules of one of its gates; none if there is no such gate.
+    /// Returns the names of the rules of a gate. Returns `None` if there is no such gate.
     pub fn rules(&self, gate: &str) -> Option<Vec<&str>> {
         let slot = self.slots.iter().find(|slot| slot.name() == gate)?;
         Some(rules(&slot.gate).into_iter().map(|(rule, _)| rule).collect())
     }
 
-    /// What a result of this engine found: none if nothing, else the rules that its reason names. What was only observed, or
-    /// redacted, was found.
+    /// Returns the rules that the reason of a result names, or `None` if the gate found nothing. Observed and
+    /// redacted findings count.
     pub fn found(&self, result: &GateResult) -> Option<Vec<&str>> {
         let reason = result.reason.as_deref().unwrap_or_default();
         let noticed = ["observed: ", "redacted "].iter().any(|before| reason.starts_with(before));
@@ -41,7 +41,7 @@ impl Engine {
     }
 }
 
-/// The rules of a gate, each with how a reason calls it.
+/// Returns the rules of a gate, each with its phrase in reasons.
 fn rules(gate: &Gate) -> Vec<(&str, &str)> {
     match gate {
         Gate::Filesystem(_) => filesystem::rules().collect(),
@@ -55,15 +55,15 @@ fn rules(gate: &Gate) -> Vec<(&str, &str)> {
     }
 }
 
-/// What a reason names: its parts without counts, scores and where it was.
+/// Splits a reason into its phrases, without counts, scores and location.
 fn pieces(reason: &str) -> impl Iterator<Item = &str> {
     let parts = reason.split("; ").flat_map(|part| part.split(": ")).flat_map(|part| part.split(", "));
     parts.map(|part| {
         let part = part.strip_prefix("redacted ").unwrap_or(part);
         let part = part.trim_start_matches(|char: char| char.is_ascii_digit()).trim_start();
         let part = part.split_once(" (").map_or(part, |(name, _)| name);
-        let place = [" detected in output", " detected in arguments", " in output", " in arguments"];
-        place.iter().find_map(|place| part.strip_suffix(place)).unwrap_or(part)
+        let locations = [" detected in output", " detected in arguments", " in output", " in arguments"];
+        locations.iter().find_map(|location| part.strip_suffix(location)).unwrap_or(part)
     })
 }
 

@@ -1,4 +1,4 @@
-//! Looking for bytes in long texts: quickly where there are none, and never past the deadline.
+//! Searches for bytes in long texts: fast where there are none, and never past the deadline.
 
 use core::time::Duration;
 use std::cell::Cell;
@@ -10,42 +10,43 @@ use crate::limits::{GATE_STRIDE_BYTES, GATE_WALL_MIN, GATE_WALL_TIMES};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TimedOut;
 
-/// When an evaluation has to be done.
+/// The deadline of an evaluation.
 pub(super) struct Deadline<'c> {
     clock: &'c dyn GateClock,
-    /// What both clocks showed when the evaluation began.
+    /// Both clocks at the start of the evaluation.
     wall_began: Duration,
     ran_began: Duration,
     budget: Duration,
-    /// Bytes that were read since the clock was last looked at.
+    /// Bytes that were read since the clock was last checked.
     read: Cell<usize>,
 }
 
 impl<'c> Deadline<'c> {
-    /// The deadline of an evaluation that begins now.
+    /// Creates the deadline of an evaluation that starts now.
     pub(super) fn new(clock: &'c dyn GateClock, budget: Duration) -> Self {
         let (wall_began, ran_began) = (clock.wall(), clock.ran());
         Self { clock, wall_began, ran_began, budget, read: Cell::new(0) }
     }
 
-    /// When the evaluation began, by the wall clock.
+    /// Returns the start of the evaluation, by the wall clock.
     pub(super) fn began(&self) -> Duration {
         self.wall_began
     }
 
-    /// Looks at the clock.
+    /// Checks the clock.
     fn check(&self) -> Result<(), TimedOut> {
         if self.is_past(self.clock.wall()) { Err(TimedOut) } else { Ok(()) }
     }
 
-    /// Whether a time of the wall clock is too late: the thread has run for longer than the budget, or far more than that
-    /// has passed. A thread never runs for longer than the wall clock shows, so most looks need only that.
+    /// Returns whether a wall-clock time is past the deadline: the thread has used more CPU time than the budget, or
+    /// much more wall-clock time has passed. CPU time is never more than wall-clock time, so most checks need only
+    /// the wall clock.
     pub(super) fn is_past(&self, wall: Duration) -> bool {
         let passed = wall.saturating_sub(self.wall_began);
         passed > self.budget && (passed > wall_limit(self.budget) || self.ran() > self.budget)
     }
 
-    /// How much of the budget is left.
+    /// Returns the rest of the budget.
     pub(super) fn left(&self) -> Duration {
         self.budget.saturating_sub(self.ran())
     }
@@ -54,7 +55,7 @@ impl<'c> Deadline<'c> {
         self.clock.ran().saturating_sub(self.ran_began)
     }
 
-    /// Accounts for so many bytes, and looks at the clock once in a stride.
+    /// Counts this many bytes, and checks the clock once per stride.
     #[inline]
     pub(super) fn spend(&self, bytes: usize) -> Result<(), TimedOut> {
         let read = self.read.get().saturating_add(bytes);
@@ -67,18 +68,19 @@ impl<'c> Deadline<'c> {
     }
 }
 
-/// How much time may pass while a thread runs for its budget.
+/// Returns the wall-clock limit for a budget of CPU time.
 fn wall_limit(budget: Duration) -> Duration {
     budget.saturating_mul(GATE_WALL_TIMES).max(GATE_WALL_MIN)
 }
 
-/// How many bytes are looked at together. Compilers turn a loop over a fixed number of them into vector code.
+/// Number of bytes per block. Compilers turn a loop over a fixed number of bytes into vector code.
 const BLOCK: usize = 32;
 
-/// Calls `visit` with each place whose byte, with the byte before it, `is` wanted. Before the first byte stands a blank.
-/// The visitor answers where to go on, or [`DONE`].
+/// Calls `visit` with each position for which `is` accepts the previous byte and the byte. The first byte has a blank
+/// before it. The visitor returns the position to go on from, or [`DONE`].
 ///
-/// A block without such a place costs a few instructions. For that `is` must not branch: `|` and `&`, not `||` and `&&`.
+/// A block without such a position costs a few instructions. For this, `is` must not branch: use `|` and `&`, not
+/// `||` and `&&`.
 #[inline]
 pub(super) fn each(
     bytes: &[u8],
@@ -102,7 +104,7 @@ pub(super) fn each(
     Ok(())
 }
 
-/// One bit for each wanted place of the block that begins there.
+/// Returns one bit per accepted position of the block at `start`.
 #[inline]
 fn marks(bytes: &[u8], start: usize, is: &impl Fn(u8, u8) -> bool) -> u32 {
     let rest = bytes.get(start..).unwrap_or_default();
@@ -110,11 +112,11 @@ fn marks(bytes: &[u8], start: usize, is: &impl Fn(u8, u8) -> bool) -> u32 {
     if let (Some(block), Some(earlier)) = (rest.first_chunk(), earlier) {
         return marks_of(earlier, block, is);
     }
-    // The first and the last block are padded, and what is only padding is not wanted.
+    // The first and the last block are padded. Positions in the padding are masked out.
     let (mut padded, mut earlier, length) = ([0; BLOCK], [b' '; BLOCK], rest.len().min(BLOCK));
-    padded.iter_mut().zip(rest).for_each(|(place, byte)| *place = *byte);
+    padded.iter_mut().zip(rest).for_each(|(slot, byte)| *slot = *byte);
     let before_first = before(bytes, start).unwrap_or(b' ');
-    earlier.iter_mut().zip([before_first].iter().chain(rest)).for_each(|(place, byte)| *place = *byte);
+    earlier.iter_mut().zip([before_first].iter().chain(rest)).for_each(|(slot, byte)| *slot = *byte);
     let beyond = u32::MAX.checked_shl(u32::try_from(length).unwrap_or(u32::MAX)).unwrap_or(0);
     marks_of(&earlier, &padded, is) & !beyond
 }
@@ -122,19 +124,19 @@ fn marks(bytes: &[u8], start: usize, is: &impl Fn(u8, u8) -> bool) -> u32 {
 #[inline]
 fn marks_of(earlier: &[u8; BLOCK], block: &[u8; BLOCK], is: &impl Fn(u8, u8) -> bool) -> u32 {
     let pairs = || earlier.iter().zip(block);
-    // Most blocks have none, and "any" is cheaper than "which".
+    // Most blocks have no match, and "any" is cheaper than "which".
     if !pairs().fold(false, |any, (&before, &byte)| any | is(before, byte)) {
         return 0;
     }
     pairs()
         .enumerate()
-        .fold(0, |marks, (place, (&before, &byte))| marks | u32::from(is(before, byte)) << place)
+        .fold(0, |marks, (index, (&before, &byte))| marks | u32::from(is(before, byte)) << index)
 }
 
-/// The answer of a visitor that has seen enough.
+/// Returned by a visitor to stop.
 pub(super) const DONE: usize = usize::MAX;
 
-/// Where the run of such bytes ends that begins there.
+/// Returns the end of the run of accepted bytes that starts at `from`.
 pub(super) fn run_end(
     bytes: &[u8],
     from: usize,
@@ -153,7 +155,7 @@ pub(super) fn run_end(
     Ok(end)
 }
 
-/// Where the run of such bytes begins that ends there.
+/// Returns the start of the run of accepted bytes that ends at `end`.
 pub(super) fn run_start(
     bytes: &[u8],
     end: usize,
@@ -172,7 +174,7 @@ pub(super) fn run_start(
     Ok(start)
 }
 
-/// Where the next such byte is from a place on.
+/// Returns the position of the next such byte from `from` on.
 pub(super) fn find_byte(
     bytes: &[u8],
     from: usize,
@@ -191,7 +193,7 @@ pub(super) fn find_byte(
     Ok(None)
 }
 
-/// How many such bytes there are.
+/// Returns the number of such bytes.
 pub(super) fn count_byte(bytes: &[u8], byte: u8, deadline: &Deadline<'_>) -> Result<usize, TimedOut> {
     bytes.chunks(GATE_STRIDE_BYTES).try_fold(0, |count, part| {
         deadline.spend(part.len())?;
@@ -199,7 +201,7 @@ pub(super) fn count_byte(bytes: &[u8], byte: u8, deadline: &Deadline<'_>) -> Res
     })
 }
 
-/// Where the last such byte is between two places.
+/// Returns the position of the last such byte between `from` and `to`.
 pub(super) fn rfind_byte(
     bytes: &[u8],
     from: usize,
@@ -220,24 +222,24 @@ pub(super) fn rfind_byte(
     Ok(None)
 }
 
-/// The byte before a place.
+/// Returns the byte before a position.
 #[inline]
 pub(super) fn before(bytes: &[u8], at: usize) -> Option<u8> {
     bytes.get(at.checked_sub(1)?).copied()
 }
 
-/// A byte of a word, as `\w` of a regular expression without Unicode.
+/// Returns whether a byte is part of a word, like `\w` of a regular expression without Unicode.
 #[inline]
 pub(super) fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// The character that ends at a place.
+/// Returns the character that ends at a position.
 pub(super) fn char_before(text: &str, at: usize) -> Option<char> {
     text.get(..at)?.chars().next_back()
 }
 
-/// The character that begins at a place.
+/// Returns the character that begins at a position.
 pub(super) fn char_at(text: &str, at: usize) -> Option<char> {
     text.get(at..)?.chars().next()
 }
@@ -247,7 +249,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_wanted_byte_is_visited_wherever_it_stands() {
+    fn every_accepted_byte_is_visited_at_any_position() {
         let never = || Duration::ZERO;
         let deadline = Deadline::new(&never, Duration::ZERO);
         for length in 0..100 {
@@ -285,28 +287,28 @@ mod tests {
     }
 
     #[test]
-    fn the_clock_is_looked_at_once_in_a_stride() {
-        let looks = Cell::new(0_u32);
+    fn the_clock_is_checked_once_per_stride() {
+        let checks = Cell::new(0_u32);
         let clock = || {
-            looks.set(looks.get() + 1);
-            Duration::from_millis(u64::from(looks.get()))
+            checks.set(checks.get() + 1);
+            Duration::from_millis(u64::from(checks.get()))
         };
-        // It began at 1 ms on the wall and at 2 ms of the thread. The fourth look at the wall, 5 ms, is the first that is
-        // past, and so is the one at the thread that follows it.
+        // It starts at 1 ms of wall-clock time and 2 ms of CPU time. The fourth check of the wall clock, at 5 ms, is
+        // the first one past the deadline, and so is the check of CPU time that follows it.
         let deadline = Deadline::new(&clock, Duration::from_millis(3));
         let text = vec![b'x'; 10 * GATE_STRIDE_BYTES];
         assert_eq!(each(&text, &deadline, |_, byte| byte == b'@', |_| Ok(DONE)), Err(TimedOut));
-        assert_eq!(looks.get(), 6);
+        assert_eq!(checks.get(), 6);
     }
 
-    /// Two clocks that a test sets.
+    /// A clock that a test sets.
     #[derive(Default)]
-    struct Hands {
+    struct TestClock {
         wall: Cell<Duration>,
         ran: Cell<Duration>,
     }
 
-    impl GateClock for Hands {
+    impl GateClock for TestClock {
         fn wall(&self) -> Duration {
             self.wall.get()
         }
@@ -317,27 +319,27 @@ mod tests {
     }
 
     #[test]
-    fn the_budget_counts_what_the_thread_ran() {
-        let (ms, hands) = (Duration::from_millis, Hands::default());
-        hands.wall.set(ms(1000));
-        hands.ran.set(ms(70));
-        let deadline = Deadline::new(&hands, ms(50));
+    fn the_budget_counts_cpu_time() {
+        let (ms, clock) = (Duration::from_millis, TestClock::default());
+        clock.wall.set(ms(1000));
+        clock.ran.set(ms(70));
+        let deadline = Deadline::new(&clock, ms(50));
         for (wall, ran, past) in [
             (1050, 120, false),
             (1051, 121, true),
-            // Others had the core.
+            // Other threads used the core.
             (1051, 70, false),
             (1051, 120, false),
             (10_999, 120, false),
             (11_000, 120, false),
             (11_001, 71, true),
         ] {
-            hands.wall.set(ms(wall));
-            hands.ran.set(ms(ran));
-            assert_eq!(deadline.is_past(hands.wall()), past, "{wall} {ran}");
+            clock.wall.set(ms(wall));
+            clock.ran.set(ms(ran));
+            assert_eq!(deadline.is_past(clock.wall()), past, "{wall} {ran}");
             assert_eq!(deadline.spend(GATE_STRIDE_BYTES).is_err(), past, "{wall} {ran}");
         }
-        hands.ran.set(ms(90));
+        clock.ran.set(ms(90));
         assert_eq!(deadline.left(), ms(30));
         assert_eq!(wall_limit(ms(60_000)), ms(600_000));
     }

@@ -1,19 +1,20 @@
-//! `schema`: an output, or input, of another shape than a JSON schema.
+//! `schema`: an output or input that violates a JSON schema.
 //!
-//! Compiled once, when the engine is built: draft 4 to 2020-12 by its `$schema`, without remote references.
+//! The schema is compiled once, when the engine is built. `$schema` selects draft 4 to 2020-12. Remote references are
+//! not loaded.
 //!
 //! | option | is | default |
 //! |---|---|---|
-//! | `schema` | a file, relative to the settings', or the schema itself as a table | none, it has to be given |
+//! | `schema` | a file, relative to the settings file, or the schema itself as a table | required |
 //! | `target` | `output` or `input` | `output` |
 //!
-//! Reason: `schema validation failed (7 issues): /seatbid/0/bid/0/price exclusiveMinimum; /id type; …`. The count is
-//! true; at most five issues are shown, as instance path and keyword. A segment that the schema does not name is shown
-//! as `*`, so that no key of the payload is repeated. Skipped: `no input`.
+//! Reason: `schema validation failed (7 issues): /seatbid/0/bid/0/price exclusiveMinimum; /id type; …`. The count
+//! includes all issues. At most five are shown, as instance path and keyword. A segment that the schema does not name
+//! is shown as `*`, so that no key of the payload is shown. Skipped: `no input`.
 //!
-//! A schema is checked against a tree, in which the last of two equal keys would hide the first. So an object that
-//! repeats a key fails, `repeated key in output`: one reader would see what was never checked. What it ignores: the
-//! deadline while it runs, at which the engine looks before and after.
+//! A schema is checked against a parsed tree, in which the last of two equal keys would hide the first. So an object
+//! with a repeated key fails, `repeated key in output`: otherwise a client could read a value that was never checked.
+//! What it ignores: the deadline while it runs. The engine checks the deadline before and after.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -29,13 +30,13 @@ use super::settings::Part;
 use super::tree::tree;
 use super::verdict::{Finding, shortened};
 
-/// How many issues a reason shows.
+/// Most issues that a reason shows.
 const ISSUES_SHOWN_MAX: usize = 5;
 
 #[derive(Debug)]
 pub(super) struct Schema {
     validator: Validator,
-    /// Every name that stands in the schema: only these may stand in a reason.
+    /// Every name in the schema. Only these may appear in a reason.
     names: BTreeSet<String>,
     target: Target,
 }
@@ -53,28 +54,28 @@ impl Schema {
     ) -> Result<Self, SettingsError> {
         let targets = [("output", Target::Output), ("input", Target::Input)];
         let target = options.word("target", "\"output\" or \"input\"", &targets)?.unwrap_or(Target::Output);
-        let refused =
-            |options: &Options<'_>, what| options.refused("schema", SettingsProblem::Schema(shortened(what)));
+        let rejected =
+            |options: &Options<'_>, what| options.error("schema", SettingsProblem::Schema(shortened(what)));
         let schema = match options.get("schema") {
             Some(Value::String(file)) => {
-                let text = read_schema(file).map_err(|what| refused(options, what))?;
+                let text = read_schema(file).map_err(|what| rejected(options, what))?;
                 serde_json::from_str(&text)
-                    .map_err(|error| refused(options, format!("{file} is not JSON: {error}")))?
+                    .map_err(|error| rejected(options, format!("{file} is not JSON: {error}")))?
             }
             Some(inline @ Value::Object(_)) => inline.clone(),
             _ => {
                 let expected = "the name of a file or a schema as a table";
-                return Err(options.refused("schema", SettingsProblem::Missing { expected }));
+                return Err(options.error("schema", SettingsProblem::Missing { expected }));
             }
         };
         let validator = jsonschema::options().offline().build(&schema);
-        let validator = validator.map_err(|error| refused(options, format!("no valid schema: {error}")))?;
+        let validator = validator.map_err(|error| rejected(options, format!("invalid schema: {error}")))?;
         let mut names = BTreeSet::new();
         collect_names(&schema, &mut names);
         Ok(Self { validator, names, target })
     }
 
-    /// Whether it looks at what a tool is given.
+    /// Returns whether it checks the input of a tool.
     pub(super) fn is_of_input(&self) -> bool {
         self.target == Target::Input
     }
@@ -112,7 +113,7 @@ impl Schema {
         }
     }
 
-    /// The place of an issue. Whether a segment is an index or a key that looks like one is for the instance to say.
+    /// Returns the path of an issue. The instance decides whether a segment is an index or a key that looks like one.
     fn path<'s>(&self, segments: impl Iterator<Item = LocationSegment<'s>>, instance: &Value) -> String {
         let (mut path, mut here) = (String::new(), Some(instance));
         for segment in segments {
@@ -134,7 +135,7 @@ impl Schema {
     }
 }
 
-/// All keys of a schema, and the names that it requires.
+/// Collects all keys of a schema, and the names that it requires.
 fn collect_names(schema: &Value, names: &mut BTreeSet<String>) {
     let mut rest = vec![schema];
     while let Some(value) = rest.pop() {
@@ -175,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn issues_are_counted_and_named_by_place_and_keyword() {
+    fn issues_are_counted_and_named_by_path_and_keyword() {
         let schema = json!({
             "properties": {
                 "id": {"type": "string"},
@@ -206,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn every_draft_is_understood() {
+    fn every_draft_is_supported() {
         for (draft, keyword) in [
             ("http://json-schema.org/draft-04/schema#", "exclusiveMinimum"),
             ("http://json-schema.org/draft-06/schema#", "minimum"),
@@ -239,16 +240,16 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_schema_is_refused() {
+    fn invalid_schemas_are_rejected() {
         assert!(build(&json!({"schema": "answer.json"})).is_ok());
         for (options, part) in [
             (json!({}), "gate.answer.schema: missing, expected the name of a file"),
             (json!({"schema": "none.json"}), "gate.answer.schema: none.json: no such file"),
             (json!({"schema": "broken.json"}), "gate.answer.schema: broken.json is not JSON"),
-            (json!({"schema": {"type": "strin"}}), "gate.answer.schema: no valid schema"),
+            (json!({"schema": {"type": "strin"}}), "gate.answer.schema: invalid schema"),
             (
                 json!({"schema": {"$ref": "https://schemas.invalid/a.json"}}),
-                "gate.answer.schema: no valid schema",
+                "gate.answer.schema: invalid schema",
             ),
             (json!({"schema": {}, "target": "both"}), "gate.answer.target: \"both\", expected"),
         ] {

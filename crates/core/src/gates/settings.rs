@@ -1,23 +1,23 @@
-//! What is configured: `[gates]` and `gate.NAME` of `renown.toml`, and what a caller chooses instead.
+//! Settings: `[gates]` and `gate.NAME` of `renown.toml`, and the choices of a caller that override them.
 //!
 //! | key | is | default |
 //! |---|---|---|
-//! | `gates.budget_ms` | the time that the thread of a whole evaluation may run, 1 to 60 000 ms | 50; 15 for a set that says `rtb` |
+//! | `gates.budget_ms` | CPU time of a whole evaluation, 1 to 60 000 ms | 50; 15 for a set with `rtb` |
 //! | `gates.fail_fast` | gates after the first failing one are skipped | false |
-//! | `gates.strictness` | `strict`: any mention counts; `balanced`: what looks intended | `strict`, in the proxy `balanced` |
+//! | `gates.strictness` | `strict`: any mention counts; `balanced`: only what looks intended | `strict`; `balanced` in the proxy |
 //! | `gates.evaluate`, `.cli` | the set of a place, in order | filesystem, pii, content, secrets |
-//! | `gates.proxy` | the same for the proxy | these, and injection with `mode = "observe"` |
-//! | `gate.NAME.kind` | which gate this is | NAME |
-//! | `gate.NAME.mode` | `enforce`; `observe`: a failure is reported as skipped; `redact` (pii, secrets): what is found is replaced | `enforce` |
-//! | `gate.NAME.strictness` | of this gate | `gates.strictness` |
+//! | `gates.proxy` | the set of the proxy | the same, and injection with `mode = "observe"` |
+//! | `gate.NAME.kind` | the kind of the gate | NAME |
+//! | `gate.NAME.mode` | `enforce`; `observe`: a failure is reported as skipped; `redact` (pii, secrets): findings are replaced | `enforce` |
+//! | `gate.NAME.strictness` | strictness of this gate | `gates.strictness` |
 //! | `gate.NAME.…` | its options: see the file of each gate | |
 //!
-//! `rtb` in a set stands for the six gates `rtb.*` in its place.
+//! `rtb` in a set is replaced by the six gates `rtb.*`.
 //!
-//! `redact` is refused for a gate of the set `evaluate`, whose answer echoes nothing: where that set is configured, and where
-//! an engine is built for it.
+//! `redact` is rejected for a gate of the set `evaluate`, because its response does not return the output. It is
+//! rejected where that set is configured, and where an engine is built for it.
 //!
-//! Everything that is configured is checked when an engine is built, also gates that are in no set.
+//! All settings are checked when an engine is built, including gates that are in no set.
 
 use core::time::Duration;
 use std::collections::BTreeMap;
@@ -32,20 +32,20 @@ use super::rtb;
 use crate::json::Found;
 use crate::limits::GATE_BUDGET_MS_MAX;
 
-/// The tables of the file as they are written. [`super::Engine::new`] checks them.
+/// The tables of the file, unchecked. [`super::Engine::new`] checks them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct Settings {
-    /// `[gates]`: what concerns all gates.
+    /// `[gates]`: settings of all gates.
     #[serde(default)]
     pub gates: Map<String, Value>,
-    /// `[gate.NAME]`: one table a gate.
+    /// `[gate.NAME]`: one table per gate.
     #[serde(default)]
     pub gate: BTreeMap<String, Map<String, Value>>,
 }
 
 impl Settings {
-    /// The paths among the options, `roots` and `cwd` of each gate, for whoever knows what they are relative to. Blank ones
-    /// are refused later, and a drive is absolute wherever this runs.
+    /// Returns the paths in the options, `roots` and `cwd` of each gate, for a caller that makes them absolute. Blank
+    /// paths are left out and rejected later; a path with a drive letter is absolute on every system.
     pub fn relative_paths(&mut self) -> impl Iterator<Item = &mut String> {
         let is_drive = |path: &str| matches!(path.as_bytes(), [_, b':', b'/' | b'\\', ..]);
         let options = self.gate.values_mut().flat_map(Map::iter_mut);
@@ -60,14 +60,14 @@ impl Settings {
     }
 }
 
-/// Where gates run; each place has its set.
+/// Where gates run. Each place has its own set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// `POST /v1/evaluate` and whoever embeds the engine.
+    /// `POST /v1/evaluate` and programs that embed the engine.
     Evaluate,
     /// `renown gate`.
     Cli,
-    /// `renown proxy`, which stands before coding agents and blocks.
+    /// `renown proxy`, which runs in front of MCP servers and blocks outputs.
     Proxy,
 }
 
@@ -80,7 +80,7 @@ impl Place {
         }
     }
 
-    /// Its set where none is configured.
+    /// Returns its set if none is configured.
     fn default_set(self) -> &'static [&'static str] {
         match self {
             Self::Evaluate | Self::Cli => &["filesystem", "pii", "content", "secrets"],
@@ -96,18 +96,18 @@ impl Place {
     }
 }
 
-/// Which side of a call an engine judges.
+/// The side of a tool call that an engine judges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// What a tool gave back.
+    /// The result of a tool.
     Output,
-    /// What a tool is given, before it runs. Gates that speak of an output have nothing to say of it and are left out:
-    /// `content`, `latency`, `rtb.*`, and `schema` unless its target is `input`. The others are named `pre.NAME`.
+    /// The arguments of a tool, before it runs. Gates that apply to outputs only are left out: `content`, `latency`,
+    /// `rtb.*`, and `schema` unless its target is `input`. The others are named `pre.NAME`.
     Arguments,
 }
 
 impl Part {
-    /// What a reason calls it.
+    /// Returns its name in reasons.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Output => "output",
@@ -115,7 +115,7 @@ impl Part {
         }
     }
 
-    /// The beginning of a sentence about it.
+    /// Returns the start of a sentence about it.
     pub(super) fn is(self) -> &'static str {
         match self {
             Self::Output => "output is",
@@ -127,14 +127,14 @@ impl Part {
 /// How much counts as a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Strictness {
-    /// Any mention.
+    /// Any mention counts.
     Strict,
-    /// What looks intended: coding agents' honest outputs are full of paths and addresses.
+    /// Only what looks intended counts: legitimate outputs of coding agents are full of paths and addresses.
     Balanced,
 }
 
 impl Strictness {
-    /// Its name in the settings.
+    /// Returns its name in the settings.
     pub fn name(self) -> &'static str {
         match self {
             Self::Strict => "strict",
@@ -143,45 +143,45 @@ impl Strictness {
     }
 }
 
-/// What a failure of a gate means.
+/// The effect of a failing gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// The output fails.
     Enforce,
-    /// It is only reported.
+    /// The failure is only reported.
     Observe,
-    /// What was found is replaced, and the output passes. Only `pii` and `secrets` can.
+    /// The findings are replaced, and the output passes. Only `pii` and `secrets` support this.
     Redact,
 }
 
-/// What a caller decides, over the settings.
+/// The choices of a caller, which override the settings.
 #[derive(Clone, Debug)]
 pub struct Choice<'c> {
-    /// Whose set is used.
+    /// The place whose set is used.
     pub place: Place,
-    /// The gates by name instead of the place's set.
+    /// Names of gates, instead of the place's set.
     pub gates: Option<&'c [String]>,
-    /// Instead of `gates.strictness`; a gate's own stays.
+    /// Strictness instead of `gates.strictness`. It does not override the strictness of a single gate.
     pub strictness: Option<Strictness>,
-    /// Absolute directories beside the roots of each `filesystem` gate.
+    /// Absolute directories, in addition to the roots of each `filesystem` gate.
     pub roots: &'c [String],
-    /// Names of gates that the caller runs itself. They stand in the set as the others do, or after it if it does not name
-    /// them.
+    /// Names of custom gates, which the caller runs. They keep their position in the set; those that the set does not
+    /// name are added at the end.
     pub customs: &'c [String],
-    /// What is judged.
+    /// The side of the call that is judged.
     pub part: Part,
-    /// Where links lead, for a caller that may look; without it paths are only resolved as texts.
+    /// Resolver of symbolic links, for a caller with a file system. If `None`, paths are only resolved as text.
     pub links: Option<Links>,
 }
 
-/// Tells where a path leads when its links are followed.
+/// A resolver of symbolic links.
 #[derive(Clone)]
 pub struct Links(Arc<Follow>);
 
 type Follow = dyn Fn(&str) -> Option<String> + Send + Sync;
 
 impl Links {
-    /// By a function from an absolute path to an absolute path; none if it is not known.
+    /// Wraps a function from an absolute path to its target. It returns `None` if the target is unknown.
     pub fn new(follow: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Self {
         Self(Arc::new(follow))
     }
@@ -198,7 +198,7 @@ impl fmt::Debug for Links {
 }
 
 impl Choice<'_> {
-    /// What the settings say about a place.
+    /// Creates the choice that uses the settings of a place unchanged.
     pub fn of(place: Place) -> Self {
         Self {
             place,
@@ -213,15 +213,15 @@ impl Choice<'_> {
 }
 
 const DEFAULT_BUDGET_MS: u64 = 50;
-const SET: &str = "a list of gates' names";
+const SET: &str = "a list of gate names";
 const STRICTNESS: &str = "\"strict\" or \"balanced\"";
 const STRICTNESSES: [(&str, Strictness); 2] =
     [("strict", Strictness::Strict), ("balanced", Strictness::Balanced)];
 
-/// The name that stands for all gates of auctions.
+/// The name that means all auction gates.
 const RTB: &str = "rtb";
 
-/// The gates that a name in a set stands for.
+/// Returns the gates that a name in a set means.
 fn members(name: &str) -> Vec<&str> {
     if name == RTB { rtb::MEMBERS.to_vec() } else { vec![name] }
 }
@@ -231,10 +231,10 @@ pub(super) struct Common<'s> {
     pub(super) budget: Duration,
     pub(super) fail_fast: bool,
     pub(super) strictness: Strictness,
-    /// The chosen set, and the key that an error about it names.
+    /// The chosen set, and its key for errors.
     pub(super) set: Vec<&'s str>,
     pub(super) set_key: String,
-    /// Whether it is the set of a place that has none configured.
+    /// Whether it is the default set of a place.
     is_default_set: bool,
 }
 
@@ -250,7 +250,7 @@ impl<'s> Common<'s> {
             Some(Err(value)) => {
                 let found = Found::new(&value.to_string());
                 let expected = "a whole number of milliseconds from 1 to 60000";
-                return Err(options.refused("budget_ms", SettingsProblem::Value { found, expected }));
+                return Err(options.error("budget_ms", SettingsProblem::Value { found, expected }));
             }
         };
         let fail_fast = options.flag("fail_fast", false)?;
@@ -277,8 +277,8 @@ impl<'s> Common<'s> {
             ),
         };
         let strictness = choice.strictness.or(strictness);
-        let says_rtb = set.contains(&RTB);
-        let budget = budget.unwrap_or(if says_rtb { rtb::BUDGET_MS } else { DEFAULT_BUDGET_MS });
+        let has_rtb = set.contains(&RTB);
+        let budget = budget.unwrap_or(if has_rtb { rtb::BUDGET_MS } else { DEFAULT_BUDGET_MS });
         let mut set: Vec<&str> = set.into_iter().flat_map(members).collect();
         let customs = choice.customs.iter().map(String::as_str);
         set.extend(customs.filter(|custom| !set.contains(custom)).collect::<Vec<_>>());
@@ -293,8 +293,8 @@ impl<'s> Common<'s> {
         common.checked()
     }
 
-    /// What a failure of a gate means where its table does not say. The proxy's default set only observes `injection`:
-    /// a guess about words must not stop anybody's work unasked.
+    /// Returns the default mode of a gate. The proxy's default set only observes `injection`: a guess about words
+    /// must not block work by default.
     pub(super) fn default_mode(&self, kind: &str) -> Mode {
         if self.is_default_set && kind == "injection" { Mode::Observe } else { Mode::Enforce }
     }
@@ -314,7 +314,7 @@ impl<'s> Common<'s> {
 /// The kinds of gates that can redact.
 pub(super) const REDACTING: [&str; 2] = ["pii", "secrets"];
 
-/// Refuses gates that redact.
+/// Rejects gates that redact.
 fn no_redaction(settings: &Settings, names: &[&str]) -> Result<(), SettingsError> {
     let redacts = |name: &&&str| {
         let of_table = |key: &str| settings.gate.get(**name)?.get(key)?.as_str();
@@ -326,19 +326,19 @@ fn no_redaction(settings: &Settings, names: &[&str]) -> Result<(), SettingsError
             key: format!("gate.{}.mode", quoted(name)),
             problem: SettingsProblem::Value {
                 found: Found::quoted("redact"),
-                expected: "\"enforce\" or \"observe\" for a gate of gates.evaluate, which echoes nothing",
+                expected: "\"enforce\" or \"observe\" for a gate of gates.evaluate, whose response does not return the output",
             },
         }),
     }
 }
 
-/// What every gate's table may say.
+/// Options that every gate has.
 pub(super) struct Shared {
     pub(super) mode: Mode,
     pub(super) strictness: Strictness,
 }
 
-/// The table of a gate, and what every gate's may say. `redacts` if this kind of gate can redact.
+/// Reads the options that every gate has. `redacts` says whether this kind of gate can redact.
 pub(super) fn shared(
     options: &mut Options<'_>,
     common: &Common<'_>,
@@ -361,7 +361,7 @@ pub(super) fn shared(
     Ok(Shared { mode, strictness: own.unwrap_or(common.strictness) })
 }
 
-/// The kind of a configured gate: what its table says, else its name.
+/// Returns the kind of a configured gate: its `kind`, or its name.
 pub(super) fn kind<'s>(name: &'s str, table: &'s Map<String, Value>) -> Result<&'s str, SettingsError> {
     match table.get("kind") {
         None => Ok(name),

@@ -1,8 +1,8 @@
-//! An evaluation whose built-in gates are done, and those that are left for the caller to run.
+//! An evaluation whose built-in gates have run and whose custom gates have not.
 //!
-//! Whoever embeds the engine may have gates of its own, which the core cannot run: a function of Python, a promise of
-//! `JavaScript`. It starts an evaluation, runs all that are left together until [`Started::until`], and hands in what they
-//! said. Everything that has to be decided then (order, fail fast, fail closed) is decided here.
+//! A program that embeds the engine may have custom gates, which the core cannot run: a Python function, a
+//! `JavaScript` promise. It starts an evaluation, runs all custom gates together until [`Started::until`], and passes
+//! their results to [`Started::finish`]. All decisions (order, fail fast, fail closed) are made here.
 
 use core::ops::Range;
 use core::time::Duration;
@@ -11,31 +11,31 @@ use std::sync::Arc;
 use super::engine::{ABORTED, ERROR, Slot, TIMEOUT};
 use super::verdict::{Finding, Verdict};
 
-/// What a gate said that the caller ran.
+/// The result of a custom gate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// The output is fine.
     Pass,
-    /// It is not, and perhaps why.
+    /// The output fails, with an optional reason.
     Fail(Option<String>),
-    /// The gate has nothing to say, and perhaps why.
+    /// The gate does not apply, with an optional reason.
     Skip(Option<String>),
-    /// It was not done in time.
+    /// The gate did not finish in time.
     TimedOut,
-    /// It broke, or what it said makes no sense.
+    /// The gate raised an error, or returned an invalid result.
     Broken,
 }
 
 impl Outcome {
     fn finding(self) -> Finding {
-        let said = |reason: Option<String>| reason.filter(|reason| !reason.trim().is_empty());
+        let given = |reason: Option<String>| reason.filter(|reason| !reason.trim().is_empty());
         match self {
             Self::Pass => Finding::Pass,
             Self::Fail(reason) => {
-                Finding::Fail(said(reason).unwrap_or_else(|| "failed without a reason".to_owned()))
+                Finding::Fail(given(reason).unwrap_or_else(|| "failed without a reason".to_owned()))
             }
             Self::Skip(reason) => {
-                Finding::Skip(said(reason).map_or_else(|| "skipped without a reason".into(), Into::into))
+                Finding::Skip(given(reason).map_or_else(|| "skipped without a reason".into(), Into::into))
             }
             Self::TimedOut => Finding::Fail(TIMEOUT.to_owned()),
             Self::Broken => Finding::Fail(ERROR.to_owned()),
@@ -43,22 +43,22 @@ impl Outcome {
     }
 }
 
-/// Where a gate of the set stands.
+/// The state of a gate of the set.
 #[derive(Debug)]
 pub(super) enum State {
-    /// What it said, what it redacted, and how long it took.
+    /// Its finding, the reason if it redacted something, and its duration.
     Done(Finding, Option<String>, Duration),
     /// The caller has to run it.
     Waiting,
 }
 
-/// An evaluation between the built-in gates and the caller's own. It borrows nothing: a promise takes its time.
+/// An evaluation between the built-in gates and the custom ones. It borrows nothing, because a promise takes time.
 #[derive(Debug)]
 pub struct Started {
     slots: Arc<[Slot]>,
     states: Vec<State>,
     fail_fast: bool,
-    /// When it began, and until when it has to be done.
+    /// Start and deadline of the evaluation.
     time: Range<Duration>,
     now: Duration,
     redacted: Option<String>,
@@ -76,24 +76,24 @@ impl Started {
         Self { slots, states, fail_fast, time, now, redacted }
     }
 
-    /// The names of the gates that are left to run, in the order of the set.
+    /// Returns the names of the custom gates that have to run, in the order of the set.
     pub fn customs(&self) -> impl Iterator<Item = &str> {
         let left = self.slots.iter().zip(&self.states).filter(|(_, state)| matches!(state, State::Waiting));
         left.map(|(slot, _)| slot.name())
     }
 
-    /// The time of the engine's clock when the built-in gates were done.
+    /// Returns the time of the engine's clock when the built-in gates were done.
     pub fn now(&self) -> Duration {
         self.now
     }
 
-    /// The time of the engine's clock by which the evaluation has to be done.
+    /// Returns the deadline of the evaluation, by the engine's clock.
     pub fn until(&self) -> Duration {
         self.time.end
     }
 
-    /// The verdict, with what each gate that was left said and how long it took. Those of which nothing is said were not
-    /// done in time.
+    /// Returns the verdict. `outcomes` holds the result and the duration of each custom gate, in order. Missing
+    /// results count as timed out.
     pub fn finish(self, outcomes: Vec<(Outcome, Duration)>, now: Duration) -> Verdict {
         let (mut outcomes, mut failed) = (outcomes.into_iter(), false);
         let late = || (Outcome::TimedOut, now.saturating_sub(self.now));

@@ -1,9 +1,9 @@
 //! Every string and key of a JSON text, decoded once for all gates.
 //!
-//! The walk follows the text and keeps a stack of its own, so that nesting costs no thread stack and every occurrence
-//! of a repeated key is seen. A string without escapes is borrowed from the output; others are decoded into one
-//! buffer. A string that is itself a JSON object or array is walked too, after the text that holds it, and counts on
-//! in the depth.
+//! The walk follows the text and has its own stack, so that nesting costs no thread stack and every occurrence of a
+//! repeated key is seen. A string without escapes is borrowed from the output; others are decoded into one buffer. A
+//! string that is itself a JSON object or array is walked too, after the text that contains it, and its nesting adds
+//! to the depth.
 
 mod string;
 mod walk;
@@ -19,50 +19,50 @@ use walk::Walk;
 
 /// All texts of an output.
 ///
-/// An output may have a string for every three of its bytes. So what is kept of each is small: memory is a small multiple of the
-/// output, whatever is in it.
+/// An output may have one string per three bytes. So little is stored per string: memory is a small multiple of any
+/// output.
 #[derive(Debug)]
 pub(super) struct View<'a> {
     part: Part,
     source: &'a str,
-    /// What had to be decoded, or lies within a string; one text after the other.
+    /// Texts that were decoded, or that are inside a string, one after the other.
     decoded: String,
     pieces: Vec<Piece>,
-    /// Where the decoded ones among them come from.
+    /// The origins of the decoded pieces.
     origins: Vec<Origin>,
-    /// The strings that are JSON themselves, and which pieces lie in each: from a number up to another.
+    /// The strings that are JSON themselves, each with the range of its pieces: index, start, end.
     within: Vec<(u32, u32, u32)>,
-    /// Long numbers of the output itself; those within strings are seen in their text.
+    /// Long numbers of the output itself. Numbers inside strings are seen as part of the string.
     numbers: Vec<Number>,
 }
 
-/// So many digits in a number may be more than an amount.
+/// A number with this many digits may be more than an amount.
 const NUMBER_DIGITS_MIN: usize = 13;
 
-/// The longest output that is looked at, in bytes: all places have to fit into 32 bits, also those of what is decoded.
+/// The longest output that is read, in bytes. All positions have to fit into 32 bits, including those of decoded text.
 const SOURCE_BYTES_MAX: usize = 1 << 28;
 
 /// A number with many digits.
 #[derive(Clone, Copy, Debug)]
 struct Number {
-    /// Where it stands in the output.
+    /// Its position in the output.
     start: u32,
     end: u32,
     key: u32,
 }
 
-/// Why there is no view of an output.
+/// Why an output cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unseen {
     /// The budget is spent.
     TimedOut,
-    /// Something in it lies too deep to be looked at.
+    /// It is nested too deep.
     TooDeep,
-    /// It repeats itself in strings within strings more often than is looked at.
+    /// JSON inside its strings is more than the limit.
     TooMuch,
-    /// It is longer than is looked at.
+    /// It is longer than the limit.
     TooLong,
-    /// It is no JSON text.
+    /// It is not JSON.
     NotJson,
 }
 
@@ -73,14 +73,16 @@ impl From<TimedOut> for Unseen {
 }
 
 impl Unseen {
-    /// Why text gates fail closed, in the engine's own words.
+    /// Returns the reason with which text gates fail closed.
     pub(super) fn reason(self, part: Part) -> String {
         let (name, is) = (part.name(), part.is());
         match self {
             Self::TimedOut => "renown:timeout".to_owned(),
             Self::TooDeep => format!("{is} nested deeper than {GATE_DEPTH_MAX} levels"),
             Self::TooMuch => {
-                format!("strings of JSON in {name} hold more than {GATE_EMBEDDED_TIMES_MAX} times its length")
+                format!(
+                    "JSON inside strings of {name} is more than {GATE_EMBEDDED_TIMES_MAX} times its length"
+                )
             }
             Self::TooLong => format!("{is} longer than {} MiB", SOURCE_BYTES_MAX >> 20),
             Self::NotJson => format!("{is} not JSON"),
@@ -91,37 +93,37 @@ impl Unseen {
 /// One string or key.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
-    /// Where it stands in the output; or the number of its origin, and [`DECODED`].
+    /// Its position in the output; for a decoded piece the index of its origin, and [`DECODED`].
     start: u32,
     end: u32,
-    /// The number of the key under which a value stands, or [`NO_KEY`]; for elements of an array, the array's.
+    /// The index of the key of a value, or [`NO_KEY`]. Elements of an array have the key of the array.
     key: u32,
 }
 
-/// The end of a piece that was decoded.
+/// Marks a decoded piece, as its end.
 const DECODED: u32 = u32::MAX;
 
-/// There is no key.
+/// Marks a piece without a key.
 const NO_KEY: u32 = u32::MAX;
 
-/// Where a piece comes from that was decoded.
+/// The origin of a decoded piece.
 #[derive(Clone, Copy, Debug)]
 struct Origin {
-    /// Where it begins in what was decoded. It ends where the next begins.
+    /// Its start in the decoded buffer. It ends at the start of the next one.
     start: u32,
-    /// Where it stands between its quotes, escapes and all, in the text that holds it.
+    /// Its position between its quotes in the containing text, with escapes.
     raw: (u32, u32),
 }
 
-fn narrow(place: usize) -> u32 {
-    u32::try_from(place).unwrap_or(u32::MAX)
+fn narrow(position: usize) -> u32 {
+    u32::try_from(position).unwrap_or(u32::MAX)
 }
 
-fn wide(place: u32) -> usize {
-    usize::try_from(place).unwrap_or(usize::MAX)
+fn wide(position: u32) -> usize {
+    usize::try_from(position).unwrap_or(usize::MAX)
 }
 
-/// Adds an item, and makes room for half as many again and not for twice as many.
+/// Adds an item. Grows the list by half, not to twice its size.
 fn push<T>(items: &mut Vec<T>, item: T) {
     if items.len() == items.capacity() {
         items.reserve_exact((items.len() / 2).max(16));
@@ -133,17 +135,18 @@ fn push<T>(items: &mut Vec<T>, item: T) {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Text<'v> {
     pub(super) text: &'v str,
-    /// The key under which it stands; none for a key.
+    /// Its key; `None` if the text is a key itself.
     pub(super) key: Option<&'v str>,
 }
 
 impl<'a> View<'a> {
-    /// Reads a JSON text, which is that part of a call.
+    /// Reads the JSON text of this part of a call.
     pub(super) fn read(source: &'a str, part: Part, deadline: &Deadline<'_>) -> Result<Self, Unseen> {
         if source.len() > SOURCE_BYTES_MAX {
             return Err(Unseen::TooLong);
         }
-        // As many as there can be but for quotes that are escaped as `\u0022`: lists that grow hold their items twice for a while.
+        // An upper bound, apart from quotes that are escaped as `\u0022`. It avoids growing: a growing list needs
+        // twice the memory for a while.
         let count = |byte| count_byte(source.as_bytes(), byte, deadline);
         let strings = count(b'"')? / 2;
         let (decoded, pieces) = (String::new(), Vec::with_capacity(strings));
@@ -156,7 +159,7 @@ impl<'a> View<'a> {
         Ok(view)
     }
 
-    /// Reads the strings that look like JSON, and those within them.
+    /// Reads the strings that look like JSON, and the strings inside them.
     fn read_within(&mut self, mut within: Vec<Within>, deadline: &Deadline<'_>) -> Result<(), Unseen> {
         let mut left = self.source.len().saturating_mul(GATE_EMBEDDED_TIMES_MAX);
         while let Some(Within { index, depth }) = within.pop() {
@@ -166,10 +169,10 @@ impl<'a> View<'a> {
             let (pieces, origins, decoded, waiting) =
                 (self.pieces.len(), self.origins.len(), self.decoded.len(), within.len());
             match Walk::new(&text, true, wide(depth), key, deadline).run(self, &mut within) {
-                // One without strings matters only if a long number may be in it.
+                // JSON without strings matters only if it may contain a long number.
                 Ok(()) if pieces == self.pieces.len() && text.len() < NUMBER_DIGITS_MIN => {}
                 Ok(()) => push(&mut self.within, (index, narrow(pieces), narrow(self.pieces.len()))),
-                // It only looked like JSON: it was seen as the text it is.
+                // It only looked like JSON. It has already been added as plain text.
                 Err(Unseen::NotJson) => {
                     self.pieces.truncate(pieces);
                     self.origins.truncate(origins);
@@ -182,17 +185,17 @@ impl<'a> View<'a> {
         Ok(())
     }
 
-    /// What a reason calls the text: `output` or `arguments`.
+    /// Returns the name of the text in reasons: `output` or `arguments`.
     pub(super) fn name(&self) -> &'static str {
         self.part.name()
     }
 
-    /// All texts: those of the output in its order, then those within strings.
+    /// Returns all texts: those of the output in order, then those inside strings.
     pub(super) fn texts(&self) -> impl Iterator<Item = Text<'_>> {
         self.texts_from(0)
     }
 
-    /// The texts, and after them the numbers of 13 or more digits, in the order of the output.
+    /// Returns the texts and then the numbers of 13 or more digits, in the order of the output.
     pub(super) fn texts_and_numbers(&self) -> impl Iterator<Item = Text<'_>> {
         let number = |number: &Number| Text {
             text: self.source.get(wide(number.start)..wide(number.end)).unwrap_or_default(),
@@ -201,13 +204,14 @@ impl<'a> View<'a> {
         self.texts().chain(self.numbers.iter().map(number))
     }
 
-    /// Where a number of the output stands, by its place in [`Self::texts_and_numbers`]; none if that is a text.
+    /// Returns the position of a number in the output, by its index in [`Self::texts_and_numbers`]. Returns `None`
+    /// for a text.
     pub(super) fn number(&self, index: usize) -> Option<(usize, usize)> {
         let number = self.numbers.get(index.checked_sub(self.pieces.len())?)?;
         Some((wide(number.start), wide(number.end)))
     }
 
-    /// The texts from a number on.
+    /// Returns the texts from an index on.
     pub(super) fn texts_from(&self, index: usize) -> impl Iterator<Item = Text<'_>> {
         self.pieces.get(index..).unwrap_or_default().iter().map(|piece| self.seen(piece))
     }
@@ -220,18 +224,18 @@ impl<'a> View<'a> {
         (key != NO_KEY).then(|| self.text(wide(key)))
     }
 
-    /// The output itself.
+    /// Returns the output itself.
     pub(super) fn source(&self) -> &'a str {
         self.source
     }
 
-    /// A text by its number in [`Self::texts`].
+    /// Returns a text by its index in [`Self::texts`].
     pub(super) fn text(&self, index: usize) -> &str {
         self.pieces.get(index).map_or("", |piece| self.get(piece))
     }
 
-    /// Where a text comes from: the number of the text that holds it (none for the output), and where it stands in
-    /// there, escapes and all.
+    /// Returns the origin of a text: the index of the containing text (`None` for the output), and its position
+    /// there, with escapes.
     pub(super) fn origin(&self, index: usize) -> Option<(Option<usize>, (usize, usize))> {
         let piece = self.pieces.get(index)?;
         let (start, end) = if piece.end == DECODED {
@@ -239,13 +243,13 @@ impl<'a> View<'a> {
         } else {
             (piece.start, piece.end)
         };
-        // Those within strings come after those of the output, and each string has a row of them.
+        // Texts inside strings come after those of the output, and each string has a contiguous range of them.
         let row = self.within.partition_point(|(_, _, to)| wide(*to) <= index);
         let holder = self.within.get(row).filter(|(_, from, _)| wide(*from) <= index);
         Some((holder.map(|(holder, ..)| wide(*holder)), (wide(start), wide(end))))
     }
 
-    /// The texts that are JSON themselves, and the numbers of the texts in each.
+    /// Returns the texts that are JSON themselves, each with the range of the texts inside it.
     pub(super) fn within(&self) -> impl Iterator<Item = (usize, Range<usize>)> {
         self.within.iter().map(|(index, from, to)| (wide(*index), wide(*from)..wide(*to)))
     }
@@ -265,11 +269,11 @@ impl<'a> View<'a> {
 #[derive(Clone, Copy, Debug)]
 struct Within {
     index: u32,
-    /// How many objects and arrays it lies in.
+    /// Number of objects and arrays around it.
     depth: u32,
 }
 
-/// Whether a text begins and ends as a JSON object or array does.
+/// Returns whether a text begins and ends like a JSON object or array.
 fn looks_like_json(text: &str, deadline: &Deadline<'_>) -> Result<bool, TimedOut> {
     let (bytes, blank) = (text.as_bytes(), |byte: u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r'));
     let start = run_end(bytes, 0, deadline, blank)?;
@@ -333,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn long_numbers_are_seen_beside_the_texts() {
+    fn long_numbers_are_seen_after_the_texts() {
         let clock = || Duration::ZERO;
         let source = r#"{"a":[1234567890123,-1234567890123.5,123456789012],"b":"{\"c\":1234567890123}"}"#;
         let view = View::read(source, Part::Output, &Deadline::new(&clock, Duration::ZERO)).unwrap();
@@ -346,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn nesting_has_a_limit_that_strings_count_in() {
+    fn the_nesting_limit_includes_json_inside_strings() {
         let nested = |depth: usize| format!("{}\"x\"{}", "[".repeat(depth), "]".repeat(depth));
         assert_eq!(read(&nested(GATE_DEPTH_MAX)).unwrap(), ["x"]);
         assert_eq!(read(&nested(GATE_DEPTH_MAX + 1)), Err(Unseen::TooDeep));
@@ -357,8 +361,8 @@ mod tests {
     }
 
     #[test]
-    fn strings_within_strings_are_bounded() {
-        // Each level escapes its quotes as \u0022 and its backslashes as \u005c, which grows by a little only.
+    fn json_inside_strings_has_a_limit() {
+        // Each level escapes its quotes as \u0022 and its backslashes as \u005c, so the text grows only a little.
         let level = |text: &str| format!("[\"{}\"]", text.replace('\\', "\\u005c").replace('"', "\\u0022"));
         let levels = |count: usize| (0..count).fold("x".repeat(10_000), |text, _| level(&text));
         assert_eq!(read(&levels(GATE_EMBEDDED_TIMES_MAX)).unwrap().len(), GATE_EMBEDDED_TIMES_MAX);

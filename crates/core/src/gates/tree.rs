@@ -1,4 +1,4 @@
-//! A tree of a JSON text in which no key hides another, for gates that look at a shape and not at texts.
+//! Parses a JSON text into a tree and rejects repeated keys, for gates that check structure instead of text.
 
 use std::cell::Cell;
 use std::fmt;
@@ -9,20 +9,20 @@ use serde_json::{Map, Number, Value};
 
 use super::scan::Deadline;
 
-/// Why a JSON text is no such tree.
+/// Why a JSON text cannot become such a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NoTree {
     RepeatedKey,
-    /// Deeper than `serde_json` reads.
+    /// It is nested deeper than `serde_json` reads.
     TooDeep,
-    /// It has a number that no 64-bit float can hold, or half of a surrogate pair.
+    /// It has a number that does not fit into a 64-bit float, or half of a surrogate pair.
     Unreadable,
     /// The budget is spent.
     TimedOut,
 }
 
 impl NoTree {
-    /// Why a gate fails closed, in its own words.
+    /// Returns the reason with which a gate fails closed.
     pub(super) fn reason(self, what: &str) -> String {
         match self {
             Self::RepeatedKey => format!("repeated key in {what}"),
@@ -33,7 +33,7 @@ impl NoTree {
     }
 }
 
-/// Reads a text that is known to be JSON, and perhaps looks at a deadline on the way.
+/// Parses a text that is known to be JSON. Checks the deadline, if there is one.
 pub(super) fn tree(text: &str, deadline: Option<&Deadline<'_>>) -> Result<Value, NoTree> {
     let stopped = Cell::new(None);
     let mut reader = serde_json::Deserializer::from_str(text);
@@ -45,7 +45,7 @@ pub(super) fn tree(text: &str, deadline: Option<&Deadline<'_>>) -> Result<Value,
     })
 }
 
-/// Remembers why it stopped.
+/// A visitor that parses a value and records why it stopped.
 #[derive(Clone, Copy)]
 struct Tree<'t, 'd> {
     stopped: &'t Cell<Option<NoTree>>,
@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tree_is_what_serde_json_reads_but_for_repeated_keys() {
+    fn a_tree_equals_that_of_serde_json_except_for_repeated_keys() {
         for text in ["null", "true", "-7", "18446744073709551615", "0.1", r#""é""#, r#"[1,{"a":[]}]"#] {
             assert_eq!(tree(text, None), Ok(serde_json::from_str(text).unwrap()), "{text}");
         }

@@ -1,4 +1,4 @@
-//! What an evaluation found.
+//! The verdict of an evaluation.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -14,31 +14,31 @@ use crate::units::Micros;
 pub struct Verdict {
     /// Whether every gate passed or was skipped.
     pub passed: bool,
-    /// One result a gate, in the configured order.
+    /// One result per gate, in the configured order.
     pub gates: Vec<GateResult>,
-    /// How long the whole took.
+    /// Duration of the whole evaluation.
     pub total: Micros,
-    /// The output with a label in the place of each finding, as JSON text, if a gate redacted something. It is of use only
-    /// where the evaluation passed, and is no part of what is served or kept.
+    /// The redacted output as JSON text, with a label in place of each finding; `None` if no gate redacted anything.
+    /// Use it only if the evaluation passed. It is neither served nor stored.
     pub redacted: Option<String>,
 }
 
 /// The result of one gate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GateResult {
-    /// The name by which the gate is configured.
+    /// The configured name of the gate.
     pub name: Arc<str>,
     /// Whether it passed; a skipped gate passes.
     pub passed: bool,
-    /// How long it took.
+    /// Duration of the gate.
     pub latency: Micros,
-    /// Why it failed or was skipped, in the gate's own words.
+    /// Why it failed or was skipped, never with text of the payload.
     pub reason: Option<String>,
-    /// Whether it had nothing to say.
+    /// Whether the gate was skipped.
     pub skipped: bool,
 }
 
-/// What a gate says about an output.
+/// The finding of a gate about an output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Finding {
     Pass,
@@ -46,7 +46,7 @@ pub(super) enum Finding {
     Skip(Cow<'static, str>),
 }
 
-/// As much of a reason as is allowed.
+/// Shortens a reason to the limit.
 pub(super) fn shortened(reason: String) -> String {
     match reason.char_indices().nth(GATE_REASON_CHARS_MAX) {
         None => reason,
@@ -54,7 +54,7 @@ pub(super) fn shortened(reason: String) -> String {
     }
 }
 
-/// `{"passed", "gates", "total_latency_ms"}`: whoever serves it adds the id and the time around it.
+/// Serializes `{"passed", "gates", "total_latency_ms"}`. The caller adds the id and the time.
 impl Serialize for Verdict {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut fields = serializer.serialize_struct("Verdict", 3)?;
@@ -65,7 +65,7 @@ impl Serialize for Verdict {
     }
 }
 
-/// `{"name", "passed", "latency_ms", "reason"?, "skipped"?}`.
+/// Serializes `{"name", "passed", "latency_ms", "reason"?, "skipped"?}`.
 impl Serialize for GateResult {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let count = 3 + usize::from(self.reason.is_some()) + usize::from(self.skipped);
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_absent_is_left_out() {
+    fn absent_fields_are_omitted() {
         let result = |name: &str, reason: Option<&str>, skipped| GateResult {
             name: name.into(),
             passed: true,
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reason_has_a_limit() {
+    fn a_long_reason_is_shortened() {
         let text = |chars| "é".repeat(chars);
         assert_eq!(shortened(text(GATE_REASON_CHARS_MAX)), text(GATE_REASON_CHARS_MAX));
         let cut = shortened(text(GATE_REASON_CHARS_MAX + 1));

@@ -1,11 +1,11 @@
-//! The bridge: what a finished session says about the identity of its agent.
+//! The bridge: turns a finished session into an event about its agent's identity.
 //!
 //! ```text
 //! score_delta = (composite − 5) / 5        confidence = min(1, total_tools / 20)
 //! event_id    = UUIDv5(identity, "session:" + session)
 //! ```
 //!
-//! There is one such event a session. It is derived, not sent: scoring the session again replaces it.
+//! There is one such event per session. It is derived, not sent: scoring the session again replaces it.
 
 use uuid::Uuid;
 
@@ -15,21 +15,21 @@ use crate::performance::Performance;
 use crate::time::Timestamp;
 use crate::units::Unit;
 
-/// The composite that says nothing either way, in tenths.
+/// The neutral composite, in tenths.
 const NEUTRAL_TENTHS: i64 = 50;
 
-/// How many millionths a tenth of the composite is: it moves the score by 1/50.
+/// Millionths per tenth of the composite: a tenth moves the score by 1/50.
 const MILLIONTHS_PER_TENTH: i64 = 20_000;
 
-/// So many tool calls give full confidence.
+/// Number of tool calls that gives full confidence.
 const FULL_CONFIDENCE_TOOLS: u32 = 20;
 
-/// The id of the event that a session becomes.
+/// Returns the id of the event for a session.
 pub fn bridge_id(identity: IdentityId, session: &SessionId) -> Uuid {
     Uuid::new_v5(&identity.as_uuid(), format!("session:{session}").as_bytes())
 }
 
-/// The event that a session becomes which ended then.
+/// Returns the event for a session that ended at `ended_at`.
 pub fn bridge(
     identity: IdentityId,
     session: &SessionId,
@@ -66,11 +66,11 @@ mod tests {
     use crate::units::NanoUsd;
 
     #[test]
-    fn a_session_moves_its_identity_by_how_far_it_is_from_the_middle() {
+    fn a_session_moves_its_identity_by_its_distance_from_neutral() {
         let identity: IdentityId = Uuid::from_u128(7).into();
         let session: SessionId = "s-1".parse().unwrap();
         let at = Timestamp::parse("2026-11-15T12:00:00Z").unwrap();
-        // Tools that worked, prompts, and what is expected: composite, delta in millionths, confidence.
+        // Successful tools, tools, prompts; expected composite, delta in millionths, confidence.
         for (ok, tools, prompts, composite, delta, confidence) in [
             (0, 0, 1, "1.0", -800_000, 0.0),
             (1, 1, 1, "6.5", 300_000, 0.05),

@@ -1,7 +1,7 @@
-//! Exact fractions, as large as this rule needs them.
+//! Exact fractions in 256 bits.
 //!
-//! **Why they cannot overflow.** A category has less than 2^32 events of at most 10^12 millionths each. An overall score
-//! puts three such means, weighted by up to 40, over a common denominator and divides by 100: a numerator below
+//! **Why they cannot overflow.** A category has fewer than 2^32 events of at most 10^12 millionths each. An overall
+//! score puts three such means, weighted by up to 40, over a common denominator and divides by 100: a numerator below
 //! 120·10^12·2^96 over a denominator below 100·2^96. The difference of two of them is a numerator below
 //! 2·120·10^12·100·2^192 < 2^247, which fits in the 255 bits of an `I256`.
 
@@ -19,7 +19,7 @@ pub(super) struct Fraction {
 impl Fraction {
     pub(super) const ZERO: Self = Self { numerator: I256::ZERO, denominator: I256::ONE };
 
-    /// `numerator / denominator`, which must not be 0.
+    /// Creates `numerator / denominator`. The denominator must not be 0.
     pub(super) fn new(numerator: I256, denominator: u32) -> Self {
         assert!(denominator > 0, "a fraction needs a denominator");
         Self { numerator, denominator: I256::from(denominator) }
@@ -44,7 +44,7 @@ impl Fraction {
         Self { denominator: self.denominator * I256::from(divisor), ..self }
     }
 
-    /// The nearest whole number of millionths, half away from zero.
+    /// Rounds to the nearest whole number of millionths, half away from zero.
     pub(super) fn round(self) -> Decimal<6> {
         let magnitude = self.numerator.abs();
         let (quotient, remainder) = (magnitude / self.denominator, magnitude % self.denominator);

@@ -1,4 +1,4 @@
-//! Reputation events as they are sent, and what `renown score identity` reads:
+//! Reputation events as clients send them, and the input of `renown score identity`:
 //! `{"as_of":"2026-11-15T00:00:00Z","events":[{"event_id":…,"timestamp":…,"category":…,"event_type":…,"score_delta":…}, …]}`.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,22 +22,23 @@ use crate::units::Unit;
 pub struct ScoreDelta(i64);
 
 impl ScoreDelta {
-    /// It moves nothing.
+    /// The neutral delta.
     pub const ZERO: Self = Self(0);
 
-    /// `x × 10^6` in `f64`, rounded half away from zero; none unless `x` is finite and |x| ≤ 1 000 000.
+    /// Computes `x × 10^6` in `f64`, rounded half away from zero. Returns `None` unless `x` is finite and |x| ≤ 1 000
+    /// 000.
     #[expect(clippy::float_arithmetic, reason = "the rounding rule is defined in f64")]
     #[expect(clippy::cast_possible_truncation, reason = "at most 10^12 after the check")]
     pub fn new(delta: f64) -> Option<Self> {
         (delta.abs() <= limits::SCORE_DELTA_ABS_MAX).then(|| Self((delta * 1_000_000.0).round() as i64))
     }
 
-    /// So many millionths; none beyond the bound.
+    /// Creates a delta of this many millionths. Returns `None` if it is out of range.
     pub fn from_millionths(millionths: i64) -> Option<Self> {
         (millionths.unsigned_abs() <= MILLIONTHS_MAX).then_some(Self(millionths))
     }
 
-    /// Millionths.
+    /// Returns the delta in millionths.
     pub fn millionths(self) -> i64 {
         self.0
     }
@@ -60,17 +61,17 @@ impl<'de> Deserialize<'de> for ScoreDelta {
     }
 }
 
-/// One event about an identity.
+/// One reputation event: a signal about an identity.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Event {
-    /// The event's own id: it counts once however often it is sent.
+    /// The id of the event. Events are deduplicated by this id.
     #[serde(deserialize_with = "deserialize_uuid")]
     pub event_id: Uuid,
     /// When it happened.
     pub timestamp: Timestamp,
-    /// The identity it is about, where it is said.
+    /// The identity it is about, if given.
     pub identity_id: Option<IdentityId>,
-    /// The agent it is about, in the place of its identity.
+    /// The agent it is about, instead of an identity.
     pub agent_id: Option<AgentId>,
     /// What it is about.
     pub category: Category,
@@ -78,15 +79,15 @@ pub struct Event {
     pub event_type: EventType,
     /// How it moves its category.
     pub score_delta: ScoreDelta,
-    /// How sure the sender is; full unless said.
+    /// How sure the client is; 1 by default.
     #[serde(default = "full", deserialize_with = "full_or")]
     pub confidence: Unit,
-    /// What kind of thing it refers to.
+    /// The kind of thing it refers to.
     #[serde(default, deserialize_with = "or_default")]
     pub reference_type: Reference,
-    /// The thing it refers to.
+    /// The id of the thing it refers to.
     pub reference_id: Option<String>,
-    /// Whatever else the sender wants to keep with it.
+    /// Other data that the client stores with the event.
     #[serde(default, deserialize_with = "or_default")]
     pub attributes: BTreeMap<String, String>,
 }
@@ -107,9 +108,9 @@ pub enum Reference {
     Session,
     /// A payment.
     Transaction,
-    /// Somebody's word.
+    /// A statement by a third party.
     Attestation,
-    /// Nothing: the empty text, as good as absent.
+    /// Nothing: the empty string, the same as an absent field.
     #[default]
     #[serde(rename = "")]
     Nothing,
@@ -119,7 +120,7 @@ impl Reference {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::Session, Self::Transaction, Self::Attestation, Self::Nothing];
 
-    /// Its name, empty for none.
+    /// Returns its name; empty for [`Reference::Nothing`].
     pub fn name(self) -> &'static str {
         match self {
             Self::Session => "session",
@@ -136,7 +137,7 @@ impl<'de> Deserialize<'de> for Reference {
     }
 }
 
-/// The events of one identity, and the time as of which they are scored.
+/// The events of one identity, and the point in time for which they are scored.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(try_from = "RawInput")]
 pub struct Input {
@@ -150,7 +151,7 @@ struct RawInput {
     events: Vec<Object<Event>>,
 }
 
-/// Events of two identities in one input: adding them up would say nothing about either.
+/// The error for an input with events of two identities: their sum would mean nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MixedIdentities {
     index: usize,
@@ -161,7 +162,7 @@ pub struct MixedIdentities {
 impl fmt::Display for MixedIdentities {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { index, found, expected } = self;
-        write!(f, "events[{index}].identity_id: {found}, expected {expected} as in the events before it")
+        write!(f, "events[{index}].identity_id: {found}, expected {expected} as in the previous events")
     }
 }
 
@@ -181,7 +182,7 @@ impl TryFrom<RawInput> for Input {
         }
         let mut windows = Windows::default();
         let mut seen = BTreeSet::new();
-        // The first copy of an event stands, also when only a later one would fall into the window.
+        // The first copy of an event counts, even if only a later copy would fall into the window.
         for Object(event) in events.iter().filter(|Object(event)| seen.insert(event.event_id)) {
             windows.add(as_of, event.timestamp, event.category, event.score_delta);
         }
@@ -190,12 +191,12 @@ impl TryFrom<RawInput> for Input {
 }
 
 impl Input {
-    /// The standing of the identity.
+    /// Computes the reputation of the identity.
     pub fn score(&self) -> Standing {
         self.windows.breakdown().standing(self.as_of)
     }
 
-    /// What each category contributed to it.
+    /// Explains the reputation: the contribution of each category.
     pub fn explain(&self) -> Explanation {
         self.windows.breakdown().explain()
     }
@@ -213,7 +214,7 @@ mod tests {
     const GOOD: &str = r#""event_id":"6f2a0a3e-0d67-4d0e-9c55-2c1b7e0d0001","timestamp":"2026-11-15T12:00:00Z","category":"economic","event_type":"paid","score_delta":1"#;
 
     #[test]
-    fn bad_fields_are_refused_by_name() {
+    fn errors_name_the_invalid_field() {
         assert!(parse::<Input>(input(GOOD).as_bytes()).is_ok());
         for (field, bad, named) in [
             (
@@ -248,7 +249,7 @@ mod tests {
                 "events[0].reference_id: invalid type: integer `5`, expected a string",
             ),
             (":1", ":1,\"attributes\":3", "events[0].attributes: invalid type: integer `3`, expected a map"),
-            ("\"paid\"", "\"\"", "events[0].event_type: empty text, expected 1 to 200 characters"),
+            ("\"paid\"", "\"\"", "events[0].event_type: empty string, expected 1 to 200 characters"),
             (
                 "6f2a",
                 "6f2",
@@ -294,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn events_of_two_identities_are_not_added_up() {
+    fn events_of_two_identities_are_rejected() {
         let two = [("0001", "a"), ("0002", "b")].map(|(event, identity)| {
             let event = GOOD.replace("0001", event);
             format!(r#"{{{event},"identity_id":"00000000-0000-0000-0000-00000000000{identity}"}}"#)
@@ -302,7 +303,7 @@ mod tests {
         let text = format!(r#"{{"as_of":"2026-11-15T12:00:00Z","events":[{}]}}"#, two.join(","));
         assert_eq!(
             parse::<Input>(text.as_bytes()).unwrap_err().to_string(),
-            "events[1].identity_id: 00000000-0000-0000-0000-00000000000b, expected 00000000-0000-0000-0000-00000000000a as in the events before it"
+            "events[1].identity_id: 00000000-0000-0000-0000-00000000000b, expected 00000000-0000-0000-0000-00000000000a as in the previous events"
         );
     }
 }

@@ -1,14 +1,15 @@
-//! What events add up to: integers, so neither their order nor how they are cut into days can be seen.
+//! Sums of events. They are integers, so they depend neither on the order of events nor on how events are split into
+//! days.
 
 use ethnum::I256;
 
 use super::fraction::Fraction;
 use super::{Category, ScoreDelta};
 
-/// What the events of one category in one window add up to.
+/// Sums of the events of one category in one window.
 ///
-/// Counts are 32 bits wide on purpose: it bounds the exact fractions below to 256 bits. Nobody has four thousand million
-/// events in 90 days; beyond that, nothing more is counted.
+/// Counts are 32 bits wide on purpose: this keeps the exact fractions within 256 bits. No identity has 4 billion
+/// events in 90 days; further events would not be counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct CategorySums {
     pub(super) count: u32,
@@ -27,30 +28,30 @@ impl CategorySums {
         self.delta += i128::from(part.units) * i128::from(MILLION) + i128::from(part.millionths);
     }
 
-    /// The mean in millionths; 0 with no events.
+    /// Returns the mean in millionths; 0 without events.
     pub(super) fn mean(&self) -> Fraction {
         Fraction::new(I256::from(self.delta), self.count.max(1))
     }
 }
 
-/// What some events of one category add up to, as a store keeps it: whole numbers that can be added up in 64 bits, whatever
-/// their order. The sum of the deltas is `units + millionths / 10^6`.
+/// Sums of some events of one category, as a store keeps them: whole numbers that can be added in 64 bits, in any
+/// order. The sum of the deltas is `units + millionths / 10^6`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Part {
-    /// How many events.
+    /// Number of events.
     pub count: u32,
-    /// Those above 0.
+    /// Events with a delta above 0.
     pub positive: u32,
-    /// Those below 0.
+    /// Events with a delta below 0.
     pub negative: u32,
     /// The sum of the whole parts of their deltas.
     pub units: i64,
-    /// The sum of what is left of them.
+    /// The sum of the remaining millionths.
     pub millionths: i64,
 }
 
 impl Part {
-    /// One event.
+    /// Returns the sums of one event.
     pub fn of(delta: ScoreDelta) -> Self {
         let millionths = delta.millionths();
         Self {
@@ -65,7 +66,7 @@ impl Part {
 
 const MILLION: i64 = 1_000_000;
 
-/// What all events of one window add up to. Sums of parts of a window add up to those of the window.
+/// Sums of all events of one window. The sums of the parts of a window add up to the sums of the window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sums {
     pub(super) task_quality: CategorySums,
@@ -74,7 +75,7 @@ pub struct Sums {
 }
 
 impl Sums {
-    /// Takes some more events of a category.
+    /// Adds the sums of some events of a category.
     pub fn add(&mut self, category: Category, part: Part) {
         match category {
             Category::TaskQuality => self.task_quality.add(part),
@@ -99,7 +100,7 @@ impl Sums {
         self.total(|sums| sums.count)
     }
 
-    /// The weighted mean in millionths.
+    /// Returns the weighted mean in millionths.
     pub(super) fn overall(&self) -> Fraction {
         let weighted = |(category, sums): (Category, &CategorySums)| sums.mean().times(category.weight());
         self.by_category().map(weighted).into_iter().fold(Fraction::ZERO, Fraction::plus).over(100)

@@ -1,22 +1,22 @@
-//! Ids of evaluations that are made here.
+//! Generates evaluation ids.
 
 use super::EvaluationId;
 
 impl EvaluationId {
-    /// Digits of a made id, in the order of ASCII, so that ids sort as the numbers that they are.
+    /// Digits of a generated id in ASCII order, so that ids sort like the numbers they encode.
     const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
     const HALF: usize = 8;
 
-    /// A new id: eight digits of the milliseconds since 1970 and eight of a random number, both to the base 62.
+    /// Creates an id: eight digits of the milliseconds since 1970 and eight of a random number, both in base 62.
     ///
-    /// Eight digits hold milliseconds for 6900 years. Of the random number 47 bits count.
+    /// Eight digits hold milliseconds for 6900 years, or 47 bits of the random number.
     pub fn made(millis: u64, random: u64) -> Self {
         let mut text = [b'0'; 2 * Self::HALF];
-        let (time, chance) = text.split_at_mut(Self::HALF);
-        for (half, mut number) in [(time, millis), (chance, random)] {
+        let (time, chance_digits) = text.split_at_mut(Self::HALF);
+        for (half, mut number) in [(time, millis), (chance_digits, random)] {
             for digit in half.iter_mut().rev() {
-                let place = usize::try_from(number % 62).unwrap_or_default();
-                *digit = Self::DIGITS.get(place).copied().unwrap_or(b'0');
+                let value = usize::try_from(number % 62).unwrap_or_default();
+                *digit = Self::DIGITS.get(value).copied().unwrap_or(b'0');
                 number /= 62;
             }
         }
@@ -30,7 +30,7 @@ mod tests {
     use crate::ids::IdProblem;
 
     #[test]
-    fn made_evaluation_ids_sort_by_time() {
+    fn generated_evaluation_ids_sort_by_time() {
         let made = |millis, random| EvaluationId::made(millis, random).to_string();
         assert_eq!(made(0, 0), "0000000000000000");
         assert_eq!(made(1, 61), "000000010000000z");
@@ -45,7 +45,7 @@ mod tests {
     }
 
     #[test]
-    fn sent_evaluation_ids_have_a_limit() {
+    fn evaluation_ids_of_clients_have_a_limit() {
         for id in ["a", "A-_9", &"x".repeat(64)] {
             assert!(id.parse::<EvaluationId>().is_ok(), "{id}");
         }

@@ -1,4 +1,4 @@
-//! Fields that are read one by one, because a bad one is evidence of its absence.
+//! Fields that are parsed one by one, because an invalid one counts as absent.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,27 +9,27 @@ use serde_json::value::RawValue;
 
 use super::UnknownFields;
 
-/// Some fields of an object, each as the JSON text it was written in.
+/// The known fields of an object, each as its JSON text.
 #[derive(Debug)]
 pub(crate) struct Fields<'a> {
     known: Vec<(&'static str, &'a RawValue)>,
-    /// The others, which are skipped.
+    /// The unknown fields, which are skipped.
     pub(crate) unknown: UnknownFields,
 }
 
-/// What an object says about one field.
+/// How often an object contains a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Given<'a> {
-    /// Nothing, or null.
+    /// Not at all, or null.
     Absent,
-    /// One value, as the JSON text it was written in.
+    /// Once, with this JSON text.
     Once(&'a str),
-    /// More than one.
+    /// More than once.
     Repeated,
 }
 
 impl<'a> Fields<'a> {
-    /// Reads the fields of these names.
+    /// Reads the fields with these names.
     pub(crate) fn read<D: Deserializer<'a>>(
         deserializer: D,
         names: &'static [&'static str],
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_tell_absent_once_and_repeated_apart() {
+    fn fields_are_absent_given_once_or_repeated() {
         const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
         let text = r#"{"a":1e999,"b":null,"c":1,"c":2,"c":3,"\u0064":"x","f":0}"#;
         let fields = Fields::read(&mut serde_json::Deserializer::from_str(text), &NAMES).unwrap();
@@ -93,7 +93,7 @@ mod tests {
         assert_eq!(fields.get("c"), Given::Repeated);
         assert_eq!(fields.get("d"), Given::Once("\"x\""));
         assert_eq!(fields.get("e"), Given::Absent);
-        assert_eq!(fields.known.len(), 5, "the third c and f are not kept");
+        assert_eq!(fields.known.len(), 5, "the third c and the f are not stored");
         assert_eq!(fields.unknown.into_warnings(), ["f: unknown field, ignored"]);
     }
 }

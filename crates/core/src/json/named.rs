@@ -1,4 +1,4 @@
-//! Texts that are one of several names.
+//! Strings that must be one of several names.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde::de::{Error, Expected, Visitor};
 
 use super::Found;
 
-/// Reads one of several names.
+/// Parses one of several names.
 pub(crate) fn named<'de, D: Deserializer<'de>, T: Copy>(
     deserializer: D,
     all: &[T],

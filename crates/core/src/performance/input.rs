@@ -1,4 +1,4 @@
-//! The totals of one session as they are sent.
+//! Input of the performance score: the totals of one session.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::explain::Explanation;
 use crate::time::Timestamp;
 use crate::units::{NanoUsd, Whole};
 
-/// What `renown score performance` reads: the totals of one session, every field required.
+/// Input of `renown score performance`: the totals of one session. Every field is required.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(try_from = "RawInput")]
 pub struct Input {
@@ -17,12 +17,12 @@ pub struct Input {
 }
 
 impl Input {
-    /// The performance of the session.
+    /// Computes the performance of the session.
     pub fn score(&self) -> Performance {
         self.totals.performance()
     }
 
-    /// What each dimension contributed to it.
+    /// Explains the performance: the contribution of each dimension.
     pub fn explain(&self) -> Explanation {
         self.totals.performance().explain()
     }
@@ -40,7 +40,7 @@ struct RawInput {
     cache_tokens: Whole,
 }
 
-/// Why totals cannot be those of a session.
+/// Why totals are invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TotalsError {
     /// The session ended before it started.
@@ -107,9 +107,9 @@ mod tests {
     const GOOD: &str = r#"{"started_at":"2026-11-15T09:00:00Z","ended_at":"2026-11-15T09:45:00Z","prompts":12,"total_tools":87,"tools_ok":80,"total_cost":0.34,"total_tokens":142000,"cache_tokens":98000}"#;
 
     #[test]
-    fn totals_that_cannot_be_are_refused_by_name() {
+    fn errors_name_the_invalid_total() {
         assert!(parse::<Input>(GOOD.as_bytes()).is_ok());
-        for (good, bad, refusal) in [
+        for (good, bad, message) in [
             (":80", ":88", "tools_ok: 88, expected at most total_tools, 87"),
             (":98000", ":142001", "cache_tokens: 142001, expected at most total_tokens, 142000"),
             (
@@ -124,7 +124,7 @@ mod tests {
         ] {
             assert_eq!(
                 parse::<Input>(GOOD.replacen(good, bad, 1).as_bytes()).unwrap_err().to_string(),
-                refusal
+                message
             );
         }
     }

@@ -1,4 +1,4 @@
-//! The evaluations of one agent as they are sent, folded into a window while they are read.
+//! Input of the reputation score: the evaluations of one agent, added to a window while they are parsed.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer};
 use super::{Record, ReputationExplanation, Window};
 use crate::json::Object;
 
-/// What `renown score reputation` reads: `{"evaluations":[{"passed":true,"latency_ms":12.5}, …]}`, oldest first.
+/// Input of `renown score reputation`: `{"evaluations":[{"passed":true,"latency_ms":12.5}, …]}`, oldest first.
 #[derive(Debug, Deserialize)]
 pub struct Input {
     #[serde(rename = "evaluations")]
@@ -16,12 +16,12 @@ pub struct Input {
 }
 
 impl Input {
-    /// The record of the agent.
+    /// Computes the reputation of the agent.
     pub fn score(&self) -> Record {
         self.window.tally().record()
     }
 
-    /// What each part contributed to its score, and where the next evaluation would take it.
+    /// Explains the score, part by part, and gives the score after the next pass or failure.
     pub fn explain(&self) -> ReputationExplanation {
         self.window.explain()
     }
@@ -57,8 +57,8 @@ mod tests {
     use crate::json::parse;
 
     #[test]
-    fn bad_evaluations_are_refused_by_name() {
-        for (evaluations, refusal) in [
+    fn errors_name_the_invalid_field() {
+        for (evaluations, message) in [
             (r#"{"passed":1}"#, "evaluations[0].passed: invalid type: integer `1`, expected a boolean"),
             (r#"{"latency_ms":1}"#, "evaluations[0]: missing field `passed`"),
             (
@@ -72,7 +72,7 @@ mod tests {
             ("[true]", "evaluations[0]: invalid type: sequence, expected an object"),
         ] {
             let input = format!(r#"{{"evaluations":[{evaluations}]}}"#);
-            assert_eq!(parse::<Input>(input.as_bytes()).unwrap_err().to_string(), refusal);
+            assert_eq!(parse::<Input>(input.as_bytes()).unwrap_err().to_string(), message);
         }
     }
 }

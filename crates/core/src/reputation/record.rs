@@ -1,4 +1,4 @@
-//! A reputation as it is served: the score, how settled it is, and the sums it was made of.
+//! A reputation as the API returns it: the score, its lifecycle and the sums behind it.
 
 use serde::Serialize;
 
@@ -9,9 +9,9 @@ use crate::decimal::{Decimal, ratio};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Lifecycle {
-    /// None yet.
+    /// No evaluation yet.
     New,
-    /// 1 to 49: indicative only, shown to the outside as `n/50`.
+    /// 1 to 49: indicative only, shown publicly as `n/50`.
     Calibrating,
     /// 50 to 499.
     Active,
@@ -20,7 +20,7 @@ pub enum Lifecycle {
 }
 
 impl Lifecycle {
-    /// That of a window with so many evaluations.
+    /// Returns the lifecycle of a window with this many evaluations.
     pub fn of(evaluations: u64) -> Self {
         match evaluations {
             0 => Self::New,
@@ -31,34 +31,34 @@ impl Lifecycle {
     }
 }
 
-/// The reputation of an agent as it is served: the union of what clients of both source APIs read.
+/// The reputation of an agent as the API returns it: all fields that clients of both source APIs read.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Record {
     /// 0 to 1000.
     pub score: u32,
     /// How settled the score is.
     pub lifecycle: Lifecycle,
-    /// The same under its other name.
+    /// The same value under its other name.
     pub status: Lifecycle,
     /// Evaluations in the window.
     pub eval_count: u64,
-    /// The same under its other name.
+    /// The same value under its other name.
     pub evaluations: u64,
-    /// The most evaluations that count.
+    /// Size of the window: the most evaluations that count.
     pub window_size: usize,
-    /// Those that passed.
+    /// Evaluations in the window that passed.
     pub passed: u64,
-    /// The share that passed.
+    /// Share of the evaluations that passed.
     pub pass_rate: Decimal<6>,
     /// The average latency in milliseconds.
     pub avg_latency_ms: Decimal<3>,
-    /// Passes counted back from the newest.
+    /// Passes since the last failure.
     pub streak: u64,
     /// The version of the formula.
     pub formula_version: &'static str,
 }
 
-/// The short form of a reputation, as a verdict carries it.
+/// The short form of a reputation, as part of a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Standing {
     /// 0 to 1000.
@@ -70,19 +70,19 @@ pub struct Standing {
 }
 
 impl Standing {
-    /// The standing of a score over so many evaluations.
+    /// Creates the short form for a score over this many evaluations.
     pub fn new(score: u32, eval_count: u64) -> Self {
         Self { score, lifecycle: Lifecycle::of(eval_count), eval_count }
     }
 }
 
 impl Tally {
-    /// The short form of the record.
+    /// Returns the short form of the reputation.
     pub fn standing(self) -> Standing {
         Standing::new(self.breakdown().score(), self.evaluations)
     }
 
-    /// The record that is served.
+    /// Returns the reputation as the API returns it.
     pub fn record(self) -> Record {
         let lifecycle = Lifecycle::of(self.evaluations);
         let n = u128::from(self.evaluations.max(1));

@@ -1,4 +1,4 @@
-//! What a run's wall time is compared with.
+//! The baseline: typical wall time that a run is compared with.
 
 use serde::Serialize;
 
@@ -6,16 +6,16 @@ use super::BASELINE_RUNS;
 use crate::decimal::Decimal;
 use crate::units::Whole;
 
-/// How long runs of the same workspace usually take: the median of the last 20 that completed.
+/// Typical duration of runs in a workspace: the median of the last 20 completed runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Baseline {
     runs: usize,
-    /// The two runs in the middle, whose mean is the median; one twice where their number is odd.
+    /// The two middle runs, whose mean is the median. With an odd number of runs, the middle run twice.
     middle_ms: [Whole; 2],
 }
 
 impl Baseline {
-    /// The baseline of these wall times in milliseconds, newest last; all but the last 20 are ignored.
+    /// Computes the baseline of these wall times in milliseconds, newest last. Only the last 20 count.
     pub fn new(wall_ms: &[Whole]) -> Self {
         let latest =
             wall_ms.last_chunk::<BASELINE_RUNS>().map_or(wall_ms, <[Whole; BASELINE_RUNS]>::as_slice);
@@ -27,39 +27,39 @@ impl Baseline {
         Self { runs: sorted.len(), middle_ms: [at(low), at(middle)] }
     }
 
-    /// The baseline of so many runs with these two in the middle, as a store keeps it.
+    /// Restores a stored baseline: the number of runs and the two middle ones.
     pub fn from_middle(runs: usize, middle_ms: [Whole; 2]) -> Self {
         Self { runs, middle_ms }
     }
 
-    /// How many runs it was made of.
+    /// Returns the number of runs in the baseline.
     pub fn runs(self) -> usize {
         self.runs
     }
 
-    /// The two runs in the middle.
+    /// Returns the wall times of the two middle runs.
     pub fn middle_ms(self) -> [Whole; 2] {
         self.middle_ms
     }
 
-    /// Twice the median, so that the mean of two runs stays whole; 0 without a run.
+    /// Returns twice the median, so that the mean of two runs stays whole. Returns 0 without a run.
     pub(super) fn p50_doubled_ms(self) -> u128 {
         self.middle_ms.iter().map(|wall_ms| u128::from(wall_ms.get())).sum()
     }
 
-    /// The baseline as it is shown.
+    /// Returns the baseline for display.
     pub fn shown(self) -> BaselineShown {
         let p50_ms = (self.runs > 0).then(|| Decimal::from_units(5 * self.p50_doubled_ms().cast_signed()));
         BaselineShown { p50_ms, runs: self.runs }
     }
 }
 
-/// The baseline as it is shown.
+/// The baseline as the API shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct BaselineShown {
-    /// The median wall time in milliseconds, none without a run.
+    /// The median wall time in milliseconds; `None` without a run.
     pub p50_ms: Option<Decimal<1>>,
-    /// How many runs it was made of.
+    /// Number of runs in the baseline.
     pub runs: usize,
 }
 

@@ -1,10 +1,10 @@
-//! Which of the agents that attempted one spec did best.
+//! Ranks the agents that attempted the same spec.
 //!
-//! Every agent stands with its best run. A run is better than another with
+//! The best run of each agent counts. A run is better than another if it has
 //!
-//! 1. the higher score (one that could not be scored is last),
+//! 1. the higher score (a run that could not be scored is last),
 //! 2. the higher completion, then the higher error rate axis,
-//! 3. the shorter wall time (none is last),
+//! 3. the shorter wall time (a run without one is last),
 //! 4. the earlier finish, then the earlier acceptance.
 
 use std::cmp::Reverse;
@@ -14,30 +14,30 @@ use crate::ids::AgentId;
 use crate::time::Timestamp;
 use crate::units::Whole;
 
-/// What a run is ranked by. The better one is less.
+/// The sort key of a run. The better run is less.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Contender {
-    /// Score, completion and error rate, the higher the better; none if the run could not be scored.
+    /// Score, completion and error rate, higher is better. `None` if the run could not be scored.
     score: Reverse<Option<(u8, u8, u8)>>,
     has_no_wall: bool,
     wall_ms: Option<Whole>,
     finished_at: Timestamp,
-    place: i64,
+    position: i64,
 }
 
 impl Contender {
-    /// A run with its score, completion and error rate, if it was scored; `place` grows with acceptance.
+    /// Creates the sort key. `scored` holds score, completion and error rate; `position` is the order of acceptance.
     pub fn new(
         scored: Option<(u8, u8, u8)>,
         wall_ms: Option<Whole>,
         finished_at: Timestamp,
-        place: i64,
+        position: i64,
     ) -> Self {
-        Self { score: Reverse(scored), has_no_wall: wall_ms.is_none(), wall_ms, finished_at, place }
+        Self { score: Reverse(scored), has_no_wall: wall_ms.is_none(), wall_ms, finished_at, position }
     }
 }
 
-/// The best run of each agent, the best first.
+/// Returns the best run of each agent, best first.
 pub fn ranking<T>(
     runs: impl IntoIterator<Item = T>,
     agent: impl Fn(&T) -> &AgentId,
@@ -60,13 +60,18 @@ pub fn ranking<T>(
 mod tests {
     use super::*;
 
-    fn contender(scored: Option<(u8, u8, u8)>, wall_ms: Option<u64>, finished: i64, place: i64) -> Contender {
+    fn contender(
+        scored: Option<(u8, u8, u8)>,
+        wall_ms: Option<u64>,
+        finished: i64,
+        position: i64,
+    ) -> Contender {
         let at = Timestamp::from_millis(1_794_744_000_000 + finished).unwrap();
-        Contender::new(scored, wall_ms.map(|ms| Whole::new(ms).unwrap()), at, place)
+        Contender::new(scored, wall_ms.map(|ms| Whole::new(ms).unwrap()), at, position)
     }
 
     #[test]
-    fn each_rule_decides_where_those_before_it_do_not() {
+    fn each_rule_breaks_the_ties_of_the_rules_before_it() {
         let ranked = [
             contender(Some((90, 100, 80)), Some(10), 0, 0),
             contender(Some((80, 100, 80)), Some(1), 0, 1),
@@ -82,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_stands_with_its_best_run() {
+    fn an_agent_is_ranked_by_its_best_run() {
         let agent = |name: &str| name.parse::<AgentId>().unwrap();
         let runs = [
             (agent("b"), contender(Some((70, 0, 0)), None, 0, 0)),
@@ -94,6 +99,6 @@ mod tests {
         let ranked = ranking(runs, |(agent, _)| agent, |(_, contender)| *contender);
         let names: Vec<&str> = ranked.iter().map(|(agent, _)| agent.as_str()).collect();
         assert_eq!(names, ["a", "b", "c"]);
-        assert_eq!(ranked[0].1.place, 2);
+        assert_eq!(ranked[0].1.position, 2);
     }
 }

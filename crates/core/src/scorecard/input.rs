@@ -1,7 +1,6 @@
-//! The report of a run as it is sent: everything but `outcome` optional, and bad parts taken for absent.
+//! Input of the scorecard: the report of a run. Only `outcome` is required; invalid parts count as absent.
 //!
-//! A fraction of a millisecond, a stage without a name, a number above 2^63 − 1 and a field given twice are impossible: they
-//! count as absent and are named in the warnings.
+//! Invalid are a fraction of a millisecond, a stage without a name, a number above 2^63 − 1 and a repeated field. The warnings name them.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,7 +12,7 @@ use crate::explain::Explanation;
 use crate::json::{self, Fields, Found, Given, Noted, UnknownFields, or_default};
 use crate::units::Whole;
 
-/// A part of a report that does not count: impossible, as in `wall_ms: -5 is negative`, or unknown.
+/// A part of a report that does not count, because it is invalid (`wall_ms: -5 is negative`) or unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning(pub(super) String);
 
@@ -29,24 +28,24 @@ impl Serialize for Warning {
     }
 }
 
-/// What `renown score run` reads.
+/// Input of `renown score run`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Input {
-    /// What the run reported.
+    /// The report of the run.
     pub report: Report,
-    /// What its wall time is compared with.
+    /// The baseline of its wall time.
     pub baseline: Baseline,
-    /// What was impossible in the report.
+    /// Invalid parts of the report.
     pub warnings: Vec<Warning>,
 }
 
 impl Input {
-    /// The scorecard of the run, with the warnings of its report.
+    /// Computes the scorecard of the run, with the warnings of its report.
     pub fn score(self) -> Scorecard {
         self.report.breakdown(self.baseline).scorecard(self.warnings)
     }
 
-    /// What each axis contributed to it.
+    /// Explains the scorecard: the contribution of each axis.
     pub fn explain(&self) -> Explanation {
         self.report.breakdown(self.baseline).explain()
     }
@@ -69,7 +68,7 @@ impl<'de> Deserialize<'de> for Input {
     }
 }
 
-/// The one field that is not optional.
+/// Reads the outcome, the only required field.
 pub(super) fn outcome(fields: &Fields<'_>) -> Result<Outcome, String> {
     const ALLOWED: &str = "expected completed, blocked or failed";
     match fields.get("outcome") {
@@ -81,11 +80,11 @@ pub(super) fn outcome(fields: &Fields<'_>) -> Result<Outcome, String> {
     }
 }
 
-/// Reads optional parts: what cannot be read becomes a warning.
+/// A reader of optional parts. An invalid part becomes a warning.
 #[derive(Default)]
 pub(super) struct Reader {
     pub(super) warnings: Vec<Warning>,
-    /// Fields inside of the parts that nobody knows.
+    /// Unknown fields inside the parts.
     pub(super) unknown: UnknownFields,
 }
 
@@ -137,7 +136,7 @@ fn read_baseline(text: &str) -> Result<Baseline, String> {
     Ok(Baseline::new(&wall_ms))
 }
 
-/// One stage as it is sent. The name is for people; the rule only counts.
+/// One stage of the report. The name is for people; the rule only counts stages.
 #[derive(Deserialize)]
 struct Stage<'a> {
     #[serde(borrow, rename = "name")]
@@ -147,7 +146,7 @@ struct Stage<'a> {
     attempts: Attempts,
 }
 
-/// How often a stage was tried: at least once.
+/// Number of attempts of a stage, at least 1.
 struct Attempts(u64);
 
 impl Default for Attempts {
@@ -175,7 +174,7 @@ pub(super) fn read_stages(text: &str) -> Result<(Stages, UnknownFields), String>
     Ok((counted, unknown))
 }
 
-/// Reads an array, and says which of its items is malformed and why.
+/// Reads an array. The error names the malformed item and the reason.
 fn read_array<'a, T: Deserialize<'a>>(text: &'a str) -> Result<Vec<T>, String> {
     if !text.starts_with('[') {
         return Err(format!("{} is not an array", Found::new(text)));
@@ -193,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn impossible_parts_are_named_and_count_as_absent() {
+    fn invalid_parts_are_named_and_count_as_absent() {
         for (report, expected) in [
             (r#""wall_ms":-5"#, "wall_ms: -5 is negative"),
             (r#""wall_ms":"fast""#, r#"wall_ms: "fast" is not a number"#),
@@ -230,8 +229,8 @@ mod tests {
     }
 
     #[test]
-    fn only_the_outcome_can_refuse_a_run() {
-        for (report, refusal) in [
+    fn only_an_invalid_outcome_rejects_a_run() {
+        for (report, message) in [
             ("{}", "outcome: missing, expected completed, blocked or failed"),
             (r#"{"outcome":null}"#, "outcome: missing, expected completed, blocked or failed"),
             (r#"{"outcome":"done"}"#, r#"outcome: "done", expected completed, blocked or failed"#),
@@ -241,7 +240,7 @@ mod tests {
                 "outcome: given more than once, expected completed, blocked or failed once",
             ),
         ] {
-            assert_eq!(parse::<Input>(report.as_bytes()).unwrap_err().to_string(), refusal);
+            assert_eq!(parse::<Input>(report.as_bytes()).unwrap_err().to_string(), message);
         }
     }
 }

@@ -1,27 +1,27 @@
-//! The resource axis: how much memory and CPU a run left alone.
+//! The resource axis: the share of memory and CPU that a run did not use.
 
 use serde::Serialize;
 
 use super::{CPU_POINTS, MEMORY_POINTS, axis};
 use crate::units::Whole;
 
-/// What a run consumed. Absent parts are `None`.
+/// Resource usage of a run. Absent parts are `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Resources {
-    /// Memory used at most.
+    /// Peak memory.
     pub memory_peak_bytes: Option<Whole>,
-    /// Memory allowed.
+    /// Memory limit.
     pub memory_limit_bytes: Option<Whole>,
-    /// Scheduler periods in which the run could have run.
+    /// Scheduler periods in which the run was runnable.
     pub cpu_periods: Option<Whole>,
-    /// Those in which it was throttled.
+    /// Scheduler periods in which it was throttled.
     pub cpu_throttled_periods: Option<Whole>,
-    /// How long it was throttled, in milliseconds.
+    /// Throttled time in milliseconds.
     pub cpu_throttled_ms: Option<Whole>,
 }
 
 impl Resources {
-    /// The resource axis of a run that took `wall_ms`; none if nothing is known.
+    /// Computes the resource axis of a run that took `wall_ms`. Returns `None` if no resource is known.
     pub(super) fn efficiency(&self, wall_ms: Option<Whole>) -> Option<u8> {
         let used = Share::new(self.memory_peak_bytes, self.memory_limit_bytes);
         let throttled = Share::new(self.cpu_throttled_periods, self.cpu_periods)
@@ -31,8 +31,8 @@ impl Resources {
         }
         let (memory, memory_rest, limit) = used.unwrap_or(Share::HALF).unused_points(MEMORY_POINTS);
         let (cpu, cpu_rest, periods) = throttled.unwrap_or(Share::HALF).unused_points(CPU_POINTS);
-        // Both denominators are below 2^63. The two remainders add up to less than two points; comparing their sum with a half and with three halves
-        // over the common denominator stays below 2^127, where rounding the whole sum at once would not.
+        // Both denominators are below 2^63. The two remainders add up to less than two points. Comparing their sum
+        // with 1/2 and 3/2 over the common denominator stays below 2^127; rounding the whole sum at once would not.
         let rest = memory_rest * periods + cpu_rest * limit;
         let one = limit * periods;
         let half = one - one / 2;
@@ -49,16 +49,16 @@ struct Share {
 }
 
 impl Share {
-    /// What is missing counts as half used, so that it earns half of its points.
+    /// A missing share counts as half used, so it earns half of its points.
     const HALF: Self = Self { part: 1, whole: 2 };
 
-    /// `part / whole`, at most 1; none if either is missing or the whole is 0.
+    /// Returns `part / whole`, at most 1. Returns `None` if either is missing or the whole is 0.
     fn new(part: Option<Whole>, whole: Option<Whole>) -> Option<Self> {
         let (part, whole) = (u128::from(part?.get()), u128::from(whole?.get()));
         (whole > 0).then_some(Self { part: part.min(whole), whole })
     }
 
-    /// `points · (1 − share)` as whole points, a remainder and its denominator.
+    /// Returns `points · (1 − share)` as whole points, a remainder and its denominator.
     fn unused_points(self, points: u128) -> (u128, u128, u128) {
         let numerator = points * (self.whole - self.part);
         (numerator / self.whole, numerator % self.whole, self.whole)
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn resources_are_weighed_exactly_whatever_their_size() {
+    fn resources_are_weighted_exactly_at_any_size() {
         let efficiency = |peak, limit, throttled, periods| {
             let [memory_peak_bytes, memory_limit_bytes, cpu_throttled_periods, cpu_periods] =
                 [peak, limit, throttled, periods].map(|value: Option<u64>| value.and_then(Whole::new));
@@ -87,7 +87,7 @@ mod tests {
         for (found, expected, why) in [
             (efficiency(None, None, None, None), None, "nothing known"),
             (efficiency(Some(1), Some(0), Some(1), Some(0)), None, "wholes of 0 count as missing"),
-            (efficiency(Some(1), None, None, Some(9)), None, "parts alone say nothing"),
+            (efficiency(Some(1), None, None, Some(9)), None, "parts without a whole count as missing"),
             (efficiency(Some(256), Some(512), None, None), Some(50), "35 + 15"),
             (efficiency(None, None, Some(2), Some(8)), Some(58), "35 + 22.5 = 57.5"),
             (efficiency(Some(1), Some(140), Some(0), Some(1)), Some(100), "69.5 + 30 = 99.5"),
@@ -107,10 +107,10 @@ mod tests {
     }
 
     #[test]
-    fn throttled_time_stands_in_for_periods() {
+    fn throttled_time_replaces_missing_periods() {
         let throttled = |ms| Resources { cpu_throttled_ms: Whole::new(ms), ..Resources::default() };
         assert_eq!(throttled(25).efficiency(Whole::new(100)), Some(58), "35 + 22.5 = 57.5");
-        assert_eq!(throttled(500).efficiency(Whole::new(100)), Some(35), "at most all of it");
+        assert_eq!(throttled(500).efficiency(Whole::new(100)), Some(35), "the share is at most 1");
         assert_eq!(throttled(25).efficiency(Whole::new(0)), None, "a wall time of 0 counts as missing");
         assert_eq!(throttled(25).efficiency(None), None);
     }

@@ -1,8 +1,8 @@
-//! A run as a platform submits it: what is scored, and who did it where.
+//! A run as a platform submits it: the report to score, the agent and the workspace.
 //!
-//! Only `agent_id` and `outcome` can refuse a run. Everything else that is impossible counts as absent and is named in the
-//! warnings, as in the report itself: a run that happened is evidence, however badly it is described. Unknown fields are
-//! named there too, after what is impossible.
+//! Only an invalid `agent_id` or `outcome` rejects a run. Every other invalid field counts as absent and is named in
+//! the warnings: a run that happened is evidence, however badly it is described. Unknown fields are named after the
+//! invalid ones.
 
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
@@ -14,35 +14,35 @@ use crate::json::{Fields, Found, Given};
 use crate::limits;
 use crate::time::Timestamp;
 
-/// The workspace of runs that name none.
+/// The workspace of runs that do not name one.
 pub const DEFAULT_WORKSPACE: &str = "default";
 
 /// A run as it is submitted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Submission {
-    /// Who did it.
+    /// The agent that did the run.
     pub agent: AgentId,
-    /// What the platform calls it.
+    /// The platform's id of the run.
     pub run: Option<RunId>,
-    /// With which runs it is compared; none is the default workspace.
+    /// The workspace whose runs it is compared with. `None` means [`DEFAULT_WORKSPACE`].
     pub workspace: Option<Workspace>,
-    /// The task that it was an attempt at.
+    /// The task that the run attempted.
     pub spec: Option<SpecId>,
-    /// What it reported about itself.
+    /// The report to score.
     pub report: Report,
-    /// Its stages as JSON, if they count.
+    /// Its stages as JSON, if they are valid.
     pub stages: Option<String>,
-    /// When it began.
+    /// Start of the run.
     pub started_at: Option<Timestamp>,
-    /// When it ended.
+    /// End of the run.
     pub finished_at: Option<Timestamp>,
-    /// The branch with its work.
+    /// The branch with the result.
     pub branch: Option<String>,
-    /// The address of the pull request with its work.
+    /// URL of the pull request with the result.
     pub pull_request: Option<String>,
-    /// Whatever else the platform wants to keep with it, as a JSON object.
+    /// Other data that the platform stores with the run, as a JSON object.
     pub attributes: Option<String>,
-    /// What was impossible, and what is unknown.
+    /// Invalid fields, then unknown fields.
     pub warnings: Vec<Warning>,
 }
 
@@ -72,7 +72,7 @@ impl<'de> Deserialize<'de> for Submission {
         let workspace = reader.read(&fields, "workspace", id);
         let spec = reader.read(&fields, "spec_id", id);
         let stages = reader.read(&fields, "stages", |text| {
-            let kept = shallow(at_most(text, limits::RUN_STAGES_BYTES_MAX)?)?.to_owned();
+            let kept = checked_depth(at_most(text, limits::RUN_STAGES_BYTES_MAX)?)?.to_owned();
             let (counted, unknown) = read_stages(text)?;
             Ok((counted, kept, unknown))
         });
@@ -80,8 +80,8 @@ impl<'de> Deserialize<'de> for Submission {
         let resources = reader.resources(&fields);
         let started_at = reader.read(&fields, "started_at", time);
         let finished_at = reader.read(&fields, "finished_at", time);
-        let branch = reader.read(&fields, "branch", |text| short(text, limits::BRANCH_CHARS_MAX));
-        let pull_request = reader.read(&fields, "pull_request", address);
+        let branch = reader.read(&fields, "branch", |text| one_line(text, limits::BRANCH_CHARS_MAX));
+        let pull_request = reader.read(&fields, "pull_request", url);
         let attributes = reader.read(&fields, "attributes", object);
         let mut unknown = fields.unknown;
         let (counted, stages) = stages
@@ -121,9 +121,9 @@ fn agent(fields: &Fields<'_>) -> Result<AgentId, String> {
     }
 }
 
-/// The text of a JSON string.
+/// Parses a JSON string.
 fn text_of(json: &str) -> Result<String, String> {
-    serde_json::from_str(json).map_err(|_| format!("{} is not a text", Found::new(json)))
+    serde_json::from_str(json).map_err(|_| format!("{} is not a string", Found::new(json)))
 }
 
 fn id<T: core::str::FromStr<Err = crate::ids::IdError>>(json: &str) -> Result<T, String> {
@@ -136,21 +136,21 @@ fn time(json: &str) -> Result<Timestamp, String> {
     })
 }
 
-/// A text of a line, of at most so many characters.
-fn short(json: &str, chars_max: usize) -> Result<String, String> {
+/// Parses a string of one line, with at most `chars_max` characters.
+fn one_line(json: &str, chars_max: usize) -> Result<String, String> {
     let text = text_of(json)?;
     if text.is_empty() || text.chars().count() > chars_max || text.chars().any(char::is_control) {
         let found = Found::quoted(&text);
         return Err(format!(
-            "{found} is not a text of 1 to {chars_max} characters without control characters"
+            "{found} is not a string of 1 to {chars_max} characters without control characters"
         ));
     }
     Ok(text)
 }
 
-/// An address that a browser can be sent to.
-fn address(json: &str) -> Result<String, String> {
-    let text = short(json, limits::PULL_REQUEST_CHARS_MAX)?;
+/// Parses an http or https URL.
+fn url(json: &str) -> Result<String, String> {
+    let text = one_line(json, limits::PULL_REQUEST_CHARS_MAX)?;
     let host = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
     if host.is_none_or(|host| host.is_empty() || host.starts_with('/')) || text.contains(char::is_whitespace)
     {
@@ -159,14 +159,14 @@ fn address(json: &str) -> Result<String, String> {
     Ok(text)
 }
 
-/// A JSON object that is not too large.
+/// Checks that the JSON is an object within the size limit.
 fn object(json: &str) -> Result<String, String> {
     if !json.starts_with('{') {
         return Err(format!("{} is not an object", Found::new(json)));
     }
     let json = at_most(json, limits::RUN_ATTRIBUTES_BYTES_MAX)?;
     let raw = serde_json::from_str::<&RawValue>(json).map_err(|error| error.to_string())?;
-    shallow(raw.get()).map(str::to_owned)
+    checked_depth(raw.get()).map(str::to_owned)
 }
 
 fn at_most(json: &str, bytes_max: usize) -> Result<&str, String> {
@@ -174,8 +174,8 @@ fn at_most(json: &str, bytes_max: usize) -> Result<&str, String> {
     if found > bytes_max { Err(format!("{found} bytes, expected at most {bytes_max}")) } else { Ok(json) }
 }
 
-/// A JSON text that every reader can take again.
-fn shallow(json: &str) -> Result<&str, String> {
+/// Checks that the nesting is within the limit, so that every JSON reader can parse the stored text.
+fn checked_depth(json: &str) -> Result<&str, String> {
     let (mut depth, mut deepest, mut in_text, mut escaped) = (0_usize, 0, false, false);
     for byte in json.bytes() {
         match byte {
@@ -208,13 +208,13 @@ mod tests {
     }
 
     #[test]
-    fn only_the_agent_and_the_outcome_can_refuse_a_run() {
-        for (run, refusal) in [
+    fn only_an_invalid_agent_or_outcome_rejects_a_run() {
+        for (run, message) in [
             (r#"{"outcome":"failed"}"#, "agent_id: missing, expected the name of an agent"),
-            (r#"{"outcome":"failed","agent_id":7}"#, "agent_id: 7 is not a text"),
+            (r#"{"outcome":"failed","agent_id":7}"#, "agent_id: 7 is not a string"),
             (
                 r#"{"outcome":"failed","agent_id":""}"#,
-                "agent_id: empty text, expected 1 to 200 characters without control characters, not `.` or `..`",
+                "agent_id: empty string, expected 1 to 200 characters without control characters, not `.` or `..`",
             ),
             (
                 r#"{"outcome":"failed","agent_id":"a","agent_id":"b"}"#,
@@ -222,23 +222,23 @@ mod tests {
             ),
             (r#"{"agent_id":"a"}"#, "outcome: missing, expected completed, blocked or failed"),
         ] {
-            assert_eq!(parse::<Submission>(run.as_bytes()).unwrap_err().to_string(), refusal);
+            assert_eq!(parse::<Submission>(run.as_bytes()).unwrap_err().to_string(), message);
         }
     }
 
     #[test]
-    fn what_is_impossible_is_absent_and_named() {
+    fn invalid_fields_are_named_and_count_as_absent() {
         for (field, warning) in [
-            (r#""run_id":7"#, "run_id: 7 is not a text"),
+            (r#""run_id":7"#, "run_id: 7 is not a string"),
             (
                 r#""run_id":"..""#,
                 "run_id: \"..\", expected 1 to 200 characters without control characters, not `.` or `..`",
             ),
             (
                 r#""workspace":"""#,
-                "workspace: empty text, expected 1 to 200 characters without control characters, not `.` or `..`",
+                "workspace: empty string, expected 1 to 200 characters without control characters, not `.` or `..`",
             ),
-            (r#""spec_id":[]"#, "spec_id: [] is not a text"),
+            (r#""spec_id":[]"#, "spec_id: [] is not a string"),
             (r#""wall_ms":-5"#, "wall_ms: -5 is negative"),
             (
                 r#""started_at":"yesterday""#,
@@ -250,7 +250,7 @@ mod tests {
             ),
             (
                 r#""branch":"a\nb""#,
-                "branch: \"a\\nb\" is not a text of 1 to 500 characters without control characters",
+                "branch: \"a\\nb\" is not a string of 1 to 500 characters without control characters",
             ),
             (
                 r#""pull_request":"javascript:alert(1)""#,
@@ -273,8 +273,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_nested_too_deep_to_be_read_again_is_absent() {
-        // Brackets in texts are none.
+    fn too_deeply_nested_json_counts_as_absent() {
+        // Brackets inside strings do not count as nesting.
         let nested = |depth: usize| {
             let inside = format!(r#"{}"[{{\"[[[["{}"#, r#"{"a":"#.repeat(depth), "}".repeat(depth));
             submission(&format!(r#","attributes":{inside}"#))
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_that_is_said_is_read() {
+    fn every_field_is_read() {
         let found = submission(
             r#","run_id":"r1","workspace":"w","spec_id":"s","stages":[{"name":"lint","passed":true}],"wall_ms":5,
             "started_at":"2026-11-15T12:00:00Z","finished_at":1794744005000,"branch":"feat/x",
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_fields_are_named_after_what_is_impossible() {
+    fn unknown_fields_are_named_after_invalid_ones() {
         let found = submission(
             r#","wall":5,"wall_ms":-5,"resources":{"memory_peak":1,"cpu_periods":2},
             "stages":[{"name":"a","passed":true},{"name":"b","passed":true,"attempt":2}],"attributes":{"free":1}"#,

@@ -1,4 +1,4 @@
-//! Names of ranges of scores.
+//! Tiers: named ranges of scores.
 
 use core::str::FromStr;
 
@@ -9,7 +9,7 @@ use crate::json::Found;
 /// The name of a range of scores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub enum Tier {
-    /// No score: an agent or spec without a scored run, or a run whose scoring failed inside.
+    /// No score: an agent or spec without a scored run, or a run whose scoring failed with an internal error.
     Unranked,
     /// 0 to 39.
     Bronze,
@@ -22,10 +22,10 @@ pub enum Tier {
 }
 
 impl Tier {
-    /// All of them, the lowest first.
+    /// All tiers, lowest first.
     pub const ALL: [Self; 5] = [Self::Unranked, Self::Bronze, Self::Silver, Self::Gold, Self::Elite];
 
-    /// Its name.
+    /// Returns its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Unranked => "Unranked",
@@ -36,7 +36,7 @@ impl Tier {
         }
     }
 
-    /// The tier of a score.
+    /// Returns the tier of a score.
     pub fn of(score: u8) -> Self {
         match score {
             0..40 => Self::Bronze,
@@ -50,7 +50,7 @@ impl Tier {
 impl FromStr for Tier {
     type Err = String;
 
-    /// By its name, in any case.
+    /// Parses the name of a tier, ignoring case.
     fn from_str(text: &str) -> Result<Self, String> {
         let known = Self::ALL.into_iter().find(|tier| tier.name().eq_ignore_ascii_case(text));
         known.ok_or_else(|| {

@@ -1,4 +1,5 @@
-//! What `renown score session` reads: `{"traces":[{"trace_id":"t1","signals":{"confidence":0.9}}, …],"signal_weights":{…}}`.
+//! Input of `renown score session`:
+//! `{"traces":[{"trace_id":"t1","signals":{"confidence":0.9}}, …],"signal_weights":{…}}`.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -18,31 +19,31 @@ use crate::units::Unit;
 pub struct Trace {
     /// Its id.
     pub trace_id: TraceId,
-    /// What is known about it.
+    /// Its signals. A trace without `signals` has none.
     #[serde(default, deserialize_with = "object")]
     pub signals: Signals,
-    /// Where they come from, if there is more than one place.
+    /// The source of its signals; `None` if there is only one possible source.
     #[serde(skip)]
     pub source: Option<Source>,
 }
 
-/// Where the signals of a trace come from.
+/// The source of the signals of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Source {
-    /// Somebody sent them.
+    /// A client sent them.
     Sent,
-    /// They were derived from what happened.
+    /// They were derived from telemetry.
     Derived,
-    /// Some were sent, the others derived.
+    /// Some were sent, the others were derived.
     Mixed,
 }
 
-/// The traces of one session, in order, each id once.
+/// The traces of one session, in order. Trace ids are unique.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Session(Vec<Trace>);
 
-/// A trace id that stands twice in one session.
+/// The error for a trace id that occurs twice in one session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RepeatedTrace {
     index: usize,
@@ -50,7 +51,7 @@ pub struct RepeatedTrace {
 }
 
 impl Session {
-    /// The session of these traces, unless an id stands twice.
+    /// Creates a session. Fails if a trace id occurs twice.
     pub fn new(traces: Vec<Trace>) -> Result<Self, RepeatedTrace> {
         let mut seen = BTreeSet::new();
         match traces.iter().enumerate().find(|(_, trace)| !seen.insert(&trace.trace_id)) {
@@ -59,12 +60,12 @@ impl Session {
         }
     }
 
-    /// Its traces.
+    /// Returns its traces.
     pub fn traces(&self) -> &[Trace] {
         &self.0
     }
 
-    /// Both metrics.
+    /// Computes both metrics.
     pub fn metrics(&self, weights: &SignalWeights, thresholds: &Thresholds) -> Metrics {
         let threshold = |own: Option<Unit>| own.unwrap_or(DEFAULT_THRESHOLD);
         Metrics {
@@ -87,17 +88,17 @@ impl fmt::Display for RepeatedTrace {
 
 impl std::error::Error for RepeatedTrace {}
 
-/// The scores from which a caller lets a session pass; the others keep the default.
+/// The thresholds that a caller sets. Absent thresholds keep the default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Thresholds {
-    /// Of reliability.
+    /// Threshold of reliability.
     pub agent_reliability: Option<Unit>,
-    /// Of consistency.
+    /// Threshold of consistency.
     pub agent_consistency: Option<Unit>,
 }
 
-/// What `renown score session` reads.
+/// Input of `renown score session`.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(try_from = "RawInput")]
 pub struct Input {
@@ -121,12 +122,12 @@ impl TryFrom<RawInput> for Input {
 }
 
 impl Input {
-    /// Both metrics, at the default threshold.
+    /// Computes both metrics with the default thresholds.
     pub fn score(&self) -> Metrics {
         self.session.metrics(&self.signal_weights, &Thresholds::default())
     }
 
-    /// The parts of both.
+    /// Explains both metrics.
     pub fn explain(&self) -> MetricsExplanation {
         let Metrics { agent_reliability, agent_consistency } = self.score();
         MetricsExplanation {
@@ -145,12 +146,12 @@ pub struct Metrics {
     pub agent_consistency: Metric<Consistency>,
 }
 
-/// The parts of both metrics.
+/// The explanations of both metrics.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct MetricsExplanation {
-    /// The parts of reliability.
+    /// The explanation of reliability.
     pub agent_reliability: Explanation,
-    /// The parts of consistency.
+    /// The explanation of consistency.
     pub agent_consistency: Explanation,
 }
 
@@ -160,8 +161,8 @@ mod tests {
     use crate::json::parse;
 
     #[test]
-    fn bad_signals_weights_and_traces_are_refused_by_name() {
-        for (input, refusal) in [
+    fn errors_name_the_invalid_signal_weight_or_trace() {
+        for (input, message) in [
             (
                 r#"{"traces":[{"trace_id":"t","signals":{"confidence":1.0001}}]}"#,
                 "traces[0].signals.confidence: 1.0001, expected a number from 0 to 1",
@@ -184,7 +185,7 @@ mod tests {
             ),
             (
                 r#"{"traces":[{"trace_id":"","signals":{}}]}"#,
-                "traces[0].trace_id: empty text, expected 1 to 512 bytes",
+                "traces[0].trace_id: empty string, expected 1 to 512 bytes",
             ),
             (
                 r#"{"traces":[{"trace_id":"a","signals":[1]}]}"#,
@@ -192,7 +193,7 @@ mod tests {
             ),
             ("{}", "missing field `traces`"),
         ] {
-            assert_eq!(parse::<Input>(input.as_bytes()).unwrap_err().to_string(), refusal);
+            assert_eq!(parse::<Input>(input.as_bytes()).unwrap_err().to_string(), message);
         }
     }
 

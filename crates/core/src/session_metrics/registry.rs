@@ -1,4 +1,4 @@
-//! The metrics that there are, described for whoever chooses among them.
+//! Descriptions of the available metrics, for callers that choose among them.
 
 use serde::Serialize;
 
@@ -9,20 +9,20 @@ use super::{
 use crate::decimal::Decimal;
 use crate::units::Unit;
 
-/// One metric.
+/// The description of one metric.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Definition {
     /// Its name.
     pub name: &'static str,
-    /// What it tells.
+    /// What it measures.
     pub description: &'static str,
-    /// How it is made.
+    /// How it is computed.
     pub method: &'static str,
-    /// The score from which a session passes, unless the caller says otherwise.
+    /// The score from which a session passes, unless the caller sets another threshold.
     pub threshold: Unit,
     /// The version of the formula.
     pub formula_version: &'static str,
-    /// The ranges of its scores, the best first.
+    /// The bands of its scores, best first.
     pub bands: Vec<Band>,
 }
 
@@ -31,7 +31,7 @@ pub struct Definition {
 pub struct Band {
     /// Its name.
     pub band: &'static str,
-    /// The score from which it reaches up to the next better one.
+    /// Its lower bound. It ends below the next better band.
     pub from: Decimal<4>,
     /// What it means.
     pub meaning: &'static str,
@@ -40,20 +40,20 @@ pub struct Band {
 const RELIABILITY_MEANINGS: [&str; 5] = [
     "no trace had an elevated risk",
     "a few traces had a small risk",
-    "the worst traces are worth a look",
+    "the worst traces deserve a look",
     "some traces went wrong",
     "the worst traces went badly wrong",
 ];
 
 const CONSISTENCY_MEANINGS: [&str; 5] = [
-    "even all the way through",
+    "steady throughout",
     "small ups and downs",
-    "uneven: uncertainty in several traces",
+    "unsteady: uncertainty in several traces",
     "uncertain in much of the session",
     "uncertain nearly throughout, with signals that compound",
 ];
 
-/// Every metric.
+/// Returns every metric.
 pub fn registry() -> [Definition; 2] {
     let definition = |name, description, method, bands, meanings| Definition {
         name,
@@ -66,14 +66,14 @@ pub fn registry() -> [Definition; 2] {
     [
         definition(
             RELIABILITY,
-            "How bad the worst moments of a session were: one trace that went wrong is seen among many that did not.",
-            "The largest weighted risk of each trace; the mean of the worst 15 % of them and the worst one, 9 to 1.",
+            "How bad the worst moments of a session were: one trace that went wrong shows among many good ones.",
+            "The largest weighted risk of each trace; then 0.9 × the mean of the worst 15 % + 0.1 × the worst.",
             RELIABILITY_BANDS,
             RELIABILITY_MEANINGS,
         ),
         definition(
             CONSISTENCY,
-            "How even a session was: many moderate troubles count though none of them is bad. Traces with a confidence only.",
+            "How steady a session was: many moderate problems lower it even if none is bad. Only traces with a confidence count.",
             "The root mean square of the uncertainty of each trace, amplified by its other signals.",
             CONSISTENCY_BANDS,
             CONSISTENCY_MEANINGS,
@@ -97,7 +97,7 @@ mod tests {
     use crate::session_metrics::{Session, SignalWeights, Thresholds};
 
     #[test]
-    fn what_is_described_is_what_is_computed() {
+    fn the_descriptions_match_the_metrics() {
         let metrics = Session::default().metrics(&SignalWeights::default(), &Thresholds::default());
         let [reliability, consistency] = registry();
         assert_eq!(

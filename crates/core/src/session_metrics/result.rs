@@ -1,7 +1,7 @@
-//! What a session metric returns: the score, and everything it was made of.
+//! The result of a session metric: the score and everything behind it.
 //!
-//! Numbers are kept as they were computed and rounded to four places when they are written, so that nothing is ever
-//! computed from a rounded value.
+//! Numbers are stored unrounded and rounded to four places only when they are serialized. Nothing is ever computed
+//! from a rounded value.
 
 use std::borrow::Cow;
 
@@ -26,15 +26,15 @@ pub struct Metric<D> {
     pub reason: Cow<'static, str>,
     /// The score from which it passes.
     pub threshold: Unit,
-    /// Whether it does.
+    /// Whether the score reaches the threshold.
     pub passed: bool,
     /// The name of the score's range.
     pub band: &'static str,
-    /// Whether there was anything to evaluate. If not, the score is 1.0 and a consumer can abstain.
+    /// Whether there was anything to evaluate. If not, the score is 1.0, and a client can ignore it.
     pub evaluable: bool,
     /// The version of the formula.
     pub formula_version: &'static str,
-    /// What the score was made of.
+    /// The details of the score.
     pub metadata: Metadata<D>,
 }
 
@@ -71,7 +71,7 @@ impl<D> Metric<D> {
         Self::new(name, bands, Decimal::from_units(Decimal::<4>::ONE), reason.into(), threshold, metadata)
     }
 
-    /// A session without evidence is given the benefit of the doubt, and the explanation says so.
+    /// Explains a session without evidence, which gets the benefit of the doubt.
     fn nothing_to_evaluate(&self) -> Explanation {
         let inputs = [("total_traces_in_session", Value::from(self.metadata.total_traces_in_session))].into();
         self.explanation(
@@ -80,7 +80,7 @@ impl<D> Metric<D> {
         )
     }
 
-    /// The parts of a score that `unclamped` was before it was kept from falling below 0.
+    /// Builds the explanation. `unclamped` is the score before it is clamped to 0 or more.
     fn explanation(&self, mut components: Vec<Component>, unclamped: f64) -> Explanation {
         if unclamped < 0.0 {
             let points = components.iter().map(|component| component.points.units()).sum::<i128>();
@@ -91,19 +91,19 @@ impl<D> Metric<D> {
     }
 }
 
-/// What a score was made of.
+/// The details of a score.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Metadata<D> {
-    /// All traces of the session.
+    /// Number of traces in the session.
     pub total_traces_in_session: usize,
-    /// Those that the metric could use.
+    /// Number of traces that the metric could use.
     pub traces_evaluated: usize,
-    /// The rest, if there was any.
+    /// Details of the metric; `None` if nothing could be evaluated.
     #[serde(flatten)]
     pub details: Option<D>,
 }
 
-/// What a reliability score was made of.
+/// The details of a reliability score.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Reliability {
     /// The risk of the session, before it is turned into a score.
@@ -115,7 +115,7 @@ pub struct Reliability {
     pub per_trace_signals: PerTrace<ReliabilityRow>,
     /// Traces with an elevated risk, in session order.
     pub flagged_traces: Vec<TraceId>,
-    /// How the traces were put together.
+    /// How the traces were aggregated.
     pub aggregation: TopK,
 }
 
@@ -125,18 +125,18 @@ pub struct ReliabilityRow {
     /// Its risks, before weights.
     #[serde(flatten)]
     pub risks: Risks,
-    /// The largest of them, weighted.
+    /// The largest weighted risk.
     #[serde(serialize_with = "round4")]
     pub step_risk: f64,
-    /// The signal that it comes from; `None` if nothing is at risk.
+    /// The signal with the largest weighted risk; `None` if every risk is 0.
     #[serde(skip)]
     pub worst: Option<&'static str>,
-    /// Where its signals come from, if there is more than one place.
+    /// The source of its signals; `None` if there is only one possible source.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<Source>,
 }
 
-/// The tail of the session.
+/// The aggregation of reliability: the tail of the session.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct TopK {
     /// `max_compose_top_k`.
@@ -154,7 +154,7 @@ pub struct TopK {
 }
 
 impl Metric<Reliability> {
-    /// What the tail and the worst trace each left of the score.
+    /// Explains the score: the contributions of the tail and of the worst trace.
     pub fn explain(&self) -> Explanation {
         let Some(details) = &self.metadata.details else { return self.nothing_to_evaluate() };
         let TopK { mean_top_k_risk, max_risk, .. } = details.aggregation;
@@ -170,7 +170,7 @@ impl Metric<Reliability> {
     }
 }
 
-/// What a consistency score was made of.
+/// The details of a consistency score.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Consistency {
     /// The instability of the session, before it is turned into a score.
@@ -180,7 +180,7 @@ pub struct Consistency {
     pub signal_weights: SignalWeights,
     /// The risks of each trace.
     pub per_trace_signals: PerTrace<ConsistencyRow>,
-    /// How the traces were put together.
+    /// How the traces were aggregated.
     pub aggregation: Rms,
 }
 
@@ -196,23 +196,23 @@ pub struct ConsistencyRow {
     /// Its amplified uncertainty.
     #[serde(serialize_with = "round4")]
     pub weighted_uncertainty: f64,
-    /// Where its signals come from, if there is more than one place.
+    /// The source of its signals; `None` if there is only one possible source.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<Source>,
 }
 
-/// The root mean square of the uncertainties.
+/// The aggregation of consistency: the root mean square of the uncertainties.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Rms {
     /// `weighted_rms`.
     pub method: &'static str,
-    /// Its value.
+    /// The root mean square.
     #[serde(serialize_with = "round4")]
     pub rms_value: f64,
 }
 
 impl Metric<Consistency> {
-    /// What the uncertainty of the session left of the score.
+    /// Explains the score: 1 minus the uncertainty of the session.
     pub fn explain(&self) -> Explanation {
         let Some(details) = &self.metadata.details else { return self.nothing_to_evaluate() };
         let rms = details.aggregation.rms_value;
@@ -227,7 +227,7 @@ impl Metric<Consistency> {
 
 /// The unweighted risks of one trace, where present.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[expect(clippy::struct_field_names, reason = "the names that are served")]
+#[expect(clippy::struct_field_names, reason = "these are the JSON field names")]
 pub struct Risks {
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "round4_present")]
     confidence_risk: Option<f64>,
@@ -245,7 +245,7 @@ impl From<[Option<f64>; 4]> for Risks {
     }
 }
 
-/// One row for each trace, in session order, written as an object by trace id.
+/// One row per trace, in session order, serialized as an object with the trace ids as keys.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PerTrace<R>(pub Vec<(TraceId, R)>);
 
@@ -263,12 +263,12 @@ fn shown(number: f64) -> Value {
     Value::from(Decimal::<4>::nearest(number))
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde wants")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde requires this signature")]
 fn round4<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
     Decimal::<4>::nearest(*number).serialize(serializer)
 }
 
-#[expect(clippy::ref_option, reason = "the signature that serde wants")]
+#[expect(clippy::ref_option, reason = "serde requires this signature")]
 fn round4_present<S: Serializer>(number: &Option<f64>, serializer: S) -> Result<S::Ok, S::Error> {
     number.map(Decimal::<4>::nearest).serialize(serializer)
 }

@@ -1,4 +1,4 @@
-//! The signals of a trace, and how much each counts.
+//! The signals of a trace and their weights.
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -8,7 +8,7 @@ use crate::json::number;
 use crate::limits;
 use crate::units::Unit;
 
-/// What is known about one trace. An absent signal is `None`.
+/// The signals of one trace. An absent signal is `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Signals {
@@ -16,14 +16,14 @@ pub struct Signals {
     pub confidence: Option<Unit>,
     /// How free of loops the trace was.
     pub loop_detection: Option<Unit>,
-    /// How right its choice and use of tools was.
+    /// How correct its choice and use of tools was.
     pub tool_correctness: Option<Unit>,
     /// How coherent its steps were.
     pub coherence: Option<Unit>,
 }
 
 impl Signals {
-    /// `1 − signal`, where present, in the order of the formula.
+    /// Returns `1 − signal` for each present signal, in the order of the formula.
     pub(super) fn risks(&self) -> [Option<f64>; 4] {
         [self.confidence, self.loop_detection, self.tool_correctness, self.coherence]
             .map(|signal| signal.map(|signal| 1.0 - signal.get()))
@@ -34,7 +34,7 @@ impl Signals {
     }
 }
 
-/// How much each signal counts.
+/// The weights of the signals.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(from = "WeightOverrides")]
 pub struct SignalWeights {
@@ -55,7 +55,7 @@ impl Default for SignalWeights {
     }
 }
 
-/// The weights that a caller sets; the others keep their defaults.
+/// The weights that a caller sets. Absent weights keep their defaults.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct WeightOverrides {
@@ -88,7 +88,7 @@ impl SignalWeights {
 pub struct Weight(f64);
 
 impl Weight {
-    /// The weight, if it is one.
+    /// Creates a weight. Returns `None` if the number is out of range.
     pub fn new(weight: f64) -> Option<Self> {
         (0.0..=limits::SIGNAL_WEIGHT_MAX).contains(&weight).then_some(Self(weight))
     }
@@ -107,10 +107,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn weights_reach_from_0_to_10() {
+    fn weights_range_from_0_to_10() {
         assert!(Weight::new(0.0).is_some() && Weight::new(10.0).is_some());
-        for refused in [-0.1, 10.000_000_1, f64::NAN, f64::INFINITY] {
-            assert!(Weight::new(refused).is_none(), "{refused}");
+        for rejected in [-0.1, 10.000_000_1, f64::NAN, f64::INFINITY] {
+            assert!(Weight::new(rejected).is_none(), "{rejected}");
         }
     }
 }

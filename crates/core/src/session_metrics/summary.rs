@@ -1,4 +1,4 @@
-//! Both metrics at the default weights and threshold in six numbers, for lists: what they were made of is not kept.
+//! Summary of both metrics for lists: six numbers, at the default weights and threshold, without their details.
 
 use std::borrow::Cow;
 
@@ -9,27 +9,27 @@ use super::{
 use crate::decimal::Decimal;
 use crate::units::Unit;
 
-/// What both metrics of a session say.
+/// The results of both metrics of a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
-    /// Reliability, and how many traces have an elevated risk. `None` if no trace has a signal.
+    /// Reliability and the number of traces with an elevated risk. `None` if no trace has a signal.
     pub reliability: Option<ReliabilitySummary>,
     /// Consistency. `None` if no trace has a confidence.
     pub consistency: Option<ConsistencySummary>,
 }
 
-/// What reliability says.
+/// The result of reliability.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReliabilitySummary {
     /// 0 to 1, four places.
     pub score: Decimal<4>,
     /// Traces with a signal.
     pub evaluated: u64,
-    /// Those of them with an elevated risk.
+    /// Traces with an elevated risk.
     pub flagged: u64,
 }
 
-/// What consistency says.
+/// The result of consistency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConsistencySummary {
     /// 0 to 1, four places.
@@ -38,7 +38,7 @@ pub struct ConsistencySummary {
     pub evaluated: u64,
 }
 
-/// A metric without what it was made of.
+/// A metric without its details.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BriefMetric {
     /// 0 to 1, four places.
@@ -47,7 +47,7 @@ pub struct BriefMetric {
     pub reason: Cow<'static, str>,
     /// The score from which it passes.
     pub threshold: Unit,
-    /// Whether it does.
+    /// Whether the score reaches the threshold.
     pub passed: bool,
     /// The name of the score's range.
     pub band: &'static str,
@@ -58,7 +58,7 @@ pub struct BriefMetric {
 }
 
 impl Summary {
-    /// Both metrics of a session of these traces, in session order.
+    /// Computes both metrics of a session with these traces, in session order.
     pub fn of(traces: impl IntoIterator<Item = Signals>) -> Self {
         let weights = SignalWeights::default();
         let (mut risks, mut squares, mut confident) = (Vec::new(), 0.0, 0_usize);
@@ -80,7 +80,7 @@ impl Summary {
         Self { reliability, consistency }
     }
 
-    /// Reliability as it is shown.
+    /// Returns reliability for display.
     pub fn agent_reliability(&self) -> BriefMetric {
         let Some(ReliabilitySummary { score, evaluated, flagged }) = self.reliability else {
             return BriefMetric::not_evaluable(RELIABILITY_BANDS, NOTHING_TO_EVALUATE);
@@ -88,7 +88,7 @@ impl Summary {
         BriefMetric::new(score, reliability_reason(flagged, evaluated).into(), RELIABILITY_BANDS, true)
     }
 
-    /// Consistency as it is shown.
+    /// Returns consistency for display.
     pub fn agent_consistency(&self) -> BriefMetric {
         let Some(ConsistencySummary { score, evaluated }) = self.consistency else {
             let reason = if self.reliability.is_some() { NONE_EVALUABLE } else { NOTHING_TO_EVALUATE };
@@ -144,11 +144,11 @@ mod tests {
     }
 
     #[test]
-    fn a_summary_says_what_the_metrics_say() {
-        let mut dice = 1_u64;
+    fn a_summary_agrees_with_the_metrics() {
+        let mut seed = 1_u64;
         let mut roll = |sides: u64| {
-            dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (dice >> 33) % sides
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 33) % sides
         };
         for _ in 0..2000 {
             let absent = 1 + roll(4);

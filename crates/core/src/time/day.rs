@@ -11,7 +11,7 @@ use super::{NANOS_PER_DAY, Timestamp};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Day(i64);
 
-/// A text that is not a day such as `2026-11-15` between 2000-01-01 and 2100-01-01.
+/// The error for a text that is not a day such as `2026-11-15` between 2000-01-01 and 2100-01-01.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotADay;
 
@@ -24,32 +24,32 @@ impl fmt::Display for NotADay {
 impl std::error::Error for NotADay {}
 
 impl Day {
-    /// The day that a time lies in.
+    /// Returns the day of a time.
     pub fn of(time: Timestamp) -> Self {
         Self(time.nanos() / NANOS_PER_DAY)
     }
 
-    /// The day with this number, counted from 1970-01-01, if it is in range.
+    /// Returns the day with this number, counted from 1970-01-01, if it is in range.
     pub fn from_number(number: i64) -> Option<Self> {
         (Self::of(Timestamp::MIN)..=Self::of(Timestamp::MAX)).contains(&Self(number)).then_some(Self(number))
     }
 
-    /// Days since 1970-01-01.
+    /// Returns the number of days since 1970-01-01.
     pub fn number(self) -> i64 {
         self.0
     }
 
-    /// The first moment of the day.
+    /// Returns the first moment of the day.
     pub fn start(self) -> Timestamp {
         Timestamp::from_nanos(self.0 * NANOS_PER_DAY).unwrap_or(Timestamp::MIN)
     }
 
-    /// The first moment of the next day; of the last day in range its own first moment.
+    /// Returns the first moment of the next day. For the last day in range, returns its own first moment.
     pub fn end(self) -> Timestamp {
         Timestamp::from_nanos((self.0 + 1) * NANOS_PER_DAY).unwrap_or(Timestamp::MAX)
     }
 
-    /// The day this many days earlier, at least the first day in range.
+    /// Returns the day this many days earlier, or the first day in range.
     #[must_use]
     pub fn back(self, days: u32) -> Self {
         Self((self.0 - i64::from(days)).max(Self::of(Timestamp::MIN).0))
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_day_is_refused() {
+    fn invalid_days_are_rejected() {
         for text in ["", "2026-11-31", "2026-1-1", "1999-12-31", "2100-01-02", "2026-11-15T00", "20261115"] {
             assert_eq!(text.parse::<Day>(), Err(NotADay), "{text}");
         }

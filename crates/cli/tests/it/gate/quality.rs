@@ -61,7 +61,7 @@ fn a_broken_set_is_named() {
         format!("{{\"output\": 1, \"gate\": \"{gate}\", \"label\": \"{label}\"}}\n")
     };
     for (name, text, error) in [
-        ("gate", line("piii", "pass"), "a.jsonl: line 1: gate: \"piii\" is no gate"),
+        ("gate", line("piii", "pass"), "a.jsonl: line 1: gate: \"piii\" is not a gate"),
         (
             "rule",
             line("pii.mail", "pass"),

@@ -113,7 +113,7 @@ fn mistakes_are_named_by_file_line_and_key_or_by_variable() {
             "line 2: unknown key retention.events, expected one of evaluations, runs, sessions",
         ),
         ("listen\n", "line 1: "),
-        ("[gates]\nevaluate = [\"spelling\"]\n", "gates.evaluate: \"spelling\" is no gate"),
+        ("[gates]\nevaluate = [\"spelling\"]\n", "gates.evaluate: \"spelling\" is not a gate"),
     ] {
         fs::write(&path, text).unwrap();
         for mode in [&["--print-config"][..], &["--listen", "127.0.0.1:0"]] {

@@ -1,4 +1,4 @@
-//! Phrases as one tree of characters, followed from each place where one may begin.
+//! Phrases as one tree of characters, followed from each position where a phrase may begin.
 
 use crate::gates::scan::{DONE, Deadline, TimedOut, before, char_before, each};
 
@@ -22,7 +22,7 @@ const WHOLE: [&str; 6] = [
 pub(super) struct Phrases {
     /// The first node is the root.
     nodes: Vec<Node>,
-    /// Bytes with which a configured phrase may begin.
+    /// The first bytes of configured phrases.
     own_starts: Option<Box<[bool; 256]>>,
     built_in: bool,
 }
@@ -34,7 +34,7 @@ struct Node {
 }
 
 impl Phrases {
-    /// The built-in ones, if wanted, and some more.
+    /// Builds the tree of the built-in phrases, if `built_in`, and the configured ones.
     pub(super) fn new(built_in: bool, own: &[&str]) -> Self {
         let mut phrases = Self { nodes: vec![Node::default()], own_starts: None, built_in };
         if built_in {
@@ -90,7 +90,7 @@ impl Phrases {
         }
     }
 
-    /// Whether a text has one of the phrases.
+    /// Returns whether a text contains one of the phrases.
     pub(super) fn are_in(&self, text: &str, deadline: &Deadline<'_>) -> Result<bool, TimedOut> {
         if self.built_in && self.built_in_are_in(text, deadline)? {
             return Ok(true);
@@ -105,8 +105,9 @@ impl Phrases {
         Ok(found)
     }
 
-    /// The built-in phrases begin with an `i` that is followed by a blank or an apostrophe, or have one after `as an a`:
-    /// in most texts there is none. Both kinds of apostrophe and every blank are below `(` or above ASCII.
+    /// Returns whether a text contains a built-in phrase. These begin with an `i` in front of a blank or an
+    /// apostrophe, or have such an `i` after `as an a`. Most texts have none. Both kinds of apostrophe and every
+    /// blank are below `(` or above ASCII.
     fn built_in_are_in(&self, text: &str, deadline: &Deadline<'_>) -> Result<bool, TimedOut> {
         let may_be =
             |letter: u8, next: u8| ((letter | 0x20) == b'i') & (next.wrapping_sub(b'(') >= 0x80 - b'(');
@@ -118,12 +119,12 @@ impl Phrases {
         Ok(found)
     }
 
-    /// Whether a built-in phrase begins with the `i` here, or has it as that of `as an ai`.
+    /// Returns whether a built-in phrase begins with the `i` here, or this is the `i` of `as an ai`.
     fn built_in_is_at(&self, text: &str, at: usize, deadline: &Deadline<'_>) -> Result<bool, TimedOut> {
         if self.begins_at(text, at, deadline)? {
             return Ok(true);
         }
-        // Back over `as an a`, as far as blanks allow: `i`, which ends it, was seen.
+        // Goes back over `as an a` and the blanks in it. The `i` at its end was already found.
         let mut rest = text.get(..at).unwrap_or_default();
         for word in ["a", "an", "as"] {
             let trimmed = if word == "a" { rest } else { rest.trim_end() };
@@ -141,10 +142,10 @@ impl Phrases {
         self.begins_at(text, rest.len(), deadline)
     }
 
-    /// Whether a phrase begins here, as whole words.
+    /// Returns whether a phrase begins here, as whole words.
     fn begins_at(&self, text: &str, at: usize, deadline: &Deadline<'_>) -> Result<bool, TimedOut> {
         let Some(rest) = text.get(at..) else { return Ok(false) };
-        // Most candidates end a word.
+        // Most candidates are at the end of a word.
         if before(text.as_bytes(), at).is_some_and(|byte| byte.is_ascii_alphanumeric())
             && rest.starts_with(['i', 'I'])
         {
@@ -187,7 +188,7 @@ fn is_word(char: char) -> bool {
     char.is_alphanumeric() || char == '_'
 }
 
-/// A character without its case; blanks and apostrophes are each one.
+/// Folds the case of a character. All blanks become one character, and so do all apostrophes.
 fn folded(char: char) -> impl Iterator<Item = char> {
     let folded = match char {
         '\u{2018}' | '\u{2019}' | '\u{2bc}' => '\'',
@@ -197,7 +198,7 @@ fn folded(char: char) -> impl Iterator<Item = char> {
     folded.to_lowercase()
 }
 
-/// The same character in every case and shape.
+/// Returns the character in every case and form.
 fn variants(char: char) -> Vec<char> {
     let mut variants: Vec<char> =
         [char].into_iter().chain(char.to_lowercase()).chain(char.to_uppercase()).collect();

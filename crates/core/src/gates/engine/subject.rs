@@ -1,4 +1,4 @@
-//! One evaluation, while it runs.
+//! The state of a running evaluation.
 
 use std::cell::{OnceCell, RefCell};
 
@@ -11,14 +11,14 @@ use crate::gates::text::{Unseen, View};
 use crate::gates::verdict::Finding;
 use crate::limits::GATE_FINDINGS_MAX;
 
-/// One evaluation: the context, and its texts once a gate has asked for them.
+/// A running evaluation: the context, and the texts, which are read when the first gate asks for them.
 pub(super) struct Subject<'a> {
     pub(super) context: &'a Context<'a>,
     pub(super) part: Part,
     view: OnceCell<Result<View<'a>, Unseen>>,
     auction: OnceCell<Result<Auction, String>>,
     redaction: RefCell<Redaction>,
-    /// What the gate redacted that ran last.
+    /// The reason of the last gate, if it redacted something.
     redacted: RefCell<Option<String>>,
 }
 
@@ -34,12 +34,12 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// What the gate redacted that ran last, once.
+    /// Takes the reason of the last gate, if it redacted something.
     pub(super) fn take_redacted(&self) -> Option<String> {
         self.redacted.take()
     }
 
-    /// The output as all gates left it, if any redacted something.
+    /// Returns the redacted output, if any gate redacted something.
     pub(super) fn into_redacted(self) -> Option<String> {
         self.redaction.into_inner().apply(self.context.output.get())
     }
@@ -49,7 +49,7 @@ impl<'a> Subject<'a> {
         view.as_ref().map_err(|unseen| *unseen)
     }
 
-    /// Keeps what a gate found for the redacted output.
+    /// Stores the matches of a gate for the redacted output.
     pub(super) fn redact(
         &self,
         view: &View<'_>,
@@ -65,7 +65,7 @@ impl<'a> Subject<'a> {
         Ok(Finding::Pass)
     }
 
-    /// The bid request and response, or why they cannot be read.
+    /// Returns the bid request and response, or why they cannot be read.
     pub(super) fn auction(&self, deadline: &Deadline<'_>) -> Result<&Result<Auction, String>, TimedOut> {
         if let Some(auction) = self.auction.get() {
             return Ok(auction);

@@ -1,4 +1,4 @@
-//! The engine's own rules, with gates that are slow and gates that panic.
+//! Tests of the engine's own rules, with gates that are slow and gates that panic.
 
 mod deadline;
 mod sets;
@@ -11,7 +11,7 @@ use super::*;
 use crate::gates::{Outcome, Place, Strictness};
 use crate::limits::GATE_STRIDE_BYTES;
 
-/// A gate that is there for these tests only.
+/// A gate for these tests only.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::gates) enum TestGate {
     /// Reads a gigabyte.
@@ -54,7 +54,7 @@ fn engine(settings: Value, gates: &[&str]) -> Result<Engine, SettingsError> {
     Engine::new(&settings, &choice, &mut |file| Err(format!("{file}: no files in tests")))
 }
 
-/// Three test gates in a row, each with what it does and perhaps more.
+/// Builds an engine with three test gates in a row.
 fn three(common: &Value, tables: [Value; 3]) -> Engine {
     let [mut a, mut b, mut c] = tables;
     for table in [&mut a, &mut b, &mut c] {
@@ -63,7 +63,7 @@ fn three(common: &Value, tables: [Value; 3]) -> Engine {
     engine(json!({"gates": common, "gate": {"a": a, "b": b, "c": c}}), &["a", "b", "c"]).unwrap()
 }
 
-/// A clock that goes on by a millisecond each time it is looked at.
+/// Returns a clock that advances by a millisecond each time it is read.
 fn ticking() -> impl Fn() -> Duration {
     let ticks = Cell::new(0);
     move || {
@@ -136,12 +136,12 @@ fn gates_that_are_not_finished_in_time_fail_closed() {
         rows(&verdict),
         [("a", true, None, false), ("b", false, Some(TIMEOUT), false), ("c", false, Some(TIMEOUT), false)]
     );
-    // One look past the deadline inside the slow gate, one by each that follows, and those of the engine.
+    // One check past the deadline in the slow gate, one per gate that follows, and those of the engine.
     assert!(verdict.total.us() <= 17_000, "{verdict:?}");
 }
 
 #[test]
-fn fail_fast_skips_what_stands_after() {
+fn fail_fast_skips_the_gates_after_a_failure() {
     let common = || json!({"fail_fast": true});
     let engine = three(&common(), [json!({}), json!({"does": "fails"}), json!({"does": "panics"})]);
     assert_eq!(
@@ -163,7 +163,7 @@ fn fail_fast_skips_what_stands_after() {
 }
 
 #[test]
-fn what_cannot_be_seen_fails_text_gates_only() {
+fn unreadable_output_fails_only_text_gates() {
     let engine = engine(json!({"gate": {"latency": {"max_ms": 1}}}), &["latency", "pii"]).unwrap();
     let deep = format!("{}{}", "[".repeat(129), "]".repeat(129));
     assert_eq!(
@@ -191,7 +191,7 @@ fn a_gate_may_have_its_own_strictness() {
 }
 
 #[test]
-fn settings_that_cannot_be_are_refused_with_their_key() {
+fn invalid_settings_are_rejected_with_their_key() {
     let all = "content, filesystem, injection, latency, pii, schema, secrets, rtb.tmax-guard, rtb.impid-match, rtb.adomain-verify, rtb.bid-sanity, rtb.audience-safety, rtb.bcat-compliance";
     for (settings, gates, expected) in [
         (json!({"gates": {"budget": 1}}), &[][..], "gates.budget: unknown option, expected one of budget_ms, fail_fast, strictness, evaluate, cli, proxy".to_owned()),
@@ -200,15 +200,15 @@ fn settings_that_cannot_be_are_refused_with_their_key() {
         (json!({"gates": {"fail_fast": "no"}}), &[], "gates.fail_fast: \"no\", expected true or false".to_owned()),
         (json!({"gates": {"strictness": "lax"}}), &[], "gates.strictness: \"lax\", expected \"strict\" or \"balanced\"".to_owned()),
         (json!({"gates": {"evaluate": []}}), &[], "gates.evaluate: no gates, expected at least one".to_owned()),
-        (json!({"gates": {"evaluate": ["pii", "pii"]}}), &[], "gates.evaluate: \"pii\" stands there twice".to_owned()),
-        (json!({"gates": {"evaluate": "pii"}}), &[], "gates.evaluate: \"pii\", expected a list of gates' names".to_owned()),
-        (json!({"gates": {"evaluate": ["secret"]}}), &[], format!("gates.evaluate: \"secret\" is no gate, expected one of {all}")),
-        (json!({"gate": {"answer": {"kind": "pii"}}}), &["answers"], format!("--gates: \"answers\" is no gate, expected one of {all}, answer")),
-        (json!({"gate": {"rtb.x": {}}}), &[], format!("gate.\"rtb.x\": \"rtb.x\" is no gate, expected one of {all}")),
-        (json!({"gate": {"a": {"kind": "b"}}}), &[], format!("gate.a.kind: \"b\" is no gate, expected one of {all}")),
+        (json!({"gates": {"evaluate": ["pii", "pii"]}}), &[], "gates.evaluate: \"pii\" is listed twice, expected each name once".to_owned()),
+        (json!({"gates": {"evaluate": "pii"}}), &[], "gates.evaluate: \"pii\", expected a list of gate names".to_owned()),
+        (json!({"gates": {"evaluate": ["secret"]}}), &[], format!("gates.evaluate: \"secret\" is not a gate, expected one of {all}")),
+        (json!({"gate": {"answer": {"kind": "pii"}}}), &["answers"], format!("--gates: \"answers\" is not a gate, expected one of {all}, answer")),
+        (json!({"gate": {"rtb.x": {}}}), &[], format!("gate.\"rtb.x\": \"rtb.x\" is not a gate, expected one of {all}")),
+        (json!({"gate": {"a": {"kind": "b"}}}), &[], format!("gate.a.kind: \"b\" is not a gate, expected one of {all}")),
         (json!({"gate": {"a": {"kind": 1}}}), &[], "gate.a.kind: 1, expected the name of a built-in gate".to_owned()),
         (json!({"gate": {"pii": {"emial": true}}}), &[], "gate.pii.emial: unknown option, expected one of kind, mode, strictness, email, us_ssn, us_phone, card, iban, ipv4".to_owned()),
-        (json!({"gate": {"pii": {"mode": "redact"}}}), &[], "gate.pii.mode: \"redact\", expected \"enforce\" or \"observe\" for a gate of gates.evaluate, which echoes nothing".to_owned()),
+        (json!({"gate": {"pii": {"mode": "redact"}}}), &[], "gate.pii.mode: \"redact\", expected \"enforce\" or \"observe\" for a gate of gates.evaluate, whose response does not return the output".to_owned()),
         (json!({"gate": {"content": {"mode": "redact"}}}), &[], "gate.content.mode: \"redact\", expected \"enforce\" or \"observe\"".to_owned()),
         (json!({"gate": {"content": {"phrases": [""]}}}), &[], "gate.content.phrases: [\"\"], expected a list of phrases of 1 to 200 characters".to_owned()),
         (json!({"gate": {"latency": {"max_ms": 0}}}), &[], "gate.latency.max_ms: 0, expected a positive number of milliseconds".to_owned()),
@@ -224,7 +224,7 @@ fn settings_that_cannot_be_are_refused_with_their_key() {
     }
 }
 
-/// An engine of gates of the caller, named c1 and so on, and test gates that do what they are named.
+/// Builds an engine with custom gates, named c1 and so on, and test gates that do what their name says.
 fn with_customs(common: &Value, set: &[&str]) -> Engine {
     let tables: Map<String, Value> = set
         .iter()
@@ -238,7 +238,7 @@ fn with_customs(common: &Value, set: &[&str]) -> Engine {
     Engine::new(&settings, &choice, &mut |file| Err(file.to_owned())).unwrap()
 }
 
-/// Runs the built-in gates, and says which are left and what the verdict is with these outcomes.
+/// Runs the built-in gates. Returns the names of the remaining gates and the verdict with these outcomes.
 fn finished(engine: &Engine, outcomes: Vec<Outcome>) -> (Vec<String>, Verdict) {
     let output = RawValue::from_string("1".to_owned()).unwrap();
     let started = engine.start(&Context::of(&output), &|| Duration::ZERO);
@@ -248,7 +248,7 @@ fn finished(engine: &Engine, outcomes: Vec<Outcome>) -> (Vec<String>, Verdict) {
 }
 
 #[test]
-fn gates_of_the_caller_that_no_set_names_stand_after_it() {
+fn custom_gates_that_the_set_does_not_name_come_last() {
     let customs = ["c1".to_owned(), "c2".to_owned()];
     for (common, expected) in [
         (json!({}), vec!["filesystem", "pii", "content", "secrets", "c1", "c2"]),
@@ -263,18 +263,18 @@ fn gates_of_the_caller_that_no_set_names_stand_after_it() {
 }
 
 #[test]
-fn paths_among_the_options_are_found() {
+fn relative_paths_in_the_options_are_found() {
     let mut settings: Settings = serde_json::from_value(json!({"gate": {
         "a": {"kind": "filesystem", "roots": ["x", " ", "/y", "C:/z", 5], "cwd": "w"},
         "b": {"roots": "no list", "schema": "s.json"},
         "c": {"cwd": "D:\\v"}}}))
     .unwrap();
-    // In the order of the names.
+    // In the order of the gate names.
     assert_eq!(settings.relative_paths().collect::<Vec<_>>(), ["w", "x", "/y"]);
 }
 
 #[test]
-fn gates_of_the_caller_stand_in_their_place() {
+fn custom_gates_keep_their_position() {
     let engine = with_customs(&json!({}), &["c1", "fails", "c2", "passes", "c3", "c4", "c5"]);
     let (left, verdict) = finished(
         &engine,
@@ -297,7 +297,7 @@ fn gates_of_the_caller_stand_in_their_place() {
 }
 
 #[test]
-fn fail_fast_skips_what_stands_after_a_failure_finished_or_not() {
+fn fail_fast_skips_later_gates_even_if_they_finished() {
     let fail_fast = json!({"fail_fast": true});
     let engine = with_customs(&fail_fast, &["c1", "passes", "c2"]);
     let (_, verdict) = finished(&engine, vec![Outcome::Fail(None), Outcome::Fail(None)]);
@@ -311,12 +311,12 @@ fn fail_fast_skips_what_stands_after_a_failure_finished_or_not() {
     );
     let engine = with_customs(&fail_fast, &["c1", "fails", "c2"]);
     let (left, verdict) = finished(&engine, vec![Outcome::Pass]);
-    assert_eq!(left, ["c1"], "nobody has to run what will be skipped");
+    assert_eq!(left, ["c1"], "gates that will be skipped are not left to run");
     assert_eq!(rows(&verdict)[2], ("c2", true, Some("renown:aborted"), true));
 }
 
 #[test]
-fn gates_of_the_caller_have_what_the_built_in_ones_leave_of_the_budget() {
+fn custom_gates_get_the_rest_of_the_budget() {
     let engine = with_customs(&json!({"budget_ms": 3}), &["slow", "c1"]);
     let output = RawValue::from_string("1".to_owned()).unwrap();
     let started = engine.start(&Context::of(&output), &ticking());
@@ -330,7 +330,7 @@ fn gates_of_the_caller_have_what_the_built_in_ones_leave_of_the_budget() {
 }
 
 #[test]
-fn what_a_tool_is_given_is_judged_by_the_gates_that_speak_of_it() {
+fn arguments_are_judged_by_the_gates_that_apply_to_them() {
     let input = json!({"kind": "schema", "target": "input", "schema": {"type": "object"}});
     let output = json!({"kind": "schema", "schema": {"type": "object"}});
     let settings: Settings =
@@ -350,7 +350,7 @@ fn what_a_tool_is_given_is_judged_by_the_gates_that_speak_of_it() {
 }
 
 #[test]
-fn a_caller_may_know_whether_an_output_is_empty() {
+fn the_caller_can_decide_whether_an_output_is_empty() {
     let engine = engine(json!({}), &["content"]).unwrap();
     for (output, is_empty, passed) in
         [(r#"{"content":[]}"#, Some(true), false), ("[]", Some(false), true), ("[]", None, false)]

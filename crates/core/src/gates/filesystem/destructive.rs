@@ -1,25 +1,25 @@
-//! Commands that destroy.
+//! Destructive commands.
 //!
 //! | finding | command |
 //! |---|---|
-//! | `rm-recursive-force` | rm with `-r`, `-R` or `--recursive`, and `-f` or `--force`; long names may be cut |
+//! | `rm-recursive-force` | rm with `-r`, `-R` or `--recursive`, and `-f` or `--force`; long names may be abbreviated |
 //! | `rm-root` | rm, recursive, on `/ /* ~ $HOME . .. *` or a drive; rm with `--no-preserve-root` |
 //! | `find-delete` | find with `-delete`, with rm by `-exec`, or piped to `xargs rm` |
 //! | `mkfs` | mkfs, mkfs.*, mke2fs, `wipefs -a`, `format X:` |
-//! | `dd-device` | dd with `of=/dev/…`, but null, zero, stdout, stderr, tty, fd |
+//! | `dd-device` | dd with `of=/dev/…`, except null, zero, stdout, stderr, tty, fd |
 //! | `device-write` | shred, tee or `>` on a disk |
-//! | `mode-root` | chmod or chown `-R` on `/` or a directory on which the system stands |
+//! | `mode-root` | chmod or chown `-R` on `/` or a system directory |
 //! | `fork-bomb` | a function that calls itself twice, see `destructive/bomb.rs` |
 //! | `win-delete` | del or erase with `/s` and `/q` or `/f`; rd or rmdir `/s /q`; Remove-Item or an alias `-Recurse -Force` |
 //!
-//! Drives, `format` and `win-delete` only count with `windows`.
+//! Drives, `format` and `win-delete` count only with the option `windows`.
 //!
 //! A command may also be given as a list of words, see `destructive/vectors.rs`.
 //!
-//! Strict: a command may begin at any word, also inside of quotes. Balanced: only where a shell begins one, which is at a
-//! line's beginning, perhaps after a prompt, after a separator, and in a substitution; and rm and find pass when
-//! every operand is relative (but not `.`, `..` or `*`), in a root or below `/tmp`. What `xargs` and `find -exec` give to
-//! rm passes if the operands of find do. mkfs without an operand passes too.
+//! Strict: a command may begin at any word, also inside quotes. Balanced: a command begins only where a shell begins
+//! one: at the start of a line, after a prompt, after a separator, and in a substitution. In balanced mode rm and
+//! find pass if every operand is relative (but not `.`, `..` or `*`), in a root or below `/tmp`. What `xargs` and
+//! `find -exec` pass to rm is allowed if the operands of find are. mkfs without an operand passes too.
 
 mod bomb;
 mod facts;
@@ -31,12 +31,12 @@ use crate::gates::text::{Text, View};
 
 use super::operands;
 use super::paths::Roots;
-use super::shell::{self, Command, How, Lines, Trouble, Words, mentions, name_of, takes_text};
+use super::shell::{self, Command, Lines, ReadOptions, Trouble, Words, mentions, name_of, takes_text};
 use facts::{About, Facts, switches_of};
 use hint::{Hint, each_hint};
 use vectors::Vectors;
 
-/// What was found, a bit each.
+/// The findings, one bit each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Findings(u16);
 
@@ -66,7 +66,7 @@ const NAMES: [(Finding, &str); 9] = [
     (Finding::WinDelete, "win-delete"),
 ];
 
-/// The names of all of them.
+/// Returns the names of all findings.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
     NAMES.iter().map(|(_, name)| *name)
 }
@@ -80,7 +80,7 @@ impl Findings {
         self.0 >> finding as u16 & 1 == 1
     }
 
-    /// Their names, if there are any.
+    /// Returns the names of the findings, if there are any.
     pub(super) fn names(self) -> Option<String> {
         let names: Vec<&str> =
             NAMES.iter().filter(|(finding, _)| self.has(*finding)).map(|(_, name)| *name).collect();
@@ -91,17 +91,17 @@ impl Findings {
 /// Keys whose values are shell text.
 const COMMAND_KEYS: [&str; 3] = ["command", "cmd", "script"];
 
-/// Whether a value is shell text by its key.
+/// Returns whether the key of a value says that it is shell text.
 pub(super) fn is_shell(text: Text<'_>) -> bool {
     text.key.is_some_and(|key| COMMAND_KEYS.iter().any(|name| key.eq_ignore_ascii_case(name)))
 }
 
-/// What judging a word costs, in bytes that are only looked at.
+/// Cost of judging a word, in bytes of plain scanning.
 const WORD_COST: usize = 128;
-/// What judging each letter of it costs.
+/// Cost of judging each letter of a word.
 const LETTER_COST: usize = 8;
 
-/// How texts are searched.
+/// The settings of a search.
 pub(super) struct Search<'s> {
     pub(super) roots: &'s Roots,
     pub(super) windows: bool,
@@ -109,7 +109,7 @@ pub(super) struct Search<'s> {
 }
 
 impl Search<'_> {
-    /// Adds what is found in an output.
+    /// Adds the findings in an output.
     pub(super) fn run_all(
         &self,
         view: &View<'_>,
@@ -129,7 +129,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Adds what is found in a text.
+    /// Adds the findings in a text.
     pub(super) fn run(
         &self,
         text: Text<'_>,
@@ -149,12 +149,12 @@ impl Search<'_> {
                 return Ok(at + 1);
             }
             let line = lines.at(at, deadline)?;
-            let how = if self.balanced {
-                How::balanced(&line, prose, self.windows)
+            let options = if self.balanced {
+                ReadOptions::balanced(&line, prose, self.windows)
             } else {
-                How { anywhere: true, prose, windows: self.windows, comments: false }
+                ReadOptions { anywhere: true, prose, windows: self.windows, comments: false }
             };
-            let read = shell::read_line(&line, how, deadline, &mut |command, fed| {
+            let read = shell::read_line(&line, options, deadline, &mut |command, fed| {
                 self.judge(command, fed.map(Facts), found, deadline)
                     .map(|known| known.map(|Facts(bits)| bits))
             });
@@ -170,7 +170,8 @@ impl Search<'_> {
         if too_deep { Err(Trouble::TooDeep) } else { Ok(()) }
     }
 
-    /// Judges one command. What is known of the find that feeds it comes in, and what is known of it for the next goes out.
+    /// Judges one command. Takes what is known about the find that feeds it, and returns what is known for the next
+    /// command.
     fn judge(
         &self,
         command: &Command,
@@ -194,7 +195,7 @@ impl Search<'_> {
         About { losses: self.balanced, windows: self.windows, roots: self.roots }
     }
 
-    /// Strict: every word may be a name. Answers what is known of a find among them.
+    /// Judges every word as a possible command name (strict). Returns what is known about a find among the words.
     fn anywhere(
         &self,
         words: Words<'_>,
@@ -205,7 +206,7 @@ impl Search<'_> {
         let (about, mut facts, mut find) = (self.about(), Facts::default(), None);
         for word in words.iter().rev() {
             deadline.spend(WORD_COST + LETTER_COST * word.text.len())?;
-            // In prose a name may stand right after marks of emphasis.
+            // In prose a name may follow marks of emphasis directly.
             let text = word.text.trim_start_matches(['*', '_', '[', '@']);
             let name = name_of(text);
             self.command(text, facts, found);
@@ -219,7 +220,7 @@ impl Search<'_> {
         Ok(find)
     }
 
-    /// Balanced: what is run when wrappers are opened.
+    /// Judges the commands inside wrappers (balanced).
     fn runs(
         &self,
         command: &Command,
@@ -232,7 +233,7 @@ impl Search<'_> {
         let mut find: Option<(usize, Facts)> = None;
         for run in &command.runs {
             let Some((first, rest)) = command.argv(*run) else { continue };
-            // What a find or xargs gives is judged by where it comes from.
+            // Operands from find or xargs are judged by the operands of that find.
             let is_given = run.by_xargs || run.by_find.is_some();
             let mut facts = Facts::default();
             for word in rest.iter().rev() {
@@ -245,14 +246,14 @@ impl Search<'_> {
             if name == "find" {
                 find = Some((run.start, facts));
             }
-            // A shell may be given rm as text.
+            // A shell may get rm as text.
             let removes = || takes_text(name) && rest.iter().any(|word| mentions(word.text, "rm"));
             if name == "rm" || is_given && removes() {
                 let by_find = find.filter(|(start, _)| run.by_find == Some(*start)).map(|(_, find)| find);
                 let by_pipe = fed.filter(|_| run.by_xargs);
                 let giver = by_find.or(by_pipe);
                 found.add(Finding::FindDelete, giver.is_some_and(is_loss));
-                // What comes from elsewhere may be anything.
+                // Operands from elsewhere may be anything.
                 facts.add(Facts::LOSS, giver.map_or(run.by_xargs, is_loss));
             }
             self.command(first.text, facts, found);
@@ -260,10 +261,10 @@ impl Search<'_> {
         Ok(find.map(|(_, find)| find))
     }
 
-    /// One command by its name and what is known of its arguments.
+    /// Judges one command by its name and the facts about its arguments.
     fn command(&self, word: &str, facts: Facts, found: &mut Findings) {
         let passes = self.balanced && !facts.has(Facts::LOSS);
-        // A name alone does nothing: in prose it is only spoken of.
+        // A name alone does nothing: in prose it is only a mention.
         let makes = !self.balanced || facts.has(Facts::OPERAND);
         let name = name_of(word);
         match name {
@@ -293,7 +294,7 @@ impl Search<'_> {
     }
 }
 
-/// The commands of cmd and PowerShell, in any case.
+/// Judges the commands of cmd and PowerShell, ignoring case.
 fn of_windows(word: &str, mut facts: Facts, balanced: bool, found: &mut Findings) {
     // `rd/s/q` needs no blanks.
     let name = match word.split_once('/') {

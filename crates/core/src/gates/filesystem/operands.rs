@@ -1,13 +1,14 @@
-//! Operands of commands: everything at once, what may be lost, and devices.
+//! Operands of commands: those that mean everything, those that may be deleted, and devices.
 
 use std::borrow::Cow;
 
-use super::paths::{Place, Roots};
+use super::paths::{Location, Roots};
 
-/// Most defaults in defaults that are read.
+/// Deepest nesting of defaults that is read.
 const DEFAULTS_MAX: usize = 8;
 
-/// Whether an operand is `/`, `~`, `$HOME`, `.`, `..`, `*` or a drive, however it is spelled. Of `${X:-/}` the default counts.
+/// Returns whether an operand is `/`, `~`, `$HOME`, `.`, `..`, `*` or a drive, in any spelling. For `${X:-/}` the
+/// default counts.
 pub(super) fn is_everything(operand: &str, windows: bool) -> bool {
     let mut operand = Cow::Borrowed(operand);
     for _ in 0..DEFAULTS_MAX {
@@ -19,7 +20,7 @@ pub(super) fn is_everything(operand: &str, windows: bool) -> bool {
     is_plain_everything(&operand, windows)
 }
 
-/// What an operand is if the variable with which it begins has no value: `${X:-/srv}/x` is `/srv/x`.
+/// Returns the operand if its first variable has no value: `${X:-/srv}/x` is `/srv/x`.
 fn defaulted(operand: &str) -> Option<String> {
     let inside = operand.strip_prefix("${")?;
     let end = inside.find(|char: char| !char.is_ascii_alphanumeric() && char != '_')?;
@@ -47,7 +48,7 @@ fn is_stars(name: &str) -> bool {
     name.contains('*') && name.chars().all(|char| matches!(char, '*' | '.' | '?'))
 }
 
-/// `C:`, `C:\`, `C:\*` and the like.
+/// Returns whether an operand is a drive: `C:`, `C:\`, `C:\*` and similar.
 pub(super) fn is_drive(operand: &str) -> bool {
     match operand.as_bytes() {
         [letter, b':', rest @ ..] => {
@@ -58,13 +59,14 @@ pub(super) fn is_drive(operand: &str) -> bool {
     }
 }
 
-/// Whether an operand may be lost: a relative path that is not everything, one in a root, or one below `/tmp`. A
-/// variable counts as a relative path, unless it is all that stands between the operand and everything; so does its default.
-/// What a command prints is not known, so a substitution alone does not, nor does a variable of the environment of Windows.
-pub(super) fn may_be_lost(operand: &str, roots: &Roots, windows: bool) -> bool {
+/// Returns whether an operand may be deleted: a relative path that is not everything, a path in a root, or a path
+/// below `/tmp`. A variable and its default count as a relative path, unless the operand would be everything without
+/// them. A substitution alone does not count, because its output is unknown, and neither does an environment variable
+/// of Windows.
+pub(super) fn may_be_deleted(operand: &str, roots: &Roots, windows: bool) -> bool {
     let mut operand = Cow::Borrowed(operand);
     for _ in 0..DEFAULTS_MAX {
-        if !may_plainly_be_lost(&operand, roots, windows) {
+        if !plain_may_be_deleted(&operand, roots, windows) {
             return false;
         }
         match defaulted(&operand) {
@@ -75,15 +77,15 @@ pub(super) fn may_be_lost(operand: &str, roots: &Roots, windows: bool) -> bool {
     false
 }
 
-fn may_plainly_be_lost(operand: &str, roots: &Roots, windows: bool) -> bool {
+fn plain_may_be_deleted(operand: &str, roots: &Roots, windows: bool) -> bool {
     if roots.hold(operand) && !is_everything(operand, windows) {
         return true;
     }
     if operand.starts_with(['~', '%']) || operand.starts_with("$HOME") || operand.starts_with("${HOME}") {
         return false;
     }
-    if let Some(place) = Place::absolute(operand) {
-        return matches!(place.names(), [first, _, ..] if first == "tmp");
+    if let Some(location) = Location::absolute(operand) {
+        return matches!(location.names(), [first, _, ..] if first == "tmp");
     }
     if operand.starts_with(['/', '\\']) {
         return false;
@@ -91,12 +93,12 @@ fn may_plainly_be_lost(operand: &str, roots: &Roots, windows: bool) -> bool {
     if operand.is_empty() {
         return true;
     }
-    // What find and xargs put in its place is not known here; `$PWD` is `.`.
+    // What find and xargs insert is not known here; `$PWD` is `.`.
     if operand.contains("{}") || matches!(operand, "$PWD" | "${PWD}" | "$()") || is_of_environment(operand) {
         return false;
     }
     let rest = if operand.starts_with('$') {
-        // A slash of a default is none of the operand.
+        // A slash in a default does not count as a slash of the operand.
         let after = operand.strip_prefix("${").and_then(|inside| inside.split_once('}'));
         match after.map_or(operand, |(_, after)| after).split_once('/') {
             Some((_, rest)) => rest,
@@ -109,34 +111,34 @@ fn may_plainly_be_lost(operand: &str, roots: &Roots, windows: bool) -> bool {
     !climbs && !is_everything(rest, windows) && !rest.is_empty()
 }
 
-/// `$env:USERPROFILE` and the like, in any case.
+/// Returns whether an operand is `$env:USERPROFILE` or similar, ignoring case.
 fn is_of_environment(operand: &str) -> bool {
     const START: &str = "$env:";
     operand.get(..START.len()).is_some_and(|start| start.eq_ignore_ascii_case(START))
 }
 
-/// What an operand names below `/dev`.
+/// Returns the name of an operand below `/dev`.
 fn device(operand: &str) -> Option<String> {
     if !operand.contains("dev") {
         return None;
     }
-    let place = Place::absolute(operand)?;
-    let (first, rest) = place.names().split_first()?;
+    let location = Location::absolute(operand)?;
+    let (first, rest) = location.names().split_first()?;
     (first == "dev" && !rest.is_empty()).then(|| rest.join("/"))
 }
 
-/// Whether an operand is a device that is more than a stream: not `/dev/null` and the like.
+/// Returns whether an operand is a device but not a stream such as `/dev/null`.
 pub(super) fn is_device(operand: &str) -> bool {
     const STREAMS: [&str; 6] = ["null", "zero", "stdout", "stderr", "tty", "fd"];
     device(operand).is_some_and(|name| !STREAMS.contains(&name.split('/').next().unwrap_or_default()))
 }
 
-/// Whether an operand is a stream below `/dev`.
+/// Returns whether an operand is a stream below `/dev`.
 pub(super) fn is_stream(operand: &str) -> bool {
     device(operand).is_some() && !is_device(operand) || operand == "/dev/stdin"
 }
 
-/// Whether an operand is a disk or a part of one.
+/// Returns whether an operand is a disk or a partition.
 pub(super) fn is_disk(operand: &str) -> bool {
     const LETTERED: [&str; 4] = ["sd", "hd", "vd", "xvd"];
     const NUMBERED: [&str; 10] = ["md", "dm-", "loop", "nbd", "sr", "ram", "zd", "pmem", "mtdblock", "mtd"];
@@ -150,15 +152,15 @@ pub(super) fn is_disk(operand: &str) -> bool {
         || NAMED.iter().any(|known| after(known).is_some())
 }
 
-/// Whether an operand is `/` or a directory on which the system stands.
+/// Returns whether an operand is `/` or a system directory.
 pub(super) fn is_system_root(operand: &str) -> bool {
     const DIRECTORIES: [&str; 13] =
         ["bin", "boot", "dev", "etc", "lib", "lib64", "opt", "proc", "root", "sbin", "sys", "usr", "var"];
     if !operand.starts_with('/') {
         return false;
     }
-    let Some(place) = Place::absolute(operand) else { return false };
-    let names = place.names();
+    let Some(location) = Location::absolute(operand) else { return false };
+    let names = location.names();
     let names = names.strip_suffix(&["*".to_owned()]).unwrap_or(names);
     match names {
         [] => true,
@@ -172,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn everything() {
+    fn operands_that_mean_everything() {
         for operand in [
             "/",
             "//",
@@ -212,9 +214,12 @@ mod tests {
     }
 
     #[test]
-    fn what_may_be_lost() {
-        let roots =
-            Roots::new(vec![Place::absolute("/srv/repo").unwrap()], Place::absolute("/srv/repo/sub"), None);
+    fn operands_that_may_be_deleted() {
+        let roots = Roots::new(
+            vec![Location::absolute("/srv/repo").unwrap()],
+            Location::absolute("/srv/repo/sub"),
+            None,
+        );
         for operand in [
             "build",
             "./build",
@@ -232,7 +237,7 @@ mod tests {
             "${DIR:?}/x",
             "",
         ] {
-            assert!(may_be_lost(operand, &roots, true), "{operand}");
+            assert!(may_be_deleted(operand, &roots, true), "{operand}");
         }
         for operand in [
             ".",
@@ -258,9 +263,9 @@ mod tests {
             r"$Env:TEMP\x",
             r"C:\x",
         ] {
-            assert!(!may_be_lost(operand, &roots, true), "{operand}");
+            assert!(!may_be_deleted(operand, &roots, true), "{operand}");
         }
-        assert!(!may_be_lost("../x", &Roots::default(), true));
+        assert!(!may_be_deleted("../x", &Roots::default(), true));
     }
 
     #[test]

@@ -1,17 +1,18 @@
-//! Paths as texts: where one begins and ends, and where it leads.
+//! Paths as text: finds their start and end, and resolves them.
 
 use crate::gates::scan::{char_at, char_before};
 use crate::gates::settings::Links;
 
-/// Longest path of any system, in bytes: that of Windows. A place costs more memory than its path, so longer ones have none.
+/// Longest path of any system, in bytes: that of Windows. A location needs more memory than its path, so longer paths
+/// have none.
 const PATH_BYTES_MAX: usize = 32_767;
 
-/// A place in a file system, as the names on the way to it. A drive is the first of them, in lower case.
+/// A location in a file system, as the names on the way to it. A drive is the first name, in lower case.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Place(Vec<String>);
+pub(super) struct Location(Vec<String>);
 
-impl Place {
-    /// The place of an absolute path; none if no system takes a path that long.
+impl Location {
+    /// Returns the location of an absolute path. Returns `None` if the path is too long for any system.
     pub(super) fn absolute(path: &str) -> Option<Self> {
         if path.len() > PATH_BYTES_MAX {
             return None;
@@ -21,15 +22,15 @@ impl Place {
             [b'/' | b'\\', ..] => ("", path),
             _ => return None,
         };
-        let mut place = Self(Vec::new());
+        let mut location = Self(Vec::new());
         if !drive.is_empty() {
-            place.0.push(drive.to_ascii_lowercase());
+            location.0.push(drive.to_ascii_lowercase());
         }
-        place.go(rest);
-        Some(place)
+        location.go(rest);
+        Some(location)
     }
 
-    /// Follows a relative path. Above the top there is nothing.
+    /// Follows a relative path. The parent of the top is the top.
     fn go(&mut self, path: &str) {
         let has_drive = self.0.first().is_some_and(|first| first.ends_with(':'));
         for name in path.split(['/', '\\']) {
@@ -41,7 +42,7 @@ impl Place {
         }
     }
 
-    /// The names on the way to it.
+    /// Returns the names on the way to it.
     pub(super) fn names(&self) -> &[String] {
         &self.0
     }
@@ -50,7 +51,7 @@ impl Place {
         self.0.starts_with(&root.0)
     }
 
-    /// The place as a path with `/`, for looking at it as at any other path.
+    /// Returns the location as a path with `/`.
     pub(super) fn path(&self) -> String {
         let drive = self.0.first().is_some_and(|first| first.ends_with(':'));
         format!("{}{}", if drive { "" } else { "/" }, self.0.join("/"))
@@ -60,61 +61,62 @@ impl Place {
 /// Directories in which an agent may work.
 #[derive(Debug, Default)]
 pub(super) struct Roots {
-    named: Vec<Place>,
-    /// The roots, and where their links lead.
-    real: Vec<Place>,
-    cwd: Option<Place>,
+    named: Vec<Location>,
+    /// The roots, and the targets of their symbolic links.
+    real: Vec<Location>,
+    cwd: Option<Location>,
     links: Option<Links>,
 }
 
 impl Roots {
-    pub(super) fn new(roots: Vec<Place>, cwd: Option<Place>, links: Option<Links>) -> Self {
+    pub(super) fn new(roots: Vec<Location>, cwd: Option<Location>, links: Option<Links>) -> Self {
         let mut real = roots.clone();
         if let Some(links) = &links {
-            real.extend(roots.iter().filter_map(|root| Place::absolute(&links.follow(&root.path())?)));
+            real.extend(roots.iter().filter_map(|root| Location::absolute(&links.follow(&root.path())?)));
         }
         Self { named: roots, real, cwd, links }
     }
 
-    pub(super) fn are_none(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.named.is_empty()
     }
 
-    /// Where a path leads, if there are roots and it does not begin in somebody's home: where that is, is not known.
-    fn place(&self, path: &str) -> Option<Place> {
-        if self.are_none() || path.starts_with(['~', '$', '%']) {
+    /// Returns the location of a path, if there are roots and it does not begin in a home directory, whose location
+    /// is unknown.
+    fn locate(&self, path: &str) -> Option<Location> {
+        if self.is_empty() || path.starts_with(['~', '$', '%']) {
             return None;
         }
         if path.len() > PATH_BYTES_MAX {
             return None;
         }
-        Place::absolute(path).or_else(|| {
-            let mut place = self.cwd.clone()?;
-            place.go(path);
-            Some(place)
+        Location::absolute(path).or_else(|| {
+            let mut location = self.cwd.clone()?;
+            location.go(path);
+            Some(location)
         })
     }
 
-    /// The roots in which a path lies.
-    pub(super) fn around(&self, path: &str) -> impl Iterator<Item = &Place> {
-        let place = self.place(path).filter(|place| self.stays(place));
-        self.named.iter().filter(move |root| place.as_ref().is_some_and(|place| place.is_in(root)))
+    /// Returns the roots that contain a path.
+    pub(super) fn around(&self, path: &str) -> impl Iterator<Item = &Location> {
+        let location = self.locate(path).filter(|location| self.stays(location));
+        self.named.iter().filter(move |root| location.as_ref().is_some_and(|location| location.is_in(root)))
     }
 
-    /// Whether a place lies in a root when links are followed, as far as that is known. Most places lie in none anyway, and
-    /// of those nobody asks.
-    fn stays(&self, place: &Place) -> bool {
+    /// Returns whether a location is still in a root after symbolic links are followed, as far as that is known.
+    /// Links are followed only for locations that are in a root as text: most are not.
+    fn stays(&self, location: &Location) -> bool {
         let Some(links) = &self.links else { return true };
-        if !self.named.iter().any(|root| place.is_in(root)) {
+        if !self.named.iter().any(|root| location.is_in(root)) {
             return false;
         }
-        let real = links.follow(&place.path()).and_then(|path| Place::absolute(&path));
+        let real = links.follow(&location.path()).and_then(|path| Location::absolute(&path));
         real.is_none_or(|real| self.real.iter().any(|root| real.is_in(root)))
     }
 
-    /// Whether a path lies below a root and is none itself.
+    /// Returns whether a path is below a root and not a root itself.
     pub(super) fn hold(&self, path: &str) -> bool {
-        let names = |path: &str| self.place(path).map(|place| place.names().len());
+        let names = |path: &str| self.locate(path).map(|location| location.names().len());
         self.around(path).any(|root| names(path).is_some_and(|count| count > root.names().len()))
     }
 
@@ -123,37 +125,37 @@ impl Roots {
     }
 }
 
-/// Bytes after which a path may begin and at which it ends, beside white space.
+/// Returns whether a path may begin after this byte and ends at it. White space does the same.
 pub(super) fn is_border(byte: u8) -> bool {
     const BORDERS: &[u8] = b"\"'`=:([{<>,;|)]}";
     byte.is_ascii_whitespace() || BORDERS.contains(&byte)
 }
 
-/// Quotes of printers.
-const PRINTED_QUOTES: [char; 8] = ['“', '”', '„', '‘', '’', '‚', '«', '»'];
+/// Typographic quotes.
+const TYPOGRAPHIC_QUOTES: [char; 8] = ['“', '”', '„', '‘', '’', '‚', '«', '»'];
 
-/// Whether a character is a quote, of whatever shape.
+/// Returns whether a character is a quote of any form.
 pub(super) fn is_quote(char: char) -> bool {
-    matches!(char, '"' | '\'' | '`') || PRINTED_QUOTES.contains(&char)
+    matches!(char, '"' | '\'' | '`') || TYPOGRAPHIC_QUOTES.contains(&char)
 }
 
-/// The part of a path between quotes of printers that lies around a place in it; what else ends a path is one byte.
+/// Returns the part of a path around `at` between typographic quotes. All other borders of a path are single bytes.
 pub(super) fn unquoted(path: &str, at: usize) -> &str {
     if path.len() > PATH_BYTES_MAX {
         return path;
     }
     let (head, tail) = path.split_at_checked(at).unwrap_or((path, ""));
-    let start = head.rfind(PRINTED_QUOTES).map_or(0, |quote| {
+    let start = head.rfind(TYPOGRAPHIC_QUOTES).map_or(0, |quote| {
         quote + head.get(quote..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8)
     });
-    let end = tail.find(PRINTED_QUOTES).map_or(path.len(), |quote| head.len() + quote);
+    let end = tail.find(TYPOGRAPHIC_QUOTES).map_or(path.len(), |quote| head.len() + quote);
     path.get(start..end).unwrap_or(path)
 }
 
-/// Whether a path may begin here: at the beginning, after a blank, a quote, `= : ( [ { < > , ; |` or `file://`.
+/// Returns whether a path may begin here: at the start, or after a blank, a quote, `= : ( [ { < > , ; |` or `file://`.
 pub(super) fn begins(text: &str, at: usize) -> bool {
     match char_before(text, at) {
-        // What follows `://` is the name of a host.
+        // A host name follows `://`.
         Some(':') => !text.get(at..).is_some_and(|rest| rest.starts_with("//")),
         Some('/') => {
             let scheme = at.checked_sub("file://".len()).and_then(|start| text.get(start..at));
@@ -164,7 +166,7 @@ pub(super) fn begins(text: &str, at: usize) -> bool {
     }
 }
 
-/// Whether a name ends here: at a separator or at a character that names seldom have.
+/// Returns whether a name ends here: at a separator, or at a character that is rare in names.
 pub(super) fn name_ends(text: &str, at: usize) -> bool {
     let goes_on = |char: char| char.is_ascii_alphanumeric() || matches!(char, '.' | '_' | '-');
     !char_at(text, at).is_some_and(goes_on)

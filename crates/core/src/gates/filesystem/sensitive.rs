@@ -1,4 +1,4 @@
-//! Paths of systems and credentials.
+//! Paths of the system and of credentials.
 //!
 //! | kind | paths |
 //! |---|---|
@@ -6,14 +6,14 @@
 //! | credentials | `.ssh .aws .gnupg .kube .netrc .git-credentials .config/gcloud` in a home |
 //! | a home | `~`, `~name`, `$HOME`, `${HOME}`, `/home/<u>`, `/Users/<u>`, `/root`, `C:\Users\<u>`, `%USERPROFILE%` |
 //!
-//! A path has to begin where paths begin, and the name to end where names end: `https://host/etc/x`, `./etc`, `src/usr`
-//! and `#!/usr/bin/env` pass. Slashes may be doubled. A path inside a root passes, one of credentials only if the root
-//! itself lies in them.
+//! A path has to begin where paths begin, and its name has to end where names end: `https://host/etc/x`, `./etc`,
+//! `src/usr` and `#!/usr/bin/env` pass. Slashes may be doubled. A path inside a root passes; a path of credentials
+//! passes only if the root itself is inside credentials.
 //!
-//! Balanced: credentials anywhere, system only as what a command writes to, see `filesystem/words.rs`.
+//! Balanced: credentials count anywhere, system paths only if a command writes to them, see `filesystem/words.rs`.
 
 use super::paths::{Roots, begins, is_border, name_ends, unquoted};
-use super::shell::{self, How, Lines, Trouble};
+use super::shell::{self, Lines, ReadOptions, Trouble};
 use super::words::any_written;
 use crate::gates::scan::{DONE, Deadline, TimedOut, each, run_end};
 
@@ -25,7 +25,7 @@ pub(super) struct Kinds {
 }
 
 impl Kinds {
-    /// Their names, if there are any.
+    /// Returns the names of the kinds, if there are any.
     pub(super) fn names(self) -> Option<&'static str> {
         match (self.system, self.credentials) {
             (true, true) => Some("system, credentials"),
@@ -45,10 +45,10 @@ enum Kind {
 const CREDENTIALS: [&str; 7] =
     [".ssh", ".aws", ".gnupg", ".kube", ".netrc", ".git-credentials", ".config/gcloud"];
 
-/// One text that is searched.
+/// The search of one text.
 pub(super) struct Search<'t> {
     pub(super) text: &'t str,
-    /// Whether the text is a shell's by its key.
+    /// Whether the key of the text says that it is shell text.
     pub(super) is_shell: bool,
     pub(super) roots: &'t Roots,
     pub(super) windows: bool,
@@ -56,10 +56,10 @@ pub(super) struct Search<'t> {
 }
 
 impl Search<'_> {
-    #[expect(clippy::needless_bitwise_bool, reason = "without branches this is vector code")]
+    #[expect(clippy::needless_bitwise_bool, reason = "code without branches is vectorized")]
     pub(super) fn run(&self, found: &mut Kinds, deadline: &Deadline<'_>) -> Result<(), TimedOut> {
         let bytes = self.text.as_bytes();
-        // Most slashes stand inside of a path: only where a name does not end can one begin.
+        // Most slashes are inside a path. A path can begin only where no name ends.
         let is_in_name = |byte: u8| {
             ((byte | 0x20).wrapping_sub(b'a') < 26)
                 | (byte.wrapping_sub(b'0') < 10)
@@ -71,13 +71,13 @@ impl Search<'_> {
             let is_first = (byte == b'/') | (byte == b'~') | (byte == b'$') | (byte == b'%');
             (is_first & !is_in_name(before)) | ((byte == b':') & ((before | 0x20) == b'c'))
         };
-        // Up to where lines were already read as commands.
+        // End of the lines that were already read as commands.
         let (mut read, mut lines) = (0, Lines::new(self.text, !self.is_shell));
         each(bytes, deadline, may_begin, |at| {
             if found.system && found.credentials {
                 return Ok(DONE);
             }
-            // A drive is found by its colon and begins a letter earlier.
+            // A drive is found by its colon and begins one letter earlier.
             let drive = bytes.get(at) == Some(&b':');
             let start = if drive { at.saturating_sub(1) } else { at };
             let (start, is_path) = match path_of_url(self.text, at) {
@@ -99,7 +99,7 @@ impl Search<'_> {
             let body = if drive { at + 1 } else { at };
             let end = run_end(bytes, body, deadline, |byte| !is_border(byte))?;
             let path = unquoted(self.text.get(start..end).unwrap_or_default(), 0);
-            if !self.is_excused(path, kind) {
+            if !self.is_allowed(path, kind) {
                 match kind {
                     Kind::System => found.system = true,
                     Kind::Credentials => found.credentials = true,
@@ -109,7 +109,7 @@ impl Search<'_> {
         })
     }
 
-    /// Reads a line as commands and looks at what they write to. Answers where the next line begins.
+    /// Reads a line as commands and checks the files that they write to. Returns the start of the next line.
     fn read_line(
         &self,
         lines: &mut Lines<'_>,
@@ -118,31 +118,31 @@ impl Search<'_> {
         deadline: &Deadline<'_>,
     ) -> Result<usize, TimedOut> {
         let line = lines.at(at, deadline)?;
-        let how = How::balanced(&line, !self.is_shell, self.windows);
+        let options = ReadOptions::balanced(&line, !self.is_shell, self.windows);
         let is_sure = self.is_shell || line.has_prompt;
         let is_system = |path: &str| {
-            kind_of(path, self.windows) == Some(Kind::System) && !self.is_excused(path, Kind::System)
+            kind_of(path, self.windows) == Some(Kind::System) && !self.is_allowed(path, Kind::System)
         };
-        let read = shell::read_line(&line, how, deadline, &mut |command, _| {
+        let read = shell::read_line(&line, options, deadline, &mut |command, _| {
             found.system = found.system || any_written(command, is_sure, deadline, &is_system)?;
             Ok(None)
         });
         match read {
             Err(Trouble::TimedOut) => Err(TimedOut),
-            // The check of commands speaks of those that lie too deep.
+            // The check for destructive commands reports commands that are nested too deep.
             Ok(()) | Err(Trouble::TooDeep) => Ok(line.end),
         }
     }
 
-    /// Whether a path lies in a root, and for credentials whether the root lies in credentials.
-    fn is_excused(&self, path: &str, kind: Kind) -> bool {
+    /// Returns whether a path is in a root and, for credentials, whether that root is inside credentials.
+    fn is_allowed(&self, path: &str, kind: Kind) -> bool {
         self.roots.around(path).any(|root| {
             kind == Kind::System || kind_of(&root.path(), self.windows) == Some(Kind::Credentials)
         })
     }
 }
 
-/// Where the path begins of `file://localhost/`, whose first slash stands here.
+/// Returns the start of the path in `file://localhost/`, whose first slash is here.
 fn path_of_url(text: &str, at: usize) -> Option<usize> {
     const HOST: &str = "//localhost";
     let path = at + HOST.len();
@@ -152,7 +152,7 @@ fn path_of_url(text: &str, at: usize) -> Option<usize> {
     (is_file() && is_host() && text.as_bytes().get(path) == Some(&b'/')).then_some(path)
 }
 
-/// What the path is with which a text begins.
+/// Returns the kind of the path at the start of a text.
 fn kind_of(text: &str, windows: bool) -> Option<Kind> {
     match text.as_bytes() {
         [b'/', ..] => rooted(separated(text)?),
@@ -171,7 +171,7 @@ fn kind_of(text: &str, windows: bool) -> Option<Kind> {
     }
 }
 
-/// A path after the separators with which it begins, `.` as a component included.
+/// Returns a path without its leading separators and `.` components.
 fn separated(text: &str) -> Option<&str> {
     let mut rest = text.strip_prefix(['/', '\\'])?;
     while let Some(next) = rest
@@ -185,7 +185,7 @@ fn separated(text: &str) -> Option<&str> {
 }
 
 fn rooted(path: &str) -> Option<Kind> {
-    // These names are ASCII, and what is not ends them; that of a user may be anything.
+    // These names are ASCII, and any other character ends them. The name of a user may be anything.
     let first = ["etc", "usr", "var", "root", "home", "Users"]
         .into_iter()
         .find(|known| path.starts_with(known) && name_ends(path, known.len()))?;
@@ -209,7 +209,8 @@ fn on_drive(path: &str) -> Option<Kind> {
     credentials(name(separated(path.get("Users".len()..)?)?).1, true)
 }
 
-/// Whether credentials stand below a home; `rest` is what follows the home. Windows knows no case.
+/// Returns whether a path in a home directory leads to credentials. `rest` follows the home directory. Windows
+/// ignores case.
 fn credentials(rest: &str, of_windows: bool) -> Option<Kind> {
     let path = separated(rest)?;
     let is_one = |known: &&str| {
@@ -225,7 +226,7 @@ fn credentials(rest: &str, of_windows: bool) -> Option<Kind> {
     CREDENTIALS.iter().any(is_one).then_some(Kind::Credentials)
 }
 
-/// What follows a name with which a path begins.
+/// Returns the text after a name at the start of a path.
 fn after<'t>(path: &'t str, known: &str, of_windows: bool) -> Option<&'t str> {
     let (found, rest) = path.split_at_checked(known.len())?;
     (found == known || of_windows && found.eq_ignore_ascii_case(known)).then_some(rest)
@@ -238,7 +239,7 @@ fn is_name(char: char) -> bool {
 /// Longest name of a user, in characters.
 const NAME_CHARS_MAX: usize = 256;
 
-/// The name with which a path begins, and what follows it. After one that is too long nothing does.
+/// Splits a path after its first name. The rest is empty if the name is too long.
 fn name(path: &str) -> (&str, &str) {
     let mut chars = path.char_indices().take(NAME_CHARS_MAX);
     let end = chars.find(|(_, char)| !is_name(*char)).map_or(path.len(), |(end, _)| end);

@@ -1,25 +1,26 @@
-//! Shell text as commands: what of its grammar is understood.
+//! Parses shell text into commands. This part of the grammar is supported:
 //!
 //! | written | read as |
 //! |---|---|
 //! | `'…'`, `"…"`, `$'…'`, `\x`, `\` at a line's end | quotes and escapes, resolved: `r\m`, `'r'm` and `r""m` are `rm` |
 //! | `$IFS`, `${IFS…}` | a blank |
-//! | `#` where a word begins, no quote or bracket is open and the rest of the line has pairs of quotes | a comment, to the end of its line; where commands may begin at any word, nothing |
-//! | newline, `; & && \| \|\| ( ) { }`, `then do else if elif while until !` before a name | the next command begins |
+//! | `#` at the start of a word, if no quote or bracket is open and the rest of the line has an even number of each quote | a comment, to the end of the line; if commands may begin at any word, nothing |
+//! | newline, `; & && \| \|\| ( ) { }`, `then do else if elif while until !` in front of a name | the next command begins |
 //! | `{a,b}` | the words `a` and `b` |
-//! | `$(…)`, backticks | commands of their own; in the word around them stands `$()` |
-//! | `<(…)`, `>(…)` | commands of their own |
+//! | `$(…)`, backticks | separate commands; the word around them contains `$()` |
+//! | `<(…)`, `>(…)` | separate commands |
 //! | `> f`, `>> f`, `>\| f`, `&> f`, `>& f` | `f` is written to |
 //! | `< f`, `<< word`, `2>&1` | nothing |
-//! | `A=b` before a name | nothing |
-//! | wrappers and programs given as text | opened, see `shell/wrappers.rs` |
+//! | `A=b` in front of a name | nothing |
+//! | wrappers and programs passed as text | the inner commands, see `shell/wrappers.rs` |
 //!
-//! Quotes that do not close are no quotes: the text is cut at blanks. Other variables, functions, aliases and arithmetic
-//! are not followed, and every line is read by itself.
+//! Unclosed quotes do not count as quotes: the text is split at blanks. Other variables, functions, aliases and
+//! arithmetic are not followed, and every line is read separately.
 //!
-//! A substitution, a program given as text, `find -exec` and, where commands may begin inside of quotes, a quoted text
-//! are a level each. Past [`SHELL_LEVELS_MAX`] nothing is read: [`Trouble::TooDeep`]. Each level reads a byte a fixed number of
-//! times, so the time is linear in the text. Memory is that of one command: each is forgotten when it was looked at.
+//! A substitution, a program passed as text, `find -exec` and, if commands may begin inside quotes, a quoted text add
+//! one level each. Beyond [`SHELL_LEVELS_MAX`] reading stops with [`Trouble::TooDeep`]. Each level reads a byte a
+//! fixed number of times, so the time is linear in the text. Memory is that of one command: each command is dropped
+//! after it was visited.
 
 mod command;
 mod encoded;
@@ -40,12 +41,12 @@ pub(super) use command::{Command, Word, Words};
 pub(super) use lines::{Line, Lines};
 pub(super) use wrappers::{is_transparent, is_wrapper, mentions, name_of, takes_text};
 
-/// Why a text cannot be read to its end.
+/// Why a text cannot be read to the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Trouble {
     /// The budget is spent.
     TimedOut,
-    /// Commands lie in commands too deep.
+    /// Commands are nested too deep.
     TooDeep,
 }
 
@@ -55,67 +56,73 @@ impl From<TimedOut> for Trouble {
     }
 }
 
-/// How a text is read.
-#[expect(clippy::struct_excessive_bools, reason = "each says something else of a text")]
+/// Options for reading a text.
+#[expect(clippy::struct_excessive_bools, reason = "each is an independent property of a text")]
 #[derive(Clone, Copy, Debug)]
-pub(super) struct How {
-    /// A command may begin at any word, also inside of quotes.
+pub(super) struct ReadOptions {
+    /// A command may begin at any word, also inside quotes.
     pub(super) anywhere: bool,
-    /// It may be words of a human: an apostrophe is no quote, `->` and `=>` write nowhere.
+    /// The text may be prose: an apostrophe is not a quote, and `->` and `=>` do not redirect.
     pub(super) prose: bool,
-    /// Paths and programs of Windows are known.
+    /// Paths and programs of Windows count.
     pub(super) windows: bool,
-    /// `#` may begin a comment. Else, where a shell begins commands, a quote may be open from a line before.
+    /// `#` may begin a comment. If not, a quote from an earlier line may still be open.
     pub(super) comments: bool,
 }
 
-impl How {
-    /// How a line is read in which commands begin only where a shell begins one.
+impl ReadOptions {
+    /// Returns the options for a line in which commands begin only where a shell begins one.
     pub(super) fn balanced(line: &Line<'_>, prose: bool, windows: bool) -> Self {
         Self { anywhere: false, prose, windows, comments: line.has_comments }
     }
 }
 
-/// Takes each command as it ends, with what is known of the one whose output it reads, and answers what is known of it.
+/// Receives each command at its end, with what is known about the command whose output it reads. Returns what is
+/// known about it.
 pub(super) type Visit<'v> = dyn FnMut(&Command, Fed) -> Result<Fed, TimedOut> + 'v;
 
-/// Calls `visit` with the commands of a line, see [`read`]. Where commands begin only where a shell begins one, those of a table
-/// stand in backticks.
+/// Calls `visit` with the commands of a line, see [`read`]. In balanced mode, only text in backticks is read in a
+/// Markdown table.
 pub(super) fn read_line(
     line: &Line<'_>,
-    how: How,
+    options: ReadOptions,
     deadline: &Deadline<'_>,
     visit: &mut Visit<'_>,
 ) -> Result<(), Trouble> {
-    if how.anywhere || !how.prose || !line.is_table() {
-        return read(line.body, how, deadline, visit);
+    if options.anywhere || !options.prose || !line.is_table() {
+        return read(line.body, options, deadline, visit);
     }
-    line.body.split('`').skip(1).step_by(2).try_for_each(|part| read(part, how, deadline, visit))
+    line.body.split('`').skip(1).step_by(2).try_for_each(|part| read(part, options, deadline, visit))
 }
 
-/// Calls `visit` with the commands of a text, and with those of each program that it holds. Who feeds a command comes before it.
-/// A command is forgotten when it was visited, so that memory does not grow with their number.
-fn read(text: &str, how: How, deadline: &Deadline<'_>, visit: &mut Visit<'_>) -> Result<(), Trouble> {
+/// Calls `visit` with the commands of a text and of each program inside it. A command comes after the one that feeds
+/// it. A command is dropped after it was visited, so that memory does not grow with the number of commands.
+fn read(
+    text: &str,
+    options: ReadOptions,
+    deadline: &Deadline<'_>,
+    visit: &mut Visit<'_>,
+) -> Result<(), Trouble> {
     let mut waiting = Waiting::default();
-    // Where commands may begin inside of quotes, those of printers are quotes too.
-    let straight = if how.anywhere { with_straight_quotes(text, deadline)? } else { None };
-    read_level(straight.as_deref().unwrap_or(text), 0, how, &mut waiting, deadline, visit)?;
+    // If commands may begin inside quotes, typographic quotes count too.
+    let straight = if options.anywhere { with_straight_quotes(text, deadline)? } else { None };
+    read_level(straight.as_deref().unwrap_or(text), 0, options, &mut waiting, deadline, visit)?;
     while let Some((text, level)) = waiting.pop() {
         if level > SHELL_LEVELS_MAX {
             return Err(Trouble::TooDeep);
         }
-        // A text that is given to a program is a whole one.
-        let how = How { comments: how.comments || !how.anywhere, ..how };
-        read_level(&text, level, how, &mut waiting, deadline, visit)?;
+        // A text that is passed to a program is complete.
+        let options = ReadOptions { comments: options.comments || !options.anywhere, ..options };
+        read_level(&text, level, options, &mut waiting, deadline, visit)?;
     }
     Ok(())
 }
 
-/// The text with straight quotes in the place of those of printers, if it has any.
-#[expect(clippy::needless_bitwise_bool, reason = "without branches this is vector code")]
+/// Returns the text with straight quotes instead of typographic ones, if it has any.
+#[expect(clippy::needless_bitwise_bool, reason = "code without branches is vectorized")]
 fn with_straight_quotes(text: &str, deadline: &Deadline<'_>) -> Result<Option<String>, TimedOut> {
     const QUOTES: [char; 5] = ['“', '”', '„', '«', '»'];
-    // The last two bytes of each of them.
+    // The last two bytes of each typographic quote.
     let may_be = |before: u8, byte: u8| {
         ((before == 0x80) & (byte.wrapping_sub(0x9c) < 3))
             | ((before == 0xc2) & ((byte == 0xab) | (byte == 0xbb)))
@@ -141,11 +148,11 @@ fn with_straight_quotes(text: &str, deadline: &Deadline<'_>) -> Result<Option<St
     Ok(Some(straight))
 }
 
-/// Visits the commands of one text, and adds what its programs hold to what is waiting.
+/// Visits the commands of one text, and adds the texts of its programs to the waiting ones.
 fn read_level(
     text: &str,
     level: usize,
-    how: How,
+    options: ReadOptions,
     waiting: &mut Waiting,
     deadline: &Deadline<'_>,
     visit: &mut Visit<'_>,
@@ -153,38 +160,38 @@ fn read_level(
     let mut sink = |command: &mut Command, fed: Fed| {
         deadline.spend(COST * command.words.all().len())?;
         let mut push = |text: &str| waiting.push(text, level + 1);
-        if how.anywhere {
-            programs::texts_anywhere(command, how.windows, deadline, &mut push)?;
+        if options.anywhere {
+            programs::texts_anywhere(command, options.windows, deadline, &mut push)?;
         } else {
-            wrappers::open(command, level, how.windows, deadline, &mut push)?;
+            wrappers::open(command, level, options.windows, deadline, &mut push)?;
         }
         Ok(visit(command, fed)?)
     };
-    let quotes_of = |quotes| lex::lex(text, quotes, level, how, deadline, None);
+    let quotes_of = |quotes| lex::lex(text, quotes, level, options, deadline, None);
     if has_quote(text, deadline)? && quotes_of(Quotes::Shell)? == Lexed::Unbalanced {
-        lex::lex(text, Quotes::None, level, how, deadline, Some(&mut sink))?;
+        lex::lex(text, Quotes::None, level, options, deadline, Some(&mut sink))?;
         return Ok(());
     }
-    lex::lex(text, Quotes::Shell, level, how, deadline, Some(&mut sink))?;
-    // By chance two apostrophes are a pair, and what stands between them looks quoted.
-    let may_be_prose = how.prose && !how.anywhere && level == 0 && has_apostrophe(text, deadline)?;
+    lex::lex(text, Quotes::Shell, level, options, deadline, Some(&mut sink))?;
+    // Two apostrophes may form a pair by chance, and the text between them looks quoted.
+    let may_be_prose = options.prose && !options.anywhere && level == 0 && has_apostrophe(text, deadline)?;
     if may_be_prose && quotes_of(Quotes::NoApostrophes)? == Lexed::Whole {
-        lex::lex(text, Quotes::NoApostrophes, level, how, deadline, Some(&mut sink))?;
+        lex::lex(text, Quotes::NoApostrophes, level, options, deadline, Some(&mut sink))?;
     }
-    if !how.anywhere && !how.comments {
-        // A quote is open from before, so what looks quoted here is not.
-        lex::lex(text, Quotes::None, level, how, deadline, Some(&mut sink))?;
+    if !options.anywhere && !options.comments {
+        // An earlier quote is still open, so the text that looks quoted here is not.
+        lex::lex(text, Quotes::None, level, options, deadline, Some(&mut sink))?;
     }
     Ok(())
 }
 
-/// Whether a text has a quote, which may not be closed.
+/// Returns whether a text has a quote, which may be unclosed.
 fn has_quote(text: &str, deadline: &Deadline<'_>) -> Result<bool, TimedOut> {
     let bytes = text.as_bytes();
     Ok(find_byte(bytes, 0, b'"', deadline)?.is_some() || find_byte(bytes, 0, b'\'', deadline)?.is_some())
 }
 
-/// Whether a `'` stands between two letters.
+/// Returns whether a text has a `'` between two letters.
 fn has_apostrophe(text: &str, deadline: &Deadline<'_>) -> Result<bool, TimedOut> {
     let (bytes, mut found) = (text.as_bytes(), false);
     each(

@@ -1,4 +1,4 @@
-//! Hits and near misses of the checks, strict, balanced and with roots. Commands have a table of their own.
+//! Hits and near misses of the checks: strict, balanced and with roots. Commands have their own table.
 
 use core::time::Duration;
 
@@ -162,7 +162,7 @@ fn findings_are_joined_in_order() {
 }
 
 #[test]
-fn what_lies_in_a_root_passes() {
+fn paths_in_a_root_pass() {
     let roots = json!({"roots": ["/srv/repo", "/usr/src/app"], "cwd": "/srv/repo/sub"});
     let of = |text: &str| check(&roots, Strictness::Strict, &json!(text));
     for text in
@@ -185,7 +185,7 @@ fn what_lies_in_a_root_passes() {
 }
 
 #[test]
-fn balanced_looks_for_what_is_meant() {
+fn balanced_finds_only_what_looks_intended() {
     let roots = json!({"roots": ["/srv/repo"]});
     let of = |output: Value| check(&roots, Strictness::Balanced, &output);
     let outside = Some("path outside roots in output");
@@ -199,7 +199,11 @@ fn balanced_looks_for_what_is_meant() {
         json!({"a": "{\"path\":\"/opt\"}"}),
     ] {
         assert_eq!(of(output.clone()).as_deref(), outside, "{output}");
-        assert_eq!(check(&json!({}), Strictness::Balanced, &output), None, "no roots, no outside: {output}");
+        assert_eq!(
+            check(&json!({}), Strictness::Balanced, &output),
+            None,
+            "without roots nothing is outside: {output}"
+        );
     }
     for output in [
         json!({"path": "/srv/repo/x"}),
@@ -222,7 +226,7 @@ fn balanced_looks_for_what_is_meant() {
 }
 
 #[test]
-fn bad_options_are_refused() {
+fn invalid_options_are_rejected() {
     for (options, expected) in [
         (json!({"roots": ["src"]}), "gate.filesystem.roots: \"src\", expected an absolute path"),
         (json!({"roots": "/srv"}), "gate.filesystem.roots: \"/srv\", expected a list of absolute paths"),
@@ -237,7 +241,7 @@ fn bad_options_are_refused() {
 }
 
 #[test]
-fn balanced_looks_at_what_commands_write_to() {
+fn balanced_checks_the_files_that_commands_write_to() {
     let of = |output: Value| check(&json!({"destructive": false}), Strictness::Balanced, &output);
     for text in [
         "echo x > /etc/hosts",
@@ -293,11 +297,11 @@ fn balanced_looks_at_what_commands_write_to() {
     ] {
         assert_eq!(of(json!(text)), None, "{text}");
     }
-    assert_eq!(of(json!({"command": "x => /etc/y"})).as_deref(), SYSTEM, "in a command it is no arrow");
+    assert_eq!(of(json!({"command": "x => /etc/y"})).as_deref(), SYSTEM, "in a command it is not an arrow");
 }
 
 #[test]
-fn balanced_looks_at_the_paths_of_commands() {
+fn balanced_checks_the_paths_of_commands() {
     let roots = json!({"roots": ["/srv/repo"], "destructive": false, "sensitive": false});
     let of = |output: Value| check(&roots, Strictness::Balanced, &output);
     let outside = Some("path outside roots in output");
@@ -319,7 +323,7 @@ fn balanced_looks_at_the_paths_of_commands() {
     ] {
         assert_eq!(of(output.clone()).as_deref(), outside, "{output}");
         let none = check(&json!({"destructive": false, "sensitive": false}), Strictness::Balanced, &output);
-        assert_eq!(none, None, "no roots, no outside: {output}");
+        assert_eq!(none, None, "without roots nothing is outside: {output}");
     }
     for output in [
         json!({"command": "cat /srv/repo/x ./y sub/../z"}),
@@ -357,7 +361,7 @@ fn all_three_checks_are_joined_in_order() {
 }
 
 #[test]
-fn a_list_of_words_is_a_command_too() {
+fn a_list_of_words_is_also_a_command() {
     let found = Some("destructive command in output: rm-recursive-force, rm-root");
     for strictness in [Strictness::Strict, Strictness::Balanced] {
         let of = |output: Value| check(&json!({}), strictness, &output);
@@ -386,7 +390,7 @@ fn a_list_of_words_is_a_command_too() {
 }
 
 #[test]
-fn roots_excuse_what_lies_in_them() {
+fn roots_allow_the_paths_in_them() {
     let roots = json!({"roots": ["/srv/repo"]});
     let of = |text: &str| check(&roots, Strictness::Balanced, &json!({"command": text}));
     assert_eq!(of("rm -rf /srv/repo/build ../repo/x sub"), None);
@@ -395,7 +399,7 @@ fn roots_excuse_what_lies_in_them() {
     assert_eq!(strict("“../../repo/x”").as_deref(), CLIMBS);
     assert_eq!(of("find /srv/repo/x -delete"), None);
     let lost = Some("destructive command in output: rm-recursive-force".to_owned());
-    assert_eq!(of("rm -rf /srv/repo"), lost, "a root itself is not in it");
+    assert_eq!(of("rm -rf /srv/repo"), lost, "a root is not inside itself");
 }
 
 #[test]
@@ -406,7 +410,7 @@ fn links_that_lead_out_of_the_roots_are_outside() {
         let choice = Choice { links, ..Choice::of(At::Cli) };
         Filesystem::build(&mut options, Strictness::Balanced, &choice).unwrap()
     };
-    // `/srv` leads to `/data`, and in it `out` leads away.
+    // `/srv` links to `/data`, and `out` inside it links to somewhere else.
     let links = crate::gates::Links::new(|path: &str| match path {
         path if path.starts_with("/srv/repo/unknown") => None,
         path if path.starts_with("/srv/repo/out") => Some("/opt/x".to_owned()),

@@ -1,16 +1,17 @@
-//! Paths that climb.
+//! Path traversal.
 //!
-//! Strict: `..` with an end of the string, `/`, `\`, white space or a quote (also a backtick, also one of printers) on each side, also when it is
-//! percent-encoded up to twice. `a..b` and `...` are none. With roots, a path that leads into one passes.
+//! Strict: `..` with an end of the string, `/`, `\`, white space or a quote (including backticks and typographic
+//! quotes) on each side, also if it is percent-encoded up to twice. `a..b` and `...` pass. With roots, a path that
+//! leads into a root passes.
 //!
-//! Balanced: a value under one of [`PATH_KEYS`], or a path among the words of a command, that leads outside every root.
-//! Without roots there is no outside. Words of a human are no commands: a line counts after a prompt and under a key that
-//! names commands, else only programs that are known to take paths.
+//! Balanced: a value under one of [`PATH_KEYS`], or a path among the words of a command, that leads outside every
+//! root. Without roots nothing is outside. Prose is not a command: a line counts after a prompt and under a key for
+//! commands; elsewhere only programs that are known to take paths count.
 
 use std::borrow::Cow;
 
 use super::paths::{Roots, is_border, is_quote, unquoted};
-use super::shell::{self, How, Lines, Trouble};
+use super::shell::{self, Lines, ReadOptions, Trouble};
 use super::words::{any_path, takes_paths};
 use crate::gates::scan::{DONE, Deadline, TimedOut, before, char_at, char_before, each, run_end, run_start};
 use crate::gates::text::Text;
@@ -19,13 +20,13 @@ use crate::gates::text::Text;
 const PATH_KEYS: [&str; 10] =
     ["path", "file", "filename", "dir", "directory", "cwd", "uri", "source", "destination", "target"];
 
-/// Longest text that is taken for a path, in bytes.
+/// Longest text that counts as a path, in bytes.
 const PATH_BYTES_MAX: usize = 4096;
 
-/// How often an encoded text is decoded.
+/// Number of times an encoded text is decoded.
 const DECODED_TIMES: usize = 2;
 
-/// Whether a text has a path that climbs, in itself or when it is decoded.
+/// Returns whether a text has a path with traversal, as it is or decoded.
 pub(super) fn is_in(text: &str, roots: &Roots, deadline: &Deadline<'_>) -> Result<bool, TimedOut> {
     let mut encoded = false;
     if climbs(text, roots, &mut encoded, deadline)? {
@@ -44,8 +45,8 @@ pub(super) fn is_in(text: &str, roots: &Roots, deadline: &Deadline<'_>) -> Resul
     Ok(false)
 }
 
-/// Looks at the text as it is, and notes whether it has percent escapes.
-#[expect(clippy::needless_bitwise_bool, reason = "without branches this is vector code")]
+/// Checks the text as it is, and sets `encoded` if it has percent escapes.
+#[expect(clippy::needless_bitwise_bool, reason = "code without branches is vectorized")]
 fn climbs(text: &str, roots: &Roots, encoded: &mut bool, deadline: &Deadline<'_>) -> Result<bool, TimedOut> {
     let (bytes, mut found) = (text.as_bytes(), false);
     each(
@@ -57,20 +58,21 @@ fn climbs(text: &str, roots: &Roots, encoded: &mut bool, deadline: &Deadline<'_>
                 *encoded |= escape(bytes, at).is_some();
                 return Ok(at + 1);
             }
-            // The second dot was found.
+            // `at` is the second dot.
             if !is_side(char_before(text, at.saturating_sub(1))) || !is_side(char_at(text, at + 1)) {
                 return Ok(at + 1);
             }
-            if roots.are_none() {
+            if roots.is_empty() {
                 found = true;
                 return Ok(DONE);
             }
-            // The whole path is judged once, however often it climbs.
+            // The whole path is judged once, even if it has several `..`.
             let start = run_start(bytes, at, deadline, |byte| !is_border(byte))?;
             let end = run_end(bytes, at, deadline, |byte| !is_border(byte))?;
-            // A drive is part of its path, though a colon ends others.
-            let drive = start.checked_sub(2).filter(|place| {
-                before(bytes, start) == Some(b':') && bytes.get(*place).is_some_and(u8::is_ascii_alphabetic)
+            // A drive is part of its path, although a colon ends other paths.
+            let drive = start.checked_sub(2).filter(|position| {
+                before(bytes, start) == Some(b':')
+                    && bytes.get(*position).is_some_and(u8::is_ascii_alphabetic)
             });
             let start = drive.unwrap_or(start);
             let path = unquoted(text.get(start..end).unwrap_or_default(), at.saturating_sub(start));
@@ -81,18 +83,18 @@ fn climbs(text: &str, roots: &Roots, encoded: &mut bool, deadline: &Deadline<'_>
     Ok(found)
 }
 
-/// What may stand beside `..`.
+/// Returns whether a character may be next to `..`.
 fn is_side(char: Option<char>) -> bool {
     char.is_none_or(|char| matches!(char, '/' | '\\') || is_quote(char) || char.is_whitespace())
 }
 
-/// The byte that is escaped here.
+/// Decodes the percent escape here.
 fn escape(bytes: &[u8], at: usize) -> Option<u8> {
-    let digit = |place: usize| char::from(*bytes.get(place)?).to_digit(16);
+    let digit = |position: usize| char::from(*bytes.get(position)?).to_digit(16);
     u8::try_from(digit(at + 1)? * 16 + digit(at + 2)?).ok()
 }
 
-/// The text without its escapes; what is then no UTF-8 does not matter, as `..` is.
+/// Decodes the percent escapes of a text. Invalid UTF-8 is replaced, which does not affect `..`.
 fn percent_decoded(text: &str, deadline: &Deadline<'_>) -> Result<String, TimedOut> {
     let bytes = text.as_bytes();
     let mut decoded = Vec::with_capacity(bytes.len());
@@ -123,8 +125,8 @@ fn percent_decoded(text: &str, deadline: &Deadline<'_>) -> Result<String, TimedO
     })
 }
 
-/// *Balanced:* whether a command of a text has a path that leads outside every root.
-#[expect(clippy::needless_bitwise_bool, reason = "without branches this is vector code")]
+/// *Balanced:* returns whether a command of a text has a path that leads outside every root.
+#[expect(clippy::needless_bitwise_bool, reason = "code without branches is vectorized")]
 pub(super) fn commands_leave_roots(
     text: &str,
     is_shell: bool,
@@ -132,7 +134,7 @@ pub(super) fn commands_leave_roots(
     windows: bool,
     deadline: &Deadline<'_>,
 ) -> Result<bool, TimedOut> {
-    if roots.are_none() {
+    if roots.is_empty() {
         return Ok(false);
     }
     let (bytes, mut lines, mut found) = (text.as_bytes(), Lines::new(text, !is_shell), false);
@@ -145,12 +147,12 @@ pub(super) fn commands_leave_roots(
     };
     each(bytes, deadline, may_be, |at| {
         let line = lines.at(at, deadline)?;
-        let how = How::balanced(&line, !is_shell, windows);
+        let options = ReadOptions::balanced(&line, !is_shell, windows);
         let is_sure = is_shell || line.has_prompt;
         if !is_sure && !may_be_command(line.body, deadline)? {
             return Ok(line.end);
         }
-        let read = shell::read_line(&line, how, deadline, &mut |command, _| {
+        let read = shell::read_line(&line, options, deadline, &mut |command, _| {
             found = found || any_path(command, is_sure, windows, deadline, &|path| !roots.contain(path))?;
             Ok(None)
         });
@@ -162,8 +164,8 @@ pub(super) fn commands_leave_roots(
     Ok(found)
 }
 
-/// Whether a line of a human may have a command, at a glance.
-#[expect(clippy::needless_bitwise_bool, reason = "without branches this is vector code")]
+/// Returns whether a line of prose may contain a command. This is a quick check.
+#[expect(clippy::needless_bitwise_bool, reason = "code without branches is vectorized")]
 fn may_be_command(line: &str, deadline: &Deadline<'_>) -> Result<bool, TimedOut> {
     let bytes = line.as_bytes();
     let is_blank = |byte: u8| byte.is_ascii_whitespace();
@@ -188,7 +190,7 @@ fn may_be_command(line: &str, deadline: &Deadline<'_>) -> Result<bool, TimedOut>
     Ok(found)
 }
 
-/// *Balanced:* whether a value is a path that leads outside every root.
+/// *Balanced:* returns whether a value is a path that leads outside every root.
 pub(super) fn leaves_roots(
     text: Text<'_>,
     roots: &Roots,
@@ -197,7 +199,7 @@ pub(super) fn leaves_roots(
 ) -> Result<bool, TimedOut> {
     let is_path_key = |key: &str| PATH_KEYS.iter().any(|name| key.eq_ignore_ascii_case(name));
     let path = text.text.trim();
-    let wanted = !roots.are_none() && text.key.is_some_and(is_path_key);
+    let wanted = !roots.is_empty() && text.key.is_some_and(is_path_key);
     if !wanted || path.len() > PATH_BYTES_MAX || path.is_empty() || path.contains(['\n', '\r']) {
         return Ok(false);
     }

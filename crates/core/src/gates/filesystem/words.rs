@@ -1,27 +1,28 @@
-//! What the words of a command mean: the files that it writes to, and the paths that it is given.
+//! The words of a command: the files that it writes to, and its paths.
 //!
 //! | program | writes to |
 //! |---|---|
-//! | any | what `>`, `>>`, `>\|`, `&>` and `>&` name |
-//! | `tee touch mkdir rm rmdir truncate mv` | all operands: what is moved away is gone where it was |
+//! | any | the targets of `>`, `>>`, `>\|`, `&>` and `>&` |
+//! | `tee touch mkdir rm rmdir truncate mv` | all operands: a moved file disappears from its old location |
 //! | `cp install ln` | the last of several operands, or the directory after `-t`; `install -d` all |
 //! | `dd` | `of=` |
 //! | `sed -i` | the operands after the script |
 //!
-//! `install`, `touch` and others begin sentences too. Without a prompt and a key that names commands, a name with no option and
-//! more than two words after it, of which the first is made of letters only, is none of these programs.
+//! `install`, `touch` and others also begin sentences. Without a prompt or a key for commands, a name does not count
+//! as a program if it has no option and more than two words follow, the first of which has only letters.
 
 use super::operands::is_stream;
 use super::shell::{Command, Word, Words, name_of};
 use crate::gates::scan::{Deadline, TimedOut};
 
-/// What looking at a word costs, in bytes that are only looked at.
+/// Cost of reading a word, in bytes of plain scanning.
 const WORD_COST: usize = 16;
-/// What judging a path costs, and each of its letters.
+/// Costs of judging a path, and each of its letters.
 const PATH_COST: usize = 128;
 const LETTER_COST: usize = 8;
 
-/// Whether a command writes to a file that is such. Where it is not `sure` that it is a command, it may be a sentence.
+/// Returns whether a command writes to a file that `is` accepts. If it is not `sure` that this is a command, it may
+/// be a sentence.
 pub(super) fn any_written(
     command: &Command,
     sure: bool,
@@ -74,7 +75,7 @@ pub(super) fn any_written(
     Ok(false)
 }
 
-/// Whether one of these words is such.
+/// Returns whether `is` accepts one of these words.
 fn any<'c>(
     mut words: impl Iterator<Item = &'c str>,
     deadline: &Deadline<'_>,
@@ -86,7 +87,7 @@ fn any<'c>(
     })
 }
 
-/// The same for words as they are.
+/// Returns whether `is` accepts one of these words, unprocessed.
 fn has_word(
     words: Words<'_>,
     deadline: &Deadline<'_>,
@@ -101,8 +102,8 @@ fn has_word(
     Ok(false)
 }
 
-/// Whether what follows a name are words of a human, as in `install the package into /usr/local`: no option, more than two of
-/// them, and the first is made of letters only.
+/// Returns whether the words after a name are prose, as in `install the package into /usr/local`: no option, more
+/// than two words, and the first has only letters.
 fn is_sentence(words: Words<'_>, deadline: &Deadline<'_>) -> Result<bool, TimedOut> {
     let is_plain = |word: Word<'_>| {
         let text = word.text.trim_end_matches([',', '.', ':', ';']);
@@ -112,7 +113,7 @@ fn is_sentence(words: Words<'_>, deadline: &Deadline<'_>) -> Result<bool, TimedO
     Ok(may_be && !has_word(words, deadline, &|word| word.text.starts_with('-'))?)
 }
 
-/// The operands among words, without options and the values of those that take one.
+/// The operands among words, without options and their values.
 struct Operands<'c> {
     words: Words<'c>,
     next: usize,
@@ -145,7 +146,7 @@ impl<'c> Iterator for Operands<'c> {
     }
 }
 
-/// The directory after `-t` or `--target-directory`.
+/// Returns the directories after `-t` or `--target-directory`.
 fn targets(words: Words<'_>) -> impl Iterator<Item = &str> {
     let pairs = words.iter().zip(words.iter().skip(1));
     let apart = pairs.filter(|(option, _)| matches!(option.text, "-t" | "--target-directory"));
@@ -153,7 +154,7 @@ fn targets(words: Words<'_>) -> impl Iterator<Item = &str> {
     apart.map(|(_, value)| value.text).chain(attached)
 }
 
-/// Whether a word is an option with that letter. After it a suffix may follow, as in `-i.bak`.
+/// Returns whether a word is an option with this letter. A suffix may follow, as in `-i.bak`.
 fn has_letter(word: Word<'_>, letter: char) -> bool {
     let letters = word.text.strip_prefix('-').filter(|letters| !letters.starts_with('-'));
     letters
@@ -164,7 +165,7 @@ fn has_long(word: Word<'_>, name: &str) -> bool {
     word.text.strip_prefix("--").is_some_and(|long| long.starts_with(name))
 }
 
-/// Whether a program takes paths and its name is no word that begins a sentence.
+/// Returns whether a program takes paths and its name does not begin sentences.
 pub(super) fn takes_paths(name: &str) -> bool {
     const NAMES: [&str; 31] = [
         "cat", "cd", "chmod", "chown", "cp", "dd", "du", "find", "head", "ls", "ln", "mkdir", "mv", "nano",
@@ -174,8 +175,8 @@ pub(super) fn takes_paths(name: &str) -> bool {
     NAMES.contains(&name_of(name))
 }
 
-/// Whether a path among the operands of a command, or one that it is redirected to, is such. Where it is not `sure` that it is a
-/// command, only programs that are known to take paths count.
+/// Returns whether `is` accepts a path among the operands or redirections of a command. If it is not `sure` that this
+/// is a command, only programs that are known to take paths count.
 pub(super) fn any_path(
     command: &Command,
     sure: bool,
@@ -194,9 +195,9 @@ pub(super) fn any_path(
             return Ok(true);
         }
         let skipped = match name {
-            // They print their operands.
+            // These programs print their operands.
             "echo" | "printf" | "test" | "[" | "[[" | "expr" => continue,
-            // Their first operand is a pattern or a program.
+            // The first operand of these programs is a pattern or a program.
             "sed" | "awk" | "grep" | "egrep" | "fgrep" | "rg" | "perl" | "jq" => 1,
             _ => 0,
         };

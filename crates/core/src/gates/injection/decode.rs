@@ -1,17 +1,17 @@
-//! What base64, hex and percent escapes decode to.
+//! Decodes base64, hex and percent escapes.
 
 use super::views::normalized;
 use crate::gates::scan::{Deadline, TimedOut, each, run_end};
 
-/// Most that is decoded of one string, in bytes.
+/// Most decoded text per string, in bytes.
 pub(super) const DECODED_BYTES_MAX: usize = 64 * 1024;
 const LAYERS: usize = 2;
 const BASE64_CHARS_MIN: usize = 24;
 const HEX_CHARS_MIN: usize = 32;
-/// How much of the text around a percent escape is decoded with it, in bytes: a sentence or two.
+/// Text around a percent escape that is decoded with it, in bytes: a sentence or two.
 const AROUND: usize = 200;
 
-/// The texts that are hidden in a text, and those in them.
+/// Returns the texts that are encoded in a text, and the texts encoded in those.
 pub(super) fn decoded(text: &str, deadline: &Deadline<'_>) -> Result<Vec<String>, TimedOut> {
     let mut left = DECODED_BYTES_MAX;
     let mut found = layer(text, &mut left, deadline)?;
@@ -34,8 +34,8 @@ fn layer(text: &str, left: &mut usize, deadline: &Deadline<'_>) -> Result<Vec<St
     Ok(found)
 }
 
-/// Adds a text, as far as there is room for it.
-fn take(mut text: String, left: &mut usize, found: &mut Vec<String>) {
+/// Adds a text, cut to the remaining room.
+fn add(mut text: String, left: &mut usize, found: &mut Vec<String>) {
     let end = (0..=text.len().min(*left)).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
     text.truncate(end);
     *left -= end;
@@ -48,8 +48,8 @@ fn is_base64(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'-' | b'_')
 }
 
-/// Base64 and hex. A long run has a byte at every 24th place, so that most of a text is not even looked at. Runs that
-/// only blanks part, as where lines are folded, are one text.
+/// Decodes base64 and hex. A long run covers every 24th position, so most of a text is not even read. Runs that are
+/// separated only by white space, such as folded lines, are one text.
 fn runs(
     text: &str,
     left: &mut usize,
@@ -72,23 +72,23 @@ fn runs(
         if end - start >= BASE64_CHARS_MIN {
             let gap = bytes.get(last_end..start).unwrap_or_default();
             if !gap.iter().all(|byte| byte.is_ascii_whitespace() || *byte == b'=') {
-                take(std::mem::take(&mut joined), left, found);
+                add(std::mem::take(&mut joined), left, found);
             }
-            // No more than there is room for is decoded; hex needs the most characters for it.
+            // Decodes no more than there is room for. Hex needs the most characters.
             let room = (*left - joined.len()).saturating_mul(2).next_multiple_of(4);
             match text.get(start..end.min(start + room)).and_then(plain) {
                 Some(plain) => joined.push_str(&plain),
-                None => take(std::mem::take(&mut joined), left, found),
+                None => add(std::mem::take(&mut joined), left, found),
             }
             last_end = end;
         }
         probe = end + BASE64_CHARS_MIN;
     }
-    take(joined, left, found);
+    add(joined, left, found);
     Ok(())
 }
 
-/// What a run decodes to, if that can be read. A word before it may seem to belong to it.
+/// Decodes a run, if the result is readable. A word in front of the run may look like a part of it.
 fn plain(run: &str) -> Option<String> {
     let is_hex = run.len() >= HEX_CHARS_MIN && run.bytes().all(|byte| byte.is_ascii_hexdigit());
     let whole = if is_hex { printable(hex(run)) } else { None }.or_else(|| printable(base64(run)));
@@ -104,7 +104,7 @@ fn plain(run: &str) -> Option<String> {
 fn printable(bytes: Vec<u8>) -> Option<String> {
     let text = match String::from_utf8(bytes) {
         Ok(text) => text,
-        // What was cut may end within a character.
+        // A cut text may end within a character.
         Err(error) => {
             let whole =
                 error.utf8_error().error_len().is_none().then_some(error.utf8_error().valid_up_to())?;
@@ -126,7 +126,7 @@ fn hex(text: &str) -> Vec<u8> {
         .collect()
 }
 
-/// Both alphabets, with or without padding. Bits that are left over at the end mean nothing.
+/// Decodes both alphabets, with or without padding. Leftover bits at the end are ignored.
 fn base64(text: &str) -> Vec<u8> {
     let (mut bits, mut count) = (0_u32, 0);
     let mut bytes = Vec::with_capacity(text.len() / 4 * 3 + 3);
@@ -148,7 +148,7 @@ fn base64(text: &str) -> Vec<u8> {
     bytes
 }
 
-/// Percent escapes, with the text around them.
+/// Decodes percent escapes, with the text around them.
 fn percent(
     text: &str,
     left: &mut usize,
@@ -160,7 +160,7 @@ fn percent(
         let digits = bytes.get(at + 1..at + 3);
         digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
     };
-    // Places from which a stretch of text goes on to a little after its last escape.
+    // Ranges of text, each from a little before its first escape to a little after its last.
     let mut stretch: Option<(usize, usize)> = None;
     let mut stretches = Vec::new();
     each(
@@ -200,13 +200,13 @@ fn percent(
             decoded.push(byte);
             rest = after.get(length..).unwrap_or_default();
         }
-        // The stretch may begin and end within a character.
+        // The range may begin and end within a character.
         let text = String::from_utf8_lossy(&decoded);
         let text = text.trim_matches(char::REPLACEMENT_CHARACTER);
         if !text.contains(char::REPLACEMENT_CHARACTER)
             && let Some(text) = printable(text.as_bytes().to_vec())
         {
-            take(text, left, found);
+            add(text, left, found);
         }
     }
     Ok(())

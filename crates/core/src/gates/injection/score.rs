@@ -1,15 +1,15 @@
-//! The score of a sentence, taken with the next.
+//! The score of a sentence, together with the next.
 
 use super::words::{self, Word};
 use crate::gates::scan::{Deadline, TimedOut};
 
-/// What is hidden is worth so much more.
+/// Extra points for hidden text.
 pub(super) const HIDDEN: i32 = 2;
-/// What speaks about injection is worth so much less.
+/// Points taken off text about injection.
 const ABOUT: i32 = 2;
-/// How many words may stand from the verb of an override to its other words.
+/// Largest distance from the verb of an override to its other words, in words.
 const NEAR: usize = 8;
-/// How many words a tool's name may have.
+/// Most words in the name of a tool.
 const TOOL_WORDS_MAX: usize = 6;
 
 /// A set of kinds, one bit each.
@@ -20,7 +20,7 @@ pub(super) struct Kinds(u8);
 const KINDS: [(&str, i32); 5] =
     [("override", 3), ("exfiltration", 3), ("concealment", 2), ("role", 2), ("tool", 1)];
 
-/// The names of all kinds.
+/// Returns the names of all kinds.
 pub(in crate::gates) fn names() -> impl Iterator<Item = &'static str> {
     KINDS.iter().map(|(name, _)| *name)
 }
@@ -40,7 +40,7 @@ impl Kinds {
     }
 }
 
-/// Which sets of kinds were seen, one bit each.
+/// The sets of kinds that were seen, one bit each.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Seen(u32);
 
@@ -49,13 +49,13 @@ impl Seen {
         self.0 |= 1 << kinds.0;
     }
 
-    /// Whether something was seen that has all these kinds.
+    /// Returns whether one sentence with all these kinds was seen.
     pub(super) fn covers(self, kinds: Kinds) -> bool {
         (0..1_u8 << KINDS.len()).any(|set| self.0 & (1 << set) != 0 && set & kinds.0 == kinds.0)
     }
 }
 
-/// Calls `found` with the kinds and the score of each sentence with the next that has any.
+/// Calls `found` with the kinds and the score of each sentence, together with the next, that has any.
 pub(super) fn each_sentence(
     text: &str,
     deadline: &Deadline<'_>,
@@ -73,7 +73,7 @@ pub(super) fn each_sentence(
         if last > 0 {
             judge(&window);
         }
-        // What was the next is now the first.
+        // The next sentence is now the first.
         window.drain(..last);
     })?;
     judge(&window);
@@ -111,7 +111,7 @@ fn judged(words: &[Word]) -> Option<(Kinds, i32)> {
     Some((kinds, kinds.points() + address - if about { ABOUT } else { 0 }))
 }
 
-/// Whether a verb has both other words near it.
+/// Returns whether a verb has both other words near it.
 fn is_override(words: &[Word]) -> bool {
     words.iter().enumerate().filter(|(_, word)| **word & words::VERB != 0).any(|(at, _)| {
         let near = words.get(at.saturating_sub(NEAR)..(at + NEAR + 1).min(words.len())).unwrap_or_default();
@@ -120,7 +120,7 @@ fn is_override(words: &[Word]) -> bool {
     })
 }
 
-/// Whether there is `call the … tool`.
+/// Returns whether there is `call the … tool`.
 fn is_tool_order(words: &[Word]) -> bool {
     words.windows(2).enumerate().any(|(at, pair)| {
         matches!(pair, [call, the] if call & words::CALL != 0 && the & words::THE != 0)

@@ -1,4 +1,4 @@
-//! What a string says to a reader, and what it says to a model that reads its bytes.
+//! The views of a string: what a person sees, and what a model that reads its bytes sees.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 use super::decode::decoded;
 use crate::gates::scan::{Deadline, TimedOut};
 
-/// How much is normalized at a time. It bounds what a row of marks that have to be sorted can cost.
+/// Bytes that are normalized at a time. This bounds the cost of sorting a long run of combining marks.
 const PART_BYTES: usize = 4096;
 
 /// The views of one string.
@@ -43,7 +43,7 @@ impl<'t> Views<'t> {
     }
 }
 
-/// A text in stretches that end between characters.
+/// Splits a text into parts at character boundaries.
 fn parts(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     core::iter::from_fn(move || {
@@ -54,7 +54,7 @@ fn parts(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// A text in NFKC.
+/// Normalizes a text to NFKC.
 pub(super) fn normalized<'t>(text: &'t str, deadline: &Deadline<'_>) -> Result<Cow<'t, str>, TimedOut> {
     let mut normal: Option<String> = None;
     let mut done = 0;
@@ -74,17 +74,18 @@ pub(super) fn normalized<'t>(text: &'t str, deadline: &Deadline<'_>) -> Result<C
     Ok(normal.map_or(Cow::Borrowed(text), Cow::Owned))
 }
 
-/// Two ligatures stand for a whole sentence each, without a Latin letter in it: eleven times the text for nothing.
+/// Replaces two ligatures that NFKC expands to whole sentences without a Latin letter: eleven times the text for
+/// nothing.
 fn without_ligature(char: char) -> char {
     if matches!(char, '\u{fdfa}' | '\u{fdfb}') { ' ' } else { char }
 }
 
-/// The text without what cannot be seen, if it has such, and its tag characters as ASCII.
+/// Returns the text without invisible characters, if it has any, and its tag characters as ASCII.
 fn without_invisible(text: &str, deadline: &Deadline<'_>) -> Result<(Option<String>, String), TimedOut> {
     let (mut readable, mut tags) = (String::new(), String::new());
     for part in parts(text) {
         deadline.spend(part.len())?;
-        // What cannot be seen is not ASCII.
+        // Invisible characters are not ASCII.
         if part.is_ascii() {
             readable.push_str(part);
             continue;
@@ -100,27 +101,27 @@ fn without_invisible(text: &str, deadline: &Deadline<'_>) -> Result<(Option<Stri
     Ok(((readable.len() < text.len()).then_some(readable), tags))
 }
 
-/// Zero-width, bidi and tag characters.
+/// Returns whether a character is a zero-width, bidi or tag character.
 fn is_invisible(char: char) -> bool {
     matches!(char,
         '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{feff}' | '\u{ad}'
         | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// The printable ASCII character that a tag character stands for.
+/// Returns the printable ASCII character that a tag character encodes.
 fn tag(char: char) -> Option<char> {
     let byte = u8::try_from(u32::from(char).checked_sub(0xe_0000)?).ok()?;
     (byte.is_ascii_graphic() || byte == b' ' || byte == b'\n').then_some(byte.into())
 }
 
-/// What taking a comment out costs, in bytes that are only looked at.
+/// Cost of removing a comment, in bytes of plain scanning.
 const COMMENT_COST: usize = 64;
 
-/// The text without its HTML comments, and those, if it has any. One that does not end goes on to the end.
+/// Returns the text without its HTML comments, and the comments, if it has any. An unclosed comment extends to the end.
 fn without_comments(text: &str, deadline: &Deadline<'_>) -> Result<Option<(String, Vec<String>)>, TimedOut> {
     const OPEN: &str = "<!--";
     const CLOSE: &str = "-->";
-    // Most texts have none, and this is the quickest way to know.
+    // Most texts have no comment, and this is the fastest way to find out.
     deadline.spend(text.len())?;
     let Some(first) = memmem::find(text.as_bytes(), OPEN.as_bytes()) else { return Ok(None) };
     let mut rest =

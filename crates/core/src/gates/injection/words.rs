@@ -1,8 +1,8 @@
-//! Words and sentences of a text, as far as scores need them.
+//! Splits a text into sentences and words, as far as scores need them.
 
 use crate::gates::scan::{Deadline, TimedOut};
 
-/// What a word may be, one bit each.
+/// The meanings of a word, one bit each.
 pub(super) type Word = u32;
 
 macro_rules! bits {
@@ -15,13 +15,13 @@ bits! {
     CALL = 19, THE = 20, TOOL = 21, BEFORE = 22, ANY = 23, OTHER = 24, PROMPT = 25, ATTACK = 26, SUCH = 27, AS = 28,
 }
 
-/// A sentence that goes on longer is cut.
+/// Longest sentence, in words. A longer one is cut.
 pub(super) const SENTENCE_WORDS_MAX: usize = 64;
 
-/// The longest word that means anything.
+/// Longest known word, in bytes.
 const WORD_BYTES_MAX: usize = 13;
 
-/// What a word means, in lower case.
+/// Returns the meanings of a word in lower case.
 fn meaning(word: &[u8]) -> Word {
     match word {
         b"ignore" | b"disregard" | b"forget" | b"override" | b"bypass" => VERB,
@@ -56,7 +56,7 @@ fn meaning(word: &[u8]) -> Word {
     }
 }
 
-/// Calls `sentence` with the words of each.
+/// Calls `sentence` with the words of each sentence.
 pub(super) fn each(
     text: &str,
     deadline: &Deadline<'_>,
@@ -84,7 +84,7 @@ pub(super) fn each(
     Ok(())
 }
 
-/// The character at a place and its length. Most are ASCII.
+/// Returns the character at a position and its length. Most are ASCII.
 #[inline]
 fn next(text: &str, at: usize) -> Option<(char, usize)> {
     match text.as_bytes().get(at) {
@@ -93,7 +93,7 @@ fn next(text: &str, at: usize) -> Option<(char, usize)> {
     }
 }
 
-/// Whether a sentence ends with this character, before that one.
+/// Returns whether a sentence ends with this character, given the next one.
 #[inline]
 fn ends(char: char, next: Option<(char, usize)>) -> bool {
     match char {
@@ -104,7 +104,7 @@ fn ends(char: char, next: Option<(char, usize)>) -> bool {
     }
 }
 
-/// Where the word ends that begins here, and what it means. An apostrophe between letters is part of it.
+/// Returns the end and the meanings of the word that begins here. An apostrophe between letters is part of it.
 fn word(text: &str, start: usize, deadline: &Deadline<'_>) -> Result<(usize, Word), TimedOut> {
     let mut buffer = [0_u8; WORD_BYTES_MAX];
     let (mut length, mut at) = (0, start);
@@ -122,29 +122,29 @@ fn word(text: &str, start: usize, deadline: &Deadline<'_>) -> Result<(usize, Wor
     Ok((at, buffer.get(..length).map_or(0, meaning)))
 }
 
-/// Adds a character to the word. One that no known word has makes it too long.
+/// Adds a character to the word. A character that no known word has makes the word too long to match.
 fn put(buffer: &mut [u8; WORD_BYTES_MAX], length: usize, char: char) -> usize {
     match (buffer.get_mut(length), u8::try_from(char)) {
-        (Some(place), Ok(byte)) if byte.is_ascii() => {
-            *place = byte.to_ascii_lowercase();
+        (Some(slot), Ok(byte)) if byte.is_ascii() => {
+            *slot = byte.to_ascii_lowercase();
             length + 1
         }
         _ => WORD_BYTES_MAX + 1,
     }
 }
 
-/// What may follow the mark that ends a sentence.
+/// Returns whether a character may follow the mark that ends a sentence.
 fn closes(char: char) -> bool {
     char.is_whitespace()
         || matches!(char, '"' | '\'' | ')' | ']' | '}' | '*' | '_' | '<' | '\u{201d}' | '\u{2019}')
 }
 
-fn letter_after(text: &str, place: usize, mark: char) -> bool {
-    let rest = text.get(place + mark.len_utf8()..).unwrap_or_default();
+fn letter_after(text: &str, position: usize, mark: char) -> bool {
+    let rest = text.get(position + mark.len_utf8()..).unwrap_or_default();
     rest.chars().next().is_some_and(char::is_alphabetic)
 }
 
-/// What the marks around a word make of it: a forged role or an address.
+/// Returns the meanings that the marks around a word add: a forged role or an address.
 fn around(text: &str, start: usize, end: usize) -> Word {
     let bytes = text.as_bytes();
     let after = bytes.get(end..).unwrap_or_default();
@@ -169,7 +169,7 @@ fn around(text: &str, start: usize, end: usize) -> Word {
     (if is_role { ROLE } else { 0 }) | (if is_address { ADDRESS } else { 0 })
 }
 
-/// Whether a text begins with a name that has a dot and two letters after it.
+/// Returns whether a text begins with a name, a dot and two letters.
 fn is_host(text: &[u8]) -> bool {
     const HOST_BYTES_MAX: usize = 253;
     let host = text.iter().take(HOST_BYTES_MAX);

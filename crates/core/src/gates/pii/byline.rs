@@ -1,28 +1,28 @@
-//! *Balanced:* bylines, which say who made something and are all over the outputs of coding agents.
+//! *Balanced:* bylines, which name an author and are very common in the outputs of coding agents.
 //!
-//! `Name <address>` is a byline if its line begins with a label and `:` or `=`. Before the label up to 16 bytes may stand that
-//! are no letters: blanks, quotes, a line number, the marks of diffs and comments.
+//! `Name <address>` is a byline if its line begins with a label and `:` or `=`. In front of the label there may be up
+//! to 16 bytes that are not letters: blanks, quotes, a line number, diff and comment markers.
 //!
-//! | label, in any case | as in |
+//! | label, ignoring case | examples |
 //! |---|---|
 //! | `author`, `authors`, `maintainer`, `maintainers` | `Author: Ada <…>`, `authors = ["Ada <…>"]`, `"author": "Ada <…>"` |
 //! | `commit`, `committer`, `from` | `Commit: Ada <…>`, `From: Ada <…>` |
-//! | what ends in `-by` | `Co-authored-by: Ada <…>`, `Signed-off-by: Ada <…>` |
+//! | any word that ends in `-by` | `Co-authored-by: Ada <…>`, `Signed-off-by: Ada <…>` |
 //!
-//! A line of a list, `"Ada <…>",`, belongs to the line before it; and in JSON the key of a value is its label. What is
-//! ignored: a label more than 1 KiB before the address, and one elsewhere on the line.
+//! A line of a list, `"Ada <…>",`, belongs to the line before it. In JSON the key of a value is its label. What it
+//! ignores: a label more than 1 KiB in front of the address, and a label elsewhere on the line.
 
 use crate::gates::text::Text;
 
-/// How far before its address a byline may begin, in bytes.
+/// Largest distance from the start of a byline to its address, in bytes.
 const BYTES_MAX: usize = 1024;
-/// Most bytes before a label.
+/// Most bytes in front of a label.
 const MARKS_MAX: usize = 16;
 
-/// What is looked at for each address, in bytes.
+/// Cost of the check per address, in bytes.
 pub(super) const COST: usize = 64;
 
-/// Whether the address there is that of a byline.
+/// Returns whether the address from `start` to `end` belongs to a byline.
 pub(super) fn is_at(Text { text, key }: Text<'_>, start: usize, end: usize) -> bool {
     let bytes = text.as_bytes();
     let Some(open) = start.checked_sub(1).filter(|open| bytes.get(*open) == Some(&b'<')) else {
@@ -33,7 +33,7 @@ pub(super) fn is_at(Text { text, key }: Text<'_>, start: usize, end: usize) -> b
     }
     let from = open.saturating_sub(BYTES_MAX);
     let mut head = bytes.get(from..open).unwrap_or_default();
-    // The last line has a name, those before it only have to be in a list.
+    // The last line has a name. The lines before it only have to be lines of a list.
     let mut is_last = true;
     loop {
         let newline = memchr::memrchr(b'\n', head);
@@ -41,7 +41,7 @@ pub(super) fn is_at(Text { text, key }: Text<'_>, start: usize, end: usize) -> b
         if is_last && !line.iter().any(|byte| is_of_name(*byte)) {
             return false;
         }
-        // Of a line that began too far away nothing is known.
+        // The line begins too far away to be checked.
         if (newline.is_some() || from == 0)
             && after_label(line).is_some_and(|rest| !is_last || has_name(rest))
         {
@@ -59,7 +59,7 @@ pub(super) fn is_at(Text { text, key }: Text<'_>, start: usize, end: usize) -> b
     }
 }
 
-/// A letter, also one of another script.
+/// Returns whether a byte is part of a letter, of any script.
 fn is_of_name(byte: u8) -> bool {
     byte.is_ascii_alphabetic() || !byte.is_ascii()
 }
@@ -68,7 +68,7 @@ fn has_name(rest: &[u8]) -> bool {
     rest.iter().any(|byte| is_of_name(*byte))
 }
 
-/// What follows the label with which a line begins.
+/// Returns the text after the label at the start of a line.
 fn after_label(line: &[u8]) -> Option<&[u8]> {
     let marks = line.iter().take_while(|byte| !byte.is_ascii_alphabetic()).count();
     let rest = line.get(marks..).filter(|_| marks <= MARKS_MAX)?;
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn bylines() {
+    fn bylines_are_recognized() {
         for text in [
             "Author: Ada <ada@x.io>",
             "commit 1f2e\nAuthor:     Ada L. <ada@x.io>\nDate: x",

@@ -1,7 +1,9 @@
 //! Payment card numbers.
 //!
-//! 13–19 digits, plain or with one kind of separator (blank, `-`), without a letter, digit, `-` or decimal point beside
-//! them, but perhaps with a fraction of zeros, `.0` or `.00`, as spreadsheets and floats print them; brand and length fit; Luhn; more than one different digit, so that the well-known test numbers count.
+//! A card number has 13–19 digits, plain or with one kind of separator (blank, `-`). No letter, digit, `-` or decimal
+//! point is next to it, but a fraction of zeros, `.0` or `.00`, may follow, as spreadsheets and floats print it.
+//! Brand and length match, the Luhn check passes, and there are at least two different digits. Well-known test
+//! numbers count.
 //!
 //! | brand begins with | digits |
 //! |---|---|
@@ -12,9 +14,9 @@
 //! | 6011, 62, 644–649, 65 | 16–19 |
 //! | 50, 56–58, 63, 67 | 13–19 |
 //!
-//! Groups with blanks between them may be part of a longer row, as before an expiry date: any grouping counts where the
-//! whole row is the number, and the groupings that are printed on cards anywhere in it. Otherwise every tenth row of a
-//! table of numbers would be a card.
+//! Groups separated by blanks may be part of a longer row, for example in front of an expiry date. Any grouping
+//! counts if the whole row is the number; the groupings that are printed on cards count anywhere in a row. Otherwise
+//! every tenth row of a table of numbers would be a card.
 
 use super::number::digits;
 use crate::gates::escape::escape_before;
@@ -26,7 +28,7 @@ const DIGITS_MAX: usize = 19;
 /// Longest fraction of zeros.
 const ZEROS_MAX: usize = 8;
 
-/// Groups as they are printed on cards.
+/// Groupings that are printed on cards.
 const PRINTED: [&[usize]; 7] =
     [&[4, 4, 4, 4], &[4, 6, 5], &[4, 6, 4], &[4, 4, 4, 4, 3], &[4, 4, 4, 1], &[4, 3, 3, 3], &[6, 13]];
 
@@ -34,7 +36,7 @@ const PRINTED: [&[usize]; 7] =
 const WORDS: [&str; 7] = ["card", "visa", "mastercard", "amex", "credit", "debit", "payment"];
 const NEAR_CHARS: usize = 40;
 
-/// Where the card number ends that begins with the run of so many digits here.
+/// Returns the end of the card number that begins at `at`, with a run of `length` digits.
 pub(super) fn end_at(
     Text { text, key }: Text<'_>,
     at: usize,
@@ -45,14 +47,14 @@ pub(super) fn end_at(
     let plain_end = at + length;
     let separator = bytes.get(plain_end).copied().filter(|byte| matches!(byte, b' ' | b'-'));
     let separator = separator.filter(|_| bytes.get(plain_end + 1).is_some_and(u8::is_ascii_digit));
-    if length > DIGITS_MAX || length < 13 && separator.is_none() || !stands_free_before(text, at) {
+    if length > DIGITS_MAX || length < 13 && separator.is_none() || !is_free_before(text, at) {
         return None;
     }
     if (13..=DIGITS_MAX).contains(&length)
         && let Some(end) = free_end(text, plain_end)
     {
         let plain = bytes.get(at..plain_end).is_some_and(fits);
-        let is_meant = || key.is_some_and(is_about_cards) || is_spoken_of(text, at, end);
+        let is_meant = || key.is_some_and(is_about_cards) || mentions_cards_near(text, at, end);
         if plain && (!balanced || is_meant()) {
             return Some(end);
         }
@@ -60,7 +62,7 @@ pub(super) fn end_at(
     grouped_end(text, at, separator?)
 }
 
-/// Where the longest card number ends that groups with this separator make.
+/// Returns the end of the longest card number made of groups with this separator.
 fn grouped_end(text: &str, at: usize, separator: u8) -> Option<usize> {
     let bytes = text.as_bytes();
     let digit_at = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
@@ -93,8 +95,8 @@ fn grouped_end(text: &str, at: usize, separator: u8) -> Option<usize> {
     }
 }
 
-/// Whether nothing before the number makes it part of something else. An escape before it does not.
-fn stands_free_before(text: &str, at: usize) -> bool {
+/// Returns whether nothing in front of the number makes it part of something else. An escape does not.
+fn is_free_before(text: &str, at: usize) -> bool {
     match char_before(text, at) {
         Some('-' | '.') => false,
         Some(char) => !char.is_alphanumeric() || escape_before(text.as_bytes(), at).is_some(),
@@ -102,8 +104,8 @@ fn stands_free_before(text: &str, at: usize) -> bool {
     }
 }
 
-/// Where the number ends whose digits end here, if nothing after it makes it part of something else. A fraction of zeros is
-/// part of it, and a full stop is no decimal point.
+/// Returns the end of the number whose digits end here, unless the text after it makes it part of something else. A
+/// fraction of zeros is part of the number, and a period at the end of a sentence is not a decimal point.
 fn free_end(text: &str, at: usize) -> Option<usize> {
     let bytes = text.as_bytes();
     let rest = bytes.get(at..).unwrap_or_default();
@@ -121,7 +123,7 @@ fn free_end(text: &str, at: usize) -> Option<usize> {
     is_free.then_some(end)
 }
 
-/// Whether 13 to 19 digits are a number that a card may have.
+/// Returns whether 13 to 19 digits are a possible card number.
 fn fits(number: &[u8]) -> bool {
     let several = number.iter().any(|digit| Some(digit) != number.first());
     several && has_brand(number) && passes_luhn(number)
@@ -148,11 +150,12 @@ fn has_brand(number: &[u8]) -> bool {
     }
 }
 
-/// Every second digit from the right, but for the last, counts twice; the sum of all digits is a multiple of ten.
+/// Returns whether the Luhn check passes: from the right, every second digit counts twice, and the digit sum is a
+/// multiple of ten.
 fn passes_luhn(number: &[u8]) -> bool {
-    let value = |(place, digit): (usize, &u8)| {
+    let value = |(index, digit): (usize, &u8)| {
         let digit = u32::from(digit - b'0');
-        match (place % 2, digit) {
+        match (index % 2, digit) {
             (0, digit) => digit,
             (_, 0..=4) => digit * 2,
             (_, _) => digit * 2 - 9,
@@ -161,13 +164,13 @@ fn passes_luhn(number: &[u8]) -> bool {
     number.iter().rev().enumerate().map(value).sum::<u32>().is_multiple_of(10)
 }
 
-/// Whether the end of a key, which stands right before its value, speaks of cards.
+/// Returns whether the end of a key, right in front of its value, mentions cards.
 fn is_about_cards(key: &str) -> bool {
-    is_spoken_of(key, key.len(), key.len())
+    mentions_cards_near(key, key.len(), key.len())
 }
 
-/// Whether a word of cards stands within 40 characters.
-fn is_spoken_of(text: &str, start: usize, end: usize) -> bool {
+/// Returns whether a word about cards occurs within 40 characters.
+fn mentions_cards_near(text: &str, start: usize, end: usize) -> bool {
     let head: String = {
         let head = text.get(..start).unwrap_or_default();
         let from = head.char_indices().rev().nth(NEAR_CHARS - 1).map_or(0, |(at, _)| at);
@@ -183,8 +186,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn brands_and_lengths_fit_together() {
-        // The shortest and longest length of each row, and the neighbours of each range.
+    fn each_brand_has_its_lengths() {
+        // The shortest and longest length of each row, and the neighbors of each range.
         for (prefix, lengths) in [
             ("4", &[13, 16, 19][..]),
             ("51", &[16]),

@@ -12,7 +12,8 @@ fn is_domain(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-')
 }
 
-/// Whether the `@` here is that of an address. Neither side can hold another `@`, so no byte is read for two of them.
+/// Returns whether the `@` here belongs to an address. Neither side can contain another `@`, so no byte is read for
+/// two of them.
 pub(super) fn is_at(
     text: Text<'_>,
     at: usize,
@@ -36,7 +37,7 @@ pub(super) fn is_at(
     Ok(!is_no_person(local, domain, bytes.get(end)) && !byline::is_at(text, start, end))
 }
 
-/// Where the address begins and ends whose `@` is here.
+/// Returns the start and end of the address whose `@` is here.
 pub(super) fn span(bytes: &[u8], at: usize, deadline: &Deadline<'_>) -> Result<(usize, usize), TimedOut> {
     let start = run_start(bytes, at, deadline, is_local)?;
     let end = run_end(bytes, at + 1, deadline, is_domain)?;
@@ -44,7 +45,7 @@ pub(super) fn span(bytes: &[u8], at: usize, deadline: &Deadline<'_>) -> Result<(
     Ok((start, at + 1 + domain.map_or(0, <[u8]>::len)))
 }
 
-/// The longest beginning that ends in a dot and two letters or more, and has something before the dot.
+/// Returns the longest prefix that ends in a dot and at least two letters, and has something in front of the dot.
 fn top_level_end<'d>(domain: &'d [u8], deadline: &Deadline<'_>) -> Result<Option<&'d [u8]>, TimedOut> {
     let letters = |from: usize| {
         domain.get(from..).unwrap_or_default().iter().take_while(|byte| byte.is_ascii_alphabetic()).count()
@@ -61,10 +62,10 @@ fn top_level_end<'d>(domain: &'d [u8], deadline: &Deadline<'_>) -> Result<Option
     Ok(None)
 }
 
-/// Longest address that is known to lead to nobody, in bytes.
+/// Longest address that is checked for not belonging to a person, in bytes.
 const ADDRESS_BYTES_MAX: usize = 1024;
 
-/// Addresses that are everywhere in the outputs of coding agents and lead to nobody.
+/// Returns whether an address belongs to no person, as many in the outputs of coding agents do.
 fn is_no_person(local: &[u8], domain: &[u8], next: Option<&u8>) -> bool {
     if local.len() + domain.len() > ADDRESS_BYTES_MAX {
         return false;

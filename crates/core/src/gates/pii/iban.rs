@@ -1,10 +1,10 @@
-//! International bank account numbers: a registered country and its length, mod 97 = 1, one letter case, compact or in
-//! fours.
+//! International bank account numbers: a registered country and its length, mod 97 = 1, only one letter case, compact
+//! or in groups of four.
 
 use crate::gates::escape::escape_before;
 use crate::gates::scan::before;
 
-/// The registered countries and the length of their numbers.
+/// The registered countries and the lengths of their numbers.
 const COUNTRIES: [(&[u8; 2], usize); 89] = [
     (b"AD", 24),
     (b"AE", 23),
@@ -97,7 +97,7 @@ const COUNTRIES: [(&[u8; 2], usize); 89] = [
     (b"YE", 30),
 ];
 
-/// Where such a number begins and ends whose check digits are here.
+/// Returns the start and end of the number whose check digits are here.
 pub(super) fn span_at(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
     let start = at.checked_sub(2)?;
     let [first, second] = bytes.get(start..).and_then(<[u8]>::first_chunk)?;
@@ -106,10 +106,10 @@ pub(super) fn span_at(bytes: &[u8], at: usize) -> Option<(usize, usize)> {
     if inside && escape_before(bytes, start).is_none() || !country.iter().all(u8::is_ascii_uppercase) {
         return None;
     }
-    let place = COUNTRIES.binary_search_by_key(&&country, |(code, _)| code).ok()?;
-    let (_, length) = COUNTRIES.get(place)?;
+    let row = COUNTRIES.binary_search_by_key(&&country, |(code, _)| code).ok()?;
+    let (_, length) = COUNTRIES.get(row)?;
     let rest = bytes.get(start..).unwrap_or_default();
-    // In fours there is a blank after each but the last.
+    // In groups of four there is a blank after each group but the last.
     let written = [(compact(rest, *length), *length), (in_fours(rest, *length), length + (length - 1) / 4)];
     let valid = written.into_iter().find(|(number, _)| number.as_deref().is_some_and(is_valid));
     valid.map(|(_, bytes)| (start, start + bytes))
@@ -119,7 +119,7 @@ fn compact(text: &[u8], length: usize) -> Option<Vec<u8>> {
     ends(text, length).then(|| text.get(..length).map(<[u8]>::to_vec))?
 }
 
-/// The number with the blank after every fourth character left out.
+/// Returns the number without the blank after every fourth character.
 fn in_fours(text: &[u8], length: usize) -> Option<Vec<u8>> {
     let mut number = Vec::with_capacity(length);
     let mut rest = text;
@@ -141,7 +141,7 @@ fn is_valid(number: &[u8]) -> bool {
     let written = number.iter().all(u8::is_ascii_alphanumeric)
         && !(number.iter().any(u8::is_ascii_lowercase) && number.iter().any(u8::is_ascii_uppercase));
     let check_digits = number.get(2..4).is_some_and(|digits| digits.iter().all(u8::is_ascii_digit));
-    // Country and check digits count last, and a letter counts as two digits, A as 10.
+    // Country and check digits come last, and a letter counts as two digits: A is 10.
     let (head, tail) = number.split_at_checked(4).unwrap_or_default();
     let remainder = tail.iter().chain(head).fold(0_u32, |remainder, byte| match byte {
         b'0'..=b'9' => (remainder * 10 + u32::from(byte - b'0')) % 97,

@@ -1,4 +1,4 @@
-//! Numbers of a fixed shape: social security, telephone, IPv4.
+//! Numbers with a fixed format: social security numbers, phone numbers, IPv4 addresses.
 
 use core::net::Ipv4Addr;
 
@@ -8,23 +8,24 @@ use crate::gates::scan::{before, is_word};
 /// The longest run of digits that matters: a card has up to 19.
 const RUN_MAX: usize = 20;
 
-/// How many digits stand here, at most 20.
+/// Returns the number of digits at a position, at most 20.
 pub(super) fn digits(bytes: &[u8], at: usize) -> usize {
     let rest = bytes.get(at..).unwrap_or_default();
     rest.iter().take(RUN_MAX).take_while(|byte| byte.is_ascii_digit()).count()
 }
 
-/// Whether a word ends here, as `\b` after a word byte says.
+/// Returns whether a word ends here, like `\b` after a word byte.
 fn ends(bytes: &[u8], at: usize) -> bool {
     !bytes.get(at).copied().is_some_and(is_word)
 }
 
-/// Whether a word may begin here, as `\b` before a word byte says. One also begins after an escape that ends in a letter.
+/// Returns whether a word may begin here, like `\b` in front of a word byte. A word also begins after an escape that
+/// ends in a letter.
 fn begins(bytes: &[u8], at: usize) -> bool {
     !before(bytes, at).is_some_and(is_word) || escape_before(bytes, at).is_some()
 }
 
-/// Whether a social security number begins with the three digits here.
+/// Returns whether a social security number begins with the three digits here.
 pub(super) fn is_ssn(bytes: &[u8], at: usize) -> bool {
     let Some(&[a0, a1, a2, b'-', g0, g1, b'-', s0, s1, s2, s3]) =
         bytes.get(at..).and_then(<[u8]>::first_chunk)
@@ -40,17 +41,17 @@ pub(super) fn is_ssn(bytes: &[u8], at: usize) -> bool {
 /// The length of a social security number.
 pub(super) const SSN_BYTES: usize = "123-45-6789".len();
 
-/// Whether the three digits here are the middle of a telephone number.
+/// Returns whether the three digits here are the middle of a phone number.
 ///
-/// From the middle, because it is the only group whose neighbours are both fixed: a separator and four digits after it,
-/// a separator, perhaps a bracket and the area code before it. What the pattern allows before the area code matters
-/// only where that is not the beginning of a word: then it has to be the country's 1.
+/// The check starts in the middle, because it is the only group with fixed text on both sides: after it a separator
+/// and four digits, before it a separator, an optional bracket and the area code. What the pattern allows in front of
+/// the area code matters only if the area code does not begin a word: then the country code 1 has to be there.
 pub(super) fn is_phone_middle(bytes: &[u8], at: usize) -> bool {
     let last = at + 4;
     if !separates(bytes.get(at + 3)) || digits(bytes, last) != 4 || !ends(bytes, last + 4) {
         return false;
     }
-    let Some(separator) = at.checked_sub(1).filter(|place| separates(bytes.get(*place))) else {
+    let Some(separator) = at.checked_sub(1).filter(|position| separates(bytes.get(*position))) else {
         return false;
     };
     let end = if before(bytes, separator) == Some(b')') { separator - 1 } else { separator };
@@ -66,13 +67,14 @@ fn separates(byte: Option<&u8>) -> bool {
     matches!(byte, Some(b'-' | b'.' | b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c))
 }
 
-/// Where the telephone number begins and ends whose middle is here, with the country's 1, a bracket and a plus before it.
+/// Returns the start and end of the phone number whose middle is here, including country code, bracket and plus sign.
 pub(super) fn phone_span(bytes: &[u8], at: usize) -> (usize, usize) {
-    let bracket = usize::from(at.checked_sub(2).is_some_and(|place| bytes.get(place) == Some(&b')')));
+    let bracket = usize::from(at.checked_sub(2).is_some_and(|position| bytes.get(position) == Some(&b')')));
     let mut start = at.saturating_sub("212-".len() + bracket);
     let opens = |start: usize| matches!(before(bytes, start), Some(b'(' | b'+'));
     start -= usize::from(opens(start));
-    let country = start - usize::from(separates(start.checked_sub(1).and_then(|place| bytes.get(place))));
+    let country =
+        start - usize::from(separates(start.checked_sub(1).and_then(|position| bytes.get(position))));
     if before(bytes, country) == Some(b'1') && begins(bytes, country - 1) {
         start = country - 1;
         start -= usize::from(opens(start));
@@ -80,14 +82,14 @@ pub(super) fn phone_span(bytes: &[u8], at: usize) -> (usize, usize) {
     (start - usize::from(opens(start)), at + "555-0123".len())
 }
 
-/// Where the public address ends that begins with the digits here.
+/// Returns the end of the public IPv4 address that begins with the digits here.
 pub(super) fn public_ipv4_end(bytes: &[u8], at: usize) -> Option<usize> {
     if !begins(bytes, at) || before(bytes, at) == Some(b'.') {
         return None;
     }
     let (mut octets, mut next) = ([0; 4], at);
-    for (place, octet) in octets.iter_mut().enumerate() {
-        if place > 0 {
+    for (index, octet) in octets.iter_mut().enumerate() {
+        if index > 0 {
             if bytes.get(next) != Some(&b'.') {
                 return None;
             }
@@ -107,7 +109,7 @@ pub(super) fn public_ipv4_end(bytes: &[u8], at: usize) -> Option<usize> {
     (ends(bytes, next) && !goes_on && is_public(octets.into())).then_some(next)
 }
 
-/// Whether an address belongs to somebody: not private, shared, local, for documentation, benchmarks or several hosts.
+/// Returns whether an address is public: not private, shared, local, multicast, or for documentation or benchmarks.
 fn is_public(address: Ipv4Addr) -> bool {
     let [a, b, c, _] = address.octets();
     let reserved =

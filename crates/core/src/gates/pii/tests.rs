@@ -1,4 +1,4 @@
-//! A hit and a near miss of each kind, and the regular expressions of the table as a second opinion.
+//! A hit and a near miss for each kind, and a comparison with the regular expressions of the table.
 
 use core::time::Duration;
 
@@ -22,14 +22,14 @@ fn check(kind: u8, balanced: bool, hits: &[&str], misses: &[&str]) {
         assert_eq!(found(text, u8::MAX, balanced) & kind, kind, "missed: {text}");
     }
     for text in misses {
-        assert_eq!(found(text, u8::MAX, balanced) & kind, 0, "false alarm: {text}");
+        assert_eq!(found(text, u8::MAX, balanced) & kind, 0, "false positive: {text}");
     }
 }
 
 #[test]
 fn email() {
     let persons = ["ada@lovelace.org", "to <a.b+c%d@x-y.co.uk>.", "a@b.cd", "x@@y.de z@y.de", "ü.a@b.com"];
-    let addresses_of_nobody = [
+    let non_personal = [
         "git@github.com:org/repo.git",
         "noreply@github.com",
         "1+ada@users.noreply.github.com",
@@ -44,8 +44,8 @@ fn email() {
         &persons,
         &["@ada", "ada@lovelace", "ada@b.c", "ada@.", "a @b.com", "@b.com", "a@b.1c"],
     );
-    check(EMAIL, false, &addresses_of_nobody, &[]);
-    check(EMAIL, true, &persons, &addresses_of_nobody);
+    check(EMAIL, false, &non_personal, &[]);
+    check(EMAIL, true, &persons, &non_personal);
     check(EMAIL, true, &["git@github.com", "ada@examples.com", "ada@latest.dev", "a@test.com"], &[]);
 }
 
@@ -217,7 +217,7 @@ fn kinds_are_named_in_order() {
     assert_eq!(of(text, all & !EMAIL & !PHONE), Finding::Pass);
 }
 
-/// The expressions as the table has them, on bytes.
+/// Compiles an expression of the table, on bytes.
 fn expression(pattern: &str) -> Regex {
     RegexBuilder::new(pattern).unicode(false).build().unwrap()
 }
@@ -226,26 +226,26 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 4096, ..ProptestConfig::default() })]
 
     #[test]
-    fn email_is_its_expression(text in "[a@.% -]{0,12}(a@a.a)?[ab@.1 é-]{0,12}") {
+    fn email_matches_its_expression(text in "[a@.% -]{0,12}(a@a.a)?[ab@.1 é-]{0,12}") {
         let email = expression(r"[a-zA-Z0-9._%+-]+@[a-zA-Z0-9.-]+\.[a-zA-Z]{2,}");
         prop_assert_eq!(found(&text, EMAIL, false) != 0, email.is_match(text.as_bytes()));
     }
 
     #[test]
-    fn ssn_is_its_expression(text in "[12a -]{0,3}[12]{2,4}[-2][12]{1,3}[-2][12]{3,5}[ _a2-]{0,3}") {
+    fn ssn_matches_its_expression(text in "[12a -]{0,3}[12]{2,4}[-2][12]{1,3}[-2][12]{3,5}[ _a2-]{0,3}") {
         let ssn = expression(r"\b\d{3}-\d{2}-\d{4}\b");
         prop_assert_eq!(found(&text, SSN, false) != 0, ssn.is_match(text.as_bytes()));
     }
 
     #[test]
-    fn phone_is_its_expression(text in "[1a +(_-]{0,3}[12]{2,4}[)]?[-. 2(][12]{3}[-. \n][12]{4}[ _a2.-]{0,3}") {
+    fn phone_matches_its_expression(text in "[1a +(_-]{0,3}[12]{2,4}[)]?[-. 2(][12]{3}[-. \n][12]{4}[ _a2.-]{0,3}") {
         let phone = expression(r"\b(?:\+?1[-.\s]?)?\(?[2-9]\d{2}\)?[-.\s]\d{3}[-.\s]\d{4}\b");
         prop_assert_eq!(found(&text, PHONE, false) != 0, phone.is_match(text.as_bytes()));
     }
 }
 
 #[test]
-fn a_card_may_be_a_number_or_stand_under_a_key_that_says_so() {
+fn a_card_may_be_a_json_number_or_have_a_key_about_cards() {
     let clock = || Duration::ZERO;
     let deadline = Deadline::new(&clock, Duration::ZERO);
     let finding = Finding::Fail("payment card number detected in output".to_owned());
@@ -272,7 +272,7 @@ fn a_card_may_be_a_number_or_stand_under_a_key_that_says_so() {
 }
 
 #[test]
-fn numbers_that_are_glued_to_an_escape_are_found() {
+fn numbers_glued_to_an_escape_are_found() {
     for escape in [r"\n", r"\t", r"\x3d", r"\u003d", "%3D", "\u{1b}[01;31m", r"\e[0m"] {
         for (kind, number) in [
             (SSN, "123-45-6789"),

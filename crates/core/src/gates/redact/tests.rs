@@ -1,4 +1,4 @@
-//! What is replaced, and that nothing else is.
+//! Tests that findings are replaced, and nothing else.
 
 use core::time::Duration;
 
@@ -40,7 +40,7 @@ fn check(gates: &[&str], output: &str, redacted: Option<&str>, reasons: &[Option
 }
 
 #[test]
-fn only_what_is_found_is_replaced() {
+fn only_findings_are_replaced() {
     for (output, redacted, reason) in [
         ("7", None, None),
         (r#"{"card":4111111111111112}"#, None, None),
@@ -93,7 +93,7 @@ fn only_what_is_found_is_replaced() {
 }
 
 #[test]
-fn strings_of_json_stay_json() {
+fn json_inside_strings_stays_json() {
     let one = Some("redacted 1 email address");
     for (inner, redacted, reason) in [
         (r#"{"a":"x a@b.org"}"#, r#"{"a":"x [email address]"}"#, one),
@@ -156,7 +156,7 @@ fn secrets_are_replaced_by_the_name_of_their_rule() {
         Some(r#"["{\"private_key_id\":\"[gcp-account]\"}"]"#),
         &[Some("redacted 1 gcp-account")],
     );
-    // The rule for assignments sees the same value and stands later.
+    // The rule for assignments finds the same value and comes later.
     let assigned = json!(format!("token: '{token}' auth_token: '{body}'")).to_string();
     check(
         &["secrets"],
@@ -176,7 +176,7 @@ fn two_gates_edit_the_same_output() {
 }
 
 #[test]
-fn what_cannot_be_seen_still_fails() {
+fn unreadable_output_still_fails() {
     let verdict = judge(&engine(&["pii"]), &format!("{}{}", "[".repeat(129), "]".repeat(129)));
     assert!(!verdict.passed && verdict.redacted.is_none());
     let text = serde_json::to_string(&judge(&engine(&["pii"]), r#""a@b.org""#)).unwrap();
@@ -184,7 +184,7 @@ fn what_cannot_be_seen_still_fails() {
 }
 
 #[test]
-fn more_than_can_be_redacted_fails() {
+fn too_many_findings_fail() {
     for (gate, unit) in [("pii", "a@b.org ".to_owned()), ("own", "own-1 ".to_owned())] {
         for (count, passes) in [(GATE_FINDINGS_MAX, true), (GATE_FINDINGS_MAX + 1, false)] {
             let verdict = judge(&engine(&[gate]), &json!(unit.repeat(count)).to_string());
@@ -199,7 +199,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_redacted_is_json_and_clean(text in "(a@b\\.org|212-555-0123|4111111111111111|\\\\|\"|\\{|\\}|\\[|\\]|:|,|é|n|u0061| |\n){0,20}", levels in 0..4_usize) {
+    fn redacted_output_is_json_without_findings(text in "(a@b\\.org|212-555-0123|4111111111111111|\\\\|\"|\\{|\\}|\\[|\\]|:|,|é|n|u0061| |\n){0,20}", levels in 0..4_usize) {
         let mut value = json!(text);
         for _ in 0..levels {
             value = json!([value.to_string(), {"k": 4_111_111_111_111_111_u64}]);

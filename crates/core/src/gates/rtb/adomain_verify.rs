@@ -1,13 +1,13 @@
-//! `rtb.adomain-verify`: advertisers that have no domain, or none of their own.
+//! `rtb.adomain-verify`: advertisers without a domain, or with a placeholder domain.
 //!
 //! | option | is | default |
 //! |---|---|---|
-//! | `require_adomain` | a bid without one fails | true |
-//! | `extra_placeholders` | more domains that stand for none | none |
+//! | `require_adomain` | a bid without a domain fails | true |
+//! | `extra_placeholders` | more placeholder domains | none |
 //!
-//! Reasons: `bid has no adomain`; `placeholder adomain: example.com`; `invalid adomain format`. A domain is trimmed and in
-//! lower case; it has two labels or more, each of 1 to 63 letters, digits and inner hyphens, the last of letters or
-//! beginning with `xn--`. One that is not in a list is a list.
+//! Reasons: `bid has no adomain`; `placeholder adomain: example.com`; `invalid adomain format`. A domain is trimmed
+//! and converted to lower case. It has at least two labels, each of 1 to 63 letters, digits and inner hyphens; the
+//! last label has only letters or begins with `xn--`. A single domain counts as a list of one.
 
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ use super::{Auction, Checked, list};
 use crate::gates::options::{Options, SettingsError};
 use crate::gates::verdict::Finding;
 
-/// Domains that stand for none.
+/// Placeholder domains.
 const PLACEHOLDERS: [&str; 9] = [
     "advertiserdomain.com",
     "example.com",
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn domains_have_labels() {
+    fn a_domain_has_at_least_two_valid_labels() {
         let label = |length: usize| format!("{}.com", "a".repeat(length));
         for domain in ["acme.com", "a.b-c.d1.museum", "1.co", "shop.xn--p1ai", "a.b", &label(63)] {
             assert!(is_domain(domain), "{domain}");

@@ -1,17 +1,17 @@
-//! `rtb.audience-safety`: what children must not be shown.
+//! `rtb.audience-safety`: ads that children must not see.
 //!
 //! | option | is | default |
 //! |---|---|---|
-//! | `unsafe_categories` | what must not be shown; if empty the gate is skipped | IAB7-39, IAB8-5, IAB8-18, IAB14-1, IAB25, IAB25-1…7, IAB26, IAB26-1…4 |
-//! | `child_categories` | what an app or site for children has | IAB13 |
-//! | `extra_bundle_keywords` | more words in the name of an app for children | none |
+//! | `unsafe_categories` | categories that children must not see; if empty, the gate is skipped | IAB7-39, IAB8-5, IAB8-18, IAB14-1, IAB25, IAB25-1…7, IAB26, IAB26-1…4 |
+//! | `child_categories` | categories of apps and sites for children | IAB13 |
+//! | `extra_bundle_keywords` | more words in the names of apps for children | none |
 //!
-//! Child-directed: `regs.coppa` is 1, `app.cat` or `site.cat` has one of the `child_categories`, or `app.bundle` contains
-//! kids, child, toddler, preschool, baby, in any case. Otherwise skipped, `not child-directed`.
+//! Child-directed: `regs.coppa` is 1, `app.cat` or `site.cat` has one of the `child_categories`, or `app.bundle`
+//! contains kids, child, toddler, preschool or baby, ignoring case. Otherwise skipped, `not child-directed`.
 //!
-//! Reasons: `child-directed inventory served unsafe category: IAB8-5`; `bid cat is not a list of categories`. Skipped: `no
-//! unsafe categories configured`. IAB13 is the documented default, yet personal finance in taxonomy 1.0: set what your
-//! exchange uses.
+//! Reasons: `child-directed inventory served unsafe category: IAB8-5`; `bid cat is not a list of categories`.
+//! Skipped: `no unsafe categories configured`. IAB13 is the documented default, but it means personal finance in
+//! taxonomy 1.0: set the category that your exchange uses.
 
 use serde_json::Value;
 
@@ -68,12 +68,12 @@ impl AudienceSafety {
 
     fn is_for_children(&self, auction: &Auction) -> bool {
         let has_category = |object| {
-            let found = categories(auction.asked(object, "cat")).unwrap_or_default();
+            let found = categories(auction.request_field(object, "cat")).unwrap_or_default();
             found.iter().any(|code| self.child_categories.contains(code))
         };
         let bundle =
-            auction.asked("app", "bundle").and_then(Value::as_str).unwrap_or_default().to_lowercase();
-        let coppa = auction.asked("regs", "coppa").and_then(Value::as_f64);
+            auction.request_field("app", "bundle").and_then(Value::as_str).unwrap_or_default().to_lowercase();
+        let coppa = auction.request_field("regs", "coppa").and_then(Value::as_f64);
         coppa == Some(1.0)
             || has_category("app")
             || has_category("site")

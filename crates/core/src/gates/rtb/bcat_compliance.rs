@@ -5,8 +5,8 @@
 //! | `parents` | IAB25 also blocks IAB25-2 | false |
 //!
 //! Reasons: `blocked category in response: IAB25-2`, where a code is shown only if it is `IAB\d{1,2}(-\d{1,2})?`;
-//! `bid cat is not a list of categories`; `bcat is not a list of categories`. Skipped: `no bcat in request`, also where it
-//! is empty.
+//! `bid cat is not a list of categories`; `bcat is not a list of categories`. Skipped: `no bcat in request`, also if
+//! it is empty.
 
 use super::{Auction, Checked, categories, with_code};
 use crate::gates::options::{Options, SettingsError};

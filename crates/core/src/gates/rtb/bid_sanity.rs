@@ -1,17 +1,17 @@
-//! `rtb.bid-sanity`: prices that cannot be meant.
+//! `rtb.bid-sanity`: implausible prices.
 //!
 //! | option | is | default |
 //! |---|---|---|
-//! | `max_floor_multiple` | how many floors a price may be, a positive number | 50 |
-//! | `max_price` | the most that a price may be, a positive number | none |
+//! | `max_floor_multiple` | largest price as a multiple of the floor, a positive number | 50 |
+//! | `max_price` | largest price, a positive number | none |
 //! | `enforce_floor` | a price below the floor fails | false |
 //!
-//! Reasons, in this order for each bid: `bid missing price`, `bid price is not a number`, `bid price is negative`, `bid price
-//! above cap 25`, `bid price over 50x floor`, `bid price below floor`.
+//! Reasons, in this order for each bid: `bid missing price`, `bid price is not a number`, `bid price is negative`,
+//! `bid price above cap 25`, `bid price over 50x floor`, `bid price below floor`.
 //!
-//! The floor is that of the imp with the bid's `impid`, if it is above 0 and in the currency of the response; both are US
-//! dollars where nothing is said. Without one only the cap counts. Prices are floats, in which 50 × 0.29 is not 14.5, so a
-//! billionth part more or less is as much.
+//! The floor is that of the imp with the bid's `impid`, if it is above 0 and in the currency of the response. Both
+//! currencies are US dollars by default. Without a floor only the cap counts. Prices are floats, in which 50 × 0.29
+//! is not 14.5, so prices that differ by a billionth count as equal.
 
 use serde_json::{Map, Value};
 
@@ -54,7 +54,7 @@ impl BidSanity {
 
     #[expect(
         clippy::float_arithmetic,
-        reason = "prices are floats, and a billionth part is allowed for that"
+        reason = "prices are floats, compared with a tolerance of one billionth"
     )]
     fn problem(&self, bid: &Map<String, Value>, floor: Option<f64>) -> Option<String> {
         let price = match bid.get("price") {

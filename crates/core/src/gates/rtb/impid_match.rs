@@ -1,7 +1,7 @@
-//! `rtb.impid-match`: bids for what was not asked for.
+//! `rtb.impid-match`: bids for impressions that were not requested.
 //!
-//! Reasons: `bid missing impid`; `bid impid is not a string`; `bid impid not present in request`. Skipped: `no imps in
-//! request`, and then `no bids in response`. An empty id is missing.
+//! Reasons: `bid missing impid`; `bid impid is not a string`; `bid impid not present in request`. Skipped:
+//! `no imps in request`, and then `no bids in response`. An empty id counts as missing.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! Every reason of every gate, and what is no auction.
+//! Tests every reason of every gate, and invalid auctions.
 
 use core::time::Duration;
 
@@ -185,7 +185,7 @@ fn bcat_compliance() {
 }
 
 #[test]
-fn what_is_no_response_fails() {
+fn an_invalid_response_fails() {
     for (output, expected) in [
         ("null", "skipped: no bids in response"),
         ("{}", "skipped: no bids in response"),
@@ -213,7 +213,7 @@ fn what_is_no_response_fails() {
 }
 
 #[test]
-fn options_that_cannot_be_are_refused() {
+fn invalid_options_are_rejected() {
     for (kind, options, expected) in [
         (
             "rtb.tmax-guard",
@@ -256,7 +256,7 @@ fn options_that_cannot_be_are_refused() {
 
 proptest! {
     #[test]
-    fn no_shape_is_too_much(text in "[\\[\\]{}\",:0-9a]{0,24}", part in 0..6_usize) {
+    fn no_input_panics(text in "[\\[\\]{}\",:0-9a]{0,24}", part in 0..6_usize) {
         let kind = MEMBERS[part];
         let shapes = ["{\"seatbid\":[{\"bid\":[@]}]}", "{\"seatbid\":[@]}", "{\"seatbid\":@}", "@"];
         for shape in shapes {

@@ -1,20 +1,20 @@
-//! `rtb.tmax-guard`: time that is nearly spent.
+//! `rtb.tmax-guard`: too little time left.
 //!
 //! | option | is | default |
 //! |---|---|---|
-//! | `buffer_ms` | the time that the answer still needs, 0 to 60 000 ms | 15 |
+//! | `buffer_ms` | time that the response still needs, 0 to 60 000 ms | 15 |
 //!
-//! `tmax_ms` − (now − `started_at`) < `buffer_ms`: skipped, `tmax budget nearly spent`, and the other `rtb.*` gates
-//! are skipped, `renown:tmax`, wherever they stand: a bid that comes too late is lost whatever is in it. All other gates run
-//! as they would without it: these numbers come from the caller, who must not be able to switch off `secrets` with them.
-//! Without such numbers: skipped, `no tmax or start time`. A start in the future is now.
+//! If `tmax_ms` − (now − `started_at`) < `buffer_ms`, the guard is skipped, `tmax budget nearly spent`, and all other
+//! `rtb.*` gates of the set are skipped, `renown:tmax`: a bid that comes too late is lost anyway. All other gates run
+//! as usual: these numbers come from the caller, who must not be able to switch off `secrets` with them. Without
+//! these numbers: skipped, `no tmax or start time`. A start in the future counts as now.
 
 use crate::gates::engine::Tmax;
 use crate::gates::options::{Options, SettingsError, SettingsProblem};
 use crate::gates::verdict::Finding;
 use crate::json::Found;
 
-/// Its reason when it skips the gates of an auction.
+/// Its reason when it skips the auction gates.
 pub(in crate::gates) const NEARLY_SPENT: &str = "tmax budget nearly spent";
 
 const BUFFER_MS: u64 = 15;
@@ -32,7 +32,7 @@ impl TmaxGuard {
             Some(value) => value.as_u64().filter(|ms| *ms <= BUFFER_MS_MAX).ok_or_else(|| {
                 let found = Found::new(&value.to_string());
                 let expected = "a whole number of milliseconds from 0 to 60000";
-                options.refused("buffer_ms", SettingsProblem::Value { found, expected })
+                options.error("buffer_ms", SettingsProblem::Value { found, expected })
             })?,
         };
         Ok(Self { buffer_ms })
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_left_has_to_be_the_buffer() {
+    fn the_time_left_must_be_at_least_the_buffer() {
         for (tmax_ms, started_at_ms, now_ms, stops) in [
             (100, 1000, 1085, false),
             (100, 1000, 1086, true),

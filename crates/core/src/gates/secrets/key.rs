@@ -1,23 +1,23 @@
-//! Private keys in PEM: what follows the line with which one begins.
+//! Private keys in PEM format: finds the lines that follow the first line of a key.
 //!
-//! A key is often not printed as it was written. `grep -n`, line numbers, comments, quotes of Markdown, diffs and strings of a
-//! program put something before and after each of its lines, and a list of lines makes each a string of its own. So a key
-//! counts if one of these follows its first line:
+//! A key is often not printed as it is. `grep -n`, line numbers, comments, Markdown quotes, diffs and string literals
+//! add text before and after each line, and a list of lines makes each line a separate string. So a key counts if one
+//! of these follows its first line:
 //!
-//! | form | what follows |
+//! | form | text after the first line |
 //! |---|---|
 //! | plain | 64 bytes without a `-` |
-//! | lines | 64 characters of base64 on lines that look like those of a key, whatever stands beside them |
-//! | strings | the same in the strings that follow, if they stand under the same key of JSON |
+//! | lines | 64 characters of base64 on lines that look like those of a key, whatever text is around them |
+//! | strings | the same in the following strings, if they have the same JSON key |
 //!
-//! | a line | looks like one of a key if |
+//! | kind of line | looks like a line of a key if |
 //! |---|---|
-//! | with base64 | 32 characters of it stand in a row (16 on a later line) and are half of it, or it ends in `=` |
-//! | of a header | `Proc-Type:`, `DEK-Info:`, and `Version:`, `Comment:` and the like of PGP |
-//! | empty | it has no letter or digit but those of a prefix such as `key.pem-3-` |
+//! | with base64 | 32 characters in a row are base64 (16 on a later line) and are half of the line, or it ends in `=` |
+//! | header | it has `Proc-Type:`, `DEK-Info:`, or `Version:`, `Comment:` and similar headers of PGP |
+//! | empty | it has no letter or digit except those of a prefix such as `key.pem-3-` |
 //!
-//! It ends with its `-----END …-----` if that follows within 32 KiB and before another `-----BEGIN`, and a quarter of what stands
-//! between them is base64; else with the last line that looks like one of a key.
+//! A key ends with its `-----END …-----` if that follows within 32 KiB and before another `-----BEGIN`, and a quarter
+//! of the text in between is base64. Otherwise it ends with the last line that looks like a line of a key.
 
 use memchr::memmem;
 
@@ -25,31 +25,31 @@ use super::values::is_made_up;
 use crate::gates::scan::{Deadline, TimedOut, run_end};
 use crate::gates::text::View;
 
-/// Least characters of base64 that are a key.
+/// Fewest characters of base64 in a key.
 const BODY_CHARS: usize = 64;
-/// Least characters of base64 in a row that a line of a key has, and one after it.
+/// Fewest characters of base64 in a row on the first line of a key, and on a later line.
 const RUN_CHARS: usize = 32;
 const LATER_RUN_CHARS: usize = 16;
-/// Of so many bytes of a line at least one is base64, where it is not known where the key ends.
+/// At least one of this many bytes of a line is base64, if the end of the key is unknown.
 const LINE_DENSITY: usize = 2;
-/// How far after its beginning a key may end, in bytes.
+/// Longest key, in bytes.
 const KEY_BYTES_MAX: usize = 1 << 15;
-/// Most characters on a line that has nothing of a key.
+/// Longest line without a part of a key, in characters.
 const EMPTY_LINE_BYTES_MAX: usize = 80;
-/// Of so many bytes up to its end at least one is base64.
+/// At least one of this many bytes up to the end of a key is base64.
 const DENSITY: usize = 4;
-/// So many of the first characters of a key are no `A`.
+/// Fewest characters other than `A` among the first characters of a key.
 const OTHER_CHARS_MIN: usize = 16;
-/// How many strings of other keys may stand between two lines.
+/// Most strings with other JSON keys between two lines.
 const OTHERS_MAX: usize = 8;
 
 const HEADERS: [&[u8]; 7] =
     [b"Proc-Type:", b"DEK-Info:", b"Version:", b"Comment:", b"Charset:", b"Hash:", b"MessageID:"];
 
-/// A key that was found: parts of texts, each with its number, in their order.
+/// A private key as parts of texts, in order: index of the text, start and end.
 pub(super) type Parts = Vec<(usize, usize, usize)>;
 
-/// The parts of the key whose first line lies there in a text, if it is one.
+/// Returns the parts of the key whose first line is at this position of a text, if it is a key.
 pub(super) fn parts(
     view: &View<'_>,
     text: usize,
@@ -69,7 +69,7 @@ pub(super) fn parts(
             if closed {
                 end += at + length;
             } else {
-                // It is the end of something else: of what a program says about keys, perhaps.
+                // It is the end of something else, for example of a program's message about keys.
                 body = Body::default();
                 end += body.lines(inside, false, deadline)?;
             }
@@ -78,12 +78,12 @@ pub(super) fn parts(
         Marker::None => end += body.lines(near, false, deadline)?,
     }
     let plain = near.get(..BODY_CHARS).filter(|plain| !plain.contains(&b'-'));
-    let is_plain = plain.is_some_and(|plain| !is_stand_in(plain));
+    let is_plain = plain.is_some_and(|plain| !is_placeholder(plain));
     if is_plain && !closed {
         end = end.max(run_of_body(bytes, head_end + BODY_CHARS, deadline)?);
     }
     let mut parts = vec![(text, start, end)];
-    // Nothing but what closes a string stands after it.
+    // Only white space follows.
     let is_cut = bytes.get(end..).is_some_and(|rest| rest.trim_ascii().is_empty());
     if !closed && is_cut {
         strings(view, text, &mut body, &mut parts, deadline)?;
@@ -91,7 +91,7 @@ pub(super) fn parts(
     Ok(if is_plain || body.is_key() { parts } else { Vec::new() })
 }
 
-/// The strings that go on with a key.
+/// Adds the strings that continue a key to `parts`.
 fn strings(
     view: &View<'_>,
     text: usize,
@@ -136,28 +136,28 @@ fn strings(
     Ok(())
 }
 
-/// Whether the first characters of a key only show where one would stand. A row of `A` is zeros, of which the lengths at the
-/// beginning of every key of OpenSSH are full, so those do not count.
-fn is_stand_in(first: &[u8]) -> bool {
+/// Returns whether the first characters of a key are only a placeholder. `A` does not count: it encodes zeros, and
+/// the lengths at the start of every OpenSSH key are full of zeros.
+fn is_placeholder(first: &[u8]) -> bool {
     let others: Vec<u8> = first.iter().copied().filter(|byte| *byte != b'A').collect();
     others.len() < OTHER_CHARS_MIN || is_made_up(&others)
 }
 
-/// What was read of a key.
+/// The base64 of a key that was read so far.
 #[derive(Default)]
 struct Body {
     chars: usize,
-    /// The first of them.
+    /// Its first characters.
     first: Vec<u8>,
 }
 
 impl Body {
     fn is_key(&self) -> bool {
-        self.chars >= BODY_CHARS && !is_stand_in(&self.first)
+        self.chars >= BODY_CHARS && !is_placeholder(&self.first)
     }
 
-    /// Takes the base64 of a line, if it has some.
-    fn take(&mut self, line: &[u8], closed: bool) -> bool {
+    /// Adds the base64 of a line, if it has any.
+    fn add_line(&mut self, line: &[u8], closed: bool) -> bool {
         let (chars, least) =
             (self.chars, if closed || self.chars == 0 { RUN_CHARS } else { LATER_RUN_CHARS });
         let is_long = |run: &&[u8]| run.len() >= least && (closed || run.len() * LINE_DENSITY >= line.len());
@@ -169,28 +169,28 @@ impl Body {
         self.chars > chars
     }
 
-    /// Reads lines as long as they look like those of a key, or all if it is known where it closes. Answers where the last
-    /// that looks so ends.
+    /// Reads lines while they look like lines of a key, or all lines if the end of the key is known. Returns the end
+    /// of the last line that looks like one.
     fn lines(&mut self, bytes: &[u8], closed: bool, deadline: &Deadline<'_>) -> Result<usize, TimedOut> {
         let (mut at, mut end) = (0, 0);
         while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
             let (line, length) = first_line(rest);
             deadline.spend(length)?;
             let is_header = || HEADERS.iter().any(|header| memmem::find(line, header).is_some());
-            if is_header() || self.take(line, closed) || self.chars > 0 && ends_padded(line) {
+            if is_header() || self.add_line(line, closed) || self.chars > 0 && ends_padded(line) {
                 end = at + line.len();
             } else if at > 0 && !closed && !is_empty(line) {
                 break;
             }
             at += length;
         }
-        // What closes the last line belongs to whoever wrote the lines down.
+        // The text after the last line belongs to the surrounding program text.
         let kept = bytes.get(..end).unwrap_or_default();
         Ok(kept.iter().rposition(|byte| is_base64(*byte)).map_or(0, |last| last + 1))
     }
 }
 
-/// The line with which bytes begin, and how long it is with what ends it: a newline, or the escape of one.
+/// Returns the first line, and its length including its end: a newline or an escaped newline.
 fn first_line(bytes: &[u8]) -> (&[u8], usize) {
     let ends = |at: &usize| matches!(bytes.get(*at..), Some([b'\n', ..] | [b'\\', b'n', ..]));
     let at = memchr::memchr2_iter(b'\n', b'\\', bytes).find(ends).unwrap_or(bytes.len());
@@ -206,12 +206,12 @@ fn is_base64(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=')
 }
 
-/// Whether the last letter of a line is the padding of base64.
+/// Returns whether a line ends in base64 padding.
 fn ends_padded(line: &[u8]) -> bool {
     line.iter().rfind(|byte| is_base64(**byte)) == Some(&b'=')
 }
 
-/// Whether a line has nothing of a key and nothing else either: a prefix, or what closes a string.
+/// Returns whether a line is empty except for a prefix or the end of a string literal.
 fn is_empty(line: &[u8]) -> bool {
     let line = line.trim_ascii();
     let is_letter = u8::is_ascii_alphanumeric;
@@ -220,11 +220,11 @@ fn is_empty(line: &[u8]) -> bool {
     line.len() <= EMPTY_LINE_BYTES_MAX && (!line.iter().any(is_letter) || is_number() || is_prefix())
 }
 
-/// The next line that begins or ends something.
+/// The next `BEGIN` or `END` line.
 enum Marker {
-    /// Where `-----BEGIN ` stands.
+    /// Position of `-----BEGIN `.
     Begin(usize),
-    /// Where `-----END … PRIVATE KEY-----` stands, and how long it is.
+    /// Position and length of `-----END … PRIVATE KEY-----`.
     End(usize, usize),
     None,
 }
@@ -248,7 +248,7 @@ fn marker(bytes: &[u8], deadline: &Deadline<'_>) -> Result<Marker, TimedOut> {
     Ok(begin.map_or(Marker::None, Marker::Begin))
 }
 
-/// Where the letters and blanks end with which a key may go on.
+/// Returns the end of the base64 and white space that may continue a key.
 fn run_of_body(bytes: &[u8], from: usize, deadline: &Deadline<'_>) -> Result<usize, TimedOut> {
     let is_body = |byte: u8| is_base64(byte) || byte.is_ascii_whitespace() || byte == b'\\';
     let end = run_end(bytes, from, deadline, is_body)?;

@@ -1,37 +1,37 @@
-//! Members of JSON objects for the rules that need the name of what they find.
+//! Members of JSON objects, for the rules that need the name of a value.
 //!
-//! `assigned`, `aws-secret` and `gcp-account` look for a name and a value. In an object the name is the key of a member and
-//! each is a text of its own, so the two are put together as they are written, `"key": "value"`, and the rules look at
-//! that. Only what they find in the value counts.
+//! `assigned`, `aws-secret` and `gcp-account` look for a name and a value. In an object the name is the key of a
+//! member, and key and value are separate texts. So the two are joined as in JSON, `"key": "value"`, and the rules
+//! run on that text. Only findings in the value count.
 
 use regex::bytes::Regex;
 
-use super::{Secrets, Sought};
+use super::{ActiveRule, Secrets};
 use crate::gates::redact::Match;
 use crate::gates::scan::{Deadline, TimedOut};
 use crate::gates::text::{Text, View};
 
 /// The rules that need a name.
 const NAMED: [&str; 3] = ["aws-secret", "gcp-account", "assigned"];
-/// A key has one of these if it is the name of a secret, in any case.
+/// Words in the names of secrets, ignoring case.
 const WORDS: [&[u8]; 5] = [b"key", b"secret", b"token", b"passw", b"private"];
-/// Longest key that is the name of a secret, in bytes.
+/// Longest name of a secret, in bytes.
 const KEY_BYTES_MAX: usize = 128;
-/// Shortest value that is one.
+/// Shortest secret, in bytes.
 const VALUE_BYTES_MIN: usize = 16;
-/// How much of a value is looked at, in bytes: the longest secret has 128.
+/// Number of bytes of a value that are checked. The longest secret has 128.
 const VALUE_BYTES_MAX: usize = 192;
 
 impl Secrets {
-    /// Adds the values that are secrets by their key.
+    /// Adds the values that are secrets because of their key.
     pub(super) fn members(
         &self,
         view: &View<'_>,
         deadline: &Deadline<'_>,
         found: &mut Vec<Match>,
     ) -> Result<(), TimedOut> {
-        let named = |(number, rule): (usize, &'_ Sought)| {
-            let is_named = matches!(rule, Sought::Known(rule) if NAMED.contains(&rule.name));
+        let named = |(number, rule): (usize, &'_ ActiveRule)| {
+            let is_named = matches!(rule, ActiveRule::Known(rule) if NAMED.contains(&rule.name));
             is_named.then_some(number)
         };
         let rules: Vec<usize> = self.rules.iter().enumerate().filter_map(named).collect();
@@ -54,8 +54,8 @@ impl Secrets {
             let written = Written::new(key, value);
             for rule in &rules {
                 deadline.spend(written.text.len())?;
-                let sought = self.rules.get(*rule);
-                let span = sought.and_then(|sought| written.find(sought, sought.regex()?));
+                let active = self.rules.get(*rule);
+                let span = active.and_then(|active| written.find(active, active.regex()?));
                 found.extend(span.map(|(start, end)| Match { text, start, end, kind: *rule }));
             }
         }
@@ -68,10 +68,10 @@ fn is_name(key: &[u8]) -> bool {
     WORDS.iter().any(has)
 }
 
-/// A member as it is written.
+/// A member as JSON text.
 struct Written {
     text: String,
-    /// Where the value begins.
+    /// Start of the value.
     value: usize,
 }
 
@@ -88,10 +88,10 @@ impl Written {
         Self { text, value: begins }
     }
 
-    /// Where a rule finds a secret in the value.
-    fn find(&self, sought: &Sought, regex: &Regex) -> Option<(usize, usize)> {
+    /// Returns the start and end of a secret in the value.
+    fn find(&self, active: &ActiveRule, regex: &Regex) -> Option<(usize, usize)> {
         let secret = regex.captures(self.text.as_bytes())?.get(1)?;
         let (start, end) = (secret.start().checked_sub(self.value)?, secret.end().checked_sub(self.value)?);
-        sought.accepts(secret.as_bytes()).then_some((start, end))
+        active.accepts(secret.as_bytes()).then_some((start, end))
     }
 }

@@ -1,21 +1,21 @@
-//! The table of secrets. A rule runs when one of its words is somewhere in the output.
+//! The table of secrets. A rule runs if one of its words is anywhere in the output.
 
 use std::sync::OnceLock;
 
 use regex::bytes::{Regex, RegexBuilder};
 
-/// What a secret looks like.
+/// The pattern of one kind of secret.
 #[derive(Debug)]
 pub(super) struct Rule {
     pub(super) name: &'static str,
     pattern: &'static str,
-    /// In any case. Where the pattern begins with a fixed text, that.
+    /// Matched ignoring case. The fixed text at the start of the pattern, if there is one.
     pub(super) words: &'static [&'static str],
-    /// Least Shannon entropy of the value, in bits a character.
+    /// Least Shannon entropy of the value, in bits per character.
     pub(super) entropy: f64,
     /// Whether the value also needs two of lower case, upper case and digit.
     pub(super) mixed: bool,
-    /// Whether a match holds one of the words. Otherwise the word may stand anywhere in the output.
+    /// Whether a match contains one of the words. Otherwise the word may be anywhere in the output.
     pub(super) near: bool,
     built: OnceLock<Option<Regex>>,
 }
@@ -40,13 +40,13 @@ impl Rule {
         self
     }
 
-    /// The expression, built when it is first asked for. None never happens: a test builds them all.
+    /// Returns the expression, compiled on first use. It is never `None`: a test compiles all of them.
     pub(super) fn regex(&self) -> Option<&Regex> {
         self.built.get_or_init(|| RegexBuilder::new(self.pattern).unicode(false).build().ok()).as_ref()
     }
 }
 
-/// In the order in which a reason names them.
+/// All rules, in the order in which a reason names them.
 pub(super) static RULES: [Rule; 45] = [
     Rule::new("aws-key-id", &["AKIA", "ASIA"], r"\b(?:AKIA|ASIA)[A-Z2-7]{16}\b"),
     Rule::new("google-api", &["AIza"], r"\b(AIza[\w-]{35})(?:[^\w-]|$)"),
@@ -81,13 +81,13 @@ pub(super) static RULES: [Rule; 45] = [
     Rule::new("openai", &["T3BlbkFJ"], r"\bsk-[\w-]{20,100}T3BlbkFJ[\w-]{20,100}"),
     Rule::new("anthropic", &["sk-ant-"], r"\bsk-ant-[a-z]{3,10}\d{2}-[\w-]{80,120}"),
     Rule::new("google-oauth", &["GOCSPX-", "ya29."], r"\b(?:GOCSPX-[\w-]{28}|ya29\.[\w-]{30,})"),
-    // The group is what is redacted; there is no entropy to measure.
+    // The capture group is redacted. Its entropy is not checked.
     Rule::new("gcp-account", &["\"private_key_id\""], r#""private_key_id"\s*:\s*"([0-9a-f]{40})""#)
         .entropy(0.0),
     Rule::new("azure-client", &["Q~"], r"(?:^|[^\w~.-])([\w~.]{3}\dQ~[\w~.-]{31,34})(?:[^\w~.-]|$)"),
     Rule::new("azure-storage", &["AccountKey="], r"AccountKey=[A-Za-z0-9+/]{86}==").entropy(4.0),
     Rule::new("age", &["AGE-SECRET-KEY-1"], r"AGE-SECRET-KEY-1[02-9AC-HJ-NP-Z]{58}\b"),
-    // Its first line only: what has to follow stands in `secrets/key.rs`.
+    // Only its first line. `secrets/key.rs` checks what follows.
     Rule::new(PRIVATE_KEY, &["-----BEGIN "], r"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----")
         .entropy(0.0),
     Rule::new("jwt", &["eyJ"], r"\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{20,}"),
@@ -147,5 +147,5 @@ pub(super) static RULES: [Rule; 45] = [
     .mixed(),
 ];
 
-/// The rule that sees only how a key begins.
+/// The rule that matches only the first line of a key.
 pub(super) const PRIVATE_KEY: &str = "private-key";

@@ -1,4 +1,5 @@
-//! A hit and a near miss of each rule. The keys are put together here, so that nothing in this file looks like one.
+//! A hit and a near miss for each rule. The keys are assembled at run time, so that nothing in this file looks like a
+//! key.
 
 use core::time::Duration;
 use std::sync::LazyLock;
@@ -13,12 +14,12 @@ const ANY: &str = "aB3xK9mQ7tR2wZ5yH8nJ4pL6cV1dF0gS";
 const UPPER: &str = "QX7RZ2KWMT5LHN3VJB6YPDCGFQX4RZ7K";
 const HEX: &str = "3f9a1c7e5b2d8046af13ce975bd20684";
 
-/// So many characters of a text, over and over.
+/// Repeats an alphabet to this many characters.
 fn of(alphabet: &str, count: usize) -> String {
     alphabet.chars().cycle().take(count).collect()
 }
 
-/// The name of each rule, a secret that it finds, and the same with one thing wrong.
+/// Returns the name of each rule, a secret that it finds, and the same with one thing wrong.
 fn table() -> Vec<(&'static str, String, String)> {
     let (any, hex) = (|count| of(ANY, count), |count| of(HEX, count));
     let upper = |count| of(UPPER, count);
@@ -139,7 +140,7 @@ fn every_rule_has_a_hit_and_a_near_miss() {
     }
 }
 
-/// Where the secrets of a text begin and end.
+/// Returns the text of each secret that is found.
 fn spans(secrets: &Secrets, output: &Value) -> Vec<String> {
     let clock = || Duration::ZERO;
     let deadline = Deadline::new(&clock, Duration::ZERO);
@@ -151,7 +152,7 @@ fn spans(secrets: &Secrets, output: &Value) -> Vec<String> {
 }
 
 #[test]
-fn a_secret_that_is_glued_to_an_escape_is_found_and_nothing_else_of_it() {
+fn a_secret_glued_to_an_escape_is_found_without_the_escape() {
     let secrets = build(&json!({})).unwrap();
     let escapes = [
         "\u{1b}[01;31m",
@@ -176,7 +177,7 @@ fn a_secret_that_is_glued_to_an_escape_is_found_and_nothing_else_of_it() {
             let glued = json!(format!("see {escape}{hit} there"));
             assert_eq!(check(&secrets, &glued), fails(&format!("{name} (1 finding)")), "{glued}");
             assert_eq!(spans(&secrets, &glued), alone, "{glued}");
-            // In the middle of a word it does not count.
+            // A secret in the middle of a word does not count.
             let word = json!(format!("see x{} there", hit));
             assert_eq!(
                 spans(&secrets, &word),
@@ -188,13 +189,13 @@ fn a_secret_that_is_glued_to_an_escape_is_found_and_nothing_else_of_it() {
 }
 
 #[test]
-fn what_follows_a_secret_is_no_part_of_it() {
+fn text_after_a_secret_is_not_part_of_it() {
     let secrets = build(&json!({})).unwrap();
     for (name, hit, _) in table() {
         let alone = spans(&secrets, &json!(hit));
         assert!(!alone.is_empty(), "{name}");
         for after in ["\"", "\n", "\"\n", ",", ")", "\nthere."] {
-            // Letters on the next line may be those of a key that goes on.
+            // Letters on the next line may continue a key.
             if name != "private-key" || !after.ends_with('.') {
                 assert_eq!(
                     spans(&secrets, &json!(format!("{hit}{after}"))),
@@ -243,7 +244,7 @@ fn members_of_objects_are_seen_with_their_keys() {
 }
 
 #[test]
-fn what_is_near_a_secret_counts() {
+fn the_text_around_a_secret_counts() {
     let secrets = build(&json!({})).unwrap();
     let token = format!("ghp_{}", of(ANY, 36));
     for text in [
@@ -256,7 +257,7 @@ fn what_is_near_a_secret_counts() {
     ] {
         assert_eq!(check(&secrets, &json!(text)), Finding::Pass, "{text}");
     }
-    // Unicode is off: a letter of another script is no part of a word.
+    // Unicode is off: a letter of another script is not part of a word.
     assert_eq!(check(&secrets, &json!(format!("é{token}é"))), fails("github (1 finding)"));
 }
 
@@ -300,19 +301,22 @@ fn rules_can_be_disabled_and_added() {
 }
 
 #[test]
-fn rules_that_cannot_be_are_refused() {
+fn invalid_rules_are_rejected() {
     let extra = |rule: Value| json!({"extra": [rule]});
     let rule = |regex: &str| extra(json!({"name": "a", "regex": regex}));
     for (options, expected) in [
         (
             json!({"disable": ["githob"]}),
-            "gate.secrets.disable: \"githob\" is no rule, expected one of aws-key-id, google-api",
+            "gate.secrets.disable: \"githob\" is not a rule, expected one of aws-key-id, google-api",
         ),
         (json!({"extra": {}}), "gate.secrets.extra: {}, expected a list of at most 64 rules"),
         (json!({"extra": vec![json!({"name": "a", "regex": "a"}); 65]}), "gate.secrets.extra: "),
         (extra(json!({"regex": "a"})), "gate.secrets.extra.name: missing, expected a name"),
         (extra(json!({"name": "A b", "regex": "a"})), "gate.secrets.extra.name: \"A b\", expected a name"),
-        (extra(json!({"name": "github", "regex": "a"})), "gate.secrets.extra: \"github\" stands there twice"),
+        (
+            extra(json!({"name": "github", "regex": "a"})),
+            "gate.secrets.extra: \"github\" is listed twice, expected each name once",
+        ),
         (extra(json!({"name": "a"})), "gate.secrets.extra.regex: missing"),
         (rule("a("), "gate.secrets.extra.regex: regex parse error: unclosed group"),
         (rule("a*"), "gate.secrets.extra.regex: \"a*\", expected a regular expression"),
@@ -332,7 +336,7 @@ fn rules_that_cannot_be_are_refused() {
         ),
         (
             extra(json!({"name": "a", "regex": "a", "entropy": null})),
-            "gate.secrets.extra.entropy: no finite number, expected bits",
+            "gate.secrets.extra.entropy: not a finite number, expected bits",
         ),
         (extra(json!({"name": "a", "regex": "a", "entopy": 1})), "gate.secrets.extra.entopy: unknown option"),
     ] {
@@ -344,7 +348,7 @@ fn rules_that_cannot_be_are_refused() {
 }
 
 #[test]
-fn secrets_are_found_wherever_blocks_end() {
+fn secrets_are_found_across_block_borders() {
     let secrets = build(&json!({})).unwrap();
     let jwt = format!("eyJ{}.eyJ{}.{}", of(ANY, 10), of(ANY, 3000), of(ANY, 20));
     for (name, secret) in [
@@ -359,7 +363,7 @@ fn secrets_are_found_wherever_blocks_end() {
     }
 }
 
-/// How many bytes a gate reads of a text, in strides.
+/// Returns how many strides of a text a gate reads.
 fn strides(secrets: &Secrets, text: &str) -> u64 {
     let looks = std::cell::Cell::new(0);
     let clock = || {
@@ -405,12 +409,12 @@ static WITH_EXTRA: LazyLock<Secrets> =
 
 proptest! {
     #[test]
-    fn no_text_is_too_much(text in "(ghp_|sk-ant-|eyJ|://|:|@|\"|\\.|-|[a-zA-Z0-9é]{1,40}|\\n){0,40}") {
+    fn no_text_panics(text in "(ghp_|sk-ant-|eyJ|://|:|@|\"|\\.|-|[a-zA-Z0-9é]{1,40}|\\n){0,40}") {
         check(&WITH_EXTRA, &json!(text));
     }
 
     #[test]
-    fn no_example_is_too_short(row in 0..53_usize, cut in 0..200_usize) {
+    fn no_shortened_example_panics(row in 0..53_usize, cut in 0..200_usize) {
         let table = table();
         let (_, hit, _) = table.get(row).unwrap_or(&table[0]);
         let text: String = hit.chars().take(cut).collect();

@@ -1,7 +1,7 @@
-//! Whether a value is a secret, or made up to show where one would stand.
+//! Decides whether a value is a secret or a placeholder.
 
-/// What stands in for a secret in documentation and templates, in any case.
-const STAND_INS: [&[u8]; 12] = [
+/// Placeholders in documentation and templates, ignoring case.
+const PLACEHOLDERS: [&[u8]; 12] = [
     b"example",
     b"sample",
     b"dummy",
@@ -16,12 +16,12 @@ const STAND_INS: [&[u8]; 12] = [
     b"<",
 ];
 
-/// So many equal characters in a row are no secret.
+/// This many equal characters in a row make a placeholder.
 const EQUAL_MAX: usize = 6;
-/// Nor are so many of which each is the one after the last.
+/// This many consecutive characters, such as `abcdefgh`, make a placeholder.
 const ASCENDING_MAX: usize = 8;
 
-/// Whether a value only shows where a secret would stand.
+/// Returns whether a value is a placeholder.
 pub(super) fn is_made_up(value: &[u8]) -> bool {
     let contains = |word: &[u8]| value.windows(word.len()).any(|part| part.eq_ignore_ascii_case(word));
     let run = |is_next: &dyn Fn(u8, u8) -> bool, most: usize| {
@@ -31,28 +31,28 @@ pub(super) fn is_made_up(value: &[u8]) -> bool {
             length >= most
         })
     };
-    STAND_INS.iter().any(|word| contains(word))
+    PLACEHOLDERS.iter().any(|word| contains(word))
         || run(&|a, b| a == b, EQUAL_MAX)
         || run(&|a, b| a.checked_add(1) == Some(b), ASCENDING_MAX)
 }
 
-/// Whether a value has two of lower case, upper case and digit.
+/// Returns whether a value has two of lower case, upper case and digit.
 pub(super) fn is_mixed(value: &[u8]) -> bool {
     let has = |is: fn(&u8) -> bool| usize::from(value.iter().any(is));
     has(u8::is_ascii_lowercase) + has(u8::is_ascii_uppercase) + has(u8::is_ascii_digit) >= 2
 }
 
-/// Whether a value has so many bits of Shannon entropy a character.
+/// Returns whether a value has at least this many bits of Shannon entropy per character.
 pub(super) fn has_entropy(value: &[u8], bits: f64) -> bool {
     bits <= 0.0 || entropy(value) >= bits
 }
 
-/// Logarithms differ in the last place from machine to machine, and verdicts must not.
+/// Tolerance: logarithms differ in the last digit between machines, and verdicts must not.
 const SLACK: f64 = 1e-9;
 
-/// `−Σ p log2 p` over the characters of a value, and a little more.
-#[expect(clippy::float_arithmetic, reason = "an entropy is a float, and is compared with some room")]
-#[expect(clippy::cast_precision_loss, reason = "no value is longer than what a float counts exactly")]
+/// Computes `−Σ p log2 p` over the characters of a value, plus [`SLACK`].
+#[expect(clippy::float_arithmetic, reason = "an entropy is a float and is compared with a tolerance")]
+#[expect(clippy::cast_precision_loss, reason = "every length of a value is exact as a float")]
 fn entropy(value: &[u8]) -> f64 {
     let mut counts = [0_usize; 256];
     for byte in value {
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_made_up_is_no_secret() {
+    fn placeholders_are_not_secrets() {
         for value in [
             "AKIAIOSFODNN7EXAMPLE",
             "my-Sample-token",
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn entropy_is_counted_in_bits_a_character() {
+    fn entropy_is_in_bits_per_character() {
         for (value, bits) in
             [("", 0.0), ("aaaa", 0.0), ("abab", 1.0), ("abcd", 2.0), ("abcdefgh", 3.0), ("aabc", 1.5)]
         {

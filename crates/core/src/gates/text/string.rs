@@ -1,16 +1,16 @@
-//! Strings of JSON: where they end, and what their escapes mean.
+//! JSON strings: finds their end and decodes their escapes.
 
 use crate::gates::scan::{Deadline, TimedOut};
 use crate::limits::GATE_STRIDE_BYTES;
 
-/// Where the next quote, backslash or control character stands from there on, or the end.
-#[expect(clippy::needless_bitwise_bool, reason = "without branches this is vector code")]
+/// Returns the position of the next quote, backslash or control character, or the end.
+#[expect(clippy::needless_bitwise_bool, reason = "code without branches is vectorized")]
 pub(super) fn special(bytes: &[u8], from: usize, deadline: &Deadline<'_>) -> Result<usize, TimedOut> {
     const BLOCK: usize = 32;
     let is = |byte: u8| (byte == b'"') | (byte == b'\\') | (byte < 0x20);
     let mut at = from;
     while let Some(block) = bytes.get(at..).and_then(<[u8]>::first_chunk::<BLOCK>) {
-        // A fold over all of them is vector code; a search that stops at the first is not.
+        // A fold over the whole block compiles to vector code; a search that stops at the first match does not.
         if block.iter().fold(false, |any, &byte| any | is(byte)) {
             break;
         }
@@ -21,8 +21,8 @@ pub(super) fn special(bytes: &[u8], from: usize, deadline: &Deadline<'_>) -> Res
     Ok(at + rest.iter().take_while(|byte| !is(**byte)).count())
 }
 
-/// Appends what an escaped string means. Half of a surrogate pair becomes the replacement character. None if there is
-/// a bad escape.
+/// Decodes an escaped string and appends it. Half of a surrogate pair becomes the replacement character. Returns
+/// `None` for an invalid escape.
 pub(super) fn unescape(
     raw: &str,
     decoded: &mut String,
@@ -56,7 +56,7 @@ pub(super) fn unescape(
     Ok(Some(()))
 }
 
-/// What decoding an escape costs, in bytes that are only looked at.
+/// Cost of decoding an escape, in bytes of plain scanning.
 pub(super) const ESCAPE_COST: usize = 16;
 
 /// Appends a text without escapes.
@@ -72,7 +72,7 @@ fn push_plain(mut plain: &str, decoded: &mut String, deadline: &Deadline<'_>) ->
     Ok(())
 }
 
-/// How long the character or escape is with which a raw string begins, there and decoded.
+/// Returns the length of the first character or escape of a raw string, raw and decoded.
 pub(in crate::gates) fn step(raw: &str) -> (usize, usize) {
     match raw.strip_prefix('\\') {
         None => {
@@ -86,7 +86,7 @@ pub(in crate::gates) fn step(raw: &str) -> (usize, usize) {
     }
 }
 
-/// The character with which a raw string begins, decoded, and how long it is there.
+/// Decodes the first character of a raw string. Returns it and its raw length.
 pub(in crate::gates) fn decoded_char(raw: &str) -> Option<(char, usize)> {
     let Some(escape) = raw.strip_prefix('\\') else {
         return raw.chars().next().map(|char| (char, char.len_utf8()));
@@ -103,7 +103,7 @@ pub(in crate::gates) fn decoded_char(raw: &str) -> Option<(char, usize)> {
     Some((char, 2))
 }
 
-/// The character of `uXXXX`, or of `uXXXX\uXXXX` for a surrogate pair, and the length of what was read.
+/// Decodes `uXXXX`, or `uXXXX\uXXXX` for a surrogate pair. Returns the character and the length that was read.
 fn unicode(escape: &str) -> Option<(char, usize)> {
     const ONE: usize = "uXXXX".len();
     let unit = |from: usize| {
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn escapes_mean_what_json_says() {
+    fn escapes_are_decoded_as_json_defines() {
         let clock = || Duration::ZERO;
         let deadline = Deadline::new(&clock, Duration::ZERO);
         for (raw, text) in [

@@ -8,10 +8,10 @@ use super::{
 use crate::gates::scan::{Deadline, run_end};
 use crate::limits::GATE_DEPTH_MAX;
 
-/// An object or array that is open.
+/// An open object or array.
 struct Open {
     is_object: bool,
-    /// The number of the key under which its values stand: in an object that of the field being read.
+    /// The index of the key of its values. In an object: the field that is being read.
     key: u32,
 }
 
@@ -19,11 +19,11 @@ struct Open {
 pub(super) struct Walk<'t, 'd> {
     text: &'t str,
     at: usize,
-    /// Whether a string is walked, and not the output itself, from which pieces may be borrowed.
+    /// Whether the text is a string inside the output. Only pieces of the output itself can be borrowed.
     within: bool,
-    /// How many objects and arrays the text itself lies in.
+    /// Number of objects and arrays around the text.
     depth: usize,
-    /// The number of the key under which the text itself stands.
+    /// The index of the key of the text.
     key: u32,
     open: Vec<Open>,
     deadline: &'t Deadline<'d>,
@@ -40,13 +40,13 @@ impl<'t, 'd> Walk<'t, 'd> {
         Self { text, at: 0, within, depth, key, open: Vec::new(), deadline }
     }
 
-    /// Adds the strings and keys to the view, and those that may be JSON themselves to what is to be walked.
+    /// Adds the strings and keys to the view, and those that may be JSON themselves to `within`.
     pub(super) fn run(mut self, view: &mut View<'_>, within: &mut Vec<Within>) -> Result<(), Unseen> {
         loop {
             if self.value(view, within)? {
                 continue;
             }
-            // After a value: what closes here is closed, and the next value begins.
+            // After a value: close what ends here, and start the next value.
             loop {
                 let Some(is_object) = self.open.last().map(|open| open.is_object) else {
                     self.blanks()?;
@@ -67,7 +67,7 @@ impl<'t, 'd> Walk<'t, 'd> {
         }
     }
 
-    /// Reads a value, or the beginning of one. True if an object or array began that is not empty.
+    /// Reads a value, or its start. Returns true if a non-empty object or array was opened.
     fn value(&mut self, view: &mut View<'_>, within: &mut Vec<Within>) -> Result<bool, Unseen> {
         self.blanks()?;
         self.deadline.spend(4)?;
@@ -125,7 +125,7 @@ impl<'t, 'd> Walk<'t, 'd> {
         if self.eat(b':') { Ok(()) } else { Err(Unseen::NotJson) }
     }
 
-    /// Reads a string whose opening quote is already read, and answers its number.
+    /// Reads a string after its opening quote, and returns its index.
     fn string(&mut self, view: &mut View<'_>, within: &mut Vec<Within>, key: u32) -> Result<u32, Unseen> {
         let bytes = self.text.as_bytes();
         let (start, mut escaped) = (self.at, false);
@@ -142,10 +142,10 @@ impl<'t, 'd> Walk<'t, 'd> {
             }
         }
         let raw = self.text.get(start..self.at).ok_or(Unseen::NotJson)?;
-        let (index, place) = (view.pieces.len(), (narrow(start), narrow(self.at)));
+        let (index, position) = (view.pieces.len(), (narrow(start), narrow(self.at)));
         let piece = if self.within || escaped {
             let origin = view.origins.len();
-            push(&mut view.origins, Origin { start: narrow(view.decoded.len()), raw: place });
+            push(&mut view.origins, Origin { start: narrow(view.decoded.len()), raw: position });
             make_room(&mut view.decoded, raw.len());
             if escaped {
                 unescape(raw, &mut view.decoded, self.deadline)?.ok_or(Unseen::NotJson)?;
@@ -154,7 +154,7 @@ impl<'t, 'd> Walk<'t, 'd> {
             }
             Piece { start: narrow(origin), end: DECODED, key }
         } else {
-            Piece { start: place.0, end: place.1, key }
+            Piece { start: position.0, end: position.1, key }
         };
         self.at += 1;
         push(&mut view.pieces, piece);
@@ -226,7 +226,7 @@ impl<'t, 'd> Walk<'t, 'd> {
     }
 }
 
-/// Makes room for a text, and for a quarter of what is there already.
+/// Reserves room for a text, and at least a quarter of the current length.
 fn make_room(decoded: &mut String, bytes: usize) {
     if decoded.capacity() - decoded.len() < bytes {
         decoded.reserve_exact(bytes.max(decoded.len() / 4));

@@ -1,10 +1,10 @@
-//! Does every gate look at the clock often enough, whatever it reads?
+//! Does every gate check the clock often enough, for any text?
 //!
-//! Each reading moves the clock of these tests forward, so they do not depend on the speed of a machine.
+//! Reading the test clock advances it, so these tests do not depend on the speed of the machine.
 
 use super::*;
 
-/// What is cheap to write and may be dear to read.
+/// Texts that are cheap to write and may be expensive to read.
 const UNITS: [&str; 36] = [
     "x",
     "7",
@@ -45,7 +45,7 @@ const UNITS: [&str; 36] = [
 ];
 
 #[test]
-fn no_text_outlasts_the_budget() {
+fn no_text_takes_longer_than_the_budget() {
     let settings = json!({"gates": {"budget_ms": 45}, "gate": {"mask": {"kind": "pii", "mode": "redact"}}});
     let gates = ["filesystem", "pii", "content", "secrets", "injection", "mask"];
     let all = gates.map(|gate| engine(settings.clone(), &[gate]).unwrap());
@@ -57,17 +57,17 @@ fn no_text_outlasts_the_budget() {
     }
 }
 
-/// One line, however long it is: the number of looks grows with it, and stops growing with the budget.
+/// The number of clock checks grows with the length of a line, and stops growing when the budget is spent.
 #[test]
-fn a_long_line_is_read_with_a_look_at_the_clock_every_so_many_bytes() {
+fn a_long_line_is_read_with_regular_clock_checks() {
     let strict = json!({"gates": {"budget_ms": 60_000}});
     let balanced = json!({"gates": {"budget_ms": 60_000, "strictness": "balanced"}, "gate": {"filesystem": {"roots": ["/srv"]}}});
-    // Quotes come in pairs, so that a text and one of twice its length are read alike.
+    // Quotes come in pairs, so that a text and one of twice its length are read the same way.
     let looks = |engine: &Engine, bytes: usize, unit: &str| {
         let output = format!("\"{}\"", unit.replace('"', "\\\"").repeat(bytes / unit.len() / 4 * 4));
         let output = RawValue::from_string(output).unwrap();
         let count = Cell::new(0_u64);
-        // It never runs out: all of the line is read.
+        // The budget is never spent: the whole line is read.
         engine.evaluate(&Context::of(&output), &|| {
             count.set(count.get() + 1);
             Duration::from_micros(count.get())
@@ -81,10 +81,10 @@ fn a_long_line_is_read_with_a_look_at_the_clock_every_so_many_bytes() {
         let engine = engine(settings.clone(), &["filesystem", "pii", "content", "secrets"]).unwrap();
         let (once, twice) = (looks(&engine, bytes, unit), looks(&engine, 2 * bytes, unit));
         let strides = u64::try_from(bytes / GATE_STRIDE_BYTES).unwrap();
-        // Each gate that reads the text looks at least once in a stride; a text that fails early is read less.
+        // Each gate that reads the text checks at least once per stride. A text that fails early is read less.
         let is_read = once > 16;
-        assert!(!is_read || twice - once >= strides / 2, "{unit:?}: {once} looks, then {twice}");
-        // And no work is hidden in a line: twice the text is about twice the looks.
-        assert!(twice <= 2 * once + once / 2 + 16, "{unit:?}: {once} looks, then {twice}");
+        assert!(!is_read || twice - once >= strides / 2, "{unit:?}: {once} checks, then {twice}");
+        // No work is hidden in a line: twice the text needs about twice the checks.
+        assert!(twice <= 2 * once + once / 2 + 16, "{unit:?}: {once} checks, then {twice}");
     }
 }

@@ -1,9 +1,9 @@
-//! What a set stands for, and what stands before it.
+//! Tests of sets of gates: `rtb`, the guard and redaction.
 
 use super::*;
 
 #[test]
-fn rtb_stands_for_its_six_members() {
+fn rtb_means_its_six_members() {
     let names = |engine: &Engine| engine.names().map(str::to_owned).collect::<Vec<_>>();
     let set = |gates: Value, common: Value| {
         let mut common = common;
@@ -20,12 +20,12 @@ fn rtb_stands_for_its_six_members() {
     assert_eq!(set(json!(["rtb.bid-sanity"]), json!({})).unwrap().budget().as_millis(), 50);
     assert_eq!(
         set(json!(["rtb", "rtb.bid-sanity"]), json!({})).unwrap_err().to_string(),
-        "gates.evaluate: \"rtb.bid-sanity\" stands there twice"
+        "gates.evaluate: \"rtb.bid-sanity\" is listed twice, expected each name once"
     );
 }
 
 #[test]
-fn a_guard_that_stops_skips_the_gates_of_auctions_and_no_others() {
+fn the_guard_skips_only_the_auction_gates() {
     let set = ["pii", "rtb.impid-match", "rtb.tmax-guard", "content", "rtb.bid-sanity"];
     let output = RawValue::from_string(r#""a@b.org""#.to_owned()).unwrap();
     let at = |engine: &Engine, now_ms: u64| {
@@ -35,7 +35,7 @@ fn a_guard_that_stops_skips_the_gates_of_auctions_and_no_others() {
     };
     let all = engine(json!({}), &set).unwrap();
     let stopped = at(&all, 1086);
-    assert!(!stopped.passed, "a caller cannot switch off the others");
+    assert!(!stopped.passed, "the caller cannot switch off the other gates");
     let found = ("pii", false, Some("email address detected in output"), false);
     assert_eq!(
         rows(&stopped),
@@ -48,7 +48,7 @@ fn a_guard_that_stops_skips_the_gates_of_auctions_and_no_others() {
         ]
     );
     assert_eq!(rows(&at(&all, 1085))[2], ("rtb.tmax-guard", true, None, false));
-    // Where gates after a failing one are skipped, that comes first.
+    // Skipping because of fail fast comes first.
     let fast = engine(json!({"gates": {"fail_fast": true}}), &set).unwrap();
     for now_ms in [1085, 1086] {
         let aborted = at(&fast, now_ms);
@@ -58,7 +58,7 @@ fn a_guard_that_stops_skips_the_gates_of_auctions_and_no_others() {
 }
 
 #[test]
-fn what_echoes_nothing_cannot_redact() {
+fn the_set_evaluate_cannot_redact() {
     let build = |settings: Value, place| {
         let settings: Settings = serde_json::from_value(settings).unwrap();
         Engine::new(&settings, &Choice::of(place), &mut |_| Err(String::new())).map(|_| ())

@@ -1,15 +1,16 @@
-//! Fork bombs: a function that calls itself twice, piped and in the background, `f(){ f|f& };f` or `function f { f|f& };f`.
+//! Fork bombs: a function that calls itself twice, piped and in the background, `f(){ f|f& };f` or
+//! `function f { f|f& };f`.
 
 use crate::gates::scan::before;
 
-/// Longest name of a function that is looked at, in bytes.
+/// Longest function name that is checked, in bytes.
 const NAME_BYTES_MAX: usize = 64;
 
 /// Most blanks between two parts.
 const BLANKS_MAX: usize = 64;
 
-/// Whether a fork bomb stands around `()`; `at` is the place of the `)`. Where `sure` is asked for, a command has to
-/// begin there.
+/// Returns whether a fork bomb is around `()`. `at` is the position of the `)`. With `sure`, a command has to begin
+/// there.
 pub(super) fn is_at(bytes: &[u8], at: usize, sure: bool) -> bool {
     let Some(head) = at.checked_sub(1).and_then(|open| bytes.get(..open)) else { return false };
     let head = head.trim_ascii_end();
@@ -19,7 +20,7 @@ pub(super) fn is_at(bytes: &[u8], at: usize, sure: bool) -> bool {
     calls_itself(name, bytes.get(at + 1..).unwrap_or_default()) && (!sure || begins(bytes, start))
 }
 
-/// The same for a function without `()`; `at` is the second letter of the word `function` before its name.
+/// Does the same for a function without `()`. `at` is the second letter of the word `function` in front of its name.
 pub(super) fn is_after_keyword(bytes: &[u8], at: usize, sure: bool) -> bool {
     let rest = bytes.get(at + "unction".len()..).unwrap_or_default();
     let blanks = rest.iter().take(BLANKS_MAX).take_while(|byte| byte.is_ascii_whitespace()).count();
@@ -36,7 +37,7 @@ fn is_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"_:.-".contains(&byte)
 }
 
-/// Whether a body follows in which a function of that name is called twice.
+/// Returns whether a function body follows that calls this name twice.
 fn calls_itself(name: &[u8], mut rest: &[u8]) -> bool {
     let mut next = |part: &[u8]| {
         let blanks = rest.iter().take(BLANKS_MAX).take_while(|byte| byte.is_ascii_whitespace()).count();
@@ -47,7 +48,7 @@ fn calls_itself(name: &[u8], mut rest: &[u8]) -> bool {
     next(b"{") && next(name) && next(b"|") && next(name) && next(b"&")
 }
 
-/// Whether a shell begins a command at a place.
+/// Returns whether a shell begins a command at this position.
 fn begins(bytes: &[u8], start: usize) -> bool {
     let head = bytes.get(..start).unwrap_or_default();
     let blanks = head.iter().rev().take(BLANKS_MAX).take_while(|byte| matches!(byte, b' ' | b'\t')).count();
@@ -56,7 +57,7 @@ fn begins(bytes: &[u8], start: usize) -> bool {
         None | Some(b'\n' | b';' | b'&' | b'|' | b'(' | b'{' | b'`') => true,
         // A prompt.
         Some(b'$' | b'#' | b'%' | b'>') => blanks > 0,
-        // A program given as text.
+        // A program passed as text.
         Some(b'\'' | b'"') => {
             let words =
                 head.get(end.saturating_sub(NAME_BYTES_MAX)..end.saturating_sub(1)).unwrap_or_default();
@@ -82,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn bombs() {
+    fn fork_bombs_are_found() {
         for text in [
             ":(){ :|:& };:",
             ":(){:|:&};:",

@@ -1,13 +1,13 @@
-//! What is known of the words after a place.
+//! Facts about the words after a position.
 //!
-//! A command may begin at any word, so looking from each of them to the end would be quadratic. Instead the words are
-//! taken from the last to the first, and each adds what it says to what is known of those after it.
+//! A command may begin at any word, so reading from each word to the end would be quadratic. Instead the words are
+//! read from last to first, and each word adds its facts to those of the words after it.
 
 use super::super::operands;
 use super::super::paths::Roots;
 use super::super::shell::{Word, is_transparent, mentions, name_of};
 
-/// Facts, a bit each.
+/// Facts, one bit each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Facts(pub(super) u32);
 
@@ -28,16 +28,16 @@ impl Facts {
     /// `-Recurse` and `-Force` of PowerShell.
     pub(super) const PS_RECURSE: Self = Self(1 << 7);
     pub(super) const PS_FORCE: Self = Self(1 << 8);
-    /// Bits that options set, which after `--` are none.
+    /// Bits that options set. After `--` there are no options.
     const OPTIONS: u32 = (1 << 9) - 1;
-    /// An operand is everything: `/`, `~`, `.`, `*`.
+    /// An operand means everything: `/`, `~`, `.`, `*`.
     pub(super) const EVERYTHING: Self = Self(1 << 9);
-    /// An operand must not be lost.
+    /// An operand must not be deleted.
     pub(super) const LOSS: Self = Self(1 << 10);
     /// `of=` a device.
     pub(super) const OF_DEVICE: Self = Self(1 << 11);
     pub(super) const DISK: Self = Self(1 << 12);
-    /// `/` or a directory of the system.
+    /// `/` or a system directory.
     pub(super) const SYSTEM_ROOT: Self = Self(1 << 13);
     /// `/s`, `/q` and `/f` of cmd.
     pub(super) const WIN_S: Self = Self(1 << 14);
@@ -45,18 +45,18 @@ impl Facts {
     pub(super) const WIN_F: Self = Self(1 << 16);
     /// The first operand is a drive.
     pub(super) const FIRST_IS_DRIVE: Self = Self(1 << 17);
-    /// The next program is rm, perhaps after options and wrappers, or a text in which rm is run.
+    /// The next program is rm, possibly after options and wrappers, or a text that runs rm.
     pub(super) const NEXT_IS_RM: Self = Self(1 << 18);
-    /// Operands stand before the first option.
+    /// There are operands in front of the first option.
     pub(super) const LEADING: Self = Self(1 << 19);
-    /// One of them must not be lost.
+    /// One of these operands must not be deleted.
     pub(super) const LEADING_LOSS: Self = Self(1 << 20);
 
     /// There is an operand.
     pub(super) const OPERAND: Self = Self(1 << 21);
-    /// There is one that is no switch of cmd.
+    /// There is an operand that is not a switch of cmd.
     const NO_SWITCH: Self = Self(1 << 22);
-    /// The only one of these is a drive.
+    /// The only such operand is a drive.
     pub(super) const ONLY_DRIVE: Self = Self(1 << 23);
 
     pub(super) fn has(self, other: Self) -> bool {
@@ -74,17 +74,17 @@ impl Facts {
     }
 }
 
-/// What the facts depend on beside the words.
+/// What the facts depend on besides the words.
 #[derive(Clone, Copy)]
 pub(super) struct About<'r> {
-    /// Whether it matters which operands may be lost; only then the roots are asked.
+    /// Whether it matters which operands may be deleted. Only then are the roots checked.
     pub(super) losses: bool,
     pub(super) windows: bool,
     pub(super) roots: &'r Roots,
 }
 
 impl About<'_> {
-    /// What is known when one more word stands before the others.
+    /// Returns the facts with one more word in front of the others.
     pub(super) fn before(&self, mut facts: Facts, word: Word<'_>) -> Facts {
         let text = word.text;
         if text == "--" {
@@ -103,10 +103,10 @@ impl About<'_> {
     }
 
     fn operand(&self, facts: &mut Facts, text: &str) {
-        let loss = self.losses && !operands::may_be_lost(text, self.roots, self.windows);
+        let loss = self.losses && !operands::may_be_deleted(text, self.roots, self.windows);
         facts.add(Facts::OPERAND, true);
         facts.add(Facts::LOSS, loss);
-        // The expression of find begins with such a word.
+        // Such a word begins the expression of find.
         if matches!(text, "(" | ")" | "!" | ",") {
             facts.remove(Facts::LEADING);
             facts.remove(Facts::LEADING_LOSS);
@@ -134,7 +134,7 @@ impl About<'_> {
     }
 }
 
-/// `s`, `q` and `f` among switches of cmd, as in `/s/q`.
+/// Adds `s`, `q` and `f` among switches of cmd, as in `/s/q`.
 pub(super) fn switches_of(facts: &mut Facts, switches: &str) {
     for switch in switches.split('/').take(8) {
         facts.add(Facts::WIN_S, switch.eq_ignore_ascii_case("s"));
@@ -143,7 +143,7 @@ pub(super) fn switches_of(facts: &mut Facts, switches: &str) {
     }
 }
 
-/// What an option says, without its first `-`.
+/// Adds the facts of an option, given without its first `-`.
 fn option_of(facts: &mut Facts, option: &str) {
     if !matches!(option, "H" | "L" | "P") {
         facts.remove(Facts::LEADING);

@@ -1,10 +1,10 @@
-//! Where it is worth reading a line as shell.
+//! Finds the lines that are worth parsing as shell.
 //!
-//! Reading costs a hundred times what looking costs. So for each finding there is a pair of letters that all its
-//! commands have, and a look at what stands around it. Quotes, backslashes and newlines may stand between any two
-//! letters, since a shell drops them.
+//! Parsing costs a hundred times as much as scanning. So each finding has a pair of letters that all its commands
+//! contain, and a check of the text around it. Quotes, backslashes and newlines may be between any two letters,
+//! because a shell drops them.
 //!
-//! | pair | of |
+//! | pair | part of |
 //! |---|---|
 //! | `rm` | `rm`, `format`, `rmdir` |
 //! | `fs` | `mkfs`, `mke2fs`, `wipefs` |
@@ -18,10 +18,10 @@
 
 use crate::gates::scan::{Deadline, TimedOut, before, each};
 
-/// What a place may be.
+/// What may be at a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Hint {
-    /// A command of a finding.
+    /// A destructive command.
     Command,
     /// The `()` of a function.
     Function,
@@ -29,11 +29,11 @@ pub(super) enum Hint {
     Keyword,
 }
 
-/// Longest run of quotes and backslashes that is stepped over, in bytes. A longer one is worth reading.
+/// Longest run of quotes and backslashes that is skipped, in bytes. A longer run is worth parsing.
 const GLUE_BYTES_MAX: usize = 64;
 
-/// Calls `visit` with the hints of a text; it answers where to go on.
-#[expect(clippy::needless_bitwise_bool, reason = "without branches this is vector code")]
+/// Calls `visit` with the hints of a text. It returns the position to go on from.
+#[expect(clippy::needless_bitwise_bool, reason = "code without branches is vectorized")]
 pub(super) fn each_hint(
     bytes: &[u8],
     windows: bool,
@@ -63,7 +63,8 @@ pub(super) fn each_hint(
     })
 }
 
-/// What the pair is whose second byte stands here, or whose first stands before the quotes that begin here.
+/// Returns the hint of the pair whose second byte is here, or whose first byte is in front of the quotes that begin
+/// here.
 fn hint_at(bytes: &[u8], at: usize, windows: bool) -> Option<Hint> {
     let first = at.checked_sub(1)?;
     let glue = bytes.get(at..)?.iter().take(GLUE_BYTES_MAX).take_while(|byte| is_glue(**byte)).count();
@@ -99,17 +100,17 @@ fn hint_at(bytes: &[u8], at: usize, windows: bool) -> Option<Hint> {
     }
 }
 
-/// Bytes that a shell drops.
+/// Returns whether a shell drops the byte.
 fn is_glue(byte: u8) -> bool {
     matches!(byte, b'\\' | b'\'' | b'"' | b'\n' | b'\r')
 }
 
-/// Bytes of names.
+/// Returns whether a byte is part of a name.
 fn is_part(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
 }
 
-/// A pair of letters and what stands around it.
+/// A pair of letters and the text around it.
 struct Around<'t> {
     bytes: &'t [u8],
     first: usize,
@@ -125,7 +126,7 @@ impl Around<'_> {
         self.bytes.get(self.second + 1).copied()
     }
 
-    /// What stands before the pair, and what after it.
+    /// Returns the text before the pair and the text after it.
     fn sides(&self) -> (&[u8], &[u8]) {
         let head = self.bytes.get(..self.first).unwrap_or_default();
         (head, self.bytes.get(self.second + 1..).unwrap_or_default())
@@ -146,18 +147,18 @@ impl Around<'_> {
         !self.left().is_some_and(is_part)
     }
 
-    /// Whether these letters stand before the pair.
+    /// Returns whether these letters are in front of the pair.
     fn follows(&self, letters: &[u8]) -> bool {
         matches(self.sides().0.iter().rev(), letters.iter().rev(), false)
     }
 
-    /// Whether these letters stand after the pair.
+    /// Returns whether these letters follow the pair.
     fn goes_on(&self, letters: &[u8]) -> bool {
         matches(self.sides().1.iter(), letters.iter(), false)
     }
 }
 
-/// Whether a letter with a colon stands near, as in `format /q C:`.
+/// Returns whether a letter with a colon is near, as in `format /q C:`.
 fn names_drive(tail: &[u8]) -> bool {
     const NEAR_BYTES: usize = 4 * GLUE_BYTES_MAX;
     let mut letters = tail.iter().take(NEAR_BYTES).filter(|byte| !is_glue(**byte)).copied();
@@ -169,7 +170,8 @@ fn names_drive(tail: &[u8]) -> bool {
     })
 }
 
-/// Whether bytes begin with letters, in either case and with quotes between them; a `whole` name ends with them.
+/// Returns whether bytes begin with these letters, ignoring case and quotes between them. A `whole` name ends after
+/// them.
 fn matches<'b>(
     mut bytes: impl Iterator<Item = &'b u8>,
     letters: impl Iterator<Item = &'b u8>,
@@ -209,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_found_however_they_are_spelled() {
+    fn names_are_found_in_any_spelling() {
         let names = [
             "rm",
             "mkfs",
@@ -244,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn ordinary_text_has_none() {
+    fn ordinary_text_has_no_hints() {
         for text in [
             "the form and the information of the farm are normal",
             "prefs, refs and beliefs",

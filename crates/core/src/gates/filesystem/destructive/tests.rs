@@ -1,11 +1,11 @@
-//! The table of the shell, and texts that are made to be hard to read.
+//! Tests with a table of shell commands, and with texts that are hard to parse.
 
 use core::time::Duration;
 use std::cell::Cell;
 
 use super::*;
 
-/// What each line of the table says.
+/// One line of the table.
 #[derive(serde::Deserialize)]
 struct Row {
     text: String,
@@ -24,7 +24,7 @@ fn names(text: &str, key: Option<&str>, balanced: bool, windows: bool) -> Result
 }
 
 #[test]
-fn the_table() {
+fn every_row_of_the_table_is_judged_as_expected() {
     let table = include_str!("../../../../tests/gates/shell.jsonl");
     let mut rows = 0;
     let mut wrong = Vec::new();
@@ -48,12 +48,12 @@ fn the_table() {
 fn encoded(text: &str) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let bytes: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
-    let digit = |three: &[u8], place: usize| {
+    let digit = |three: &[u8], index: usize| {
         let byte = |at: usize| u32::from(three.get(at).copied().unwrap_or(0));
         let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
-        char::from(DIGITS[usize::try_from(bits >> (18 - 6 * place) & 63).unwrap()])
+        char::from(DIGITS[usize::try_from(bits >> (18 - 6 * index) & 63).unwrap()])
     };
-    bytes.chunks(3).flat_map(|three| (0..=three.len()).map(move |place| digit(three, place))).collect()
+    bytes.chunks(3).flat_map(|three| (0..=three.len()).map(move |index| digit(three, index))).collect()
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn windows_is_a_switch() {
     }
 }
 
-/// Texts that are hard to read: each is repeated.
+/// Texts that are hard to parse. Each is repeated.
 const HARD: [&str; 26] = [
     "rm ",
     "rm -rf / ",
@@ -122,7 +122,7 @@ const HARD: [&str; 26] = [
 #[test]
 fn the_work_grows_with_the_text_and_no_faster() {
     let work = |text: &str, balanced: bool| {
-        // The clock is looked at once in a stride of work.
+        // The clock is checked once per stride of work.
         let looks = Cell::new(0_usize);
         let clock = || {
             looks.set(looks.get() + 1);
@@ -135,7 +135,7 @@ fn the_work_grows_with_the_text_and_no_faster() {
         looks.get()
     };
     for hard in HARD {
-        // One more or less decides whether quotes close.
+        // One repetition more or less decides whether quotes close.
         for (balanced, more) in [(false, 0), (false, 1), (true, 0), (true, 1)] {
             let text = |bytes: usize| hard.repeat(bytes / hard.len() / 12 * 12 + more);
             let (small, large) = (work(&text(1 << 16), balanced), work(&text(1 << 18), balanced));
@@ -146,7 +146,7 @@ fn the_work_grows_with_the_text_and_no_faster() {
 }
 
 #[test]
-fn nothing_panics_wherever_a_text_is_cut() {
+fn a_text_cut_anywhere_does_not_panic() {
     let all: Vec<String> = HARD.iter().map(|hard| hard.repeat(3)).collect();
     let table = include_str!("../../../../tests/gates/shell.jsonl");
     let rows = table.lines().map(|line| serde_json::from_str::<Row>(line).unwrap().text);
@@ -165,14 +165,14 @@ fn nothing_panics_wherever_a_text_is_cut() {
 
 proptest::proptest! {
     #[test]
-    fn nothing_panics_whatever_is_read(text in "[rmfind\\-/ '\"`$(){}|;&<>\\\\\n#=a.é]{0,80}") {
+    fn no_text_panics(text in "[rmfind\\-/ '\"`$(){}|;&<>\\\\\n#=a.é]{0,80}") {
         for balanced in [false, true] {
             let _ = names(&text, None, balanced, true);
             let _ = names(&format!("rm {text}"), Some("cmd"), balanced, true);
         }
     }
 
-    /// What a shell drops cannot hide a name.
+    /// Characters that a shell drops cannot hide a name.
     #[test]
     fn quotes_between_letters_hide_nothing(glue in proptest::collection::vec("(\\\\|''|\"\"|\\\\\n)?", 9)) {
         let plain = "rm -rf /x";

@@ -1,13 +1,14 @@
-//! Commands that are given word by word.
+//! Commands as lists of words.
 //!
-//! | in JSON | is the command |
+//! | JSON | command |
 //! |---|---|
 //! | `"command": ["rm", "-rf", "/"]`, also under `cmd` and `script` | its words |
 //! | `"command": "rm", "args": ["-rf", "/"]`, also under `arguments`, in any order | both, one after the other |
-//! | `"args": ["rm", "-rf", "/"]` without a command near | its words |
+//! | `"args": ["rm", "-rf", "/"]` without a command nearby | its words |
 //!
-//! Members of one object are not told from those of the next. So a command and a list belong together if no other of their
-//! kind and no more than 16 other texts stand between them; each is used once, so that the work stays linear.
+//! Members of one object cannot be distinguished from those of the next. So a command and a list belong together if
+//! no other command or list and at most 16 other texts are between them. Each is used once, so that the work stays
+//! linear.
 
 use super::is_shell;
 use crate::gates::scan::{Deadline, TimedOut};
@@ -36,9 +37,9 @@ fn kind_of(text: Text<'_>) -> Option<Kind> {
 struct List<'v> {
     kind: Kind,
     key: &'v str,
-    /// The only text, as it is.
+    /// The only text, unchanged.
     single: Option<&'v str>,
-    /// All of them as words of a shell.
+    /// All texts as shell words.
     words: String,
 }
 
@@ -48,7 +49,7 @@ impl<'v> List<'v> {
     }
 
     fn push(&mut self, text: &str) {
-        // Most lists have one text, which is read as it is.
+        // Most lists have one text, which is used unchanged.
         if let Some(single) = self.single.take() {
             push_quoted(&mut self.words, single);
         }
@@ -72,16 +73,16 @@ fn push_quoted(words: &mut String, text: &str) {
     words.push('\'');
 }
 
-/// What was seen of lists that may be commands.
+/// The lists seen so far that may be commands.
 #[derive(Debug, Default)]
 pub(super) struct Vectors<'v> {
     open: Option<List<'v>>,
-    /// One that has ended and may belong to the next, and how many texts stand since.
+    /// A finished list that may belong to the next one, and the number of texts since.
     waiting: Option<(List<'v>, usize)>,
 }
 
 impl<'v> Vectors<'v> {
-    /// Takes the next text, and answers the commands that have ended.
+    /// Adds the next text, and returns the commands that are complete.
     pub(super) fn next(&mut self, text: Text<'v>, deadline: &Deadline<'_>) -> Result<Vec<String>, TimedOut> {
         if let (Some(list), Some(key)) = (&mut self.open, text.key)
             && std::ptr::eq(list.key, key)
@@ -103,14 +104,14 @@ impl<'v> Vectors<'v> {
         Ok(ended)
     }
 
-    /// Answers the commands that are left.
+    /// Returns the remaining commands.
     pub(super) fn finish(mut self) -> Vec<String> {
         let mut ended = self.end();
         ended.extend(self.waiting.take().and_then(|(list, _)| alone(list)));
         ended
     }
 
-    /// Ends the list that is open.
+    /// Ends the open list.
     fn end(&mut self) -> Vec<String> {
         let Some(list) = self.open.take() else { return Vec::new() };
         match self.waiting.take() {
@@ -128,7 +129,7 @@ impl<'v> Vectors<'v> {
     }
 }
 
-/// The command that a list is by itself. A single text was already read.
+/// Returns a list as a command of its own. A single text was already read.
 fn alone(list: List<'_>) -> Option<String> {
     list.single.is_none().then_some(list.words)
 }

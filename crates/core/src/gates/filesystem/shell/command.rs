@@ -1,11 +1,11 @@
 //! A simple command and its words.
 //!
-//! Words lie one after the other in one text, so that a word costs 4 bytes beside its letters: a line of a megabyte may have half
-//! a million of them.
+//! Words are stored one after the other in one text, so that a word costs 4 bytes besides its letters: a line of one
+//! megabyte may have half a million words.
 
 use super::wrappers::Run;
 
-/// A word, its quotes and escapes resolved.
+/// A word, with quotes and escapes resolved.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::gates::filesystem) struct Word<'c> {
     pub(in crate::gates::filesystem) text: &'c str,
@@ -13,14 +13,14 @@ pub(in crate::gates::filesystem) struct Word<'c> {
     pub(in crate::gates::filesystem) is_quoted: bool,
 }
 
-/// Words in their order.
+/// Words in order.
 #[derive(Debug, Default)]
 pub(in crate::gates::filesystem) struct WordList {
-    /// The letters of all words, and of the one that is being read.
+    /// The letters of all words, including the one that is being read.
     text: String,
-    /// Where each word ends, times two, plus one if a part of it is quoted or escaped.
+    /// The end of each word times two, plus one if a part of it is quoted or escaped.
     ends: Vec<u32>,
-    /// Quoted parts in which commands may begin: the number of the word, where the part begins and where it ends.
+    /// Quoted parts in which commands may begin: index of the word, start and end of the part.
     quoted: Vec<(u32, u32, u32)>,
 }
 
@@ -29,12 +29,12 @@ impl WordList {
         self.ends.get(word).map_or(0, |end| usize::try_from(end / 2).unwrap_or_default())
     }
 
-    /// Where the word begins that is being read.
+    /// Returns the start of the word that is being read.
     fn open_start(&self) -> usize {
         self.ends.len().checked_sub(1).map_or(0, |last| self.end_of(last))
     }
 
-    /// The letters of the word that is being read.
+    /// Returns the letters of the word that is being read.
     pub(super) fn open_text(&self) -> &str {
         self.text.get(self.open_start()..).unwrap_or_default()
     }
@@ -47,13 +47,13 @@ impl WordList {
         self.text.push_str(part);
     }
 
-    /// How many letters there are.
+    /// Returns the number of letters.
     pub(super) fn letters(&self) -> usize {
         self.text.len()
     }
 
-    /// Notes a quoted part of the word that is being read, from these letters on. A single word is noted nowhere: it is looked
-    /// at as a word anyway.
+    /// Records a quoted part of the word that is being read, starting at `from`. A single quoted word is not
+    /// recorded: it is read as a word anyway.
     pub(super) fn quoted_since(&mut self, from: usize) {
         let part = self.text.get(from..).unwrap_or_default();
         if part.bytes().any(|byte| byte.is_ascii_whitespace() || b"\"'`$;&|".contains(&byte)) {
@@ -69,8 +69,8 @@ impl WordList {
         self.ends.push(narrow(self.text.len()) * 2 + u32::from(is_quoted));
     }
 
-    /// Forgets the word that is being read.
-    pub(super) fn forget(&mut self) {
+    /// Drops the word that is being read.
+    pub(super) fn drop_open(&mut self) {
         let (start, word) = (self.open_start(), narrow(self.ends.len()));
         self.text.truncate(start);
         while self.quoted.last().is_some_and(|(of, ..)| *of == word) {
@@ -88,25 +88,25 @@ impl WordList {
         self.ends.is_empty()
     }
 
-    /// All of them.
+    /// Returns all words.
     pub(in crate::gates::filesystem) fn all(&self) -> Words<'_> {
         Words { list: self, start: 0, end: self.ends.len() }
     }
 
-    /// A quoted part in which commands may begin, by its number, and the number of its word.
+    /// Returns the index of the word and the text of a quoted part, by the index of the part.
     pub(super) fn quoted_at(&self, number: usize) -> Option<(usize, &str)> {
-        let index = |place: u32| usize::try_from(place).unwrap_or_default();
+        let index = |position: u32| usize::try_from(position).unwrap_or_default();
         let (word, start, end) = self.quoted.get(number).copied()?;
         Some((index(word), self.text.get(index(start)..index(end)).unwrap_or_default()))
     }
 }
 
-/// Places in texts of at most 64 MiB.
-fn narrow(place: usize) -> u32 {
-    u32::try_from(place).unwrap_or(u32::MAX / 2)
+/// Converts a position in a text of at most 64 MiB.
+fn narrow(position: usize) -> u32 {
+    u32::try_from(position).unwrap_or(u32::MAX / 2)
 }
 
-/// Makes room for half as much again and not for twice as much: what is read may be hostile.
+/// Grows by half, not to twice the size: the input may be hostile.
 fn grow(room: usize, wanted: usize, length: usize, mut reserve: impl FnMut(usize)) {
     if room < wanted {
         reserve(wanted.max(length / 2).max(64));
@@ -126,7 +126,7 @@ impl<'c> Words<'c> {
         self.end - self.start
     }
 
-    /// The word with that number.
+    /// Returns the word with this index.
     pub(in crate::gates::filesystem) fn get(self, number: usize) -> Option<Word<'c>> {
         let at = self.start.checked_add(number).filter(|at| *at < self.end)?;
         let start = at.checked_sub(1).map_or(0, |before| self.list.end_of(before));
@@ -138,12 +138,12 @@ impl<'c> Words<'c> {
         self.get(0)
     }
 
-    /// Those from a number on; none if there are fewer.
+    /// Returns the words from an index on. Returns `None` if there are fewer.
     pub(in crate::gates::filesystem) fn from(self, number: usize) -> Option<Self> {
         self.between(number, self.len())
     }
 
-    /// Those from a number up to another.
+    /// Returns the words from `start` to `end`.
     pub(in crate::gates::filesystem) fn between(self, start: usize, end: usize) -> Option<Self> {
         (start <= end && end <= self.len()).then(|| Self {
             start: self.start + start,
@@ -152,7 +152,7 @@ impl<'c> Words<'c> {
         })
     }
 
-    /// The first, and those after it.
+    /// Returns the first word and the rest.
     pub(in crate::gates::filesystem) fn split_first(self) -> Option<(Word<'c>, Self)> {
         Some((self.first()?, self.from(1)?))
     }
@@ -167,9 +167,9 @@ impl<'c> Words<'c> {
 pub(in crate::gates::filesystem) struct Command {
     /// Assignments, the name and the arguments.
     pub(in crate::gates::filesystem) words: WordList,
-    /// The files to which it is redirected.
+    /// The files to which its output is redirected.
     pub(in crate::gates::filesystem) writes: WordList,
-    /// What is run when wrappers are opened; only where commands do not begin anywhere.
+    /// The commands inside wrappers. Only set in balanced mode.
     pub(in crate::gates::filesystem) runs: Vec<Run>,
 }
 
@@ -184,7 +184,7 @@ impl Command {
         self.words.is_empty() && self.writes.is_empty()
     }
 
-    /// The words of one of its runs.
+    /// Returns the name and arguments of one of its runs.
     pub(in crate::gates::filesystem) fn argv(&self, run: Run) -> Option<(Word<'_>, Words<'_>)> {
         self.words.all().between(run.start, run.end)?.split_first()
     }

@@ -1,6 +1,6 @@
-//! `-EncodedCommand` of PowerShell: base64 of UTF-16, the low byte first.
+//! `-EncodedCommand` of PowerShell: base64 of little-endian UTF-16.
 
-/// The text that was encoded. Padding may be missing; what is no base64 gives nothing.
+/// Decodes the text. Padding may be missing. Returns `None` if the text is not base64.
 pub(super) fn decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len() / 4 * 3 + 2);
     let (mut bits, mut count) = (0_u32, 0_u32);
@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_powershell_encodes() {
+    fn encoded_commands_are_decoded() {
         for (text, expected) in [
             ("ZABpAHIA", Some("dir")),
             ("cgBtACAALQByAA==", Some("rm -r")),

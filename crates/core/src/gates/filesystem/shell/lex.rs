@@ -1,4 +1,4 @@
-//! The lexer: one pass with a stack of its own, a frame for each substitution that is open.
+//! The lexer: one pass with its own stack, with one frame per open substitution.
 
 mod quotes;
 mod redirect;
@@ -7,40 +7,41 @@ use crate::gates::scan::{Deadline, TimedOut, before, char_at};
 use crate::limits::SHELL_LEVELS_MAX;
 
 use super::command::Command;
-use super::{How, Trouble};
+use super::{ReadOptions, Trouble};
 use redirect::is_file_number;
 
-/// What is known of a command to the one that reads its output.
+/// What the next command of a pipe knows about the previous one.
 pub(in crate::gates::filesystem) type Fed = Option<u32>;
 
-/// Takes each command as it ends, with what is known of the one whose output it reads, and answers what is known of it.
+/// Receives each command at its end, with what is known about the command whose output it reads. Returns what is
+/// known about it.
 pub(super) type Sink<'s> = dyn FnMut(&mut Command, Fed) -> Result<Fed, Trouble> + 's;
 
-/// What counts as a quote.
+/// The characters that count as quotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Quotes {
-    /// What a shell says.
+    /// As in a shell.
     Shell,
-    /// The same but for a `'` between two letters.
+    /// As in a shell, except a `'` between two letters.
     NoApostrophes,
-    /// None: they do not close.
+    /// No quotes, because they do not close.
     None,
 }
 
-/// How a text ended.
+/// The state at the end of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lexed {
     Whole,
-    /// In quotes.
+    /// Inside quotes.
     Unbalanced,
 }
 
-/// What follows a redirection.
+/// The target of a redirection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Target {
     Read,
     Write,
-    /// After `>&`: the number of a file that is open, or a file.
+    /// After `>&`: the number of an open file, or a file.
     Duplicate,
 }
 
@@ -51,26 +52,26 @@ enum Closer {
     Backtick,
 }
 
-/// The word that is being read; its letters are the last of its command.
+/// The word that is being read. Its letters are the last ones of its command.
 #[derive(Clone, Copy, Debug, Default)]
 struct Open {
     is_quoted: bool,
 }
 
-/// A substitution that is open, or the text itself.
+/// An open substitution, or the text itself.
 #[derive(Debug)]
 struct Frame {
     closer: Closer,
-    /// Parentheses that are open in it.
+    /// Number of open parentheses in it.
     parens: usize,
     command: Command,
     word: Option<Open>,
     target: Option<Target>,
-    /// Where double quotes began in the letters of the command, if they are open.
+    /// Start of the open double quotes in the letters of the command; `None` if they are closed.
     double: Option<usize>,
-    /// Whether commas part words, since `{a,b}` is open.
+    /// Whether commas separate words, because `{a,b}` is open.
     braces: bool,
-    /// What is known of the last command.
+    /// What is known about the last command.
     last: Fed,
     piped: bool,
 }
@@ -88,31 +89,31 @@ struct Lexer<'t, 'o, 's, 'd> {
     at: usize,
     quotes: Quotes,
     level: usize,
-    how: How,
-    /// The frames around the one that is read.
+    options: ReadOptions,
+    /// The frames around the current one.
     outer: Vec<Frame>,
     frame: Frame,
-    /// Where commands go; none if only the quotes of the text are of interest.
+    /// Receiver of the commands; `None` if only the quotes of the text matter.
     sink: Option<&'o mut Sink<'s>>,
     trouble: Option<Trouble>,
     unbalanced: bool,
-    /// Up to there no `#` begins a comment.
+    /// In front of this position no `#` begins a comment.
     no_comment_to: usize,
     deadline: &'t Deadline<'d>,
 }
 
-/// What reading a byte costs, in bytes that are only looked at.
+/// Cost of lexing a byte, in bytes of plain scanning.
 pub(super) const COST: usize = 16;
 
-/// Most bytes that are taken at once, so that the deadline is looked at between them.
+/// Most bytes that are read at once, so that the deadline is checked in between.
 const RUN_BYTES_MAX: usize = 4096;
 
-/// Hands over the commands of a text that lies at a level, each as it ends.
+/// Passes the commands of a text at this level to `sink`, each at its end.
 pub(super) fn lex(
     text: &str,
     quotes: Quotes,
     level: usize,
-    how: How,
+    options: ReadOptions,
     deadline: &Deadline<'_>,
     sink: Option<&mut Sink<'_>>,
 ) -> Result<Lexed, Trouble> {
@@ -123,7 +124,7 @@ pub(super) fn lex(
         at,
         quotes,
         level,
-        how,
+        options,
         outer,
         frame,
         sink,
@@ -161,18 +162,18 @@ impl<'t> Lexer<'t, '_, '_, '_> {
         self.text.get(self.at..).unwrap_or_default()
     }
 
-    /// The word that is read here; perhaps it begins.
+    /// Returns the word that is being read, and starts one if there is none.
     fn word(&mut self) -> &mut Open {
         self.frame.word.get_or_insert_default()
     }
 
-    /// Adds letters to the word that is read here.
+    /// Adds letters to the word that is being read.
     fn push_str(&mut self, part: &str) {
         self.word();
         self.frame.command.words.push_str(part);
     }
 
-    /// How many letters the command has.
+    /// Returns the number of letters of the command.
     fn letters(&self) -> usize {
         self.frame.command.words.letters()
     }
@@ -181,7 +182,7 @@ impl<'t> Lexer<'t, '_, '_, '_> {
         self.frame.word.is_none()
     }
 
-    /// Reads on outside of double quotes.
+    /// Reads a byte outside double quotes.
     fn plain(&mut self, byte: u8) -> Result<(), Trouble> {
         match byte {
             b' ' | b'\t' | b'\r' | 0x0b | 0x0c => self.step(1, Self::end_word),
@@ -224,7 +225,7 @@ impl<'t> Lexer<'t, '_, '_, '_> {
         Ok(())
     }
 
-    /// Reads on inside of double quotes.
+    /// Reads a byte inside double quotes.
     fn in_double(&mut self, byte: u8) -> Result<(), Trouble> {
         match byte {
             b'"' => self.step(1, Self::end_double),
@@ -248,14 +249,14 @@ impl<'t> Lexer<'t, '_, '_, '_> {
         then(self);
     }
 
-    /// Takes so many bytes as they are.
+    /// Adds this many bytes unchanged.
     fn literal(&mut self, bytes: usize) {
         let part: &'t str = self.text.get(self.at..self.at + bytes).unwrap_or_default();
         self.push_str(part);
         self.at += bytes;
     }
 
-    /// Takes everything up to a place as it is.
+    /// Adds all bytes up to a position unchanged.
     fn literal_to(&mut self, end: usize) -> Result<(), TimedOut> {
         self.word();
         while self.at < end {
@@ -267,7 +268,7 @@ impl<'t> Lexer<'t, '_, '_, '_> {
         Ok(())
     }
 
-    /// Takes the character that stands here, and what follows while it is such. A long row of them is taken in parts.
+    /// Adds the character here and the following bytes that `is` accepts. A long run is read in parts.
     fn run(&mut self, is: impl Fn(u8) -> bool) {
         let first = char_at(self.text, self.at).map_or(1, char::len_utf8);
         let more = self.text.as_bytes().get(self.at + first..).unwrap_or_default();
@@ -277,8 +278,8 @@ impl<'t> Lexer<'t, '_, '_, '_> {
     }
 
     fn is_arrow(&self) -> bool {
-        self.how.prose
-            && !self.how.anywhere
+        self.options.prose
+            && !self.options.anywhere
             && matches!(before(self.text.as_bytes(), self.at), Some(b'-' | b'='))
     }
 
@@ -295,13 +296,13 @@ impl<'t> Lexer<'t, '_, '_, '_> {
 
     fn open(&mut self, bytes: usize, closer: Closer) -> Result<(), Trouble> {
         self.at += bytes;
-        // The word goes on after it, also if nothing else is in it.
+        // The word continues after it, even if it has nothing else.
         self.word();
         self.outer.push(std::mem::replace(&mut self.frame, Frame::new(closer)));
         if self.level + self.outer.len() > SHELL_LEVELS_MAX { Err(Trouble::TooDeep) } else { Ok(()) }
     }
 
-    /// Ends the innermost substitution, and goes on with the word around it. False if there is none.
+    /// Ends the innermost substitution, and continues the word around it. Returns false if there is none.
     fn close(&mut self) -> bool {
         self.end_command(false);
         self.unbalanced |= self.frame.double.is_some();
@@ -326,15 +327,15 @@ impl<'t> Lexer<'t, '_, '_, '_> {
         let Command { words, writes, .. } = &mut self.frame.command;
         let text = words.open_text();
         match target {
-            None if words.is_empty() && !is_quoted && is_reserved(text) => words.forget(),
+            None if words.is_empty() && !is_quoted && is_reserved(text) => words.drop_open(),
             None => words.end(is_quoted),
-            Some(Target::Duplicate) if text == "-" || is_file_number(text) => words.forget(),
+            Some(Target::Duplicate) if text == "-" || is_file_number(text) => words.drop_open(),
             Some(target) => {
                 if target != Target::Read {
                     writes.push_str(text);
                     writes.end(is_quoted);
                 }
-                if self.how.anywhere { words.end(is_quoted) } else { words.forget() }
+                if self.options.anywhere { words.end(is_quoted) } else { words.drop_open() }
             }
         }
     }
@@ -358,10 +359,10 @@ impl<'t> Lexer<'t, '_, '_, '_> {
     }
 }
 
-/// Bytes that are more than a part of a word.
+/// Bytes that are not plain parts of a word.
 const SPECIAL: &[u8] = b" \t\r\n\x0b\x0c;&|(){}<>'\"`$\\,#";
 
-/// Words before a command that are no part of it.
+/// Returns whether a word in front of a command is not part of it.
 fn is_reserved(word: &str) -> bool {
     matches!(word, "then" | "do" | "else" | "if" | "elif" | "while" | "until" | "!")
 }

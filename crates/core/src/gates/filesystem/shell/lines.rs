@@ -1,24 +1,24 @@
-//! Lines as a shell sees them, and the prompts before them.
+//! Lines as a shell sees them, and the prompts in front of them.
 
 use super::open_quotes::OpenQuotes;
 use super::root_prompt::after_root_prompt;
 use crate::gates::scan::{Deadline, TimedOut, find_byte, rfind_byte};
 
-/// A line, with the lines that continue it.
+/// A line, including its continuation lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::gates::filesystem) struct Line<'t> {
-    /// What stands after a prompt, if there is one.
+    /// The text, without its prompt.
     pub(in crate::gates::filesystem) body: &'t str,
-    /// Whether a prompt stands before it.
+    /// Whether it has a prompt.
     pub(in crate::gates::filesystem) has_prompt: bool,
-    /// Whether `#` may begin a comment in it: if there is one, no quote is open from a line before.
+    /// Whether `#` may begin a comment: only if no quote from an earlier line is open.
     pub(in crate::gates::filesystem) has_comments: bool,
-    /// Where the next line begins in the text.
+    /// Start of the next line in the text.
     pub(in crate::gates::filesystem) end: usize,
 }
 
 impl Line<'_> {
-    /// Whether it is a row of a table of Markdown, or several: a shell begins no line with `|`.
+    /// Returns whether it consists of rows of a Markdown table: a shell never begins a line with `|`.
     pub(super) fn is_table(&self) -> bool {
         let is_row = |line: &str| line.len() > 1 && line.starts_with('|') && line.ends_with('|');
         let mut rows = self.body.lines().map(str::trim).filter(|line| !line.is_empty()).peekable();
@@ -26,13 +26,13 @@ impl Line<'_> {
     }
 }
 
-/// The lines of a text, in their order.
+/// The lines of a text, in order.
 #[derive(Debug)]
 pub(in crate::gates::filesystem) struct Lines<'t> {
     text: &'t str,
-    /// Prompts are only looked for in prose.
+    /// Whether the text is prose. Only prose is searched for prompts.
     prose: bool,
-    /// Before that no line begins.
+    /// No line begins in front of this position.
     from: usize,
     open: OpenQuotes,
 }
@@ -42,7 +42,7 @@ impl<'t> Lines<'t> {
         Self { text, prose, from: 0, open: OpenQuotes::default() }
     }
 
-    /// The line in which a place lies. Lines are asked for in their order.
+    /// Returns the line that contains a position. Positions must be requested in order.
     pub(in crate::gates::filesystem) fn at(
         &mut self,
         at: usize,
@@ -82,7 +82,7 @@ fn end_of(bytes: &[u8], at: usize, deadline: &Deadline<'_>) -> Result<usize, Tim
     }
 }
 
-/// Whether the line that ends with this newline goes on: after a `\` that is not escaped itself, and after a pipe.
+/// Returns whether the line continues after this newline: after a `\` that is not escaped itself, and after a pipe.
 fn goes_on(bytes: &[u8], newline: usize) -> bool {
     const BLANKS_MAX: usize = 64;
     const ESCAPES_MAX: usize = 1 << 16;
@@ -96,8 +96,8 @@ fn goes_on(bytes: &[u8], newline: usize) -> bool {
 /// Longest prompt, in bytes.
 const PROMPT_BYTES_MAX: usize = 128;
 
-/// What follows the prompt of a shell: `$ `, `% `, `> `, `user@host:~$ `, `[user@host dir]# `, `~/src$ `, `PS C:\>`, `C:\>`.
-/// A `# ` alone is a comment, unless it is that of root, see `shell/root_prompt.rs`.
+/// Returns the text after a shell prompt: `$ `, `% `, `> `, `user@host:~$ `, `[user@host dir]# `, `~/src$ `,
+/// `PS C:\>`, `C:\>`. A `# ` alone is a comment, unless it is a root prompt, see `shell/root_prompt.rs`.
 fn after_prompt(line: &str) -> &str {
     // A shell does not indent its prompt, but comments are indented with the code around them.
     let mut rest = after_root_prompt(line).unwrap_or(line).trim_start_matches([' ', '\t']);
@@ -114,7 +114,7 @@ fn after_prompt(line: &str) -> &str {
 
 fn simple(line: &str) -> Option<&str> {
     for prompt in ["$ ", "% ", "> ", "❯ "] {
-        // What is written to a device is no command.
+        // Text written to a device is not a command.
         if let Some(rest) = line.strip_prefix(prompt).filter(|rest| !rest.trim_start().starts_with("/dev/")) {
             return Some(rest);
         }
@@ -142,7 +142,7 @@ fn of_user(line: &str) -> Option<&str> {
     (begins && !has_odd && head.split(' ').count() <= 4).then(|| line.get(end + 2..)).flatten()
 }
 
-/// `~/src$ `, `/srv# `, `host:~$ `, `[srv]# `, `bash-5.2$ `.
+/// Matches `~/src$ `, `/srv# `, `host:~$ `, `[srv]# `, `bash-5.2$ `.
 fn of_folder(line: &str) -> Option<&str> {
     let (word, rest) = line.split_once(' ').filter(|(word, _)| word.len() <= PROMPT_BYTES_MAX)?;
     let folder = word.strip_suffix(['$', '#'])?;
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn prompts() {
+    fn prompts_are_removed() {
         for (line, expected) in [
             ("$ rm x", "rm x"),
             ("  # rm x", "# rm x"),
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_go_on() {
+    fn lines_are_continued() {
         let text = "one\ntwo \\\nthree\\\\\nfour |\nfive\nsix";
         for (at, expected) in [
             (0, "one\n"),

@@ -1,4 +1,4 @@
-//! Programs that are given to others as text, see the table of `shell/wrappers.rs`.
+//! Programs that are passed to others as text, see the table of `shell/wrappers.rs`.
 
 use crate::gates::scan::{Deadline, TimedOut};
 
@@ -9,23 +9,23 @@ use super::wrappers::{
     SHELL, SSH, WATCH, is_powershell, is_program, joined, long_split, name_of, operands_from, takes_text,
 };
 
-/// A program that is given as text.
+/// A program that is passed as text.
 pub(super) struct Program {
     pub(super) text: String,
-    /// The words that it is made of.
+    /// The words that it consists of.
     words: std::ops::Range<usize>,
 }
 
-/// What a program is given.
-pub(super) enum Asked {
+/// The text that a program gets.
+pub(super) enum ProgramText {
     Text(Program),
-    /// Nothing, as so many of the words after its name say.
+    /// No text. Holds the number of words after its name that were read to find out.
     Nothing(usize),
 }
 
-/// The text that a program is given; `argv` begins with its name.
-pub(super) fn program(argv: Words<'_>, windows: bool) -> Asked {
-    let Some((first, rest)) = argv.split_first() else { return Asked::Nothing(0) };
+/// Returns the text that a program gets. `argv` begins with its name.
+pub(super) fn program(argv: Words<'_>, windows: bool) -> ProgramText {
+    let Some((first, rest)) = argv.split_first() else { return ProgramText::Nothing(0) };
     let name = name_of(first.text);
     let all = |from: usize| {
         let (first, more) = match rest.from(from)?.split_first() {
@@ -66,10 +66,10 @@ pub(super) fn program(argv: Words<'_>, windows: bool) -> Asked {
         name if windows && is_powershell(name) => powershell(rest, all),
         _ => (None, 0),
     };
-    program.map_or(Asked::Nothing(read), Asked::Text)
+    program.map_or(ProgramText::Nothing(read), ProgramText::Text)
 }
 
-/// The text after `-c` of `su`.
+/// Returns the text after `-c` of `su`.
 fn su(rest: Words<'_>, one: impl Fn(usize) -> Option<Program>) -> Option<Program> {
     let at = rest.iter().position(|Word { text, .. }| {
         text.starts_with("--c") || (text.starts_with('-') && !text.starts_with("--") && text.contains('c'))
@@ -85,7 +85,7 @@ fn su(rest: Words<'_>, one: impl Fn(usize) -> Option<Program>) -> Option<Program
     }
 }
 
-/// How many words are options of a shell, which may also begin with `+`.
+/// Returns the number of words that are options of a shell, which may also begin with `+`.
 fn shell_options(words: Words<'_>) -> usize {
     let mut at = 0;
     loop {
@@ -101,9 +101,9 @@ fn shell_options(words: Words<'_>) -> usize {
     }
 }
 
-/// The text that `powershell` is given, and how many words were read for it.
+/// Returns the text that `powershell` gets, and the number of words that were read for it.
 fn powershell(rest: Words<'_>, all: impl Fn(usize) -> Option<Program>) -> (Option<Program>, usize) {
-    /// No option is longer.
+    /// Longest option, in bytes.
     const OPTION_BYTES_MAX: usize = 64;
     let mut at = 0;
     while let Some(word) = rest.get(at) {
@@ -135,7 +135,8 @@ fn powershell(rest: Words<'_>, all: impl Fn(usize) -> Option<Program>) -> (Optio
     (None, rest.len())
 }
 
-/// The texts in which commands may begin that begin anywhere: programs given as text, and whatever is quoted.
+/// Finds the texts in which commands may begin, if commands may begin anywhere: programs passed as text, and all
+/// quoted text.
 pub(super) fn texts_anywhere(
     command: &Command,
     windows: bool,
@@ -147,7 +148,7 @@ pub(super) fn texts_anywhere(
     for (at, word) in words.iter().enumerate() {
         deadline.spend(COST)?;
         let is_claimed = claimed.contains(&at);
-        // The whole of it, where the option is quoted too.
+        // The whole word, if the option is quoted too.
         let split = long_split(word.text).filter(|text| !text.is_empty() && !is_claimed);
         if let Some(text) = split {
             push(text);
@@ -163,16 +164,16 @@ pub(super) fn texts_anywhere(
         if is_claimed || at < asked_to || !is_program(name) {
             continue;
         }
-        // A word belongs to one program, and is read for one that is given nothing, so that none is read twice at a level.
+        // A word belongs to one program, even one that gets no text, so that no word is read twice at a level.
         let Some(argv) = words.from(at) else { continue };
         match program(argv, windows) {
-            Asked::Text(program) => {
+            ProgramText::Text(program) => {
                 deadline.spend(program.text.len())?;
                 claimed = at + program.words.start..at + program.words.end;
                 asked_to = claimed.end;
                 push(&program.text);
             }
-            Asked::Nothing(read) => asked_to = at + 1 + read,
+            ProgramText::Nothing(read) => asked_to = at + 1 + read,
         }
     }
     Ok(())

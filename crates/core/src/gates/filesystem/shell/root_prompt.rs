@@ -1,34 +1,34 @@
-//! The prompt of root, `# `, before a command that destroys.
+//! The root prompt, `# `, in front of a destructive command.
 //!
-//! A `# ` also begins a comment, and comments speak of commands: `# rm -rf / would be the end of it`. So it is a prompt only at the
-//! very beginning of a line, and where nothing but a command follows it: first the name of a program that can destroy (root needs no
-//! `sudo`), then no word of a sentence.
+//! A `# ` also begins a comment, and comments mention commands: `# rm -rf / would be the end of it`. So it is a
+//! prompt only at the very start of a line, and only if nothing but a command follows: first the name of a
+//! destructive program (root needs no `sudo`), then no word of a sentence.
 //!
-//! | a word | is |
+//! | word | counts as |
 //! |---|---|
-//! | with one of `- / ~ $ * = : . { } \ < >` before its end | an operand or an option |
+//! | with one of `- / ~ $ * = : . { } \ < >` in front of its end | an operand or an option |
 //! | of digits | a mode or a size |
-//! | after an option | perhaps its value |
-//! | any other | one of a sentence |
+//! | after an option | possibly its value |
+//! | any other | a word of a sentence |
 //!
-//! A command at the beginning of a line that was commented out is found too: nothing tells it from one that root has run. What
-//! stands after a separator is not looked at here.
+//! A commented-out command at the start of a line is found too: it cannot be distinguished from one that root ran.
+//! Text after a separator is not checked here.
 
 use super::wrappers::name_of;
 
-/// Programs that can destroy.
+/// Destructive programs.
 const NAMES: [&str; 11] =
     ["rm", "find", "mkfs", "mke2fs", "wipefs", "dd", "shred", "chmod", "chown", "tee", "rmdir"];
 
-/// Longest line that is looked at, in bytes.
+/// Longest line that is checked, in bytes.
 const LINE_BYTES_MAX: usize = 4096;
 
-/// What follows the prompt of root with which a line begins.
+/// Returns the text after the root prompt at the start of a line.
 pub(super) fn after_root_prompt(line: &str) -> Option<&str> {
     let rest = line.strip_prefix("# ")?.trim_start_matches([' ', '\t']);
     let end = (0..=rest.len().min(LINE_BYTES_MAX)).rev().find(|end| rest.is_char_boundary(*end))?;
     let near = rest.get(..end)?;
-    // The first command only.
+    // Only the first command.
     let command = near.split(['\n', ';', '&', '|']).next()?;
     let mut words = command.split_ascii_whitespace();
     let name = name_of(words.next()?);
@@ -44,7 +44,7 @@ pub(super) fn after_root_prompt(line: &str) -> Option<&str> {
 
 fn is_operand(word: &str) -> bool {
     let is_mark = |char: char| "-/~$*=:.{}\\<>".contains(char);
-    // A full stop or a colon at its end ends a sentence.
+    // A period or a colon at its end belongs to a sentence.
     let inner = word.trim_end_matches(['.', ':', ',']);
     word.bytes().all(|byte| byte.is_ascii_digit())
         || inner.contains(is_mark)
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_command_that_destroys_follows_the_prompt_of_root() {
+    fn a_destructive_command_after_the_root_prompt_is_found() {
         for line in [
             "# rm -rf /",
             "# rm -rf /*",
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_are_no_commands() {
+    fn comments_are_not_commands() {
         for line in [
             "# remove the folder",
             "# rm -rf / would be the end of it",

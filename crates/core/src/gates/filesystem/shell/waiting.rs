@@ -1,10 +1,10 @@
-//! Texts that are still to be read, one after the other in one buffer.
+//! A stack of texts that still have to be read, in one buffer.
 
 /// A stack of texts, each with its level.
 #[derive(Debug, Default)]
 pub(super) struct Waiting {
     text: String,
-    /// Where each begins, and its level.
+    /// The start and the level of each text.
     starts: Vec<(u32, u32)>,
 }
 
@@ -15,12 +15,12 @@ impl Waiting {
         self.text.push_str(text);
     }
 
-    /// The last that was added, and its level.
+    /// Removes the last text, and returns it with its level.
     pub(super) fn pop(&mut self) -> Option<(String, usize)> {
         let (start, level) = self.starts.pop()?;
         let wide = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
         let start = wide(start).min(self.text.len());
-        // The only one needs no copy.
+        // The only text needs no copy.
         let text = if start == 0 { std::mem::take(&mut self.text) } else { self.text.split_off(start) };
         Some((text, wide(level)))
     }
@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_comes_first() {
+    fn the_last_text_comes_first() {
         let mut waiting = Waiting::default();
         waiting.push("a", 1);
         waiting.push("", 2);

@@ -1,6 +1,6 @@
-//! Programs that run another one, and programs given as text.
+//! Programs that run another program, and programs passed as text.
 //!
-//! | program | what it runs |
+//! | program | runs |
 //! |---|---|
 //! | `sudo doas env command builtin exec nice nohup time timeout stdbuf setsid chroot busybox xargs` | the words after its options |
 //! | `find -exec -execdir -ok -okdir` | the words up to `;` or `+` |
@@ -14,16 +14,16 @@ use crate::limits::SHELL_LEVELS_MAX;
 use super::Trouble;
 use super::command::{Command, Word, Words};
 use super::lex::COST;
-use super::programs::{Asked, program};
+use super::programs::{ProgramText, program};
 
 /// A range of a command's words that is run: a name and its arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::gates::filesystem) struct Run {
     pub(in crate::gates::filesystem) start: usize,
     pub(in crate::gates::filesystem) end: usize,
-    /// Whether more arguments come from standard input.
+    /// Whether it gets more arguments from standard input.
     pub(in crate::gates::filesystem) by_xargs: bool,
-    /// Where the `find` begins that runs it.
+    /// Index of the `find` that runs it.
     pub(in crate::gates::filesystem) by_find: Option<usize>,
 }
 
@@ -34,7 +34,7 @@ pub(super) struct Wrapper {
     valued: &'static str,
     /// Names of long options that take a value as the next word.
     valued_long: &'static [&'static str],
-    /// Arguments before the command.
+    /// Number of arguments in front of the command.
     skips: usize,
 }
 
@@ -85,7 +85,7 @@ pub(super) const WATCH: Wrapper = wrapper("watch", "nq", &["interval", "equexit"
 pub(super) const SSH: Wrapper = wrapper("ssh", "bcDEeFIiJLlmOopQRSWwBP", &[], 0);
 pub(super) const SHELL: Wrapper = wrapper("sh", "oO", &["rcfile", "init-file"], 0);
 
-/// The name of a program: the last part of its path, without `.exe`.
+/// Returns the name of a program: the last part of its path, without `.exe`.
 pub(in crate::gates::filesystem) fn name_of(word: &str) -> &str {
     let name = word.rsplit(['/', '\\']).next().unwrap_or(word);
     match name.len().checked_sub(4).and_then(|end| name.split_at_checked(end)) {
@@ -94,12 +94,12 @@ pub(in crate::gates::filesystem) fn name_of(word: &str) -> &str {
     }
 }
 
-/// Whether a program runs another one.
+/// Returns whether a program runs another one.
 pub(in crate::gates::filesystem) fn is_wrapper(name: &str) -> bool {
     wrapper_of(name).is_some() || is_program(name)
 }
 
-/// Whether a word may stand between a wrapper and what it runs.
+/// Returns whether a word may be between a wrapper and its command.
 pub(in crate::gates::filesystem) fn is_transparent(word: &str) -> bool {
     word.starts_with('-')
         || word.len() == 1
@@ -110,7 +110,7 @@ pub(in crate::gates::filesystem) fn is_transparent(word: &str) -> bool {
         || takes_text(name_of(word))
 }
 
-/// Whether a text of more than one word has that word where a command may begin.
+/// Returns whether a text of more than one word has this word where a command may begin.
 pub(in crate::gates::filesystem) fn mentions(text: &str, name: &str) -> bool {
     let ends = |char: char| char.is_whitespace() || ";&|(){}`\"'".contains(char);
     text.contains(char::is_whitespace) && text.split(ends).any(|word| name_of(word) == name)
@@ -120,7 +120,7 @@ fn wrapper_of(name: &str) -> Option<&'static Wrapper> {
     WRAPPERS.iter().find(|wrapper| wrapper.name == name)
 }
 
-/// Whether a program is a shell, which `-c` gives a text.
+/// Returns whether a program is a shell that gets a text with `-c`.
 pub(in crate::gates::filesystem) fn takes_text(name: &str) -> bool {
     matches!(name, "sh" | "bash" | "zsh" | "dash" | "ksh" | "ash")
 }
@@ -129,7 +129,7 @@ pub(super) fn is_powershell(name: &str) -> bool {
     name.eq_ignore_ascii_case("powershell") || name.eq_ignore_ascii_case("pwsh")
 }
 
-/// Whether a program is given others as text.
+/// Returns whether a program gets other programs as text.
 pub(super) fn is_program(name: &str) -> bool {
     takes_text(name)
         || is_powershell(name)
@@ -137,14 +137,15 @@ pub(super) fn is_program(name: &str) -> bool {
         || matches!(name, "eval" | "su" | "watch" | "ssh")
 }
 
-/// A find whose commands are being opened, at its level, and how many of its words were read for that.
+/// A find whose commands are being read, its level, and the number of its words that were read.
 struct OpenFind {
     run: Run,
     level: usize,
     at: usize,
 }
 
-/// Notes what a command runs, and hands over the programs that it is given as text. A find comes before what it runs.
+/// Records the commands that a command runs, and passes on the programs that it gets as text. A find comes before its
+/// commands.
 pub(super) fn open(
     command: &mut Command,
     level: usize,
@@ -175,7 +176,7 @@ pub(super) fn open(
         let name = argv.first().map_or("", |word| name_of(word.text));
         if is_program(name) {
             deadline.spend(COST * argv.len())?;
-            if let Asked::Text(program) = program(argv, windows) {
+            if let ProgramText::Text(program) = program(argv, windows) {
                 push(&program.text);
             }
         } else if name == "find" {
@@ -184,7 +185,7 @@ pub(super) fn open(
     }
 }
 
-/// The next command of the innermost find that has one left, and its level.
+/// Returns the next command of the innermost find that has one left, and its level.
 fn next_executed(
     words: Words<'_>,
     finds: &mut Vec<OpenFind>,
@@ -204,7 +205,7 @@ fn next_executed(
     Ok(None)
 }
 
-/// What is run when all wrappers before it are gone.
+/// Returns the command inside all wrappers.
 fn unwrapped(
     words: Words<'_>,
     mut run: Run,
@@ -227,14 +228,14 @@ fn unwrapped(
         let operand = operands_from(rest, wrapper) + wrapper.skips;
         deadline.spend(COST * operand)?;
         let mut options = rest.iter().take(operand);
-        // `command -v` only tells where a program lies.
+        // `command -v` only prints the path of a program.
         if name == "command" && options.any(|word| matches!(word.text, "-v" | "-V")) {
             return Ok(None);
         }
         if name == "env"
             && let Some(text) = split_string(rest)
         {
-            // Everything after it is part of the text, and is read there and nowhere else.
+            // Everything after it is part of the text and is read only there.
             deadline.spend(text.len())?;
             push(&text);
             return Ok(None);
@@ -244,7 +245,7 @@ fn unwrapped(
     }
 }
 
-/// The text of `env -S`.
+/// Returns the text of `env -S`.
 fn split_string(options: Words<'_>) -> Option<String> {
     let is_it = |text: &str| text.starts_with("-S") || long_split(text).is_some();
     let at = options.iter().position(|word| is_it(word.text) || !word.text.starts_with('-'))?;
@@ -253,7 +254,7 @@ fn split_string(options: Words<'_>) -> Option<String> {
     Some(joined(text, rest).trim_start_matches('=').to_owned())
 }
 
-/// A text and words after it, with a blank before each.
+/// Joins a text and words with blanks.
 pub(super) fn joined(first: &str, rest: Words<'_>) -> String {
     rest.iter().fold(first.to_owned(), |mut text, word| {
         text.push(' ');
@@ -262,7 +263,7 @@ pub(super) fn joined(first: &str, rest: Words<'_>) -> String {
     })
 }
 
-/// What `--split-string=` holds, which may be cut as long names may: `--split`, `--s`.
+/// Returns the value of `--split-string=`, which may be abbreviated like any long name: `--split`, `--s`.
 pub(super) fn long_split(word: &str) -> Option<&str> {
     let name = word.strip_prefix("--s")?;
     let (name, text) = name.split_once('=').unwrap_or((name, ""));
@@ -277,7 +278,7 @@ fn is_assignment(word: &str) -> bool {
     })
 }
 
-/// How many words are options.
+/// Returns the number of words that are options.
 pub(super) fn operands_from(words: Words<'_>, wrapper: &Wrapper) -> usize {
     let mut at = 0;
     while let Some(Word { text, .. }) = words.get(at) {
@@ -291,8 +292,8 @@ pub(super) fn operands_from(words: Words<'_>, wrapper: &Wrapper) -> usize {
             }
             (None, Some(letters)) => {
                 let valued = letters.find(|letter| wrapper.valued.contains(letter));
-                // A value may stand in the same word.
-                1 + usize::from(valued.is_some_and(|place| place + 1 == letters.len()))
+                // A value may be in the same word.
+                1 + usize::from(valued.is_some_and(|position| position + 1 == letters.len()))
             }
             (None, None) if is_assignment(text) => 1,
             (None, None) => break,
@@ -301,7 +302,7 @@ pub(super) fn operands_from(words: Words<'_>, wrapper: &Wrapper) -> usize {
     at.min(words.len())
 }
 
-/// Where the next command of a `find` begins and ends, from one of its words on.
+/// Returns the start and end of the next command of a `find`, from this word on.
 fn executed(argv: Words<'_>, at: usize) -> Option<(usize, usize)> {
     let is_exec = |word: Word<'_>| matches!(word.text, "-exec" | "-execdir" | "-ok" | "-okdir");
     let start = at + argv.from(at)?.iter().position(is_exec)? + 1;

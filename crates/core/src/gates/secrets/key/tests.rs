@@ -1,4 +1,4 @@
-//! Keys as they are printed. Their characters are a fixed sequence; none was ever valid.
+//! Private keys in printed forms. Their characters are a fixed sequence; none of them was ever valid.
 
 use core::time::Duration;
 
@@ -8,7 +8,7 @@ use crate::gates::{Choice, Context, Engine, Place, Settings};
 
 const KINDS: [&str; 4] = ["RSA PRIVATE KEY", "PRIVATE KEY", "OPENSSH PRIVATE KEY", "PGP PRIVATE KEY BLOCK"];
 
-/// So many lines of 64 characters and a short one.
+/// Returns this many lines of 64 characters and a short one.
 fn body(lines: usize) -> Vec<String> {
     let mut chars = "aB3xK9mQ7tR2wZ5yH8nJ4pL6cV1dF0gSuE".chars().cycle();
     let mut line = |length: usize| chars.by_ref().take(length).collect::<String>();
@@ -24,7 +24,7 @@ fn key(kind: &str, lines: usize) -> Vec<String> {
     key
 }
 
-/// The reason of the gate, and what is left of an output.
+/// Returns the reason of the gate and the redacted output.
 fn redacted(output: &Value) -> (Option<String>, String) {
     let settings: Settings =
         serde_json::from_value(json!({"gate": {"secrets": {"mode": "redact"}}})).unwrap();
@@ -39,7 +39,7 @@ fn redacted(output: &Value) -> (Option<String>, String) {
     (verdict.gates[0].reason.clone(), left)
 }
 
-/// Nothing of a key is left.
+/// Asserts that nothing of a key is left.
 #[track_caller]
 fn gone(output: &Value, left: &str) {
     for line in body(3) {
@@ -48,7 +48,7 @@ fn gone(output: &Value, left: &str) {
     }
 }
 
-/// What may stand before and after each line.
+/// Returns the lines with text that may be before and after each of them.
 fn prefixed(lines: &[String]) -> Vec<String> {
     let each = |line: &dyn Fn(usize, &str) -> String| {
         let lines = lines.iter().enumerate().map(|(at, text)| line(at + 1, text));
@@ -76,7 +76,7 @@ fn prefixed(lines: &[String]) -> Vec<String> {
 }
 
 #[test]
-fn a_key_goes_whole_whatever_stands_beside_its_lines() {
+fn a_key_is_redacted_whole_with_any_text_around_its_lines() {
     for kind in KINDS {
         for text in prefixed(&key(kind, 3)) {
             for text in [format!("see\n{text}\nthere, fine"), text] {
@@ -91,7 +91,7 @@ fn a_key_goes_whole_whatever_stands_beside_its_lines() {
 }
 
 #[test]
-fn a_key_that_does_not_end_goes_as_far_as_its_lines_do() {
+fn an_unterminated_key_is_redacted_to_its_last_line() {
     let mut cut = key("RSA PRIVATE KEY", 3);
     cut.pop();
     for text in prefixed(&cut) {
@@ -104,7 +104,7 @@ fn a_key_that_does_not_end_goes_as_far_as_its_lines_do() {
 }
 
 #[test]
-fn encrypted_keys_and_those_with_headers_are_keys() {
+fn encrypted_keys_and_keys_with_headers_are_found() {
     for headers in [
         vec!["Proc-Type: 4,ENCRYPTED", "DEK-Info: AES-128-CBC,0123456789ABCDEF0123456789ABCDEF", ""],
         vec!["Version: GnuPG v2", "Comment: a-b", ""],
@@ -120,8 +120,8 @@ fn encrypted_keys_and_those_with_headers_are_keys() {
 }
 
 #[test]
-fn a_key_of_openssh_begins_with_zeros() {
-    // What stands at the beginning of each that has no passphrase: a magic word, `none` twice, and lengths.
+fn an_openssh_key_that_begins_with_zeros_is_found() {
+    // Every key without a passphrase begins with a magic word, `none` twice, and lengths.
     let head = "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAAMwAAAAtzc2gtZW";
     let mut lines = key("OPENSSH PRIVATE KEY", 3);
     lines.insert(1, head.to_owned());
@@ -133,7 +133,7 @@ fn a_key_of_openssh_begins_with_zeros() {
 }
 
 #[test]
-fn lines_that_are_strings_go_one_by_one() {
+fn lines_in_separate_strings_are_redacted_one_by_one() {
     let lines = key("PRIVATE KEY", 3);
     let objects: Vec<Value> =
         lines.iter().map(|line| json!({"type": "match", "text": format!("{line}\n"), "n": "1"})).collect();
@@ -144,7 +144,7 @@ fn lines_that_are_strings_go_one_by_one() {
         let (reason, left) = redacted(&output);
         assert_eq!(reason.as_deref(), Some("redacted 6 private-key"), "{output}");
         gone(&output, &left);
-        // In the text of JSON it is one key, which touches every string between its lines.
+        // In JSON inside a string it is one key, which touches every string between its lines.
         let text = json!(output.to_string());
         let (reason, left) = redacted(&text);
         assert!(reason.is_some_and(|reason| reason.ends_with("private-key")), "{text}");
@@ -153,7 +153,7 @@ fn lines_that_are_strings_go_one_by_one() {
 }
 
 #[test]
-fn what_stands_between_two_marks_is_no_key_by_that() {
+fn text_between_begin_and_end_is_not_always_a_key() {
     let code =
         "    let certificateAuthority = internationalizationHelper(the, other, things, that, are, long);\n";
     let between = |start: &str| {
@@ -163,14 +163,14 @@ fn what_stands_between_two_marks_is_no_key_by_that() {
         )
     };
     assert_eq!(redacted(&json!(between(" - "))).0, None);
-    // 64 bytes without a `-` are a key, yet the rest stays.
+    // 64 bytes without a `-` count as a key, but the rest stays.
     let (reason, left) = redacted(&json!(between("")));
     assert_eq!(reason.as_deref(), Some("redacted 1 private-key"));
     assert!(left.contains("certificateAuthority") && left.contains("-----END"), "{left}");
 }
 
 #[test]
-fn what_only_speaks_of_keys_is_none() {
+fn text_that_only_mentions_keys_passes() {
     let (short, public) = (body(0).remove(0), key("PUBLIC KEY", 3).join("\n"));
     for text in [
         "-----BEGIN PRIVATE KEY-----".to_owned(),

@@ -11,9 +11,9 @@ impl Lexer<'_, '_, '_, '_> {
         self.quotes == Quotes::NoApostrophes && is_apostrophe(self.text.as_bytes(), self.at)
     }
 
-    /// `#` where a word begins: a comment if it is sure to be one, and else no part of what follows.
+    /// Reads a `#` at the start of a word: skips a comment if it certainly is one, else skips only the `#`.
     pub(super) fn hash(&mut self) -> Result<(), TimedOut> {
-        // Once a line: its end is looked for and its quotes are counted.
+        // Once per line: finds its end and counts its quotes.
         if self.at >= self.no_comment_to {
             let end =
                 find_byte(self.text.as_bytes(), self.at, b'\n', self.deadline)?.unwrap_or(self.text.len());
@@ -23,7 +23,7 @@ impl Lexer<'_, '_, '_, '_> {
             }
             self.no_comment_to = end;
         }
-        if self.how.anywhere {
+        if self.options.anywhere {
             self.at += 1;
         } else {
             self.literal(1);
@@ -31,10 +31,10 @@ impl Lexer<'_, '_, '_, '_> {
         Ok(())
     }
 
-    /// Quotes that are no pairs may close one that was opened before, and then what follows is no comment.
+    /// Returns whether `#` begins a comment. An odd number of quotes may close an earlier one, and then it does not.
     fn is_comment(&self, end: usize) -> Result<bool, TimedOut> {
         let is_open = !self.outer.is_empty() || self.frame.parens > 0;
-        if !self.how.comments || is_open {
+        if !self.options.comments || is_open {
             return Ok(false);
         }
         let bytes = self.text.as_bytes();
@@ -54,7 +54,7 @@ impl Lexer<'_, '_, '_, '_> {
         Ok(())
     }
 
-    /// `$'…'`, with the escapes of C.
+    /// Reads `$'…'`, with C escapes.
     fn single_of_c(&mut self) -> Result<(), TimedOut> {
         self.at += 2;
         let from = self.letters();
@@ -119,7 +119,7 @@ impl Lexer<'_, '_, '_, '_> {
 
     fn quoted_since(&mut self, from: usize) {
         self.word().is_quoted = true;
-        if self.how.anywhere {
+        if self.options.anywhere {
             self.frame.command.words.quoted_since(from);
         }
     }
@@ -131,15 +131,15 @@ impl Lexer<'_, '_, '_, '_> {
     }
 
     pub(super) fn escape(&mut self) {
-        // In a path of Windows it parts names, and escapes nothing.
-        let is_of_windows = self.how.windows
+        // In a Windows path it separates names and escapes nothing.
+        let is_of_windows = self.options.windows
             && self.frame.word.is_some()
             && matches!(self.frame.command.words.open_text().as_bytes(), [b'%', ..] | [b'a'..=b'z' | b'A'..=b'Z', b':', ..]);
         match self.peek(1) {
             Some(b'\n') => self.at += 2,
             Some(b'\r') if self.peek(2) == Some(b'\n') => self.at += 3,
             _ if is_of_windows => self.literal(1),
-            // Inside of backticks it is a backtick of a deeper level.
+            // Inside backticks it is a backtick of a deeper level.
             Some(b'`') if self.frame.closer == Closer::Backtick => {
                 self.step(2, |lexer| lexer.end_command(false));
             }
@@ -165,7 +165,7 @@ impl Lexer<'_, '_, '_, '_> {
                     return Ok(self.literal_to(end)?);
                 }
                 self.at = end;
-                // `$IFS$9` is a blank too: there is no ninth argument.
+                // `$IFS$9` is also a blank: there is no ninth argument.
                 if let [b'$', b'0'..=b'9' | b'@' | b'*', ..] = self.rest().as_bytes() {
                     self.at += 2;
                 }
@@ -176,7 +176,7 @@ impl Lexer<'_, '_, '_, '_> {
     }
 }
 
-/// Whether there is an even number of each quote between two places; an apostrophe is none.
+/// Returns whether there is an even number of each quote between two positions. Apostrophes do not count.
 fn are_pairs(bytes: &[u8], from: usize, to: usize, deadline: &Deadline<'_>) -> Result<bool, TimedOut> {
     let (mut single, mut double, mut start) = (false, false, from);
     for part in bytes.get(from..to).unwrap_or_default().chunks(GATE_STRIDE_BYTES) {
@@ -193,7 +193,7 @@ fn are_pairs(bytes: &[u8], from: usize, to: usize, deadline: &Deadline<'_>) -> R
     Ok(!single && !double)
 }
 
-/// Where the variable ends that begins here, and whether it is `$IFS`.
+/// Returns the end of the variable that begins here, and whether it is `$IFS`.
 fn variable(text: &str, at: usize, deadline: &Deadline<'_>) -> Result<(usize, bool), TimedOut> {
     const NAME: &str = "IFS";
     let (bytes, start) = (text.as_bytes(), at + 1);
@@ -205,7 +205,7 @@ fn variable(text: &str, at: usize, deadline: &Deadline<'_>) -> Result<(usize, bo
     let inside = start + 1;
     let is_simple = |byte: u8| is_name(byte) || b":@#%/*^,!?+=~.-".contains(&byte);
     let end = run_end(bytes, inside, deadline, is_simple)?;
-    // What stands in another one may be commands.
+    // Another variable may contain commands.
     if bytes.get(end) != Some(&b'}') {
         return Ok((start, false));
     }

@@ -3,11 +3,11 @@
 use super::{Lexer, Target};
 use crate::gates::scan::{TimedOut, run_end};
 
-/// Longest number of a file that is open.
+/// Longest number of an open file, in digits.
 const FILE_DIGITS_MAX: usize = 10;
 
 impl Lexer<'_, '_, '_, '_> {
-    /// `{` where a word begins: `{}` is a word, `{a,b}` are two, and else a command begins.
+    /// Reads `{` at the start of a word: `{}` is a word, `{a,b}` are two words, and otherwise a command begins.
     pub(super) fn brace(&mut self) -> Result<(), TimedOut> {
         let (bytes, start) = (self.text.as_bytes(), self.at + 1);
         let ends = |byte: u8| byte.is_ascii_whitespace() || matches!(byte, b'{' | b'}' | b';' | b'"' | b'\'');
@@ -24,11 +24,11 @@ impl Lexer<'_, '_, '_, '_> {
         Ok(())
     }
 
-    /// Where a tag ends that begins here, as in `<b>`.
+    /// Returns the end of the tag that begins here, as in `<b>`.
     fn tag(&self) -> Result<Option<usize>, TimedOut> {
         let bytes = self.text.as_bytes();
         let is_first = |byte: u8| byte.is_ascii_alphabetic() || matches!(byte, b'/' | b'!' | b'?');
-        if !self.how.prose || self.how.anywhere || !self.peek(1).is_some_and(is_first) {
+        if !self.options.prose || self.options.anywhere || !self.peek(1).is_some_and(is_first) {
             return Ok(None);
         }
         let inside = |byte: u8| !matches!(byte, b'<' | b'>' | b'\n');
@@ -64,18 +64,18 @@ impl Lexer<'_, '_, '_, '_> {
         self.frame.target = Some(if duplicate { Target::Duplicate } else { Target::Write });
     }
 
-    /// Ends the word before a redirection; a number is that of a file, not a word.
+    /// Ends the word in front of a redirection. A number is a file number, not a word.
     fn end_number(&mut self) {
         let is_plain = self.frame.word.is_some_and(|word| !word.is_quoted);
-        if is_plain && is_file_number(self.frame.command.words.open_text()) && !self.how.anywhere {
-            self.frame.command.words.forget();
+        if is_plain && is_file_number(self.frame.command.words.open_text()) && !self.options.anywhere {
+            self.frame.command.words.drop_open();
             self.frame.word = None;
         }
         self.end_word();
     }
 }
 
-/// Whether a word is the number of a file that is open.
+/// Returns whether a word is the number of an open file.
 pub(super) fn is_file_number(word: &str) -> bool {
     word.len() <= FILE_DIGITS_MAX && word.bytes().all(|byte| byte.is_ascii_digit())
 }
