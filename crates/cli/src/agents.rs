@@ -18,7 +18,7 @@ use crate::args::{AgentSortArg, AgentsArgs, AgentsCommand, ReadArgs, TextFormatA
 use crate::failure::{Failure, printable};
 use crate::numbers::{hundredths, milliseconds, percent};
 use crate::table::{NOTHING, cell, fitted, left, minute, right, terminal_width};
-use crate::{as_json, place, print};
+use crate::{as_json, print, store_location};
 
 pub(crate) fn run(args: &AgentsArgs) -> Result<ExitCode, Failure> {
     print(&match &args.command {
@@ -37,10 +37,10 @@ pub(crate) fn run(args: &AgentsArgs) -> Result<ExitCode, Failure> {
 }
 
 fn list(query: &AgentQuery, read: &ReadArgs) -> Result<String, Failure> {
-    let store = read.place.resolve()?.read()?;
+    let store = read.location.resolve()?.read()?;
     // With a clock that cannot be right the list is still printed, as the API does.
-    let now = place::now().unwrap_or(Timestamp::MIN);
-    let page = page(&store, &read.org, query, now).map_err(|error| place::failure(&error))?;
+    let now = store_location::now().unwrap_or(Timestamp::MIN);
+    let page = page(&store, &read.org, query, now).map_err(|error| store_location::failure(&error))?;
     if read.format == TextFormatArg::Json {
         return as_json(&page.agents);
     }

@@ -6,16 +6,16 @@ use std::process::ExitCode;
 use renown_store::StoreError;
 use renown_store::sqlite::{Progress as Pages, Reader};
 
-use crate::args::BackupArgs;
+use crate::args::{BackupArgs, RestoreArgs};
 use crate::failure::{self, Failure};
-use crate::place;
+use crate::input_file::STDIN;
 use crate::progress::Work;
-use crate::source::STDIN;
+use crate::store_location;
 use crate::verify::{self, DIFFERENT};
 
 /// Copies the store to a new file and replays the copy.
 pub(crate) fn run(args: &BackupArgs, quiet: bool) -> Result<ExitCode, Failure> {
-    let store = args.place.resolve()?.read()?;
+    let store = args.location.resolve()?.read()?;
     if args.file == Path::new(STDIN) {
         return Err(Failure::new("a backup is a file, and cannot go to standard output").hint("name a file"));
     }
@@ -28,7 +28,7 @@ pub(crate) fn run(args: &BackupArgs, quiet: bool) -> Result<ExitCode, Failure> {
         let missing = Failure::new(format!("{}: there is no such directory", dir.display()));
         return Err(missing.hint("make it first, or name another place for the copy"));
     }
-    let _private = place::keep_private();
+    let _private = store_location::keep_private();
     copied(quiet, |report| store.backup(&args.file, report))?;
     match check(&args.file, quiet)? {
         Ok(said) => {
@@ -46,21 +46,21 @@ pub(crate) fn run(args: &BackupArgs, quiet: bool) -> Result<ExitCode, Failure> {
 }
 
 /// Brings a copy to a data directory that has none.
-pub(crate) fn restore(args: &BackupArgs, quiet: bool) -> Result<ExitCode, Failure> {
-    let place = args.place.resolve()?;
-    let mut log = place.file.clone().into_os_string();
+pub(crate) fn restore(args: &RestoreArgs, quiet: bool) -> Result<ExitCode, Failure> {
+    let location = args.location.resolve()?;
+    let mut log = location.file.clone().into_os_string();
     log.push("-wal");
     // A log that was left behind would be played into the copy.
-    if let Some(there) = [place.file.as_path(), Path::new(&log)].into_iter().find(|path| path.exists()) {
+    if let Some(there) = [location.file.as_path(), Path::new(&log)].into_iter().find(|path| path.exists()) {
         return Err(taken(there).hint("name another data directory with --data DIR, or move this one away"));
     }
     let said = check(&args.file, quiet)??;
-    place.prepare()?;
-    let _private = place::keep_private();
+    location.prepare()?;
+    let _private = store_location::keep_private();
     let from = open(&args.file)?;
-    copied(quiet, |report| from.restore(&place.file, report))?;
+    copied(quiet, |report| from.restore(&location.file, report))?;
     if !quiet {
-        failure::note(&format!("restored to {}: {said}", place.file.display()));
+        failure::note(&format!("restored to {}: {said}", location.file.display()));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -77,7 +77,7 @@ fn copied(
     let work = Work::of("pages", !quiet);
     let copied = copy(&mut |pages| work.at(pages.done, pages.total));
     drop(work);
-    copied.map_err(|error| place::failure(&error))
+    copied.map_err(|error| store_location::failure(&error))
 }
 
 /// Opens a copy.
@@ -87,8 +87,8 @@ fn open(file: &Path) -> Result<Reader, Failure> {
         let error = format!("{}: is a directory, expected a copy of a database", file.display());
         return Err(Failure::new(error).hint(MADE));
     }
-    place::open(file, |error| {
-        let failure = place::failure(error);
+    store_location::open(file, |error| {
+        let failure = store_location::failure(error);
         if matches!(error, StoreError::Missing(_) | StoreError::Foreign(_)) {
             failure.hint(MADE)
         } else {

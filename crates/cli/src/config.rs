@@ -29,9 +29,9 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 use crate::failure::Failure;
-use crate::place;
 use crate::proxy::ProxyTable;
 use crate::settings::{Days, Listen, OtlpKeys, OtlpListen, PerMinute, ScoreBelow, StoreUrl};
+use crate::store_location;
 
 /// What is configured.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -127,7 +127,7 @@ impl Config {
                 Ok(Self::default())
             }
             Err(error) if asked_for.is_none() => Err(match path.parent().map(|dir| (dir, usable(dir))) {
-                Some((dir, Err(error))) => place::unusable(dir, &error),
+                Some((dir, Err(error))) => store_location::unusable(dir, &error),
                 _ => refused(&error),
             }),
             Err(error) if error.kind() == io::ErrorKind::InvalidData => {

@@ -11,10 +11,10 @@ use renown_store::system_clock;
 
 use crate::args::{DoctorArgs, ServeArgs};
 use crate::failure::{Failure, printable};
-use crate::place::{self, Place};
 use crate::printed;
 use crate::serve::settings::ServeSettings;
 use crate::settings::OtlpListen;
+use crate::store_location::{self, StoreLocation};
 use crate::verify;
 
 /// The exit code of something that is wrong.
@@ -30,7 +30,7 @@ enum Finding {
 
 pub(crate) fn run(args: &DoctorArgs, quiet: bool) -> Result<ExitCode, Failure> {
     let serve = ServeArgs {
-        place: args.place.clone(),
+        location: args.location.clone(),
         demo: false,
         listen: None,
         otlp_grpc: None,
@@ -54,13 +54,13 @@ pub(crate) fn run(args: &DoctorArgs, quiet: bool) -> Result<ExitCode, Failure> {
                     |engine| Finding::Good(engine.names().collect::<Vec<_>>().join(", ")),
                 ),
             ));
-            let place = settings.place();
-            findings.push(("clock", clock(&place)));
-            findings.push(("data", data(&place.data)));
+            let location = settings.location();
+            findings.push(("clock", clock(&location)));
+            findings.push(("data", data(&location.data)));
             findings.push(("listen", listen(settings.listen.value.0)));
             findings.push(("otlp", otlp("gRPC", settings.otlp_grpc.value)));
             findings.push(("otlp", otlp("HTTP", settings.otlp_http.value)));
-            findings.push(("store", store(&place, quiet)));
+            findings.push(("store", store(&location, quiet)));
         }
     }
     let mut text = String::new();
@@ -133,12 +133,12 @@ fn cannot_be_made(dir: &Path) -> Option<String> {
 }
 
 /// Whether the clock can be right, and is not behind what the store has accepted.
-fn clock(place: &Place) -> Finding {
+fn clock(location: &StoreLocation) -> Finding {
     let now = match (system_clock())() {
         Ok(now) => now,
         Err(error) => return Finding::Bad(error.to_string()),
     };
-    let latest = place.file.exists().then(|| place.read().ok()?.latest().ok()).flatten();
+    let latest = location.file.exists().then(|| location.read().ok()?.latest().ok()).flatten();
     match latest.filter(|latest| *latest > now) {
         Some(latest) => Finding::Odd(format!(
             "{now}, but the store has evidence of {latest}: the clock is late, or it was ahead. A server keeps that time for at \
@@ -168,12 +168,13 @@ fn otlp(transport: &str, OtlpListen(address): OtlpListen) -> Finding {
     }
 }
 
-fn store(place: &Place, quiet: bool) -> Finding {
-    if !place.file.exists() {
-        return Finding::Odd(format!("{}: not there yet", place.file.display()));
+fn store(location: &StoreLocation, quiet: bool) -> Finding {
+    if !location.file.exists() {
+        return Finding::Odd(format!("{}: not there yet", location.file.display()));
     }
-    let looked =
-        place.read().and_then(|store| Ok((store.describe().map_err(|error| place::failure(&error))?, store)));
+    let looked = location
+        .read()
+        .and_then(|store| Ok((store.describe().map_err(|error| store_location::failure(&error))?, store)));
     let ((version, bytes), store) = match looked {
         Ok(looked) => looked,
         Err(error) => return Finding::Bad(error.to_string()),

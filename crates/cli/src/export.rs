@@ -23,8 +23,8 @@ use renown_store::sqlite::{Evidence, Reader};
 
 use crate::args::{EvidenceArg, ExportArgs, ExportFormatArg};
 use crate::failure::Failure;
-use crate::place;
 use crate::progress::Work;
+use crate::store_location;
 use columns::{Column, Row};
 
 /// Where rows go.
@@ -36,14 +36,14 @@ trait Sink {
 }
 
 pub(crate) fn run(args: &ExportArgs, quiet: bool) -> Result<ExitCode, Failure> {
-    let store = args.place.resolve()?.read()?;
+    let store = args.location.resolve()?.read()?;
     let (columns, evidence, things) = match args.evidence {
         EvidenceArg::Evaluations => (columns::EVALUATIONS, Evidence::Evaluations, "evaluations"),
         EvidenceArg::Events => (columns::EVENTS, Evidence::ReputationEvents, "events"),
         EvidenceArg::Runs => (columns::RUNS, Evidence::Runs, "runs"),
         EvidenceArg::Sessions => (sessions::SESSIONS, Evidence::Sessions, "sessions"),
     };
-    let total = store.count(&args.org, evidence).map_err(|error| place::failure(&error))?;
+    let total = store.count(&args.org, evidence).map_err(|error| store_location::failure(&error))?;
     let place =
         args.output.as_ref().map_or_else(|| "standard output".to_owned(), |file| file.display().to_string());
     let refused = |error: io::Error| Failure::new(format!("{place}: {error}"));
@@ -59,7 +59,7 @@ pub(crate) fn run(args: &ExportArgs, quiet: bool) -> Result<ExitCode, Failure> {
     let shows_bar = !quiet && (args.output.is_some() || !io::stdout().is_terminal());
     let work = Work::of(things, shows_bar);
     let mut export = Export { sink: Some(sink), failed: None, done: 0, total, work };
-    export.read(&store, args).map_err(|error| place::failure(&error))?;
+    export.read(&store, args).map_err(|error| store_location::failure(&error))?;
     match export.finish() {
         // A reader that has gone away has seen what it wanted.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),

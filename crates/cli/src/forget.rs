@@ -9,8 +9,8 @@ use renown_store::{AdminStore, Retention};
 use crate::args::ForgetArgs;
 use crate::client::{Client, encoded};
 use crate::failure::{self, Failure, printable};
-use crate::place::{self, wait};
 use crate::printed;
+use crate::store_location::{self, wait};
 
 const PURPOSE: &str = "renown forget";
 
@@ -22,12 +22,12 @@ pub(crate) fn run(args: &ForgetArgs) -> Result<ExitCode, Failure> {
         client.delete(&format!("/v1/agents/{agent}?confirm={agent}"))?;
         "is being erased, which takes less than a minute"
     } else {
-        let place = args.place.resolve()?;
-        let store = place.write(PURPOSE)?;
-        let copies = upgrade_copies(&place.file).map_err(|error| place::failure(&error))?;
+        let location = args.location.resolve()?;
+        let store = location.write(PURPOSE)?;
+        let copies = upgrade_copies(&location.file).map_err(|error| store_location::failure(&error))?;
         erase(&store, args)?;
         drop(store);
-        clean(&place.file, PURPOSE, &system_clock()).map_err(|error| place::failure(&error))?;
+        clean(&location.file, PURPOSE, &system_clock()).map_err(|error| store_location::failure(&error))?;
         for copy in copies.iter().filter(|copy| !copy.exists()) {
             failure::note(&format!("deleted {}, a copy from before an upgrade", copy.display()));
         }
@@ -60,7 +60,7 @@ fn confirm(args: &ForgetArgs) -> Result<(), Failure> {
 }
 
 fn erase(store: &Sqlite, args: &ForgetArgs) -> Result<(), Failure> {
-    let failed = |error: renown_store::StoreError| place::failure(&error);
+    let failed = |error: renown_store::StoreError| store_location::failure(&error);
     let is_known = wait(store.erase(&args.org, &args.agent))?.map_err(failed)?;
     // What is old stays for the server, which knows how long it is kept. What an erasure that was cut off has left goes too.
     let mut is_left = false;

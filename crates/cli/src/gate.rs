@@ -22,9 +22,9 @@ use serde_json::value::{RawValue, to_raw_value};
 use crate::args::{GateArgs, GateFormatArg, ReadAsArg};
 use crate::config::Config;
 use crate::failure::{self, Failure, printable};
+use crate::input_file::{InputFile, STDIN};
 use crate::links::links;
 use crate::printed;
-use crate::source::{STDIN, Source};
 
 /// The exit code of an output that did not pass.
 const FAILED: u8 = 1;
@@ -145,7 +145,7 @@ fn json(path: &Path, text: &str) -> Result<Box<RawValue>, Failure> {
 
 /// All of a file or of standard input. `wanted` says what it should hold.
 fn read(path: &Path, wanted: &str) -> Result<String, Failure> {
-    let Source { name, file, .. } = Source::open(path, wanted)?;
+    let InputFile { name, file, .. } = InputFile::open(path, wanted)?;
     let refused = |what: &dyn std::fmt::Display| Failure::new(format!("{name}: {what}"));
     let mut bytes = Vec::new();
     let limit = u64::try_from(INPUT_BYTES_MAX).unwrap_or(u64::MAX);

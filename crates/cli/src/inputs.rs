@@ -38,13 +38,13 @@ pub(crate) enum Shape {
 /// One input: where it stands, and its text unless that is too long.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Input {
-    pub(crate) place: Place,
+    pub(crate) position: TextPosition,
     pub(crate) text: Text,
 }
 
 /// Where an input begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct TextPosition {
     /// The line, from 1.
     pub(crate) line: usize,
     /// The column in bytes, from 1.
@@ -53,7 +53,7 @@ pub(crate) struct Place {
     pub(crate) index: Option<usize>,
 }
 
-impl Place {
+impl TextPosition {
     /// The place after this byte.
     fn advance(&mut self, byte: u8) {
         if byte == b'\n' {
@@ -89,7 +89,7 @@ pub(crate) struct Inputs<R> {
     reader: Chain<Cursor<Vec<u8>>, R>,
     shape: Shape,
     /// Where that stands which is read next.
-    next: Place,
+    next: TextPosition,
     /// Lines that were read and not yet used, the next one last.
     ahead: Vec<Line>,
     /// How many of them are to be taken one by one.
@@ -121,7 +121,7 @@ impl<R: BufRead> Inputs<R> {
         let mut inputs = Self {
             reader: Cursor::new(head).chain(reader),
             shape: Shape::Lines,
-            next: Place { line: 1, column: 1, index: None },
+            next: TextPosition { line: 1, column: 1, index: None },
             ahead: Vec::new(),
             single: 0,
             first: None,
@@ -170,7 +170,7 @@ impl<R: BufRead> Inputs<R> {
             return Ok(Some(line));
         }
         loop {
-            let place = self.next;
+            let position = self.next;
             let mut bytes = Vec::new();
             self.reader.by_ref().take(self.max as u64 + 1).read_until(b'\n', &mut bytes)?;
             if bytes.is_empty() {
@@ -179,10 +179,10 @@ impl<R: BufRead> Inputs<R> {
             self.next.advance(b'\n');
             if bytes.pop_if(|last| *last == b'\n').is_none() && bytes.len() > self.max {
                 let nesting = self.skip_line(Nesting::of(&bytes))?;
-                return Ok(Some(Line { place, text: LineText::TooLong(nesting) }));
+                return Ok(Some(Line { position, text: LineText::TooLong(nesting) }));
             }
             if !bytes.trim_ascii().is_empty() {
-                return Ok(Some(Line { place, text: LineText::Whole(bytes) }));
+                return Ok(Some(Line { position, text: LineText::Whole(bytes) }));
             }
         }
     }
@@ -208,7 +208,7 @@ impl<R: BufRead> Inputs<R> {
             self.single -= 1;
             return Ok(Some(last.into_input()));
         }
-        let place = last.place;
+        let position = last.position;
         let mut text = Collector::new(self.max);
         let (mut depth, mut has_object) = (0, false);
         let broken = loop {
@@ -228,7 +228,7 @@ impl<R: BufRead> Inputs<R> {
             }
             has_object |= next.is_object();
             // Blank lines inside a document keep their place, so that errors name the right line.
-            (last.place.line..next.place.line).for_each(|_| text.extend(b"\n"));
+            (last.position.line..next.position.line).for_each(|_| text.extend(b"\n"));
             last = next;
         };
         let text = text.finish();
@@ -236,25 +236,25 @@ impl<R: BufRead> Inputs<R> {
             && broken
             && has_object
         {
-            self.take_apart(place, bytes);
+            self.take_apart(position, bytes);
             return self.next_document();
         }
-        if last.place.line > place.line {
+        if last.position.line > position.line {
             self.shape = Shape::Documents;
         }
-        Ok(Some(Input { place, text }))
+        Ok(Some(Input { position, text }))
     }
 
     /// Puts the lines of what was no document back, to be taken one by one.
-    fn take_apart(&mut self, place: Place, text: &[u8]) {
+    fn take_apart(&mut self, position: TextPosition, text: &[u8]) {
         let ahead = self.ahead.len();
         for (index, bytes) in
             text.split(|&byte| byte == b'\n').enumerate().collect::<Vec<_>>().into_iter().rev()
         {
             if !bytes.trim_ascii().is_empty() {
-                let column = if index == 0 { place.column } else { 1 };
-                let place = Place { line: place.line + index, column, ..place };
-                self.ahead.push(Line { place, text: LineText::Whole(bytes.to_vec()) });
+                let column = if index == 0 { position.column } else { 1 };
+                let position = TextPosition { line: position.line + index, column, ..position };
+                self.ahead.push(Line { position, text: LineText::Whole(bytes.to_vec()) });
             }
         }
         self.single = self.ahead.len() - ahead;
@@ -274,7 +274,7 @@ impl<R: BufRead> Inputs<R> {
             self.array_end = Some(ArrayEnd::Missing);
             return Ok(None);
         }
-        let place = Place { index: Some(self.elements), ..self.next };
+        let position = TextPosition { index: Some(self.elements), ..self.next };
         let mut text = Collector::new(self.max);
         let mut nesting = Nesting::default();
         let separator = loop {
@@ -308,7 +308,7 @@ impl<R: BufRead> Inputs<R> {
             }
             None => self.array_end = Some(ArrayEnd::Missing),
         }
-        Ok(Some(Input { place, text: text.finish() }))
+        Ok(Some(Input { position, text: text.finish() }))
     }
 
     fn close_array(&mut self) -> io::Result<Option<Input>> {

@@ -24,11 +24,11 @@ use renown_telemetry::report::Report;
 use crate::args::{FormatArg, JudgeArgs};
 use crate::config::Config;
 use crate::failure::{self, Failure};
+use crate::input_file::{InputFile, STDIN};
 use crate::logs::reading::Reading;
 use crate::logs::stream::Stream;
-use crate::logs::{parallel, sources};
+use crate::logs::{log_files, parallel};
 use crate::progress::Progress;
-use crate::source::{STDIN, Source};
 use crate::table::counted;
 use received::Received;
 use session_file::SessionFile;
@@ -63,7 +63,7 @@ struct Judge<'a> {
 
 impl<'a> Judge<'a> {
     fn new(args: &'a JudgeArgs, quiet: bool) -> Result<Self, Failure> {
-        let prices = Config::load_for(args.config.as_deref(), args.place.data.as_deref())?.prices;
+        let prices = Config::load_for(args.config.as_deref(), args.location.data.as_deref())?.prices;
         let session_file =
             args.session_file.as_deref().map(SessionFile::read).transpose()?.unwrap_or_default();
         let cut = Cut { from: args.from.or(session_file.donned_at), to: args.to };
@@ -132,7 +132,7 @@ impl<'a> Judge<'a> {
         let bytes: Option<u64> = lengths.collect::<Result<Vec<_>, _>>()?.into_iter().sum();
         let progress = Progress::new(bytes, !self.quiet);
         let open = |path: &PathBuf| {
-            let Source { name, file, .. } = Source::open(path, WANTED)?;
+            let InputFile { name, file, .. } = InputFile::open(path, WANTED)?;
             let failed = |error: io::Error| Failure::new(format!("{name}: {error}"));
             let stream = Stream::new(progress.count(file)).map_err(failed)?;
             Ok((name, stream))
@@ -268,9 +268,9 @@ const WANTED: &str = "OTLP JSON, one object a line";
 /// The logs to read: those that are named, else standard input; none if it is the store that is meant.
 fn logs(args: &JudgeArgs, quiet: bool) -> Result<Option<Vec<PathBuf>>, Failure> {
     if !args.logs.is_empty() {
-        return sources::expand(&args.logs, quiet).map(Some);
+        return log_files::expand(&args.logs, quiet).map(Some);
     }
-    let names_store = args.place.data.is_some() || args.place.store.is_some() || args.org.is_some();
+    let names_store = args.location.data.is_some() || args.location.store.is_some() || args.org.is_some();
     Ok((!names_store && has_input()).then(|| vec![STDIN.into()]))
 }
 
@@ -280,7 +280,7 @@ fn has_input() -> bool {
     {
         use std::os::unix::fs::FileTypeExt;
 
-        let stdin = Source::open(Path::new(STDIN), WANTED)
+        let stdin = InputFile::open(Path::new(STDIN), WANTED)
             .and_then(|source| source.file.metadata().map_err(|error| Failure::new(error.to_string())));
         if stdin.is_ok_and(|stdin| stdin.file_type().is_char_device()) {
             return false;
@@ -293,7 +293,7 @@ fn has_input() -> bool {
 /// more than can be open at once. A pipe is opened only then, since its writer goes when its reader does.
 fn length(path: &Path) -> Result<Option<u64>, Failure> {
     let is_pipe = path.metadata().is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir());
-    if is_pipe { Ok(None) } else { Source::open(path, WANTED).map(|source| source.bytes) }
+    if is_pipe { Ok(None) } else { InputFile::open(path, WANTED).map(|source| source.bytes) }
 }
 
 /// What to do where there is no session.

@@ -11,10 +11,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use uuid::Uuid;
 
-use crate::args::{KeyKindArg, KeysArgs, KeysCommand, KeysReach, TextFormatArg};
+use crate::args::{KeyKindArg, KeysArgs, KeysCommand, KeysTarget, TextFormatArg};
 use crate::client::Client;
 use crate::failure::{Failure, printable};
-use crate::place::{self, default_org, wait};
+use crate::store_location::{self, default_org, wait};
 use crate::table::{minute, table};
 use crate::{as_json, printed};
 
@@ -60,11 +60,11 @@ pub(crate) fn label(text: &str) -> Result<String, String> {
 
 pub(crate) fn run(args: &KeysArgs) -> Result<ExitCode, Failure> {
     let text = match &args.command {
-        KeysCommand::Create { org, kind, label, reach } => {
-            return create(org.as_ref(), *kind, label.as_deref(), reach);
+        KeysCommand::Create { org, kind, label, target } => {
+            return create(org.as_ref(), *kind, label.as_deref(), target);
         }
-        KeysCommand::List { org, reach } => list(org.as_ref(), reach)?,
-        KeysCommand::Revoke { id, reach } => revoke(*id, reach)?,
+        KeysCommand::List { org, target } => list(org.as_ref(), target)?,
+        KeysCommand::Revoke { id, target } => revoke(*id, target)?,
     };
     printed(write(&text))
 }
@@ -78,26 +78,26 @@ fn create(
     org: Option<&OrgId>,
     kind: KeyKindArg,
     label: Option<&str>,
-    reach: &KeysReach,
+    target: &KeysTarget,
 ) -> Result<ExitCode, Failure> {
     let kind = match kind {
         KeyKindArg::Publishable => KeyKind::Publishable,
         KeyKindArg::Secret => KeyKind::Secret,
     };
-    let created: Created = if let Some(client) = Client::of(&reach.server)? {
+    let created: Created = if let Some(client) = Client::of(&target.server)? {
         let body = json!({"kind": kind.name(), "label": label, "org": org.map(OrgId::as_str)});
         client.post("/v1/keys", &body)?
     } else {
-        let store = reach.place.resolve()?.write(PURPOSE)?;
+        let store = target.location.resolve()?.write(PURPOSE)?;
         let org = org.cloned().map_or_else(default_org, Ok)?;
         let no_randomness = |error| Failure::new(format!("no random bytes for a key: {error}"));
         let key = KeyText::generate(kind).map_err(no_randomness)?;
-        let new = key.to_new(org, label.map(str::to_owned), place::now()?).map_err(no_randomness)?;
+        let new = key.to_new(org, label.map(str::to_owned), store_location::now()?).map_err(no_randomness)?;
         let (id, org) = (new.id, new.org.to_string());
-        wait(store.create_key(new, None))?.map_err(|error| place::failure(&error))?;
+        wait(store.create_key(new, None))?.map_err(|error| store_location::failure(&error))?;
         Created { id, key: key.reveal().to_owned(), kind: kind.name().to_owned(), org }
     };
-    let text = match reach.format {
+    let text = match target.format {
         TextFormatArg::Json => as_json(&created)?,
         TextFormatArg::Text => format!(
             "{}\n{} key of {}, id {}; it is shown this once\n",
@@ -111,14 +111,15 @@ fn create(
     })
 }
 
-fn list(org: Option<&OrgId>, reach: &KeysReach) -> Result<String, Failure> {
-    let keys = if let Some(client) = Client::of(&reach.server)? {
+fn list(org: Option<&OrgId>, target: &KeysTarget) -> Result<String, Failure> {
+    let keys = if let Some(client) = Client::of(&target.server)? {
         fetch(&client, org)?
     } else {
-        let keys = reach.place.resolve()?.read()?.keys().map_err(|error| place::failure(&error))?;
+        let keys =
+            target.location.resolve()?.read()?.keys().map_err(|error| store_location::failure(&error))?;
         keys.into_iter().filter(|key| org.is_none_or(|org| key.key.org == *org)).map(Listed::of).collect()
     };
-    if reach.format == TextFormatArg::Json {
+    if target.format == TextFormatArg::Json {
         return as_json(&keys);
     }
     if keys.is_empty() {
@@ -161,26 +162,26 @@ fn fetch(client: &Client, org: Option<&OrgId>) -> Result<Vec<Listed>, Failure> {
     }
 }
 
-fn revoke(id: Uuid, reach: &KeysReach) -> Result<String, Failure> {
-    if let Some(client) = Client::of(&reach.server)? {
+fn revoke(id: Uuid, target: &KeysTarget) -> Result<String, Failure> {
+    if let Some(client) = Client::of(&target.server)? {
         client.delete(&format!("/v1/keys/{id}"))?;
     } else {
-        let place = reach.place.resolve()?;
+        let location = target.location.resolve()?;
         let unknown =
             || Failure::new(format!("there is no key {id}")).hint("`renown keys list` shows their ids");
-        let known = place
+        let known = location
             .read()?
             .keys()
-            .map_err(|error| place::failure(&error))?
+            .map_err(|error| store_location::failure(&error))?
             .into_iter()
             .find(|key| key.key.id == id);
         let org = known.ok_or_else(unknown)?.key.org;
-        let store = place.write(PURPOSE)?;
-        if !wait(store.revoke_key(&org, id))?.map_err(|error| place::failure(&error))? {
+        let store = location.write(PURPOSE)?;
+        if !wait(store.revoke_key(&org, id))?.map_err(|error| store_location::failure(&error))? {
             return Err(unknown());
         }
     }
-    Ok(match reach.format {
+    Ok(match target.format {
         TextFormatArg::Json => as_json(&json!({"id": id, "revoked": true}))?,
         TextFormatArg::Text => format!("revoked {id}\n"),
     })

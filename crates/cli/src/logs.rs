@@ -12,9 +12,9 @@
 
 pub(crate) mod chunk;
 pub(crate) mod follow;
+pub(crate) mod log_files;
 pub(crate) mod parallel;
 pub(crate) mod reading;
-pub(crate) mod sources;
 pub(crate) mod stream;
 #[cfg(test)]
 mod tests;

@@ -13,7 +13,7 @@ use crate::serve::login;
 const OPENERS: [&str; 3] = ["xdg-open", "open", "wslview"];
 
 pub(crate) fn run(args: &OpenArgs) -> Result<ExitCode, Failure> {
-    let data = args.place.resolve()?.data;
+    let data = args.location.resolve()?.data;
     let file = login::file(&data);
     let link = fs::read_to_string(&file).map_err(|error| {
         if error.kind() == io::ErrorKind::NotFound {

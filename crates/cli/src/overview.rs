@@ -14,7 +14,7 @@ use crate::args::{OverviewArgs, TextFormatArg};
 use crate::failure::{Failure, printable};
 use crate::numbers::{dollars, milliseconds, percent};
 use crate::table::{NOTHING, cell, counted, left, right, table};
-use crate::{agents, as_json, place, print};
+use crate::{agents, as_json, print, store_location};
 
 /// How many agents are ranked: as many as the API ranks.
 const RANKED: usize = 20;
@@ -23,10 +23,10 @@ const RANKED: usize = 20;
 const RANKED_SHOWN: usize = 10;
 
 pub(crate) fn run(args: &OverviewArgs) -> Result<ExitCode, Failure> {
-    let (read, now) = (&args.read, place::now()?);
-    let store = read.place.resolve()?.read()?;
+    let (read, now) = (&args.read, store_location::now()?);
+    let store = read.location.resolve()?.read()?;
     let day = args.day.unwrap_or_else(|| Day::of(now));
-    let overview = look(&store, &read.org, day, now).map_err(|error| place::failure(&error))?;
+    let overview = look(&store, &read.org, day, now).map_err(|error| store_location::failure(&error))?;
     print(&match read.format {
         TextFormatArg::Json => as_json(&overview)?,
         TextFormatArg::Text if overview.agents == 0 => agents::none_yet("agents", &read.org),

@@ -15,12 +15,12 @@ use renown_view::{AgentFacts, AgentHistory};
 
 use crate::args::{ReportArgs, ReportFormatArg};
 use crate::failure::Failure;
-use crate::{place, printed};
+use crate::{printed, store_location};
 
 pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode, Failure> {
-    let store = args.place.resolve()?.read()?;
-    let now = place::now()?;
-    let read = read(&store, args, now).map_err(|error| place::failure(&error))?;
+    let store = args.location.resolve()?.read()?;
+    let now = store_location::now()?;
+    let read = read(&store, args, now).map_err(|error| store_location::failure(&error))?;
     let (facts, history) = read.ok_or_else(|| {
         Failure::new(format!("no agent {:?} in {}", args.agent.as_str(), args.org))
             .hint("`renown agents list --search TEXT` looks for one")

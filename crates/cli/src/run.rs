@@ -37,8 +37,8 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::args::{RunArgs, TextFormatArg};
 use crate::failure::{self, Failure};
 use crate::judged::{close_to_others, without_settings};
-use crate::place;
 use crate::runs::{self, Destination, scorecard};
+use crate::store_location;
 use cgroup::Group;
 use stages::{Said, StagesFile, outcome};
 
@@ -52,13 +52,13 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     };
     close_to_others();
     // Before the command, so that a mistake costs no run.
-    runs::check(&args.reach, args.run_id.as_ref())?;
+    runs::check(&args.target, args.run_id.as_ref())?;
     let run_id = args.run_id.clone().map_or_else(runs::made, Ok)?;
     let signals = Signals::listen().map_err(|error| Failure::new(format!("signals: {error}")))?;
     let stages = args.stages.as_deref().map(StagesFile::before);
     let group = Group::own();
     let before = group.as_ref().map(Group::counters).unwrap_or_default();
-    let (started_at, started) = (place::now()?, Instant::now());
+    let (started_at, started) = (store_location::now()?, Instant::now());
     let mut command = Command::new(program);
     command.args(rest);
     without_settings(&mut command);
@@ -82,7 +82,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     resources.memory_peak_bytes = resources.memory_peak_bytes.or_else(largest_resident_set);
     let said = stages.map(|stages| stages.read()).unwrap_or_default();
     let report = report(args, &run_id, status, started_at, wall, resources, said);
-    let submitted = Destination::of(&args.reach)
+    let submitted = Destination::of(&args.target)
         .and_then(|destination| destination.submit(report.to_string().as_bytes()));
     match submitted {
         Ok(score) => show(args, &score),
@@ -135,7 +135,7 @@ fn largest_resident_set() -> Option<Whole> {
 
 /// Shows the scorecard: in the file that was asked for, else on standard error.
 fn show(args: &RunArgs, score: &Value) {
-    let text = match args.reach.format {
+    let text = match args.target.format {
         TextFormatArg::Text => scorecard(score),
         TextFormatArg::Json => format!("{score}\n"),
     };
@@ -152,13 +152,14 @@ fn show(args: &RunArgs, score: &Value) {
 fn keep(args: &RunArgs, run_id: &RunId, report: &Value, refused: Failure) {
     let plain = |char: char| if char.is_alphanumeric() || char == '-' { char } else { '_' };
     let name = format!("renown-{}.json", run_id.as_str().chars().map(plain).collect::<String>());
-    let folder = args.reach.place.resolve().map_or_else(|_| std::env::temp_dir(), |place| place.data);
+    let folder =
+        args.target.location.resolve().map_or_else(|_| std::env::temp_dir(), |location| location.data);
     let file = folder.join(name);
     let kept = fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder).and_then(|()| {
         let mut kept = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&file)?;
         kept.write_all(report.to_string().as_bytes())
     });
-    let place = match (&args.reach.server.server, &args.reach.place.data) {
+    let place = match (&args.target.server.server, &args.target.location.data) {
         (Some(server), _) => format!(" --server {}", server.as_str()),
         (None, Some(data)) => format!(" --data {}", data.display()),
         (None, None) => String::new(),

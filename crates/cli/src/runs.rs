@@ -17,12 +17,12 @@ use renown_view::{RunView, ScoreView};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::args::{RunsArgs, RunsCommand, RunsFilter, RunsReach, TextFormatArg};
+use crate::args::{RunsArgs, RunsCommand, RunsFilter, RunsTarget, TextFormatArg};
 use crate::client::{Client, encoded};
 use crate::failure::{self, BAD_INPUT, Failure, printable};
+use crate::input_file::InputFile;
 use crate::inputs::{Input, Inputs, Text};
-use crate::place::{self, Place, wait};
-use crate::source::Source;
+use crate::store_location::{self, StoreLocation, wait};
 use crate::table::{NOTHING, fitted, left, minute, right, table, terminal_width};
 use crate::{print, printed, serve};
 
@@ -32,13 +32,13 @@ const PURPOSE: &str = "renown runs";
 const HELD_MAX: Duration = Duration::from_secs(5);
 
 pub(crate) fn run(args: &RunsArgs) -> Result<ExitCode, Failure> {
-    let (value, reach, as_text): (Value, _, fn(&Value) -> String) = match &args.command {
-        RunsCommand::Submit { file, reach } => return submit(Source::open(file, "JSON")?, reach),
-        RunsCommand::Show { run, reach } => (show(run, reach)?, reach, scorecard),
-        RunsCommand::List { filter, limit, reach } => (list(filter, *limit, reach)?, reach, listed),
-        RunsCommand::Compare { spec, reach } => (compare(spec, reach)?, reach, ranking),
+    let (value, target, as_text): (Value, _, fn(&Value) -> String) = match &args.command {
+        RunsCommand::Submit { file, target } => return submit(InputFile::open(file, "JSON")?, target),
+        RunsCommand::Show { run, target } => (show(run, target)?, target, scorecard),
+        RunsCommand::List { filter, limit, target } => (list(filter, *limit, target)?, target, listed),
+        RunsCommand::Compare { spec, target } => (compare(spec, target)?, target, ranking),
     };
-    let text = match reach.format {
+    let text = match target.format {
         TextFormatArg::Json => format!("{value:#}\n"),
         TextFormatArg::Text => as_text(&value),
     };
@@ -52,16 +52,17 @@ pub(crate) enum Destination {
 }
 
 /// Whether a run could be submitted, as far as that can be known before it. A server that cannot be reached may be back by then.
-pub(crate) fn check(reach: &RunsReach, run: Option<&RunId>) -> Result<(), Failure> {
-    let is_taken = if let Some(client) = Client::of(&reach.server)? {
+pub(crate) fn check(target: &RunsTarget, run: Option<&RunId>) -> Result<(), Failure> {
+    let is_taken = if let Some(client) = Client::of(&target.server)? {
         let score = run.map(|run| format!("/v1/runs/{}/score", encoded(run.as_str())));
         score.map(|path| client.has(&path)).transpose()?
     } else {
-        let place = reach.place.resolve()?;
+        let location = target.location.resolve()?;
         // Whoever holds the directory is told now.
-        drop(once_free(&place)?);
+        drop(once_free(&location)?);
         let run = run.cloned().map_or_else(made, Ok)?;
-        let found = place.read()?.run(&reach.org, &run).map_err(|error| place::failure(&error))?;
+        let found =
+            location.read()?.run(&target.org, &run).map_err(|error| store_location::failure(&error))?;
         Some(found.is_some())
     };
     match run {
@@ -73,13 +74,13 @@ pub(crate) fn check(reach: &RunsReach, run: Option<&RunId>) -> Result<(), Failur
 }
 
 /// Opens a store for writing, as soon as others let go of it. A server does not, and is told of at once.
-fn once_free(place: &Place) -> Result<Sqlite, Failure> {
+fn once_free(location: &StoreLocation) -> Result<Sqlite, Failure> {
     let started = Instant::now();
     loop {
         let mut is_held = false;
-        let opened = place.write_or(PURPOSE, |error| {
+        let opened = location.write_or(PURPOSE, |error| {
             is_held = matches!(error, StoreError::InUse { holder, .. } if !holder.contains(serve::PURPOSE));
-            place::failure(error)
+            store_location::failure(error)
         });
         if !is_held || started.elapsed() >= HELD_MAX {
             return opened;
@@ -90,10 +91,10 @@ fn once_free(place: &Place) -> Result<Sqlite, Failure> {
 }
 
 impl Destination {
-    pub(crate) fn of(reach: &RunsReach) -> Result<Self, Failure> {
-        Ok(match Client::of(&reach.server)? {
+    pub(crate) fn of(target: &RunsTarget) -> Result<Self, Failure> {
+        Ok(match Client::of(&target.server)? {
             Some(client) => Self::Server(client),
-            None => Self::Store(Box::new(once_free(&reach.place.resolve()?)?), reach.org.clone()),
+            None => Self::Store(Box::new(once_free(&target.location.resolve()?)?), target.org.clone()),
         })
     }
 
@@ -106,7 +107,7 @@ impl Destination {
                 let id = submission.run.clone().map_or_else(made, Ok)?;
                 let new = NewRun { id: id.clone(), submission, digest: digest(text) };
                 let submitted =
-                    wait(store.add_run(org, new, None))?.map_err(|error| place::failure(&error))?;
+                    wait(store.add_run(org, new, None))?.map_err(|error| store_location::failure(&error))?;
                 match submitted {
                     Submitted::New(run) | Submitted::Again(run) => Ok(shown(&ScoreView::of(&run))),
                     Submitted::Taken => Err(Failure::new(format!(
@@ -123,29 +124,29 @@ impl Destination {
 pub(crate) fn made() -> Result<RunId, Failure> {
     let no_randomness = |error| Failure::new(format!("no random numbers: {error}"));
     let (high, low) = (getrandom::u64().map_err(no_randomness)?, getrandom::u64().map_err(no_randomness)?);
-    let millis = u64::try_from(place::now()?.millis()).unwrap_or_default();
+    let millis = u64::try_from(store_location::now()?.millis()).unwrap_or_default();
     Ok(RunId::made(millis, u128::from(high) << 64 | u128::from(low)))
 }
 
 /// Submits every run of a file. One that is refused does not stop the others.
-fn submit(source: Source, reach: &RunsReach) -> Result<ExitCode, Failure> {
-    let Source { name, file, .. } = source;
+fn submit(source: InputFile, target: &RunsTarget) -> Result<ExitCode, Failure> {
+    let InputFile { name, file, .. } = source;
     let unreadable = |error: io::Error| Failure::new(format!("{name}: {error}"));
-    let destination = Destination::of(reach)?;
+    let destination = Destination::of(target)?;
     let mut inputs = Inputs::new(BufReader::new(Box::new(file) as Box<dyn Read>)).map_err(unreadable)?;
     let (mut out, mut unprinted, mut is_bad, mut count) = (io::stdout().lock(), None, false, 0);
-    while let Some(Input { place, text }) = inputs.next().map_err(unreadable)? {
+    while let Some(Input { position, text }) = inputs.next().map_err(unreadable)? {
         count += 1;
         let submitted = match text {
             Text::TooLong => Err(Failure::new("longer than an input may be")),
             Text::Whole(text) => destination.submit(&text),
         };
-        let answer = match (submitted, reach.format) {
+        let answer = match (submitted, target.format) {
             (Ok(score), TextFormatArg::Text) => scorecard(&score),
             (Ok(score), TextFormatArg::Json) => format!("{score}\n"),
             (Err(refused), _) => {
                 is_bad = true;
-                failure::print(&refused.within(&format!("{name}, line {}", place.line)));
+                failure::print(&refused.within(&format!("{name}, line {}", position.line)));
                 continue;
             }
         };
@@ -162,22 +163,22 @@ fn submit(source: Source, reach: &RunsReach) -> Result<ExitCode, Failure> {
     if is_bad { Ok(ExitCode::from(BAD_INPUT)) } else { printed(unprinted.map_or(Ok(()), Err)) }
 }
 
-fn reader(reach: &RunsReach) -> Result<Reader, Failure> {
-    reach.place.resolve()?.read()
+fn reader(target: &RunsTarget) -> Result<Reader, Failure> {
+    target.location.resolve()?.read()
 }
 
-fn show(run: &RunId, reach: &RunsReach) -> Result<Value, Failure> {
-    if let Some(client) = Client::of(&reach.server)? {
+fn show(run: &RunId, target: &RunsTarget) -> Result<Value, Failure> {
+    if let Some(client) = Client::of(&target.server)? {
         return client.get(&format!("/v1/runs/{}", encoded(run.as_str())));
     }
-    let found = reader(reach)?.run(&reach.org, run).map_err(|error| place::failure(&error))?;
-    let missing = || Failure::new(format!("no run {:?} in {}", run.as_str(), reach.org));
+    let found = reader(target)?.run(&target.org, run).map_err(|error| store_location::failure(&error))?;
+    let missing = || Failure::new(format!("no run {:?} in {}", run.as_str(), target.org));
     found.map(|run| shown(&RunView::of(&run))).ok_or_else(|| missing().hint("`renown runs list` shows them"))
 }
 
-fn list(filter: &RunsFilter, limit: u32, reach: &RunsReach) -> Result<Value, Failure> {
+fn list(filter: &RunsFilter, limit: u32, target: &RunsTarget) -> Result<Value, Failure> {
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-    let Some(client) = Client::of(&reach.server)? else {
+    let Some(client) = Client::of(&target.server)? else {
         let query = RunQuery {
             agent: filter.agent.clone(),
             workspace: filter.workspace.clone(),
@@ -188,7 +189,8 @@ fn list(filter: &RunsFilter, limit: u32, reach: &RunsReach) -> Result<Value, Fai
             limit,
             ..RunQuery::default()
         };
-        let page = reader(reach)?.runs(&reach.org, &query).map_err(|error| place::failure(&error))?;
+        let page =
+            reader(target)?.runs(&target.org, &query).map_err(|error| store_location::failure(&error))?;
         return Ok(page.runs.iter().map(|run| shown(&RunView::of(run))).collect());
     };
     let filters = [
@@ -217,11 +219,12 @@ fn list(filter: &RunsFilter, limit: u32, reach: &RunsReach) -> Result<Value, Fai
     Ok(runs.into())
 }
 
-fn compare(spec: &SpecId, reach: &RunsReach) -> Result<Value, Failure> {
-    if let Some(client) = Client::of(&reach.server)? {
+fn compare(spec: &SpecId, target: &RunsTarget) -> Result<Value, Failure> {
+    if let Some(client) = Client::of(&target.server)? {
         return client.get(&format!("/v1/specs/{}/competition", encoded(spec.as_str())));
     }
-    let ranked = reader(reach)?.competition(&reach.org, spec).map_err(|error| place::failure(&error))?;
+    let ranked =
+        reader(target)?.competition(&target.org, spec).map_err(|error| store_location::failure(&error))?;
     Ok(shown(&Competition::of(spec, &ranked)))
 }
 

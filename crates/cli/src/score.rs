@@ -12,9 +12,9 @@ use serde::Serialize;
 
 use crate::args::ScoreArgs;
 use crate::failure::{self, BAD_INPUT, Failure};
-use crate::inputs::{ArrayEnd, Input, Inputs, Place, Shape, Text};
+use crate::input_file::{InputFile, STDIN};
+use crate::inputs::{ArrayEnd, Input, Inputs, Shape, Text, TextPosition};
 use crate::progress::Progress;
-use crate::source::{STDIN, Source};
 
 /// How many bad inputs are named on standard error; each has an error object in its place.
 const NAMED_MAX: usize = 3;
@@ -23,7 +23,7 @@ const READ_BUFFER_BYTES: usize = 256 * 1024;
 
 /// Scores every input of the file.
 pub(crate) fn run(args: &ScoreArgs, quiet: bool) -> Result<ExitCode, Failure> {
-    let Source { name, file, bytes } = Source::open(&args.file, "JSON")?;
+    let InputFile { name, file, bytes } = InputFile::open(&args.file, "JSON")?;
     if args.file == Path::new(STDIN) && io::stdin().is_terminal() && !quiet {
         failure::note("reading JSON from the terminal, end with Ctrl-D");
     }
@@ -118,7 +118,7 @@ impl<'a, W: Write> Scoring<'a, W> {
         self.close(inputs.shape(), inputs.array_end()).map_err(Stopped::Output)
     }
 
-    fn answer(&mut self, Input { place, text }: Input) -> Answer {
+    fn answer(&mut self, Input { position, text }: Input) -> Answer {
         let kind = Kind::from(self.args.kind);
         let answer = match text {
             Text::TooLong => Err(Refusal::TooLong),
@@ -131,25 +131,25 @@ impl<'a, W: Write> Scoring<'a, W> {
             self.bad = true;
             self.refused += 1;
             if self.refused <= NAMED_MAX {
-                self.progress.print(&Failure::new(format!("{}: {refusal}", self.locate(place, &refusal))));
+                self.progress.print(&Failure::new(format!("{}: {refusal}", self.locate(position, &refusal))));
             }
-            let line = place.index.is_none().then_some(place.line);
-            Answer::Refused(Refused { error: refusal.to_string(), line, index: place.index })
+            let line = position.index.is_none().then_some(position.line);
+            Answer::Refused(Refused { error: refusal.to_string(), line, index: position.index })
         })
     }
 
     /// `runs.jsonl:3:17`, and the index in an array.
-    fn locate(&self, place: Place, refusal: &Refusal) -> String {
+    fn locate(&self, position: TextPosition, refusal: &Refusal) -> String {
         let inside = match refusal {
             Refusal::Input(error) => error.position(),
             Refusal::TooLong => None,
         };
         let (line, column) = match inside {
-            None => (place.line, place.column),
-            Some((1, column)) => (place.line, place.column + column.saturating_sub(1)),
-            Some((line, column)) => (place.line + line - 1, column),
+            None => (position.line, position.column),
+            Some((1, column)) => (position.line, position.column + column.saturating_sub(1)),
+            Some((line, column)) => (position.line + line - 1, column),
         };
-        let index = place.index.map(|index| format!(": [{index}]")).unwrap_or_default();
+        let index = position.index.map(|index| format!(": [{index}]")).unwrap_or_default();
         format!("{}:{line}:{column}{index}", self.name)
     }
 

@@ -24,8 +24,8 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::args::ServeArgs;
 use crate::failure::{self, Failure};
-use crate::place::{self, default_org};
 use crate::printed;
+use crate::store_location::{self, default_org};
 use demo::Demo;
 use login::LoginLink;
 use otlp::Otlp;
@@ -96,7 +96,7 @@ async fn start(
     let keys = first_keys(store.as_ref()).await?;
     let link = LoginLink::new(&settings.data.value.0, &url);
     let api = Api::new(store, of_api(&settings, engine, demo.is_some(), &link), system_clock()).await;
-    let api = api.map_err(|error| place::failure(&error))?;
+    let api = api.map_err(|error| store_location::failure(&error))?;
     let token = api.new_login_token().map_err(|error| Failure::new(format!("no random bytes: {error}")))?;
     if !quiet || keys.is_some() {
         let pages = login::address(&url, &token);
@@ -117,8 +117,8 @@ async fn start(
 
 /// Opens the store of the settings.
 fn open(settings: &ServeSettings, purpose: &str) -> Result<Sqlite, Failure> {
-    let store = settings.place().write_or(purpose, |error| {
-        let failure = place::failure(error);
+    let store = settings.location().write_or(purpose, |error| {
+        let failure = store_location::failure(error);
         if matches!(error, StoreError::InUse { .. }) {
             failure.hint("use that server, or stop it, or name another data directory with --data DIR")
         } else {
@@ -170,15 +170,16 @@ fn bind(address: SocketAddr) -> io::Result<TcpListener> {
 async fn first_keys(store: &dyn Store) -> Result<Option<[KeyText; 2]>, Failure> {
     let default = default_org()?;
     let administers = |key: &ApiKey| key.key.org == default && key.key.kind == KeyKind::Secret;
-    if store.keys().await.map_err(|error| place::failure(&error))?.iter().any(administers) {
+    if store.keys().await.map_err(|error| store_location::failure(&error))?.iter().any(administers) {
         return Ok(None);
     }
     let make = async |kind, label: &str| {
         let no_randomness = |error| Failure::new(format!("no random bytes for a key: {error}"));
         let key = KeyText::generate(kind).map_err(no_randomness)?;
-        let new =
-            key.to_new(default.clone(), Some(label.to_owned()), place::now()?).map_err(no_randomness)?;
-        store.create_key(new, None).await.map_err(|error| place::failure(&error))?;
+        let new = key
+            .to_new(default.clone(), Some(label.to_owned()), store_location::now()?)
+            .map_err(no_randomness)?;
+        store.create_key(new, None).await.map_err(|error| store_location::failure(&error))?;
         Ok::<KeyText, Failure>(key)
     };
     // The secret one last: a start that is cut off between them is still a first start the next time.

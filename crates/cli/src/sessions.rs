@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::args::{ReadArgs, SessionsArgs, SessionsCommand, TextFormatArg};
 use crate::failure::{Failure, printable};
 use crate::table::{cell, fitted, left, minute, right, terminal_width};
-use crate::{agents, as_json, place, print};
+use crate::{agents, as_json, print, store_location};
 
 pub(crate) fn run(args: &SessionsArgs) -> Result<ExitCode, Failure> {
     print(&match &args.command {
@@ -28,8 +28,8 @@ pub(crate) fn run(args: &SessionsArgs) -> Result<ExitCode, Failure> {
 }
 
 fn list(query: &SessionQuery, read: &ReadArgs) -> Result<String, Failure> {
-    let store = read.place.resolve()?.read()?;
-    let page = store.sessions(&read.org, query).map_err(|error| place::failure(&error))?;
+    let store = read.location.resolve()?.read()?;
+    let page = store.sessions(&read.org, query).map_err(|error| store_location::failure(&error))?;
     if read.format == TextFormatArg::Json {
         return as_json(&page.sessions.iter().map(summary).collect::<Vec<_>>());
     }

@@ -7,19 +7,19 @@ use renown_store::sqlite::{Lost, Reader};
 
 use crate::args::VerifyArgs;
 use crate::failure::{self, Failure};
-use crate::place::{self, wait};
 use crate::printed;
 use crate::progress::Work;
+use crate::store_location::{self, wait};
 use crate::table::counted;
 
 /// The exit code of a store that is not as it should be.
 pub(crate) const DIFFERENT: u8 = 1;
 
 pub(crate) fn run(args: &VerifyArgs, quiet: bool) -> Result<ExitCode, Failure> {
-    let place = args.place.resolve()?;
+    let location = args.location.resolve()?;
     if args.repair {
-        let store = place.write("renown verify --repair")?;
-        let repaired = wait(store.repair())?.map_err(|error| place::failure(&error))?;
+        let store = location.write("renown verify --repair")?;
+        let repaired = wait(store.repair())?.map_err(|error| store_location::failure(&error))?;
         let (runs, agents) = (counted(repaired.runs, "run"), counted(repaired.agents, "agent"));
         let sessions = counted(repaired.sessions, "session");
         let days = if repaired.days { ", the days of agents" } else { "" };
@@ -33,7 +33,7 @@ pub(crate) fn run(args: &VerifyArgs, quiet: bool) -> Result<ExitCode, Failure> {
             failure::warn(&format!("{}; accepted as lost", repaired.lost));
         }
     }
-    match check(&place.read()?, quiet)? {
+    match check(&location.read()?, quiet)? {
         Ok(said) => printed(writeln!(io::stdout().lock(), "{said}")),
         Err(difference) => {
             failure::print(&Failure::new(difference));
@@ -49,7 +49,7 @@ pub(crate) fn check(store: &Reader, quiet: bool) -> Result<Result<String, String
     drop(work);
     let verdict = match verdict {
         Err(damage) if damage.is_damage() => return Ok(Err(damage.to_string())),
-        other => other.map_err(|error| place::failure(&error))?,
+        other => other.map_err(|error| store_location::failure(&error))?,
     };
     Ok(match verdict {
         Ok(verified) => {

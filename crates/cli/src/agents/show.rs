@@ -19,7 +19,7 @@ use crate::args::{ReadArgs, TextFormatArg};
 use crate::failure::{Failure, printable};
 use crate::numbers::percent;
 use crate::table::{counted, left, right, table};
-use crate::{as_json, place, runs, sessions};
+use crate::{as_json, runs, sessions, store_location};
 
 /// How many runs are shown of an agent, and how many sessions.
 const RUNS_SHOWN: usize = 10;
@@ -29,8 +29,8 @@ const SESSIONS_SHOWN: usize = 10;
 const BREAKDOWN_DAYS: u32 = 30;
 
 pub(super) fn show(agent: &AgentId, read: &ReadArgs) -> Result<String, Failure> {
-    let (store, org) = (read.place.resolve()?.read()?, &read.org);
-    let known = know(&store, org, agent).map_err(|error| place::failure(&error))?;
+    let (store, org) = (read.location.resolve()?.read()?, &read.org);
+    let known = know(&store, org, agent).map_err(|error| store_location::failure(&error))?;
     let known = known.ok_or_else(|| {
         Failure::new(format!("no agent {:?} in {org}", agent.as_str()))
             .hint("`renown agents list --search TEXT` looks for one")

@@ -1,11 +1,11 @@
 //! One line of a stream, and what can be told about it without reading it as JSON.
 
 use super::nesting::Nesting;
-use super::{Input, Place, Text};
+use super::{Input, Text, TextPosition};
 
 /// A line that is not blank, without its line end.
 pub(super) struct Line {
-    pub(super) place: Place,
+    pub(super) position: TextPosition,
     pub(super) text: LineText,
 }
 
@@ -36,7 +36,7 @@ impl Line {
             LineText::Whole(bytes) => Text::Whole(bytes),
             LineText::TooLong(_) => Text::TooLong,
         };
-        Input { place: self.place, text }
+        Input { position: self.position, text }
     }
 
     /// Whether an object that begins on the next line can be part of what stands on this one: in JSON, an object only
@@ -64,8 +64,8 @@ mod tests {
     use super::*;
 
     fn line(text: &str) -> Line {
-        let place = Place { line: 1, column: 1, index: None };
-        Line { place, text: LineText::Whole(text.as_bytes().to_vec()) }
+        let position = TextPosition { line: 1, column: 1, index: None };
+        Line { position, text: LineText::Whole(text.as_bytes().to_vec()) }
     }
 
     #[test]

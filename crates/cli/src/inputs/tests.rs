@@ -18,12 +18,12 @@ fn cut(stream: &str, max: usize) -> (Shape, Vec<(usize, usize, String)>, Option<
         let reader = io::BufReader::with_capacity(step, Trickle(stream.as_bytes(), step));
         let mut inputs = Inputs::with_limit(reader, max).unwrap();
         let mut found = Vec::new();
-        while let Some(Input { place, text }) = inputs.next().unwrap() {
+        while let Some(Input { position, text }) = inputs.next().unwrap() {
             let text = match text {
                 Text::Whole(bytes) => String::from_utf8(bytes).unwrap(),
                 Text::TooLong => "(too long)".to_owned(),
             };
-            found.push((place.line, place.column, text));
+            found.push((position.line, position.column, text));
         }
         (inputs.shape(), found, inputs.array_end())
     };

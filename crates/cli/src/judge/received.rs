@@ -19,8 +19,8 @@ use super::watch::Screen;
 use super::{Judge, NOTHING_HINT, no_logs, unscored, window};
 use crate::args::{FormatArg, JudgeArgs};
 use crate::failure::{self, Failure};
-use crate::place;
 use crate::progress::Work;
+use crate::store_location;
 use crate::table::counted;
 
 /// How many sessions are read at a time.
@@ -56,19 +56,19 @@ impl Found {
 
 impl Received {
     pub(super) fn open(args: &JudgeArgs) -> Result<Self, Failure> {
-        let is_named = args.place.data.is_some() || args.place.store.is_some();
-        let place = args.place.resolve_with(args.config.as_deref())?;
+        let is_named = args.location.data.is_some() || args.location.store.is_some();
+        let location = args.location.resolve_with(args.config.as_deref())?;
         let told = |error: &StoreError| {
             let is_missing = matches!(error, StoreError::Missing(_));
             match (is_missing, is_named) {
                 (true, true) => Failure::new(error.to_string()).hint(NOTHING_HINT),
                 (true, false) => no_logs(),
-                (false, _) => place::failure(error),
+                (false, _) => store_location::failure(error),
             }
         };
-        let store = place::open(&place.file, told)?;
-        let org = args.org.clone().map_or_else(place::default_org, Ok)?;
-        Ok(Self { store, org, name: place.file.display().to_string() })
+        let store = store_location::open(&location.file, told)?;
+        let org = args.org.clone().map_or_else(store_location::default_org, Ok)?;
+        Ok(Self { store, org, name: location.file.display().to_string() })
     }
 
     /// Prints what was selected.
@@ -140,7 +140,7 @@ impl Received {
     }
 
     fn count(&self) -> Result<u64, Failure> {
-        self.store.count(&self.org, Evidence::Sessions).map_err(|error| place::failure(&error))
+        self.store.count(&self.org, Evidence::Sessions).map_err(|error| store_location::failure(&error))
     }
 
     fn find(&self, id: &str, cut: Cut) -> Result<Option<Found>, Failure> {
@@ -148,14 +148,14 @@ impl Received {
         let Ok(id) = id.parse() else { return Ok(None) };
         let stored = self.store.session(&self.org, &id, false);
         let found = stored.and_then(|stored| stored.map_or(Ok(None), |stored| self.within(stored, cut)));
-        found.map_err(|error| place::failure(&error))
+        found.map_err(|error| store_location::failure(&error))
     }
 
     /// So many of the most recent sessions, oldest first.
     fn latest(&self, count: usize, judge: &Judge<'_>) -> Result<Vec<Found>, Failure> {
         let (work, total) = (Work::of("sessions", !judge.quiet && !judge.args.watch), self.count()?);
         let mut report = |done| work.at(done, total);
-        self.newest(count, judge.cut, &mut report).map_err(|error| place::failure(&error))
+        self.newest(count, judge.cut, &mut report).map_err(|error| store_location::failure(&error))
     }
 
     fn newest(&self, count: usize, cut: Cut, report: &mut dyn FnMut(u64)) -> Result<Vec<Found>, StoreError> {

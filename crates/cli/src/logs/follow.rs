@@ -16,7 +16,7 @@ use renown_telemetry::limits::LINE_BYTES_MAX;
 
 use super::stream;
 use crate::failure::Failure;
-use crate::source::{STDIN, Source};
+use crate::input_file::{InputFile, STDIN};
 
 /// How often a file is looked at.
 const POLL: Duration = Duration::from_millis(200);
@@ -64,7 +64,7 @@ enum Feed {
 impl Follow {
     /// Begins with what is there.
     pub(crate) fn open(path: &Path) -> Result<(String, Self), Failure> {
-        let Source { name, file, .. } = Source::open(path, "OTLP JSON")?;
+        let InputFile { name, file, .. } = InputFile::open(path, "OTLP JSON")?;
         let feed = if path == Path::new(STDIN) {
             Feed::Pipe(pump(file))
         } else {

@@ -28,9 +28,9 @@ use crate::config::{Config, data_dir, path_variable};
 use crate::failure::Failure;
 use crate::gate::roots;
 use crate::links::links;
-use crate::place::no_data_dir;
 use crate::settings::Listen;
 use crate::setup::server::ServerUrl;
+use crate::store_location::no_data_dir;
 
 use super::shown;
 

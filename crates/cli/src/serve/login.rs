@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use renown_server::OnToken;
 
-use crate::place;
+use crate::store_location;
 
 /// The file in the data directory.
 const FILE: &str = "login-url";
@@ -53,7 +53,7 @@ impl Drop for LoginLink {
 
 /// Writes the file whole or not at all, for its owner only.
 fn write(file: &Path, link: &str) -> io::Result<()> {
-    let _private = place::keep_private();
+    let _private = store_location::keep_private();
     let new = file.with_extension("new");
     fs::write(&new, link)?;
     fs::rename(&new, file)

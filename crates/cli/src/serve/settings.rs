@@ -34,8 +34,8 @@ use renown_telemetry::prices::Prices;
 use crate::args::ServeArgs;
 use crate::config::Config;
 use crate::failure::Failure;
-use crate::place::{Directory, Place};
 use crate::settings::{Days, Listen, Origin, OtlpKeys, OtlpListen, PerMinute, ScoreBelow, Setting, StoreUrl};
+use crate::store_location::{Directory, StoreLocation};
 
 /// Every setting of the server.
 pub(crate) struct ServeSettings {
@@ -56,8 +56,8 @@ pub(crate) struct ServeSettings {
 
 impl ServeSettings {
     pub(crate) fn read(args: &ServeArgs) -> Result<Self, Failure> {
-        let config = Config::load_for(args.config.as_deref(), args.place.data.as_deref())?;
-        let (data, store) = (args.place.data(&config)?, args.place.store(&config)?);
+        let config = Config::load_for(args.config.as_deref(), args.location.data.as_deref())?;
+        let (data, store) = (args.location.data(&config)?, args.location.store(&config)?);
         Self::pick(args, config, data, store)
     }
 
@@ -109,8 +109,8 @@ impl ServeSettings {
     }
 
     /// Where the data is.
-    pub(crate) fn place(&self) -> Place {
-        Place::of(&self.data, &self.store)
+    pub(crate) fn location(&self) -> StoreLocation {
+        StoreLocation::of(&self.data, &self.store)
     }
 
     /// The configuration that was read.

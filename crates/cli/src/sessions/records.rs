@@ -15,14 +15,14 @@ use crate::args::{ReadArgs, TextFormatArg};
 use crate::failure::{Failure, printable};
 use crate::numbers::{dollars, milliseconds};
 use crate::table::{cell, counted, fitted, left, right, terminal_width};
-use crate::{as_json, place};
+use crate::{as_json, store_location};
 
 /// How many records are read at a time.
 const PAGE: usize = 1000;
 
 pub(super) fn show(session: &SessionId, limit: usize, read: &ReadArgs) -> Result<String, Failure> {
-    let store = read.place.resolve()?.read()?;
-    let found = find(&store, &read.org, session).map_err(|error| place::failure(&error))?;
+    let store = read.location.resolve()?.read()?;
+    let found = find(&store, &read.org, session).map_err(|error| store_location::failure(&error))?;
     let (session, records) = found.ok_or_else(|| {
         Failure::new(format!("no session {:?} in {}", session.as_str(), read.org))
             .hint("`renown sessions list` shows them")

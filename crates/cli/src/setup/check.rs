@@ -21,8 +21,8 @@ use super::server::ServerUrl;
 use super::{claude, codex, gemini, name, short};
 use crate::args::{AgentArg, SetupArgs};
 use crate::failure::{Failure, printable};
-use crate::place;
 use crate::printed;
+use crate::store_location;
 
 /// The exit code when records do not arrive.
 const SILENT: u8 = 1;
@@ -89,10 +89,10 @@ fn receives(receiver: &Receiver, agent: &str) -> Vec<Line> {
 
 /// When something came last, if the store can be read: it is perhaps on another machine.
 fn arrived(args: &SetupArgs) -> Result<Option<Line>, Failure> {
-    let opened = args.place.resolve().and_then(|place| Ok((place.read()?, place.file)));
+    let opened = args.location.resolve().and_then(|location| Ok((location.read()?, location.file)));
     let Ok((store, file)) = opened else { return Ok(None) };
     let (agent, file) = (name(args.agent_kind), file.display());
-    Ok(Some(match last(&store, &place::default_org()?, kind(args.agent_kind)) {
+    Ok(Some(match last(&store, &store_location::default_org()?, kind(args.agent_kind)) {
         Ok(Some(session)) => {
             let (id, last_seen) = (session.id.as_str(), session.last_seen);
             (GOOD, "arrived", format!("{last_seen}, of session {id} in {file}"))

@@ -10,14 +10,14 @@ use crate::failure::Failure;
 pub(crate) const STDIN: &str = "-";
 
 /// An input that is open.
-pub(crate) struct Source {
+pub(crate) struct InputFile {
     pub(crate) name: String,
     pub(crate) file: File,
     /// Its length, if that is known.
     pub(crate) bytes: Option<u64>,
 }
 
-impl Source {
+impl InputFile {
     /// Opens a file, or standard input for `-`. `wanted` says what it should hold.
     pub(crate) fn open(path: &Path, wanted: &str) -> Result<Self, Failure> {
         let from_stdin = path == Path::new(STDIN);

@@ -17,12 +17,12 @@ use crate::failure::Failure;
 use crate::settings::{Setting, StoreUrl};
 
 #[derive(Clone, Debug, Default, Args)]
-pub(crate) struct PlaceArgs {
-    /// The data directory [default: `RENOWN_DATA`, else the platform's data directory + /renown]
+pub(crate) struct StoreLocationArgs {
+    /// Data directory [default: `RENOWN_DATA`, else `renown` in the platform's data directory]
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) data: Option<PathBuf>,
 
-    /// The store: `sqlite:` or `sqlite:PATH` [default: `RENOWN_STORE`, else sqlite: in the data directory]
+    /// Store: `sqlite:` or `sqlite:PATH` [default: `RENOWN_STORE`, else SQLite in the data directory]
     #[arg(long, value_name = "URL")]
     pub(crate) store: Option<StoreUrl>,
 }
@@ -43,25 +43,25 @@ impl FromStr for Directory {
 
 /// Where data is.
 #[derive(Clone, Debug)]
-pub(crate) struct Place {
+pub(crate) struct StoreLocation {
     pub(crate) data: PathBuf,
     pub(crate) file: PathBuf,
 }
 
-impl PlaceArgs {
+impl StoreLocationArgs {
     /// The place that is meant, as the server would find it: a store that `renown.toml` names is the one to look into.
-    pub(crate) fn resolve(&self) -> Result<Place, Failure> {
+    pub(crate) fn resolve(&self) -> Result<StoreLocation, Failure> {
         self.resolve_with(None)
     }
 
     /// The same with a configuration that was named.
-    pub(crate) fn resolve_with(&self, config: Option<&Path>) -> Result<Place, Failure> {
+    pub(crate) fn resolve_with(&self, config: Option<&Path>) -> Result<StoreLocation, Failure> {
         if let Some(store) = self.store.as_ref().filter(|store| store.names_a_file()) {
             let file = store.file(Path::new(""));
-            return Ok(Place { data: file.parent().unwrap_or(Path::new("")).to_owned(), file });
+            return Ok(StoreLocation { data: file.parent().unwrap_or(Path::new("")).to_owned(), file });
         }
         let config = Config::load_for(config, self.data.as_deref())?;
-        Ok(Place::of(&self.data(&config)?, &self.store(&config)?))
+        Ok(StoreLocation::of(&self.data(&config)?, &self.store(&config)?))
     }
 
     /// The data directory, and where it was named.
@@ -90,7 +90,7 @@ pub(crate) fn now() -> Result<Timestamp, Failure> {
     (system_clock())().map_err(|error| Failure::new(error.to_string()))
 }
 
-impl Place {
+impl StoreLocation {
     pub(crate) fn of(data: &Setting<Directory>, store: &Setting<StoreUrl>) -> Self {
         let data = data.value.0.clone();
         Self { file: store.value.file(&data), data }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::failure::{self, Failure};
-use crate::source::STDIN;
+use crate::input_file::STDIN;
 
 /// The files that the arguments name, in their order. A path that is given twice is read once, with a warning.
 pub(crate) fn expand(arguments: &[PathBuf], quiet: bool) -> Result<Vec<PathBuf>, Failure> {
