@@ -1,4 +1,4 @@
-//! `renown keys`: on the data directory while no server holds it, or through a server.
+//! `renown keys`: creates, lists and revokes keys, in the data directory while no server holds it, or through a server.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -20,10 +20,10 @@ use crate::{as_json, printed};
 
 const PURPOSE: &str = "renown keys";
 
-/// What the API allows too.
+/// Maximum length of a label, in characters. The same as in the API.
 const LABEL_CHARS_MAX: usize = 200;
 
-/// A key as it is shown once.
+/// A new key, which is shown only once.
 #[derive(Serialize, Deserialize)]
 struct Created {
     id: Uuid,
@@ -32,7 +32,7 @@ struct Created {
     org: String,
 }
 
-/// A key as it is listed.
+/// A key in the list.
 #[derive(Serialize, Deserialize)]
 struct Listed {
     id: Uuid,
@@ -45,12 +45,12 @@ struct Listed {
     revoked_at: Option<String>,
 }
 
-/// The id of a key on the command line.
+/// Parses the id of a key.
 pub(crate) fn id(text: &str) -> Result<Uuid, String> {
     text.parse().map_err(|_| "expected the id of a key, as `renown keys list` shows it".to_owned())
 }
 
-/// What a key is called, on the command line.
+/// Parses `--label`.
 pub(crate) fn label(text: &str) -> Result<String, String> {
     match text.chars().count() {
         0..=LABEL_CHARS_MAX => Ok(text.to_owned()),
@@ -100,14 +100,14 @@ fn create(
     let text = match target.format {
         TextFormatArg::Json => as_json(&created)?,
         TextFormatArg::Text => format!(
-            "{}\n{} key of {}, id {}; it is shown this once\n",
+            "{}\n{} key of {}, id {}; the key is shown only now\n",
             created.key, created.kind, created.org, created.id
         ),
     };
-    // A key that nobody saw is of no use, and still opens the door.
+    // A key that was not shown is useless, but still valid.
     write(&text).map(|()| ExitCode::SUCCESS).map_err(|error| {
-        Failure::new(format!("standard output: {error}; the key {} was made and not shown", created.id))
-            .hint(format!("end it with `renown keys revoke {}`, and make another", created.id))
+        Failure::new(format!("standard output: {error}; the key {} was created but not shown", created.id))
+            .hint(format!("revoke it with `renown keys revoke {}`, and create another", created.id))
     })
 }
 
@@ -123,11 +123,11 @@ fn list(org: Option<&OrgId>, target: &KeysTarget) -> Result<String, Failure> {
         return as_json(&keys);
     }
     if keys.is_empty() {
-        return Ok(org.map_or_else(|| "no keys yet\n".to_owned(), |org| format!("no keys of {org}\n")));
+        return Ok(org.map_or_else(|| "no keys yet\n".to_owned(), |org| format!("no keys in {org}\n")));
     }
     let row = |key: &Listed| {
         let label = key.label.as_deref().unwrap_or_default();
-        let ended = if key.revoked_at.is_some() { "revoked" } else { "" };
+        let state = if key.revoked_at.is_some() { "revoked" } else { "" };
         [
             key.id.to_string(),
             key.org.clone(),
@@ -136,14 +136,14 @@ fn list(org: Option<&OrgId>, target: &KeysTarget) -> Result<String, Failure> {
             minute(&key.created_at),
             key.last_used_at.as_ref().map_or_else(|| "never".to_owned(), minute),
             printable(label),
-            ended.to_owned(),
+            state.to_owned(),
         ]
     };
     let rows: Vec<_> = keys.iter().map(row).collect();
     Ok(table(["ID", "ORG", "KIND", "KEY", "CREATED (UTC)", "LAST USED", "LABEL", ""], &rows))
 }
 
-/// Every page of the keys of a server.
+/// Reads all pages of a server's keys.
 fn fetch(client: &Client, org: Option<&OrgId>) -> Result<Vec<Listed>, Failure> {
     #[derive(Deserialize)]
     struct Page {
@@ -167,8 +167,7 @@ fn revoke(id: Uuid, target: &KeysTarget) -> Result<String, Failure> {
         client.delete(&format!("/v1/keys/{id}"))?;
     } else {
         let location = target.location.resolve()?;
-        let unknown =
-            || Failure::new(format!("there is no key {id}")).hint("`renown keys list` shows their ids");
+        let unknown = || Failure::new(format!("no key {id}")).hint("`renown keys list` shows their ids");
         let known = location
             .read()?
             .keys()

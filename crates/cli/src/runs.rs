@@ -1,4 +1,4 @@
-//! `renown runs`: submits finished runs, shows them, and says who did best. On the data directory, or through a server.
+//! `renown runs`: scores, shows and compares finished runs, in the data directory or through a server.
 
 use std::fmt::Write as _;
 use std::io::{self, BufReader, Read, Write};
@@ -11,7 +11,7 @@ use renown_core::json;
 use renown_core::scorecard::Submission;
 use renown_server::runs::digest;
 use renown_store::sqlite::{Reader, Sqlite};
-use renown_store::{NewRun, RunQuery, RunStore, StoreError, Submitted};
+use renown_store::{LockHolder, NewRun, RunQuery, RunStore, StoreError, Submitted};
 use renown_view::runs::Competition;
 use renown_view::{RunView, ScoreView};
 use serde::Serialize;
@@ -24,11 +24,11 @@ use crate::input_file::InputFile;
 use crate::inputs::{Input, Inputs, Text};
 use crate::store_location::{self, StoreLocation, wait};
 use crate::table::{NOTHING, fitted, left, minute, right, table, terminal_width};
-use crate::{print, printed, serve};
+use crate::{print, printed};
 
 const PURPOSE: &str = "renown runs";
 
-/// How long a store is waited for that another command holds: to submit a run takes a moment.
+/// Maximum wait for a store that another command holds. Submitting a run takes only a moment.
 const HELD_MAX: Duration = Duration::from_secs(5);
 
 pub(crate) fn run(args: &RunsArgs) -> Result<ExitCode, Failure> {
@@ -45,47 +45,49 @@ pub(crate) fn run(args: &RunsArgs) -> Result<ExitCode, Failure> {
     print(&text)
 }
 
-/// Where runs are sent to.
+/// The destination of submitted runs.
 pub(crate) enum Destination {
     Server(Client),
     Store(Box<Sqlite>, OrgId),
 }
 
-/// Whether a run could be submitted, as far as that can be known before it. A server that cannot be reached may be back by then.
+/// Checks, before a run starts, that it can be submitted. An unreachable server is no error: it may be back when the run ends.
 pub(crate) fn check(target: &RunsTarget, run: Option<&RunId>) -> Result<(), Failure> {
     let is_taken = if let Some(client) = Client::of(&target.server)? {
         let score = run.map(|run| format!("/v1/runs/{}/score", encoded(run.as_str())));
         score.map(|path| client.has(&path)).transpose()?
     } else {
         let location = target.location.resolve()?;
-        // Whoever holds the directory is told now.
-        drop(once_free(&location)?);
-        let run = run.cloned().map_or_else(made, Ok)?;
+        // Fails now if a server holds the directory.
+        drop(open_when_free(&location)?);
+        let run = run.cloned().map_or_else(new_id, Ok)?;
         let found =
             location.read()?.run(&target.org, &run).map_err(|error| store_location::failure(&error))?;
         Some(found.is_some())
     };
     match run {
-        Some(run) if is_taken == Some(true) => {
-            Err(Failure::new(format!("run_id: {:?} is another run, expected a new name", run.as_str())))
-        }
+        Some(run) if is_taken == Some(true) => Err(Failure::new(format!(
+            "run_id: {:?} is the id of another run, expected a new id",
+            run.as_str()
+        ))),
         _ => Ok(()),
     }
 }
 
-/// Opens a store for writing, as soon as others let go of it. A server does not, and is told of at once.
-fn once_free(location: &StoreLocation) -> Result<Sqlite, Failure> {
+/// Opens a store for writing, and waits while another command holds it. Fails at once if a server holds it.
+fn open_when_free(location: &StoreLocation) -> Result<Sqlite, Failure> {
     let started = Instant::now();
     loop {
         let mut is_held = false;
         let opened = location.write_or(PURPOSE, |error| {
-            is_held = matches!(error, StoreError::InUse { holder, .. } if !holder.contains(serve::PURPOSE));
+            is_held =
+                matches!(error, StoreError::InUse { holder, .. } if !matches!(holder, LockHolder::Server(_)));
             store_location::failure(error)
         });
         if !is_held || started.elapsed() >= HELD_MAX {
             return opened;
         }
-        #[expect(clippy::disallowed_methods, reason = "a lock that is let go of tells nobody")]
+        #[expect(clippy::disallowed_methods, reason = "the release of a file lock sends no event")]
         thread::sleep(Duration::from_millis(20));
     }
 }
@@ -94,24 +96,24 @@ impl Destination {
     pub(crate) fn of(target: &RunsTarget) -> Result<Self, Failure> {
         Ok(match Client::of(&target.server)? {
             Some(client) => Self::Server(client),
-            None => Self::Store(Box::new(once_free(&target.location.resolve()?)?), target.org.clone()),
+            None => Self::Store(Box::new(open_when_free(&target.location.resolve()?)?), target.org.clone()),
         })
     }
 
-    /// Submits a run: its scorecard.
+    /// Submits a run. Returns its scorecard.
     pub(crate) fn submit(&self, text: &[u8]) -> Result<Value, Failure> {
         let submission: Submission = json::parse(text).map_err(|error| Failure::new(error.to_string()))?;
         match self {
             Self::Server(client) => client.post_text("/v1/runs", text),
             Self::Store(store, org) => {
-                let id = submission.run.clone().map_or_else(made, Ok)?;
+                let id = submission.run.clone().map_or_else(new_id, Ok)?;
                 let new = NewRun { id: id.clone(), submission, digest: digest(text) };
                 let submitted =
                     wait(store.add_run(org, new, None))?.map_err(|error| store_location::failure(&error))?;
                 match submitted {
                     Submitted::New(run) | Submitted::Again(run) => Ok(shown(&ScoreView::of(&run))),
                     Submitted::Taken => Err(Failure::new(format!(
-                        "run_id: {:?} is another run, which was sent with another body",
+                        "run_id: {:?} is the id of another run, with different content",
                         id.as_str()
                     ))),
                 }
@@ -120,17 +122,17 @@ impl Destination {
     }
 }
 
-/// A new id of a run.
-pub(crate) fn made() -> Result<RunId, Failure> {
+/// Returns a new run id.
+pub(crate) fn new_id() -> Result<RunId, Failure> {
     let no_randomness = |error| Failure::new(format!("no random numbers: {error}"));
     let (high, low) = (getrandom::u64().map_err(no_randomness)?, getrandom::u64().map_err(no_randomness)?);
     let millis = u64::try_from(store_location::now()?.millis()).unwrap_or_default();
     Ok(RunId::made(millis, u128::from(high) << 64 | u128::from(low)))
 }
 
-/// Submits every run of a file. One that is refused does not stop the others.
-fn submit(source: InputFile, target: &RunsTarget) -> Result<ExitCode, Failure> {
-    let InputFile { name, file, .. } = source;
+/// Submits every run of a file. A rejected run does not stop the others.
+fn submit(input: InputFile, target: &RunsTarget) -> Result<ExitCode, Failure> {
+    let InputFile { name, file, .. } = input;
     let unreadable = |error: io::Error| Failure::new(format!("{name}: {error}"));
     let destination = Destination::of(target)?;
     let mut inputs = Inputs::new(BufReader::new(Box::new(file) as Box<dyn Read>)).map_err(unreadable)?;
@@ -138,7 +140,7 @@ fn submit(source: InputFile, target: &RunsTarget) -> Result<ExitCode, Failure> {
     while let Some(Input { position, text }) = inputs.next().map_err(unreadable)? {
         count += 1;
         let submitted = match text {
-            Text::TooLong => Err(Failure::new("longer than an input may be")),
+            Text::TooLong => Err(Failure::new("longer than 64 MiB")),
             Text::Whole(text) => destination.submit(&text),
         };
         let answer = match (submitted, target.format) {
@@ -150,7 +152,7 @@ fn submit(source: InputFile, target: &RunsTarget) -> Result<ExitCode, Failure> {
                 continue;
             }
         };
-        // Whoever reads may go away; the runs are to be scored all the same.
+        // The remaining runs are scored even if the reader of standard output is gone.
         if unprinted.is_none() {
             unprinted = out.write_all(answer.as_bytes()).and_then(|()| out.flush()).err();
         }
@@ -173,7 +175,7 @@ fn show(run: &RunId, target: &RunsTarget) -> Result<Value, Failure> {
     }
     let found = reader(target)?.run(&target.org, run).map_err(|error| store_location::failure(&error))?;
     let missing = || Failure::new(format!("no run {:?} in {}", run.as_str(), target.org));
-    found.map(|run| shown(&RunView::of(&run))).ok_or_else(|| missing().hint("`renown runs list` shows them"))
+    found.map(|run| shown(&RunView::of(&run))).ok_or_else(|| missing().hint("`renown runs list` lists them"))
 }
 
 fn list(filter: &RunsFilter, limit: u32, target: &RunsTarget) -> Result<Value, Failure> {
@@ -228,12 +230,12 @@ fn compare(spec: &SpecId, target: &RunsTarget) -> Result<Value, Failure> {
     Ok(shown(&Competition::of(spec, &ranked)))
 }
 
-/// A view as the API has it.
+/// Converts a view to the JSON of the API.
 pub(crate) fn shown(view: &impl Serialize) -> Value {
     serde_json::to_value(view).unwrap_or_default()
 }
 
-/// A text of a reply, safe to print.
+/// Returns a field of a reply as printable text.
 fn text(value: &Value, name: &str) -> String {
     match value.get(name) {
         Some(Value::String(text)) => printable(text),
@@ -242,7 +244,7 @@ fn text(value: &Value, name: &str) -> String {
     }
 }
 
-/// A scorecard for people.
+/// Formats a scorecard for people.
 pub(crate) fn scorecard(run: &Value) -> String {
     let mut card = format!(
         "{}  {}  {}  by {} in {}\n",
@@ -279,7 +281,7 @@ pub(crate) fn scorecard(run: &Value) -> String {
     card
 }
 
-/// Runs for people.
+/// Formats runs as a table.
 pub(crate) fn listed(runs: &Value) -> String {
     let rows: Vec<_> = runs
         .as_array()

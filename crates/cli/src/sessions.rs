@@ -1,4 +1,4 @@
-//! `renown sessions`: sessions that were received, in short, and the records of one.
+//! `renown sessions`: lists received sessions, and shows the records of one.
 
 mod records;
 
@@ -50,7 +50,7 @@ fn performance(session: &StoredSession) -> Option<Performance> {
     session.ledger.as_ref().and_then(Ledger::totals).map(|totals| totals.performance())
 }
 
-/// A session as one row of a list.
+/// Returns a session as one element of a JSON list.
 pub(crate) fn summary(session: &StoredSession) -> Value {
     let performance = performance(session);
     let metrics = &session.summary.metrics;
@@ -67,7 +67,7 @@ pub(crate) fn summary(session: &StoredSession) -> Value {
     })
 }
 
-/// Sessions in columns.
+/// Formats sessions as a table.
 pub(crate) fn listed(sessions: &[StoredSession]) -> String {
     let head = [
         left("SESSION").cut_to(36),

@@ -1,4 +1,4 @@
-//! `renown verify`: is every stored row what was written, and every stored score what the evidence gives?
+//! `renown verify`: checks that every stored row is intact, and that every stored score follows from the evidence.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -12,7 +12,7 @@ use crate::progress::Work;
 use crate::store_location::{self, wait};
 use crate::table::counted;
 
-/// The exit code of a store that is not as it should be.
+/// The exit code of a store with a wrong score or damage.
 pub(crate) const DIFFERENT: u8 = 1;
 
 pub(crate) fn run(args: &VerifyArgs, quiet: bool) -> Result<ExitCode, Failure> {
@@ -22,19 +22,19 @@ pub(crate) fn run(args: &VerifyArgs, quiet: bool) -> Result<ExitCode, Failure> {
         let repaired = wait(store.repair())?.map_err(|error| store_location::failure(&error))?;
         let (runs, agents) = (counted(repaired.runs, "run"), counted(repaired.agents, "agent"));
         let sessions = counted(repaired.sessions, "session");
-        let days = if repaired.days { ", the days of agents" } else { "" };
-        let identities = if repaired.identities { ", and the sums of identities" } else { "" };
-        failure::note(&format!("made again: {runs}, {sessions}, {agents}{days}{identities}"));
+        let days = if repaired.days { ", the daily totals of agents" } else { "" };
+        let identities = if repaired.identities { ", and the totals of identities" } else { "" };
+        failure::note(&format!("rebuilt: {runs}, {sessions}, {agents}{days}{identities}"));
         if repaired.damaged > 0 {
             let damaged = counted(repaired.damaged, "agent");
-            failure::warn(&format!("{damaged} cannot be made again, since evaluations of them are missing"));
+            failure::warn(&format!("{damaged} cannot be rebuilt, because evaluations are missing"));
         }
         if repaired.lost != Lost::default() {
             failure::warn(&format!("{}; accepted as lost", repaired.lost));
         }
     }
     match check(&location.read()?, quiet)? {
-        Ok(said) => printed(writeln!(io::stdout().lock(), "{said}")),
+        Ok(summary) => printed(writeln!(io::stdout().lock(), "{summary}")),
         Err(difference) => {
             failure::print(&Failure::new(difference));
             Ok(ExitCode::from(DIFFERENT))
@@ -42,7 +42,7 @@ pub(crate) fn run(args: &VerifyArgs, quiet: bool) -> Result<ExitCode, Failure> {
     }
 }
 
-/// Replays a store: what was compared, or the first difference or damage.
+/// Verifies a store. Returns a summary, or the first difference or damage.
 pub(crate) fn check(store: &Reader, quiet: bool) -> Result<Result<String, String>, Failure> {
     let work = Work::of("evaluations", !quiet);
     let verdict = store.verify(&mut |done, total| work.at(done, total));
@@ -56,11 +56,11 @@ pub(crate) fn check(store: &Reader, quiet: bool) -> Result<Result<String, String
             let unscored = match verified.unscored {
                 0 => String::new(),
                 count => {
-                    format!("; {} without a score, which --repair gives them", counted(count, "run"))
+                    format!("; {} without a score, --repair adds it", counted(count, "run"))
                 }
             };
             Ok(format!(
-                "verified {} of {}, {}, {} and {}: every stored score is what the evidence gives{unscored}",
+                "verified {} of {}, {}, {} and {}: every stored score matches the evidence{unscored}",
                 counted(verified.evaluations, "evaluation"),
                 counted(verified.agents, "agent"),
                 counted(verified.runs, "run"),

@@ -1,4 +1,4 @@
-//! One line of a stream, and what can be told about it without reading it as JSON.
+//! One line of a stream, and what can be recognized without parsing it as JSON.
 
 use super::nesting::Nesting;
 use super::{Input, Text, TextPosition};
@@ -11,7 +11,7 @@ pub(super) struct Line {
 
 pub(super) enum LineText {
     Whole(Vec<u8>),
-    /// Longer than an input may be; only its brackets were followed.
+    /// Longer than the limit of an input; only its brackets were followed.
     TooLong(Nesting),
 }
 
@@ -23,7 +23,7 @@ impl Line {
         }
     }
 
-    /// Its bytes; none of a line that is too long.
+    /// Returns the bytes. A line that is too long has none.
     pub(super) fn bytes(&self) -> &[u8] {
         match &self.text {
             LineText::Whole(bytes) => bytes,
@@ -39,8 +39,7 @@ impl Line {
         Input { position: self.position, text }
     }
 
-    /// Whether an object that begins on the next line can be part of what stands on this one: in JSON, an object only
-    /// ever follows `[`, `,` or `:`.
+    /// Returns whether an object on the next line can continue this line: in JSON, an object follows only `[`, `,` or `:`.
     pub(super) fn lets_object_follow(&self) -> bool {
         match &self.text {
             LineText::Whole(bytes) => matches!(bytes.trim_ascii_end().last(), Some(b'[' | b',' | b':')),
@@ -52,7 +51,7 @@ impl Line {
         self.bytes().trim_ascii_start().starts_with(b"{")
     }
 
-    /// Whether it looks like an input of its own, as in JSON Lines.
+    /// Returns whether it looks like a complete input, as in JSON Lines.
     pub(super) fn is_object(&self) -> bool {
         let bytes = self.bytes();
         bytes.starts_with(b"{") && bytes.trim_ascii_end().ends_with(b"}") && !self.nesting().open()
@@ -69,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_line_tells() {
+    fn objects_are_recognized_without_parsing() {
         for (text, follow, begins, object) in [
             ("{}", false, true, true),
             ("  {}", false, true, false),

@@ -1,4 +1,4 @@
-//! Is what the README shows what the program prints?
+//! Does the program print what the README shows?
 //!
 //! In a `console` block, a line `$ command` is run by a shell in the root of the workspace, with `renown` and
 //! `cargo run --release --` standing for the program under test, and the lines below it are what it must print. The `sh` block
@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::operate::Scratch;
 use crate::{renown, root};
 
-/// The commands of the README's `console` blocks, with what they print according to it.
+/// Returns the commands of the README's `console` blocks, with their expected output.
 fn examples(text: &str) -> Vec<(String, String)> {
     let mut examples: Vec<(String, String)> = Vec::new();
     let mut inside = false;
@@ -34,7 +34,7 @@ fn examples(text: &str) -> Vec<(String, String)> {
     examples
 }
 
-/// Where a shell finds the program under test first.
+/// Returns a `PATH` that starts with the directory of the program under test.
 fn path() -> OsString {
     let program = Path::new(env!("CARGO_BIN_EXE_renown"));
     [program.parent().unwrap().as_os_str(), &env::var_os("PATH").unwrap()].join(":".as_ref())
@@ -45,7 +45,7 @@ fn every_example_prints_what_it_shows() {
     let text = std::fs::read_to_string(root().join("README.md")).unwrap();
     let examples = examples(&text);
     assert!(examples.len() >= 7, "five scores, a batch and an explanation");
-    // Empty at first; what one example writes the next can read.
+    // Empty at first. An example can read what an earlier one wrote.
     let scratch = Scratch::new();
     for (command, expected) in examples {
         let line = command
@@ -64,7 +64,7 @@ fn every_example_prints_what_it_shows() {
     }
 }
 
-/// The blocks of a language, in order.
+/// Returns the blocks of a language, in order.
 fn blocks(text: &str, language: &str) -> Vec<String> {
     let begin = format!("```{language}\n");
     text.split(&begin).skip(1).map(|part| part.split("```").next().unwrap().to_owned()).collect()
@@ -77,7 +77,7 @@ fn the_first_evaluation_works_when_it_is_pasted() {
     let shown: Value = serde_json::from_str(&blocks(&text, "json")[0]).unwrap();
     let scratch = Scratch::new();
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
-    // A shell that is no terminal has no `%1`.
+    // A shell without a terminal has no `%1`.
     let script = format!("{}\nkill $! && wait\n", block.replace("127.0.0.1:7070", &free));
     let output = Command::new("sh")
         .args(["-c", &script])
@@ -93,17 +93,20 @@ fn the_first_evaluation_works_when_it_is_pasted() {
     let [verdict, record] = replies.as_slice() else {
         panic!("{printed}\n{}", String::from_utf8_lossy(&output.stderr))
     };
-    let said = |reply: &Value| {
+    let comparable = |reply: &Value| {
         let gates = reply["gates"].as_array().unwrap().iter();
         let gates = gates.map(|gate| (gate["name"].clone(), gate["passed"].clone(), gate["reason"].clone()));
         let mut reputation = reply["reputation"].clone();
-        // How long the gates took is part of the score, and differs from machine to machine.
+        // The duration of the gates is part of the score, and differs between machines.
         let score = reputation["score"].take().as_u64().unwrap();
         assert!((0..=250).contains(&score), "one evaluation that failed: {score}");
         (reply["passed"].clone(), gates.collect::<Vec<_>>(), reputation)
     };
-    assert_eq!(said(verdict), said(&shown));
-    assert_eq!(record["score"], verdict["reputation"]["score"], "it is the same right after it");
+    assert_eq!(comparable(verdict), comparable(&shown));
+    assert_eq!(
+        record["score"], verdict["reputation"]["score"],
+        "the score is the same right after the evaluation"
+    );
 }
 
 #[test]
@@ -128,18 +131,22 @@ fn the_quick_start_works_when_it_is_pasted() {
         .envs([("RENOWN_LISTEN", &*api), ("RENOWN_OTLP_HTTP", &*otlp), ("RENOWN_OTLP_GRPC", "off")])
         .output()
         .unwrap();
-    let (printed, told) =
+    let (printed, stderr) =
         (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
-    assert!(output.status.success(), "{printed}\n{told}");
+    assert!(output.status.success(), "{printed}\n{stderr}");
     let shown =
         examples(&text).into_iter().find(|(command, _)| command == "renown judge examples/claude-code.jsonl");
     let (verdict, _) = shown.as_ref().unwrap().1.split_once("read 6 lines").unwrap();
-    assert_eq!(printed.matches(verdict).count(), 2, "of the log, and as it was received: {printed}\n{told}");
-    assert!(told.contains("submitted 6 lines"), "{told}");
+    assert_eq!(
+        printed.matches(verdict).count(),
+        2,
+        "once for the log, once as received: {printed}\n{stderr}"
+    );
+    assert!(stderr.contains("submitted 6 lines"), "{stderr}");
 }
 
 #[test]
-fn every_configuration_is_one() {
+fn every_configuration_is_valid() {
     let text = std::fs::read_to_string(root().join("README.md")).unwrap();
     let scratch = Scratch::new();
     let blocks = blocks(&text, "toml");

@@ -18,8 +18,8 @@ use crate::units::Unit;
 pub struct Trace {
     /// Its id.
     pub trace_id: TraceId,
-    /// What is known about it.
-    #[serde(deserialize_with = "object")]
+    /// The signals of the trace. A trace without the field `signals` has none, and the metrics skip it.
+    #[serde(default, deserialize_with = "object")]
     pub signals: Signals,
     /// Where they come from, if there is more than one place.
     #[serde(skip)]
@@ -186,7 +186,7 @@ mod tests {
                 r#"{"traces":[{"trace_id":"","signals":{}}]}"#,
                 "traces[0].trace_id: empty text, expected 1 to 512 bytes",
             ),
-            (r#"{"traces":[{"trace_id":"a"}]}"#, "traces[0]: missing field `signals`"),
+            (r#"{"traces":[{"signals":{}}]}"#, "traces[0]: missing field `trace_id`"),
             (
                 r#"{"traces":[{"trace_id":"a","signals":[1]}]}"#,
                 "traces[0].signals: invalid type: sequence, expected an object",
@@ -195,6 +195,18 @@ mod tests {
         ] {
             assert_eq!(parse::<Input>(input.as_bytes()).unwrap_err().to_string(), refusal);
         }
+    }
+
+    #[test]
+    fn a_trace_without_signals_is_skipped() {
+        let score = |traces: &str| {
+            let input = parse::<Input>(format!(r#"{{"traces":[{traces}]}}"#).as_bytes()).unwrap();
+            input.score()
+        };
+        let known = r#"{"trace_id":"b","signals":{"confidence":0.5}}"#;
+        let empty = score(&format!(r#"{{"trace_id":"a","signals":{{}}}},{known}"#));
+        assert_eq!(score(&format!(r#"{{"trace_id":"a"}},{known}"#)), empty);
+        assert_eq!(score(r#"{"trace_id":"a"}"#), score(r#"{"trace_id":"a","signals":{}}"#));
     }
 
     #[test]

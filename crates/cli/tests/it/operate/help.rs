@@ -1,4 +1,4 @@
-//! Does `--help` explain every command, every option and every environment variable?
+//! Does `--help` explain every command and every option, and do completions know them?
 
 use super::run;
 
