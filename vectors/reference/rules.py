@@ -559,7 +559,7 @@ def session(data):
 
 def signal_risks(trace):
     """Risk by signal, in the fixed order of the signals."""
-    signals = expect_object(trace.get("signals"), "signals")
+    signals = expect_object(trace.get("signals", {}), "signals")
     for name in signals:
         if name not in RISK_NAMES:
             raise Refused(name, "is not a signal")

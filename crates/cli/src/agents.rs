@@ -1,4 +1,4 @@
-//! `renown agents`: the agents of an organization, read beside a running server and without one.
+//! `renown agents`: lists the agents of an organization or shows one, with or without a running server.
 
 mod show;
 
@@ -18,7 +18,7 @@ use crate::args::{AgentSortArg, AgentsArgs, AgentsCommand, ReadArgs, TextFormatA
 use crate::failure::{Failure, printable};
 use crate::numbers::{hundredths, milliseconds, percent};
 use crate::table::{NOTHING, cell, fitted, left, minute, right, terminal_width};
-use crate::{as_json, place, print};
+use crate::{as_json, print, store_location};
 
 pub(crate) fn run(args: &AgentsArgs) -> Result<ExitCode, Failure> {
     print(&match &args.command {
@@ -37,16 +37,16 @@ pub(crate) fn run(args: &AgentsArgs) -> Result<ExitCode, Failure> {
 }
 
 fn list(query: &AgentQuery, read: &ReadArgs) -> Result<String, Failure> {
-    let store = read.place.resolve()?.read()?;
-    // With a clock that cannot be right the list is still printed, as the API does.
-    let now = place::now().unwrap_or(Timestamp::MIN);
-    let page = page(&store, &read.org, query, now).map_err(|error| place::failure(&error))?;
+    let store = read.location.resolve()?.read()?;
+    // If the clock is wrong, the list is still printed, as in the API.
+    let now = store_location::now().unwrap_or(Timestamp::MIN);
+    let page = page(&store, &read.org, query, now).map_err(|error| store_location::failure(&error))?;
     if read.format == TextFormatArg::Json {
         return as_json(&page.agents);
     }
     if page.agents.is_empty() {
         return Ok(match &query.text {
-            Some(text) => format!("no agent of {} has {text:?} in its id\n", read.org),
+            Some(text) => format!("no agent in {} has {text:?} in its id\n", read.org),
             None => none_yet("agents", &read.org),
         });
     }
@@ -57,13 +57,13 @@ fn list(query: &AgentQuery, read: &ReadArgs) -> Result<String, Failure> {
     Ok(text)
 }
 
-/// Some agents, as the API shows them.
+/// A page of agents, as in the API.
 pub(crate) struct Page {
     pub(crate) agents: Vec<AgentRow>,
     pub(crate) has_more: bool,
 }
 
-/// The agents of a query, over all their evidence.
+/// Reads the agents of a query, with the summary of their evidence.
 pub(crate) fn page(
     store: &Reader,
     org: &OrgId,
@@ -80,7 +80,7 @@ pub(crate) fn page(
     Ok(Page { agents, has_more })
 }
 
-/// Agents in columns.
+/// Formats agents as a table.
 pub(crate) fn listed(agents: &[AgentRow]) -> String {
     let head = [
         left("AGENT").cut_to(16),
@@ -107,7 +107,7 @@ pub(crate) fn listed(agents: &[AgentRow]) -> String {
     fitted(head, &agents.iter().map(row).collect::<Vec<_>>(), terminal_width())
 }
 
-/// The score, if there are enough evaluations to show one.
+/// Formats the score, if there are enough evaluations to show one.
 fn score(agent: &AgentRow) -> String {
     match agent.lifecycle {
         LifecycleView::New => NOTHING.to_owned(),
@@ -116,7 +116,7 @@ fn score(agent: &AgentRow) -> String {
     }
 }
 
-/// How settled the score is.
+/// Formats the lifecycle: how reliable the score is.
 fn lifecycle(agent: &AgentRow) -> String {
     match agent.lifecycle {
         LifecycleView::New => "no evaluations yet".to_owned(),
@@ -134,14 +134,14 @@ fn identity(reputation: &IdentityBrief) -> String {
     format!("{} ({})", hundredths(reputation.overall_score), hundredths(reputation.confidence))
 }
 
-/// Says that there is nothing yet, and which command changes that.
+/// Returns a text that says that there is no evidence yet, and which command adds some.
 pub(crate) fn none_yet(what: &str, org: &OrgId) -> String {
     let next = if org.as_str() == DEFAULT_ORG {
         "`renown setup claude` sends the telemetry of Claude Code to `renown serve`;\n      \
          `renown run --agent me -- make test` scores a command"
             .to_owned()
     } else {
-        format!("`renown keys create --org {org}` makes a key to send evidence with")
+        format!("`renown keys create --org {org}` creates a key to send evidence with")
     };
     format!("no {what} in {org} yet\nnext: {next}\n")
 }

@@ -1,4 +1,4 @@
-//! What can be said on the command line.
+//! The command line: commands, arguments and options.
 
 mod help;
 mod judge;
@@ -16,12 +16,14 @@ use renown_core::ids::AgentId;
 use renown_core::kind::Kind;
 
 use crate::gate;
-use crate::place::PlaceArgs;
 use crate::setup::server::ServerUrl;
+use crate::store_location::StoreLocationArgs;
 
+pub(crate) use help::command;
 use help::{
-    AGENTS_HELP, GATE_HELP, JUDGE_HELP, KEYS_HELP, OPEN_HELP, OVERVIEW_HELP, PROXY_HELP, REPORT_HELP,
-    SCORE_HELP, SERVE_HELP, SESSIONS_HELP, SETUP_HELP,
+    AGENTS_HELP, BACKUP_HELP, COMPLETIONS_HELP, DOCTOR_HELP, EXPORT_HELP, FORGET_HELP, GATE_HELP, JUDGE_HELP,
+    KEYS_HELP, OPEN_HELP, OVERVIEW_HELP, PROXY_HELP, REPORT_HELP, RESTORE_HELP, RUN_HELP, RUNS_HELP,
+    SCORE_HELP, SERVE_HELP, SESSIONS_HELP, SETUP_HELP, VERIFY_HELP,
 };
 pub(crate) use judge::*;
 pub(crate) use operate::*;
@@ -29,12 +31,12 @@ pub(crate) use proxy::*;
 pub(crate) use read::*;
 pub(crate) use runs::*;
 
-/// Tells whether an AI agent's work can be trusted.
+/// Scores the work of AI agents, so that you know which ones to trust.
 #[derive(Debug, Parser)]
-#[command(name = "renown", version, arg_required_else_help = true, max_term_width = 110)]
+#[command(name = "renown", version, arg_required_else_help = true, max_term_width = 100)]
 pub(crate) struct Cli {
-    /// Say nothing but results and errors
-    #[arg(long, short, global = true)]
+    /// Print only results and errors
+    #[arg(long, short, global = true, display_order = 900)]
     pub(crate) quiet: bool,
 
     #[command(subcommand)]
@@ -43,7 +45,7 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Serve the API and take telemetry of agents
+    /// Start the server: API, web pages and telemetry receiver
     #[command(after_long_help = SERVE_HELP)]
     Serve(ServeArgs),
 
@@ -51,48 +53,56 @@ pub(crate) enum Command {
     #[command(after_long_help = OPEN_HELP)]
     Open(OpenArgs),
 
-    /// Write the page of an agent to a file, for a pull request
+    /// Write a report about an agent, for example for a pull request
     #[command(after_long_help = REPORT_HELP)]
     Report(ReportArgs),
 
-    /// Make, list and revoke API keys
+    /// Create, list and revoke API keys
     #[command(after_long_help = KEYS_HELP)]
     Keys(KeysArgs),
 
-    /// Show a day: totals, changes of scores and their cause, failing gates, the best agents
+    /// Show one day: totals, score changes and their causes, failing gates, best agents
     #[command(after_long_help = OVERVIEW_HELP)]
     Overview(OverviewArgs),
 
-    /// List agents, or show one
+    /// List agents, or show one agent
     #[command(after_long_help = AGENTS_HELP)]
     Agents(AgentsArgs),
 
-    /// List sessions, or show the records of one
+    /// List sessions, or show the records of one session
     #[command(after_long_help = SESSIONS_HELP)]
     Sessions(SessionsArgs),
 
-    /// Score finished runs, list them, and compare agents that attempted one spec
+    /// Score finished runs, list them, and compare agents on one spec
+    #[command(after_long_help = RUNS_HELP)]
     Runs(RunsArgs),
 
     /// Run a command, time it, and score the run
+    #[command(after_long_help = RUN_HELP)]
     Run(RunArgs),
 
-    /// Write all evidence of a kind to a file
+    /// Export evaluations, reputation events, runs or sessions
+    #[command(after_long_help = EXPORT_HELP)]
     Export(ExportArgs),
 
     /// Erase an agent and all its evidence
+    #[command(after_long_help = FORGET_HELP)]
     Forget(ForgetArgs),
 
-    /// Replay all evidence and compare every stored score with a fresh one
+    /// Recompute every stored score from the evidence and compare
+    #[command(after_long_help = VERIFY_HELP)]
     Verify(VerifyArgs),
 
-    /// Make a consistent copy of the store while it runs, and check it
+    /// Copy the store to a file, also while a server runs, and check the copy
+    #[command(after_long_help = BACKUP_HELP)]
     Backup(BackupArgs),
 
-    /// Bring a copy back, to a data directory without data
-    Restore(BackupArgs),
+    /// Restore a backup into an empty data directory
+    #[command(after_long_help = RESTORE_HELP)]
+    Restore(RestoreArgs),
 
-    /// Look at versions, paths, ports and the store, and say what is wrong
+    /// Check versions, paths, ports, the configuration and the store
+    #[command(after_long_help = DOCTOR_HELP)]
     Doctor(DoctorArgs),
 
     /// Score sessions of coding agents from their OpenTelemetry logs
@@ -107,96 +117,97 @@ pub(crate) enum Command {
     #[command(after_long_help = GATE_HELP)]
     Gate(GateArgs),
 
-    /// Stand before an MCP server and gate what its tools give back
+    /// Run in front of an MCP server and gate its tools' results
     #[command(after_long_help = PROXY_HELP)]
     Proxy(ProxyArgs),
 
-    /// Become the server of a proxy
+    /// Start the MCP server of a proxy
     #[command(hide = true)]
     ExecChild(ChildArgs),
 
-    /// Point an agent's telemetry at Renown
+    /// Send the telemetry of Claude Code, Codex or Gemini CLI to Renown
     #[command(after_long_help = SETUP_HELP)]
     Setup(SetupArgs),
 
-    /// Print the completion script of a shell
+    /// Print a completion script for your shell
+    #[command(after_long_help = COMPLETIONS_HELP)]
     Completions {
-        /// The shell
+        /// Shell to print the script for
         shell: ShellArg,
     },
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ScoreArgs {
-    /// Which score
+    /// Score to compute
     pub(crate) kind: KindArg,
 
-    /// The input: one JSON object, an array of them, or one a line; `-` is standard input
+    /// Input file: one JSON object, an array of objects, or one object per line; `-` is standard input
     #[arg(default_value = "-", value_hint = ValueHint::FilePath)]
     pub(crate) file: PathBuf,
 
-    /// Print the parts of each score and what they contributed, in place of the score
+    /// Print the components of each score and their contributions instead of the score
     #[arg(long)]
     pub(crate) explain: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct GateArgs {
-    /// The output: JSON if the whole of it parses, else a text; `-` is standard input
+    /// File with the output; `-` is standard input
     #[arg(default_value = "-", value_hint = ValueHint::FilePath)]
     pub(crate) file: PathBuf,
 
-    /// The configuration [default: `RENOWN_CONFIG`, else renown.toml in the data directory]
+    /// Configuration file [default: `RENOWN_CONFIG`, else renown.toml in the data directory]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) config: Option<PathBuf>,
 
-    /// The gates to run, in order [default: `gates.cli`, else filesystem,pii,content,secrets]
+    /// Gates to run, in this order, separated by commas [default: `gates.cli`, else filesystem,pii,content,secrets]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', env = "RENOWN_GATES")]
     pub(crate) gates: Option<Vec<String>>,
 
-    /// What counts as a finding [default: `gates.strictness`, else strict]
+    /// How much counts as a finding [default: `gates.strictness`, else strict]
     #[arg(long, env = "RENOWN_STRICTNESS")]
     pub(crate) strictness: Option<StrictnessArg>,
 
-    /// How the output is read [default: as JSON if it is, else as a text]
+    /// How to read the output [default: as JSON if all of it parses, else as text]
     #[arg(long = "as", value_name = "KIND", env = "RENOWN_AS")]
     pub(crate) read_as: Option<ReadAsArg>,
 
-    /// The tool that made the output
+    /// Tool that made the output
     #[arg(long, value_name = "NAME", env = "RENOWN_TOOL")]
     pub(crate) tool: Option<String>,
 
-    /// How long the tool took, in milliseconds
+    /// Time that the tool took, in milliseconds
     #[arg(long, value_name = "N", value_parser = gate::latency, allow_negative_numbers = true, env = "RENOWN_LATENCY_MS")]
     pub(crate) latency_ms: Option<Duration>,
 
-    /// What the tool was given: a file with JSON
+    /// JSON file with the tool's input
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, env = "RENOWN_INPUT")]
     pub(crate) input: Option<PathBuf>,
 
-    /// How the result is printed
+    /// Format of the result
     #[arg(long, default_value = "text", env = "RENOWN_FORMAT")]
     pub(crate) format: GateFormatArg,
 
-    /// A directory in which paths are allowed, beside those of the configuration
+    /// Directory in which paths are allowed, in addition to those of the configuration; may be repeated
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, env = "RENOWN_ROOT")]
     pub(crate) root: Vec<PathBuf>,
 
-    /// Print the output itself if it passes, as gates with `mode = "redact"` left it, and the result to standard error
+    /// If the output passes, print it as redacted by gates with `mode = "redact"`, and the result to standard error
     #[arg(long)]
     pub(crate) redacted: bool,
 
-    /// Measure the gates on the labelled outputs in this directory instead: precision and recall of each gate and rule
+    /// Measure precision and recall of each gate and rule on the labelled outputs in this directory instead
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with_all = ["file", "redacted"])]
     pub(crate) report: Option<PathBuf>,
 }
 
-/// How much counts as a finding.
+/// How much the gates treat as a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum StrictnessArg {
-    /// Any mention
+    /// Every mention
     Strict,
-    /// What looks intended
+    /// Only what looks intended
     Balanced,
 }
 
@@ -209,52 +220,52 @@ impl From<StrictnessArg> for Strictness {
     }
 }
 
-/// How an output is read.
+/// How the gates read an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ReadAsArg {
-    /// As one string
+    /// One string
     Text,
-    /// As JSON, or not at all
+    /// JSON; other input is an error
     Json,
 }
 
-/// How a verdict is printed.
+/// The output formats of a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum GateFormatArg {
-    /// As a line each gate, and PASS or FAIL
+    /// One line per gate, and PASS or FAIL
     Text,
-    /// As a JSON object
+    /// One JSON object
     Json,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct SetupArgs {
-    /// Which agent
+    /// Agent to set up
     #[arg(value_name = "AGENT")]
     pub(crate) agent_kind: AgentArg,
 
-    /// The base URL of the OTLP/HTTP receiver [default: `http://127.0.0.1:4318`; with --check, where the settings point to]
+    /// Base URL of the OTLP/HTTP receiver [default: `http://127.0.0.1:4318`; with --check, the URL in the settings]
     #[arg(long, value_name = "URL", value_hint = ValueHint::Url)]
     pub(crate) server: Option<ServerUrl>,
 
-    /// What this agent is called in Renown [default: what its settings say, else its kind]
+    /// Id of this agent in Renown [default: the one in its settings, else its kind]
     #[arg(long, value_name = "ID")]
     pub(crate) agent: Option<AgentId>,
 
-    /// Print what would be written to new files, and change nothing
+    /// Print the settings for new files, and change nothing
     #[arg(long, conflicts_with = "yes")]
     pub(crate) print: bool,
 
-    /// Write without asking
+    /// Write without asking for confirmation
     #[arg(long)]
     pub(crate) yes: bool,
 
-    /// Change nothing: look whether the settings are right, send a record where they point to, and say what has arrived
+    /// Check the settings, send a test record, and show what has arrived; change nothing
     #[arg(long, conflicts_with_all = ["print", "yes"])]
     pub(crate) check: bool,
 
     #[command(flatten)]
-    pub(crate) place: PlaceArgs,
+    pub(crate) location: StoreLocationArgs,
 }
 
 /// The agents whose settings are known.
@@ -268,7 +279,7 @@ pub(crate) enum AgentArg {
     Gemini,
 }
 
-/// The shells that are supported.
+/// The supported shells.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum ShellArg {
     Bash,

@@ -1,4 +1,4 @@
-//! `renown backup` and `renown restore`: a consistent copy while the store runs, and its way back.
+//! `renown backup` and `renown restore`: a consistent copy of the store, also while a server runs, and its restoration.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -6,70 +6,72 @@ use std::process::ExitCode;
 use renown_store::StoreError;
 use renown_store::sqlite::{Progress as Pages, Reader};
 
-use crate::args::BackupArgs;
+use crate::args::{BackupArgs, RestoreArgs};
 use crate::failure::{self, Failure};
-use crate::place;
+use crate::input_file::STDIN;
 use crate::progress::Work;
-use crate::source::STDIN;
+use crate::store_location;
 use crate::verify::{self, DIFFERENT};
 
-/// Copies the store to a new file and replays the copy.
+/// Copies the store to a new file and verifies the copy.
 pub(crate) fn run(args: &BackupArgs, quiet: bool) -> Result<ExitCode, Failure> {
-    let store = args.place.resolve()?.read()?;
+    let store = args.location.resolve()?.read()?;
     if args.file == Path::new(STDIN) {
-        return Err(Failure::new("a backup is a file, and cannot go to standard output").hint("name a file"));
+        return Err(
+            Failure::new("a backup cannot go to standard output, expected a file").hint("name a file")
+        );
     }
-    // A link that leads nowhere is there too.
+    // A dangling link counts as existing too.
     if args.file.symlink_metadata().is_ok() {
         return Err(taken(&args.file).hint("name another file"));
     }
     let dir = args.file.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if !dir.is_dir() {
-        let missing = Failure::new(format!("{}: there is no such directory", dir.display()));
-        return Err(missing.hint("make it first, or name another place for the copy"));
+        let missing = Failure::new(format!("{}: no such directory", dir.display()));
+        return Err(missing.hint("create it first, or choose another directory"));
     }
-    let _private = place::keep_private();
+    let _private = store_location::keep_private();
     copied(quiet, |report| store.backup(&args.file, report))?;
     match check(&args.file, quiet)? {
-        Ok(said) => {
+        Ok(summary) => {
             if !quiet {
-                failure::note(&format!("{}: {said}", args.file.display()));
+                failure::note(&format!("{}: {summary}", args.file.display()));
             }
             Ok(ExitCode::SUCCESS)
         }
         Err(difference) => {
-            let hint = "the copy is kept; the store has the same difference: `renown verify`";
+            let hint = "the copy is kept; the store has the same problem: `renown verify` shows it";
             failure::print(&difference.hint(hint));
             Ok(ExitCode::from(DIFFERENT))
         }
     }
 }
 
-/// Brings a copy to a data directory that has none.
-pub(crate) fn restore(args: &BackupArgs, quiet: bool) -> Result<ExitCode, Failure> {
-    let place = args.place.resolve()?;
-    let mut log = place.file.clone().into_os_string();
+/// Restores a copy into a data directory without a store.
+pub(crate) fn restore(args: &RestoreArgs, quiet: bool) -> Result<ExitCode, Failure> {
+    let location = args.location.resolve()?;
+    let mut log = location.file.clone().into_os_string();
     log.push("-wal");
-    // A log that was left behind would be played into the copy.
-    if let Some(there) = [place.file.as_path(), Path::new(&log)].into_iter().find(|path| path.exists()) {
-        return Err(taken(there).hint("name another data directory with --data DIR, or move this one away"));
+    // SQLite would replay a leftover write-ahead log into the restored store.
+    if let Some(there) = [location.file.as_path(), Path::new(&log)].into_iter().find(|path| path.exists()) {
+        return Err(taken(there).hint("choose another data directory with --data DIR, or move this one away"));
     }
-    let said = check(&args.file, quiet)??;
-    place.prepare()?;
-    let _private = place::keep_private();
+    let summary = check(&args.file, quiet)??;
+    location.prepare()?;
+    let _private = store_location::keep_private();
     let from = open(&args.file)?;
-    copied(quiet, |report| from.restore(&place.file, report))?;
+    copied(quiet, |report| from.restore(&location.file, report))?;
     if !quiet {
-        failure::note(&format!("restored to {}: {said}", place.file.display()));
+        failure::note(&format!("restored to {}: {summary}", location.file.display()));
     }
     Ok(ExitCode::SUCCESS)
 }
 
 fn taken(path: &Path) -> Failure {
-    Failure::new(format!("{} is there already, and is never overwritten", path.display()))
+    Failure::new(format!("{} exists already and is never overwritten", path.display()))
 }
 
-/// Copies, with a bar where that takes long.
+/// Copies, with a progress bar if it takes long.
 fn copied(
     quiet: bool,
     copy: impl FnOnce(&mut dyn FnMut(Pages)) -> Result<(), StoreError>,
@@ -77,18 +79,18 @@ fn copied(
     let work = Work::of("pages", !quiet);
     let copied = copy(&mut |pages| work.at(pages.done, pages.total));
     drop(work);
-    copied.map_err(|error| place::failure(&error))
+    copied.map_err(|error| store_location::failure(&error))
 }
 
 /// Opens a copy.
 fn open(file: &Path) -> Result<Reader, Failure> {
-    const MADE: &str = "name a file that `renown backup` made";
+    const MADE: &str = "name a file that `renown backup` wrote";
     if file.is_dir() {
-        let error = format!("{}: is a directory, expected a copy of a database", file.display());
+        let error = format!("{}: is a directory, expected a backup file", file.display());
         return Err(Failure::new(error).hint(MADE));
     }
-    place::open(file, |error| {
-        let failure = place::failure(error);
+    store_location::open(file, |error| {
+        let failure = store_location::failure(error);
         if matches!(error, StoreError::Missing(_) | StoreError::Foreign(_)) {
             failure.hint(MADE)
         } else {
@@ -97,7 +99,7 @@ fn open(file: &Path) -> Result<Reader, Failure> {
     })
 }
 
-/// Replays a copy: what was compared, or why it is worth nothing.
+/// Verifies a copy. Returns a summary, or the first problem.
 fn check(file: &Path, quiet: bool) -> Result<Result<String, Failure>, Failure> {
     let verdict = verify::check(&open(file)?, quiet)?;
     Ok(verdict.map_err(|difference| Failure::new(format!("{}: {difference}", file.display()))))

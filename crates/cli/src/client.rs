@@ -1,4 +1,4 @@
-//! Talking to a server: `--server URL`, and the key from `RENOWN_KEY` or `--key`.
+//! The client of a Renown server: `--server URL`, and the key from `RENOWN_KEY` or `--key`.
 
 use std::env;
 use std::time::Duration;
@@ -12,33 +12,33 @@ use crate::args::ServerArgs;
 use crate::failure::Failure;
 use crate::setup::server::ServerUrl;
 
-/// How long a server may take.
+/// Timeout of a request.
 const TIME_MAX: Duration = Duration::from_secs(30);
 
-/// How long a server on this machine may take to say that it is there.
+/// Timeout of a health check on this machine.
 const HEALTH_TIME_MAX: Duration = Duration::from_secs(5);
 
-/// A server and the key for it.
+/// A server and its key.
 pub(crate) struct Client {
     agent: ureq::Agent,
     base: String,
     key: Key,
 }
 
-/// A key, and where it comes from.
+/// A key, and the name of the flag or variable that set it.
 pub(crate) struct Key {
     text: KeyText,
     name: &'static str,
 }
 
 impl Key {
-    /// The key of the flag, else that of `RENOWN_KEY`, if there is one.
+    /// Returns the key of the flag, else of `RENOWN_KEY`, else `None`.
     pub(crate) fn find(flag: Option<&str>) -> Result<Option<Self>, Failure> {
         let (name, key) = match flag {
             Some(key) => ("--key", Some(key.to_owned())),
             None => ("RENOWN_KEY", env::var("RENOWN_KEY").ok().filter(|key| !key.is_empty())),
         };
-        // A key is never repeated, not even one that is none: it may be a slip of the pen away from one.
+        // Errors never repeat a key, not even an invalid one: it may be a valid key with a typo.
         let key = key.map(|key| key.trim().parse()).transpose();
         let key = key.map_err(|error| Failure::new(format!("{name}: not a key, {error}")))?;
         Ok(key.map(|text| Self { text, name }))
@@ -49,15 +49,15 @@ impl Key {
     }
 }
 
-/// What sends requests. What a server says is read, whatever its status is. It goes nowhere else: what is sent on by a redirect
-/// arrives without its body.
+/// Returns the HTTP agent. It returns replies of every status, and does not follow redirects: a redirected request would lose its
+/// body.
 pub(crate) fn agent(time_max: Duration) -> ureq::Agent {
     let config = ureq::Agent::config_builder().timeout_global(Some(time_max)).max_redirects(0);
     config.http_status_as_error(false).build().into()
 }
 
-/// The receiver that takes records without a key: for a server on this machine its OTLP port, which it names. What names no port is
-/// the receiver itself.
+/// Returns the URL that accepts records without a key. For a server on this machine, that is its OTLP port, which `/health`
+/// reports. Otherwise it is the given URL.
 pub(crate) fn receiver_without_key(server: &ServerUrl) -> ServerUrl {
     #[derive(serde::Deserialize)]
     struct Health {
@@ -71,14 +71,14 @@ pub(crate) fn receiver_without_key(server: &ServerUrl) -> ServerUrl {
     named.flatten().map_or_else(|| server.clone(), |port| server.at_port(port))
 }
 
-/// What a server answered where that is all there is to say, and where it points to.
+/// Describes a reply without an error text: its status, and the target of a redirect.
 pub(crate) fn answered(reply: &Response<ureq::Body>) -> String {
-    let place = reply.headers().get("location").and_then(|place| place.to_str().ok());
-    let place = place.map(|place| format!(", it points to {place}")).unwrap_or_default();
-    format!("answered {}{place}", reply.status())
+    let target = reply.headers().get("location").and_then(|target| target.to_str().ok());
+    let target = target.map(|target| format!(", a redirect to {target}")).unwrap_or_default();
+    format!("answered {}{target}", reply.status())
 }
 
-/// What to look at where a server cannot be reached.
+/// Returns the hint for a server that cannot be reached.
 pub(crate) fn unreachable(url: &str) -> &'static str {
     if url.starts_with("https:") {
         "is the server running, is this its address, and does it speak https?"
@@ -88,7 +88,7 @@ pub(crate) fn unreachable(url: &str) -> &'static str {
 }
 
 impl Client {
-    /// The server that is named, if one is.
+    /// Returns the client of the server in the arguments, or `None` if they name none.
     pub(crate) fn of(args: &ServerArgs) -> Result<Option<Self>, Failure> {
         let Some(url) = &args.server else { return Ok(None) };
         let key = Key::find(args.key.as_deref())?.ok_or_else(|| {
@@ -97,13 +97,13 @@ impl Client {
         Ok(Some(Self { agent: agent(TIME_MAX), base: url.as_str().to_owned(), key }))
     }
 
-    /// Asks for something; none if the reply has no body.
+    /// Sends a GET request.
     pub(crate) fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Failure> {
         let request = self.agent.get(self.url(path)).header("Authorization", self.key.bearer()).call();
         self.read(request)
     }
 
-    /// Whether there is something. A server that cannot be reached has not said so.
+    /// Returns whether a path exists. Returns false if the server cannot be reached.
     pub(crate) fn has(&self, path: &str) -> Result<bool, Failure> {
         let request = self.agent.get(self.url(path)).header("Authorization", self.key.bearer()).call();
         match request {
@@ -113,12 +113,12 @@ impl Client {
         }
     }
 
-    /// Sends something.
+    /// Sends a POST request.
     pub(crate) fn post<T: DeserializeOwned>(&self, path: &str, body: &Value) -> Result<T, Failure> {
         self.post_text(path, body.to_string().as_bytes())
     }
 
-    /// Sends JSON as it was written.
+    /// Sends a POST request with unchanged JSON text.
     pub(crate) fn post_text<T: DeserializeOwned>(&self, path: &str, json: &[u8]) -> Result<T, Failure> {
         let request = self
             .agent
@@ -129,7 +129,7 @@ impl Client {
         self.read(request)
     }
 
-    /// Deletes something.
+    /// Sends a DELETE request.
     pub(crate) fn delete(&self, path: &str) -> Result<(), Failure> {
         let request = self.agent.delete(self.url(path)).header("Authorization", self.key.bearer()).call();
         self.read::<Value>(request).map(|_| ())
@@ -148,30 +148,30 @@ impl Client {
         let (status, answered) = (reply.status(), answered(&reply));
         let text = reply.body_mut().read_to_string().map_err(|error| refused(&error))?;
         if !status.is_success() {
-            let said: Option<Value> = serde_json::from_str(&text).ok();
-            let error = said.as_ref().and_then(|said| said.get("error")).and_then(Value::as_str);
+            let body: Option<Value> = serde_json::from_str(&text).ok();
+            let error = body.as_ref().and_then(|body| body.get("error")).and_then(Value::as_str);
             return Err(match error {
                 Some(error) if status == StatusCode::UNAUTHORIZED => {
                     refused(&format_args!("{}: {error}", self.key.name))
-                        .hint("expected a key of this server, one that is not revoked")
+                        .hint("expected a key of this server that is not revoked")
                 }
                 Some(error) if status == StatusCode::FORBIDDEN => {
                     refused(&format_args!("{}: {error}", self.key.name))
                         .hint("secret keys begin with rn_sec_; the first start of the server showed one")
                 }
                 Some(error) => refused(&error),
-                None => refused(&answered).hint("is this the address of a server of Renown?"),
+                None => refused(&answered).hint("is this the address of a Renown server?"),
             });
         }
         let text = if text.is_empty() { "null" } else { &text };
         serde_json::from_str(text).map_err(|error| {
             refused(&format_args!("an unexpected reply: {error}"))
-                .hint("is this the address of a server of Renown?")
+                .hint("is this the address of a Renown server?")
         })
     }
 }
 
-/// A text as a part of a path or a value of a query: every byte that is not plainly a letter, a digit, `-`, `_` or `~` is escaped.
+/// Percent-encodes a text for a path or a query: every byte except ASCII letters, digits, `-`, `_` and `~`.
 pub(crate) fn encoded(text: &str) -> String {
     let byte = |byte: u8| match byte {
         b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'~' => char::from(byte).to_string(),
@@ -185,7 +185,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn any_id_fits_into_a_path() {
+    fn every_id_can_be_part_of_a_path() {
         for (text, expected) in
             [("a-b_c~9", "a-b_c~9"), ("ci/bot é", "ci%2Fbot%20%C3%A9"), ("a.b?&=%", "a%2Eb%3F%26%3D%25")]
         {

@@ -1,6 +1,6 @@
 //! `renown.toml`: `--config`, else `RENOWN_CONFIG`, else the file of this name in the data directory.
 //!
-//! Never the working directory, where a cloned repository could put one.
+//! Never in the working directory, where a cloned repository could contain one.
 //!
 //! ```toml
 //! [prices."gpt-5*"]              # USD per million tokens; the longest pattern that matches the model wins
@@ -8,7 +8,7 @@
 //! output = 10.0
 //! cache_read = 0.125             # default: input; cache_creation likewise
 //!
-//! [gates]                        # what concerns all gates, and one table a gate: see `renown_core::gates`
+//! [gates]                        # options of all gates, and one table per gate: see `renown_core::gates`
 //! evaluate = ["filesystem", "pii", "content", "secrets"]
 //! [gate.pii]
 //! ipv4 = true
@@ -21,7 +21,7 @@ use std::env;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use renown_core::gates::{Choice, Engine, Settings};
+use renown_core::gates::{Choice, Engine, Settings, SettingsError};
 use renown_core::units::NanoUsd;
 use renown_telemetry::prices::{Price, Prices};
 use serde::de::Error;
@@ -29,23 +29,23 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 use crate::failure::Failure;
-use crate::place;
 use crate::proxy::ProxyTable;
 use crate::settings::{Days, Listen, OtlpKeys, OtlpListen, PerMinute, ScoreBelow, StoreUrl};
+use crate::store_location;
 
-/// What is configured.
+/// The configuration.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Config {
     pub(crate) prices: Prices,
     pub(crate) server: ServerTable,
     pub(crate) proxy: ProxyTable,
-    /// The gates as they are written: they are checked where an engine is built.
+    /// The unchecked settings of gates. `engine` checks them.
     pub(crate) gates: Settings,
-    /// The file, to which paths in it are relative; none if there is none.
+    /// The path of the file, if there is one. Paths in the file are relative to it.
     pub(crate) path: Option<PathBuf>,
 }
 
-/// What concerns the server; see `serve::settings`.
+/// The settings of the server; see `serve::settings`.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct ServerTable {
     pub(crate) data: Option<PathBuf>,
@@ -103,16 +103,16 @@ where
 }
 
 impl Config {
-    /// Reads the file. Only one that was not asked for may be missing.
+    /// Reads the file. A missing file is an error only if it was named.
     pub(crate) fn load(flag: Option<&Path>) -> Result<Self, Failure> {
         Self::load_for(flag, None)
     }
 
-    /// The same for a data directory that was named.
+    /// Reads the file, by default from the given data directory.
     pub(crate) fn load_for(flag: Option<&Path>, data: Option<&Path>) -> Result<Self, Failure> {
-        let asked_for = flag.map(Path::to_owned).or_else(|| path_variable("RENOWN_CONFIG"));
+        let named = flag.map(Path::to_owned).or_else(|| path_variable("RENOWN_CONFIG"));
         let data = || data.map(Path::to_owned).or_else(data_dir);
-        let Some(path) = asked_for.clone().or_else(|| Some(data()?.join("renown.toml"))) else {
+        let Some(path) = named.clone().or_else(|| Some(data()?.join("renown.toml"))) else {
             return Ok(Self::default());
         };
         let refused = |what: &dyn std::fmt::Display| Failure::new(format!("{}: {what}", path.display()));
@@ -123,48 +123,62 @@ impl Config {
                 let server = config.server.relative_to(path.parent().unwrap_or(Path::new("")));
                 Ok(Self { path: Some(path), server, ..config })
             }
-            Err(error) if asked_for.is_none() && error.kind() == io::ErrorKind::NotFound => {
+            Err(error) if named.is_none() && error.kind() == io::ErrorKind::NotFound => {
                 Ok(Self::default())
             }
-            Err(error) if asked_for.is_none() => Err(match path.parent().map(|dir| (dir, usable(dir))) {
-                Some((dir, Err(error))) => place::unusable(dir, &error),
+            Err(error) if named.is_none() => Err(match path.parent().map(|dir| (dir, usable(dir))) {
+                Some((dir, Err(error))) => store_location::unusable(dir, &error),
                 _ => refused(&error),
             }),
             Err(error) if error.kind() == io::ErrorKind::InvalidData => {
                 Err(refused(&"not UTF-8, expected TOML"))
             }
             Err(error) => Err(refused(&error).hint(
-                "--config and RENOWN_CONFIG name a file; without them renown.toml in the data directory is read",
+                "--config and RENOWN_CONFIG name the file; without them, renown.toml in the data directory is used",
             )),
         }
     }
 
-    /// The gates that are chosen.
+    /// Builds the chosen gates.
     pub(crate) fn engine(&self, choice: &Choice<'_>) -> Result<Engine, Failure> {
+        self.engine_or(choice, |error| self.engine_failure(error))
+    }
+
+    /// Builds the chosen gates. `explain` turns an error of the settings into one for the user.
+    pub(crate) fn engine_or(
+        &self,
+        choice: &Choice<'_>,
+        explain: impl FnOnce(&SettingsError) -> Failure,
+    ) -> Result<Engine, Failure> {
         let dir = self.path.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
         let mut settings = self.gates.clone();
         make_absolute(&mut settings, dir)?;
         let mut read_schema =
             |name: &str| std::fs::read_to_string(dir.join(name)).map_err(|error| format!("{name}: {error}"));
-        Engine::new(&settings, choice, &mut read_schema).map_err(|error| match &self.path {
-            Some(path) => Failure::new(format!("{}: {error}", path.display())),
-            None => Failure::new(error.to_string()).hint(
-                "options of gates stand in renown.toml: --config FILE, else the one in the data directory",
-            ),
-        })
+        Engine::new(&settings, choice, &mut read_schema).map_err(|error| explain(&error))
     }
 
-    /// The configuration in a text, or the line and what is wrong with it.
+    /// Returns the error for invalid settings of gates.
+    pub(crate) fn engine_failure(&self, error: &SettingsError) -> Failure {
+        match &self.path {
+            Some(path) => Failure::new(format!("{}: {error}", path.display())),
+            None => Failure::new(error.to_string()).hint(
+                "gates are configured in renown.toml: --config FILE, else the one in the data directory",
+            ),
+        }
+    }
+
+    /// Parses a configuration. An error has a line number and a message.
     fn parse(text: &str) -> Result<Self, (usize, String)> {
-        let before = |place: usize| text.get(..place).unwrap_or_default();
+        let before = |offset: usize| text.get(..offset).unwrap_or_default();
         let line = |before: &str| before.matches('\n').count() + 1;
-        if let Some((place, what)) = unknown::find(text) {
-            return Err((line(before(place.start)), what));
+        if let Some((span, what)) = unknown::find(text) {
+            return Err((line(before(span.start)), what));
         }
         let file: File = toml::from_str(text).map_err(|error| {
             let before = before(error.span().map_or(0, |span| span.start));
             let message = error.message().replace('\n', " ");
-            // Where a value is refused, the line has its key before it.
+            // If a value is invalid, its key precedes it on the line.
             let last = before.rsplit('\n').next().unwrap_or_default();
             let key = last.split_once('=').map(|(key, _)| format!("{}: ", key.trim()));
             (line(before), key.unwrap_or_default() + &message)
@@ -195,7 +209,7 @@ impl Config {
 }
 
 impl ServerTable {
-    /// Paths of the configuration are relative to its file.
+    /// Resolves paths relative to the directory of the configuration file.
     fn relative_to(self, dir: &Path) -> Self {
         Self {
             data: self.data.map(|data| dir.join(data)),
@@ -205,7 +219,7 @@ impl ServerTable {
     }
 }
 
-/// Whether files in a directory can be looked at.
+/// Checks that the files in a directory are accessible.
 fn usable(dir: &Path) -> io::Result<()> {
     if !std::fs::metadata(dir)?.is_dir() {
         return Err(io::ErrorKind::NotADirectory.into());
@@ -213,7 +227,7 @@ fn usable(dir: &Path) -> io::Result<()> {
     std::fs::metadata(dir.join(".")).map(|_| ())
 }
 
-/// Paths of the configuration are relative to its file.
+/// Resolves paths relative to the directory of the configuration file.
 fn make_absolute(settings: &mut Settings, dir: &Path) -> Result<(), Failure> {
     for path in settings.relative_paths() {
         let full = std::path::absolute(dir.join(&*path))
@@ -223,8 +237,8 @@ fn make_absolute(settings: &mut Settings, dir: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The whole file. Nothing is flattened into it, since that would lose the lines of mistakes. Its keys, and those of its
-/// tables, are also in `unknown`, which knows more to say about others.
+/// The whole file. Nothing is flattened into it, because that would lose the line numbers of errors. `unknown` lists all keys too,
+/// and explains unknown keys better.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -260,7 +274,7 @@ struct PriceEntry {
     cache_creation: Option<Usd>,
 }
 
-/// The decimal that is written, which is the shortest that reads back as the float that TOML gives.
+/// A cost. The decimal as written is the shortest one that parses to the float of the TOML parser.
 struct Usd(NanoUsd);
 
 impl<'de> Deserialize<'de> for Usd {
@@ -270,7 +284,7 @@ impl<'de> Deserialize<'de> for Usd {
     }
 }
 
-/// Where data is kept: `RENOWN_DATA`, else the platform's directory for it.
+/// Returns the data directory: `RENOWN_DATA`, else `renown` in the platform's data directory.
 pub(crate) fn data_dir() -> Option<PathBuf> {
     let home = || path_variable("HOME");
     let platform = if cfg!(target_os = "macos") {
@@ -283,7 +297,7 @@ pub(crate) fn data_dir() -> Option<PathBuf> {
     path_variable("RENOWN_DATA").or_else(|| Some(platform?.join("renown")))
 }
 
-/// A path from the environment; a variable that is set to nothing is not set.
+/// Returns a path from the environment. An empty variable counts as absent.
 pub(crate) fn path_variable(name: &str) -> Option<PathBuf> {
     env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
@@ -297,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn prices_are_exact_and_the_cache_costs_what_the_input_costs() {
+    fn prices_are_exact_and_the_cache_price_defaults_to_the_input_price() {
         let text = "[prices.\"gpt-5*\"]\ninput = 1.25\noutput = 10\ncache_read = 0.125\n";
         let price = Price {
             input: usd("1.25"),
@@ -324,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_named_with_their_line() {
+    fn errors_have_the_line_number() {
         for (text, line, part) in [
             ("[prices.a]\ninput = 1\n", 1, "missing field `output`"),
             ("[prices.a]\ninput = 1\noutput = -2.5\n", 3, "expected a cost of 0 or more"),

@@ -11,26 +11,26 @@ use renown_store::system_clock;
 
 use crate::args::{DoctorArgs, ServeArgs};
 use crate::failure::{Failure, printable};
-use crate::place::{self, Place};
 use crate::printed;
 use crate::serve::settings::ServeSettings;
 use crate::settings::OtlpListen;
+use crate::store_location::{self, StoreLocation};
 use crate::verify;
 
-/// The exit code of something that is wrong.
-const ILL: u8 = 1;
+/// The exit code if something is wrong.
+const UNHEALTHY: u8 = 1;
 
-/// What was found about one thing.
+/// The result of one check.
 enum Finding {
     Good(String),
-    /// It works, and should be looked at.
-    Odd(String),
+    /// It works, but needs attention.
+    Note(String),
     Bad(String),
 }
 
 pub(crate) fn run(args: &DoctorArgs, quiet: bool) -> Result<ExitCode, Failure> {
     let serve = ServeArgs {
-        place: args.place.clone(),
+        location: args.location.clone(),
         demo: false,
         listen: None,
         otlp_grpc: None,
@@ -54,29 +54,29 @@ pub(crate) fn run(args: &DoctorArgs, quiet: bool) -> Result<ExitCode, Failure> {
                     |engine| Finding::Good(engine.names().collect::<Vec<_>>().join(", ")),
                 ),
             ));
-            let place = settings.place();
-            findings.push(("clock", clock(&place)));
-            findings.push(("data", data(&place.data)));
+            let location = settings.location();
+            findings.push(("clock", clock(&location)));
+            findings.push(("data", data(&location.data)));
             findings.push(("listen", listen(settings.listen.value.0)));
             findings.push(("otlp", otlp("gRPC", settings.otlp_grpc.value)));
             findings.push(("otlp", otlp("HTTP", settings.otlp_http.value)));
-            findings.push(("store", store(&place, quiet)));
+            findings.push(("store", store(&location, quiet)));
         }
     }
     let mut text = String::new();
-    let mut ill = false;
+    let mut is_healthy = true;
     for (name, finding) in &findings {
-        let (mark, said) = match finding {
-            Finding::Good(said) => ("ok  ", said),
-            Finding::Odd(said) => ("note", said),
-            Finding::Bad(said) => ("BAD ", said),
+        let (mark, finding_text) = match finding {
+            Finding::Good(text) => ("ok  ", text),
+            Finding::Note(text) => ("note", text),
+            Finding::Bad(text) => ("BAD ", text),
         };
-        ill |= matches!(finding, Finding::Bad(_));
-        let _ = writeln!(text, "{mark}  {name:<8}  {}", printable(said));
+        is_healthy &= !matches!(finding, Finding::Bad(_));
+        let _ = writeln!(text, "{mark}  {name:<8}  {}", printable(finding_text));
     }
     let mut out = io::stdout().lock();
     let code = printed(out.write_all(text.as_bytes()).and_then(|()| out.flush()))?;
-    Ok(if ill { ExitCode::from(ILL) } else { code })
+    Ok(if is_healthy { code } else { ExitCode::from(UNHEALTHY) })
 }
 
 fn version() -> String {
@@ -87,16 +87,18 @@ fn data(dir: &Path) -> Finding {
     let shown = dir.display();
     let metadata = match std::fs::metadata(dir) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            return match cannot_be_made(dir) {
-                None => Finding::Odd(format!("{shown}: not there yet, `renown serve` makes it")),
-                Some(why) => Finding::Bad(format!("{shown}: not there yet, and cannot be made: {why}")),
+            return match why_not_creatable(dir) {
+                None => Finding::Note(format!("{shown}: does not exist yet, `renown serve` creates it")),
+                Some(why) => {
+                    Finding::Bad(format!("{shown}: does not exist yet, and cannot be created: {why}"))
+                }
             };
         }
         Err(error) => return Finding::Bad(format!("{shown}: {error}")),
         Ok(metadata) => metadata,
     };
     if !metadata.is_dir() {
-        return Finding::Bad(format!("{shown}: is no directory"));
+        return Finding::Bad(format!("{shown}: not a directory"));
     }
     #[cfg(unix)]
     {
@@ -106,19 +108,19 @@ fn data(dir: &Path) -> Finding {
             return Finding::Bad(format!("{shown}: cannot be read and written: {error}"));
         }
         let mode = std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o777;
-        let advice = format!("(mode {mode:o}); `chmod 700` keeps them out");
+        let advice = format!("(mode {mode:o}); `chmod 700` prevents it");
         if mode & 0o022 != 0 {
-            return Finding::Bad(format!("{shown}: others may write into it {advice}"));
+            return Finding::Bad(format!("{shown}: other users can write to it {advice}"));
         }
         if mode & 0o055 != 0 {
-            return Finding::Odd(format!("{shown}: others may look into it {advice}"));
+            return Finding::Note(format!("{shown}: other users can read it {advice}"));
         }
     }
     Finding::Good(shown.to_string())
 }
 
-/// Why a directory that is not there cannot be made, as far as the directory above it says.
-fn cannot_be_made(dir: &Path) -> Option<String> {
+/// Returns why a missing directory cannot be created, judged by its nearest existing parent.
+fn why_not_creatable(dir: &Path) -> Option<String> {
     let above = std::path::absolute(dir).ok()?;
     let above = above.ancestors().skip(1).find(|dir| dir.exists())?;
     #[cfg(unix)]
@@ -132,17 +134,17 @@ fn cannot_be_made(dir: &Path) -> Option<String> {
     None
 }
 
-/// Whether the clock can be right, and is not behind what the store has accepted.
-fn clock(place: &Place) -> Finding {
+/// Checks that the clock is plausible, and not behind the latest evidence in the store.
+fn clock(location: &StoreLocation) -> Finding {
     let now = match (system_clock())() {
         Ok(now) => now,
         Err(error) => return Finding::Bad(error.to_string()),
     };
-    let latest = place.file.exists().then(|| place.read().ok()?.latest().ok()).flatten();
+    let latest = location.file.exists().then(|| location.read().ok()?.latest().ok()).flatten();
     match latest.filter(|latest| *latest > now) {
-        Some(latest) => Finding::Odd(format!(
-            "{now}, but the store has evidence of {latest}: the clock is late, or it was ahead. A server keeps that time for at \
-             most five minutes, then it follows the clock"
+        Some(latest) => Finding::Note(format!(
+            "{now}, but the store has evidence of {latest}: the clock is behind, or it was ahead then. A server uses that time for \
+             at most five minutes, then it follows the clock"
         )),
         None => Finding::Good(now.to_string()),
     }
@@ -153,33 +155,36 @@ fn listen(address: SocketAddr) -> Finding {
     match TcpListener::bind(address) {
         Ok(_) => Finding::Good(format!("{address} is free{open}")),
         Err(error) if error.kind() == io::ErrorKind::AddrInUse => {
-            Finding::Odd(format!("{address} is taken, perhaps by a server that runs{open}"))
+            Finding::Note(format!("{address} is in use, perhaps by a running server{open}"))
         }
         Err(error) => Finding::Bad(format!("{address}: {error}")),
     }
 }
 
-/// Telemetry is not what a server needs, so a port that cannot be had is no illness.
+/// Checks an OTLP port. A server works without telemetry, so an unavailable port is only a note.
 fn otlp(transport: &str, OtlpListen(address): OtlpListen) -> Finding {
     let Some(address) = address else { return Finding::Good(format!("{transport} is off")) };
     match listen(address) {
-        Finding::Good(said) => Finding::Good(format!("{transport} on {said}")),
-        Finding::Odd(said) | Finding::Bad(said) => Finding::Odd(format!("{transport} on {said}")),
+        Finding::Good(text) => Finding::Good(format!("{transport} on {text}")),
+        Finding::Note(text) | Finding::Bad(text) => Finding::Note(format!("{transport} on {text}")),
     }
 }
 
-fn store(place: &Place, quiet: bool) -> Finding {
-    if !place.file.exists() {
-        return Finding::Odd(format!("{}: not there yet", place.file.display()));
+fn store(location: &StoreLocation, quiet: bool) -> Finding {
+    if !location.file.exists() {
+        return Finding::Note(format!("{}: does not exist yet", location.file.display()));
     }
-    let looked =
-        place.read().and_then(|store| Ok((store.describe().map_err(|error| place::failure(&error))?, store)));
+    let looked = location
+        .read()
+        .and_then(|store| Ok((store.describe().map_err(|error| store_location::failure(&error))?, store)));
     let ((version, bytes), store) = match looked {
         Ok(looked) => looked,
         Err(error) => return Finding::Bad(error.to_string()),
     };
     match verify::check(&store, quiet) {
-        Ok(Ok(said)) => Finding::Good(format!("schema version {version}, {}, {said}", BinaryBytes(bytes))),
+        Ok(Ok(summary)) => {
+            Finding::Good(format!("schema version {version}, {}, {summary}", BinaryBytes(bytes)))
+        }
         Ok(Err(difference)) => Finding::Bad(difference),
         Err(failure) => Finding::Bad(failure.to_string()),
     }

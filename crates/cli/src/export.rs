@@ -1,13 +1,13 @@
-//! `renown export`: all evidence of a kind as JSON Lines, CSV or Parquet, row by row, read beside whoever writes.
+//! `renown export`: writes all evidence of a kind as JSON Lines, CSV or Parquet, row by row. A server may run at the same time.
 //!
-//! | part | is |
+//! | module | content |
 //! |---|---|
-//! | `columns`, `sessions` | what a row of each kind has, in the order of its columns |
+//! | `columns`, `sessions` | the columns of each kind of evidence, and their values |
 //! | `text` | JSON Lines and CSV |
 //! | `parquet` | Parquet |
 //!
-//! Times are RFC 3339 to the millisecond in the texts, and timestamps to the microsecond in Parquet; those by which scores are made
-//! also stand there as whole nanoseconds (`…_ns`). What is a list or an object is its JSON text where a row is flat.
+//! Times are RFC 3339 with milliseconds in JSON Lines and CSV, and timestamps with microseconds in Parquet. Times that scores depend
+//! on also have a column of whole nanoseconds (`…_ns`). In CSV and Parquet, a list or an object is JSON text.
 
 mod columns;
 mod parquet;
@@ -23,51 +23,51 @@ use renown_store::sqlite::{Evidence, Reader};
 
 use crate::args::{EvidenceArg, ExportArgs, ExportFormatArg};
 use crate::failure::Failure;
-use crate::place;
 use crate::progress::Work;
+use crate::store_location;
 use columns::{Column, Row};
 
-/// Where rows go.
+/// A writer of rows.
 trait Sink {
     fn row(&mut self, row: Row) -> io::Result<()>;
 
-    /// Writes what is left.
+    /// Writes the remaining rows.
     fn finish(self: Box<Self>) -> io::Result<()>;
 }
 
 pub(crate) fn run(args: &ExportArgs, quiet: bool) -> Result<ExitCode, Failure> {
-    let store = args.place.resolve()?.read()?;
+    let store = args.location.resolve()?.read()?;
     let (columns, evidence, things) = match args.evidence {
         EvidenceArg::Evaluations => (columns::EVALUATIONS, Evidence::Evaluations, "evaluations"),
         EvidenceArg::Events => (columns::EVENTS, Evidence::ReputationEvents, "events"),
         EvidenceArg::Runs => (columns::RUNS, Evidence::Runs, "runs"),
         EvidenceArg::Sessions => (sessions::SESSIONS, Evidence::Sessions, "sessions"),
     };
-    let total = store.count(&args.org, evidence).map_err(|error| place::failure(&error))?;
-    let place =
+    let total = store.count(&args.org, evidence).map_err(|error| store_location::failure(&error))?;
+    let target =
         args.output.as_ref().map_or_else(|| "standard output".to_owned(), |file| file.display().to_string());
-    let refused = |error: io::Error| Failure::new(format!("{place}: {error}"));
+    let refused = |error: io::Error| Failure::new(format!("{target}: {error}"));
     if args.format == ExportFormatArg::Parquet && args.output.is_none() && io::stdout().is_terminal() {
-        let found = "Parquet is nothing for a terminal, expected a file";
-        return Err(Failure::new(found).hint("-o FILE names one"));
+        let found = "Parquet is binary and cannot go to a terminal, expected a file";
+        return Err(Failure::new(found).hint("write to a file with -o FILE"));
     }
     if args.raw && args.format != ExportFormatArg::Csv {
-        return Err(Failure::new("--raw is for --format csv: the other formats never change a text"));
+        return Err(Failure::new("--raw needs --format csv: the other formats never change text"));
     }
     let sink = open(args, columns).map_err(refused)?;
-    // Rows that are printed to the same terminal would tear the bar.
+    // A bar on the terminal that shows the rows would garble them.
     let shows_bar = !quiet && (args.output.is_some() || !io::stdout().is_terminal());
     let work = Work::of(things, shows_bar);
     let mut export = Export { sink: Some(sink), failed: None, done: 0, total, work };
-    export.read(&store, args).map_err(|error| place::failure(&error))?;
+    export.read(&store, args).map_err(|error| store_location::failure(&error))?;
     match export.finish() {
-        // A reader that has gone away has seen what it wanted.
+        // A closed pipe is a success: its reader has all that it wanted.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(ExitCode::SUCCESS),
         done => done.map(|()| ExitCode::SUCCESS).map_err(refused),
     }
 }
 
-/// Opens what is written to. A file that is there is written over, as by a shell.
+/// Opens the output. An existing file is overwritten, as by a shell.
 fn open(args: &ExportArgs, columns: &'static [Column]) -> io::Result<Box<dyn Sink>> {
     let out: Box<dyn Write + Send> = match &args.output {
         Some(file) => Box::new(BufWriter::with_capacity(1 << 18, File::create(file)?)),
@@ -80,7 +80,7 @@ fn open(args: &ExportArgs, columns: &'static [Column]) -> io::Result<Box<dyn Sin
     })
 }
 
-/// An export on its way.
+/// A running export.
 struct Export {
     sink: Option<Box<dyn Sink>>,
     failed: Option<io::Error>,
@@ -93,20 +93,20 @@ impl Export {
     fn read(&mut self, store: &Reader, args: &ExportArgs) -> Result<(), StoreError> {
         match args.evidence {
             EvidenceArg::Evaluations => {
-                store.each_evaluation(&args.org, &mut |event| self.take(columns::evaluation(event)))
+                store.each_evaluation(&args.org, &mut |event| self.write(columns::evaluation(event)))
             }
             EvidenceArg::Events => {
-                store.each_reputation_event(&args.org, &mut |event| self.take(columns::event(event)))
+                store.each_reputation_event(&args.org, &mut |event| self.write(columns::event(event)))
             }
-            EvidenceArg::Runs => store.each_run(&args.org, &mut |run| self.take(columns::run(run))),
+            EvidenceArg::Runs => store.each_run(&args.org, &mut |run| self.write(columns::run(run))),
             EvidenceArg::Sessions => {
-                store.each_session(&args.org, &mut |session| self.take(sessions::session(&session)))
+                store.each_session(&args.org, &mut |session| self.write(sessions::session(&session)))
             }
         }
     }
 
-    /// Writes a row; whether more can be written.
-    fn take(&mut self, row: Row) -> bool {
+    /// Writes a row. Returns false if writing has failed.
+    fn write(&mut self, row: Row) -> bool {
         self.done += 1;
         if self.done.is_multiple_of(1000) {
             self.work.at(self.done, self.total);

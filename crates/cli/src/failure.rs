@@ -1,11 +1,11 @@
-//! How an error is told: one line `error: …` that says where and what, and a line `hint: …` where one helps.
+//! How errors are printed: one line `error: …` with the location and the problem, and a line `hint: …` if one helps.
 
 use std::io::{self, Write};
 
 /// The exit code of bad usage and bad input.
 pub(crate) const BAD_INPUT: u8 = 2;
 
-/// Why the command could not do what was asked.
+/// An error of a command, with an optional hint.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Failure {
     error: String,
@@ -17,9 +17,9 @@ impl Failure {
         Self { error: error.into(), hint: None }
     }
 
-    /// The same, with where it happened before it.
-    pub(crate) fn within(mut self, place: &str) -> Self {
-        self.error = format!("{place}: {}", self.error);
+    /// Adds the location of the problem in front of the error.
+    pub(crate) fn within(mut self, location: &str) -> Self {
+        self.error = format!("{location}: {}", self.error);
         self
     }
 
@@ -27,14 +27,13 @@ impl Failure {
         Self { hint: Some(hint.into()), ..self }
     }
 
-    /// The same from what clap prints about bad usage: paragraphs of which the first says what is wrong, and another
-    /// has a tip or the usage.
+    /// Converts clap's message about bad usage. It has paragraphs: the first is the error, another is a tip or the usage.
     pub(crate) fn from_usage(text: &str) -> Self {
         let paragraphs: Vec<String> =
             text.split("\n\n").map(|p| p.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
-        let said = |prefix: &str| paragraphs.iter().find_map(|paragraph| paragraph.strip_prefix(prefix));
-        let failure = Self::new(said("error: ").unwrap_or("bad usage"));
-        match (said("tip: "), said("Usage: ")) {
+        let paragraph = |prefix: &str| paragraphs.iter().find_map(|paragraph| paragraph.strip_prefix(prefix));
+        let failure = Self::new(paragraph("error: ").unwrap_or("bad usage"));
+        match (paragraph("tip: "), paragraph("Usage: ")) {
             (Some(tip), _) => failure.hint(tip),
             (None, Some(usage)) => failure.hint(format!("usage: {usage}")),
             (None, None) => failure,
@@ -42,14 +41,14 @@ impl Failure {
     }
 }
 
-/// What is wrong, without the hint.
+/// The error without the hint.
 impl std::fmt::Display for Failure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.error)
     }
 }
 
-/// Tells the user. A standard error that is closed has nobody to tell.
+/// Prints an error. Ignores a closed standard error.
 pub(crate) fn print(failure: &Failure) {
     let mut out = io::stderr().lock();
     let _ = writeln!(out, "error: {}", printable(&failure.error));
@@ -58,17 +57,17 @@ pub(crate) fn print(failure: &Failure) {
     }
 }
 
-/// Tells the user something that is no error.
+/// Prints a message that is not an error.
 pub(crate) fn note(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{}", printable(text));
 }
 
-/// Tells the user that something was not as it should be.
+/// Prints a warning.
 pub(crate) fn warn(text: &str) {
     let _ = writeln!(io::stderr().lock(), "warning: {}", printable(text));
 }
 
-/// The text on one line and without anything that a terminal would obey: file names and arguments come from outside.
+/// Escapes control characters, so that the text is one line and cannot control the terminal: file names and arguments are untrusted.
 pub(crate) fn printable(text: &str) -> String {
     let escaped =
         |char: char| if char.is_control() { char.escape_default().to_string() } else { char.to_string() };
@@ -95,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_from_outside_commands_the_terminal() {
+    fn control_characters_are_escaped() {
         assert_eq!(printable("a\u{1b}[31m\nb é"), "a\\u{1b}[31m\\nb é");
     }
 }

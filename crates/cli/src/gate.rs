@@ -1,6 +1,6 @@
-//! `renown gate`: one output in, the verdict of the gates out.
+//! `renown gate`: runs the gates on one output and prints the verdict.
 //!
-//! The command brings what the engine must not have: the files, the clock, and chance for the id.
+//! The engine is pure. The command adds the files, the clock and the randomness for the id.
 //!
 //! `--strictness` replaces `gates.strictness`; the strictness of a single gate stays. `--root` adds to the roots of the
 //! configuration.
@@ -14,7 +14,7 @@ use std::process::ExitCode;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use renown_clock::MachineClock;
-use renown_core::gates::{Choice, Context, Engine, GateResult, Place, Verdict};
+use renown_core::gates::{Choice, Context, Engine, GateResult, Place, SettingsError, Verdict};
 use renown_core::ids::EvaluationId;
 use renown_core::limits::INPUT_BYTES_MAX;
 use renown_core::time::Timestamp;
@@ -25,9 +25,9 @@ use serde_json::value::{RawValue, to_raw_value};
 use crate::args::{GateArgs, GateFormatArg, ReadAsArg};
 use crate::config::Config;
 use crate::failure::{self, Failure, printable};
+use crate::input_file::{InputFile, STDIN};
 use crate::links::links;
 use crate::printed;
-use crate::source::{STDIN, Source};
 
 /// The exit code of an output that did not pass.
 const FAILED: u8 = 1;
@@ -41,14 +41,11 @@ pub(crate) fn run(args: &GateArgs, quiet: bool) -> Result<ExitCode, Failure> {
     }
     let engine = engine(args)?;
     if args.file == Path::new(STDIN) && io::stdin().is_terminal() && !quiet {
-        failure::note("reading an output from the terminal, end with Ctrl-D");
+        failure::note("reading an output from the terminal (end with Ctrl-D)");
     }
     let (output, is_text) = output(&args.file, args.read_as)?;
-    let input = args
-        .input
-        .as_deref()
-        .map(|path| json(path, &read(path, "what the tool was given, as JSON")?))
-        .transpose()?;
+    let input =
+        args.input.as_deref().map(|path| json(path, &read(path, "the tool's input as JSON")?)).transpose()?;
     let context = Context {
         tool: args.tool.as_deref(),
         input: input.as_deref(),
@@ -65,7 +62,7 @@ pub(crate) fn run(args: &GateArgs, quiet: bool) -> Result<ExitCode, Failure> {
     };
     let mut out = io::stdout().lock();
     let shown = if args.redacted {
-        // Nobody is there to read it if this fails.
+        // If standard error is closed, there is no reader.
         let _ = io::stderr().write_all(result.as_bytes());
         if passed { as_read(left, is_text)? } else { String::new() }
     } else {
@@ -75,7 +72,7 @@ pub(crate) fn run(args: &GateArgs, quiet: bool) -> Result<ExitCode, Failure> {
     Ok(if passed { code } else { ExitCode::from(FAILED) })
 }
 
-/// An output as it was read: a text, or a line of JSON.
+/// Returns an output in the form in which it was read: text, or a line of JSON.
 fn as_read(json: String, is_text: bool) -> Result<String, Failure> {
     if is_text {
         serde_json::from_str(&json).map_err(|error| Failure::new(error.to_string()))
@@ -84,23 +81,33 @@ fn as_read(json: String, is_text: bool) -> Result<String, Failure> {
     }
 }
 
-/// A latency on the command line.
+/// Parses `--latency-ms`.
 pub(crate) fn latency(text: &str) -> Result<Duration, String> {
     let expected = "expected a number of milliseconds, 0 or more";
     text.parse().ok().and_then(duration_of_ms).ok_or_else(|| expected.to_owned())
 }
 
-/// The gates that the arguments and the configuration ask for.
+/// Builds the gates of the arguments and the configuration.
 fn engine(args: &GateArgs) -> Result<Engine, Failure> {
     let config = Config::load(args.config.as_deref())?;
-    // An empty name is the empty list that `--gates ''` means.
+    // `--gates ''` means an empty list.
     let gates: Option<Vec<String>> =
         args.gates.as_ref().map(|names| names.iter().filter(|name| !name.is_empty()).cloned().collect());
     engine_of(args, &config, gates.as_deref())
 }
 
-/// The same for gates that are named.
+/// Builds the given gates.
 fn engine_of(args: &GateArgs, config: &Config, gates: Option<&[String]>) -> Result<Engine, Failure> {
+    engine_or(args, config, gates, |error| config.engine_failure(error))
+}
+
+/// Builds the given gates. `explain` turns an error of the settings into one for the user.
+fn engine_or(
+    args: &GateArgs,
+    config: &Config,
+    gates: Option<&[String]>,
+    explain: impl FnOnce(&SettingsError) -> Failure,
+) -> Result<Engine, Failure> {
     let roots = args.root.iter().map(|root| roots(root)).collect::<Result<Vec<_>, _>>()?.concat();
     let choice = Choice {
         gates,
@@ -109,10 +116,10 @@ fn engine_of(args: &GateArgs, config: &Config, gates: Option<&[String]>) -> Resu
         links: Some(links()),
         ..Choice::of(Place::Cli)
     };
-    config.engine(&choice)
+    config.engine_or(&choice, explain)
 }
 
-/// A root as it is named, and where its links lead if that is elsewhere.
+/// Returns a root as given, and its canonical path if that differs.
 pub(crate) fn roots(root: &Path) -> Result<Vec<String>, Failure> {
     let refused = |error: io::Error| Failure::new(format!("--root {}: {error}", root.display()));
     let (named, real) =
@@ -127,7 +134,7 @@ pub(crate) fn roots(root: &Path) -> Result<Vec<String>, Failure> {
     roots.into_iter().map(text).collect()
 }
 
-/// The output as JSON text, and whether it was read as a text.
+/// Reads the output. Returns it as JSON, and whether it was read as text.
 fn output(path: &Path, read_as: Option<ReadAsArg>) -> Result<(Box<RawValue>, bool), Failure> {
     let text = read(path, "the output of an agent")?;
     let as_text = |text: &str| match to_raw_value(text) {
@@ -146,9 +153,9 @@ fn json(path: &Path, text: &str) -> Result<Box<RawValue>, Failure> {
     serde_json::from_str(text).map_err(|error| Failure::new(format!("{}: not JSON: {error}", path.display())))
 }
 
-/// All of a file or of standard input. `wanted` says what it should hold.
+/// Reads a whole file or standard input. `wanted` describes the expected content.
 fn read(path: &Path, wanted: &str) -> Result<String, Failure> {
-    let Source { name, file, .. } = Source::open(path, wanted)?;
+    let InputFile { name, file, .. } = InputFile::open(path, wanted)?;
     let refused = |what: &dyn std::fmt::Display| Failure::new(format!("{name}: {what}"));
     let mut bytes = Vec::new();
     let limit = u64::try_from(INPUT_BYTES_MAX).unwrap_or(u64::MAX);
@@ -173,7 +180,7 @@ fn identified(verdict: Verdict) -> Result<Identified, Failure> {
     let millis = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
     let timestamp = i64::try_from(millis).ok().and_then(|millis| Timestamp::from_millis(millis).ok());
     let timestamp =
-        timestamp.ok_or_else(|| Failure::new("the clock of this machine is not in our century"))?;
+        timestamp.ok_or_else(|| Failure::new("the clock of this machine is wrong by centuries"))?;
     let random = getrandom::u64().map_err(|error| Failure::new(format!("no random numbers: {error}")))?;
     Ok(Identified { evaluation_id: EvaluationId::made(millis, random), verdict, timestamp })
 }
@@ -183,15 +190,15 @@ fn to_json(result: &Identified) -> Result<String, Failure> {
     Ok(text + "\n")
 }
 
-/// A line each gate, and the verdict.
-fn text(verdict: &Verdict, colour: bool) -> String {
-    let coloured = |word: &str, code: &str| {
-        if colour { format!("\u{1b}[{code}m{word}\u{1b}[0m") } else { word.to_owned() }
+/// Formats one line per gate, and the verdict.
+fn text(verdict: &Verdict, color: bool) -> String {
+    let colored = |word: &str, code: &str| {
+        if color { format!("\u{1b}[{code}m{word}\u{1b}[0m") } else { word.to_owned() }
     };
     let word = |gate: &GateResult| match (gate.passed, gate.skipped) {
-        (_, true) => coloured("skip", "33"),
-        (true, false) => coloured("pass", "32"),
-        (false, false) => coloured("fail", "31"),
+        (_, true) => colored("skip", "33"),
+        (true, false) => colored("pass", "32"),
+        (false, false) => colored("fail", "31"),
     };
     let width = verdict.gates.iter().map(|gate| gate.name.chars().count()).max().unwrap_or_default();
     let line = |gate: &GateResult| {
@@ -200,7 +207,7 @@ fn text(verdict: &Verdict, colour: bool) -> String {
         format!("{}  {:width$}{reason}", word(gate), printable(&gate.name)).trim_end().to_owned() + "\n"
     };
     let lines: String = verdict.gates.iter().map(line).collect();
-    let last = if verdict.passed { coloured("PASS", "1;32") } else { coloured("FAIL", "1;31") };
+    let last = if verdict.passed { colored("PASS", "1;32") } else { colored("FAIL", "1;31") };
     format!("{lines}{last}\n")
 }
 
@@ -211,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_a_gate_and_the_verdict() {
+    fn text_has_one_line_per_gate_and_the_verdict() {
         let gate = |name: &str, passed, reason: Option<&str>, skipped| GateResult {
             name: name.into(),
             passed,

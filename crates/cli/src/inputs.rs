@@ -1,17 +1,17 @@
-//! Cutting a stream of JSON into inputs, without holding more than one of them.
+//! Splits a stream of JSON into inputs, and holds only one of them in memory.
 //!
-//! | the stream begins with | its shape | an input is |
+//! | first characters | shape | one input |
 //! |---|---|---|
 //! | `[` | [`Shape::Array`] | an element |
 //! | a line that closes every bracket it opens | [`Shape::Lines`] | a line |
 //! | a line that does not | [`Shape::Documents`] | the lines up to the one that closes the last bracket |
 //!
-//! The cutter only follows strings and brackets; whether an input is JSON, and of the right shape, is for its reader to
-//! say. So a bad input is cut off like any other, and those after it are still read. A document has broken off when a
-//! line ends inside a string, or when the next line begins an object where JSON has no place for one. If some of its lines
-//! are objects of their own, it was no document but a broken line of JSON Lines, and its lines are taken one by one.
+//! The splitter only follows strings and brackets; the reader of an input checks whether it is valid JSON. So an invalid input
+//! is split off like any other, and the inputs after it are still read. A document is broken if a line ends inside a string, or
+//! if the next line begins an object where JSON does not allow one. If some lines of a broken document are complete objects, it
+//! was a broken line of JSON Lines, and each of its lines is one input.
 //!
-//! How the bytes arrive (whole, or one at a time) changes nothing.
+//! The result does not depend on how the bytes arrive (all at once, or one at a time).
 
 mod line;
 mod nesting;
@@ -24,37 +24,37 @@ use line::{Line, LineText};
 use nesting::Nesting;
 use renown_core::limits;
 
-/// How the inputs of a stream are written.
+/// The layout of the inputs in a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
-    /// One input a line.
+    /// One input per line.
     Lines,
-    /// Inputs over several lines, one after the other.
+    /// Inputs that span several lines.
     Documents,
     /// One array of inputs.
     Array,
 }
 
-/// One input: where it stands, and its text unless that is too long.
+/// One input: its position, and its text unless that is too long.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Input {
-    pub(crate) place: Place,
+    pub(crate) position: TextPosition,
     pub(crate) text: Text,
 }
 
-/// Where an input begins.
+/// The start of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct TextPosition {
     /// The line, from 1.
     pub(crate) line: usize,
     /// The column in bytes, from 1.
     pub(crate) column: usize,
-    /// The index in its array, from 0; none outside of one.
+    /// The index in the array, from 0, or `None` outside an array.
     pub(crate) index: Option<usize>,
 }
 
-impl Place {
-    /// The place after this byte.
+impl TextPosition {
+    /// Moves on by one byte.
     fn advance(&mut self, byte: u8) {
         if byte == b'\n' {
             self.line += 1;
@@ -68,14 +68,14 @@ impl Place {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Text {
     Whole(Vec<u8>),
-    /// Longer than [`limits::INPUT_BYTES_MAX`]; skipped without being held.
+    /// Longer than [`limits::INPUT_BYTES_MAX`]; skipped without holding it in memory.
     TooLong,
 }
 
-/// How the array around the inputs ended.
+/// How the array of inputs ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ArrayEnd {
-    /// It is closed and nothing follows.
+    /// With `]`, and nothing follows.
     Closed,
     /// The stream ends before its `]`.
     Missing,
@@ -85,20 +85,20 @@ pub(crate) enum ArrayEnd {
 
 /// The inputs of a stream, one at a time.
 pub(crate) struct Inputs<R> {
-    /// The stream, with the bytes before it that were read to look for a byte order mark.
+    /// The stream, preceded by the bytes that were read to find a byte order mark.
     reader: Chain<Cursor<Vec<u8>>, R>,
     shape: Shape,
-    /// Where that stands which is read next.
-    next: Place,
-    /// Lines that were read and not yet used, the next one last.
+    /// The position of the next byte.
+    next: TextPosition,
+    /// Lines that were read ahead, in reverse order.
     ahead: Vec<Line>,
-    /// How many of them are to be taken one by one.
+    /// How many of them are single inputs.
     single: usize,
-    /// The input that was read to find out the shape.
+    /// The input that was read to detect the shape.
     first: Option<Input>,
     /// Elements read so far.
     elements: usize,
-    /// How the array ended, once it has.
+    /// How the array ended, or `None` before its end.
     array_end: Option<ArrayEnd>,
     max: usize,
 }
@@ -106,7 +106,7 @@ pub(crate) struct Inputs<R> {
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 impl<R: BufRead> Inputs<R> {
-    /// Reads as far as is needed to know the shape.
+    /// Reads enough of the stream to detect its shape.
     pub(crate) fn new(reader: R) -> io::Result<Self> {
         Self::with_limit(reader, limits::INPUT_BYTES_MAX)
     }
@@ -121,7 +121,7 @@ impl<R: BufRead> Inputs<R> {
         let mut inputs = Self {
             reader: Cursor::new(head).chain(reader),
             shape: Shape::Lines,
-            next: Place { line: 1, column: 1, index: None },
+            next: TextPosition { line: 1, column: 1, index: None },
             ahead: Vec::new(),
             single: 0,
             first: None,
@@ -142,17 +142,17 @@ impl<R: BufRead> Inputs<R> {
         self.shape
     }
 
-    /// How the array ended; none while it goes on, and outside of one.
+    /// Returns how the array ended, or `None` before its end and for other shapes.
     pub(crate) fn array_end(&self) -> Option<ArrayEnd> {
         self.array_end
     }
 
-    /// The stream itself, to see whether it has anything left that is already read.
+    /// Returns the stream, so that the caller can check its buffer.
     pub(crate) fn reader(&self) -> &R {
         self.reader.get_ref().1
     }
 
-    /// The next input, none at the end.
+    /// Returns the next input, or `None` at the end.
     pub(crate) fn next(&mut self) -> io::Result<Option<Input>> {
         if let Some(first) = self.first.take() {
             return Ok(Some(first));
@@ -164,13 +164,13 @@ impl<R: BufRead> Inputs<R> {
         }
     }
 
-    /// The next line that is not blank.
+    /// Returns the next line that is not blank.
     fn next_line(&mut self) -> io::Result<Option<Line>> {
         if let Some(line) = self.ahead.pop() {
             return Ok(Some(line));
         }
         loop {
-            let place = self.next;
+            let position = self.next;
             let mut bytes = Vec::new();
             self.reader.by_ref().take(self.max as u64 + 1).read_until(b'\n', &mut bytes)?;
             if bytes.is_empty() {
@@ -179,10 +179,10 @@ impl<R: BufRead> Inputs<R> {
             self.next.advance(b'\n');
             if bytes.pop_if(|last| *last == b'\n').is_none() && bytes.len() > self.max {
                 let nesting = self.skip_line(Nesting::of(&bytes))?;
-                return Ok(Some(Line { place, text: LineText::TooLong(nesting) }));
+                return Ok(Some(Line { position, text: LineText::TooLong(nesting) }));
             }
             if !bytes.trim_ascii().is_empty() {
-                return Ok(Some(Line { place, text: LineText::Whole(bytes) }));
+                return Ok(Some(Line { position, text: LineText::Whole(bytes) }));
             }
         }
     }
@@ -201,14 +201,14 @@ impl<R: BufRead> Inputs<R> {
         }
     }
 
-    /// Lines up to the one that closes every bracket, or up to where the document breaks off.
+    /// Returns the lines up to the one that closes every bracket, or up to the break of a broken document.
     fn next_document(&mut self) -> io::Result<Option<Input>> {
         let Some(mut last) = self.next_line()? else { return Ok(None) };
         if self.single > 0 {
             self.single -= 1;
             return Ok(Some(last.into_input()));
         }
-        let place = last.place;
+        let position = last.position;
         let mut text = Collector::new(self.max);
         let (mut depth, mut has_object) = (0, false);
         let broken = loop {
@@ -227,8 +227,8 @@ impl<R: BufRead> Inputs<R> {
                 break true;
             }
             has_object |= next.is_object();
-            // Blank lines inside a document keep their place, so that errors name the right line.
-            (last.place.line..next.place.line).for_each(|_| text.extend(b"\n"));
+            // Keep blank lines inside a document, so that errors have the right line number.
+            (last.position.line..next.position.line).for_each(|_| text.extend(b"\n"));
             last = next;
         };
         let text = text.finish();
@@ -236,31 +236,31 @@ impl<R: BufRead> Inputs<R> {
             && broken
             && has_object
         {
-            self.take_apart(place, bytes);
+            self.split_lines(position, bytes);
             return self.next_document();
         }
-        if last.place.line > place.line {
+        if last.position.line > position.line {
             self.shape = Shape::Documents;
         }
-        Ok(Some(Input { place, text }))
+        Ok(Some(Input { position, text }))
     }
 
-    /// Puts the lines of what was no document back, to be taken one by one.
-    fn take_apart(&mut self, place: Place, text: &[u8]) {
+    /// Puts the lines of a broken document back, as single inputs.
+    fn split_lines(&mut self, position: TextPosition, text: &[u8]) {
         let ahead = self.ahead.len();
         for (index, bytes) in
             text.split(|&byte| byte == b'\n').enumerate().collect::<Vec<_>>().into_iter().rev()
         {
             if !bytes.trim_ascii().is_empty() {
-                let column = if index == 0 { place.column } else { 1 };
-                let place = Place { line: place.line + index, column, ..place };
-                self.ahead.push(Line { place, text: LineText::Whole(bytes.to_vec()) });
+                let column = if index == 0 { position.column } else { 1 };
+                let position = TextPosition { line: position.line + index, column, ..position };
+                self.ahead.push(Line { position, text: LineText::Whole(bytes.to_vec()) });
             }
         }
         self.single = self.ahead.len() - ahead;
     }
 
-    /// The bytes up to the next comma, or the closing bracket, of the array.
+    /// Returns the bytes up to the next comma or the closing bracket of the array.
     fn next_element(&mut self) -> io::Result<Option<Input>> {
         if self.array_end.is_some() {
             return Ok(None);
@@ -274,7 +274,7 @@ impl<R: BufRead> Inputs<R> {
             self.array_end = Some(ArrayEnd::Missing);
             return Ok(None);
         }
-        let place = Place { index: Some(self.elements), ..self.next };
+        let position = TextPosition { index: Some(self.elements), ..self.next };
         let mut text = Collector::new(self.max);
         let mut nesting = Nesting::default();
         let separator = loop {
@@ -308,7 +308,7 @@ impl<R: BufRead> Inputs<R> {
             }
             None => self.array_end = Some(ArrayEnd::Missing),
         }
-        Ok(Some(Input { place, text: text.finish() }))
+        Ok(Some(Input { position, text: text.finish() }))
     }
 
     fn close_array(&mut self) -> io::Result<Option<Input>> {
@@ -317,7 +317,7 @@ impl<R: BufRead> Inputs<R> {
         Ok(None)
     }
 
-    /// Skips white space and returns the byte after it, which is not taken.
+    /// Skips white space. Returns the next byte without consuming it.
     fn skip_blanks(&mut self) -> io::Result<Option<u8>> {
         loop {
             match self.reader.fill_buf()?.first().copied() {
@@ -333,7 +333,7 @@ impl<R: BufRead> Inputs<R> {
     }
 }
 
-/// Collects the bytes of one input up to a limit; beyond it, it lets go of what it has.
+/// Collects the bytes of one input up to a limit. Drops them if the limit is exceeded.
 struct Collector {
     bytes: Vec<u8>,
     max: usize,

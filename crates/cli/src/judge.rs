@@ -1,4 +1,4 @@
-//! `renown judge`: sessions of coding agents, scored from their telemetry.
+//! `renown judge`: scores sessions of coding agents from their telemetry.
 
 mod print;
 mod received;
@@ -24,53 +24,53 @@ use renown_telemetry::report::Report;
 use crate::args::{FormatArg, JudgeArgs};
 use crate::config::Config;
 use crate::failure::{self, Failure};
+use crate::input_file::{InputFile, STDIN};
 use crate::logs::reading::Reading;
 use crate::logs::stream::Stream;
-use crate::logs::{parallel, sources};
+use crate::logs::{log_files, parallel};
 use crate::progress::Progress;
-use crate::source::{STDIN, Source};
 use crate::table::counted;
 use received::Received;
 use session_file::SessionFile;
 use submit::Submission;
 
-/// The exit code when a session is below what was asked for.
+/// The exit code if a session scores below `--min`.
 const BELOW: u8 = 1;
 
-/// Judges what the arguments select.
+/// Judges the sessions that the arguments select.
 pub(crate) fn run(args: &JudgeArgs, quiet: bool) -> Result<ExitCode, Failure> {
     let judge = Judge::new(args, quiet)?;
     match logs(args, quiet)? {
         Some(logs) if args.watch => judge.watch(&logs),
         Some(logs) => judge.once(&logs),
         None if args.submit.is_some() => {
-            Err(Failure::new("--submit sends a log, found none").hint("name one, or pipe one in"))
+            Err(Failure::new("--submit sends a log, found no log").hint("name a log file, or pipe a log in"))
         }
         None if args.watch => Received::open(args)?.watch(&judge),
         None => Received::open(args)?.once(&judge),
     }
 }
 
-/// What was asked for, checked.
+/// The checked arguments.
 struct Judge<'a> {
     args: &'a JudgeArgs,
     quiet: bool,
     prices: Prices,
     cut: Cut,
-    /// The masque by flag or session file.
+    /// The masque from `--masque` or the session file.
     masque: Option<String>,
 }
 
 impl<'a> Judge<'a> {
     fn new(args: &'a JudgeArgs, quiet: bool) -> Result<Self, Failure> {
-        let prices = Config::load_for(args.config.as_deref(), args.place.data.as_deref())?.prices;
+        let prices = Config::load_for(args.config.as_deref(), args.location.data.as_deref())?.prices;
         let session_file =
             args.session_file.as_deref().map(SessionFile::read).transpose()?.unwrap_or_default();
         let cut = Cut { from: args.from.or(session_file.donned_at), to: args.to };
         if let (Some(from), Some(to)) = (cut.from, cut.to)
             && from > to
         {
-            return Err(Failure::new(format!("--to {to} is before {from}, where the window begins")));
+            return Err(Failure::new(format!("--to {to} is before {from}, the start of the time range")));
         }
         let masque = args.masque.clone().or(session_file.name);
         Ok(Self { args, quiet, prices, cut, masque })
@@ -80,7 +80,7 @@ impl<'a> Judge<'a> {
         Reading::new(self.cut, self.args.strict)
     }
 
-    /// Judges logs, and sends them to a server if that was asked for.
+    /// Judges logs, and sends them to a server if `--submit` is given.
     fn once(&self, logs: &[PathBuf]) -> Result<ExitCode, Failure> {
         let Some(server) = &self.args.submit else { return self.judge(logs, None) };
         let (submission, lines_to) = Submission::begin(server, self.args.key.as_deref(), self.quiet)?;
@@ -95,15 +95,15 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Reads all logs and prints what was selected.
+    /// Reads all logs and prints the selected sessions.
     fn judge(&self, logs: &[PathBuf], lines_to: Option<SyncSender<Vec<u8>>>) -> Result<ExitCode, Failure> {
-        let mut reading = self.read(logs, self.reading().handing_on(lines_to))?;
+        let mut reading = self.read(logs, self.reading().forwarding_lines(lines_to))?;
         reading.end_lines();
         let beyond = reading.ledger.sessions_beyond_repeats();
         if beyond > 0 {
             let sessions = counted(beyond as u64, "session");
             reading.warn(format!(
-                "{sessions} with over {REPEATS_MAX} records: later repeats were not looked for"
+                "{sessions} with more than {REPEATS_MAX} records: later records were not deduplicated"
             ));
         }
         self.warn(&reading.all_warnings());
@@ -113,16 +113,16 @@ impl<'a> Judge<'a> {
             Ok(selected) => selected,
             Err(failure) => {
                 if account != Account::default() {
-                    self.tell_account(&account);
+                    self.report_account(&account);
                 }
                 return Err(failure);
             }
         };
         let reports: Vec<Report<'_>> = selected.iter().filter_map(|session| self.report(session)).collect();
         self.print(&reports)?;
-        self.tell_account(&account);
-        self.tell_unscored(ledger.sessions().len() - ledger.scorable().len());
-        self.tell_missing(&reports);
+        self.report_account(&account);
+        self.report_unscored(ledger.sessions().len() - ledger.scorable().len());
+        self.report_missing(&reports);
         Ok(self.passed(&reports))
     }
 
@@ -132,7 +132,7 @@ impl<'a> Judge<'a> {
         let bytes: Option<u64> = lengths.collect::<Result<Vec<_>, _>>()?.into_iter().sum();
         let progress = Progress::new(bytes, !self.quiet);
         let open = |path: &PathBuf| {
-            let Source { name, file, .. } = Source::open(path, WANTED)?;
+            let InputFile { name, file, .. } = InputFile::open(path, WANTED)?;
             let failed = |error: io::Error| Failure::new(format!("{name}: {error}"));
             let stream = Stream::new(progress.count(file)).map_err(failed)?;
             Ok((name, stream))
@@ -142,7 +142,7 @@ impl<'a> Judge<'a> {
         reading
     }
 
-    /// The sessions that were asked for, oldest first.
+    /// Returns the selected sessions, oldest first.
     fn select<'l>(
         &self,
         ledger: &'l Ledger,
@@ -152,9 +152,9 @@ impl<'a> Judge<'a> {
     ) -> Result<Vec<&'l Session>, Failure> {
         let name = Self::name(logs);
         if self.args.logs.is_empty() && *account == Account::default() {
-            // Never another session in its place: whoever pipes a log wants that one judged.
+            // Do not fall back to the store: a caller who pipes a log wants that log judged.
             return Err(Failure::new("nothing to judge: standard input is empty").hint(format!(
-                "`renown judge --org default` judges what a server has received, {NOTHING_HINT}"
+                "`renown judge --org default` judges the sessions that a server has received, {NOTHING_HINT}"
             )));
         }
         if account.sessions == 0 {
@@ -184,7 +184,7 @@ impl<'a> Judge<'a> {
         crate::printed(print::write(io::stdout().lock(), reports, self.args.format, is_one)).map(|_| ())
     }
 
-    /// What the logs are called in errors.
+    /// Returns the name of the logs for errors.
     fn name(logs: &[PathBuf]) -> String {
         let first = logs.first().map_or(Path::new(STDIN), PathBuf::as_path);
         let first =
@@ -195,7 +195,7 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// The session, scored. `None` if there is nothing to score.
+    /// Scores a session. Returns `None` if it has no evidence.
     fn report<'s>(&self, session: &'s Session) -> Option<Report<'s>> {
         let mut report = session.report()?;
         if let Some(masque) = &self.masque {
@@ -204,7 +204,7 @@ impl<'a> Judge<'a> {
         Some(report)
     }
 
-    /// Whether nothing is below what was asked for; what is, is told.
+    /// Returns the exit code. Reports each session that scores below `--min`.
     fn passed(&self, reports: &[Report<'_>]) -> ExitCode {
         let Some(min) = self.args.min else { return ExitCode::SUCCESS };
         let below: Vec<_> =
@@ -224,8 +224,8 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// What became of everything that was read.
-    fn tell_account(&self, account: &Account) {
+    /// Reports how many lines and records were read, and what became of them.
+    fn report_account(&self, account: &Account) {
         if self.quiet {
             return;
         }
@@ -236,16 +236,16 @@ impl<'a> Judge<'a> {
         failure::note(&text);
     }
 
-    /// How many sessions were not judged.
-    fn tell_unscored(&self, count: usize) {
+    /// Reports how many sessions were not scored.
+    fn report_unscored(&self, count: usize) {
         if count > 0 && !self.quiet && self.args.format != FormatArg::Json {
             let sessions = counted(count as u64, "session");
             failure::note(&format!("{sessions} {WITHOUT_EVIDENCE}: not scored"));
         }
     }
 
-    /// Which evidence a single session lacks, where its numbers do not show it.
-    fn tell_missing(&self, reports: &[Report<'_>]) {
+    /// Reports which evidence a single session lacks, if the format does not show it.
+    fn report_missing(&self, reports: &[Report<'_>]) {
         if let ([report], FormatArg::Yaml, false) = (reports, self.args.format, self.quiet)
             && !report.coverage.missing.is_empty()
         {
@@ -254,34 +254,34 @@ impl<'a> Judge<'a> {
     }
 }
 
-/// What a session without a score lacks.
+/// Describes a session that cannot be scored.
 const WITHOUT_EVIDENCE: &str = "without a tool result, prompt or API request";
 
-/// A session was asked for that has nothing to score.
+/// Returns the error for a selected session without evidence.
 fn unscored(id: &str) -> Failure {
-    Failure::new(format!("session {id} is {WITHOUT_EVIDENCE}: there is nothing to score"))
+    Failure::new(format!("session {id} is {WITHOUT_EVIDENCE}: nothing to score"))
 }
 
-/// What a log should hold, in errors.
-const WANTED: &str = "OTLP JSON, one object a line";
+/// The expected content of a log, for errors.
+const WANTED: &str = "OTLP JSON, one object per line";
 
-/// The logs to read: those that are named, else standard input; none if it is the store that is meant.
+/// Returns the logs to read: the named ones, else standard input. `None` means the sessions in the store.
 fn logs(args: &JudgeArgs, quiet: bool) -> Result<Option<Vec<PathBuf>>, Failure> {
     if !args.logs.is_empty() {
-        return sources::expand(&args.logs, quiet).map(Some);
+        return log_files::expand(&args.logs, quiet).map(Some);
     }
-    let names_store = args.place.data.is_some() || args.place.store.is_some() || args.org.is_some();
+    let names_store = args.location.data.is_some() || args.location.store.is_some() || args.org.is_some();
     Ok((!names_store && has_input()).then(|| vec![STDIN.into()]))
 }
 
-/// Whether standard input can hold a log: neither a terminal nor the null device, which agents give to the commands they run, does.
+/// Returns whether standard input can contain a log. A terminal cannot, nor can the null device, which agents pass to their commands.
 fn has_input() -> bool {
     #[cfg(unix)]
     {
         use std::os::unix::fs::FileTypeExt;
 
-        let stdin = Source::open(Path::new(STDIN), WANTED)
-            .and_then(|source| source.file.metadata().map_err(|error| Failure::new(error.to_string())));
+        let stdin = InputFile::open(Path::new(STDIN), WANTED)
+            .and_then(|input| input.file.metadata().map_err(|error| Failure::new(error.to_string())));
         if stdin.is_ok_and(|stdin| stdin.file_type().is_char_device()) {
             return false;
         }
@@ -289,22 +289,22 @@ fn has_input() -> bool {
     !io::stdin().is_terminal()
 }
 
-/// The length of a log, if it has one. It is opened to see that it can be, and again when it is its turn: there may be
-/// more than can be open at once. A pipe is opened only then, since its writer goes when its reader does.
+/// Returns the length of a log, if it is known. Opens the log to check that it is readable; `read` opens it again, because
+/// there may be more logs than can be open at once. A pipe is opened only once: its writer ends when its reader does.
 fn length(path: &Path) -> Result<Option<u64>, Failure> {
     let is_pipe = path.metadata().is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir());
-    if is_pipe { Ok(None) } else { Source::open(path, WANTED).map(|source| source.bytes) }
+    if is_pipe { Ok(None) } else { InputFile::open(path, WANTED).map(|input| input.bytes) }
 }
 
-/// What to do where there is no session.
-const NOTHING_HINT: &str = "`renown setup claude` points an agent here, `renown judge FILE` reads a log, \
-                            `renown serve --demo` shows made-up sessions";
+/// The hint if there is no session.
+const NOTHING_HINT: &str = "`renown setup claude` sends telemetry here, `renown judge FILE` reads a log, \
+                            `renown serve --demo` shows generated data";
 
 fn no_logs() -> Failure {
     Failure::new("nothing to judge: no log was named and no telemetry was received").hint(NOTHING_HINT)
 }
 
-/// The cut in words, after what was looked through.
+/// Describes the time range, for the end of an error.
 fn window(cut: Cut) -> String {
     match (cut.from, cut.to) {
         (None, None) => String::new(),
@@ -314,9 +314,9 @@ fn window(cut: Cut) -> String {
     }
 }
 
-/// Why there is no session.
+/// Returns the error that explains why no session was found.
 fn nothing(name: &str, account: &Account, cut: Cut, first_bad_line: Option<&str>) -> Failure {
-    const HINT: &str = "a log has one OTLP JSON object a line, as the OpenTelemetry collector's file exporter writes it \
+    const HINT: &str = "a log has one OTLP JSON object per line, as the OpenTelemetry collector's file exporter writes it \
                         with `format: json`";
     if account.records == 0 {
         let bad = first_bad_line
@@ -326,26 +326,26 @@ fn nothing(name: &str, account: &Account, cut: Cut, first_bad_line: Option<&str>
     }
     let reasons = [
         (account.no_session, "without a session id"),
-        (account.bad_values, "refused"),
+        (account.bad_values, "rejected"),
         (account.shadowed, "that only repeat spans"),
     ];
-    let told: Vec<String> = reasons
+    let found: Vec<String> = reasons
         .iter()
         .filter(|(count, _)| *count > 0)
         .map(|(count, what)| format!("{} {what}", counted(*count, "record")))
         .collect();
     let window = window(cut);
-    if told.is_empty() {
+    if found.is_empty() {
         return Failure::new(format!(
             "no session found in {name}{window} ({})",
             counted(account.records, "record")
         ));
     }
-    Failure::new(format!("no session found in {name}{window} ({})", told.join(", ")))
+    Failure::new(format!("no session found in {name}{window} ({})", found.join(", ")))
         .hint("a record names its session in session.id, conversation.id or gen_ai.conversation.id")
 }
 
-/// The composite that a session must have, in billionths.
+/// The minimum composite score of a session, in billionths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Min(Decimal<9>);
 
@@ -363,7 +363,7 @@ impl fmt::Display for Min {
     }
 }
 
-/// Reads `--min`.
+/// Parses `--min`.
 pub(crate) fn min(text: &str) -> Result<Min, String> {
     let max = 10 * Decimal::<9>::ONE.unsigned_abs();
     let billionths = Written::parse(text).and_then(|written| written.half_up(9, max));
@@ -371,7 +371,7 @@ pub(crate) fn min(text: &str) -> Result<Min, String> {
     min.ok_or_else(|| "expected a score from 0 to 10".to_owned())
 }
 
-/// Reads `--from` and `--to`.
+/// Parses `--from` and `--to`.
 pub(crate) fn time(text: &str) -> Result<Timestamp, String> {
     Timestamp::parse(text).map_err(|error| error.to_string())
 }

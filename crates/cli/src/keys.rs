@@ -1,4 +1,4 @@
-//! `renown keys`: on the data directory while no server holds it, or through a server.
+//! `renown keys`: creates, lists and revokes keys, in the data directory while no server holds it, or through a server.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -11,19 +11,19 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use uuid::Uuid;
 
-use crate::args::{KeyKindArg, KeysArgs, KeysCommand, KeysReach, TextFormatArg};
+use crate::args::{KeyKindArg, KeysArgs, KeysCommand, KeysTarget, TextFormatArg};
 use crate::client::Client;
 use crate::failure::{Failure, printable};
-use crate::place::{self, default_org, wait};
+use crate::store_location::{self, default_org, wait};
 use crate::table::{minute, table};
 use crate::{as_json, printed};
 
 const PURPOSE: &str = "renown keys";
 
-/// What the API allows too.
+/// Maximum length of a label, in characters. The same as in the API.
 const LABEL_CHARS_MAX: usize = 200;
 
-/// A key as it is shown once.
+/// A new key, which is shown only once.
 #[derive(Serialize, Deserialize)]
 struct Created {
     id: Uuid,
@@ -32,7 +32,7 @@ struct Created {
     org: String,
 }
 
-/// A key as it is listed.
+/// A key in the list.
 #[derive(Serialize, Deserialize)]
 struct Listed {
     id: Uuid,
@@ -45,12 +45,12 @@ struct Listed {
     revoked_at: Option<String>,
 }
 
-/// The id of a key on the command line.
+/// Parses the id of a key.
 pub(crate) fn id(text: &str) -> Result<Uuid, String> {
     text.parse().map_err(|_| "expected the id of a key, as `renown keys list` shows it".to_owned())
 }
 
-/// What a key is called, on the command line.
+/// Parses `--label`.
 pub(crate) fn label(text: &str) -> Result<String, String> {
     match text.chars().count() {
         0..=LABEL_CHARS_MAX => Ok(text.to_owned()),
@@ -60,11 +60,11 @@ pub(crate) fn label(text: &str) -> Result<String, String> {
 
 pub(crate) fn run(args: &KeysArgs) -> Result<ExitCode, Failure> {
     let text = match &args.command {
-        KeysCommand::Create { org, kind, label, reach } => {
-            return create(org.as_ref(), *kind, label.as_deref(), reach);
+        KeysCommand::Create { org, kind, label, target } => {
+            return create(org.as_ref(), *kind, label.as_deref(), target);
         }
-        KeysCommand::List { org, reach } => list(org.as_ref(), reach)?,
-        KeysCommand::Revoke { id, reach } => revoke(*id, reach)?,
+        KeysCommand::List { org, target } => list(org.as_ref(), target)?,
+        KeysCommand::Revoke { id, target } => revoke(*id, target)?,
     };
     printed(write(&text))
 }
@@ -78,55 +78,56 @@ fn create(
     org: Option<&OrgId>,
     kind: KeyKindArg,
     label: Option<&str>,
-    reach: &KeysReach,
+    target: &KeysTarget,
 ) -> Result<ExitCode, Failure> {
     let kind = match kind {
         KeyKindArg::Publishable => KeyKind::Publishable,
         KeyKindArg::Secret => KeyKind::Secret,
     };
-    let created: Created = if let Some(client) = Client::of(&reach.server)? {
+    let created: Created = if let Some(client) = Client::of(&target.server)? {
         let body = json!({"kind": kind.name(), "label": label, "org": org.map(OrgId::as_str)});
         client.post("/v1/keys", &body)?
     } else {
-        let store = reach.place.resolve()?.write(PURPOSE)?;
+        let store = target.location.resolve()?.write(PURPOSE)?;
         let org = org.cloned().map_or_else(default_org, Ok)?;
         let no_randomness = |error| Failure::new(format!("no random bytes for a key: {error}"));
         let key = KeyText::generate(kind).map_err(no_randomness)?;
-        let new = key.to_new(org, label.map(str::to_owned), place::now()?).map_err(no_randomness)?;
+        let new = key.to_new(org, label.map(str::to_owned), store_location::now()?).map_err(no_randomness)?;
         let (id, org) = (new.id, new.org.to_string());
-        wait(store.create_key(new, None))?.map_err(|error| place::failure(&error))?;
+        wait(store.create_key(new, None))?.map_err(|error| store_location::failure(&error))?;
         Created { id, key: key.reveal().to_owned(), kind: kind.name().to_owned(), org }
     };
-    let text = match reach.format {
+    let text = match target.format {
         TextFormatArg::Json => as_json(&created)?,
         TextFormatArg::Text => format!(
-            "{}\n{} key of {}, id {}; it is shown this once\n",
+            "{}\n{} key of {}, id {}; the key is shown only now\n",
             created.key, created.kind, created.org, created.id
         ),
     };
-    // A key that nobody saw is of no use, and still opens the door.
+    // A key that was not shown is useless, but still valid.
     write(&text).map(|()| ExitCode::SUCCESS).map_err(|error| {
-        Failure::new(format!("standard output: {error}; the key {} was made and not shown", created.id))
-            .hint(format!("end it with `renown keys revoke {}`, and make another", created.id))
+        Failure::new(format!("standard output: {error}; the key {} was created but not shown", created.id))
+            .hint(format!("revoke it with `renown keys revoke {}`, and create another", created.id))
     })
 }
 
-fn list(org: Option<&OrgId>, reach: &KeysReach) -> Result<String, Failure> {
-    let keys = if let Some(client) = Client::of(&reach.server)? {
+fn list(org: Option<&OrgId>, target: &KeysTarget) -> Result<String, Failure> {
+    let keys = if let Some(client) = Client::of(&target.server)? {
         fetch(&client, org)?
     } else {
-        let keys = reach.place.resolve()?.read()?.keys().map_err(|error| place::failure(&error))?;
+        let keys =
+            target.location.resolve()?.read()?.keys().map_err(|error| store_location::failure(&error))?;
         keys.into_iter().filter(|key| org.is_none_or(|org| key.key.org == *org)).map(Listed::of).collect()
     };
-    if reach.format == TextFormatArg::Json {
+    if target.format == TextFormatArg::Json {
         return as_json(&keys);
     }
     if keys.is_empty() {
-        return Ok(org.map_or_else(|| "no keys yet\n".to_owned(), |org| format!("no keys of {org}\n")));
+        return Ok(org.map_or_else(|| "no keys yet\n".to_owned(), |org| format!("no keys in {org}\n")));
     }
     let row = |key: &Listed| {
         let label = key.label.as_deref().unwrap_or_default();
-        let ended = if key.revoked_at.is_some() { "revoked" } else { "" };
+        let state = if key.revoked_at.is_some() { "revoked" } else { "" };
         [
             key.id.to_string(),
             key.org.clone(),
@@ -135,14 +136,14 @@ fn list(org: Option<&OrgId>, reach: &KeysReach) -> Result<String, Failure> {
             minute(&key.created_at),
             key.last_used_at.as_ref().map_or_else(|| "never".to_owned(), minute),
             printable(label),
-            ended.to_owned(),
+            state.to_owned(),
         ]
     };
     let rows: Vec<_> = keys.iter().map(row).collect();
     Ok(table(["ID", "ORG", "KIND", "KEY", "CREATED (UTC)", "LAST USED", "LABEL", ""], &rows))
 }
 
-/// Every page of the keys of a server.
+/// Reads all pages of a server's keys.
 fn fetch(client: &Client, org: Option<&OrgId>) -> Result<Vec<Listed>, Failure> {
     #[derive(Deserialize)]
     struct Page {
@@ -161,26 +162,25 @@ fn fetch(client: &Client, org: Option<&OrgId>) -> Result<Vec<Listed>, Failure> {
     }
 }
 
-fn revoke(id: Uuid, reach: &KeysReach) -> Result<String, Failure> {
-    if let Some(client) = Client::of(&reach.server)? {
+fn revoke(id: Uuid, target: &KeysTarget) -> Result<String, Failure> {
+    if let Some(client) = Client::of(&target.server)? {
         client.delete(&format!("/v1/keys/{id}"))?;
     } else {
-        let place = reach.place.resolve()?;
-        let unknown =
-            || Failure::new(format!("there is no key {id}")).hint("`renown keys list` shows their ids");
-        let known = place
+        let location = target.location.resolve()?;
+        let unknown = || Failure::new(format!("no key {id}")).hint("`renown keys list` shows their ids");
+        let known = location
             .read()?
             .keys()
-            .map_err(|error| place::failure(&error))?
+            .map_err(|error| store_location::failure(&error))?
             .into_iter()
             .find(|key| key.key.id == id);
         let org = known.ok_or_else(unknown)?.key.org;
-        let store = place.write(PURPOSE)?;
-        if !wait(store.revoke_key(&org, id))?.map_err(|error| place::failure(&error))? {
+        let store = location.write(PURPOSE)?;
+        if !wait(store.revoke_key(&org, id))?.map_err(|error| store_location::failure(&error))? {
             return Err(unknown());
         }
     }
-    Ok(match reach.format {
+    Ok(match target.format {
         TextFormatArg::Json => as_json(&json!({"id": id, "revoked": true}))?,
         TextFormatArg::Text => format!("revoked {id}\n"),
     })

@@ -1,4 +1,4 @@
-//! Where paths lead when their links are followed, for gates that know roots.
+//! Resolves symbolic links in paths, for gates with roots.
 //!
 //! Links are followed after the lexical resolution of a path. A dangling link leads where it points.
 
@@ -7,15 +7,15 @@ use std::path::{Path, PathBuf};
 
 use renown_core::gates::Links;
 
-/// Links that lead nowhere and are followed one by one, before a path counts as unknown.
+/// Maximum number of dangling links to follow. A path with more cannot be resolved.
 const LINKS_MAX: usize = 40;
 
-/// Follows links on this machine.
+/// Returns a resolver of links on this machine.
 pub(crate) fn links() -> Links {
     Links::new(|path| real(Path::new(path))?.into_os_string().into_string().ok())
 }
 
-/// The place of a path, of which the end need not exist yet.
+/// Resolves a path. Its last components need not exist yet.
 fn real(path: &Path) -> Option<PathBuf> {
     let (mut head, mut tail) = (path.to_owned(), Vec::new());
     let mut links = 0;
@@ -25,7 +25,7 @@ fn real(path: &Path) -> Option<PathBuf> {
             return Some(real);
         }
         let parent = head.parent()?.to_owned();
-        // What is written to a link is written to where it leads, also if nothing is there yet.
+        // A write to a dangling link creates its target.
         if let Ok(target) = fs::read_link(&head) {
             links += 1;
             if links > LINKS_MAX {
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn links_are_followed_as_far_as_there_is_something() {
+    fn links_are_resolved_even_if_their_target_is_missing() {
         let dir = std::env::temp_dir().join(format!("renown-links-{}", std::process::id()));
         fs::create_dir(&dir).unwrap();
         let root = fs::canonicalize(&dir).unwrap();

@@ -1,20 +1,20 @@
-//! Reading logs: files, globs and standard input, compressed or not, on all cores, into one ledger.
+//! Reads logs (files, globs and standard input, compressed or not) on all cores into one ledger.
 //!
 //! ```text
-//! sources ──►  stream: decompress, cut at line ends ──►  workers: parse  ──►  ledger, in the order of the stream
-//!              one thread                                 one a core           one at a time
+//! log files ──►  stream: decompress, cut at line ends ──►  workers: parse  ──►  ledger, in the order of the stream
+//!                one thread                                 one per core         one at a time
 //! ```
 //!
-//! Parsing is what costs, so only parsing is spread over the cores. What it makes is small and is folded in the order of
-//! the stream, so the result is the same on one thread or on many, also where the contract says "the first".
+//! Parsing is the expensive part, so only parsing is spread over the cores. Its results are small and are folded in the order of
+//! the stream. So the result does not depend on the number of threads, even where the contract says "the first".
 //!
-//! Memory holds a few chunks, whatever the length of the file.
+//! Memory holds only a few chunks, however long the file is.
 
 pub(crate) mod chunk;
 pub(crate) mod follow;
+pub(crate) mod log_files;
 pub(crate) mod parallel;
 pub(crate) mod reading;
-pub(crate) mod sources;
 pub(crate) mod stream;
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,7 @@
-//! `renown`: tells whether an AI agent's work can be trusted.
+//! `renown`: scores the work of AI agents, so that you know which ones to trust.
 //!
-//! The binary is thin: it reads arguments and files, calls the rules and prints. Results go to standard output,
-//! everything else to standard error. Exit codes: 0 done, 1 the thing asked about did not pass, 2 bad usage or input.
+//! The binary is thin: it reads arguments and files, calls the rules and prints the result. Results go to standard output,
+//! everything else goes to standard error. Exit codes: 0 success, 1 the judged thing did not pass, 2 bad usage or bad input.
 
 mod agents;
 mod args;
@@ -13,6 +13,7 @@ mod export;
 mod failure;
 mod forget;
 mod gate;
+mod input_file;
 mod inputs;
 mod judge;
 mod judged;
@@ -22,7 +23,6 @@ mod logs;
 mod numbers;
 mod open;
 mod overview;
-mod place;
 mod progress;
 mod proxy;
 mod report;
@@ -33,7 +33,7 @@ mod serve;
 mod sessions;
 mod settings;
 mod setup;
-mod source;
+mod store_location;
 mod table;
 mod verify;
 
@@ -45,17 +45,18 @@ use std::process::ExitCode;
 
 use clap::builder::Resettable;
 use clap::error::ErrorKind;
-use clap::{Arg, CommandFactory, FromArgMatches};
+use clap::{Arg, FromArgMatches};
 use serde::Serialize;
 
 use args::{Cli, Command};
 use failure::Failure;
 
 fn main() -> ExitCode {
-    panic::set_hook(Box::new(|bug| {
-        let place = bug.location().map(|place| format!(" at line {}", place.line())).unwrap_or_default();
-        let message = bug.payload_as_str().unwrap_or("unknown");
-        failure::print(&Failure::new(format!("renown has a bug{place}: {message}")));
+    panic::set_hook(Box::new(|panic| {
+        let line =
+            panic.location().map(|location| format!(" at line {}", location.line())).unwrap_or_default();
+        let message = panic.payload_as_str().unwrap_or("unknown");
+        failure::print(&Failure::new(format!("internal error (panic){line}: {message}")));
     }));
     let outcome = panic::catch_unwind(|| match parse() {
         Ok(cli) => run(&cli),
@@ -71,11 +72,12 @@ fn main() -> ExitCode {
     }
 }
 
-/// The arguments. A variable that is set to nothing is not set, as everywhere.
+/// Parses the arguments. An environment variable with an empty value counts as absent, as everywhere.
 fn parse() -> Result<Cli, clap::Error> {
     let is_empty = |name: &OsStr| env::var_os(name).is_some_and(|value| value.is_empty());
-    let set = |arg: Arg| if arg.get_env().is_some_and(is_empty) { arg.env(Resettable::Reset) } else { arg };
-    let command = Cli::command().mut_subcommands(|command| command.mut_args(set));
+    let ignore_empty =
+        |arg: Arg| if arg.get_env().is_some_and(is_empty) { arg.env(Resettable::Reset) } else { arg };
+    let command = args::command().mut_subcommands(|command| command.mut_args(ignore_empty));
     Cli::from_arg_matches(&command.try_get_matches()?)
 }
 
@@ -106,7 +108,7 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
             let mut script = Vec::new();
             clap_complete::generate(
                 clap_complete::Shell::from(*shell),
-                &mut Cli::command(),
+                &mut args::command(),
                 "renown",
                 &mut script,
             );
@@ -116,7 +118,7 @@ fn run(cli: &Cli) -> Result<ExitCode, Failure> {
     }
 }
 
-/// Help and version are results. Anything else that clap says is an error on one line, with a hint.
+/// Prints help and version as results. Turns every other message of clap into an error on one line, with a hint.
 fn usage(error: &clap::Error) -> Result<ExitCode, Failure> {
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
         return printed(error.print().and_then(|()| io::stdout().flush()));
@@ -128,7 +130,7 @@ fn usage(error: &clap::Error) -> Result<ExitCode, Failure> {
     Err(Failure::from_usage(&error.render().to_string()))
 }
 
-/// A result for programs.
+/// Returns a result as indented JSON.
 pub(crate) fn as_json(value: &impl Serialize) -> Result<String, Failure> {
     let json = serde_json::to_string_pretty(value);
     json.map(|json| json + "\n").map_err(|error| Failure::new(error.to_string()))
@@ -140,7 +142,7 @@ pub(crate) fn print(text: &str) -> Result<ExitCode, Failure> {
     printed(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }
 
-/// A reader that has gone away has seen what it wanted.
+/// Returns the exit code after printing. A closed pipe is a success: its reader has all that it wanted.
 pub(crate) fn printed(result: io::Result<()>) -> Result<ExitCode, Failure> {
     match result {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {

@@ -1,13 +1,13 @@
-//! Numbers as people read them: only as many digits as say something.
+//! Formats numbers for people, with only the useful digits.
 
 use renown_core::decimal::Decimal;
 
-/// A share in percent, rounded down: only what is whole is 100.0%.
+/// Formats a share in percent, rounded down, so that 100.0% means all.
 pub(crate) fn percent(share: Decimal<6>) -> String {
     format!("{}%", Decimal::<1>::from_units(share.units() / 1000))
 }
 
-/// Milliseconds: whole ones from 100 on, and three decimals below 1.
+/// Formats milliseconds: whole from 100 on, three decimals below 1.
 pub(crate) fn milliseconds(ms: Decimal<3>) -> String {
     match ms.units() {
         0 => "0 ms".to_owned(),
@@ -17,7 +17,7 @@ pub(crate) fn milliseconds(ms: Decimal<3>) -> String {
     }
 }
 
-/// US dollars: cents, and four decimals below a cent.
+/// Formats US dollars: cents, and four decimals below a cent.
 pub(crate) fn dollars(usd: Decimal<9>) -> String {
     const CENT: i128 = 10_000_000;
     match usd.units() {
@@ -28,7 +28,7 @@ pub(crate) fn dollars(usd: Decimal<9>) -> String {
     }
 }
 
-/// Two decimals, rounded to the nearest, halves away from zero.
+/// Formats two decimals, rounded to the nearest, halves away from zero.
 pub(crate) fn hundredths(number: Decimal<6>) -> String {
     const HUNDREDTH: i128 = 10_000;
     let units = number.units();
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_short_and_never_better_than_they_are() {
+    fn numbers_are_short_and_never_rounded_up_to_perfect() {
         for (units, expected) in [(1_000_000, "100.0%"), (999_999, "99.9%"), (800_000, "80.0%"), (0, "0.0%")]
         {
             assert_eq!(percent(Decimal::from_units(units)), expected);

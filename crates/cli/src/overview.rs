@@ -1,4 +1,4 @@
-//! `renown overview`: what an organization looks at first, read beside a running server and without one.
+//! `renown overview`: one day of an organization at a glance, with or without a running server.
 
 use std::fmt::Write as _;
 use std::process::ExitCode;
@@ -14,19 +14,19 @@ use crate::args::{OverviewArgs, TextFormatArg};
 use crate::failure::{Failure, printable};
 use crate::numbers::{dollars, milliseconds, percent};
 use crate::table::{NOTHING, cell, counted, left, right, table};
-use crate::{agents, as_json, place, print};
+use crate::{agents, as_json, print, store_location};
 
-/// How many agents are ranked: as many as the API ranks.
+/// Number of ranked agents, the same as in the API.
 const RANKED: usize = 20;
 
-/// How many of them a person sees.
+/// Number of ranked agents in the text output.
 const RANKED_SHOWN: usize = 10;
 
 pub(crate) fn run(args: &OverviewArgs) -> Result<ExitCode, Failure> {
-    let (read, now) = (&args.read, place::now()?);
-    let store = read.place.resolve()?.read()?;
+    let (read, now) = (&args.read, store_location::now()?);
+    let store = read.location.resolve()?.read()?;
     let day = args.day.unwrap_or_else(|| Day::of(now));
-    let overview = look(&store, &read.org, day, now).map_err(|error| place::failure(&error))?;
+    let overview = load(&store, &read.org, day, now).map_err(|error| store_location::failure(&error))?;
     print(&match read.format {
         TextFormatArg::Json => as_json(&overview)?,
         TextFormatArg::Text if overview.agents == 0 => agents::none_yet("agents", &read.org),
@@ -34,7 +34,7 @@ pub(crate) fn run(args: &OverviewArgs) -> Result<ExitCode, Failure> {
     })
 }
 
-fn look(store: &Reader, org: &OrgId, day: Day, now: Timestamp) -> Result<Overview, StoreError> {
+fn load(store: &Reader, org: &OrgId, day: Day, now: Timestamp) -> Result<Overview, StoreError> {
     let best = AgentQuery { sort: AgentSort::Score, limit: RANKED, ..AgentQuery::default() };
     let mut ranking = agents::page(store, org, &best, now)?.agents;
     for agent in &mut ranking {
@@ -62,7 +62,7 @@ fn text(overview: &Overview, org: &OrgId) -> String {
     text
 }
 
-/// The day and its week, a line each.
+/// Formats the totals of the day and of its week, one line each.
 fn totals(overview: &Overview) -> String {
     let head = [
         left("PERIOD"),
@@ -89,7 +89,7 @@ fn totals(overview: &Overview) -> String {
     table(head, &rows)
 }
 
-/// The largest falls, then the largest rises.
+/// Formats the largest falls, then the largest rises.
 fn changes(overview: &Overview) -> String {
     let row = |change: &ChangeRow| {
         [

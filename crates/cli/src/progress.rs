@@ -1,4 +1,4 @@
-//! How far a long input has been read, or a long check has come: shown once it has taken a second, on a terminal only.
+//! Progress bars for long inputs and long checks. They appear after one second, and only on a terminal.
 
 use std::fmt;
 use std::io::{self, IsTerminal, Read};
@@ -10,10 +10,10 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use crate::failure::{self, Failure};
 
-/// What is done before this needs no bar.
+/// Time before a bar appears.
 const SHOWN_AFTER: Duration = Duration::from_secs(1);
 
-/// How often the time that a silent step has taken is shown anew.
+/// Interval at which the elapsed time is updated.
 const TICK: Duration = Duration::from_millis(200);
 
 /// The progress of one input.
@@ -25,15 +25,15 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// The progress over so many bytes, if that is known; `wanted` if it may be shown.
+    /// Creates the progress of an input of `bytes`, if its length is known. Shows nothing unless `wanted`.
     pub(crate) fn new(bytes: Option<u64>, wanted: bool) -> Self {
         let bar = ProgressBar::with_draw_target(bytes, ProgressDrawTarget::hidden());
-        let colour = if std::env::var_os("NO_COLOR").is_some() { "" } else { ".cyan" };
+        let color = if std::env::var_os("NO_COLOR").is_some() { "" } else { ".cyan" };
         let template = match bytes {
             Some(_) => {
-                format!("{{bar:30{colour}}} {{bytes}}/{{total_bytes}}, {{bytes_per_sec}}, {{eta}} left")
+                format!("{{bar:30{color}}} {{bytes}}/{{total_bytes}}, {{bytes_per_sec}}, {{eta}} left")
             }
-            None => format!("{{spinner{colour}}} {{bytes}}, {{bytes_per_sec}}"),
+            None => format!("{{spinner{color}}} {{bytes}}, {{bytes_per_sec}}"),
         };
         if let Ok(style) = ProgressStyle::with_template(&template) {
             bar.set_style(style);
@@ -41,40 +41,40 @@ impl Progress {
         Self { bar, wanted: wanted && io::stderr().is_terminal(), started: Instant::now() }
     }
 
-    /// Shows the bar once it has taken long enough.
+    /// Shows the bar after a second.
     fn show(&self) {
         if self.wanted && self.bar.is_hidden() && self.started.elapsed() >= SHOWN_AFTER {
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
         }
     }
 
-    /// The same bytes, counted.
+    /// Wraps a reader and counts its bytes.
     pub(crate) fn count<R: Read>(&self, reader: R) -> impl Read + use<R> {
         Counted { reader, progress: self.clone() }
     }
 
-    /// Prints an error where the bar is not.
+    /// Prints an error without garbling the bar.
     pub(crate) fn print(&self, failure: &Failure) {
         self.bar.suspend(|| failure::print(failure));
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub(crate) fn finish(&self) {
         self.bar.finish_and_clear();
     }
 }
 
-/// The progress of a long work on a database. Some of its steps report how far they are, others nothing until they are done.
+/// The progress of a long operation on a database. Some of its steps report their progress, others report only their end.
 pub(crate) struct Work {
     bar: ProgressBar,
     silent: ProgressStyle,
     counting: ProgressStyle,
-    /// What the thread that will show it waits for: its end.
+    /// Ends the thread that shows the bar.
     done: Option<Sender<()>>,
 }
 
 impl Work {
-    /// The progress over things that are counted, of which `at` tells how many; `wanted` if it may be shown.
+    /// Creates the progress over countable things; `at` sets their number. Shows nothing unless `wanted`.
     pub(crate) fn of(things: &'static str, wanted: bool) -> Self {
         let mut work = Self::hidden(things);
         if wanted && io::stderr().is_terminal() {
@@ -98,7 +98,7 @@ impl Work {
         Self { bar, silent, counting, done: None }
     }
 
-    /// Shows it once it has taken long enough, from a thread of its own: a silent step calls nobody.
+    /// Shows the bar after a delay, from its own thread, because a silent step makes no calls.
     fn show(&mut self, after: Duration, target: impl FnOnce() -> ProgressDrawTarget + Send + 'static) {
         let (done, ended) = mpsc::channel();
         self.done = Some(done);
@@ -111,21 +111,21 @@ impl Work {
         });
     }
 
-    /// So many of so many are done.
+    /// Sets how many things are done.
     pub(crate) fn at(&self, done: u64, total: u64) {
         if self.bar.length() != Some(total) {
             self.bar.set_length(total);
-            // What went before says nothing about the rate.
+            // The time before does not count for the rate.
             self.bar.reset_eta();
         }
-        // A copy that is whole is checked, and that is silent again.
+        // A complete copy is checked next, which is silent again.
         let style = if done < total { &self.counting } else { &self.silent };
         self.bar.set_style(style.clone());
         self.bar.set_position(done);
     }
 }
 
-/// Takes the bar away.
+/// Removes the bar.
 impl Drop for Work {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
@@ -154,7 +154,7 @@ mod tests {
 
     use super::*;
 
-    /// A terminal that keeps everything that was ever written to it.
+    /// A terminal that records everything written to it.
     #[derive(Clone, Debug, Default)]
     struct Terminal(Arc<Mutex<String>>);
 
@@ -190,7 +190,7 @@ mod tests {
     }
 
     impl Terminal {
-        /// Waits until this was shown.
+        /// Waits until this text was shown.
         fn shows(&self, text: &str) {
             let started = Instant::now();
             while !self.0.lock().unwrap().contains(text) {
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_that_reports_nothing_is_shown_too() {
+    fn a_silent_step_is_shown_too() {
         let (terminal, mut work) = (Terminal::default(), Work::hidden("pages"));
         let shown = terminal.clone();
         work.show(Duration::ZERO, move || ProgressDrawTarget::term_like(Box::new(shown)));
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_done_soon_is_not_shown() {
+    fn a_short_operation_is_not_shown() {
         let (terminal, mut work) = (Terminal::default(), Work::hidden("pages"));
         let shown = terminal.clone();
         work.show(Duration::from_hours(1), move || ProgressDrawTarget::term_like(Box::new(shown)));

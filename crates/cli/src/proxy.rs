@@ -1,6 +1,6 @@
-//! `renown proxy`: stands before an MCP server and gates what its tools give back.
+//! `renown proxy`: runs in front of an MCP server and gates its tools' results.
 //!
-//! The conversation is in `renown-proxy`; this brings the command line, the settings, the clock, chance and signals.
+//! The protocol is in `renown-proxy`. This module adds the command line, the settings, the clock, randomness and signals.
 
 mod child;
 mod pins;
@@ -26,18 +26,18 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::args::ProxyArgs;
 use crate::failure::{self, Failure};
-use crate::judged::close_to_others;
+use crate::judged::hide_from_others;
 use crate::settings::Listen;
 pub(crate) use child::exec;
 pub(crate) use settings::ProxyTable;
 use settings::{ProxySettings, Server};
 
-/// How long verdicts are collected before they are sent.
+/// Time for which verdicts are collected before they are sent.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// Runs the proxy until its server is gone.
+/// Runs the proxy until its server ends.
 pub(crate) fn run(args: &ProxyArgs, quiet: bool) -> Result<ExitCode, Failure> {
-    close_to_others();
+    hide_from_others();
     let settings = ProxySettings::read(args)?;
     let folder = settings.folder();
     let unusable = |error: &io::Error| Failure::new(format!("pinned tools in {}: {error}", folder.display()));
@@ -46,7 +46,7 @@ pub(crate) fn run(args: &ProxyArgs, quiet: bool) -> Result<ExitCode, Failure> {
     if args.accept_pins {
         return pins::accept(pins, &folder, &settings.identity);
     }
-    keep_to_owner(&folder);
+    create_private(&folder);
     let pins = Arc::new(Mutex::new(pins));
     let policy = Arc::new(settings.policy.clone());
     let build = settings.build()?;
@@ -54,7 +54,7 @@ pub(crate) fn run(args: &ProxyArgs, quiet: bool) -> Result<ExitCode, Failure> {
     match &settings.server {
         Server::Command(command) => {
             let session = Session::new(policy, build, Arc::clone(&pins));
-            let session = session.ok_or_else(|| Failure::new("the gates cannot be built"))?;
+            let session = session.ok_or_else(|| Failure::new("could not build the gates"))?;
             let (sender, receiver) = channel();
             pass_signals(sender.clone())?;
             let open = |fd: &dyn Fn() -> io::Result<File>| {
@@ -73,17 +73,16 @@ pub(crate) fn run(args: &ProxyArgs, quiet: bool) -> Result<ExitCode, Failure> {
     }
 }
 
-/// Makes the folder of everything that is kept, for its owner only. Whoever writes there tells it if that cannot be.
-fn keep_to_owner(folder: &Path) {
+/// Creates the directory of the log, the pins and the spool, readable by its owner only. If that fails, their writers report it.
+fn create_private(folder: &Path) {
     let mut builder = std::fs::DirBuilder::new();
     let _ = builder.recursive(true).mode(0o700).create(folder);
 }
 
-/// Serves clients of an HTTP server until a signal ends it.
+/// Serves the clients of an HTTP server until a signal arrives.
 fn serve(proxy: HttpProxy<Machine>, listen: Listen, quiet: bool) -> Result<ExitCode, Failure> {
     if !listen.0.ip().is_loopback() {
-        let hint =
-            "whoever reaches it speaks as its clients do: put something that asks who they are before it";
+        let hint = "the proxy does not authenticate clients: put a proxy that does in front of it";
         return Err(Failure::new(format!("--listen {listen}: not a loopback address")).hint(hint));
     }
     let refused = |error: io::Error| Failure::new(format!("--listen {listen}: {error}"));
@@ -110,7 +109,7 @@ fn serve(proxy: HttpProxy<Machine>, listen: Listen, quiet: bool) -> Result<ExitC
     })
 }
 
-/// What is kept on disk and sent to the server of Renown.
+/// Returns the storage: the log on disk, and the connection to the Renown server.
 fn keep(settings: &ProxySettings, quiet: bool) -> Result<Keep, Failure> {
     let telemetry = settings.destination.as_ref().map(|destination| {
         let shipping = Settings {
@@ -119,19 +118,20 @@ fn keep(settings: &ProxySettings, quiet: bool) -> Result<Keep, Failure> {
             spool_first: true,
             ..Settings::default()
         };
-        let tell = |notice: renown_shipping::Notice| failure::warn(&notice.to_string());
-        Telemetry::start(Box::new(Http::new(destination)), &shipping, tell)
+        let warn = |notice: renown_shipping::Notice| failure::warn(&notice.to_string());
+        Telemetry::start(Box::new(Http::new(destination)), &shipping, warn)
     });
-    let telemetry = telemetry.transpose().map_err(|error| Failure::new(format!("no thread: {error}")))?;
-    let tell = move |line: &str| {
+    let telemetry =
+        telemetry.transpose().map_err(|error| Failure::new(format!("could not start a thread: {error}")))?;
+    let print = move |line: &str| {
         if !quiet || line.starts_with("error") {
             failure::note(line);
         }
     };
-    Ok(Keep::new(settings.folder(), settings.identity.clone(), telemetry, settings.verbose, Box::new(tell)))
+    Ok(Keep::new(settings.folder(), settings.identity.clone(), telemetry, settings.verbose, Box::new(print)))
 }
 
-/// Tells of signals that are for the server, and keeps them from ending us before it.
+/// Passes signals on to the server, and keeps them from ending the proxy first.
 fn pass_signals(sender: Sender<Happening>) -> Result<(), Failure> {
     let refused = |error: io::Error| Failure::new(format!("signals: {error}"));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().map_err(refused)?;
@@ -142,7 +142,7 @@ fn pass_signals(sender: Sender<Happening>) -> Result<(), Failure> {
     let mut interrupt = listen(SignalKind::interrupt())?;
     let mut terminate = listen(SignalKind::terminate())?;
     let mut hangup = listen(SignalKind::hangup())?;
-    // A file that has reached a limit is told by the write that fails too; the signal would end us.
+    // Ignore the signal for a file size limit, which would end the proxy: the failing write reports it too.
     drop(listen(SignalKind::from_raw(Signal::XFSZ.as_raw()))?);
     thread::spawn(move || {
         runtime.block_on(async {
@@ -161,7 +161,7 @@ fn pass_signals(sender: Sender<Happening>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The clock and the chance of this machine.
+/// The clock and the randomness of this machine.
 struct Machine {
     started: Instant,
 }
@@ -187,7 +187,7 @@ impl Host for Machine {
     }
 
     fn random(&self) -> u64 {
-        // Without chance, ids of one millisecond may repeat: the clock's nanoseconds are better than nothing.
+        // Without randomness, ids of one millisecond may repeat: the clock's nanoseconds are better than nothing.
         getrandom::u64().unwrap_or_else(|_| u64::from(self.elapsed().subsec_nanos()))
     }
 }

@@ -1,4 +1,4 @@
-//! `renown report`: the page of an agent as one file, for a pull request.
+//! `renown report`: writes the page of an agent to one file, for example for a pull request.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -15,21 +15,21 @@ use renown_view::{AgentFacts, AgentHistory};
 
 use crate::args::{ReportArgs, ReportFormatArg};
 use crate::failure::Failure;
-use crate::{place, printed};
+use crate::{printed, store_location};
 
 pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode, Failure> {
-    let store = args.place.resolve()?.read()?;
-    let now = place::now()?;
-    let read = read(&store, args, now).map_err(|error| place::failure(&error))?;
+    let store = args.location.resolve()?.read()?;
+    let now = store_location::now()?;
+    let read = read(&store, args, now).map_err(|error| store_location::failure(&error))?;
     let (facts, history) = read.ok_or_else(|| {
         Failure::new(format!("no agent {:?} in {}", args.agent.as_str(), args.org))
-            .hint("`renown agents list --search TEXT` looks for one")
+            .hint("`renown agents list --search TEXT` finds agents")
     })?;
     let shell = Shell { now, standalone: true, ..Shell::bare(Section::Other) };
     let text = match args.format {
         ReportFormatArg::Md => markdown(&shell, &facts, &history),
         ReportFormatArg::Html => render(&shell, &facts, &history, Audience::Report)
-            .map_err(|error| Failure::new(format!("the report could not be written: {error}")))?,
+            .map_err(|error| Failure::new(format!("could not write the report: {error}")))?,
     };
     if let Some(file) = &args.output {
         let failed = |error| Failure::new(format!("{}: {error}", file.display()));
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<ExitCode, Failure> {
     printed(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }
 
-/// What the store says of the agent; `None` if it was never seen.
+/// Reads everything about the agent. Returns `None` if the store does not know it.
 fn read(
     store: &Reader,
     args: &ReportArgs,

@@ -1,15 +1,16 @@
 //! `renown run`: runs a command, times it, and scores the run.
 //!
-//! | of the report | comes from |
+//! | field of the report | source |
 //! |---|---|
-//! | `outcome` | the exit code: 0 is completed, else failed; or what the file of `--stages` says, if that is not more |
+//! | `outcome` | the exit code: 0 is completed, else failed; or the outcome in the file of `--stages`, if it is not better |
 //! | `wall_ms`, `started_at`, `finished_at` | the clock |
-//! | `stages` | the file of `--stages`, which the command writes: an array, or an object with `stages` and perhaps `outcome` |
-//! | `resources` | the control group, see `run/cgroup.rs`; where that has no peak of memory, the largest resident set of the command |
+//! | `stages` | the file of `--stages`, which the command writes: an array, or an object with `stages` and optionally `outcome` |
+//! | `resources` | the control group, see `run/cgroup.rs`; without a memory peak there, the largest resident set of the command |
 //!
-//! The scorecard goes to standard error or to the file of `--output`: standard output is the command's. Its exit code is ours, 128
-//! and the signal if one ended it; 127 if it is not there and 126 if it cannot be started, which is no run. A run that cannot be submitted is written to a file, and costs the command nothing.
-//! The command gets none of the variables `RENOWN_*`: it must not learn the key that counts its run.
+//! The scorecard goes to standard error or to the file of `--output`: standard output belongs to the command. The exit code is that
+//! of the command, or 128 plus the signal that ended it. It is 127 if the command is not found and 126 if it cannot be started; then
+//! there is no run. A run that cannot be submitted is written to a file, and the exit code stays that of the command.
+//! The command gets none of the variables `RENOWN_*`: it must not learn the key that submits its run.
 
 mod cgroup;
 mod stages;
@@ -36,13 +37,13 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use crate::args::{RunArgs, TextFormatArg};
 use crate::failure::{self, Failure};
-use crate::judged::{close_to_others, without_settings};
-use crate::place;
+use crate::judged::{hide_from_others, without_settings};
 use crate::runs::{self, Destination, scorecard};
+use crate::store_location;
 use cgroup::Group;
-use stages::{Said, StagesFile, outcome};
+use stages::{StagesFile, StagesReport, outcome};
 
-/// The exit codes of a shell where there is no such command, and where it cannot be started.
+/// The exit codes of a shell if a command is not found, and if it cannot be started.
 const NOT_FOUND: u8 = 127;
 const CANNOT_START: u8 = 126;
 
@@ -50,15 +51,15 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
     let Some((program, rest)) = args.command.split_first() else {
         return Err(Failure::new("no command was given"));
     };
-    close_to_others();
-    // Before the command, so that a mistake costs no run.
-    runs::check(&args.reach, args.run_id.as_ref())?;
-    let run_id = args.run_id.clone().map_or_else(runs::made, Ok)?;
+    hide_from_others();
+    // Checked before the command starts, so that a mistake does not waste a run.
+    runs::check(&args.target, args.run_id.as_ref())?;
+    let run_id = args.run_id.clone().map_or_else(runs::new_id, Ok)?;
     let signals = Signals::listen().map_err(|error| Failure::new(format!("signals: {error}")))?;
     let stages = args.stages.as_deref().map(StagesFile::before);
     let group = Group::own();
     let before = group.as_ref().map(Group::counters).unwrap_or_default();
-    let (started_at, started) = (place::now()?, Instant::now());
+    let (started_at, started) = (store_location::now()?, Instant::now());
     let mut command = Command::new(program);
     command.args(rest);
     without_settings(&mut command);
@@ -76,22 +77,22 @@ pub(crate) fn run(args: &RunArgs) -> Result<ExitCode, Failure> {
         }
     };
     has_ended.store(true, Ordering::Relaxed);
-    let status = status.map_err(|error| Failure::new(format!("the command: {error}")))?;
+    let status = status.map_err(|error| Failure::new(format!("could not wait for the command: {error}")))?;
     let wall = started.elapsed();
     let mut resources = group.map_or_else(Resources::default, |group| group.since(before));
     resources.memory_peak_bytes = resources.memory_peak_bytes.or_else(largest_resident_set);
-    let said = stages.map(|stages| stages.read()).unwrap_or_default();
-    let report = report(args, &run_id, status, started_at, wall, resources, said);
-    let submitted = Destination::of(&args.reach)
+    let reported = stages.map(|stages| stages.read()).unwrap_or_default();
+    let report = report(args, &run_id, status, started_at, wall, resources, reported);
+    let submitted = Destination::of(&args.target)
         .and_then(|destination| destination.submit(report.to_string().as_bytes()));
     match submitted {
         Ok(score) => show(args, &score),
-        Err(refused) => keep(args, &run_id, &report, refused),
+        Err(failure) => save(args, &run_id, &report, failure),
     }
     Ok(exit_code(status).into())
 }
 
-/// What is said of the run.
+/// Returns the report of the run.
 fn report(
     args: &RunArgs,
     run_id: &RunId,
@@ -99,12 +100,12 @@ fn report(
     started_at: Timestamp,
     wall: Duration,
     resources: Resources,
-    said: Said,
+    reported: StagesReport,
 ) -> Value {
     let mut report = json!({
         "run_id": run_id,
         "agent_id": args.agent,
-        "outcome": outcome(status.success(), said.outcome).name(),
+        "outcome": outcome(status.success(), reported.outcome).name(),
         "wall_ms": u64::try_from(wall.as_millis()).unwrap_or(u64::MAX),
         "started_at": started_at,
         "finished_at": (system_clock())().ok(),
@@ -120,12 +121,12 @@ fn report(
         report.extend(
             given.iter().filter_map(|(name, value)| Some(((*name).to_owned(), Value::from((*value)?)))),
         );
-        report.extend(said.stages.map(|stages| ("stages".to_owned(), stages)));
+        report.extend(reported.stages.map(|stages| ("stages".to_owned(), stages)));
     }
     report
 }
 
-/// The largest resident set of the commands that were waited for.
+/// Returns the largest resident set of the finished child processes.
 fn largest_resident_set() -> Option<Whole> {
     let usage = nix::sys::resource::getrusage(nix::sys::resource::UsageWho::RUSAGE_CHILDREN).ok()?;
     // Kilobytes on Linux, bytes on macOS.
@@ -133,9 +134,9 @@ fn largest_resident_set() -> Option<Whole> {
     u64::try_from(usage.max_rss()).ok().and_then(|set| Whole::new(set.checked_mul(unit)?))
 }
 
-/// Shows the scorecard: in the file that was asked for, else on standard error.
+/// Writes the scorecard to the file of `--output`, else to standard error.
 fn show(args: &RunArgs, score: &Value) {
-    let text = match args.reach.format {
+    let text = match args.target.format {
         TextFormatArg::Text => scorecard(score),
         TextFormatArg::Json => format!("{score}\n"),
     };
@@ -148,17 +149,18 @@ fn show(args: &RunArgs, score: &Value) {
     }
 }
 
-/// Keeps a report that could not be submitted, for its owner only.
-fn keep(args: &RunArgs, run_id: &RunId, report: &Value, refused: Failure) {
+/// Saves a report that could not be submitted, readable by its owner only.
+fn save(args: &RunArgs, run_id: &RunId, report: &Value, failure: Failure) {
     let plain = |char: char| if char.is_alphanumeric() || char == '-' { char } else { '_' };
     let name = format!("renown-{}.json", run_id.as_str().chars().map(plain).collect::<String>());
-    let folder = args.reach.place.resolve().map_or_else(|_| std::env::temp_dir(), |place| place.data);
+    let folder =
+        args.target.location.resolve().map_or_else(|_| std::env::temp_dir(), |location| location.data);
     let file = folder.join(name);
     let kept = fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder).and_then(|()| {
         let mut kept = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&file)?;
         kept.write_all(report.to_string().as_bytes())
     });
-    let place = match (&args.reach.server.server, &args.reach.place.data) {
+    let target = match (&args.target.server.server, &args.target.location.data) {
         (Some(server), _) => format!(" --server {}", server.as_str()),
         (None, Some(data)) => format!(" --data {}", data.display()),
         (None, None) => String::new(),
@@ -166,14 +168,16 @@ fn keep(args: &RunArgs, run_id: &RunId, report: &Value, refused: Failure) {
     failure::print(&match kept {
         Ok(()) => {
             let file = file.display();
-            refused.hint(format!("the run is in {file}: `renown runs submit {file}{place}` sends it"))
+            failure.hint(format!(
+                "the run is saved in {file}: submit it with `renown runs submit {file}{target}`"
+            ))
         }
-        Err(error) => refused.hint(format!("the run could not be kept either: {}: {error}", file.display())),
+        Err(error) => failure.hint(format!("the run could not be saved either: {}: {error}", file.display())),
     });
 }
 
-/// Signals for us. We stay alive whatever comes, so that the run is scored: those of a terminal reach the command anyway, the others
-/// are passed on to it. When it has ended, they end us as they would have without it.
+/// Signals to this process. They do not end it while the command runs, so that the run is scored. A signal of the terminal reaches
+/// the command anyway; other signals are passed on to it. After the command has ended, a signal ends this process as usual.
 struct Signals {
     runtime: Runtime,
     interrupt: tokio::signal::unix::Signal,
@@ -183,7 +187,7 @@ struct Signals {
 }
 
 impl Signals {
-    /// Listens before the command begins, so that none is missed.
+    /// Listens for signals. Called before the command starts, so that no signal is missed.
     fn listen() -> io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
         let listen = |kind| {
@@ -208,7 +212,7 @@ impl Signals {
                         _ = hangup.recv() => (Signal::HUP, true),
                     };
                     if has_ended.load(Ordering::Relaxed) {
-                        #[expect(clippy::disallowed_methods, reason = "a signal ends a program as it is")]
+                        #[expect(clippy::disallowed_methods, reason = "a signal ends a program at once")]
                         std::process::exit(128 + signal.as_raw());
                     }
                     if is_passed {

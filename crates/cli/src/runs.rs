@@ -1,4 +1,4 @@
-//! `renown runs`: submits finished runs, shows them, and says who did best. On the data directory, or through a server.
+//! `renown runs`: scores, shows and compares finished runs, in the data directory or through a server.
 
 use std::fmt::Write as _;
 use std::io::{self, BufReader, Read, Write};
@@ -11,106 +11,109 @@ use renown_core::json;
 use renown_core::scorecard::Submission;
 use renown_server::runs::digest;
 use renown_store::sqlite::{Reader, Sqlite};
-use renown_store::{NewRun, RunQuery, RunStore, StoreError, Submitted};
+use renown_store::{LockHolder, NewRun, RunQuery, RunStore, StoreError, Submitted};
 use renown_view::runs::Competition;
 use renown_view::{RunView, ScoreView};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::args::{RunsArgs, RunsCommand, RunsFilter, RunsReach, TextFormatArg};
+use crate::args::{RunsArgs, RunsCommand, RunsFilter, RunsTarget, TextFormatArg};
 use crate::client::{Client, encoded};
 use crate::failure::{self, BAD_INPUT, Failure, printable};
+use crate::input_file::InputFile;
 use crate::inputs::{Input, Inputs, Text};
-use crate::place::{self, Place, wait};
-use crate::source::Source;
+use crate::store_location::{self, StoreLocation, wait};
 use crate::table::{NOTHING, fitted, left, minute, right, table, terminal_width};
-use crate::{print, printed, serve};
+use crate::{print, printed};
 
 const PURPOSE: &str = "renown runs";
 
-/// How long a store is waited for that another command holds: to submit a run takes a moment.
+/// Maximum wait for a store that another command holds. Submitting a run takes only a moment.
 const HELD_MAX: Duration = Duration::from_secs(5);
 
 pub(crate) fn run(args: &RunsArgs) -> Result<ExitCode, Failure> {
-    let (value, reach, as_text): (Value, _, fn(&Value) -> String) = match &args.command {
-        RunsCommand::Submit { file, reach } => return submit(Source::open(file, "JSON")?, reach),
-        RunsCommand::Show { run, reach } => (show(run, reach)?, reach, scorecard),
-        RunsCommand::List { filter, limit, reach } => (list(filter, *limit, reach)?, reach, listed),
-        RunsCommand::Compare { spec, reach } => (compare(spec, reach)?, reach, ranking),
+    let (value, target, as_text): (Value, _, fn(&Value) -> String) = match &args.command {
+        RunsCommand::Submit { file, target } => return submit(InputFile::open(file, "JSON")?, target),
+        RunsCommand::Show { run, target } => (show(run, target)?, target, scorecard),
+        RunsCommand::List { filter, limit, target } => (list(filter, *limit, target)?, target, listed),
+        RunsCommand::Compare { spec, target } => (compare(spec, target)?, target, ranking),
     };
-    let text = match reach.format {
+    let text = match target.format {
         TextFormatArg::Json => format!("{value:#}\n"),
         TextFormatArg::Text => as_text(&value),
     };
     print(&text)
 }
 
-/// Where runs are sent to.
+/// The destination of submitted runs.
 pub(crate) enum Destination {
     Server(Client),
     Store(Box<Sqlite>, OrgId),
 }
 
-/// Whether a run could be submitted, as far as that can be known before it. A server that cannot be reached may be back by then.
-pub(crate) fn check(reach: &RunsReach, run: Option<&RunId>) -> Result<(), Failure> {
-    let is_taken = if let Some(client) = Client::of(&reach.server)? {
+/// Checks, before a run starts, that it can be submitted. An unreachable server is no error: it may be back when the run ends.
+pub(crate) fn check(target: &RunsTarget, run: Option<&RunId>) -> Result<(), Failure> {
+    let is_taken = if let Some(client) = Client::of(&target.server)? {
         let score = run.map(|run| format!("/v1/runs/{}/score", encoded(run.as_str())));
         score.map(|path| client.has(&path)).transpose()?
     } else {
-        let place = reach.place.resolve()?;
-        // Whoever holds the directory is told now.
-        drop(once_free(&place)?);
-        let run = run.cloned().map_or_else(made, Ok)?;
-        let found = place.read()?.run(&reach.org, &run).map_err(|error| place::failure(&error))?;
+        let location = target.location.resolve()?;
+        // Fails now if a server holds the directory.
+        drop(open_when_free(&location)?);
+        let run = run.cloned().map_or_else(new_id, Ok)?;
+        let found =
+            location.read()?.run(&target.org, &run).map_err(|error| store_location::failure(&error))?;
         Some(found.is_some())
     };
     match run {
-        Some(run) if is_taken == Some(true) => {
-            Err(Failure::new(format!("run_id: {:?} is another run, expected a new name", run.as_str())))
-        }
+        Some(run) if is_taken == Some(true) => Err(Failure::new(format!(
+            "run_id: {:?} is the id of another run, expected a new id",
+            run.as_str()
+        ))),
         _ => Ok(()),
     }
 }
 
-/// Opens a store for writing, as soon as others let go of it. A server does not, and is told of at once.
-fn once_free(place: &Place) -> Result<Sqlite, Failure> {
+/// Opens a store for writing, and waits while another command holds it. Fails at once if a server holds it.
+fn open_when_free(location: &StoreLocation) -> Result<Sqlite, Failure> {
     let started = Instant::now();
     loop {
         let mut is_held = false;
-        let opened = place.write_or(PURPOSE, |error| {
-            is_held = matches!(error, StoreError::InUse { holder, .. } if !holder.contains(serve::PURPOSE));
-            place::failure(error)
+        let opened = location.write_or(PURPOSE, |error| {
+            is_held =
+                matches!(error, StoreError::InUse { holder, .. } if !matches!(holder, LockHolder::Server(_)));
+            store_location::failure(error)
         });
         if !is_held || started.elapsed() >= HELD_MAX {
             return opened;
         }
-        #[expect(clippy::disallowed_methods, reason = "a lock that is let go of tells nobody")]
+        #[expect(clippy::disallowed_methods, reason = "the release of a file lock sends no event")]
         thread::sleep(Duration::from_millis(20));
     }
 }
 
 impl Destination {
-    pub(crate) fn of(reach: &RunsReach) -> Result<Self, Failure> {
-        Ok(match Client::of(&reach.server)? {
+    pub(crate) fn of(target: &RunsTarget) -> Result<Self, Failure> {
+        Ok(match Client::of(&target.server)? {
             Some(client) => Self::Server(client),
-            None => Self::Store(Box::new(once_free(&reach.place.resolve()?)?), reach.org.clone()),
+            None => Self::Store(Box::new(open_when_free(&target.location.resolve()?)?), target.org.clone()),
         })
     }
 
-    /// Submits a run: its scorecard.
+    /// Submits a run. Returns its scorecard.
     pub(crate) fn submit(&self, text: &[u8]) -> Result<Value, Failure> {
         let submission: Submission = json::parse(text).map_err(|error| Failure::new(error.to_string()))?;
         match self {
             Self::Server(client) => client.post_text("/v1/runs", text),
             Self::Store(store, org) => {
-                let id = submission.run.clone().map_or_else(made, Ok)?;
+                let id = submission.run.clone().map_or_else(new_id, Ok)?;
                 let new = NewRun { id: id.clone(), submission, digest: digest(text) };
                 let submitted =
-                    wait(store.add_run(org, new, None))?.map_err(|error| place::failure(&error))?;
+                    wait(store.add_run(org, new, None))?.map_err(|error| store_location::failure(&error))?;
                 match submitted {
                     Submitted::New(run) | Submitted::Again(run) => Ok(shown(&ScoreView::of(&run))),
                     Submitted::Taken => Err(Failure::new(format!(
-                        "run_id: {:?} is another run, which was sent with another body",
+                        "run_id: {:?} is the id of another run, with different content",
                         id.as_str()
                     ))),
                 }
@@ -119,37 +122,37 @@ impl Destination {
     }
 }
 
-/// A new id of a run.
-pub(crate) fn made() -> Result<RunId, Failure> {
+/// Returns a new run id.
+pub(crate) fn new_id() -> Result<RunId, Failure> {
     let no_randomness = |error| Failure::new(format!("no random numbers: {error}"));
     let (high, low) = (getrandom::u64().map_err(no_randomness)?, getrandom::u64().map_err(no_randomness)?);
-    let millis = u64::try_from(place::now()?.millis()).unwrap_or_default();
+    let millis = u64::try_from(store_location::now()?.millis()).unwrap_or_default();
     Ok(RunId::made(millis, u128::from(high) << 64 | u128::from(low)))
 }
 
-/// Submits every run of a file. One that is refused does not stop the others.
-fn submit(source: Source, reach: &RunsReach) -> Result<ExitCode, Failure> {
-    let Source { name, file, .. } = source;
+/// Submits every run of a file. A rejected run does not stop the others.
+fn submit(input: InputFile, target: &RunsTarget) -> Result<ExitCode, Failure> {
+    let InputFile { name, file, .. } = input;
     let unreadable = |error: io::Error| Failure::new(format!("{name}: {error}"));
-    let destination = Destination::of(reach)?;
+    let destination = Destination::of(target)?;
     let mut inputs = Inputs::new(BufReader::new(Box::new(file) as Box<dyn Read>)).map_err(unreadable)?;
     let (mut out, mut unprinted, mut is_bad, mut count) = (io::stdout().lock(), None, false, 0);
-    while let Some(Input { place, text }) = inputs.next().map_err(unreadable)? {
+    while let Some(Input { position, text }) = inputs.next().map_err(unreadable)? {
         count += 1;
         let submitted = match text {
-            Text::TooLong => Err(Failure::new("longer than an input may be")),
+            Text::TooLong => Err(Failure::new("longer than 64 MiB")),
             Text::Whole(text) => destination.submit(&text),
         };
-        let answer = match (submitted, reach.format) {
+        let answer = match (submitted, target.format) {
             (Ok(score), TextFormatArg::Text) => scorecard(&score),
             (Ok(score), TextFormatArg::Json) => format!("{score}\n"),
             (Err(refused), _) => {
                 is_bad = true;
-                failure::print(&refused.within(&format!("{name}, line {}", place.line)));
+                failure::print(&refused.within(&format!("{name}, line {}", position.line)));
                 continue;
             }
         };
-        // Whoever reads may go away; the runs are to be scored all the same.
+        // The remaining runs are scored even if the reader of standard output is gone.
         if unprinted.is_none() {
             unprinted = out.write_all(answer.as_bytes()).and_then(|()| out.flush()).err();
         }
@@ -162,22 +165,22 @@ fn submit(source: Source, reach: &RunsReach) -> Result<ExitCode, Failure> {
     if is_bad { Ok(ExitCode::from(BAD_INPUT)) } else { printed(unprinted.map_or(Ok(()), Err)) }
 }
 
-fn reader(reach: &RunsReach) -> Result<Reader, Failure> {
-    reach.place.resolve()?.read()
+fn reader(target: &RunsTarget) -> Result<Reader, Failure> {
+    target.location.resolve()?.read()
 }
 
-fn show(run: &RunId, reach: &RunsReach) -> Result<Value, Failure> {
-    if let Some(client) = Client::of(&reach.server)? {
+fn show(run: &RunId, target: &RunsTarget) -> Result<Value, Failure> {
+    if let Some(client) = Client::of(&target.server)? {
         return client.get(&format!("/v1/runs/{}", encoded(run.as_str())));
     }
-    let found = reader(reach)?.run(&reach.org, run).map_err(|error| place::failure(&error))?;
-    let missing = || Failure::new(format!("no run {:?} in {}", run.as_str(), reach.org));
-    found.map(|run| shown(&RunView::of(&run))).ok_or_else(|| missing().hint("`renown runs list` shows them"))
+    let found = reader(target)?.run(&target.org, run).map_err(|error| store_location::failure(&error))?;
+    let missing = || Failure::new(format!("no run {:?} in {}", run.as_str(), target.org));
+    found.map(|run| shown(&RunView::of(&run))).ok_or_else(|| missing().hint("`renown runs list` lists them"))
 }
 
-fn list(filter: &RunsFilter, limit: u32, reach: &RunsReach) -> Result<Value, Failure> {
+fn list(filter: &RunsFilter, limit: u32, target: &RunsTarget) -> Result<Value, Failure> {
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-    let Some(client) = Client::of(&reach.server)? else {
+    let Some(client) = Client::of(&target.server)? else {
         let query = RunQuery {
             agent: filter.agent.clone(),
             workspace: filter.workspace.clone(),
@@ -188,7 +191,8 @@ fn list(filter: &RunsFilter, limit: u32, reach: &RunsReach) -> Result<Value, Fai
             limit,
             ..RunQuery::default()
         };
-        let page = reader(reach)?.runs(&reach.org, &query).map_err(|error| place::failure(&error))?;
+        let page =
+            reader(target)?.runs(&target.org, &query).map_err(|error| store_location::failure(&error))?;
         return Ok(page.runs.iter().map(|run| shown(&RunView::of(run))).collect());
     };
     let filters = [
@@ -217,20 +221,21 @@ fn list(filter: &RunsFilter, limit: u32, reach: &RunsReach) -> Result<Value, Fai
     Ok(runs.into())
 }
 
-fn compare(spec: &SpecId, reach: &RunsReach) -> Result<Value, Failure> {
-    if let Some(client) = Client::of(&reach.server)? {
+fn compare(spec: &SpecId, target: &RunsTarget) -> Result<Value, Failure> {
+    if let Some(client) = Client::of(&target.server)? {
         return client.get(&format!("/v1/specs/{}/competition", encoded(spec.as_str())));
     }
-    let ranked = reader(reach)?.competition(&reach.org, spec).map_err(|error| place::failure(&error))?;
+    let ranked =
+        reader(target)?.competition(&target.org, spec).map_err(|error| store_location::failure(&error))?;
     Ok(shown(&Competition::of(spec, &ranked)))
 }
 
-/// A view as the API has it.
+/// Converts a view to the JSON of the API.
 pub(crate) fn shown(view: &impl Serialize) -> Value {
     serde_json::to_value(view).unwrap_or_default()
 }
 
-/// A text of a reply, safe to print.
+/// Returns a field of a reply as printable text.
 fn text(value: &Value, name: &str) -> String {
     match value.get(name) {
         Some(Value::String(text)) => printable(text),
@@ -239,7 +244,7 @@ fn text(value: &Value, name: &str) -> String {
     }
 }
 
-/// A scorecard for people.
+/// Formats a scorecard for people.
 pub(crate) fn scorecard(run: &Value) -> String {
     let mut card = format!(
         "{}  {}  {}  by {} in {}\n",
@@ -276,7 +281,7 @@ pub(crate) fn scorecard(run: &Value) -> String {
     card
 }
 
-/// Runs for people.
+/// Formats runs as a table.
 pub(crate) fn listed(runs: &Value) -> String {
     let rows: Vec<_> = runs
         .as_array()

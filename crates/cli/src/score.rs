@@ -1,4 +1,4 @@
-//! `renown score`: JSON in, scores out, one input at a time.
+//! `renown score`: computes scores from JSON, one input at a time.
 
 use std::fmt;
 use std::io::{self, BufReader, BufWriter, IsTerminal, Read, Write};
@@ -12,29 +12,29 @@ use serde::Serialize;
 
 use crate::args::ScoreArgs;
 use crate::failure::{self, BAD_INPUT, Failure};
-use crate::inputs::{ArrayEnd, Input, Inputs, Place, Shape, Text};
+use crate::input_file::{InputFile, STDIN};
+use crate::inputs::{ArrayEnd, Input, Inputs, Shape, Text, TextPosition};
 use crate::progress::Progress;
-use crate::source::{STDIN, Source};
 
-/// How many bad inputs are named on standard error; each has an error object in its place.
+/// Number of invalid inputs reported on standard error. Each also has an error object in the output.
 const NAMED_MAX: usize = 3;
 
 const READ_BUFFER_BYTES: usize = 256 * 1024;
 
 /// Scores every input of the file.
 pub(crate) fn run(args: &ScoreArgs, quiet: bool) -> Result<ExitCode, Failure> {
-    let Source { name, file, bytes } = Source::open(&args.file, "JSON")?;
+    let InputFile { name, file, bytes } = InputFile::open(&args.file, "JSON")?;
     if args.file == Path::new(STDIN) && io::stdin().is_terminal() && !quiet {
-        failure::note("reading JSON from the terminal, end with Ctrl-D");
+        failure::note("reading JSON from the terminal (end with Ctrl-D)");
     }
-    // Results that are printed to the same terminal would tear the bar.
+    // A bar on the terminal that shows the results would garble them.
     let progress = Progress::new(bytes, !quiet && !io::stdout().is_terminal());
     let mut scoring = Scoring::new(&name, args, progress.clone(), io::stdout().lock());
     let outcome = scoring.run(progress.count(file));
     progress.finish();
     match outcome {
         Ok(()) => {}
-        // A reader that has gone away has seen what it wanted.
+        // A closed pipe is a success: its reader has all that it wanted.
         Err(Stopped::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {}
         Err(Stopped::Output(error)) => return Err(Failure::new(format!("standard output: {error}"))),
         Err(Stopped::Input(error)) => return Err(Failure::new(format!("{name}: {error}"))),
@@ -48,7 +48,7 @@ enum Stopped {
     Output(io::Error),
 }
 
-/// What stands in the place of an input.
+/// The output for one input.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Answer {
@@ -77,17 +77,13 @@ impl fmt::Display for Refusal {
         match self {
             Self::Input(error) => error.fmt(f),
             Self::TooLong => {
-                write!(
-                    f,
-                    "longer than {} MiB, the most that one input may have",
-                    limits::INPUT_BYTES_MAX >> 20
-                )
+                write!(f, "longer than {} MiB, the limit of one input", limits::INPUT_BYTES_MAX >> 20)
             }
         }
     }
 }
 
-/// One pass over a source.
+/// One pass over an input file.
 struct Scoring<'a, W: Write> {
     args: &'a ScoreArgs,
     name: &'a str,
@@ -110,7 +106,7 @@ impl<'a, W: Write> Scoring<'a, W> {
         while let Some(input) = inputs.next().map_err(Stopped::Input)? {
             let answer = self.answer(input);
             self.write(inputs.shape(), &answer).map_err(Stopped::Output)?;
-            // Whoever feeds inputs one by one gets each answer before the next input.
+            // A caller that sends inputs one by one gets each answer before it sends the next input.
             if inputs.reader().buffer().trim_ascii_start().is_empty() {
                 self.out.flush().map_err(Stopped::Output)?;
             }
@@ -118,7 +114,7 @@ impl<'a, W: Write> Scoring<'a, W> {
         self.close(inputs.shape(), inputs.array_end()).map_err(Stopped::Output)
     }
 
-    fn answer(&mut self, Input { place, text }: Input) -> Answer {
+    fn answer(&mut self, Input { position, text }: Input) -> Answer {
         let kind = Kind::from(self.args.kind);
         let answer = match text {
             Text::TooLong => Err(Refusal::TooLong),
@@ -131,25 +127,25 @@ impl<'a, W: Write> Scoring<'a, W> {
             self.bad = true;
             self.refused += 1;
             if self.refused <= NAMED_MAX {
-                self.progress.print(&Failure::new(format!("{}: {refusal}", self.locate(place, &refusal))));
+                self.progress.print(&Failure::new(format!("{}: {refusal}", self.locate(position, &refusal))));
             }
-            let line = place.index.is_none().then_some(place.line);
-            Answer::Refused(Refused { error: refusal.to_string(), line, index: place.index })
+            let line = position.index.is_none().then_some(position.line);
+            Answer::Refused(Refused { error: refusal.to_string(), line, index: position.index })
         })
     }
 
-    /// `runs.jsonl:3:17`, and the index in an array.
-    fn locate(&self, place: Place, refusal: &Refusal) -> String {
+    /// Returns the location of an error: `runs.jsonl:3:17`, and the index in an array.
+    fn locate(&self, position: TextPosition, refusal: &Refusal) -> String {
         let inside = match refusal {
             Refusal::Input(error) => error.position(),
             Refusal::TooLong => None,
         };
         let (line, column) = match inside {
-            None => (place.line, place.column),
-            Some((1, column)) => (place.line, place.column + column.saturating_sub(1)),
-            Some((line, column)) => (place.line + line - 1, column),
+            None => (position.line, position.column),
+            Some((1, column)) => (position.line, position.column + column.saturating_sub(1)),
+            Some((line, column)) => (position.line + line - 1, column),
         };
-        let index = place.index.map(|index| format!(": [{index}]")).unwrap_or_default();
+        let index = position.index.map(|index| format!(": [{index}]")).unwrap_or_default();
         format!("{}:{line}:{column}{index}", self.name)
     }
 
@@ -172,7 +168,7 @@ impl<'a, W: Write> Scoring<'a, W> {
         }
     }
 
-    /// Ends the output, and says what was wrong with the whole.
+    /// Ends the output, and reports problems of the whole file.
     fn close(&mut self, shape: Shape, array_end: Option<ArrayEnd>) -> io::Result<()> {
         if shape == Shape::Array {
             self.out.write_all(if self.answered == 0 { b"[]\n" } else { b"\n]\n" })?;
@@ -180,13 +176,15 @@ impl<'a, W: Write> Scoring<'a, W> {
         self.out.flush()?;
         if self.refused > NAMED_MAX {
             let more = self.refused - NAMED_MAX;
-            let inputs = if more == 1 { "input was" } else { "inputs were" };
-            self.progress.print(&Failure::new(format!("{}: {more} more {inputs} refused", self.name)));
+            let inputs = if more == 1 { "input" } else { "inputs" };
+            self.progress.print(&Failure::new(format!("{}: {more} more invalid {inputs}", self.name)));
         }
         let problem = match array_end {
             Some(ArrayEnd::Missing) => "the array is not closed, expected `]`",
-            Some(ArrayEnd::Followed) => "something follows the array, expected its end",
-            None if self.answered == 0 => "empty, expected a JSON object, an array of them, or one a line",
+            Some(ArrayEnd::Followed) => "text after the array, expected the end of the input",
+            None if self.answered == 0 => {
+                "empty, expected a JSON object, an array of objects, or one object per line"
+            }
             Some(ArrayEnd::Closed) | None => return Ok(()),
         };
         self.bad = true;

@@ -1,4 +1,4 @@
-//! `renown serve`: the server, from the first start on.
+//! `renown serve`: opens the store, creates the first keys, and runs the server.
 
 mod demo;
 pub(crate) mod login;
@@ -15,7 +15,7 @@ use renown_core::gates::Engine;
 use renown_server::keys::KeyText;
 use renown_server::{Api, Limits, Listeners, PageSettings, Settings, serve};
 use renown_store::sqlite::{Sqlite, system_clock};
-use renown_store::{ApiKey, KeyKind, Retention, Store, StoreError};
+use renown_store::{ApiKey, KeyKind, LockPurpose, Retention, Store, StoreError};
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::filter::{LevelFilter, Targets};
@@ -24,22 +24,22 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::args::ServeArgs;
 use crate::failure::{self, Failure};
-use crate::place::{self, default_org};
 use crate::printed;
+use crate::store_location::{self, default_org};
 use demo::Demo;
 use login::LoginLink;
 use otlp::Otlp;
 use settings::ServeSettings;
 
-/// How many connections may wait to be taken; the system may allow fewer.
+/// Maximum number of connections in the accept queue. The system may allow fewer.
 const WAITING_MAX: u32 = 4096;
 
-/// What others are told who find the data directory taken.
-pub(crate) const PURPOSE: &str = "renown serve";
+/// What the lock file says about this process.
+const PURPOSE: &str = "renown serve";
 
-/// Runs the server until it is told to stop.
+/// Runs the server until a signal stops it.
 pub(crate) fn run(args: &ServeArgs, quiet: bool) -> Result<ExitCode, Failure> {
-    // Dropped last, after everything that has a file of it open.
+    // Dropped last, after everything that uses its files.
     let demo = if args.demo { Some(Demo::create()?) } else { None };
     let settings = match &demo {
         Some(demo) => ServeSettings::of_demo(args, demo.path())?,
@@ -54,7 +54,7 @@ pub(crate) fn run(args: &ServeArgs, quiet: bool) -> Result<ExitCode, Failure> {
     allow_many_files();
     let workers = std::thread::available_parallelism().map_or(1, |cores| cores.get() - 1).max(1);
     let runtime = tokio::runtime::Builder::new_multi_thread()
-        // One core is left to the writer, which answers nobody until the disk has.
+        // One core is left for the writer thread: every reply to a write waits for it.
         .worker_threads(workers)
         .thread_name("renown-http")
         .enable_all()
@@ -70,11 +70,11 @@ async fn start(
     quiet: bool,
 ) -> Result<ExitCode, Failure> {
     let mut end = Box::pin(ended()?);
-    // The port first: a server that cannot be reached must not make a data directory and keys that nobody sees.
+    // Bind the port first: if that fails, the server must not create a data directory and keys that are never shown.
     let listen = settings.listen.value.0;
     let listener = bind(listen).map_err(|error| {
         let hint = if error.kind() == io::ErrorKind::AddrInUse {
-            "perhaps a server runs there already; stop it, or choose another address with --listen"
+            "a server may be running already; stop it, or choose another address with --listen"
         } else {
             "choose another address with --listen"
         };
@@ -83,20 +83,21 @@ async fn start(
     let address = listener.local_addr().map_err(|error| Failure::new(format!("{listen}: {error}")))?;
     let otlp = Otlp::bind(&settings)?;
     let url = format!("http://{address}");
-    // Whoever finds the data directory taken is told where this server is.
+    // Other processes that want the data directory see the URL of this server.
     let purpose = format!("{PURPOSE} on {url}");
+    let purpose = LockPurpose::Server(&purpose);
     let store: Arc<dyn Store> = match demo {
-        None => Arc::new(open(&settings, &purpose)?),
+        None => Arc::new(open(&settings, purpose)?),
         Some(demo) => tokio::select! {
             biased;
             () = &mut end => return Ok(ExitCode::SUCCESS),
-            filled = demo.open(&purpose) => Arc::new(filled?),
+            filled = demo.open(purpose) => Arc::new(filled?),
         },
     };
     let keys = first_keys(store.as_ref()).await?;
     let link = LoginLink::new(&settings.data.value.0, &url);
-    let api = Api::new(store, of_api(&settings, engine, demo.is_some(), &link), system_clock()).await;
-    let api = api.map_err(|error| place::failure(&error))?;
+    let api = Api::new(store, api_settings(&settings, engine, demo.is_some(), &link), system_clock()).await;
+    let api = api.map_err(|error| store_location::failure(&error))?;
     let token = api.new_login_token().map_err(|error| Failure::new(format!("no random bytes: {error}")))?;
     if !quiet || keys.is_some() {
         let pages = login::address(&url, &token);
@@ -104,38 +105,38 @@ async fn start(
     }
     let live = demo.map(|_| tokio::spawn(demo::live(Arc::clone(&api))));
     tracing::info!(%address, "serving");
-    otlp.tell(settings.otlp_auth.value.0);
+    otlp.log(settings.otlp_auth.value.0);
     let listeners = Listeners { api: listener, otlp_http: otlp.http, otlp_grpc: otlp.grpc };
     let served = serve(api, listeners, end).await;
     live.inspect(tokio::task::JoinHandle::abort);
     tracing::info!("stopped");
     served.map(|()| ExitCode::SUCCESS).map_err(|error| {
-        Failure::new(format!("no connection can be accepted: {error}"))
-            .hint("`ulimit -n` shows how many files this process may open, and sets a higher limit")
+        Failure::new(format!("cannot accept connections: {error}"))
+            .hint("`ulimit -n` shows and raises the limit of open files")
     })
 }
 
 /// Opens the store of the settings.
-fn open(settings: &ServeSettings, purpose: &str) -> Result<Sqlite, Failure> {
-    let store = settings.place().write_or(purpose, |error| {
-        let failure = place::failure(error);
+fn open(settings: &ServeSettings, purpose: LockPurpose<'_>) -> Result<Sqlite, Failure> {
+    let store = settings.location().write_or(purpose, |error| {
+        let failure = store_location::failure(error);
         if matches!(error, StoreError::InUse { .. }) {
-            failure.hint("use that server, or stop it, or name another data directory with --data DIR")
+            failure.hint("use that server, stop it, or choose another data directory with --data DIR")
         } else {
             failure
         }
     })?;
     if let Some(lost) = store.lost() {
         failure::warn(&format!(
-            "{lost}; the write-ahead log was cut off or deleted, or an older copy of the database was put in its place; \
+            "{lost}; the write-ahead log was truncated or deleted, or the database was replaced by an older copy; \
              `renown verify --repair` accepts the loss"
         ));
     }
     Ok(store)
 }
 
-/// What the API is told of the settings.
-fn of_api(settings: &ServeSettings, engine: Engine, demo: bool, link: &LoginLink) -> Settings {
+/// Returns the settings of the API.
+fn api_settings(settings: &ServeSettings, engine: Engine, demo: bool, link: &LoginLink) -> Settings {
     Settings {
         engine,
         requests_per_minute: settings.requests_per_minute.value.0,
@@ -157,35 +158,36 @@ fn of_api(settings: &ServeSettings, engine: Engine, demo: bool, link: &LoginLink
     }
 }
 
-/// Listens, with room for many connections that are not taken yet: one that finds none waits a second before it tries again.
+/// Binds an address with a long accept queue: a client that finds the queue full waits a second before it retries.
 fn bind(address: SocketAddr) -> io::Result<TcpListener> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
-    // As every listener of this kind: a restart must not wait for the connections of the server before.
+    // As usual for servers: a restart must not wait for connections of the previous process.
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
     socket.listen(WAITING_MAX)
 }
 
-/// The keys of a first start: a publishable and a secret one, if the default organization never had a secret one.
+/// Creates a publishable and a secret key, if the default organization has never had a secret key.
 async fn first_keys(store: &dyn Store) -> Result<Option<[KeyText; 2]>, Failure> {
     let default = default_org()?;
     let administers = |key: &ApiKey| key.key.org == default && key.key.kind == KeyKind::Secret;
-    if store.keys().await.map_err(|error| place::failure(&error))?.iter().any(administers) {
+    if store.keys().await.map_err(|error| store_location::failure(&error))?.iter().any(administers) {
         return Ok(None);
     }
     let make = async |kind, label: &str| {
         let no_randomness = |error| Failure::new(format!("no random bytes for a key: {error}"));
         let key = KeyText::generate(kind).map_err(no_randomness)?;
-        let new =
-            key.to_new(default.clone(), Some(label.to_owned()), place::now()?).map_err(no_randomness)?;
-        store.create_key(new, None).await.map_err(|error| place::failure(&error))?;
+        let new = key
+            .to_new(default.clone(), Some(label.to_owned()), store_location::now()?)
+            .map_err(no_randomness)?;
+        store.create_key(new, None).await.map_err(|error| store_location::failure(&error))?;
         Ok::<KeyText, Failure>(key)
     };
-    // The secret one last: a start that is cut off between them is still a first start the next time.
+    // The secret key is created last: if the start is interrupted in between, the next start is still a first start.
     Ok(Some([make(KeyKind::Publishable, "first start").await?, make(KeyKind::Secret, "first start").await?]))
 }
 
-/// Says where the server is, and on the first start how to use it.
+/// Prints the address of the server and, on the first start, how to use it.
 fn greet(
     url: &str,
     settings: &ServeSettings,
@@ -197,7 +199,7 @@ fn greet(
     let version = env!("CARGO_PKG_VERSION");
     let mut text = format!("renown {version} on {url}\ndata in {}\n", settings.data.value.0.display());
     if demo {
-        text += "demo: everything here is made up, and is thrown away when the server ends\n";
+        text += "demo: all data is generated, and deleted when the server stops\n";
     }
     text += &otlp.greeting();
     let _ = writeln!(
@@ -208,7 +210,7 @@ fn greet(
         let (publishable, secret) = (publishable.reveal(), secret.reveal());
         let _ = write!(
             text,
-            "\nkeys of this first start, shown this once (`renown keys create` makes more):\n  publishable  {publishable}\n  secret       {secret}\n\
+            "\nkeys, shown only now (`renown keys create` creates more):\n  publishable  {publishable}\n  secret       {secret}\n\
              \ntry it:\n  curl -s {url}/v1/evaluate -H 'Authorization: Bearer {publishable}' -H 'Content-Type: application/json' \
              -d '{{\"agent_id\":\"my-agent\",\"output\":\"All 14 tests pass.\"}}'\n\
              \nreference: {url}/docs\n"
@@ -216,13 +218,13 @@ fn greet(
     }
     let mut out = io::stdout().lock();
     let shown = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-    // A standard output that is closed has nobody to greet, but keys that nobody saw are lost.
+    // A closed standard output is fine, but then the keys are lost.
     if let (Err(error), true) = (shown, keys.is_some()) {
-        tracing::warn!(%error, "the keys of this first start could not be shown: make others with `renown keys create`");
+        tracing::warn!(%error, "could not print the first keys: create others with `renown keys create`");
     }
 }
 
-/// The first signal to end: Ctrl-C or SIGTERM.
+/// Returns a future that waits for Ctrl-C or SIGTERM.
 fn ended() -> Result<impl Future<Output = ()>, Failure> {
     let listen =
         |kind| signal(kind).map_err(|error| Failure::new(format!("could not listen to signals: {error}")));
@@ -235,21 +237,21 @@ fn ended() -> Result<impl Future<Output = ()>, Failure> {
     })
 }
 
-/// Logs to standard error: as text for a person, as JSON for a collector. `RENOWN_LOG` chooses how much.
+/// Logs to standard error: as text on a terminal, else as JSON. `RENOWN_LOG` sets the level.
 fn log(quiet: bool) {
     let default = if quiet { LevelFilter::WARN } else { LevelFilter::INFO };
-    let asked_for = std::env::var("RENOWN_LOG").ok().and_then(|level| level.parse().ok());
-    // Our own lines only: what libraries say at the lower levels holds headers, and so keys.
-    let filter = Targets::new().with_target("renown", asked_for.unwrap_or(default));
-    // What a panic says may hold a payload, so only its place is told.
-    std::panic::set_hook(Box::new(|bug| {
-        let place = bug.location().map(ToString::to_string).unwrap_or_default();
-        tracing::error!(place, "renown has a bug");
+    let level = std::env::var("RENOWN_LOG").ok().and_then(|level| level.parse().ok());
+    // Only our own lines: lower levels of libraries log headers, which contain keys.
+    let filter = Targets::new().with_target("renown", level.unwrap_or(default));
+    // The message of a panic may contain a payload, so only its location is logged.
+    std::panic::set_hook(Box::new(|panic| {
+        let location = panic.location().map(ToString::to_string).unwrap_or_default();
+        tracing::error!(location, "internal error (panic)");
     }));
     let lines = tracing_subscriber::fmt::layer().with_writer(io::stderr).with_target(false);
     if io::stderr().is_terminal() {
-        let colour = std::env::var_os("NO_COLOR").is_none();
-        tracing_subscriber::registry().with(filter).with(lines.with_ansi(colour)).init();
+        let color = std::env::var_os("NO_COLOR").is_none();
+        tracing_subscriber::registry().with(filter).with(lines.with_ansi(color)).init();
     } else {
         tracing_subscriber::registry()
             .with(filter)
@@ -258,13 +260,13 @@ fn log(quiet: bool) {
     }
 }
 
-/// A connection is an open file. Where the system allows more of them than it gives at first, take them.
+/// Raises the limit of open files to the maximum: every connection is an open file.
 fn allow_many_files() {
     use rustix::process::{Resource, getrlimit, setrlimit};
 
     let mut limit = getrlimit(Resource::Nofile);
     limit.current = limit.maximum;
     if setrlimit(Resource::Nofile, limit).is_err() {
-        failure::warn("could not raise the number of open files");
+        failure::warn("could not raise the limit of open files");
     }
 }

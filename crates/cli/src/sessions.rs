@@ -1,4 +1,4 @@
-//! `renown sessions`: sessions that were received, in short, and the records of one.
+//! `renown sessions`: lists received sessions, and shows the records of one.
 
 mod records;
 
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::args::{ReadArgs, SessionsArgs, SessionsCommand, TextFormatArg};
 use crate::failure::{Failure, printable};
 use crate::table::{cell, fitted, left, minute, right, terminal_width};
-use crate::{agents, as_json, place, print};
+use crate::{agents, as_json, print, store_location};
 
 pub(crate) fn run(args: &SessionsArgs) -> Result<ExitCode, Failure> {
     print(&match &args.command {
@@ -28,8 +28,8 @@ pub(crate) fn run(args: &SessionsArgs) -> Result<ExitCode, Failure> {
 }
 
 fn list(query: &SessionQuery, read: &ReadArgs) -> Result<String, Failure> {
-    let store = read.place.resolve()?.read()?;
-    let page = store.sessions(&read.org, query).map_err(|error| place::failure(&error))?;
+    let store = read.location.resolve()?.read()?;
+    let page = store.sessions(&read.org, query).map_err(|error| store_location::failure(&error))?;
     if read.format == TextFormatArg::Json {
         return as_json(&page.sessions.iter().map(summary).collect::<Vec<_>>());
     }
@@ -50,7 +50,7 @@ fn performance(session: &StoredSession) -> Option<Performance> {
     session.ledger.as_ref().and_then(Ledger::totals).map(|totals| totals.performance())
 }
 
-/// A session as one row of a list.
+/// Returns a session as one element of a JSON list.
 pub(crate) fn summary(session: &StoredSession) -> Value {
     let performance = performance(session);
     let metrics = &session.summary.metrics;
@@ -67,7 +67,7 @@ pub(crate) fn summary(session: &StoredSession) -> Value {
     })
 }
 
-/// Sessions in columns.
+/// Formats sessions as a table.
 pub(crate) fn listed(sessions: &[StoredSession]) -> String {
     let head = [
         left("SESSION").cut_to(36),

@@ -1,4 +1,4 @@
-//! Settings with where they come from: flag, else environment, else file, else default.
+//! Settings and their origin: flag, else environment, else file, else default.
 
 use std::env;
 use std::fmt::{self, Display};
@@ -12,7 +12,7 @@ use serde::{Deserialize, Deserializer};
 
 use crate::failure::Failure;
 
-/// Where a value comes from.
+/// The origin of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
     Flag(String),
@@ -31,7 +31,7 @@ impl Display for Origin {
     }
 }
 
-/// A value and where it comes from.
+/// A value and its origin.
 #[derive(Clone, Debug)]
 pub(crate) struct Setting<T> {
     pub(crate) name: &'static str,
@@ -40,7 +40,7 @@ pub(crate) struct Setting<T> {
 }
 
 impl<T> Setting<T> {
-    /// The first of flag, environment, file and default that is there. The variable is `RENOWN_` and the name.
+    /// Returns the first that is set of flag, environment, file and default. The variable is `RENOWN_` and the name.
     pub(crate) fn pick(
         name: &'static str,
         flag: Option<T>,
@@ -68,12 +68,12 @@ impl<T> Setting<T> {
     }
 }
 
-/// The environment variable of a setting: `limits.requests_per_minute` is `RENOWN_LIMITS_REQUESTS_PER_MINUTE`.
+/// Returns the environment variable of a setting: `limits.requests_per_minute` is `RENOWN_LIMITS_REQUESTS_PER_MINUTE`.
 fn variable(name: &str) -> String {
     format!("RENOWN_{}", name.to_uppercase().replace(['.', '-'], "_"))
 }
 
-/// Where a server listens.
+/// The address that a server listens on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Listen(pub(crate) SocketAddr);
 
@@ -81,7 +81,7 @@ impl FromStr for Listen {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let expected = "expected an address and a port, as in 127.0.0.1:7070";
+        let expected = "expected an address and a port, such as 127.0.0.1:7070";
         text.parse().map(Self).map_err(|_| format!("{text:?}, {expected}"))
     }
 }
@@ -92,7 +92,7 @@ impl Display for Listen {
     }
 }
 
-/// Where telemetry is taken; none if it is not.
+/// The address of an OTLP receiver, or `None` if it is off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OtlpListen(pub(crate) Option<SocketAddr>);
 
@@ -103,7 +103,7 @@ impl FromStr for OtlpListen {
         if text == "off" {
             return Ok(Self(None));
         }
-        let expected = "expected an address and a port, as in 127.0.0.1:4318, or off";
+        let expected = "expected an address and a port, such as 127.0.0.1:4318, or off";
         text.parse().map(|address| Self(Some(address))).map_err(|_| format!("{text:?}, {expected}"))
     }
 }
@@ -117,7 +117,7 @@ impl Display for OtlpListen {
     }
 }
 
-/// Whether telemetry may come without a key.
+/// Whether telemetry needs a key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct OtlpKeys(pub(crate) OtlpAuth);
 
@@ -142,7 +142,7 @@ impl Display for OtlpKeys {
     }
 }
 
-/// How often something may happen in a minute; 0 is without limit.
+/// A limit per minute. 0 means no limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PerMinute(pub(crate) u64);
 
@@ -160,12 +160,12 @@ impl<'de> Deserialize<'de> for PerMinute {
     }
 }
 
-/// For how many days something is kept; 0 is for ever.
+/// A retention period in days. 0 keeps everything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Days(pub(crate) u32);
 
 impl Days {
-    /// The days, if there is an end.
+    /// Returns the period, or `None` for no limit.
     pub(crate) fn limit(self) -> Option<u32> {
         Some(self.0).filter(|days| *days > 0)
     }
@@ -175,7 +175,7 @@ impl FromStr for Days {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        text.parse().map(Self).map_err(|_| format!("{text}, expected a whole number of days, 0 for ever"))
+        text.parse().map(Self).map_err(|_| format!("{text}, expected a whole number of days, 0 for no limit"))
     }
 }
 
@@ -185,7 +185,7 @@ impl<'de> Deserialize<'de> for Days {
     }
 }
 
-/// A reputation below which an agent needs attention.
+/// The reputation below which an agent needs attention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ScoreBelow(pub(crate) u32);
 
@@ -204,24 +204,24 @@ impl<'de> Deserialize<'de> for ScoreBelow {
     }
 }
 
-/// Where a store is: `sqlite:` in the data directory, or `sqlite:PATH`.
+/// A store: `sqlite:` in the data directory, or `sqlite:PATH`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct StoreUrl(Option<PathBuf>);
 
 impl StoreUrl {
     pub(crate) const DEFAULT: Self = Self(None);
 
-    /// The same with its path from a directory on.
+    /// Resolves the path relative to a directory.
     pub(crate) fn relative_to(self, dir: &Path) -> Self {
         Self(self.0.map(|path| dir.join(path)))
     }
 
-    /// Whether it names a file, wherever the data directory is.
+    /// Returns whether it names a file, independent of the data directory.
     pub(crate) fn names_a_file(&self) -> bool {
         self.0.is_some()
     }
 
-    /// The file that is meant.
+    /// Returns the path of the database file.
     pub(crate) fn file(&self, data: &Path) -> PathBuf {
         self.0.clone().unwrap_or_else(|| data.join(renown_store::sqlite::FILE))
     }
@@ -235,7 +235,7 @@ impl FromStr for StoreUrl {
             Some(("sqlite", "")) => Ok(Self(None)),
             Some(("sqlite", path)) => Ok(Self(Some(path.into()))),
             Some(("clickhouse", _)) => {
-                Err("clickhouse is not in this release, expected sqlite:[PATH]".to_owned())
+                Err("clickhouse is not supported in this release, expected sqlite:[PATH]".to_owned())
             }
             _ => Err(format!("{text:?}, expected sqlite:[PATH]")),
         }
@@ -253,7 +253,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_store_is_a_kind_and_a_place() {
+    fn a_store_url_is_a_kind_and_a_path() {
         let data = Path::new("/data");
         for (text, file) in [("sqlite:", "/data/renown.db"), ("sqlite:/x/copy.db", "/x/copy.db")] {
             let url: StoreUrl = text.parse().unwrap();
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn telemetry_is_taken_at_an_address_or_not_at_all() {
+    fn an_otlp_receiver_has_an_address_or_is_off() {
         for text in ["off", "127.0.0.1:4317", "[::1]:4318"] {
             assert_eq!(text.parse::<OtlpListen>().unwrap().to_string(), text);
         }
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flag_goes_before_the_file_and_the_file_before_the_default() {
+    fn a_flag_precedes_the_file_and_the_file_the_default() {
         let pick = |flag, file| Setting::pick("no.such.setting", flag, file, || 3).unwrap();
         assert_eq!(
             (pick(Some(1), Some(2)).value, pick(None, Some(2)).value, pick(None, None).value),

@@ -1,7 +1,7 @@
-//! `renown setup`: points an agent's telemetry at Renown.
+//! `renown setup`: configures an agent to send its telemetry to Renown.
 //!
-//! What is to be changed is decided first, for all files and without writing ([`mod@plan`], one module per agent). Then it is
-//! shown, asked about and written, file by file ([`files`]).
+//! All changes are planned first, without writing ([`mod@plan`], one module per agent). Then each file is shown, confirmed and
+//! written ([`files`]).
 
 mod attributes;
 mod check;
@@ -29,30 +29,30 @@ use crate::failure::{self, Failure, note, printable};
 use crate::printed;
 use plan::{Edited, FilePlan, Plan, Wanted};
 
-/// Values longer than this are cut where they are shown.
+/// Maximum length of a shown value, in characters. Longer values are cut.
 const SHOWN_CHARS_MAX: usize = 120;
 
 /// The variable that names the user's home.
 const HOME: &str = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
 
-/// Plans, asks and writes.
+/// Plans the changes, asks for confirmation, and writes them.
 pub(crate) fn run(args: &SetupArgs, quiet: bool) -> Result<ExitCode, Failure> {
-    // No key is written into settings, so an agent on this machine has to send to the port that takes records without one.
+    // No key is written into settings, so an agent on this machine must send to the port that needs no key.
     let server = args.server.as_ref().map(client::receiver_without_key).unwrap_or_default();
     let wanted = Wanted { server, agent: args.agent.clone() };
     if args.print {
         return print(args.agent_kind, &wanted, quiet);
     }
     let home = path_variable(HOME).ok_or_else(|| {
-        Failure::new(format!("{HOME} is not set, so the agent's settings cannot be found"))
-            .hint(format!("set {HOME}, or paste what `--print` shows"))
+        Failure::new(format!("{HOME} is not set: cannot find the agent's settings"))
+            .hint(format!("set {HOME}, or paste the output of `--print`"))
     })?;
     let planned = |wanted: &Wanted| plan(args.agent_kind, wanted, &home, &files::read);
     let plan = planned(&wanted)?;
     if args.check {
-        // Where the settings point to is right, unless somewhere else was named.
-        let pointed_to = check::server(args.agent_kind, &plan).filter(|_| args.server.is_none());
-        let plan = pointed_to.map_or(Ok(plan), |server| planned(&Wanted { server, ..wanted }))?;
+        // Without --server, the server in the settings is the expected one.
+        let configured = check::server(args.agent_kind, &plan).filter(|_| args.server.is_none());
+        let plan = configured.map_or(Ok(plan), |server| planned(&Wanted { server, ..wanted }))?;
         warn(&plan);
         return check::run(args, &plan);
     }
@@ -68,8 +68,8 @@ pub(crate) fn run(args: &SetupArgs, quiet: bool) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     if !args.yes && !io::stdin().is_terminal() {
-        return Err(Failure::new("standard input is no terminal, so nobody can be asked")
-            .hint("`--yes` writes without asking, `--print` only shows what to write"));
+        return Err(Failure::new("standard input is not a terminal: cannot ask for confirmation")
+            .hint("`--yes` writes without asking, `--print` only prints the settings"));
     }
     let mut written = false;
     for file in plan.files.iter().filter(|file| !file.is_done()) {
@@ -79,7 +79,7 @@ pub(crate) fn run(args: &SetupArgs, quiet: bool) -> Result<ExitCode, Failure> {
         plan.notes.iter().for_each(|text| say(text));
         let agent = name(args.agent_kind);
         say(&format!(
-            "next: start `renown serve`, then restart {agent}; `--check` proves that records arrive"
+            "next: start `renown serve`, then restart {agent}; `--check` tests that records arrive"
         ));
     }
     Ok(ExitCode::SUCCESS)
@@ -93,7 +93,7 @@ fn warn(plan: &Plan) {
     }
 }
 
-/// Shows the changes of one file, asks, and writes it. Returns whether it was written.
+/// Shows the changes of one file, asks for confirmation, and writes it. Returns whether it was written.
 fn write(file: &FilePlan, yes: bool, quiet: bool) -> Result<bool, Failure> {
     let path = file.path.display();
     let shown = !quiet || !yes;
@@ -107,7 +107,7 @@ fn write(file: &FilePlan, yes: bool, quiet: bool) -> Result<bool, Failure> {
     }
     let backup = files::replace(&file.path, file.before.as_deref(), &file.edited.text)?;
     if !quiet {
-        let kept = backup.map(|backup| format!(", as it was: {}", backup.display())).unwrap_or_default();
+        let kept = backup.map(|backup| format!(", backup: {}", backup.display())).unwrap_or_default();
         note(&format!("wrote {path}{kept}"));
     }
     Ok(true)
@@ -122,7 +122,7 @@ fn ask(question: &str) -> Result<bool, Failure> {
     Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
 }
 
-/// Prints what new files would hold. The names of the files are no part of it and go to standard error.
+/// Prints the content of new files. Their names go to standard error, because they are not part of the content.
 fn print(agent: AgentArg, wanted: &Wanted, quiet: bool) -> Result<ExitCode, Failure> {
     let home = path_variable(HOME).unwrap_or_else(|| PathBuf::from("~"));
     let plan = plan(agent, wanted, &home, &|_| Ok(None))?;
@@ -144,7 +144,7 @@ fn print(agent: AgentArg, wanted: &Wanted, quiet: bool) -> Result<ExitCode, Fail
     Ok(ExitCode::SUCCESS)
 }
 
-/// Reads a file, or pretends that it is not there.
+/// Reads a file, or pretends that it does not exist.
 type Read<'a> = &'a dyn Fn(&Path) -> Result<Option<String>, Failure>;
 
 fn plan(agent: AgentArg, wanted: &Wanted, home: &Path, read: Read<'_>) -> Result<Plan, Failure> {
@@ -160,7 +160,7 @@ fn plan(agent: AgentArg, wanted: &Wanted, home: &Path, read: Read<'_>) -> Result
             plan.files.push(FilePlan::new(path, before, |text| Ok(claude::command(text)))?);
             if env::var_os(attributes::VARIABLE).is_some() {
                 plan.notes.push(format!(
-                    "note: for Claude Code the settings file beats {} of your environment",
+                    "note: for Claude Code, the settings file overrides {} of your environment",
                     attributes::VARIABLE
                 ));
             }
@@ -197,14 +197,14 @@ fn plan_gemini(
     let export = format!("export {}={}", attributes::VARIABLE, wanted.attributes(None, default));
     if before.is_none() && read(&home.join(".env"))?.is_some() {
         plan.notes.push(format!(
-            "note: a new ~/.gemini/.env would hide your ~/.env from Gemini CLI; to name the agent, put this in your shell's profile: {export}"
+            "note: a new ~/.gemini/.env would hide your ~/.env from Gemini CLI; to name the agent, add this to your shell's profile: {export}"
         ));
     } else {
         let edit = |text: &str| -> Result<Edited, _> { Ok(plan::name_agent(text, wanted, default)) };
         plan.files.push(FilePlan::new(env_path, before, edit)?);
         if wanted.agent.is_some() {
             plan.notes.push(format!(
-                "note: where a folder has an .env of its own, or is not trusted, Gemini CLI does not read this one; there: {export}"
+                "note: in a directory that has its own .env or is not trusted, Gemini CLI does not read this file; run there: {export}"
             ));
         }
     }
@@ -212,7 +212,7 @@ fn plan_gemini(
     Ok(())
 }
 
-/// What an agent is called if the user does not say.
+/// Returns the default id of an agent.
 fn default_agent(agent: AgentArg) -> Result<AgentId, Failure> {
     let id = match agent {
         AgentArg::Claude => "claude-code",

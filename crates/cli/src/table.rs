@@ -1,21 +1,21 @@
-//! What is printed for people: counts with their nouns, times, and small tables with columns as wide as they have to be.
+//! Text for people: counts with their nouns, times, and tables that fit the terminal.
 
 use std::fmt::{Display, Write as _};
 
-/// The cell of something that there is no evidence of.
+/// The cell of a value without evidence.
 pub(crate) const NOTHING: &str = "–";
 
-/// A count and what is counted.
+/// Formats a count with its noun.
 pub(crate) fn counted(count: u64, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-/// A value as a cell, or [`NOTHING`] for `None`.
+/// Formats a value as a cell, or [`NOTHING`] for `None`.
 pub(crate) fn cell(value: Option<impl Display>) -> String {
     value.map_or_else(|| NOTHING.to_owned(), |value| value.to_string())
 }
 
-/// A time of RFC 3339, cut to the minute.
+/// Formats an RFC 3339 time to the minute.
 pub(crate) fn minute(time: impl Display) -> String {
     time.to_string().replace('T', " ").chars().take("2026-11-15 12:00".len()).collect()
 }
@@ -29,18 +29,18 @@ pub(crate) struct Head {
     chars_min: usize,
 }
 
-/// A column with its cells on the left.
+/// Returns a left-aligned column.
 pub(crate) const fn left(title: &'static str) -> Head {
     Head { title, is_right: false, chars_min: usize::MAX }
 }
 
-/// A column with its cells on the right, for numbers.
+/// Returns a right-aligned column, for numbers.
 pub(crate) const fn right(title: &'static str) -> Head {
     Head { title, is_right: true, chars_min: usize::MAX }
 }
 
 impl Head {
-    /// The same; in a narrow terminal its cells may be cut to this many characters.
+    /// Allows cells to be cut to this many characters in a narrow terminal.
     pub(crate) const fn cut_to(self, chars_min: usize) -> Self {
         Self { chars_min, ..self }
     }
@@ -52,7 +52,7 @@ impl From<&'static str> for Head {
     }
 }
 
-/// The rows under a head, in columns.
+/// Formats rows as a table.
 pub(crate) fn table<const COLUMNS: usize>(
     head: [impl Into<Head>; COLUMNS],
     rows: &[[String; COLUMNS]],
@@ -60,8 +60,8 @@ pub(crate) fn table<const COLUMNS: usize>(
     fitted(head, rows, None)
 }
 
-/// The same in a terminal of this width. Where it is too narrow, cells are cut that may be, then columns without evidence are left
-/// out, then those on the right, which a last line names.
+/// Formats rows as a table for a terminal of this width. If it is too narrow, cuts cells that may be cut, then hides columns
+/// without evidence, then columns from the right, which a last line names.
 pub(crate) fn fitted<const COLUMNS: usize>(
     head: [impl Into<Head>; COLUMNS],
     rows: &[[String; COLUMNS]],
@@ -87,7 +87,7 @@ pub(crate) fn fitted<const COLUMNS: usize>(
     text
 }
 
-/// The width of the terminal that standard output is, if it is one.
+/// Returns the width of the terminal, if standard output is one.
 pub(crate) fn terminal_width() -> Option<usize> {
     #[cfg(unix)]
     {
@@ -102,7 +102,7 @@ pub(crate) fn terminal_width() -> Option<usize> {
 struct Column {
     head: Head,
     width: usize,
-    /// What its widest cell needs.
+    /// The width of its widest cell.
     width_max: usize,
     has_evidence: bool,
     is_shown: bool,
@@ -127,31 +127,30 @@ impl Column {
     }
 }
 
-/// The width of the columns that are shown, with two spaces between them.
+/// Returns the width of the shown columns, with two spaces between them.
 fn width(columns: &[Column]) -> usize {
     let shown = columns.iter().filter(|column| column.is_shown);
     shown.map(|column| column.width + 2).sum::<usize>().saturating_sub(2)
 }
 
-/// Makes columns narrow and hides some until they fit, but never the first one; the titles of those that
-/// are hidden and have evidence.
+/// Narrows and hides columns until they fit, but never hides the first one. Returns the titles of hidden columns with evidence.
 fn fit(columns: &mut [Column], width_max: usize) -> Vec<&'static str> {
     for column in columns.iter_mut() {
         let title = column.head.title.chars().count();
         column.width = column.width_max.min(column.head.chars_min.max(title));
     }
-    for spares_evidence in [true, false] {
+    for keeps_evidence in [true, false] {
         while width(columns) > width_max {
             let mut others = columns.iter_mut().skip(1).rev();
             let Some(last) =
-                others.find(|column| column.is_shown && !(spares_evidence && column.has_evidence))
+                others.find(|column| column.is_shown && !(keeps_evidence && column.has_evidence))
             else {
                 break;
             };
             last.is_shown = false;
         }
     }
-    // What is left of the width goes to columns that were cut.
+    // The remaining width goes to columns that were cut.
     let mut spare = width_max.saturating_sub(width(columns));
     for column in columns.iter_mut().filter(|column| column.is_shown) {
         let more = spare.min(column.width_max - column.width);
@@ -176,24 +175,28 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_on_the_right() {
+    fn numbers_are_right_aligned() {
         let found = table([left("ID"), right("N")], &[row(["a", "1"]), row(["b", "100"])]);
         assert_eq!(found, "ID    N\na     1\nb   100\n");
     }
 
     #[test]
-    fn a_narrow_terminal_shows_less_and_says_so() {
+    fn a_narrow_terminal_hides_columns_and_names_them() {
         let head = [left("ID"), right("ONE"), right("TWO"), right("THREE")];
         let rows = [row(["abc", "1", NOTHING, "3"])];
         let found = |width| fitted(head, &rows, Some(width));
         assert_eq!(found(20), "ID   ONE  TWO  THREE\nabc    1    –      3\n");
-        assert_eq!(found(19), "ID   ONE  THREE\nabc    1      3\n", "there is nothing in the other one");
+        assert_eq!(
+            found(19),
+            "ID   ONE  THREE\nabc    1      3\n",
+            "the column without evidence is hidden first"
+        );
         assert_eq!(found(10), "ID   ONE\nabc    1\n… too narrow for THREE; --format json has all\n");
         assert!(found(1).starts_with("ID\nabc\n"));
     }
 
     #[test]
-    fn what_may_be_cut_is_cut_before_a_column_goes() {
+    fn cells_are_cut_before_a_column_is_hidden() {
         let head = [left("ID").cut_to(4), right("ONE"), right("TWO")];
         let rows = [row(["abcdefgh", "1", "2"])];
         let found = |width| fitted(head, &rows, Some(width));

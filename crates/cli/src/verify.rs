@@ -1,4 +1,4 @@
-//! `renown verify`: is every stored row what was written, and every stored score what the evidence gives?
+//! `renown verify`: checks that every stored row is intact, and that every stored score follows from the evidence.
 //!
 //! Exit codes: 1 for a wrong score, a damaged page or row, or missing writes; 2 for a file that is not a database of this
 //! release.
@@ -10,34 +10,34 @@ use renown_store::sqlite::{Lost, Reader};
 
 use crate::args::VerifyArgs;
 use crate::failure::{self, Failure};
-use crate::place::{self, wait};
 use crate::printed;
 use crate::progress::Work;
+use crate::store_location::{self, wait};
 use crate::table::counted;
 
-/// The exit code of a store that is not as it should be.
+/// The exit code of a store with a wrong score or damage.
 pub(crate) const DIFFERENT: u8 = 1;
 
 pub(crate) fn run(args: &VerifyArgs, quiet: bool) -> Result<ExitCode, Failure> {
-    let place = args.place.resolve()?;
+    let location = args.location.resolve()?;
     if args.repair {
-        let store = place.write("renown verify --repair")?;
-        let repaired = wait(store.repair())?.map_err(|error| place::failure(&error))?;
+        let store = location.write("renown verify --repair")?;
+        let repaired = wait(store.repair())?.map_err(|error| store_location::failure(&error))?;
         let (runs, agents) = (counted(repaired.runs, "run"), counted(repaired.agents, "agent"));
         let sessions = counted(repaired.sessions, "session");
-        let days = if repaired.days { ", the days of agents" } else { "" };
-        let identities = if repaired.identities { ", and the sums of identities" } else { "" };
-        failure::note(&format!("made again: {runs}, {sessions}, {agents}{days}{identities}"));
+        let days = if repaired.days { ", the daily totals of agents" } else { "" };
+        let identities = if repaired.identities { ", and the totals of identities" } else { "" };
+        failure::note(&format!("rebuilt: {runs}, {sessions}, {agents}{days}{identities}"));
         if repaired.damaged > 0 {
             let damaged = counted(repaired.damaged, "agent");
-            failure::warn(&format!("{damaged} cannot be made again, since evaluations of them are missing"));
+            failure::warn(&format!("{damaged} cannot be rebuilt, because evaluations are missing"));
         }
         if repaired.lost != Lost::default() {
             failure::warn(&format!("{}; accepted as lost", repaired.lost));
         }
     }
-    match check(&place.read()?, quiet)? {
-        Ok(said) => printed(writeln!(io::stdout().lock(), "{said}")),
+    match check(&location.read()?, quiet)? {
+        Ok(summary) => printed(writeln!(io::stdout().lock(), "{summary}")),
         Err(difference) => {
             failure::print(&Failure::new(difference));
             Ok(ExitCode::from(DIFFERENT))
@@ -45,25 +45,25 @@ pub(crate) fn run(args: &VerifyArgs, quiet: bool) -> Result<ExitCode, Failure> {
     }
 }
 
-/// Replays a store: what was compared, or the first difference or damage.
+/// Verifies a store. Returns a summary, or the first difference or damage.
 pub(crate) fn check(store: &Reader, quiet: bool) -> Result<Result<String, String>, Failure> {
     let work = Work::of("evaluations", !quiet);
     let verdict = store.verify(&mut |done, total| work.at(done, total));
     drop(work);
     let verdict = match verdict {
         Err(damage) if damage.is_damage() => return Ok(Err(damage.to_string())),
-        other => other.map_err(|error| place::failure(&error))?,
+        other => other.map_err(|error| store_location::failure(&error))?,
     };
     Ok(match verdict {
         Ok(verified) => {
             let unscored = match verified.unscored {
                 0 => String::new(),
                 count => {
-                    format!("; {} without a score, which --repair gives them", counted(count, "run"))
+                    format!("; {} without a score, --repair adds it", counted(count, "run"))
                 }
             };
             Ok(format!(
-                "verified {} of {}, {}, {} and {}: every stored score is what the evidence gives{unscored}",
+                "verified {} of {}, {}, {} and {}: every stored score matches the evidence{unscored}",
                 counted(verified.evaluations, "evaluation"),
                 counted(verified.agents, "agent"),
                 counted(verified.runs, "run"),

@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use crate::clock::ClockError;
+use crate::holder::LockHolder;
 
 /// Why the store could not do what was asked.
 #[derive(Debug)]
@@ -18,8 +19,8 @@ pub enum StoreError {
     InUse {
         /// The directory.
         dir: PathBuf,
-        /// What the other process wrote about itself.
-        holder: String,
+        /// The process that holds it.
+        holder: LockHolder,
     },
     /// The database was written by a newer release.
     Newer {

@@ -29,6 +29,7 @@ pub mod days;
 mod error;
 mod evidence;
 pub mod history;
+mod holder;
 mod identities;
 mod keys;
 pub mod memory;
@@ -53,6 +54,7 @@ pub use clock::{Clock, ClockError, RELEASED_MS, Ready, STANDSTILL_MS, system_clo
 pub use error::StoreError;
 pub use evidence::{Event, EventId, MakeReply, NewEvaluation, Once, Outcome, Salt, SavedReply, Seq};
 pub use history::{Point, Steps};
+pub use holder::{LockHolder, LockPurpose};
 pub use identities::{IdentityStore, NewReputationEvent, Recorded, ReputationEvent, ReputationEvents};
 pub use keys::{ApiKey, KeyHash, KeyId, KeyKind, NewKey};
 pub use overview::{

@@ -72,6 +72,7 @@ use crate::clock::{Clock, Ready};
 use crate::error::StoreError;
 use crate::evidence::{NewEvaluation, Once, Outcome, SavedReply};
 use crate::history::{Point, Steps};
+use crate::holder::LockPurpose;
 use crate::keys::{ApiKey, KeyId, NewKey};
 use crate::query::{AgentQuery, AgentSummary, Agents, EventQuery, Events};
 use crate::waits::WriteWaits;
@@ -108,27 +109,35 @@ pub struct Sqlite {
 impl Sqlite {
     /// Opens the database of a data directory, makes or upgrades it where needed, and holds the directory. `purpose` is what
     /// another process is told that wants it too.
-    pub fn open(dir: &Path, purpose: &str, clock: Clock) -> Result<Self, StoreError> {
+    pub fn open<'a>(
+        dir: &Path,
+        purpose: impl Into<LockPurpose<'a>>,
+        clock: Clock,
+    ) -> Result<Self, StoreError> {
         Self::open_file(&dir.join(FILE), purpose, clock)
     }
 
     /// The same for a database of any name. It holds the directory in which the file lies.
-    pub fn open_file(path: &Path, purpose: &str, clock: Clock) -> Result<Self, StoreError> {
-        Self::open_with(path, purpose, clock, writer::connect)
+    pub fn open_file<'a>(
+        path: &Path,
+        purpose: impl Into<LockPurpose<'a>>,
+        clock: Clock,
+    ) -> Result<Self, StoreError> {
+        Self::open_with(path, purpose.into(), clock, writer::connect)
     }
 
     /// Opens a store whose data is thrown away: its commits do not wait for the disk.
-    pub fn open_throw_away(
+    pub fn open_throw_away<'a>(
         dir: &ThrowAwayDirectory,
-        purpose: &str,
+        purpose: impl Into<LockPurpose<'a>>,
         clock: Clock,
     ) -> Result<Self, StoreError> {
-        Self::open_with(&dir.path().join(FILE), purpose, clock, writer::connect_unsynced)
+        Self::open_with(&dir.path().join(FILE), purpose.into(), clock, writer::connect_unsynced)
     }
 
     fn open_with(
         path: &Path,
-        purpose: &str,
+        purpose: LockPurpose<'_>,
         clock: Clock,
         connect: fn(&Path) -> Result<Connection, StoreError>,
     ) -> Result<Self, StoreError> {

@@ -1,4 +1,4 @@
-//! `renown agents show`: everything that is known of one agent.
+//! `renown agents show`: everything known about one agent.
 
 use std::fmt::Write as _;
 
@@ -19,21 +19,21 @@ use crate::args::{ReadArgs, TextFormatArg};
 use crate::failure::{Failure, printable};
 use crate::numbers::percent;
 use crate::table::{counted, left, right, table};
-use crate::{as_json, place, runs, sessions};
+use crate::{as_json, runs, sessions, store_location};
 
-/// How many runs are shown of an agent, and how many sessions.
+/// Number of runs and of sessions shown.
 const RUNS_SHOWN: usize = 10;
 const SESSIONS_SHOWN: usize = 10;
 
-/// How many days the breakdown goes back, today included: those of the API.
+/// Number of days in the breakdown, including today. The same as in the API.
 const BREAKDOWN_DAYS: u32 = 30;
 
 pub(super) fn show(agent: &AgentId, read: &ReadArgs) -> Result<String, Failure> {
-    let (store, org) = (read.place.resolve()?.read()?, &read.org);
-    let known = know(&store, org, agent).map_err(|error| place::failure(&error))?;
+    let (store, org) = (read.location.resolve()?.read()?, &read.org);
+    let known = load(&store, org, agent).map_err(|error| store_location::failure(&error))?;
     let known = known.ok_or_else(|| {
         Failure::new(format!("no agent {:?} in {org}", agent.as_str()))
-            .hint("`renown agents list --search TEXT` looks for one")
+            .hint("`renown agents list --search TEXT` finds agents")
     })?;
     match read.format {
         TextFormatArg::Json => as_json(&known.json()),
@@ -41,18 +41,18 @@ pub(super) fn show(agent: &AgentId, read: &ReadArgs) -> Result<String, Failure> 
     }
 }
 
-/// Everything that is known of an agent.
+/// Everything known about an agent.
 struct Known {
     agent: AgentSummary,
     row: AgentRow,
     breakdown: AgentBreakdown,
     identity: Standing,
-    /// The latest, as the API shows them.
+    /// The latest runs, as in the API.
     runs: Value,
     sessions: Vec<StoredSession>,
 }
 
-fn know(store: &Reader, org: &OrgId, agent: &AgentId) -> Result<Option<Known>, StoreError> {
+fn load(store: &Reader, org: &OrgId, agent: &AgentId) -> Result<Option<Known>, StoreError> {
     let Some(found) = store.agent(org, agent)? else { return Ok(None) };
     let now = (system_clock())()?;
     let (from, to) = (Day::of(now).back(BREAKDOWN_DAYS - 1), Day::of(now));
@@ -71,7 +71,7 @@ fn know(store: &Reader, org: &OrgId, agent: &AgentId) -> Result<Option<Known>, S
 }
 
 impl Known {
-    /// The row of the list with the whole record of the score, and all that belongs to it.
+    /// Returns the row of the list, the whole record of the score, and the details.
     fn json(self) -> Map<String, Value> {
         let fields = |value: Value| if let Value::Object(fields) = value { fields } else { Map::new() };
         let mut whole = fields(value(&self.row));
@@ -111,7 +111,7 @@ impl Known {
         text
     }
 
-    /// The score and its parts.
+    /// Formats the score and its components.
     fn reputation(&self) -> String {
         let (row, agent) = (&self.row, printable(self.row.agent_id.as_str()));
         let lifecycle = super::lifecycle(row);
@@ -149,7 +149,7 @@ fn value(of: &impl Serialize) -> Value {
     serde_json::to_value(of).unwrap_or_default()
 }
 
-/// What failed on the last days, and how long evaluations took.
+/// Formats the failures and latencies of the last days.
 fn broken_down(breakdown: &AgentBreakdown) -> String {
     let passed = breakdown.pass_rate.map(percent).unwrap_or_default();
     let mut text = format!(
@@ -171,7 +171,7 @@ fn broken_down(breakdown: &AgentBreakdown) -> String {
     text
 }
 
-/// The buckets that have evaluations, on one line.
+/// Lists the latency buckets that have evaluations, on one line.
 fn latencies(buckets: &[LatencyBucket]) -> String {
     let mut below = String::new();
     let mut shown = Vec::new();
@@ -196,7 +196,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_latencies_that_happened_are_named() {
+    fn empty_latency_buckets_are_not_listed() {
         let bucket = |ms: Option<i128>, evaluations| LatencyBucket {
             at_most_ms: ms.map(Decimal::from_units),
             evaluations,

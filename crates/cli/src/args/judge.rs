@@ -1,4 +1,4 @@
-//! Sessions of coding agents.
+//! The arguments of `renown judge`.
 
 use std::path::PathBuf;
 
@@ -8,13 +8,13 @@ use renown_core::ids::OrgId;
 use renown_core::time::Timestamp;
 
 use crate::judge::{self, Min};
-use crate::place::PlaceArgs;
 use crate::setup::server::ServerUrl;
+use crate::store_location::StoreLocationArgs;
 
 #[derive(Debug, Args)]
 pub(crate) struct JudgeArgs {
-    /// Logs: files or globs of OTLP JSON, one object a line, also gzip and zstd; `-` is standard input [default: standard input
-    /// where something is piped into it, else the sessions that a server has received]
+    /// Log files or globs: OTLP JSON, one object per line, plain, gzip or zstd; `-` is standard input
+    /// [default: standard input if something is piped in, else the sessions that a server has received]
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) logs: Vec<PathBuf>,
 
@@ -30,7 +30,7 @@ pub(crate) struct JudgeArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) last: Option<u64>,
 
-    /// Count only records from this time on, as in 2026-11-15T12:00:00Z
+    /// Count only records from this time on, such as 2026-11-15T12:00:00Z
     #[arg(long, value_name = "T", value_parser = judge::time)]
     pub(crate) from: Option<Timestamp>,
 
@@ -38,57 +38,57 @@ pub(crate) struct JudgeArgs {
     #[arg(long, value_name = "T", value_parser = judge::time)]
     pub(crate) to: Option<Timestamp>,
 
-    /// The masque that the agent wore [default: what the session file or the telemetry says]
+    /// Masque (persona) that the agent wore [default: from the session file or the telemetry]
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub(crate) masque: Option<String>,
 
-    /// A YAML file with `active: {name: …, donned_at: …}`: the masque, and the default of --from
+    /// YAML file with `active: {name: …, donned_at: …}`, which sets the masque and the default of --from
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) session_file: Option<PathBuf>,
 
-    /// How the result is printed
+    /// Format of the result
     #[arg(long, default_value = "yaml")]
     pub(crate) format: FormatArg,
 
-    /// Exit with 1 if a judged session is below this score
+    /// Exit with 1 if a judged session scores below this
     #[arg(long, value_name = "X", value_parser = judge::min)]
     pub(crate) min: Option<Min>,
 
-    /// Fail at the first bad line or refused record instead of skipping it
+    /// Fail at the first bad line or rejected record instead of skipping it
     #[arg(long)]
     pub(crate) strict: bool,
 
-    /// Follow one log as it grows, or the sessions that a server receives, and show the current session
+    /// Follow a growing log, or the sessions that a server receives, and show the current session
     #[arg(long, conflicts_with_all = ["all", "last", "min"])]
     pub(crate) watch: bool,
 
-    /// Also send the log to the server at this URL; records with an identity count once however often they are sent
+    /// Also send the log to the server at this URL; records with an id are deduplicated
     #[arg(long, value_name = "URL", conflicts_with = "watch", value_hint = ValueHint::Url)]
     pub(crate) submit: Option<ServerUrl>,
 
-    /// The key for it, where it wants one; `RENOWN_KEY` is better, since process lists show arguments
+    /// Key for that server, if it needs one; prefer `RENOWN_KEY`, because process lists show arguments
     #[arg(long, value_name = "KEY", requires = "submit")]
     pub(crate) key: Option<String>,
 
-    /// The organization whose sessions are judged, without logs [default: default]
+    /// Organization whose received sessions are judged [default: default]
     #[arg(long, value_name = "NAME", conflicts_with = "logs")]
     pub(crate) org: Option<OrgId>,
 
     #[command(flatten)]
-    pub(crate) place: PlaceArgs,
+    pub(crate) location: StoreLocationArgs,
 
-    /// The configuration, for its prices [default: `RENOWN_CONFIG`, else renown.toml in the data directory]
+    /// Configuration file with the prices of models [default: `RENOWN_CONFIG`, else renown.toml in the data directory]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) config: Option<PathBuf>,
 }
 
-/// How sessions are printed.
+/// The output formats of sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FormatArg {
-    /// As a YAML document each
+    /// One YAML document per session
     Yaml,
-    /// As a JSON object, or an array of them with --all and --last
+    /// A JSON object; with --all and --last an array
     Json,
-    /// As a line each
+    /// One line per session
     Table,
 }

@@ -1,4 +1,4 @@
-//! The server and the commands around its store.
+//! The arguments of `renown serve` and of the commands that administer its store.
 
 use std::path::PathBuf;
 
@@ -6,41 +6,42 @@ use clap::{Args, Subcommand, ValueEnum, ValueHint};
 use renown_core::ids::OrgId;
 use uuid::Uuid;
 
+use super::help::{KEYS_CREATE_HELP, KEYS_LIST_HELP, KEYS_REVOKE_HELP};
 use crate::keys;
-use crate::place::PlaceArgs;
 use crate::settings::{Listen, OtlpKeys, OtlpListen};
 use crate::setup::server::ServerUrl;
+use crate::store_location::StoreLocationArgs;
 
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
     #[command(flatten)]
-    pub(crate) place: PlaceArgs,
+    pub(crate) location: StoreLocationArgs,
 
-    /// Serve a made-up month of twelve agents, to look around; its data is thrown away when the server ends
+    /// Serve generated data of twelve agents, to look around; deleted when the server stops
     #[arg(long, conflicts_with_all = ["data", "store", "config", "print_config"])]
     pub(crate) demo: bool,
 
-    /// The address of the API [default: `RENOWN_LISTEN`, else 127.0.0.1:7070]
+    /// Address of the API and the web pages [default: `RENOWN_LISTEN`, else 127.0.0.1:7070]
     #[arg(long, value_name = "ADDR")]
     pub(crate) listen: Option<Listen>,
 
-    /// The address of OTLP over gRPC, or off [default: `RENOWN_OTLP_GRPC`, else 127.0.0.1:4317]
+    /// Address of the OTLP/gRPC receiver, or off [default: `RENOWN_OTLP_GRPC`, else 127.0.0.1:4317]
     #[arg(long, value_name = "ADDR|off")]
     pub(crate) otlp_grpc: Option<OtlpListen>,
 
-    /// The address of OTLP over HTTP, or off [default: `RENOWN_OTLP_HTTP`, else 127.0.0.1:4318]
+    /// Address of the OTLP/HTTP receiver, or off [default: `RENOWN_OTLP_HTTP`, else 127.0.0.1:4318]
     #[arg(long, value_name = "ADDR|off")]
     pub(crate) otlp_http: Option<OtlpListen>,
 
-    /// Whether telemetry of this machine needs a key: loopback (it does not) or required [default: `RENOWN_OTLP_AUTH`, else loopback]
+    /// Key for telemetry: loopback (not needed on this machine) or required [default: `RENOWN_OTLP_AUTH`, else loopback]
     #[arg(long, value_name = "loopback|required")]
     pub(crate) otlp_auth: Option<OtlpKeys>,
 
-    /// The configuration [default: `RENOWN_CONFIG`, else renown.toml in the data directory]
+    /// Configuration file [default: `RENOWN_CONFIG`, else renown.toml in the data directory]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) config: Option<PathBuf>,
 
-    /// Show each value and where it came from, and do nothing
+    /// Print each setting and where it came from, then exit
     #[arg(long)]
     pub(crate) print_config: bool,
 }
@@ -53,79 +54,82 @@ pub(crate) struct KeysArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum KeysCommand {
-    /// Make a key, and its organization when that is new; it is shown once
+    /// Create a key, and its organization if it is new; the key is shown once
+    #[command(after_long_help = KEYS_CREATE_HELP)]
     Create {
-        /// The organization [default: that of the caller's key, else default]
+        /// Organization of the key [default: that of the caller's key, else default]
         #[arg(long, value_name = "NAME")]
         org: Option<OrgId>,
 
-        /// What it may do
+        /// What the key may do
         #[arg(long, default_value = "publishable")]
         kind: KeyKindArg,
 
-        /// What you call it
+        /// Label of your choice
         #[arg(long, value_name = "TEXT", value_parser = keys::label)]
         label: Option<String>,
 
         #[command(flatten)]
-        reach: KeysReach,
+        target: KeysTarget,
     },
 
-    /// List keys: never the key itself, only its last four characters
+    /// List keys by id, kind, label and last four characters
+    #[command(after_long_help = KEYS_LIST_HELP)]
     List {
-        /// The organization [default: that of the caller's key, else all]
+        /// Only keys of this organization [default: that of the caller's key, else all]
         #[arg(long, value_name = "NAME")]
         org: Option<OrgId>,
 
         #[command(flatten)]
-        reach: KeysReach,
+        target: KeysTarget,
     },
 
-    /// End a key at once
+    /// Revoke a key immediately
+    #[command(after_long_help = KEYS_REVOKE_HELP)]
     Revoke {
-        /// The id of the key, from `renown keys list`
+        /// Id of the key, from `renown keys list`
         #[arg(value_parser = keys::id)]
         id: Uuid,
 
         #[command(flatten)]
-        reach: KeysReach,
+        target: KeysTarget,
     },
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct KeysReach {
+pub(crate) struct KeysTarget {
     #[command(flatten)]
-    pub(crate) place: PlaceArgs,
+    pub(crate) location: StoreLocationArgs,
 
     #[command(flatten)]
     pub(crate) server: ServerArgs,
 
-    /// How the result is printed
+    /// Format of the result
     #[arg(long, default_value = "text")]
     pub(crate) format: TextFormatArg,
 }
 
-/// A server to go through, instead of the data directory.
+/// The server to send a command to, instead of using the data directory.
 #[derive(Debug, Args)]
 pub(crate) struct ServerArgs {
-    /// Go through the server at this URL
+    /// Use the server at this URL instead of the data directory
     #[arg(long, value_name = "URL", conflicts_with_all = ["data", "store"], value_hint = ValueHint::Url)]
     pub(crate) server: Option<ServerUrl>,
 
-    /// The key for it; `RENOWN_KEY` is better, since process lists show arguments
+    /// Key for that server; prefer `RENOWN_KEY`, because process lists show arguments
     #[arg(long, value_name = "KEY", requires = "server")]
     pub(crate) key: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum KeyKindArg {
-    /// Sends evidence and reads scores
+    /// Send evidence and read scores
     Publishable,
-    /// Also administers
+    /// Also administer
     Secret,
 }
 
-/// How a small result is printed.
+/// The output formats of most commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TextFormatArg {
     /// For people
@@ -136,30 +140,40 @@ pub(crate) enum TextFormatArg {
 
 #[derive(Debug, Args)]
 pub(crate) struct VerifyArgs {
-    /// First make again what is missing or wrong: scores of runs, sums of agents, sessions and identities; evidence is never touched
+    /// First rebuild missing or wrong derived data (run scores; totals of agents, sessions and identities); never changes evidence
     #[arg(long)]
     pub(crate) repair: bool,
 
     #[command(flatten)]
-    pub(crate) place: PlaceArgs,
+    pub(crate) location: StoreLocationArgs,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct BackupArgs {
-    /// The copy
+    /// File to write the backup to; it must not exist
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) file: PathBuf,
 
     #[command(flatten)]
-    pub(crate) place: PlaceArgs,
+    pub(crate) location: StoreLocationArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RestoreArgs {
+    /// Backup to restore
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub(crate) file: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) location: StoreLocationArgs,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
     #[command(flatten)]
-    pub(crate) place: PlaceArgs,
+    pub(crate) location: StoreLocationArgs,
 
-    /// The configuration [default: `RENOWN_CONFIG`, else renown.toml in the data directory]
+    /// Configuration file [default: `RENOWN_CONFIG`, else renown.toml in the data directory]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) config: Option<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! What is read from the store: the overview, agents and sessions.
+//! The arguments of commands that read the store: overview, agents, sessions, open and report.
 
 use std::path::PathBuf;
 
@@ -8,26 +8,26 @@ use renown_core::time::Day;
 
 use super::TextFormatArg;
 use super::help::{AGENTS_LIST_HELP, AGENTS_SHOW_HELP, SESSIONS_LIST_HELP, SESSIONS_RECORDS_HELP};
-use crate::place::PlaceArgs;
+use crate::store_location::StoreLocationArgs;
 
-/// Whose evidence is read, where it is, and how it is printed.
+/// Organization to read to read, the location of the store, and the output format.
 #[derive(Debug, Args)]
 pub(crate) struct ReadArgs {
-    /// The organization
+    /// Organization to read
     #[arg(long, value_name = "NAME", default_value = renown_store::DEFAULT_ORG)]
     pub(crate) org: OrgId,
 
     #[command(flatten)]
-    pub(crate) place: PlaceArgs,
+    pub(crate) location: StoreLocationArgs,
 
-    /// How the result is printed
+    /// Format of the result
     #[arg(long, default_value = "text")]
     pub(crate) format: TextFormatArg,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct OverviewArgs {
-    /// The UTC day, such as 2026-11-15 [default: today]
+    /// Day in UTC, such as 2026-11-15 [default: today]
     #[arg(long, value_name = "YYYY-MM-DD")]
     pub(crate) day: Option<Day>,
 
@@ -38,31 +38,31 @@ pub(crate) struct OverviewArgs {
 #[derive(Debug, Args)]
 pub(crate) struct OpenArgs {
     #[command(flatten)]
-    pub(crate) place: PlaceArgs,
+    pub(crate) location: StoreLocationArgs,
 
-    /// Print the link and open nothing
+    /// Print the link instead of opening it
     #[arg(long)]
     pub(crate) print: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
-    /// The agent
+    /// Agent to report on
     #[arg(value_name = "AGENT")]
     pub(crate) agent: AgentId,
 
-    /// The organization
+    /// Organization to read
     #[arg(long, value_name = "NAME", default_value = renown_store::DEFAULT_ORG)]
     pub(crate) org: OrgId,
 
     #[command(flatten)]
-    pub(crate) place: PlaceArgs,
+    pub(crate) location: StoreLocationArgs,
 
-    /// The form of the report
+    /// Format of the report
     #[arg(long, default_value = "md")]
     pub(crate) format: ReportFormatArg,
 
-    /// Where it is written [default: standard output]
+    /// File to write to [default: standard output]
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
 }
@@ -71,7 +71,7 @@ pub(crate) struct ReportArgs {
 pub(crate) enum ReportFormatArg {
     /// Markdown
     Md,
-    /// One HTML file that loads nothing
+    /// One self-contained HTML file
     Html,
 }
 
@@ -83,18 +83,18 @@ pub(crate) struct AgentsArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum AgentsCommand {
-    /// List agents: one row for each, over all its evidence
+    /// List agents, one row per agent
     #[command(after_long_help = AGENTS_LIST_HELP)]
     List {
-        /// Only agents whose id contains this text, in upper or lower case
+        /// Only agents whose id contains this text, ignoring case
         #[arg(long, value_name = "TEXT")]
         search: Option<String>,
 
-        /// The order of the rows
+        /// Order of the rows
         #[arg(long, default_value = "last-seen")]
         sort: AgentSortArg,
 
-        /// The most agents to list
+        /// Maximum number of agents to list
         #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
         limit: u32,
 
@@ -102,10 +102,10 @@ pub(crate) enum AgentsCommand {
         read: ReadArgs,
     },
 
-    /// Show an agent: its score and the parts of it, what failed, its runs and its sessions
+    /// Show an agent: score and components, failures, runs and sessions
     #[command(after_long_help = AGENTS_SHOW_HELP)]
     Show {
-        /// The agent
+        /// Id of the agent
         #[arg(value_name = "ID")]
         agent: AgentId,
 
@@ -116,13 +116,13 @@ pub(crate) enum AgentsCommand {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum AgentSortArg {
-    /// The last seen first
+    /// Last seen first
     LastSeen,
-    /// The best first; then agents that are calibrating, then agents without evaluations
+    /// Best first; then calibrating agents, then agents without evaluations
     Score,
     /// By id
     Name,
-    /// The most evaluations first
+    /// Most evaluations first
     Evaluations,
 }
 
@@ -134,14 +134,14 @@ pub(crate) struct SessionsArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SessionsCommand {
-    /// List sessions, the last to begin first
+    /// List sessions, latest start first
     #[command(after_long_help = SESSIONS_LIST_HELP)]
     List {
         /// Only sessions of this agent
         #[arg(long, value_name = "ID")]
         agent: Option<AgentId>,
 
-        /// The most sessions to list
+        /// Maximum number of sessions to list
         #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
         limit: u32,
 
@@ -149,14 +149,14 @@ pub(crate) enum SessionsCommand {
         read: ReadArgs,
     },
 
-    /// Show the records of a session in the order of their time
+    /// Show the records of a session in order of time
     #[command(after_long_help = SESSIONS_RECORDS_HELP)]
     Records {
-        /// The session
+        /// Id of the session
         #[arg(value_name = "ID")]
         session: SessionId,
 
-        /// The most records to show, from the start of the session
+        /// Maximum number of records to show, from the start of the session
         #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
         limit: u32,
 

@@ -1,4 +1,4 @@
-//! Runs, and how an agent is forgotten.
+//! The arguments of `renown runs`, `run`, `export` and `forget`.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -9,9 +9,10 @@ use renown_core::ids::{AgentId, OrgId, RunId, SpecId, Workspace};
 use renown_core::scorecard::Tier;
 use renown_core::time::Timestamp;
 
+use super::help::{RUNS_COMPARE_HELP, RUNS_LIST_HELP, RUNS_SHOW_HELP, RUNS_SUBMIT_HELP};
 use super::{ServerArgs, TextFormatArg};
-use crate::place::PlaceArgs;
-use crate::source::STDIN;
+use crate::input_file::STDIN;
+use crate::store_location::StoreLocationArgs;
 
 #[derive(Debug, Args)]
 pub(crate) struct RunsArgs {
@@ -22,56 +23,60 @@ pub(crate) struct RunsArgs {
 #[derive(Debug, Subcommand)]
 pub(crate) enum RunsCommand {
     /// Score finished runs
+    #[command(after_long_help = RUNS_SUBMIT_HELP)]
     Submit {
-        /// A file of JSON: one run, an array, or one a line; `-` is standard input
+        /// JSON file: one run, an array of runs, or one run per line; `-` is standard input
         #[arg(default_value = STDIN, value_hint = ValueHint::FilePath)]
         file: PathBuf,
 
         #[command(flatten)]
-        reach: RunsReach,
+        target: RunsTarget,
     },
 
     /// Show a run and its scorecard
+    #[command(after_long_help = RUNS_SHOW_HELP)]
     Show {
-        /// The run
+        /// Id of the run
         #[arg(value_name = "ID")]
         run: RunId,
 
         #[command(flatten)]
-        reach: RunsReach,
+        target: RunsTarget,
     },
 
-    /// List runs, the last accepted first
+    /// List runs, last accepted first
+    #[command(after_long_help = RUNS_LIST_HELP)]
     List {
         #[command(flatten)]
         filter: RunsFilter,
 
-        /// How many at most
+        /// Maximum number of runs to list
         #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
         limit: u32,
 
         #[command(flatten)]
-        reach: RunsReach,
+        target: RunsTarget,
     },
 
     /// Compare the agents that attempted a spec
+    #[command(after_long_help = RUNS_COMPARE_HELP)]
     Compare {
-        /// The spec
+        /// Id of the spec
         #[arg(value_name = "SPEC")]
         spec: SpecId,
 
         #[command(flatten)]
-        reach: RunsReach,
+        target: RunsTarget,
     },
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct RunsFilter {
-    /// Only of this agent
+    /// Only runs of this agent
     #[arg(long, value_name = "ID")]
     pub(crate) agent: Option<AgentId>,
 
-    /// Only of this workspace
+    /// Only runs in this workspace
     #[arg(long, value_name = "NAME")]
     pub(crate) workspace: Option<Workspace>,
 
@@ -79,142 +84,142 @@ pub(crate) struct RunsFilter {
     #[arg(long, value_name = "ID")]
     pub(crate) spec: Option<SpecId>,
 
-    /// Only of this tier: Unranked, Bronze, Silver, Gold or Elite
+    /// Only runs of this tier: Unranked, Bronze, Silver, Gold or Elite
     #[arg(long, value_name = "NAME", value_parser = Tier::from_str)]
     pub(crate) tier: Option<Tier>,
 
-    /// Only those that ended at this time or later, as RFC 3339
+    /// Only runs that ended at this time or later, such as 2026-11-15T12:00:00Z
     #[arg(long, value_name = "T", value_parser = crate::judge::time)]
     pub(crate) from: Option<Timestamp>,
 
-    /// Only those that ended at this time or earlier
+    /// Only runs that ended at this time or earlier
     #[arg(long, value_name = "T", value_parser = crate::judge::time)]
     pub(crate) to: Option<Timestamp>,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct RunsReach {
-    /// The organization, in the data directory; a server knows it by the key
+pub(crate) struct RunsTarget {
+    /// Organization in the data directory (with --server, the key decides)
     #[arg(long, value_name = "NAME", default_value = renown_store::DEFAULT_ORG, conflicts_with = "server")]
     pub(crate) org: OrgId,
 
     #[command(flatten)]
-    pub(crate) place: PlaceArgs,
+    pub(crate) location: StoreLocationArgs,
 
     #[command(flatten)]
     pub(crate) server: ServerArgs,
 
-    /// How the result is printed
+    /// Format of the result
     #[arg(long, default_value = "text")]
     pub(crate) format: TextFormatArg,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
-    /// Who runs it
+    /// Agent that runs the command
     #[arg(long, value_name = "ID", env = "RENOWN_AGENT")]
     pub(crate) agent: AgentId,
 
-    /// The task that it is an attempt at
+    /// Spec (task) that the run attempts
     #[arg(long, value_name = "ID")]
     pub(crate) spec: Option<SpecId>,
 
-    /// The runs that it is compared with [default: default]
+    /// Workspace whose runs it is compared with [default: default]
     #[arg(long, value_name = "NAME")]
     pub(crate) workspace: Option<Workspace>,
 
-    /// What you call the run [default: one is made]
+    /// Id of the run [default: a new one]
     #[arg(long, value_name = "ID")]
     pub(crate) run_id: Option<RunId>,
 
-    /// The branch with its work
+    /// Branch with the result
     #[arg(long, value_name = "NAME")]
     pub(crate) branch: Option<String>,
 
-    /// The pull request with its work
+    /// Pull request with the result
     #[arg(long, value_name = "URL")]
     pub(crate) pull_request: Option<String>,
 
-    /// A JSON file that the command writes: `[{"name", "passed", "attempts"}, …]`, or `{"stages": […], "outcome": "blocked"}`; one
-    /// that it does not write is left out
+    /// JSON file that COMMAND writes: `[{"name", "passed", "attempts"}, …]` or `{"stages": […], "outcome": "blocked"}`;
+    /// ignored if COMMAND does not write it
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) stages: Option<PathBuf>,
 
-    /// Where the scorecard is written [default: standard error, since standard output is the command's]
+    /// File to write the scorecard to [default: standard error, because standard output belongs to COMMAND]
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
 
     #[command(flatten)]
-    pub(crate) reach: RunsReach,
+    pub(crate) target: RunsTarget,
 
-    /// The command
+    /// Command to run, with its arguments
     #[arg(last = true, required = true, value_name = "COMMAND", value_hint = ValueHint::CommandWithArguments)]
     pub(crate) command: Vec<OsString>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
-    /// What is exported
+    /// Kind of evidence to export
     pub(crate) evidence: EvidenceArg,
 
-    /// How it is written
+    /// Format of the file
     #[arg(long, default_value = "jsonl")]
     pub(crate) format: ExportFormatArg,
 
-    /// With --format csv: write texts as they are, also those that a spreadsheet would run as a formula
+    /// With --format csv: write text unchanged, even if a spreadsheet would run it as a formula
     #[arg(long)]
     pub(crate) raw: bool,
 
-    /// The file [default: standard output]
+    /// File to write to [default: standard output]
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
 
-    /// The organization
+    /// Organization to export
     #[arg(long, value_name = "NAME", default_value = renown_store::DEFAULT_ORG)]
     pub(crate) org: OrgId,
 
     #[command(flatten)]
-    pub(crate) place: PlaceArgs,
+    pub(crate) location: StoreLocationArgs,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum EvidenceArg {
-    /// Verdicts on outputs
+    /// Evaluations: verdicts on outputs
     Evaluations,
     /// Reputation events
     Events,
     /// Runs with their scorecards
     Runs,
-    /// Sessions of coding agents with their scores, and what their traces say at the default weights
+    /// Sessions with their scores; reliability and consistency use the default weights
     Sessions,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ExportFormatArg {
-    /// One JSON object a line
+    /// One JSON object per line
     Jsonl,
-    /// With a header; a text that a spreadsheet would run as a formula gets an apostrophe in front, see --raw
+    /// With a header; text that a spreadsheet would run as a formula gets an apostrophe in front, see --raw
     Csv,
-    /// For DuckDB, pandas and the like
+    /// For DuckDB, pandas and similar tools
     Parquet,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ForgetArgs {
-    /// The agent
+    /// Agent to erase
     #[arg(value_name = "AGENT")]
     pub(crate) agent: AgentId,
 
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(long)]
     pub(crate) yes: bool,
 
-    /// The organization, in the data directory; a server knows it by the key
+    /// Organization in the data directory (with --server, the key decides)
     #[arg(long, value_name = "NAME", default_value = renown_store::DEFAULT_ORG, conflicts_with = "server")]
     pub(crate) org: OrgId,
 
     #[command(flatten)]
-    pub(crate) place: PlaceArgs,
+    pub(crate) location: StoreLocationArgs,
 
     #[command(flatten)]
     pub(crate) server: ServerArgs,

@@ -1,6 +1,6 @@
-//! Keys of `renown.toml` that nobody reads. A misspelt one would leave a default in place, and nobody would know.
+//! Finds unknown keys of `renown.toml`. A misspelled key would silently keep the default.
 //!
-//! The gates are not looked at here: each knows its own options, and says so where an engine is built.
+//! The options of gates are not checked here: each gate checks its own when an engine is built.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use renown_core::json::Found;
 use renown_core::spelling;
 use toml::de::{DeTable, DeValue};
 
-/// Every key that is read; `*` stands for any name, and what is below a key that ends in `.**` is read elsewhere.
+/// Every known key. `*` matches any name. Keys below `.**` are checked elsewhere.
 const KNOWN: [&str; 33] = [
     "data",
     "listen",
@@ -45,7 +45,7 @@ const KNOWN: [&str; 33] = [
     "gate.**",
 ];
 
-/// The place of the first key that nobody reads, and what is wrong with it. What is no TOML has none.
+/// Returns the span of the first unknown key and an error message. Returns `None` for invalid TOML.
 pub(super) fn find(text: &str) -> Option<(Range<usize>, String)> {
     let file = DeTable::parse(text).ok()?;
     in_table(file.get_ref(), &[])
@@ -56,39 +56,42 @@ fn in_table(table: &DeTable<'_>, above: &[&str]) -> Option<(Range<usize>, String
     keys.sort_by_key(|(key, _)| key.span().start);
     keys.into_iter().find_map(|(key, value)| {
         let path = [above, &[key.get_ref().as_ref()]].concat();
-        let reading = KNOWN.iter().map(|known| compare(known, &path)).max().unwrap_or(Reading::Nobody);
-        match (reading, value.get_ref()) {
-            (Reading::Nobody, _) => Some((key.span(), said(&path))),
-            (Reading::Below, DeValue::Table(table)) => in_table(table, &path),
-            // A value in place of a table is told by who reads it, with the type that it has.
-            (Reading::Below | Reading::Here, _) => None,
+        let found = KNOWN.iter().map(|known| compare(known, &path)).max().unwrap_or(Match::Unknown);
+        match (found, value.get_ref()) {
+            (Match::Unknown, _) => Some((key.span(), message(&path))),
+            (Match::Table, DeValue::Table(table)) => in_table(table, &path),
+            // If a value replaces a table, the parser reports its type.
+            (Match::Table | Match::Key, _) => None,
         }
     })
 }
 
-/// Who reads a key.
+/// How a key matches a known key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Reading {
-    Nobody,
-    Here,
-    Below,
+enum Match {
+    /// It does not.
+    Unknown,
+    /// It is the known key.
+    Key,
+    /// It is a table that contains the known key.
+    Table,
 }
 
-fn compare(known: &str, path: &[&str]) -> Reading {
+fn compare(known: &str, path: &[&str]) -> Match {
     let (mut parts, mut keys) = (known.split('.'), path.iter());
     loop {
         match (parts.next(), keys.next()) {
-            (Some("**"), _) | (None, None) => break Reading::Here,
-            (Some(_), None) => break Reading::Below,
+            (Some("**"), _) | (None, None) => break Match::Key,
+            (Some(_), None) => break Match::Table,
             (Some(part), Some(key)) if part == "*" || part == *key => {}
-            (Some(_) | None, Some(_)) => break Reading::Nobody,
+            (Some(_) | None, Some(_)) => break Match::Unknown,
         }
     }
 }
 
-fn said(path: &[&str]) -> String {
+fn message(path: &[&str]) -> String {
     let above = path.split_last().map_or(&[][..], |(_, above)| above);
-    let beside = KNOWN.iter().filter(|known| compare(known, above) == Reading::Below);
+    let beside = KNOWN.iter().filter(|known| compare(known, above) == Match::Table);
     let mut expected: Vec<&str> = beside.filter_map(|known| known.split('.').nth(above.len())).collect();
     expected.dedup();
     let (name, expected) = (Found::new(&path.join(".")), expected.join(", "));
@@ -96,17 +99,17 @@ fn said(path: &[&str]) -> String {
     format!("unknown key {name}, expected one of {expected}{hint}")
 }
 
-/// The known key that is most like one, whether it is misspelt or at the wrong place.
+/// Returns the most similar known key, for a misspelled key or one in the wrong table.
 fn nearest(path: &[&str]) -> Option<String> {
     let last = path.last()?;
     let parts_of = |known: &&'static str| known.split('.').filter(|part| *part != "**").collect::<Vec<_>>();
-    // Of keys that are as similar, those of the same depth come first.
+    // Among equally similar keys, those of the same depth come first.
     let (beside, elsewhere): (Vec<_>, Vec<_>) =
         KNOWN.iter().map(parts_of).partition(|parts| parts.len() == path.len());
     let candidates = beside.into_iter().chain(elsewhere);
     let parts = spelling::nearest(last, candidates, |parts| parts.last().copied().unwrap_or_default())?;
-    // A name that anything can have is the one that was written, or an example of one.
-    let written = |(place, part): (usize, &&str)| match (*part, path.get(place)) {
+    // A free name is the written one if it fits, else an example.
+    let written = |(depth, part): (usize, &&str)| match (*part, path.get(depth)) {
         ("*", Some(key)) if parts.len() == path.len() => (*key).to_owned(),
         ("*", _) => "\"MODEL\"".to_owned(),
         (part, _) => part.to_owned(),
@@ -119,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_known_is_left_alone() {
+    fn known_keys_are_accepted() {
         for text in [
             "",
             "data = \"d\"\nlisten = \"x\"\nstore = 5\n",
@@ -137,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_is_named_with_its_place_and_what_it_may_mean() {
+    fn unknown_keys_are_reported_with_their_span_and_the_nearest_key() {
         for (text, key, nearest) in [
             ("lisen = \"x\"\n", "lisen", Some("listen")),
             ("Listen = \"x\"\n", "Listen", Some("listen")),
@@ -157,22 +160,22 @@ mod tests {
             ("[limits]\nx = 1\n[[limits.y]]\n", "limits.x", None),
             ("\"\" = 1\n", "", None),
         ] {
-            let (span, said) = find(text).unwrap_or_else(|| panic!("{text}"));
+            let (span, error) = find(text).unwrap_or_else(|| panic!("{text}"));
             let written = key.rsplit('.').next().unwrap();
             assert_eq!(text.get(span).unwrap().trim_matches('"'), written, "{text}");
-            assert!(said.starts_with(&format!("unknown key {key}, expected one of ")), "{said}");
-            let named = said.split_once("; did you mean ").map(|(_, nearest)| nearest.trim_end_matches('?'));
-            assert_eq!(named, nearest, "{said}");
+            assert!(error.starts_with(&format!("unknown key {key}, expected one of ")), "{error}");
+            let named = error.split_once("; did you mean ").map(|(_, nearest)| nearest.trim_end_matches('?'));
+            assert_eq!(named, nearest, "{error}");
         }
-        let said = |text: &str| find(text).unwrap().1;
+        let error = |text: &str| find(text).unwrap().1;
         assert!(
-            said("x = 1").contains(
+            error("x = 1").contains(
                 "one of data, listen, store, limits, retention, otlp, pages, prices, proxy, gates, gate"
             ),
             "{}",
-            said("x = 1")
+            error("x = 1")
         );
-        assert!(said("limits.x = 1").contains("one of requests_per_minute, ingest_per_minute"));
-        assert!(said(&format!("{} = 1", "k".repeat(100_000))).len() < 300);
+        assert!(error("limits.x = 1").contains("one of requests_per_minute, ingest_per_minute"));
+        assert!(error(&format!("{} = 1", "k".repeat(100_000))).len() < 300);
     }
 }

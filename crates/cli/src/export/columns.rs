@@ -1,15 +1,15 @@
-//! The columns of each kind of evidence. What is added later comes last, so that readers by place go on working.
+//! The columns of each kind of evidence. New columns are added at the end, so that readers by position keep working.
 
 use renown_core::time::Timestamp;
 use renown_core::units::Whole;
 use renown_store::{Event, ReputationEvent, Run};
 use serde_json::Value;
 
-/// What a column holds. Any may be empty.
+/// The type of a column. Every column may be empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Text,
-    /// JSON: in JSON Lines it is what it says.
+    /// JSON text. In JSON Lines it is embedded as JSON.
     Json,
     Integer,
     Float,
@@ -17,7 +17,7 @@ pub(super) enum Kind {
     Time,
 }
 
-/// The name of a column and what it holds.
+/// The name and type of a column.
 pub(super) type Column = (&'static str, Kind);
 
 /// One value.
@@ -109,13 +109,13 @@ pub(super) const EVENTS: &[Column] = &[
     ("timestamp_ns", Kind::Integer),
 ];
 
-pub(super) fn event(kept: ReputationEvent) -> Row {
-    let event = kept.event;
+pub(super) fn event(stored: ReputationEvent) -> Row {
+    let event = stored.event;
     let delta = renown_core::decimal::Decimal::<6>::from_units(i128::from(event.score_delta.millionths()));
     let reference = Some(event.reference_type.name()).filter(|name| !name.is_empty());
     vec![
         Cell::Text(event.event_id.to_string()),
-        Cell::Text(kept.identity.to_string()),
+        Cell::Text(stored.identity.to_string()),
         Cell::Time(event.timestamp),
         Cell::Text(event.category.name().to_owned()),
         Cell::Text(event.event_type.to_string()),
@@ -124,7 +124,7 @@ pub(super) fn event(kept: ReputationEvent) -> Row {
         Cell::text(reference),
         Cell::text(event.reference_id),
         Cell::Json(serde_json::to_string(&event.attributes).unwrap_or_default()),
-        Cell::Time(kept.accepted_at),
+        Cell::Time(stored.accepted_at),
         Cell::Integer(event.timestamp.nanos()),
     ]
 }

@@ -1,4 +1,4 @@
-//! Parquet: a row group at a time, compressed with zstd.
+//! Writes Parquet, one row group at a time, compressed with zstd.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use parquet::schema::parser::parse_message_type;
 use super::Sink;
 use super::columns::{Cell, Column, Kind, Row};
 
-/// How many rows are held before they are written.
+/// Number of rows per row group.
 const GROUP_ROWS: usize = 50_000;
 
 pub(super) struct Parquet<W: Write + Send> {
@@ -36,20 +36,21 @@ impl<W: Write + Send> Parquet<W> {
                 Kind::Time => format!("OPTIONAL INT64 {name} (TIMESTAMP(MICROS,true)); "),
             })
             .collect();
-        let schema = parse_message_type(&format!("message renown {{ {fields}}}")).map_err(told)?;
+        let schema = parse_message_type(&format!("message renown {{ {fields}}}")).map_err(to_io_error)?;
         let compression = Compression::ZSTD(ZstdLevel::default());
         let properties = WriterProperties::builder().set_compression(compression).build();
-        let writer = SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties)).map_err(told)?;
+        let writer =
+            SerializedFileWriter::new(out, Arc::new(schema), Arc::new(properties)).map_err(to_io_error)?;
         Ok(Self { writer, columns, rows: Vec::new() })
     }
 
     fn flush(&mut self) -> Result<(), ParquetError> {
         let rows = std::mem::take(&mut self.rows);
         let mut group = self.writer.next_row_group()?;
-        for place in 0..self.columns.len() {
+        for index in 0..self.columns.len() {
             let Some(mut column) = group.next_column()? else { break };
-            let cells = || rows.iter().filter_map(|row| row.get(place));
-            // An empty value has no level of its own.
+            let cells = || rows.iter().filter_map(|row| row.get(index));
+            // Definition level 0 means an empty value.
             let levels: Vec<i16> = cells().map(|cell| i16::from(*cell != Cell::Empty)).collect();
             let levels = Some(levels.as_slice());
             match column.untyped() {
@@ -73,7 +74,7 @@ impl<W: Write + Send> Parquet<W> {
                 | ColumnWriter::Int96ColumnWriter(_)
                 | ColumnWriter::FloatColumnWriter(_)
                 | ColumnWriter::FixedLenByteArrayColumnWriter(_) => {
-                    return Err(ParquetError::General("a column of another kind".to_owned()));
+                    return Err(ParquetError::General("unexpected column type".to_owned()));
                 }
             }
             column.close()?;
@@ -103,8 +104,8 @@ fn flag(cell: &Cell) -> Option<bool> {
     if let Cell::Flag(flag) = cell { Some(*flag) } else { None }
 }
 
-/// An error of the file below is told as itself.
-fn told(error: ParquetError) -> io::Error {
+/// Converts an error. Returns an I/O error of the file unchanged.
+fn to_io_error(error: ParquetError) -> io::Error {
     let ParquetError::External(inner) = error else { return io::Error::other(error) };
     inner.downcast::<io::Error>().map_or_else(io::Error::other, |inner| *inner)
 }
@@ -112,14 +113,14 @@ fn told(error: ParquetError) -> io::Error {
 impl<W: Write + Send> Sink for Parquet<W> {
     fn row(&mut self, row: Row) -> io::Result<()> {
         self.rows.push(row);
-        if self.rows.len() >= GROUP_ROWS { self.flush().map_err(told) } else { Ok(()) }
+        if self.rows.len() >= GROUP_ROWS { self.flush().map_err(to_io_error) } else { Ok(()) }
     }
 
     fn finish(mut self: Box<Self>) -> io::Result<()> {
         if !self.rows.is_empty() {
-            self.flush().map_err(told)?;
+            self.flush().map_err(to_io_error)?;
         }
-        let mut out = self.writer.into_inner().map_err(told)?;
+        let mut out = self.writer.into_inner().map_err(to_io_error)?;
         out.flush()
     }
 }

@@ -1,4 +1,4 @@
-//! The columns of sessions. What needs records is empty where only signals were sent, and the score and what it is made of where
+//! The columns of sessions. Columns that need records are empty if only signals were sent. The score and its parts are empty if
 //! there is nothing to score.
 
 use renown_core::time::Timestamp;
@@ -54,7 +54,7 @@ pub(super) const SESSIONS: &[Column] = &[
     ("ended_at_ns", Kind::Integer),
 ];
 
-/// How many columns say what the records of a session add up to, beside those of its agent and its times.
+/// Number of columns that `scored` fills.
 const SCORED: usize = 26;
 
 pub(super) fn session(session: &StoredSession) -> Row {
@@ -79,7 +79,7 @@ pub(super) fn session(session: &StoredSession) -> Row {
     row
 }
 
-/// The score, what it is made of, and what else was counted.
+/// Returns the score, its parts, and the other counts.
 fn scored(report: &Report<'_>) -> Row {
     let performance = &report.performance.0;
     let (d, s) = (&performance.dimensions, &performance.stats);
@@ -115,7 +115,7 @@ fn scored(report: &Report<'_>) -> Row {
     ]
 }
 
-/// How many traces there are, and what they say at the default weights.
+/// Returns the number of traces, and their metrics with the default weights.
 fn metrics(session: &StoredSession) -> Row {
     let summary = &session.summary;
     let (agent_reliability, agent_consistency) =
@@ -129,7 +129,7 @@ fn metrics(session: &StoredSession) -> Row {
     ]
 }
 
-/// What is one of a few words.
+/// Returns a cell with the name of an enum value.
 fn word(word: impl Serialize) -> Cell {
     let word = serde_json::to_value(word).unwrap_or_default();
     Cell::text(word.as_str())
@@ -170,8 +170,8 @@ mod tests {
     }
 
     fn cell(row: &Row, name: &str) -> Cell {
-        let place = SESSIONS.iter().position(|(column, _)| *column == name).unwrap();
-        row[place].clone()
+        let index = SESSIONS.iter().position(|(column, _)| *column == name).unwrap();
+        row[index].clone()
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! JSON Lines and CSV.
+//! Writes JSON Lines and CSV.
 
 use std::io::{self, Write};
 
@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use super::Sink;
 use super::columns::{Cell, Column, Row};
 
-/// One object a line. What is empty is null.
+/// One object per line. Empty cells are null.
 pub(super) struct JsonLines<W> {
     out: W,
     columns: &'static [Column],
@@ -29,7 +29,7 @@ impl<W: Write> Sink for JsonLines<W> {
             match cell {
                 Cell::Empty => self.out.write_all(b"null")?,
                 Cell::Text(text) => serde_json::to_writer(&mut self.out, &text)?,
-                // What is kept was JSON when it came; a line of it would end the row.
+                // Stored JSON is valid, but a line break in it would end the row.
                 Cell::Json(text) => match serde_json::from_str::<&RawValue>(&text) {
                     Ok(json) if !json.get().contains('\n') => self.out.write_all(json.get().as_bytes())?,
                     _ => serde_json::to_writer(
@@ -51,10 +51,10 @@ impl<W: Write> Sink for JsonLines<W> {
     }
 }
 
-/// RFC 4180: a header, CRLF, quotes where they are needed. What is empty is an empty field.
+/// RFC 4180: a header, CRLF, quotes if needed. Empty cells are empty fields.
 ///
-/// Names and reasons come from agents, and a spreadsheet runs a text that begins like a formula. Such a text gets an apostrophe in
-/// front, by which spreadsheets know a text. Raw, every text stays as it is.
+/// Names and reasons come from agents, and a spreadsheet runs text that begins like a formula. Such text gets an apostrophe in
+/// front, which marks it as text for spreadsheets. With `--raw`, text stays unchanged.
 pub(super) struct Csv<W> {
     out: W,
     is_raw: bool,
@@ -68,10 +68,10 @@ impl<W: Write> Csv<W> {
     }
 }
 
-/// The characters that begin a formula, or that a spreadsheet skips before one. Some spreadsheets read the full-width forms too.
+/// The characters that start a formula, or that a spreadsheet skips before one. Some spreadsheets accept the full-width forms too.
 const FORMULA: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
 
-/// A text that no spreadsheet takes for a formula.
+/// Returns text that no spreadsheet runs as a formula.
 fn plain(text: String) -> String {
     if text.starts_with(FORMULA) { format!("'{text}") } else { text }
 }
@@ -88,7 +88,7 @@ impl<W: Write> Sink for Csv<W> {
     fn row(&mut self, row: Row) -> io::Result<()> {
         let fields = row.into_iter().map(|cell| match cell {
             Cell::Empty => String::new(),
-            // So that it is not taken for an empty field.
+            // Quotes distinguish an empty text from an empty cell.
             Cell::Text(text) if text.is_empty() => "\"\"".to_owned(),
             Cell::Text(text) if !self.is_raw => field(&plain(text)),
             Cell::Text(text) | Cell::Json(text) => field(&text),
@@ -136,7 +136,7 @@ mod tests {
                 assert_eq!(String::from_utf8(out).unwrap(), format!("a\r\n{expected}\r\n"));
             }
         }
-        // A number is no text.
+        // Numbers are never escaped.
         let mut out = Vec::new();
         Csv::new(&mut out, &[], false).unwrap().row(vec![Cell::Integer(-7), Cell::Float(-0.5)]).unwrap();
         assert_eq!(out, b"\r\n-7,-0.5\r\n");
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_objects_or_fields() {
+    fn rows_are_json_objects_or_csv_fields() {
         let mut out = Vec::new();
         written(|out| Box::new(JsonLines::new(out, COLUMNS)), &mut out);
         let expected = concat!(

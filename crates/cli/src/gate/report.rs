@@ -1,17 +1,17 @@
-//! `renown gate --report DIR`: how good the gates are on labelled sets.
+//! `renown gate --report DIR`: measures the gates on labelled sets.
 //!
-//! | word | counts outputs where |
+//! | column | meaning |
 //! |---|---|
-//! | TP | it had to fire and did |
-//! | FP | it must not fire and did |
-//! | FN | it had to fire and did not |
+//! | TP | outputs that should fail and do |
+//! | FP | outputs that should pass but fail |
+//! | FN | outputs that should fail but pass |
 //! | precision | TP / (TP + FP) |
 //! | recall | TP / (TP + FN) |
-//! | alarms | FP / outputs where it must not fire |
+//! | alarms | FP / outputs that should pass: the false-positive rate |
 //!
-//! A line a rule, and one a gate, which is the sum of its rules and of the outputs that name no rule. Shares are cut, not
-//! rounded, so that 1.000 means all. Every gate runs alone and without a deadline: judgement is measured, not speed.
-//! Without `--gates` those run that the sets name.
+//! There is one line per rule and one per gate. The line of a gate adds up its rules and the outputs whose label names no rule.
+//! Shares are truncated, not rounded, so that 1.0000 means all. Every gate runs alone and without a deadline: the report measures
+//! verdicts, not speed. Without `--gates`, the gates that the labels name run.
 
 mod sets;
 
@@ -21,20 +21,20 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use renown_core::gates::{Context, Engine};
+use renown_core::gates::{Context, Engine, SettingsError, SettingsProblem};
 use serde::Serialize;
 
 use crate::args::{GateArgs, GateFormatArg};
 use crate::config::Config;
 use crate::failure::{self, Failure, printable};
 use crate::table::{counted, table};
-use sets::{File, Known, Sample};
+use sets::{File, Known, Sample, Shape};
 
-/// What is printed.
+/// The report, as printed.
 #[derive(Debug, Default, Serialize)]
 struct Report {
     files: Vec<FileRead>,
-    /// Files of another shape.
+    /// Files of an unknown format.
     skipped: Vec<String>,
     gates: Vec<Line>,
     wrong: Vec<Wrong>,
@@ -44,7 +44,7 @@ struct Report {
 #[derive(Debug, Serialize)]
 struct FileRead {
     file: String,
-    shape: &'static str,
+    shape: Shape,
     samples: usize,
 }
 
@@ -70,17 +70,17 @@ struct Counts {
     tn: u64,
 }
 
-/// An output that was judged otherwise than its label says.
+/// An output whose verdict differs from its label.
 #[derive(Debug, Serialize)]
 struct Wrong {
     file: String,
-    /// Its line, or its place in the array.
+    /// The line, or the index in the array, from 1.
     number: usize,
     gate: String,
     label: &'static str,
 }
 
-/// What was missed because a rule says that it is none.
+/// Outputs that were missed because a rule deliberately excludes them.
 #[derive(Debug, Serialize)]
 struct LeftOut {
     gate: String,
@@ -88,7 +88,7 @@ struct LeftOut {
     why: &'static str,
 }
 
-/// Runs the gates over the sets of a directory, and answers what is to be printed.
+/// Runs the gates on the sets of a directory. Returns the text to print.
 pub(super) fn report(args: &GateArgs, dir: &Path) -> Result<String, Failure> {
     let mut gates = Gates { args, config: Config::load(args.config.as_deref())?, built: BTreeMap::new() };
     if args.gates.is_some() {
@@ -113,11 +113,11 @@ pub(super) fn report(args: &GateArgs, dir: &Path) -> Result<String, Failure> {
         }
     }
     for file in &report.skipped {
-        failure::warn(&format!("{file}: of another shape, skipped"));
+        failure::warn(&format!("{file}: unknown format, skipped"));
     }
     if tally.counts.is_empty() {
         return Err(Failure::new(format!("{}: no labelled outputs for these gates", dir.display())).hint(
-            "expected files of lines {\"output\": …, \"gate\": \"pii.email\", \"label\": \"pass|fail\"}",
+            "expected files with lines {\"output\": …, \"gate\": \"pii.email\", \"label\": \"pass|fail\"}",
         ));
     }
     report.gates = tally.lines();
@@ -133,7 +133,7 @@ pub(super) fn report(args: &GateArgs, dir: &Path) -> Result<String, Failure> {
     }
 }
 
-/// The files of a directory, by name, without hidden ones.
+/// Lists the files of a directory by name, without hidden files.
 fn files(dir: &Path) -> Result<Vec<PathBuf>, Failure> {
     let refused = |error: std::io::Error| {
         let hint = "--report names a directory with labelled outputs";
@@ -150,11 +150,11 @@ fn files(dir: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(files)
 }
 
-/// The gates that were asked about, each in an engine of its own.
+/// The labelled gates, each in its own engine.
 struct Gates<'a> {
     args: &'a GateArgs,
     config: Config,
-    /// By what a label says: the gate, the rule, and the engine; none if the gate is not wanted.
+    /// By the text of the label. `None` if `--gates` excludes the gate.
     built: BTreeMap<String, Option<Asked>>,
 }
 
@@ -165,11 +165,10 @@ struct Asked {
 }
 
 impl Gates<'_> {
-    fn judge(&mut self, sample: &Sample, file: &str, shape: &str, tally: &mut Tally) -> Result<(), Failure> {
+    fn judge(&mut self, sample: &Sample, file: &str, shape: Shape, tally: &mut Tally) -> Result<(), Failure> {
         for known in &sample.known {
-            let place = if shape == "renown" { "line" } else { "element" };
-            let place = format!("{file}: {place} {}: gate", sample.number);
-            let Some(asked) = self.asked(&known.what, &place)? else { continue };
+            let position = format!("{file}: {} {}: gate", shape.unit(), sample.number);
+            let Some(asked) = self.asked(&known.what, &position)? else { continue };
             let context = Context {
                 input: sample.input.as_deref(),
                 latency: sample.latency,
@@ -184,26 +183,21 @@ impl Gates<'_> {
         Ok(())
     }
 
-    /// What a label asks about. `place` is where it says so.
-    fn asked(&mut self, what: &str, place: &str) -> Result<Option<&Asked>, Failure> {
+    /// Returns the gate and rule that a label names. `position` is that of the label.
+    fn asked(&mut self, what: &str, position: &str) -> Result<Option<&Asked>, Failure> {
         if !self.built.contains_key(what) {
-            let asked = self.build(what, place)?;
+            let asked = self.build(what, position)?;
             self.built.insert(what.to_owned(), asked);
         }
         Ok(self.built.get(what).and_then(Option::as_ref))
     }
 
-    fn build(&self, what: &str, place: &str) -> Result<Option<Asked>, Failure> {
-        let whole = self.engine(what);
-        // It was no flag that named the gate.
-        let unknown = |error: &Failure| {
-            Failure::new(format!("{place}: {}", error.to_string().replace("--gates: ", "")))
-        };
-        let (gate, rule, engine) = match (whole, what.rsplit_once('.')) {
+    fn build(&self, what: &str, position: &str) -> Result<Option<Asked>, Failure> {
+        let (gate, rule, engine) = match (self.engine(what, position), what.rsplit_once('.')) {
             (Ok(engine), _) => (what, None, engine),
-            (Err(error), None) => return Err(unknown(&error)),
+            (Err(error), None) => return Err(error),
             (Err(error), Some((gate, rule))) => {
-                let Ok(engine) = self.engine(gate) else { return Err(unknown(&error)) };
+                let Ok(engine) = self.engine(gate, position) else { return Err(error) };
                 (gate, Some(rule), engine)
             }
         };
@@ -216,7 +210,7 @@ impl Gates<'_> {
                     format!("one of {}", known.join(", "))
                 };
                 return Err(Failure::new(format!(
-                    "{place}: {rule:?} is no rule of {gate}, expected {known}"
+                    "{position}: {rule:?} is not a rule of {gate}, expected {known}"
                 )));
             }
         }
@@ -225,12 +219,20 @@ impl Gates<'_> {
         Ok(wanted.then(|| Asked { gate: gate.to_owned(), rule: rule.map(str::to_owned), engine }))
     }
 
-    fn engine(&self, gate: &str) -> Result<Engine, Failure> {
-        super::engine_of(self.args, &self.config, Some(&[gate.to_owned()]))
+    /// Builds a gate that a label names. An unknown gate is an error of the label, every other problem one of the configuration.
+    fn engine(&self, gate: &str, position: &str) -> Result<Engine, Failure> {
+        super::engine_or(self.args, &self.config, Some(&[gate.to_owned()]), |error| {
+            if matches!(error.problem, SettingsProblem::UnknownGate { .. }) {
+                let error = SettingsError { key: position.to_owned(), problem: error.problem.clone() };
+                Failure::new(error.to_string())
+            } else {
+                self.config.engine_failure(error).within(position)
+            }
+        })
     }
 }
 
-/// What was counted, by gate and rule.
+/// The counts by gate and rule.
 #[derive(Debug, Default)]
 struct Tally {
     counts: BTreeMap<(String, Option<String>), Counts>,
@@ -278,13 +280,13 @@ impl Tally {
     }
 }
 
-/// A share of four digits, cut; none of nothing.
+/// Returns a share, truncated to four digits, or `None` if `of` is 0.
 fn share(part: u64, of: u64) -> Option<f64> {
     let parts = part.checked_mul(10_000)?.checked_div(of)?;
     u32::try_from(parts).ok().map(|parts| f64::from(parts) / 10_000.0)
 }
 
-/// A table, and what has to be known to read it.
+/// Formats the table and its notes.
 fn text(report: &Report) -> String {
     let head = ["GATE", "SAMPLES", "TP", "FP", "FN", "PRECISION", "RECALL", "ALARMS"];
     let share = |share: Option<f64>| share.map_or("-".to_owned(), |share| format!("{share:.4}"));
@@ -314,7 +316,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_share_is_cut() {
+    fn a_share_is_truncated() {
         for (part, of, expected) in [
             (0, 0, None),
             (0, 3, Some(0.0)),

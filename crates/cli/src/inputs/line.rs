@@ -1,17 +1,17 @@
-//! One line of a stream, and what can be told about it without reading it as JSON.
+//! One line of a stream, and what can be recognized without parsing it as JSON.
 
 use super::nesting::Nesting;
-use super::{Input, Place, Text};
+use super::{Input, Text, TextPosition};
 
 /// A line that is not blank, without its line end.
 pub(super) struct Line {
-    pub(super) place: Place,
+    pub(super) position: TextPosition,
     pub(super) text: LineText,
 }
 
 pub(super) enum LineText {
     Whole(Vec<u8>),
-    /// Longer than an input may be; only its brackets were followed.
+    /// Longer than the limit of an input; only its brackets were followed.
     TooLong(Nesting),
 }
 
@@ -23,7 +23,7 @@ impl Line {
         }
     }
 
-    /// Its bytes; none of a line that is too long.
+    /// Returns the bytes. A line that is too long has none.
     pub(super) fn bytes(&self) -> &[u8] {
         match &self.text {
             LineText::Whole(bytes) => bytes,
@@ -36,11 +36,10 @@ impl Line {
             LineText::Whole(bytes) => Text::Whole(bytes),
             LineText::TooLong(_) => Text::TooLong,
         };
-        Input { place: self.place, text }
+        Input { position: self.position, text }
     }
 
-    /// Whether an object that begins on the next line can be part of what stands on this one: in JSON, an object only
-    /// ever follows `[`, `,` or `:`.
+    /// Returns whether an object on the next line can continue this line: in JSON, an object follows only `[`, `,` or `:`.
     pub(super) fn lets_object_follow(&self) -> bool {
         match &self.text {
             LineText::Whole(bytes) => matches!(bytes.trim_ascii_end().last(), Some(b'[' | b',' | b':')),
@@ -52,7 +51,7 @@ impl Line {
         self.bytes().trim_ascii_start().starts_with(b"{")
     }
 
-    /// Whether it looks like an input of its own, as in JSON Lines.
+    /// Returns whether it looks like a complete input, as in JSON Lines.
     pub(super) fn is_object(&self) -> bool {
         let bytes = self.bytes();
         bytes.starts_with(b"{") && bytes.trim_ascii_end().ends_with(b"}") && !self.nesting().open()
@@ -64,12 +63,12 @@ mod tests {
     use super::*;
 
     fn line(text: &str) -> Line {
-        let place = Place { line: 1, column: 1, index: None };
-        Line { place, text: LineText::Whole(text.as_bytes().to_vec()) }
+        let position = TextPosition { line: 1, column: 1, index: None };
+        Line { position, text: LineText::Whole(text.as_bytes().to_vec()) }
     }
 
     #[test]
-    fn what_a_line_tells() {
+    fn objects_are_recognized_without_parsing() {
         for (text, follow, begins, object) in [
             ("{}", false, true, true),
             ("  {}", false, true, false),

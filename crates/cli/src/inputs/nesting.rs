@@ -1,6 +1,6 @@
-//! Following strings and brackets, which is all that is needed to see where an input ends.
+//! Follows strings and brackets, which is enough to find the end of an input.
 
-/// How much deeper inside brackets the end of a text is than its beginning, and whether it ends inside a string.
+/// The bracket depth at the end of a text relative to its start, and whether it ends inside a string.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Nesting {
     pub(super) depth: i64,
@@ -39,7 +39,7 @@ impl Nesting {
         }
     }
 
-    /// Whether something is open that has to be closed.
+    /// Returns whether a bracket or a string is still open.
     pub(super) fn open(self) -> bool {
         self.depth > 0 || self.in_string
     }

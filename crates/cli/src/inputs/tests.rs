@@ -1,8 +1,8 @@
-//! Every shape of stream, cut at every byte.
+//! Is every shape of stream split the same way, at whatever bytes its reads end?
 
 use super::*;
 
-/// A stream that gives at most so many bytes at a time.
+/// A stream that returns at most this many bytes per read.
 struct Trickle<'a>(&'a [u8], usize);
 
 impl Read for Trickle<'_> {
@@ -12,18 +12,18 @@ impl Read for Trickle<'_> {
     }
 }
 
-/// The shape, the inputs as (line, column, text) and the end of the array, the same however the bytes arrive.
+/// Returns the shape, the inputs as (line, column, text) and the end of the array. Checks that all sizes of reads agree.
 fn cut(stream: &str, max: usize) -> (Shape, Vec<(usize, usize, String)>, Option<ArrayEnd>) {
     let cut_by = |step: usize| {
         let reader = io::BufReader::with_capacity(step, Trickle(stream.as_bytes(), step));
         let mut inputs = Inputs::with_limit(reader, max).unwrap();
         let mut found = Vec::new();
-        while let Some(Input { place, text }) = inputs.next().unwrap() {
+        while let Some(Input { position, text }) = inputs.next().unwrap() {
             let text = match text {
                 Text::Whole(bytes) => String::from_utf8(bytes).unwrap(),
                 Text::TooLong => "(too long)".to_owned(),
             };
-            found.push((place.line, place.column, text));
+            found.push((position.line, position.column, text));
         }
         (inputs.shape(), found, inputs.array_end())
     };
@@ -99,7 +99,7 @@ fn arrays() {
 }
 
 #[test]
-fn an_input_may_be_just_as_long_as_the_limit() {
+fn an_input_may_be_as_long_as_the_limit() {
     let texts = |stream: &str| cut(stream, 4).1.into_iter().map(|(_, _, text)| text).collect::<Vec<_>>();
     assert_eq!(texts("1234\n12345\n1\n"), ["1234", "(too long)", "1"]);
     assert_eq!(texts("12345"), ["(too long)"]);

@@ -1,6 +1,6 @@
-//! Sessions as YAML, JSON or a table.
+//! Prints sessions as YAML, JSON or a table.
 //!
-//! The YAML is written by hand: its order and number format are the contract.
+//! The YAML is written by hand, because the contract defines its order and number format.
 
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
@@ -12,15 +12,15 @@ use renown_telemetry::report::Report;
 use crate::args::FormatArg;
 use crate::table::counted;
 
-/// Prints the sessions: one alone, or all in order.
+/// Prints one session, or several in order.
 pub(super) fn write(
     out: impl Write + IsTerminal,
     reports: &[Report<'_>],
     format: FormatArg,
     is_one: bool,
 ) -> io::Result<()> {
-    let colour = out.is_terminal() && std::env::var_os("NO_COLOR").is_none();
-    // Standard output flushes at every line by itself.
+    let color = out.is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    // Without a buffer, standard output flushes at every line.
     let mut out = io::BufWriter::new(out);
     match (format, reports) {
         (FormatArg::Json, [report]) if is_one => {
@@ -40,13 +40,13 @@ pub(super) fn write(
             }
         }
         (FormatArg::Table, reports) => {
-            out.write_all(table(reports, colour).as_bytes())?;
+            out.write_all(table(reports, color).as_bytes())?;
         }
     }
     out.flush()
 }
 
-/// One session in the order and number format of the contract.
+/// Formats one session in the order and number format of the contract.
 pub(super) fn yaml(report: &Report<'_>) -> String {
     let Performance { duration_min, dimensions: d, composite, recommendation, stats: s, .. } =
         &report.performance.0;
@@ -86,7 +86,7 @@ stats:
     )
 }
 
-/// A text as YAML: as it is where that cannot be anything but a text, else quoted as JSON, which YAML reads too.
+/// Formats a text as YAML: unquoted if YAML can only read it as a text, else quoted as JSON, which is valid YAML too.
 fn scalar(text: &str) -> String {
     let is_word =
         |char: char| char.is_alphanumeric() || matches!(char, ' ' | '_' | '-' | '.' | '/' | '(' | ')');
@@ -102,21 +102,21 @@ fn scalar(text: &str) -> String {
     quoted.chars().map(shown).collect()
 }
 
-/// Whether a terminal could obey a character, or YAML not have it: controls, line separators, marks of direction.
+/// Returns whether a terminal could obey a character or YAML forbids it: controls, line separators, direction marks.
 fn is_invisible(char: char) -> bool {
     char.is_control() || matches!(char, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Words that some reader of YAML takes for something else than a text.
+/// Words that some YAML readers do not read as a text.
 const RESERVED: [&str; 9] = ["true", "false", "yes", "no", "on", "off", "null", "y", "n"];
 
-/// Characters of a session id that are shown.
+/// Maximum length of a session id in the table, in characters.
 const ID_CHARS_MAX: usize = 36;
-/// Characters of the bar.
+/// Length of the bar, in characters.
 const BAR_CHARS: usize = 10;
 
-/// One line a session.
-pub(super) fn table(reports: &[Report<'_>], colour: bool) -> String {
+/// Formats one line per session.
+pub(super) fn table(reports: &[Report<'_>], color: bool) -> String {
     let width = reports.iter().map(|report| shown_id(report).chars().count()).max().unwrap_or(0).max(7);
     let mut text = format!(
         "{:<width$}  {:<16}  {:>5}  {:>6}  {:>4}  {:>7}  {:>9}  SCORE\n",
@@ -128,7 +128,7 @@ pub(super) fn table(reports: &[Report<'_>], colour: bool) -> String {
         let start = start.as_deref().and_then(|start| start.get(..16)).unwrap_or("-");
         let filled = usize::try_from(composite.units() / 10).unwrap_or(0).min(BAR_CHARS);
         let bar = format!("{}{}", "█".repeat(filled), "░".repeat(BAR_CHARS - filled));
-        let (on, off) = if colour { (escape(*recommendation), "\u{1b}[0m") } else { ("", "") };
+        let (on, off) = if color { (escape(*recommendation), "\u{1b}[0m") } else { ("", "") };
         let is_known = |evidence| report.coverage.present.contains(&evidence);
         let cost = if is_known("cost") { format!("${}", stats.total_cost) } else { "-".to_owned() };
         let ok = if is_known("tools") { format!("{}%", stats.tool_success_pct) } else { "-".to_owned() };
@@ -144,7 +144,7 @@ pub(super) fn table(reports: &[Report<'_>], colour: bool) -> String {
     text
 }
 
-/// The session's id without anything that a terminal would obey, cut to a column.
+/// Returns the session's id without control characters, cut to the column's width.
 fn shown_id(report: &Report<'_>) -> String {
     let clean = report.session_id.chars().map(|char| if char.is_control() { '\u{fffd}' } else { char });
     let mut shown: Vec<char> = clean.take(ID_CHARS_MAX + 1).collect();
@@ -163,7 +163,7 @@ fn escape(recommendation: Recommendation) -> &'static str {
     }
 }
 
-/// What became of everything that was read, on one line: the first four always, the others where there are any.
+/// Summarizes what was read on one line: the first four counts always, the others if they are not 0.
 pub(super) fn account(account: &Account) -> String {
     let always = [
         (account.lines, "line", ""),
@@ -177,7 +177,7 @@ pub(super) fn account(account: &Account) -> String {
         (account.unknown_events, "unknown event", ""),
         (account.no_session, "record", " without a session"),
         (account.no_time, "record", " without a time"),
-        (account.bad_values, "refused record", ""),
+        (account.bad_values, "rejected record", ""),
         (account.duplicates, "duplicate", ""),
         (account.shadowed, "shadowed record", ""),
     ];
@@ -193,7 +193,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn masques_are_texts_in_yaml() {
+    fn a_masque_is_always_a_text_in_yaml() {
         for (text, yaml) in [
             ("Codesmith", "Codesmith"),
             ("Code Smith (v2.1)", "Code Smith (v2.1)"),
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn the_account_names_what_is_odd() {
+    fn the_summary_lists_problems_after_the_usual_counts() {
         let usual = Account { lines: 1, records: 2, facts: 2, sessions: 1, ..Account::default() };
         assert_eq!(account(&usual), "read 1 line, 2 records, 2 facts, 1 session");
         let odd = Account { no_session: 2, duplicates: 1, shadowed: 3, ..usual };

@@ -1,8 +1,8 @@
-//! Sessions that a server has received: those of the store, read beside whoever writes to it.
+//! Judges the sessions that a server has received, from its store. A server may write to the store at the same time.
 //!
-//! They are selected as those of logs are: the most recent is the one whose first event is latest, ties go to the greater id, and
-//! sessions without a time are older than all others. A first event ahead of the clock counts by when it arrived. Sessions without
-//! a tool result, prompt or API request have nothing to judge.
+//! Sessions are selected like those of logs: the most recent session is the one with the latest first event. A tie goes to the
+//! greater id. Sessions without a time are older than all others. If a first event is ahead of the clock, its time of arrival
+//! counts. Sessions without a tool result, prompt or API request are not judged.
 
 use std::process::ExitCode;
 use std::thread;
@@ -19,28 +19,28 @@ use super::watch::Screen;
 use super::{Judge, NOTHING_HINT, no_logs, unscored, window};
 use crate::args::{FormatArg, JudgeArgs};
 use crate::failure::{self, Failure};
-use crate::place;
 use crate::progress::Work;
+use crate::store_location;
 use crate::table::counted;
 
-/// How many sessions are read at a time.
+/// Number of sessions per read.
 const PAGE: usize = 200;
 
-/// How many sessions are named where the one that was asked for is not there.
+/// Number of sessions that the hint lists if the requested session does not exist.
 const NAMED: usize = 3;
 
-/// How often a store is looked at.
+/// Interval at which `--watch` reads the store.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// The store, and whose sessions of it.
+/// The store, and the organization whose sessions are read.
 pub(super) struct Received {
     store: Reader,
     org: OrgId,
-    /// The file, as errors name it.
+    /// The path of the store, for errors.
     name: String,
 }
 
-/// A session within the cut.
+/// A session within the time range.
 struct Found {
     session: Session,
     agent: AgentId,
@@ -56,22 +56,22 @@ impl Found {
 
 impl Received {
     pub(super) fn open(args: &JudgeArgs) -> Result<Self, Failure> {
-        let is_named = args.place.data.is_some() || args.place.store.is_some();
-        let place = args.place.resolve_with(args.config.as_deref())?;
-        let told = |error: &StoreError| {
+        let is_named = args.location.data.is_some() || args.location.store.is_some();
+        let location = args.location.resolve_with(args.config.as_deref())?;
+        let failure = |error: &StoreError| {
             let is_missing = matches!(error, StoreError::Missing(_));
             match (is_missing, is_named) {
                 (true, true) => Failure::new(error.to_string()).hint(NOTHING_HINT),
                 (true, false) => no_logs(),
-                (false, _) => place::failure(error),
+                (false, _) => store_location::failure(error),
             }
         };
-        let store = place::open(&place.file, told)?;
-        let org = args.org.clone().map_or_else(place::default_org, Ok)?;
-        Ok(Self { store, org, name: place.file.display().to_string() })
+        let store = store_location::open(&location.file, failure)?;
+        let org = args.org.clone().map_or_else(store_location::default_org, Ok)?;
+        Ok(Self { store, org, name: location.file.display().to_string() })
     }
 
-    /// Prints what was selected.
+    /// Prints the selected sessions.
     pub(super) fn once(&self, judge: &Judge<'_>) -> Result<ExitCode, Failure> {
         let found = self.select(judge)?;
         let reports: Vec<Report<'_>> = found.iter().filter_map(|found| judge.received(found)).collect();
@@ -84,11 +84,11 @@ impl Received {
                 several => format!("{} in {}", counted(several.len() as u64, "session"), self.name),
             });
         }
-        judge.tell_missing(&reports);
+        judge.report_missing(&reports);
         Ok(judge.passed(&reports))
     }
 
-    /// Shows the session whenever it has changed, until the user ends it.
+    /// Shows the session whenever it changes, until the user ends the command.
     pub(super) fn watch(&self, judge: &Judge<'_>) -> Result<ExitCode, Failure> {
         let mut screen = Screen::new(judge.args.format);
         let mut is_waiting = false;
@@ -102,14 +102,14 @@ impl Received {
                     return Ok(ExitCode::SUCCESS);
                 }
             } else if !judge.quiet && !is_waiting && !screen.has_shown() {
-                failure::note(&format!("waiting for a session in {}, end with Ctrl-C", self.name));
+                failure::note(&format!("waiting for a session in {} (end with Ctrl-C)", self.name));
                 is_waiting = true;
             }
             wait();
         }
     }
 
-    /// The sessions that were asked for, oldest first.
+    /// Returns the selected sessions, oldest first.
     fn select(&self, judge: &Judge<'_>) -> Result<Vec<Found>, Failure> {
         let args = judge.args;
         if let Some(id) = &args.session {
@@ -129,7 +129,7 @@ impl Received {
         if found.is_empty() { Err(self.nothing(judge.cut)?) } else { Ok(found) }
     }
 
-    /// Why there is no session.
+    /// Returns the error that explains why no session was found.
     fn nothing(&self, cut: Cut) -> Result<Failure, Failure> {
         let sessions = self.count()?;
         if sessions == 0 || cut == Cut::default() {
@@ -140,22 +140,22 @@ impl Received {
     }
 
     fn count(&self) -> Result<u64, Failure> {
-        self.store.count(&self.org, Evidence::Sessions).map_err(|error| place::failure(&error))
+        self.store.count(&self.org, Evidence::Sessions).map_err(|error| store_location::failure(&error))
     }
 
     fn find(&self, id: &str, cut: Cut) -> Result<Option<Found>, Failure> {
-        // What cannot be the id of a session is the id of none.
+        // No session has an invalid id.
         let Ok(id) = id.parse() else { return Ok(None) };
         let stored = self.store.session(&self.org, &id, false);
         let found = stored.and_then(|stored| stored.map_or(Ok(None), |stored| self.within(stored, cut)));
-        found.map_err(|error| place::failure(&error))
+        found.map_err(|error| store_location::failure(&error))
     }
 
-    /// So many of the most recent sessions, oldest first.
+    /// Returns the `count` most recent sessions, oldest first.
     fn latest(&self, count: usize, judge: &Judge<'_>) -> Result<Vec<Found>, Failure> {
         let (work, total) = (Work::of("sessions", !judge.quiet && !judge.args.watch), self.count()?);
         let mut report = |done| work.at(done, total);
-        self.newest(count, judge.cut, &mut report).map_err(|error| place::failure(&error))
+        self.newest(count, judge.cut, &mut report).map_err(|error| store_location::failure(&error))
     }
 
     fn newest(&self, count: usize, cut: Cut, report: &mut dyn FnMut(u64)) -> Result<Vec<Found>, StoreError> {
@@ -171,7 +171,7 @@ impl Received {
             found.drain(..found.len().saturating_sub(count));
             report(done);
             let Some(next) = page.next else { return Ok(found) };
-            // What follows began before these. Within a cut each may begin anew.
+            // Later pages hold sessions that began earlier. Within a time range, a session may begin later than its stored start.
             let least = found.first().filter(|_| found.len() == count).and_then(|found| found.order().0);
             if cut == Cut::default() && least.is_some_and(|least| next.at < least) {
                 return Ok(found);
@@ -180,7 +180,7 @@ impl Received {
         }
     }
 
-    /// What the records of a session within the cut add up to; none if there are none.
+    /// Returns the session as it is within the time range, or `None` if it has no records there.
     fn within(&self, stored: StoredSession, cut: Cut) -> Result<Option<Found>, StoreError> {
         let Some(whole) = &stored.ledger else { return Ok(None) };
         let (session, began_at) = if cut == Cut::default() {
@@ -191,7 +191,7 @@ impl Received {
             if cut.from.is_some_and(is_past) {
                 return Ok(None);
             }
-            // Only records with a time lie in a cut, so a session of them has one.
+            // Only records with a time are within a time range, so the session has a start.
             let session = self.store.cut_session(&stored, cut)?;
             let Some((session, started_at)) =
                 session.and_then(|session| session.started_at().map(|started_at| (session, started_at)))
@@ -204,13 +204,13 @@ impl Received {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "a store tells nobody when it is written to")]
+#[expect(clippy::disallowed_methods, reason = "the store does not notify readers of writes")]
 fn wait() {
     thread::sleep(LOOK_EVERY);
 }
 
 impl Judge<'_> {
-    /// A session as it is served: whose it is may have been said beside its records.
+    /// Scores a session under its stored agent, which may come from another source than its records.
     fn received<'s>(&self, found: &'s Found) -> Option<Report<'s>> {
         Some(Report { agent_id: found.agent.as_str(), ..self.report(&found.session)? })
     }

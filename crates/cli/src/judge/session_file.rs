@@ -1,4 +1,4 @@
-//! The session file of a masque: a YAML file with `active: {name: …, donned_at: …}`.
+//! Reads the session file of a masque: YAML with `active: {name: …, donned_at: …}`.
 
 use std::path::Path;
 
@@ -7,15 +7,15 @@ use saphyr::{LoadableYamlNode, Yaml};
 
 use crate::failure::Failure;
 
-/// The longest session file, in bytes: it holds a few lines.
+/// Maximum length of a session file, in bytes. A real one has a few lines.
 const BYTES_MAX: u64 = 1 << 20;
 
-/// What is used of a session file.
+/// The used fields of a session file.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct SessionFile {
-    /// The masque that is worn; none if none is.
+    /// The active masque, if there is one.
     pub(super) name: Option<String>,
-    /// Since when.
+    /// When the masque was put on.
     pub(super) donned_at: Option<Timestamp>,
 }
 
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_is_active_counts() {
+    fn only_the_active_masque_counts() {
         let noon = Timestamp::parse("2026-11-15T12:00:00Z").ok();
         let named = |name: &str, donned_at| SessionFile { name: Some(name.to_owned()), donned_at };
         for (text, expected) in [

@@ -1,11 +1,10 @@
-//! `renown judge LOGS --submit URL`: the good lines of a log, sent to a server while they are judged.
+//! `renown judge LOGS --submit URL`: sends the good lines of a log to a server while judging them.
 //!
-//! Lines arrive in the order of the log from whoever reads it, and leave in bodies of whole lines, one after the other. A server
-//! that is slow slows the reading down, so that only a few bodies are ever held. One that fails does not keep the log from
-//! being judged.
+//! The reader passes lines on in the order of the log. They are sent in bodies of whole lines, one body at a time. A slow server
+//! slows the reader down, so that memory holds only a few bodies. If the server fails, the log is still judged.
 //!
-//! A body is named by its own hash, as its `Idempotency-Key`: a log that is sent again just as it was is recognised, also where its
-//! records do not say which they are.
+//! The `Idempotency-Key` of a body is its hash. So the server recognizes an unchanged log that is sent again, even if its records
+//! have no ids.
 
 use std::io::{self, Write};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -23,44 +22,44 @@ use crate::failure::{self, Failure};
 use crate::setup::server::ServerUrl;
 use crate::table::counted;
 
-/// How many bytes of lines are sent at once. A longer line goes alone.
+/// Maximum bytes of lines per body. A longer line is sent alone.
 const BODY_BYTES: usize = 4 << 20;
 
-/// The longest line that a server takes: the largest body.
+/// Maximum length of a line: the server's limit for a body.
 const LINE_BYTES_MAX: usize = 16 << 20;
 
-/// How many parts of the log may wait.
+/// Maximum number of parts of the log in the queue.
 const PARTS_WAITING: usize = 2;
 
-/// How long a server may take for a body.
+/// Timeout of a request.
 const TIME_MAX: Duration = Duration::from_mins(1);
 
-/// How often a body is sent to a server that is busy.
+/// Maximum number of attempts per body if the server is busy.
 const TRIES: u32 = 5;
 
-/// How long is waited where the server does not say, and at most.
+/// Time between attempts: the default without a `Retry-After`, and the maximum.
 const WAIT_DEFAULT: Duration = Duration::from_secs(1);
 const WAIT_MAX: Duration = Duration::from_secs(30);
 
-/// A log on its way.
+/// A log that is being sent.
 pub(super) struct Submission {
     sender: JoinHandle<Result<Sent, Failure>>,
     url: String,
 }
 
-/// What has been sent.
+/// Totals of what was sent.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Sent {
     lines: u64,
     bytes: u64,
     too_long: u64,
     rejected: u64,
-    /// Why, in the words of the server.
+    /// The server's reason for the first rejection.
     reason: Option<String>,
 }
 
 impl Submission {
-    /// Begins to send what is put into the channel: whole lines, each with its end.
+    /// Starts to send what arrives in the channel: whole lines with their line ends.
     pub(super) fn begin(
         server: &ServerUrl,
         key: Option<&str>,
@@ -68,7 +67,7 @@ impl Submission {
     ) -> Result<(Self, SyncSender<Vec<u8>>), Failure> {
         let key = Key::find(key)?;
         let receiver = if key.is_some() { server.clone() } else { client::receiver_without_key(server) };
-        // The address of its receiver is as good as its own.
+        // The address of the OTLP receiver works as well as that of the API.
         let url = format!("{}/otlp/v1/logs", receiver.api());
         let receiver = Server { agent: client::agent(TIME_MAX), url, key, quiet };
         let (lines, parts) = sync_channel(PARTS_WAITING);
@@ -76,11 +75,11 @@ impl Submission {
         Ok((Self { sender, url: server.as_str().to_owned() }, lines))
     }
 
-    /// Waits until all of it is sent, and tells what became of it.
+    /// Waits until everything is sent, and reports the result.
     pub(super) fn finish(self, quiet: bool) -> Result<(), Failure> {
         let sent = self.sender.join().unwrap_or_else(|bug| std::panic::resume_unwind(bug))?;
         let url = &self.url;
-        // Also when it is to be quiet: what is lost is told.
+        // Data loss is reported even with `--quiet`.
         if sent.rejected > 0 {
             let reason = sent.reason.map(|reason| format!(": {reason}")).unwrap_or_default();
             failure::warn(&format!("{url} rejected {}{reason}", counted(sent.rejected, "record")));
@@ -96,13 +95,13 @@ impl Submission {
             let lines = counted(sent.too_long, "line");
             let error = format!("{url}: {lines} not sent, longer than {} MiB", LINE_BYTES_MAX >> 20);
             return Err(Failure::new(error)
-                .hint("the rest was; a collector writes shorter lines with a smaller send_batch_max_size"));
+                .hint("all other lines were sent; a collector with a smaller send_batch_max_size writes shorter lines"));
         }
         Ok(())
     }
 }
 
-/// Sends everything that arrives.
+/// Sends everything that arrives in the channel.
 fn send(parts: &Receiver<Vec<u8>>, server: &Server) -> Result<Sent, Failure> {
     let (mut sent, mut body) = (Sent::default(), Body::default());
     for part in parts {
@@ -124,7 +123,7 @@ fn send(parts: &Receiver<Vec<u8>>, server: &Server) -> Result<Sent, Failure> {
     Ok(sent)
 }
 
-/// Lines with ends between them, and none after the last: so the longest line fits.
+/// Lines, separated by line ends. There is none after the last line, so that the longest line fits.
 #[derive(Default)]
 struct Body {
     bytes: Vec<u8>,
@@ -142,19 +141,19 @@ impl Body {
 
     fn clear(&mut self) {
         self.bytes.clear();
-        // It held a long line, and the next ones probably are not.
+        // Free the memory of a long line: the next ones are probably shorter.
         self.bytes.shrink_to(BODY_BYTES);
         self.lines = 0;
     }
 
-    fn packed(&self) -> io::Result<Vec<u8>> {
+    fn compressed(&self) -> io::Result<Vec<u8>> {
         let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
         gzip.write_all(&self.bytes)?;
         gzip.finish()
     }
 }
 
-/// Where lines go.
+/// The server that receives the lines.
 struct Server {
     agent: ureq::Agent,
     url: String,
@@ -163,17 +162,17 @@ struct Server {
 }
 
 impl Server {
-    /// Sends a body, again and again while the server is busy, and counts it.
+    /// Sends a body, retries while the server is busy, and counts it.
     fn post(&self, body: &Body, sent: &mut Sent) -> Result<(), Failure> {
-        let packed = body.packed().map_err(|error| Failure::new(error.to_string()))?;
+        let compressed = body.compressed().map_err(|error| Failure::new(error.to_string()))?;
         let mut tries = 1;
         loop {
-            let mut reply = self.post_once(&packed)?;
+            let mut reply = self.post_once(&compressed)?;
             let is_busy =
                 matches!(reply.status(), StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE);
             if !is_busy || tries == TRIES {
-                let text = reply.body_mut().read_to_string().map_err(|error| self.refused(&error))?;
-                let (rejected, reason) = rejected(&self.taken(&reply, &text, sent)?);
+                let text = reply.body_mut().read_to_string().map_err(|error| self.failure(&error))?;
+                let (rejected, reason) = rejected(&self.accepted(&reply, &text, sent)?);
                 sent.rejected += rejected;
                 sent.reason = sent.reason.take().or(reason);
                 sent.lines += body.lines;
@@ -183,67 +182,67 @@ impl Server {
             tries += 1;
             let wait = retry_after(&reply);
             if !self.quiet && !wait.is_zero() {
-                failure::note(&format!("{} is busy, trying again in {} s", self.url, wait.as_secs()));
+                failure::note(&format!("{} is busy, retrying in {} s", self.url, wait.as_secs()));
             }
             wait_for(wait);
         }
     }
 
-    fn post_once(&self, packed: &[u8]) -> Result<Response<ureq::Body>, Failure> {
+    fn post_once(&self, compressed: &[u8]) -> Result<Response<ureq::Body>, Failure> {
         let mut request = self
             .agent
             .post(&self.url)
             .header("Content-Type", "application/x-ndjson")
             .header("Content-Encoding", "gzip")
-            .header("Idempotency-Key", Uuid::new_v5(&Uuid::NAMESPACE_OID, packed).to_string());
+            .header("Idempotency-Key", Uuid::new_v5(&Uuid::NAMESPACE_OID, compressed).to_string());
         if let Some(key) = &self.key {
             request = request.header("Authorization", key.bearer());
         }
-        request.send(packed).map_err(|error| self.refused(&error).hint(client::unreachable(&self.url)))
+        request.send(compressed).map_err(|error| self.failure(&error).hint(client::unreachable(&self.url)))
     }
 
-    fn refused(&self, what: &dyn std::fmt::Display) -> Failure {
+    fn failure(&self, what: &dyn std::fmt::Display) -> Failure {
         Failure::new(format!("{}: {what}", self.url))
     }
 
-    /// What the server says of records that it took; if it did not, what to do.
-    fn taken(
+    /// Returns the server's reply if it accepted the body, else an error with a hint.
+    fn accepted(
         &self,
         reply: &Response<ureq::Body>,
         text: &str,
         sent: &Sent,
     ) -> Result<Map<String, Value>, Failure> {
         let status = reply.status();
-        let said: Map<String, Value> = match serde_json::from_str(text) {
-            Ok(said) if status == StatusCode::OK => return Ok(said),
-            said => said.unwrap_or_default(),
+        let reply_fields: Map<String, Value> = match serde_json::from_str(text) {
+            Ok(fields) if status == StatusCode::OK => return Ok(fields),
+            fields => fields.unwrap_or_default(),
         };
-        let why = said.get("error").or_else(|| said.get("message")).and_then(Value::as_str);
+        let why = reply_fields.get("error").or_else(|| reply_fields.get("message")).and_then(Value::as_str);
         let error = why.map_or_else(|| client::answered(reply), str::to_owned);
         let failure = match sent.lines {
-            0 => self.refused(&error),
-            lines => self.refused(&format_args!("{error}, after {}", counted(lines, "line"))),
+            0 => self.failure(&error),
+            lines => self.failure(&format_args!("{error}, after {}", counted(lines, "line"))),
         };
         Err(failure.hint(match (status, &self.key) {
             (StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN, None) => {
-                "set RENOWN_KEY to a key of this server: without one it takes records only from its own machine, on its OTLP port"
+                "set RENOWN_KEY to a key of this server: without a key, it accepts records only from its own machine, on its OTLP port"
             }
             (StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN, Some(_)) => {
-                "expected a key of this server, one that is not revoked"
+                "expected a key of this server that is not revoked"
             }
             (StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE, _) => {
-                "the server is busy: send the log again later, what was taken counts once"
+                "the server is busy: send the log again later, accepted records are not counted twice"
             }
-            (StatusCode::BAD_REQUEST, _) => "is it a server of Renown, of this release or a later one?",
+            (StatusCode::BAD_REQUEST, _) => "is it a Renown server of this release or a later one?",
             (status, _) if status.is_server_error() && why.is_some() => {
-                "its log says why: send the log again later, what was taken counts once"
+                "the server's log has the cause: send the log again later, accepted records are not counted twice"
             }
-            _ => "is this the address of a server of Renown, such as http://127.0.0.1:7070?",
+            _ => "is this the address of a Renown server, such as http://127.0.0.1:7070?",
         }))
     }
 }
 
-/// How long the server asks to wait.
+/// Returns the wait that the server asks for.
 fn retry_after(reply: &Response<ureq::Body>) -> Duration {
     let seconds =
         reply.headers().get("retry-after").and_then(|value| value.to_str().ok()?.trim().parse().ok());
@@ -255,10 +254,10 @@ fn wait_for(time: Duration) {
     thread::sleep(time);
 }
 
-/// How many records a reply says were rejected, and why.
+/// Returns the number of rejected records in a reply, and the reason.
 fn rejected(reply: &Map<String, Value>) -> (u64, Option<String>) {
     let Some(partial) = reply.get("partialSuccess").and_then(Value::as_object) else { return (0, None) };
-    // Numbers of 64 bits are texts in OTLP JSON.
+    // 64-bit numbers are strings in OTLP JSON.
     let number = |value: &Value| value.as_u64().or_else(|| value.as_str()?.parse().ok());
     let counts = partial.iter().filter(|(name, _)| name.starts_with("rejected"));
     let count = counts.filter_map(|(_, value)| number(value)).sum();
@@ -266,7 +265,7 @@ fn rejected(reply: &Map<String, Value>) -> (u64, Option<String>) {
     (count, reason.map(str::to_owned))
 }
 
-/// A size for people, to a tenth.
+/// Formats a size for people, rounded to a tenth.
 fn size(bytes: u64) -> String {
     let unit = |unit: u64, name: &str| {
         let tenths = (bytes / (unit / 100) + 5) / 10;
@@ -285,8 +284,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_are_told_to_a_tenth() {
-        for (bytes, told) in [
+    fn sizes_are_rounded_to_a_tenth() {
+        for (bytes, expected) in [
             (0, "0 bytes"),
             (1, "1 byte"),
             (999, "999 bytes"),
@@ -296,12 +295,12 @@ mod tests {
             (5_650_000, "5.7 MB"),
             (12_000_000_000, "12.0 GB"),
         ] {
-            assert_eq!(size(bytes), told);
+            assert_eq!(size(bytes), expected);
         }
     }
 
     #[test]
-    fn what_was_rejected_is_found_in_any_reply() {
+    fn rejected_records_are_found_in_any_reply() {
         for (reply, expected) in [
             ("{}", (0, None)),
             (r#"{"partialSuccess":{}}"#, (0, None)),

@@ -1,7 +1,7 @@
-//! `renown judge --watch`: the current session, rendered anew as its log grows.
+//! `renown judge --watch`: shows the current session again whenever its log has grown.
 //!
-//! On a terminal the last rendering is replaced. Elsewhere each one is a YAML document, a line of JSON or a table, and
-//! only what has changed is printed.
+//! On a terminal, each rendering replaces the last one. Elsewhere, each is a YAML document, a line of JSON or a table, and is
+//! printed only if it differs from the last one.
 
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
@@ -19,11 +19,11 @@ use crate::logs::follow::{Follow, News};
 use crate::logs::reading::Reading;
 use crate::logs::stream::{Chunk, Content};
 
-/// The most often that it is rendered.
+/// Minimum time between two renderings.
 const RENDER_EVERY: Duration = Duration::from_secs(1);
 
 impl Judge<'_> {
-    /// Follows a log until it ends, which a file never does.
+    /// Follows a log until its end. A file has no end, a pipe has one.
     pub(super) fn watch(&self, logs: &[PathBuf]) -> Result<ExitCode, Failure> {
         let [path] = logs else {
             return Err(Failure::new(format!("--watch follows one log, found {}", logs.len())));
@@ -37,9 +37,9 @@ impl Judge<'_> {
         loop {
             let news = log.news().map_err(|error| Failure::new(format!("{name}: {error}")))?;
             let (is_over, is_idle) = (matches!(news, News::End(_)), matches!(news, News::Nothing));
-            self.take(news, &name, &mut reading, &mut part)?;
+            self.add(news, &name, &mut reading, &mut part)?;
             self.warn(&reading.new_warnings());
-            // What is there already is read to its end before it is shown for the first time.
+            // The existing log is read to its end before the first rendering.
             let is_due = is_over || (screen.is_due() && (is_idle || screen.has_shown()));
             let watched = self.watched(&reading).filter(|_| is_due);
             if let Some(report) = watched.and_then(|session| self.report(session))
@@ -49,21 +49,21 @@ impl Judge<'_> {
             }
             if is_over {
                 let account = reading.ledger.account();
-                self.tell_account(&account);
+                self.report_account(&account);
                 return self
                     .select(&reading.ledger, logs, &account, reading.first_bad_line())
                     .map(|_| ExitCode::SUCCESS);
             }
             if is_idle && !is_waiting && !self.quiet && !screen.has_shown() {
-                failure::note(&format!("waiting for a session in {name}, end with Ctrl-C"));
+                failure::note(&format!("waiting for a session in {name} (end with Ctrl-C)"));
                 is_waiting = true;
             }
         }
     }
 
     /// Adds the news to the reading.
-    fn take(&self, news: News, name: &str, reading: &mut Reading, part: &mut Part) -> Result<(), Failure> {
-        let begins_anew = matches!(news, News::Restarted(_));
+    fn add(&self, news: News, name: &str, reading: &mut Reading, part: &mut Part) -> Result<(), Failure> {
+        let restarted = matches!(news, News::Restarted(_));
         let (buffer, content, is_last) = match news {
             News::Nothing => return Ok(()),
             News::Lines(lines) => (lines, Content::Lines, false),
@@ -81,13 +81,13 @@ impl Judge<'_> {
         });
         flushed?;
         reading.end_chunk(part)?;
-        if begins_anew {
+        if restarted {
             reading.begin(name);
         }
         Ok(())
     }
 
-    /// The session that is watched: the one that was asked for, else the latest.
+    /// Returns the watched session: the one named by `--session`, else the latest.
     fn watched<'r>(&self, reading: &'r Reading) -> Option<&'r Session> {
         match &self.args.session {
             Some(id) => reading.ledger.find(id),
@@ -96,11 +96,11 @@ impl Judge<'_> {
     }
 }
 
-/// What is shown.
+/// The output of `--watch`.
 pub(super) struct Screen {
     format: FormatArg,
     is_terminal: bool,
-    /// What was shown last.
+    /// The last rendering.
     last: String,
     shown_at: Option<Instant>,
 }
@@ -118,7 +118,7 @@ impl Screen {
         !self.last.is_empty()
     }
 
-    /// Shows a session if it has changed; false if nobody looks any more.
+    /// Prints a session if it has changed. Returns false if the reader of standard output is gone.
     pub(super) fn show(&mut self, report: Report<'_>) -> Result<bool, Failure> {
         let text = match self.format {
             FormatArg::Yaml => print::yaml(&report),

@@ -1,4 +1,4 @@
-//! Parsing one chunk: its lines or frames into a batch of records, and what is wrong with it.
+//! Parses one chunk: its lines or frames become a batch of records and a list of problems.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,34 +12,34 @@ use renown_telemetry::prices::Prices;
 
 use super::stream::{Chunk, Content, FRAME_LENGTH_BYTES, ZSTD, frame_length};
 
-/// Lines above this are checked before they are read, so that their records need not be held all at once.
+/// Lines above this length are validated first, so that their records can be flushed in parts.
 const LARGE_LINE_BYTES: usize = 256 * 1024;
-/// How many records of such a line are held.
+/// Maximum number of records of such a line in memory.
 const RECORDS_MAX: usize = 8192;
-/// How many records of shorter lines are held: more than a chunk has, unless they say nothing at all.
+/// Maximum number of records of shorter lines in memory. A chunk has fewer, unless its records are empty.
 const RECORDS_OF_LINES_MAX: usize = 65_536;
 
-/// How many problems of a kind are named; the others are counted.
+/// Number of problems of a kind that are shown. The others are only counted.
 pub(crate) const NAMED_MAX: usize = 3;
 
-/// What a chunk, or a part of one, holds.
+/// The content of a chunk, or of a part of it.
 #[derive(Debug, Default)]
 pub(crate) struct Part {
     pub(crate) batch: Batch,
-    /// Lines or frames, also blank ones: what line numbers count.
+    /// Number of lines or frames, including blank ones, for line numbers.
     pub(crate) lines: u64,
-    /// The first that could not be read, with their numbers in the chunk, from 1.
+    /// The first bad lines, with their numbers in the chunk, from 1.
     pub(crate) bad: Vec<(u64, Problem)>,
     pub(crate) bad_count: u64,
     pub(crate) truncated_bytes: u64,
-    /// Whether the compression ended before its end.
+    /// Whether the compressed stream is truncated.
     pub(crate) broke_off: bool,
-    /// The lines that were read, each on one line with its end, if they are wanted.
+    /// The good lines with their line ends, if the caller wants them.
     pub(crate) good: Option<Vec<u8>>,
 }
 
 impl Part {
-    /// Forgets what was added to a reading; the lines are counted to the end of the chunk.
+    /// Clears everything except the number of lines, which counts up to the end of the chunk.
     pub(crate) fn clear(&mut self) {
         self.batch.clear();
         self.bad.clear();
@@ -50,13 +50,13 @@ impl Part {
     }
 }
 
-/// What is wrong with a line.
+/// A problem of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Problem {
     Line(LineError),
-    /// A frame that is no JSON but begins as protobuf does.
+    /// A frame that starts like protobuf instead of JSON.
     ProtobufFrame,
-    /// A frame whose compression is broken.
+    /// A frame with invalid compression.
     BrokenFrame,
     Refused(&'static str),
 }
@@ -65,10 +65,10 @@ impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Line(error) => error.fmt(f),
-            Self::ProtobufFrame => f.write_str("a frame of protobuf, expected JSON"),
-            Self::BrokenFrame => f.write_str("a frame whose zstd is broken"),
+            Self::ProtobufFrame => f.write_str("a protobuf frame, expected JSON"),
+            Self::BrokenFrame => f.write_str("a frame with invalid zstd"),
             Self::Refused(attribute) => {
-                write!(f, "refused a record: {attribute} is no number from 0 to 10^15")
+                write!(f, "rejected a record: {attribute} is not a number from 0 to 10^15")
             }
         }
     }
@@ -80,7 +80,7 @@ impl From<Refused> for Problem {
     }
 }
 
-/// Parses a chunk. `flush` takes what is there of a part that grows too large, and leaves it empty.
+/// Parses a chunk. Calls `flush` if the part grows too large; `flush` leaves it empty.
 pub(crate) fn parse(chunk: &Chunk, prices: &Prices, part: &mut Part, flush: &mut dyn FnMut(&mut Part)) {
     part.broke_off = chunk.broke_off;
     let mut parser = Parser { prices, part, flush };
@@ -120,7 +120,7 @@ impl Parser<'_> {
         }
     }
 
-    /// One object, or lines after all.
+    /// Parses one object, or lines if that fails.
     fn document(&mut self, bytes: &[u8]) {
         self.part.lines = 1;
         if self.line(bytes).is_err() {
@@ -129,7 +129,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What has no line end after it, and is perhaps unfinished.
+    /// Parses the last line, which has no line end and may be unfinished.
     fn last_line(&mut self, rest: &[u8], is_last: bool) {
         self.part.lines += 1;
         match self.line(rest) {
@@ -148,7 +148,7 @@ impl Parser<'_> {
         if let Some(good) = &mut self.part.good {
             let start = good.len();
             good.extend_from_slice(line);
-            // A line end within an object is a blank, since no string can hold one.
+            // A line end inside an object is white space: JSON strings cannot contain one.
             let ends = good.get_mut(start..).unwrap_or_default().iter_mut();
             ends.filter(|byte| **byte == b'\n').for_each(|byte| *byte = b' ');
             good.push(b'\n');
@@ -165,17 +165,17 @@ impl Parser<'_> {
             }
             return Ok(());
         }
-        // The batch leaves the part while it is read, so that it can be flushed together with the rest.
+        // The batch is moved out of the part while the line is read, so that `full` can flush the whole part.
         let number = *lines;
-        let mut taken = std::mem::take(batch);
+        let mut current = std::mem::take(batch);
         let (part, flush) = (&mut *self.part, &mut *self.flush);
         let mut full = |batch: &mut Batch| {
             part.batch = std::mem::take(batch);
             flush(part);
             *batch = std::mem::take(&mut part.batch);
         };
-        let outcome = json::read_in_parts(line, number, self.prices, &mut taken, RECORDS_MAX, &mut full);
-        self.part.batch = taken;
+        let outcome = json::read_in_parts(line, number, self.prices, &mut current, RECORDS_MAX, &mut full);
+        self.part.batch = current;
         outcome
     }
 
@@ -183,7 +183,7 @@ impl Parser<'_> {
         while let Some((frame, rest)) = split_frame(bytes) {
             bytes = rest;
             self.part.lines += 1;
-            let outcome = match unpacked(frame) {
+            let outcome = match decompressed(frame) {
                 Ok(json) => self.line(&json).map_err(|error| frame_problem(&json, error)),
                 Err(problem) => Err(problem),
             };
@@ -201,14 +201,14 @@ impl Parser<'_> {
     }
 }
 
-/// The first frame without its length, and what follows it.
+/// Splits off the first frame. Returns it without its length, and the rest.
 fn split_frame(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let length = frame_length(bytes)?;
     bytes.get(FRAME_LENGTH_BYTES..)?.split_at_checked(length)
 }
 
-/// What a frame holds, decompressed.
-fn unpacked(frame: &[u8]) -> Result<Cow<'_, [u8]>, Problem> {
+/// Returns the decompressed content of a frame.
+fn decompressed(frame: &[u8]) -> Result<Cow<'_, [u8]>, Problem> {
     if !frame.starts_with(ZSTD) {
         return Ok(Cow::Borrowed(frame));
     }

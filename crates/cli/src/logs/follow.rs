@@ -1,8 +1,8 @@
-//! Following a log as it grows, as `tail -f` does.
+//! Follows a log as it grows, like `tail -f`.
 //!
-//! A growing file tells nobody, so it is looked at a few times a second. A file that was replaced by another (rotation) is
-//! read to its end before the new one is begun; one that has become shorter is read from its start. What had been
-//! counted stays counted, and lines that come again are found by the ledger's filter for repeats.
+//! A growing file sends no event, so it is polled a few times per second. A file that was replaced (rotation) is read to its end
+//! before the new one. A file that became shorter is read from its start. Records that were counted stay counted, and the ledger
+//! deduplicates repeated lines.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read, Seek};
@@ -16,38 +16,38 @@ use renown_telemetry::limits::LINE_BYTES_MAX;
 
 use super::stream;
 use crate::failure::Failure;
-use crate::source::{STDIN, Source};
+use crate::input_file::{InputFile, STDIN};
 
-/// How often a file is looked at.
+/// Interval between two polls of a file.
 const POLL: Duration = Duration::from_millis(200);
-/// How much is read at once.
+/// Maximum number of bytes per read.
 const READ_BYTES: usize = 1 << 20;
 
-/// What there is to know about a log since the last look.
+/// What happened to a log since the last poll.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum News {
-    /// Whole lines.
+    /// Complete lines were added.
     Lines(Vec<u8>),
     /// A line that was too long was skipped.
     TooLong,
     /// Nothing yet.
     Nothing,
-    /// It begins anew. What it ended with may be unfinished.
+    /// The log restarts. The bytes are its last line, which may be unfinished.
     Restarted(Vec<u8>),
-    /// It ends here, with what may be unfinished.
+    /// The log ends. The bytes are its last line, which may be unfinished.
     End(Vec<u8>),
 }
 
-/// A log that grows.
+/// A growing log.
 pub(crate) struct Follow {
     feed: Feed,
-    /// Whether anything was read since it began.
+    /// Whether anything was read since its start.
     has_begun: bool,
-    /// The beginning of a line whose end is not there yet.
+    /// The start of an incomplete line.
     line: Vec<u8>,
     /// Whether that line is too long and is being skipped.
     skipping: bool,
-    /// What comes next without another look.
+    /// The next news, if it is already known.
     next: Option<News>,
 }
 
@@ -57,14 +57,14 @@ enum Feed {
         file: File,
         position: u64,
     },
-    /// Standard input, read by a thread of its own because reading waits.
+    /// Standard input. Its own thread reads it, because reads block.
     Pipe(Receiver<io::Result<Vec<u8>>>),
 }
 
 impl Follow {
-    /// Begins with what is there.
+    /// Opens a log. The existing content is news too.
     pub(crate) fn open(path: &Path) -> Result<(String, Self), Failure> {
-        let Source { name, file, .. } = Source::open(path, "OTLP JSON")?;
+        let InputFile { name, file, .. } = InputFile::open(path, "OTLP JSON")?;
         let feed = if path == Path::new(STDIN) {
             Feed::Pipe(pump(file))
         } else {
@@ -73,7 +73,7 @@ impl Follow {
         Ok((name, Self { feed, has_begun: false, line: Vec::new(), skipping: false, next: None }))
     }
 
-    /// Waits a moment for something new.
+    /// Waits briefly for news.
     pub(crate) fn news(&mut self) -> io::Result<News> {
         if let Some(next) = self.next.take() {
             return Ok(next);
@@ -98,7 +98,7 @@ impl Follow {
                             return Ok(self.restart());
                         }
                         Some(Change::Replaced(by)) => {
-                            // What was written between the two looks is still its own.
+                            // Read what was written to the old file since the last read.
                             read = read_some(file)?;
                             if read.is_empty() {
                                 (*file, *position) = (by, 0);
@@ -120,18 +120,18 @@ impl Follow {
         News::Restarted(std::mem::take(&mut self.line))
     }
 
-    /// What is read first says what the log is: a byte order mark is no part of it, and what is compressed has no lines.
+    /// Checks the first bytes: removes a byte order mark, and rejects a compressed log.
     fn begin<'a>(&mut self, read: &'a [u8]) -> io::Result<&'a [u8]> {
         if std::mem::replace(&mut self.has_begun, true) {
             return Ok(read);
         }
-        if stream::is_packed(read) {
-            return Err(io::Error::other("compressed or in frames, which cannot be followed"));
+        if stream::is_encoded(read) {
+            return Err(io::Error::other("compressed or framed, which --watch cannot follow"));
         }
         Ok(read.strip_prefix(stream::BYTE_ORDER_MARK).unwrap_or(read))
     }
 
-    /// The lines that are whole with these bytes.
+    /// Returns the lines that these bytes complete.
     fn take_lines(&mut self, read: &[u8]) -> News {
         if self.skipping {
             let Some(end) = memchr(b'\n', read) else { return News::Nothing };
@@ -154,21 +154,21 @@ impl Follow {
     }
 }
 
-/// What a file has beyond what was read, up to a limit.
+/// Reads the next bytes of a file, up to a limit.
 fn read_some(file: &mut File) -> io::Result<Vec<u8>> {
     let mut read = Vec::new();
     file.by_ref().take(READ_BYTES as u64).read_to_end(&mut read)?;
     Ok(read)
 }
 
-/// What can happen to a log beside that it grows.
+/// How a log can change other than by growing.
 enum Change {
     Replaced(File),
     Shortened,
 }
 
 fn change(path: &Path, file: &File, position: u64) -> io::Result<Option<Change>> {
-    // Between the two steps of a rotation there is no file of this name.
+    // During a rotation, the file may be missing for a moment.
     let Ok(now) = fs::metadata(path) else { return Ok(None) };
     if !is_same(&now, &file.metadata()?) {
         return Ok(File::open(path).ok().map(Change::Replaced));
@@ -188,12 +188,12 @@ fn is_same(left: &Metadata, right: &Metadata) -> bool {
     left.created().ok() == right.created().ok()
 }
 
-#[expect(clippy::disallowed_methods, reason = "a growing file tells nobody: it is polled, as tail does")]
+#[expect(clippy::disallowed_methods, reason = "a growing file sends no event: it is polled, as by tail")]
 fn wait() {
     thread::sleep(POLL);
 }
 
-/// Reads a pipe as its bytes come.
+/// Reads a pipe in its own thread.
 fn pump(mut file: File) -> Receiver<io::Result<Vec<u8>>> {
     let (sender, receiver) = sync_channel(1);
     thread::spawn(move || {

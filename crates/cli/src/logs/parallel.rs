@@ -1,7 +1,7 @@
-//! One thread cuts the stream into chunks, one worker a core parses them, and they are added in the order of the stream.
+//! One thread cuts the stream into chunks, one worker per core parses them, and they are added in the order of the stream.
 //!
-//! A worker that is ahead of its turn waits once it is too far ahead, so that what was parsed and not yet added stays
-//! bounded. A line with more records than should be held is added in parts, by waiting for the turn of its chunk.
+//! A worker that is too far ahead waits, so that the number of parsed chunks in memory is bounded. A line with too many records
+//! for memory is added in parts; its worker first waits for the turn of its chunk.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -18,17 +18,17 @@ use super::reading::Reading;
 use super::stream::{Chunk, Stream};
 use crate::failure::Failure;
 
-/// How many chunks may be parsed before it is their turn, beyond one a worker.
+/// Maximum number of chunks parsed ahead of their turn, in addition to one per worker.
 const AHEAD_MAX: usize = 4;
 
-/// What the cutting thread hands to the workers.
+/// What the cutting thread sends to the workers.
 enum Work {
-    /// From here on it is this source.
+    /// The following chunks belong to this source.
     Begin(String),
     Chunk(Chunk),
 }
 
-/// Adds all sources to the reading. `open` opens each when it is its turn.
+/// Adds all sources to the reading. `open` opens each source in turn.
 pub(crate) fn read<S>(
     sources: impl IntoIterator<Item = S>,
     open: impl Fn(S) -> Result<(String, Stream), Failure>,
@@ -50,12 +50,12 @@ pub(crate) fn read<S>(
         drop(work);
         cut
     });
-    // What is wrong with an earlier chunk comes first.
+    // An error of an earlier chunk takes precedence.
     let reading = turns.into_reading()?;
     cut.map(|()| reading)
 }
 
-/// Cuts the sources into chunks, until something is wrong.
+/// Cuts the sources into chunks, until an error occurs.
 fn cut<S>(
     sources: impl IntoIterator<Item = S>,
     open: impl Fn(S) -> Result<(String, Stream), Failure>,
@@ -64,18 +64,18 @@ fn cut<S>(
     buffers: &Receiver<Vec<u8>>,
 ) -> Result<(), Failure> {
     let mut numbers = 0..;
-    let mut hand = |given: Work| match numbers.next() {
-        Some(number) if !turns.is_over() => work.send((number, given)).is_ok(),
+    let mut send = |item: Work| match numbers.next() {
+        Some(number) if !turns.is_over() => work.send((number, item)).is_ok(),
         _ => false,
     };
     for source in sources {
         let (name, mut stream) = open(source)?;
-        if !hand(Work::Begin(name.clone())) {
+        if !send(Work::Begin(name.clone())) {
             return Ok(());
         }
         let failed = |error: io::Error| Failure::new(format!("{name}: {error}"));
         while let Some(chunk) = stream.next(buffers.try_recv().unwrap_or_default()).map_err(failed)? {
-            if !hand(Work::Chunk(chunk)) {
+            if !send(Work::Chunk(chunk)) {
                 return Ok(());
             }
         }
@@ -101,19 +101,19 @@ fn worker(
                 let _ = used.send(chunk.buffer);
             }
         }));
-        if let Err(bug) = outcome {
-            turns.give_up(bug);
+        if let Err(panic) = outcome {
+            turns.give_up(panic);
         }
     }
 }
 
-/// A chunk that is parsed.
+/// A parsed chunk.
 enum Done {
     Begin(String),
     Part(Box<Part>),
 }
 
-/// The reading, and whose turn it is to add to it.
+/// The reading, and the number of the chunk whose turn it is.
 struct Turns {
     state: Mutex<State>,
     changed: Condvar,
@@ -121,11 +121,11 @@ struct Turns {
 
 struct State {
     reading: Reading,
-    /// The number of the chunk that is added next.
+    /// The number of the next chunk to add.
     next: usize,
-    /// Parsed before their turn.
+    /// Chunks that were parsed before their turn.
     early: BTreeMap<usize, Done>,
-    /// Parts to use again, with the memory they have.
+    /// Parts to reuse, with their allocated memory.
     spare: Vec<Part>,
     over: Option<Over>,
 }
@@ -133,8 +133,8 @@ struct State {
 /// Why nothing more is added.
 enum Over {
     Failed(Failure),
-    /// A worker panicked, with this.
-    Bug(Box<dyn Any + Send>),
+    /// A worker panicked with this payload.
+    Panicked(Box<dyn Any + Send>),
 }
 
 impl Turns {
@@ -154,7 +154,7 @@ impl Turns {
         part
     }
 
-    /// Adds what is there of a chunk when it is its turn.
+    /// Adds the first part of a chunk, after waiting for its turn.
     fn add_partly(&self, number: usize, part: &mut Part) {
         let mut state = self.wait_while(|state| state.next < number);
         if state.over.is_none() {
@@ -164,7 +164,7 @@ impl Turns {
         part.clear();
     }
 
-    /// Ends a chunk: adds it if it is its turn, together with those that have waited for it, else keeps it for later.
+    /// Ends a chunk. If it is its turn, adds it and the chunks that waited for it; else keeps it for later.
     fn end(&self, number: usize, done: Done, ahead_max: usize) {
         let mut state = self.wait_while(|state| number > state.next + ahead_max);
         state.early.insert(number, done);
@@ -181,8 +181,8 @@ impl Turns {
         self.changed.notify_all();
     }
 
-    fn give_up(&self, bug: Box<dyn Any + Send>) {
-        lock(&self.state).over.get_or_insert(Over::Bug(bug));
+    fn give_up(&self, payload: Box<dyn Any + Send>) {
+        lock(&self.state).over.get_or_insert(Over::Panicked(payload));
         self.changed.notify_all();
     }
 
@@ -196,7 +196,7 @@ impl Turns {
         match over {
             None => Ok(reading),
             Some(Over::Failed(failure)) => Err(failure),
-            Some(Over::Bug(bug)) => panic::resume_unwind(bug),
+            Some(Over::Panicked(payload)) => panic::resume_unwind(payload),
         }
     }
 }
@@ -221,7 +221,7 @@ impl State {
     }
 }
 
-/// A lock that a panicking thread held is still good: the panic ends the program anyway.
+/// Locks a mutex, even a poisoned one: a panic ends the program anyway.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! What has been read so far: the ledger, the line that each source has come to, and what was wrong.
+//! The state of reading logs: the ledger, the current line, and the problems.
 
 use std::sync::mpsc::SyncSender;
 
@@ -8,30 +8,30 @@ use renown_telemetry::limits::SESSIONS_MAX;
 use super::chunk::{NAMED_MAX, Part, Problem};
 use crate::failure::Failure;
 
-/// The state of one reading, to which parts are added in the order of the stream.
+/// The state of one reading. Parts are added in the order of the stream.
 #[derive(Debug)]
 pub(crate) struct Reading {
     pub(crate) ledger: Ledger,
-    /// Whether the first problem ends it.
+    /// Whether the first problem is an error.
     strict: bool,
-    /// The source that is read.
+    /// The name of the current source.
     name: String,
-    /// Lines of it that were read.
+    /// Number of lines read from the current source.
     lines: u64,
     bad_lines: Named,
-    refused: Named,
-    /// What is told beside the problems, in order.
+    rejected: Named,
+    /// Other warnings, in order.
     warnings: Vec<String>,
-    /// Where the lines go that were read, if they go anywhere.
+    /// Receives the good lines, for `--submit`.
     lines_to: Option<SyncSender<Vec<u8>>>,
 }
 
-/// Problems of one kind: the first are named, all are counted.
+/// Problems of one kind. The first ones are shown, all are counted.
 #[derive(Debug, Default)]
 struct Named {
     first: Vec<String>,
-    /// How many of the first were told.
-    told: usize,
+    /// How many of the first ones were shown.
+    shown: usize,
     count: u64,
 }
 
@@ -42,14 +42,14 @@ impl Named {
         self.first.extend(texts.take(room));
     }
 
-    /// The named ones that were not told yet.
+    /// Returns those of the first ones that were not shown yet.
     fn news(&mut self) -> Vec<String> {
-        let news = self.first.get(self.told..).unwrap_or_default().to_vec();
-        self.told = self.first.len();
+        let news = self.first.get(self.shown..).unwrap_or_default().to_vec();
+        self.shown = self.first.len();
         news
     }
 
-    /// How many there were beyond the named ones.
+    /// Returns a text with the number of further problems.
     fn more(&self, what: &str) -> Option<String> {
         let more = self.count - self.first.len() as u64;
         let s = if more == 1 { "" } else { "s" };
@@ -65,28 +65,28 @@ impl Reading {
             name: String::new(),
             lines: 0,
             bad_lines: Named::default(),
-            refused: Named::default(),
+            rejected: Named::default(),
             warnings: Vec::new(),
             lines_to: None,
         }
     }
 
-    /// The same, which also hands on the lines that were read, in order.
-    pub(crate) fn handing_on(self, lines_to: Option<SyncSender<Vec<u8>>>) -> Self {
+    /// Also sends the good lines to a channel, in order.
+    pub(crate) fn forwarding_lines(self, lines_to: Option<SyncSender<Vec<u8>>>) -> Self {
         Self { lines_to, ..self }
     }
 
-    /// A part that holds what is wanted of a chunk.
+    /// Prepares a part to collect the good lines, if they are wanted.
     pub(crate) fn prepare(&self, part: &mut Part) {
         part.good = self.lines_to.is_some().then(Vec::new);
     }
 
-    /// No more lines follow.
+    /// Closes the channel of good lines.
     pub(crate) fn end_lines(&mut self) {
         self.lines_to = None;
     }
 
-    /// What follows is of another source, or of the same from its start.
+    /// Starts another source, or the same one from its start.
     pub(crate) fn begin(&mut self, name: &str) {
         name.clone_into(&mut self.name);
         self.lines = 0;
@@ -99,31 +99,32 @@ impl Reading {
         Ok(())
     }
 
-    /// Adds a part of a chunk that goes on.
+    /// Adds a part of a chunk. More parts follow.
     pub(crate) fn add(&mut self, part: &mut Part) -> Result<(), Failure> {
-        let place = |line: u64| format!("{}:{}", self.name, self.lines + line);
+        let position = |line: u64| format!("{}:{}", self.name, self.lines + line);
         let refused = part.batch.refused.iter().map(|refused| (refused.line, Problem::from(*refused)));
         if self.strict {
             let first = part.bad.iter().copied().chain(refused.clone()).min_by_key(|(line, _)| *line);
             if let Some((line, problem)) = first {
-                return Err(told(&place(line), problem));
+                return Err(failure(&position(line), problem));
             }
         }
         if let Some((line, problem)) = part.bad.iter().find(|(_, problem)| *problem == Problem::ProtobufFrame)
         {
-            return Err(told(&place(*line), *problem));
+            return Err(failure(&position(*line), *problem));
         }
         if let (Some(lines_to), Some(good)) = (&self.lines_to, &mut part.good)
             && !good.is_empty()
         {
-            // Whoever took them has said why if it takes no more.
+            // If the receiver has stopped, it reports why.
             let _ = lines_to.send(std::mem::take(good));
         }
-        let text = |(line, problem): (u64, Problem)| format!("{}: {problem}", place(line));
+        let text = |(line, problem): (u64, Problem)| format!("{}: {problem}", position(line));
         self.bad_lines.add(part.bad_count, part.bad.iter().copied().map(text));
-        self.refused.add(part.batch.refused.len() as u64, refused.map(text));
+        self.rejected.add(part.batch.refused.len() as u64, refused.map(text));
         if part.broke_off {
-            self.warnings.push(format!("{}: the compressed stream breaks off, used up to there", self.name));
+            self.warnings
+                .push(format!("{}: the compressed stream is truncated, used up to that point", self.name));
         }
         self.add_unfinished(part.truncated_bytes);
         self.ledger.count_bad_lines(part.bad_count);
@@ -135,7 +136,7 @@ impl Reading {
         })
     }
 
-    /// Notes the bytes of an unfinished last line.
+    /// Counts the bytes of an unfinished last line, with a warning.
     pub(crate) fn add_unfinished(&mut self, bytes: u64) {
         if bytes > 0 {
             let s = if bytes == 1 { "" } else { "s" };
@@ -144,37 +145,37 @@ impl Reading {
         }
     }
 
-    /// Remembers something to tell.
+    /// Adds a warning.
     pub(crate) fn warn(&mut self, warning: String) {
         self.warnings.push(warning);
     }
 
-    /// What was not as it should be and has not been told yet.
+    /// Returns the warnings that were not shown yet.
     pub(crate) fn new_warnings(&mut self) -> Vec<String> {
         let mut warnings = self.bad_lines.news();
-        warnings.extend(self.refused.news());
+        warnings.extend(self.rejected.news());
         warnings.append(&mut self.warnings);
         warnings
     }
 
-    /// The same at the end, with how many more there were.
+    /// Returns the warnings that were not shown yet, and the numbers of further problems.
     pub(crate) fn all_warnings(&mut self) -> Vec<String> {
         let mut warnings = self.bad_lines.news();
         warnings.extend(self.bad_lines.more("bad line"));
-        warnings.extend(self.refused.news());
-        warnings.extend(self.refused.more("refused record"));
+        warnings.extend(self.rejected.news());
+        warnings.extend(self.rejected.more("rejected record"));
         warnings.append(&mut self.warnings);
         warnings
     }
 
-    /// The first line that could not be read.
+    /// Returns the first bad line.
     pub(crate) fn first_bad_line(&self) -> Option<&str> {
         self.bad_lines.first.first().map(String::as_str)
     }
 }
 
-fn told(place: &str, problem: Problem) -> Failure {
-    let failure = Failure::new(format!("{place}: {problem}"));
+fn failure(position: &str, problem: Problem) -> Failure {
+    let failure = Failure::new(format!("{position}: {problem}"));
     match problem {
         Problem::ProtobufFrame => failure.hint("set `format: json` in the collector's file exporter"),
         Problem::Line(_) | Problem::BrokenFrame | Problem::Refused(_) => failure,

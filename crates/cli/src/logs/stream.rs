@@ -1,7 +1,7 @@
-//! One source as a sequence of chunks of whole lines or frames.
+//! Splits one source into chunks of whole lines or frames.
 //!
-//! gzip and zstd are known by their first bytes, not by the name. So are length-prefixed frames, which the collector's
-//! file exporter writes when compression is on: the first byte of a frame's length is below 5, which no text begins with.
+//! gzip and zstd are recognized by their first bytes, not by the file name. So are length-prefixed frames, which the collector's
+//! file exporter writes with compression: the first byte of a frame's length is below 5, and no text starts with such a byte.
 
 use std::io::{self, Cursor, Read};
 use std::sync::Arc;
@@ -10,46 +10,46 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use memchr::{memchr, memrchr};
 use renown_telemetry::limits::LINE_BYTES_MAX;
 
-/// How much is read before it is handed to a worker.
+/// Number of bytes read per chunk.
 const CHUNK_BYTES: usize = 1 << 20;
 
 const GZIP: &[u8] = b"\x1f\x8b";
-/// What a zstd frame begins with.
+/// The first bytes of a zstd frame.
 pub(crate) const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
-/// What some writers put before a text.
+/// The byte order mark that some writers put in front of a text.
 pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
-/// How many bytes tell what a stream is.
+/// Number of bytes needed to recognize the encoding.
 const MAGIC_BYTES: usize = 4;
 
-/// Bytes of the length before each frame.
+/// Number of bytes of the length in front of each frame.
 pub(crate) const FRAME_LENGTH_BYTES: usize = 4;
-/// The first byte of the length of a frame of 64 MiB, the longest.
+/// Maximum first byte of a frame's length: that of a frame of 64 MiB, the limit.
 const FRAME_FIRST_BYTE_MAX: u8 = 4;
 
 /// A part of a stream.
 #[derive(Debug)]
 pub(crate) struct Chunk {
-    /// The bytes, and room that is not used.
+    /// The bytes, followed by unused space.
     pub(crate) buffer: Vec<u8>,
     pub(crate) filled: usize,
     pub(crate) content: Content,
-    /// Whether the stream ends here: the last line may be unfinished.
+    /// Whether the stream ends here. Then the last line may be unfinished.
     pub(crate) is_last: bool,
-    /// Whether it ends because its compression broke off.
+    /// Whether the compressed stream is truncated here.
     pub(crate) broke_off: bool,
 }
 
-/// What a chunk holds.
+/// The kind of content of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Content {
     Lines,
-    /// One object over several lines.
+    /// One object that spans several lines.
     Document,
-    /// Frames with their lengths, and how many bytes of an unfinished one followed them.
+    /// Frames with their lengths, and the number of bytes of an unfinished frame after them.
     Frames {
         truncated: u64,
     },
-    /// Nothing: one line or frame that is too long was skipped.
+    /// Nothing: a line or frame that is too long was skipped.
     TooLong,
 }
 
@@ -59,24 +59,24 @@ impl Chunk {
     }
 }
 
-/// A source that is read.
+/// An open source.
 pub(crate) struct Stream {
     reader: Box<dyn Read + Send>,
-    /// How much is read before it is handed on.
+    /// Number of bytes read per chunk.
     chunk_bytes: usize,
-    /// The longest line or frame.
+    /// Maximum length of a line or frame.
     line_bytes_max: usize,
     has_frames: bool,
-    /// What was read beyond the last chunk.
+    /// Bytes that were read after the last chunk.
     ahead: Vec<u8>,
     has_begun: bool,
     has_ended: bool,
-    /// Set when the compression ends before its end.
+    /// Set if the compressed stream is truncated.
     broke_off: Arc<AtomicBool>,
 }
 
 impl Stream {
-    /// Finds out what the bytes are.
+    /// Detects the encoding from the first bytes.
     pub(crate) fn new(reader: impl Read + Send + 'static) -> io::Result<Self> {
         Self::with_limits(reader, CHUNK_BYTES, LINE_BYTES_MAX)
     }
@@ -90,12 +90,12 @@ impl Stream {
         let broke_off = Arc::new(AtomicBool::new(false));
         let (head, reader) = peek(reader)?;
         let reader: Box<dyn Read + Send> = if head.starts_with(GZIP) {
-            Box::new(Unbroken {
+            Box::new(TruncationTolerant {
                 reader: flate2::read::MultiGzDecoder::new(reader),
                 broke_off: Arc::clone(&broke_off),
             })
         } else if head.starts_with(ZSTD) {
-            Box::new(Unbroken {
+            Box::new(TruncationTolerant {
                 reader: zstd::stream::read::Decoder::new(reader)?,
                 broke_off: Arc::clone(&broke_off),
             })
@@ -120,7 +120,7 @@ impl Stream {
         })
     }
 
-    /// The next chunk, none at the end. `buffer` is used again.
+    /// Returns the next chunk, or `None` at the end. Reuses `buffer`.
     pub(crate) fn next(&mut self, buffer: Vec<u8>) -> io::Result<Option<Chunk>> {
         if self.has_ended {
             return Ok(None);
@@ -157,7 +157,7 @@ impl Stream {
         }
     }
 
-    /// The whole stream, if it is not too long for one object.
+    /// Returns the whole stream as one object, if it is not too long.
     fn document(&mut self, mut buffer: Vec<u8>, mut filled: usize) -> io::Result<Chunk> {
         while filled == buffer.len() && filled <= self.line_bytes_max {
             buffer.resize((2 * filled).min(self.line_bytes_max + 1), 0);
@@ -169,9 +169,9 @@ impl Stream {
         Ok(self.chunk(buffer, filled, content))
     }
 
-    /// Reads on to the end of the line without holding it.
+    /// Skips the rest of a line without holding it in memory.
     fn skip_line(&mut self, buffer: &mut Vec<u8>) -> io::Result<()> {
-        // The line was large, and the next ones probably are not.
+        // Free the memory of a long line: the next ones are probably shorter.
         *buffer = vec![0; self.chunk_bytes];
         loop {
             let filled = fill(&mut self.reader, buffer, 0)?;
@@ -187,7 +187,7 @@ impl Stream {
         }
     }
 
-    /// Frames one after the other until there are enough for a chunk.
+    /// Reads frames until there are enough for a chunk.
     fn frames(&mut self, mut buffer: Vec<u8>) -> io::Result<Chunk> {
         let (mut filled, mut end) = (self.take_ahead(&mut buffer), 0);
         loop {
@@ -214,7 +214,7 @@ impl Stream {
         Ok(self.chunk(buffer, end, content))
     }
 
-    /// Whether so many bytes are there, after reading on if need be.
+    /// Reads until `wanted` bytes are in the buffer. Returns whether there are that many.
     fn has_bytes(&mut self, buffer: &mut Vec<u8>, filled: &mut usize, wanted: usize) -> io::Result<bool> {
         if *filled < wanted {
             buffer.resize(buffer.len().max(wanted), 0);
@@ -223,7 +223,7 @@ impl Stream {
         Ok(*filled >= wanted)
     }
 
-    /// Reads on to the end of a frame without holding it.
+    /// Skips the rest of a frame without holding it in memory.
     fn skip_frame(&mut self, buffer: Vec<u8>, end: usize, filled: usize) -> io::Result<Chunk> {
         let rest = end.saturating_sub(filled) as u64;
         let skipped = io::copy(&mut self.reader.by_ref().take(rest), &mut io::sink())?;
@@ -232,11 +232,11 @@ impl Stream {
         Ok(self.chunk(buffer, 0, Content::TooLong))
     }
 
-    /// Makes room for a chunk and puts what was read ahead at its beginning.
+    /// Resizes the buffer for a chunk and moves the bytes read ahead to its start.
     fn take_ahead(&mut self, buffer: &mut Vec<u8>) -> usize {
         let wanted = self.chunk_bytes.max(2 * self.ahead.len());
         if buffer.len() > 2 * wanted {
-            // It held a long line, and the next ones probably are not.
+            // Free the memory of a long line: the next ones are probably shorter.
             *buffer = Vec::new();
         }
         buffer.resize(wanted, 0);
@@ -249,30 +249,30 @@ impl Stream {
     }
 }
 
-/// Whether these first bytes are those of frames.
+/// Returns whether a stream with these first bytes has frames.
 fn has_frames(head: &[u8]) -> bool {
     head.len() >= MAGIC_BYTES && head.first().is_some_and(|first| *first <= FRAME_FIRST_BYTE_MAX)
 }
 
-/// Whether these first bytes are not those of lines.
-pub(crate) fn is_packed(head: &[u8]) -> bool {
+/// Returns whether a stream with these first bytes is compressed or has frames.
+pub(crate) fn is_encoded(head: &[u8]) -> bool {
     head.starts_with(GZIP) || head.starts_with(ZSTD) || has_frames(head)
 }
 
-/// Whether the first line is nothing but an opening brace: an object that was indented for people.
+/// Returns whether the first line is only an opening brace: the start of an indented object.
 fn is_document(buffer: &[u8], filled: usize) -> bool {
     let text = buffer.get(..filled).unwrap_or_default().trim_ascii_start();
     let first_line = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
     first_line.trim_ascii() == b"{" && first_line.len() < text.len()
 }
 
-/// The length of the frame that begins here, if all of it is there.
+/// Reads the length of a frame, if all its bytes are present.
 pub(crate) fn frame_length(bytes: &[u8]) -> Option<usize> {
     let length = u32::from_be_bytes(*bytes.first_chunk::<FRAME_LENGTH_BYTES>()?);
     usize::try_from(length).ok()
 }
 
-/// Fills the buffer from there on; less than all of it only at the end of the stream.
+/// Fills the buffer from an offset. Leaves space only at the end of the stream.
 fn fill(reader: &mut impl Read, buffer: &mut [u8], from: usize) -> io::Result<usize> {
     let mut filled = from;
     while let Some(room @ [_, ..]) = buffer.get_mut(filled..) {
@@ -286,7 +286,7 @@ fn fill(reader: &mut impl Read, buffer: &mut [u8], from: usize) -> io::Result<us
     Ok(filled - from)
 }
 
-/// The first bytes, and a reader that still has them.
+/// Returns the first bytes, and a reader that still contains them.
 fn peek<R: Read>(mut reader: R) -> io::Result<(Vec<u8>, impl Read + use<R>)> {
     let mut head = vec![0; MAGIC_BYTES];
     let filled = fill(&mut reader, &mut head, 0)?;
@@ -294,13 +294,13 @@ fn peek<R: Read>(mut reader: R) -> io::Result<(Vec<u8>, impl Read + use<R>)> {
     Ok((head.clone(), Cursor::new(head).chain(reader)))
 }
 
-/// A compressed stream that ends where it breaks off: what was there is used.
-struct Unbroken<R> {
+/// A decoder for which a truncated stream ends normally, so that its content is used.
+struct TruncationTolerant<R> {
     reader: R,
     broke_off: Arc<AtomicBool>,
 }
 
-impl<R: Read> Read for Unbroken<R> {
+impl<R: Read> Read for TruncationTolerant<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self.reader.read(buffer) {
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {

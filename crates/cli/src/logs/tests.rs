@@ -1,4 +1,4 @@
-//! Is the result the same however a log is cut, compressed and spread over threads?
+//! Is the result independent of how a log is split, compressed and spread over threads?
 
 use std::io::{Cursor, Read, Write};
 use std::sync::LazyLock;
@@ -16,7 +16,7 @@ use super::reading::Reading;
 use super::stream::{Chunk, Content, Stream};
 use crate::failure::Failure;
 
-/// All example logs, and lines with something wrong: 31 lines of five sessions, a bad one, a blank one, a repeated one.
+/// All example logs, plus a bad line, two blank lines and a repeated line.
 static LINES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     let logs = [
         include_str!("../../../../examples/claude-code.jsonl"),
@@ -30,7 +30,7 @@ static LINES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     lines.iter().map(|line| line.as_bytes().to_vec()).collect()
 });
 
-/// What is read from these files, in cuts of so many bytes, by so many workers.
+/// Reads files in chunks of `chunk_bytes` with this many workers. Returns the result as text.
 fn outcome(files: Vec<Vec<u8>>, chunk_bytes: usize, workers: usize) -> String {
     let open = |(name, file): (usize, Vec<u8>)| {
         let stream = Stream::with_limits(Cursor::new(file), chunk_bytes, LINE_BYTES_MAX);
@@ -68,7 +68,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, rng_seed: RngSeed::Fixed(2), ..ProptestConfig::default() })]
 
     #[test]
-    fn cuts_files_compression_and_threads_change_nothing(
+    fn chunks_files_compression_and_threads_do_not_change_the_result(
         chunk_bytes in 16_usize..200_000,
         workers in 1_usize..6,
         cuts in prop::collection::vec(0_usize..35, 0..6),
@@ -88,7 +88,7 @@ proptest! {
 }
 
 #[test]
-fn an_object_over_several_lines_is_one_line() {
+fn an_object_that_spans_several_lines_counts_as_one_line() {
     for line in LINES.iter().take(28) {
         let value: serde_json::Value = serde_json::from_slice(line).unwrap();
         let indented = serde_json::to_vec_pretty(&value).unwrap();
@@ -100,14 +100,14 @@ fn an_object_over_several_lines_is_one_line() {
 }
 
 #[test]
-fn order_changes_nothing() {
+fn the_order_of_lines_does_not_change_the_result() {
     let mut lines = LINES.clone();
     lines.reverse();
     assert_eq!(outcome(vec![whole(&lines)], 4096, 3), *EXPECTED);
 }
 
 #[test]
-fn frames_are_lines() {
+fn frames_count_like_lines() {
     let lines: Vec<_> = LINES.iter().filter(|line| !line.trim_ascii().is_empty()).cloned().collect();
     let plain: Vec<u8> = lines.iter().flat_map(|line| frame(line)).collect();
     let packed: Vec<u8> = lines.iter().flat_map(|line| frame(&zstd(line))).collect();
@@ -118,7 +118,7 @@ fn frames_are_lines() {
     }
 }
 
-/// Reads one byte at a time, as a slow pipe does.
+/// Reads one byte at a time, like a slow pipe.
 struct Slow(Cursor<Vec<u8>>);
 
 impl Read for Slow {
@@ -141,12 +141,12 @@ fn chunks(bytes: &[u8], chunk_bytes: usize, line_bytes_max: usize) -> Vec<(Strin
 }
 
 #[test]
-fn a_line_that_is_too_long_is_skipped_without_being_held() {
+fn a_line_that_is_too_long_is_skipped() {
     let (lines, long) = (Content::Lines, Content::TooLong);
     let text = |text: &str| text.to_owned();
     let found = chunks(b"ab\n0123456789abcdef0123456789\ncd\n", 4, 10);
     assert_eq!(found, [(text("ab\n"), lines, false), (text(""), long, false), (text("cd\n"), lines, true)]);
-    // Ten bytes are not too long, eleven are, with or without an end.
+    // Ten bytes are within the limit, eleven are not, with or without a line end.
     assert_eq!(
         chunks(b"0123456789\n", 4, 10),
         [(text("0123456789\n"), lines, false), (text(""), lines, true)]
@@ -157,7 +157,7 @@ fn a_line_that_is_too_long_is_skipped_without_being_held() {
 }
 
 #[test]
-fn a_frame_that_is_too_long_is_skipped_and_an_unfinished_one_is_counted() {
+fn a_long_frame_is_skipped_and_an_unfinished_frame_is_counted() {
     let frames = |truncated| Content::Frames { truncated };
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let (ten, eleven) = (frame(b"0123456789"), frame(b"0123456789a"));

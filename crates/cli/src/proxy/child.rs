@@ -1,8 +1,8 @@
-//! The server's process.
+//! Starts the process of the MCP server.
 //!
-//! A child must not outlive its proxy, also where the proxy is killed without a chance to do anything. Linux tells a process of
-//! the death of its parent if it asks for that before it becomes the server. So what is started is this program again, which
-//! asks, and then becomes the server.
+//! The server must not outlive its proxy, even if the proxy is killed. Linux sends a process a signal when its parent dies, if the
+//! process asks for it before it becomes the server. So the proxy starts this program again, which asks for the signal and then
+//! becomes the server.
 
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
@@ -15,10 +15,10 @@ use crate::judged::without_settings;
 /// The name of the hidden command.
 const EXEC: &str = "exec-child";
 
-/// The exit code where a command cannot be started.
+/// The exit code if a command cannot be started.
 const CANNOT_START: u8 = 127;
 
-/// What is started for a server. It has a process group of its own, so that a signal reaches it once.
+/// Returns the command that starts a server. It has its own process group, so that a signal reaches it only once.
 pub(super) fn command(server: &[OsString]) -> Command {
     let itself = std::env::current_exe().ok().filter(|path| cfg!(target_os = "linux") && path.exists());
     let mut command = match (itself, server) {

@@ -1,4 +1,4 @@
-//! `renown proxy --accept-pins`: shows how tools have changed, and accepts it.
+//! `renown proxy --accept-pins`: shows what changed in the tools of a server, and accepts it.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -15,8 +15,8 @@ use crate::printed;
 pub(super) fn accept(mut pins: Pins, folder: &Path, identity: &str) -> Result<ExitCode, Failure> {
     if pins.is_empty() {
         let hint =
-            "the server is known by its command or address, word for word as the client's settings have it";
-        return Err(Failure::new("nothing of this server is known yet").hint(hint));
+            "give exactly the command or address that is in the client's settings: it identifies the server";
+        return Err(Failure::new("this server is not known yet").hint(hint));
     }
     let changes = pins.accept();
     let mut text = String::new();
@@ -38,7 +38,7 @@ pub(super) fn accept(mut pins: Pins, folder: &Path, identity: &str) -> Result<Ex
         }
     }
     let counted = match changes.len() {
-        0 => "nothing of this server has changed".to_owned(),
+        0 => "nothing has changed in this server".to_owned(),
         1 => "1 change accepted".to_owned(),
         count => format!("{count} changes accepted"),
     };
@@ -50,7 +50,7 @@ pub(super) fn accept(mut pins: Pins, folder: &Path, identity: &str) -> Result<Ex
     printed(writeln!(out, "{text}{counted}").and_then(|()| out.flush()))
 }
 
-/// A value as it is shown: a text in its lines, anything else as indented JSON.
+/// Returns the lines of a value: those of a text, or of indented JSON.
 fn lines(value: &Value) -> Vec<String> {
     let text = value.as_str().map(str::to_owned);
     let text = text.unwrap_or_else(|| serde_json::to_string_pretty(value).unwrap_or_default());

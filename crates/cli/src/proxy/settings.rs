@@ -1,4 +1,4 @@
-//! What `renown proxy` can be told: flags, else the environment, else `[proxy]` of the configuration.
+//! The settings of `renown proxy`: flags, else the environment, else `[proxy]` of the configuration.
 //!
 //! ```toml
 //! [proxy]
@@ -28,9 +28,9 @@ use crate::config::{Config, data_dir, path_variable};
 use crate::failure::Failure;
 use crate::gate::roots;
 use crate::links::links;
-use crate::place::no_data_dir;
 use crate::settings::Listen;
 use crate::setup::server::ServerUrl;
+use crate::store_location::no_data_dir;
 
 use super::shown;
 
@@ -52,7 +52,7 @@ pub(crate) struct ProxyTable {
     verbose: Option<bool>,
 }
 
-/// Where the server is.
+/// The MCP server.
 pub(super) enum Server {
     Command(Vec<OsString>),
     Upstream { url: String, listen: Listen },
@@ -61,7 +61,7 @@ pub(super) enum Server {
 /// Every setting of the proxy.
 pub(super) struct ProxySettings {
     pub(super) server: Server,
-    /// What tells this server from others. It may hold secrets and is not shown.
+    /// Identifies this server. It may contain secrets and is never shown.
     pub(super) identity: String,
     pub(super) policy: Policy,
     pub(super) destination: Option<Destination>,
@@ -115,12 +115,12 @@ impl ProxySettings {
         })
     }
 
-    /// Where the log, the pins and the spool are.
+    /// Returns the directory of the log, the pins and the spool.
     pub(super) fn folder(&self) -> PathBuf {
         self.data.join("proxy")
     }
 
-    /// The gates; those of the first session are built at once, so that a mistake is told before anything runs.
+    /// Returns the builder of gates. Builds those of the first session at once, so that an error appears before anything runs.
     pub(super) fn build(&self) -> Result<Build, Failure> {
         let (config, own, pre) = (Arc::clone(&self.config), self.roots.clone(), self.pre);
         let build = move |more: &[String]| -> Result<Engines, Failure> {
@@ -147,7 +147,7 @@ impl ProxySettings {
     }
 }
 
-/// One gate for itself.
+/// Builds an engine with one gate.
 fn simple(gate: &str, settings: &Settings) -> Option<Engine> {
     let gates = [gate.to_owned()];
     let choice = Choice { gates: Some(&gates), ..Choice::of(Place::Proxy) };
@@ -171,8 +171,8 @@ fn server(args: &ProxyArgs, file: &ProxyTable) -> Result<Server, Failure> {
     Ok(Server::Upstream { url, listen })
 }
 
-/// Methods whose results are logged too, and methods that are not judged. Those of MCP have a name and a slash; a name without one
-/// is a slip.
+/// Returns the methods whose results are logged too, and the methods that are not judged. Methods of MCP contain a slash; a name
+/// without one is a mistake.
 fn methods(args: &ProxyArgs, file: &ProxyTable) -> Result<(Vec<String>, Vec<String>), Failure> {
     match (&args.methods, &file.methods) {
         (Some(methods), _) => methods_of("--methods", methods.clone()),
@@ -202,17 +202,17 @@ fn methods_of(name: &str, methods: Vec<String>) -> Result<(Vec<String>, Vec<Stri
             let found = Found::quoted(method);
             return Err(Failure::new(format!("{name}: {found}, expected a method such as resources/read")));
         };
-        // `resource/read` would match nothing and say nothing.
+        // `resource/read` would silently match nothing.
         if let Some(meant) = known.iter().find(|known| known.strip_suffix('s') == Some(space)) {
-            let hint = format!("`{}` is what MCP calls it", method.replacen(space, meant, 1));
-            return Err(Failure::new(format!("{name}: {} is no method", Found::quoted(method))).hint(hint));
+            let hint = format!("MCP calls it `{}`", method.replacen(space, meant, 1));
+            return Err(Failure::new(format!("{name}: {} is not a method", Found::quoted(method))).hint(hint));
         }
         if method == written {
             logged.push(written);
             continue;
         }
         if ["tools/call", "tasks/result", "tasks/get"].contains(&method) {
-            let hint = "--observe blocks nothing";
+            let hint = "with --observe, nothing is blocked";
             return Err(
                 Failure::new(format!("{name}: {} is always judged", Found::quoted(method))).hint(hint)
             );
@@ -231,10 +231,10 @@ fn destination(args: &ProxyArgs, file: &ProxyTable) -> Result<Option<Destination
         None => file.server.as_ref().map(from_file).transpose()?.map(|server| server.as_str().to_owned()),
     };
     let Some(server) = server else {
-        // A variable may be meant for another program, an argument is not.
+        // A variable may be meant for another command; an argument is not.
         if args.key.is_some() {
-            let hint = "--server URL says where the verdicts are counted";
-            return Err(Failure::new("--key: a key without a server").hint(hint));
+            let hint = "--server URL names the server that receives the verdicts";
+            return Err(Failure::new("--key: no server for this key").hint(hint));
         }
         return Ok(None);
     };
@@ -244,17 +244,17 @@ fn destination(args: &ProxyArgs, file: &ProxyTable) -> Result<Option<Destination
         (None, Some(key), _) => ("RENOWN_KEY", key),
         (None, None, Some(key)) => ("proxy.key", key.clone()),
         (None, None, None) => {
-            let hint = "set RENOWN_KEY to a key of it: `renown keys create` makes one";
+            let hint = "set RENOWN_KEY to a key of that server: `renown keys create` creates one";
             return Err(Failure::new("no key for the server").hint(hint));
         }
     };
-    // A key is never repeated, not even one that is none: it may be a slip of the pen away from one.
+    // Errors never repeat a key, not even an invalid one: it may be a valid key with a typo.
     let key: KeyText =
         key.trim().parse().map_err(|error| Failure::new(format!("{name}: not a key, {error}")))?;
     Ok(Some(Destination { server, key: key.reveal().to_owned() }))
 }
 
-/// What tells a server from others.
+/// Returns the text that identifies a server.
 fn identity(server: &Server) -> String {
     match server {
         Server::Command(command) => {
@@ -265,7 +265,7 @@ fn identity(server: &Server) -> String {
     }
 }
 
-/// A server as it may be shown.
+/// Returns the name of a server without secrets.
 fn shown(server: &Server) -> String {
     match server {
         Server::Command(words) => shown::command(words, &identity(server)),
@@ -278,7 +278,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn methods_are_logged_or_with_a_minus_not_judged() {
+    fn a_method_with_a_minus_is_not_judged() {
         let read = |methods: &[&str]| {
             let methods = methods.iter().map(|method| (*method).to_owned()).collect();
             methods_of("--methods", methods).map_err(|failure| failure.to_string())
@@ -287,7 +287,7 @@ mod tests {
         assert_eq!(both, (vec!["resources/read".to_owned()], vec!["prompts/get".to_owned()]));
         for (methods, error) in [
             (&["read"][..], "--methods: \"read\", expected a method such as resources/read"),
-            (&["-resource/read"], "--methods: \"resource/read\" is no method"),
+            (&["-resource/read"], "--methods: \"resource/read\" is not a method"),
             (&["-tools/call"], "--methods: \"tools/call\" is always judged"),
             (&["-tasks/result"], "--methods: \"tasks/result\" is always judged"),
         ] {

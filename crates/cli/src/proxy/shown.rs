@@ -1,45 +1,45 @@
-//! A server as it may be shown, logged and kept: what it is, without what may be secret.
+//! The name of a server for output, logs and storage, without possible secrets.
 //!
-//! | of a command | shown |
+//! | part of a command | shown |
 //! |---|---|
-//! | the program | its name, without the folder |
+//! | the program | its name, without the directory |
 //! | the script or package that an interpreter runs | its name, if it is the first word and looks like one: `server.js`, `@scope/name` |
-//! | options | their names: `--token`, `-H`; what is glued to them is left out |
-//! | all other words | `…`, since any of them may be a password |
+//! | options | their names: `--token`, `-H`; attached values are left out |
+//! | all other words | `…`, because any of them may be a password |
 //!
-//! | of an address | shown |
+//! | part of an address | shown |
 //! |---|---|
-//! | scheme, host, port | as they are, without user and password |
-//! | the path | words of a few letters; `…` for the rest, since some services put a token there |
+//! | scheme, host, port | unchanged, without user and password |
+//! | the path | words of a few letters; `…` for the rest, because some services put a token there |
 //! | query and fragment | left out |
 //!
-//! A hash of the whole stands behind it, so that two servers that look alike stay two.
+//! A hash of the whole command or address follows, so that two servers that look alike have different names.
 
 use std::ffi::OsString;
 use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
-/// What stands for words that are not shown.
+/// Replaces words that are not shown.
 const HIDDEN: &str = "…";
 
-/// Ends of names of scripts.
+/// File name extensions of scripts.
 const SCRIPTS: [&str; 10] = [".js", ".mjs", ".cjs", ".ts", ".py", ".rb", ".sh", ".jar", ".dll", ".exe"];
 
-/// A command as it may be shown.
+/// Returns a command without possible secrets.
 pub(super) fn command(words: &[OsString], identity: &str) -> String {
     let words: Vec<String> = words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
     let mut shown: Vec<String> = Vec::new();
     let mut has_script = false;
-    for (place, word) in words.iter().enumerate() {
+    for (index, word) in words.iter().enumerate() {
         let word = match word.as_str() {
-            word if place == 0 => file_name(word),
+            word if index == 0 => file_name(word),
             word if word.starts_with('-') => option(word),
             word if !has_script && is_script(word) => file_name(word),
             word if !has_script && is_package(word) => word.to_owned(),
             _ => HIDDEN.to_owned(),
         };
-        has_script |= place > 0 && !word.starts_with('-');
+        has_script |= index > 0 && !word.starts_with('-');
         if word != HIDDEN || shown.last().is_some_and(|last| last != HIDDEN) {
             shown.push(word);
         }
@@ -47,7 +47,7 @@ pub(super) fn command(words: &[OsString], identity: &str) -> String {
     format!("{} {}", shown.join(" "), hash(identity))
 }
 
-/// An address as it may be shown.
+/// Returns an address without possible secrets.
 pub(super) fn address(url: &str) -> String {
     let bare = url.split(['?', '#']).next().unwrap_or_default();
     let (scheme, rest) = bare.split_once("://").unwrap_or(("", bare));
@@ -58,7 +58,7 @@ pub(super) fn address(url: &str) -> String {
     format!("{scheme}://{host}/{} {}", path.join("/"), hash(url))
 }
 
-/// The name of an option, without what is glued to it.
+/// Returns the name of an option, without an attached value.
 fn option(word: &str) -> String {
     let dashes = if word.starts_with("--") { "--" } else { "-" };
     let rest = word.strip_prefix(dashes).unwrap_or_default();
@@ -85,7 +85,7 @@ fn is_script(word: &str) -> bool {
     SCRIPTS.iter().any(|end| word.to_ascii_lowercase().ends_with(end)) && !word.contains("://")
 }
 
-/// Whether a word is a package of npm with a scope, or a name of lower-case words such as `mcp-server-git`.
+/// Returns whether a word is an npm package with a scope, or a name of lower-case words such as `mcp-server-git`.
 fn is_package(word: &str) -> bool {
     let is_name = |name: &str| {
         let words: Vec<&str> = name.split(['-', '_', '.']).collect();
@@ -101,7 +101,7 @@ fn is_package(word: &str) -> bool {
     is_named && is_version
 }
 
-/// Whether a word is a few lower-case letters, or a version: too little to be a secret.
+/// Returns whether a word is a few lower-case letters or a version: too short to be a secret.
 fn is_plain_word(word: &str) -> bool {
     let is_version = word
         .strip_prefix('v')
@@ -109,7 +109,7 @@ fn is_plain_word(word: &str) -> bool {
     is_version || (word.len() <= 20 && word.chars().all(|char| char.is_ascii_lowercase()))
 }
 
-/// What tells two servers apart that look alike.
+/// Returns a hash that distinguishes servers that look alike.
 fn hash(identity: &str) -> String {
     let hash = Sha256::digest(identity.as_bytes());
     format!("#{}", renown_core::hex::encode(hash.get(..4).unwrap_or_default()))
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn two_commands_that_look_alike_are_two() {
+    fn commands_that_look_alike_have_different_names() {
         let words = |token: &str| ["server", "--token", token].map(Into::into);
         assert_ne!(command(&words("a"), "server --token a"), command(&words("b"), "server --token b"));
     }

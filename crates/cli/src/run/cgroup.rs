@@ -1,16 +1,16 @@
-//! What a command consumed, as its control group tells it.
+//! The resources that a command used, from its control group.
 //!
-//! | what | version 2 | version 1 |
+//! | value | version 2 | version 1 |
 //! |---|---|---|
-//! | peak of memory | `memory.peak` | `memory/memory.max_usage_in_bytes` |
-//! | limit of memory | `memory.max`, the least of the group and those above it; `max` is none | `memory/memory.limit_in_bytes`, above 2^60 none |
-//! | periods, throttled ones | `cpu.stat`: `nr_periods`, `nr_throttled` | the same of `cpu/cpu.stat` |
+//! | memory peak | `memory.peak` | `memory/memory.max_usage_in_bytes` |
+//! | memory limit | the minimum `memory.max` of the group and its ancestors; `max` means no limit | `memory/memory.limit_in_bytes`; above 2^60 means no limit |
+//! | periods, throttled periods | `cpu.stat`: `nr_periods`, `nr_throttled` | the same of `cpu/cpu.stat` |
 //! | throttled time | `cpu.stat`: `throttled_usec` | `cpu/cpu.stat`: `throttled_time`, in nanoseconds |
 //!
-//! The group is that of this process, which the command shares, so only what changes while it runs is the command's: what the counters
-//! grow by, and a peak that was not reached before. A peak of earlier is somebody else's, and as good as absent.
+//! The command shares the group of this process. So only the changes while it runs count: the growth of the counters, and a new
+//! memory peak. An older peak belongs to another process and counts as absent.
 //!
-//! A file that is not there, or says something else, is as good as absent.
+//! A missing or invalid file counts as absent.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,18 +18,18 @@ use std::path::{Path, PathBuf};
 use renown_core::scorecard::Resources;
 use renown_core::units::Whole;
 
-/// Where control groups are.
+/// The mount point of control groups.
 const ROOT: &str = "/sys/fs/cgroup";
 
-/// Version 1 has no word for "no limit", only a number that no machine has.
+/// Version 1 expresses "no limit" as a number above all real memory sizes.
 const NO_LIMIT_BYTES: u64 = 1 << 60;
 
 /// The directories of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Group {
-    /// Of version 2: the directory, and that of the highest group above it.
+    /// Version 2: the directory of the group, and that of the root group.
     Unified { dir: PathBuf, root: PathBuf },
-    /// Of version 1: one for memory and one for the processor, as far as they are there.
+    /// Version 1: one directory for memory and one for the CPU, if they exist.
     Split { memory: Option<PathBuf>, cpu: Option<PathBuf> },
 }
 
@@ -43,12 +43,12 @@ pub(super) struct Counters {
 }
 
 impl Group {
-    /// The group of this process, if the system has such.
+    /// Returns the group of this process, if the system has control groups.
     pub(super) fn own() -> Option<Self> {
         Self::find(Path::new(ROOT), &fs::read_to_string("/proc/self/cgroup").ok()?)
     }
 
-    /// The group that `/proc/self/cgroup` names, below the root where groups are.
+    /// Returns the group that `/proc/self/cgroup` names, below the mount point.
     fn find(root: &Path, listed: &str) -> Option<Self> {
         let lines = || {
             listed.lines().filter_map(|line| {
@@ -56,7 +56,7 @@ impl Group {
                 rest.split_once(':')
             })
         };
-        // In a container the path may be that of the machine, which is not there: then the root is the container's own.
+        // In a container, the path may be that of the host, which does not exist here. Then the root is the container's own group.
         let below = |root: PathBuf, path: &str| {
             let dir = root.join(path.trim_start_matches('/'));
             if dir.is_dir() { dir } else { root }
@@ -75,7 +75,7 @@ impl Group {
         (memory.is_some() || cpu.is_some()).then_some(Self::Split { memory, cpu })
     }
 
-    /// The counters as they are now.
+    /// Reads the counters.
     pub(super) fn counters(&self) -> Counters {
         let (dir, time, per_us) = match self {
             Self::Unified { dir, .. } => (Some(dir), "throttled_usec", 1),
@@ -94,7 +94,7 @@ impl Group {
         }
     }
 
-    /// The peak of memory.
+    /// Reads the memory peak.
     fn memory_peak(&self) -> Option<u64> {
         match self {
             Self::Unified { dir, .. } => number(&dir.join("memory.peak")),
@@ -102,7 +102,7 @@ impl Group {
         }
     }
 
-    /// The least limit of memory of the group and those above it.
+    /// Returns the minimum memory limit of the group and its ancestors.
     fn memory_limit(&self) -> Option<u64> {
         match self {
             Self::Unified { dir, root } => {
@@ -114,7 +114,7 @@ impl Group {
         }
     }
 
-    /// What was consumed since the counters were read.
+    /// Returns the resources used since `before` was read.
     pub(super) fn since(&self, before: Counters) -> Resources {
         let now = self.counters();
         let grown = |now: Option<u64>, before: Option<u64>| now?.checked_sub(before?);
@@ -140,7 +140,7 @@ fn number(file: &Path) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// A recorded tree: files with what was in them.
+    /// Writes a recorded tree of files.
     fn tree(name: &str, files: &[(&str, &str)]) -> PathBuf {
         let root = std::env::temp_dir().join(format!("renown-cgroup-{name}-{}", std::process::id()));
         let _ = fs::remove_dir_all(&root);
@@ -152,7 +152,7 @@ mod tests {
         root
     }
 
-    fn told(resources: Resources) -> [Option<u64>; 5] {
+    fn numbers(resources: Resources) -> [Option<u64>; 5] {
         [
             resources.memory_peak_bytes,
             resources.memory_limit_bytes,
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn version_2_is_read() {
+    fn version_2_files_are_read() {
         let group = "system.slice/docker-4f0c.scope";
         let stat = "usage_usec 5120000\nuser_usec 4000000\nsystem_usec 1120000\nnr_periods 40\nnr_throttled 10\nthrottled_usec 350999\nnr_bursts 0\n";
         let root = tree(
@@ -185,20 +185,20 @@ mod tests {
             memory_peak_bytes: Some(157_286_399),
         };
         assert_eq!(
-            told(found.since(before)),
+            numbers(found.since(before)),
             [Some(157_286_400), Some(536_870_912), Some(10), Some(1), Some(250)]
         );
         let reached = Counters { memory_peak_bytes: Some(157_286_400), ..before };
-        assert_eq!(told(found.since(reached))[0], None, "the peak was there before");
-        // The path of the machine is not there in a container.
+        assert_eq!(numbers(found.since(reached))[0], None, "an earlier peak does not count");
+        // In a container, the path of the host does not exist.
         let own = Group::find(&root, "0::/kubepods/pod1\n").unwrap();
         assert_eq!(own, Group::Unified { dir: root.clone(), root: root.clone() });
-        assert_eq!(told(own.since(Counters::default())), [None; 5]);
+        assert_eq!(numbers(own.since(Counters::default())), [None; 5]);
         fs::remove_dir_all(root).unwrap();
     }
 
     #[test]
-    fn version_1_is_read_by_its_names() {
+    fn version_1_files_are_read() {
         let root = tree(
             "v1",
             &[
@@ -215,24 +215,24 @@ mod tests {
             throttled_us: Some(0),
             memory_peak_bytes: Some(0),
         };
-        assert_eq!(told(found.since(before)), [Some(4_096_000), None, Some(7), Some(2), Some(1500)]);
+        assert_eq!(numbers(found.since(before)), [Some(4_096_000), None, Some(7), Some(2), Some(1500)]);
         fs::write(root.join("memory/job/memory.limit_in_bytes"), "8192000\n").unwrap();
-        assert_eq!(told(found.since(before))[1], Some(8_192_000));
+        assert_eq!(numbers(found.since(before))[1], Some(8_192_000));
         fs::remove_dir_all(root).unwrap();
     }
 
     #[test]
-    fn what_is_not_there_or_odd_is_absent() {
+    fn missing_or_invalid_files_count_as_absent() {
         let root = tree(
             "odd",
             &[("cgroup.controllers", ""), ("memory.peak", "much\n"), ("cpu.stat", "nr_periods -1\n")],
         );
         let found = Group::find(&root, "nonsense").unwrap();
-        assert_eq!(told(found.since(Counters::default())), [None; 5]);
-        // A counter that is reset tells nothing.
+        assert_eq!(numbers(found.since(Counters::default())), [None; 5]);
+        // A counter that was reset counts as absent.
         fs::write(root.join("cpu.stat"), "nr_periods 1\n").unwrap();
         let before = Counters { periods: Some(5), ..Counters::default() };
-        assert_eq!(told(found.since(before))[2], None);
+        assert_eq!(numbers(found.since(before))[2], None);
         fs::remove_dir_all(&root).unwrap();
         assert_eq!(Group::find(&root, "0::/x\n"), None);
     }

@@ -1,7 +1,7 @@
-//! The file of `--stages`: what the command wrote, and nothing that was there before.
+//! Reads the file of `--stages`, if the command wrote it.
 //!
-//! The file is never touched. One that stands as it did before the command began says nothing about it, and only a regular file of a
-//! reasonable size is read: a pipe would hold the run up for ever.
+//! The file is never changed. A file that is unchanged since the start of the command is ignored. Only a regular file of limited
+//! size is read: a pipe could block the run forever.
 
 use std::fmt::Display;
 use std::fs::{self, Metadata};
@@ -13,10 +13,10 @@ use serde_json::Value;
 
 use crate::failure;
 
-/// More than any list of stages needs.
+/// Maximum length of the file. More than any list of stages needs.
 const BYTES_MAX: u64 = 1024 * 1024;
 
-/// Which file it is and when it changed: the same for one that nobody wrote.
+/// Identity, modification time and size of a file. They stay the same if the file is not written.
 type Stamp = (u64, u64, i64, i64, u64);
 
 fn stamp(metadata: &Metadata) -> Stamp {
@@ -29,34 +29,34 @@ pub(super) struct StagesFile<'a> {
     before: Option<Stamp>,
 }
 
-/// What the file says.
+/// The content of the file.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Said {
+pub(super) struct StagesReport {
     pub(super) stages: Option<Value>,
     pub(super) outcome: Option<Outcome>,
 }
 
 impl<'a> StagesFile<'a> {
-    /// The file as it is before the command.
+    /// Records the state of the file before the command starts.
     pub(super) fn before(path: &'a Path) -> Self {
         Self { path, before: fs::metadata(path).ok().as_ref().map(stamp) }
     }
 
-    /// What the command wrote. What is wrong with it is told, and costs the run nothing else.
-    pub(super) fn read(&self) -> Said {
-        self.written().and_then(|text| said(&text, |problem| self.warn(problem))).unwrap_or_else(|problem| {
+    /// Reads what the command wrote. A problem is only a warning.
+    pub(super) fn read(&self) -> StagesReport {
+        self.written().and_then(|text| parse(&text, |problem| self.warn(problem))).unwrap_or_else(|problem| {
             self.warn(&problem);
-            Said::default()
+            StagesReport::default()
         })
     }
 
     fn written(&self) -> Result<Vec<u8>, String> {
         let metadata = fs::metadata(self.path).map_err(|error| error.to_string())?;
         if !metadata.is_file() {
-            return Err("not a file, so there are no stages".to_owned());
+            return Err("not a file: the run has no stages".to_owned());
         }
         if self.before == Some(stamp(&metadata)) {
-            return Err("the command did not write it, so its stages do not count".to_owned());
+            return Err("the command did not write it: its stages do not count".to_owned());
         }
         if metadata.len() > BYTES_MAX {
             return Err(format!("{} bytes, expected at most {BYTES_MAX}", metadata.len()));
@@ -69,29 +69,31 @@ impl<'a> StagesFile<'a> {
     }
 }
 
-/// An array of stages, or an object with them and perhaps an outcome.
-fn said(text: &[u8], warn: impl Fn(&dyn Display)) -> Result<Said, String> {
+/// Parses an array of stages, or an object with `stages` and optionally `outcome`.
+fn parse(text: &[u8], warn: impl Fn(&dyn Display)) -> Result<StagesReport, String> {
     let mut whole: Value = serde_json::from_slice(text).map_err(|error| error.to_string())?;
-    let Some(fields) = whole.as_object_mut() else { return Ok(Said { stages: Some(whole), outcome: None }) };
+    let Some(fields) = whole.as_object_mut() else {
+        return Ok(StagesReport { stages: Some(whole), outcome: None });
+    };
     let (stages, outcome) = (fields.remove("stages"), fields.remove("outcome"));
     let known =
-        outcome.as_ref().and_then(|said| Outcome::ALL.into_iter().find(|known| *said == known.name()));
+        outcome.as_ref().and_then(|text| Outcome::ALL.into_iter().find(|known| *text == known.name()));
     if let (Some(unknown), None) = (&outcome, known) {
         warn(&format_args!("outcome: {unknown}, expected completed, blocked or failed"));
     }
-    Ok(Said { stages, outcome: known })
+    Ok(StagesReport { stages, outcome: known })
 }
 
-/// The outcome of a run: by the exit code of its command, or what that says of itself. One that failed cannot say that it completed.
-pub(super) fn outcome(has_succeeded: bool, said: Option<Outcome>) -> Outcome {
-    match (has_succeeded, said) {
+/// Returns the outcome of a run: the one that the command reports, else by its exit code. A failed command cannot report success.
+pub(super) fn outcome(has_succeeded: bool, reported: Option<Outcome>) -> Outcome {
+    match (has_succeeded, reported) {
         (true, None) => Outcome::Completed,
         (false, Some(Outcome::Completed)) => {
-            failure::warn("the command says that it completed, but it failed: the run counts as failed");
+            failure::warn("the command reported `completed`, but it failed: the run counts as failed");
             Outcome::Failed
         }
         (false, None) => Outcome::Failed,
-        (_, Some(said)) => said,
+        (_, Some(reported)) => reported,
     }
 }
 
@@ -102,36 +104,36 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_read_if_the_command_wrote_it() {
+    fn the_file_is_read_only_if_the_command_wrote_it() {
         let dir = std::env::temp_dir().join(format!("renown-stages-{}", std::process::id()));
         fs::create_dir_all(&dir).unwrap();
         let path = dir.join("stages.json");
         fs::write(&path, "[1]").unwrap();
         let file = StagesFile::before(&path);
-        assert_eq!(file.read(), Said::default(), "it is as it was");
+        assert_eq!(file.read(), StagesReport::default(), "the file is unchanged");
         fs::write(&path, r#"{"stages":[{"name":"x","passed":true}],"outcome":"blocked"}"#).unwrap();
         let stages = Some(json!([{ "name": "x", "passed": true }]));
-        assert_eq!(file.read(), Said { stages, outcome: Some(Outcome::Blocked) });
+        assert_eq!(file.read(), StagesReport { stages, outcome: Some(Outcome::Blocked) });
         for (text, read) in [
-            (r#"{"outcome":"weird"}"#, Said::default()),
-            ("[]", Said { stages: Some(json!([])), outcome: None }),
-            ("{", Said::default()),
+            (r#"{"outcome":"weird"}"#, StagesReport::default()),
+            ("[]", StagesReport { stages: Some(json!([])), outcome: None }),
+            ("{", StagesReport::default()),
         ] {
             fs::write(&path, text).unwrap();
             assert_eq!(file.read(), read, "{text}");
         }
         fs::write(&path, " ".repeat(2 << 20)).unwrap();
-        assert_eq!(file.read(), Said::default(), "too large");
+        assert_eq!(file.read(), StagesReport::default(), "too large");
         fs::remove_file(&path).unwrap();
-        assert_eq!(file.read(), Said::default(), "gone");
+        assert_eq!(file.read(), StagesReport::default(), "gone");
         fs::create_dir(&path).unwrap();
-        assert_eq!(file.read(), Said::default(), "a directory");
+        assert_eq!(file.read(), StagesReport::default(), "a directory");
         fs::remove_dir_all(dir).unwrap();
     }
 
     #[test]
-    fn a_command_that_failed_cannot_say_that_it_completed() {
-        for (has_succeeded, said, expected) in [
+    fn a_failed_command_cannot_report_success() {
+        for (has_succeeded, reported, expected) in [
             (true, None, Outcome::Completed),
             (true, Some(Outcome::Blocked), Outcome::Blocked),
             (true, Some(Outcome::Completed), Outcome::Completed),
@@ -139,7 +141,7 @@ mod tests {
             (false, Some(Outcome::Blocked), Outcome::Blocked),
             (false, Some(Outcome::Completed), Outcome::Failed),
         ] {
-            assert_eq!(outcome(has_succeeded, said), expected, "{has_succeeded} {said:?}");
+            assert_eq!(outcome(has_succeeded, reported), expected, "{has_succeeded} {reported:?}");
         }
     }
 }

@@ -1,51 +1,52 @@
-//! `renown serve --demo`: a made-up month in a directory that is thrown away, and evaluations while somebody looks.
+//! `renown serve --demo`: a generated month of data in a temporary directory, and new evaluations while the server runs.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use renown_demo::{DemoClock, Live, PlanError};
 use renown_server::Api;
+use renown_store::LockPurpose;
 use renown_store::sqlite::{Sqlite, ThrowAwayDirectory, system_clock};
 
 use crate::failure::Failure;
-use crate::place::{self, default_org, keep_private};
+use crate::store_location::{self, default_org, keep_private};
 
-/// The directory of a demo. It is removed when this is dropped.
+/// The temporary directory of a demo. It is deleted on drop.
 pub(super) struct Demo(ThrowAwayDirectory);
 
 impl Demo {
-    /// Makes the directory, and removes those of demos that were killed.
+    /// Creates the directory, and deletes those of demos that were killed.
     pub(super) fn create() -> Result<Self, Failure> {
         let dir = ThrowAwayDirectory::create(&std::env::temp_dir());
-        dir.map(Self).map_err(|error| place::failure(&error))
+        dir.map(Self).map_err(|error| store_location::failure(&error))
     }
 
     pub(super) fn path(&self) -> &Path {
         self.0.path()
     }
 
-    /// A store with the month that ends now. Its clock follows the system's from then on.
-    pub(super) async fn open(&self, purpose: &str) -> Result<Sqlite, Failure> {
-        let month = renown_demo::plan(&default_org()?, place::now()?, &renown_demo::prices());
-        let month = month.map_err(|error| bug(&error))?;
+    /// Opens a store and fills it with the month that ends now. Afterwards its clock follows the system clock.
+    pub(super) async fn open(&self, purpose: LockPurpose<'_>) -> Result<Sqlite, Failure> {
+        let month = renown_demo::plan(&default_org()?, store_location::now()?, &renown_demo::prices());
+        let month = month.map_err(|error| plan_failure(&error))?;
         let clock = DemoClock::new(month.begin(), system_clock());
         let opened = {
             let _private = keep_private();
             Sqlite::open_throw_away(&self.0, purpose, clock.clock())
         };
-        let store = opened.map_err(|error| place::failure(&error))?;
+        let store = opened.map_err(|error| store_location::failure(&error))?;
         let filled = renown_demo::fill(&store, &clock, month).await;
-        let filled = filled.map_err(|error| place::failure(&error))?;
-        tracing::debug!(?filled, "the demo is filled");
+        let filled = filled.map_err(|error| store_location::failure(&error))?;
+        tracing::debug!(?filled, "generated the demo data");
         Ok(store)
     }
 }
 
-fn bug(error: &PlanError) -> Failure {
+fn plan_failure(error: &PlanError) -> Failure {
     Failure::new(error.to_string())
 }
 
-/// Counts an evaluation every few seconds, until it is aborted.
+/// Adds an evaluation every few seconds, until the task is aborted.
 pub(super) async fn live(api: Arc<Api>) {
     let (Ok(mut live), Ok(org)) = (Live::new(), default_org()) else { return };
     loop {

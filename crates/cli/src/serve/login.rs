@@ -1,6 +1,6 @@
-//! The one-time link to the pages, kept in the data directory for `renown open` while the server runs.
+//! The one-time login link of the web pages. It is in the data directory while the server runs, for `renown open`.
 //!
-//! Only the owner of the data directory can read it, who could as well read the database.
+//! Only the owner of the data directory can read it, who can also read the database.
 
 use std::fs;
 use std::io;
@@ -8,22 +8,22 @@ use std::path::{Path, PathBuf};
 
 use renown_server::OnToken;
 
-use crate::place;
+use crate::store_location;
 
 /// The file in the data directory.
 const FILE: &str = "login-url";
 
-/// Where the link of a data directory is kept.
+/// Returns the path of the file with the link.
 pub(crate) fn file(data: &Path) -> PathBuf {
     data.join(FILE)
 }
 
-/// The address that logs in with a token.
+/// Returns the URL that logs in with a token.
 pub(crate) fn address(url: &str, token: &str) -> String {
     format!("{url}/login?token={token}")
 }
 
-/// Keeps the link while it lives.
+/// The file with the link. It is deleted on drop.
 pub(super) struct LoginLink {
     file: PathBuf,
     url: String,
@@ -34,12 +34,12 @@ impl LoginLink {
         Self { file: file(data), url: url.to_owned() }
     }
 
-    /// Keeps each new token. Where that fails `renown open` does not work, and the server does.
+    /// Returns a function that saves each new token. If saving fails, only `renown open` does not work.
     pub(super) fn keeper(&self) -> OnToken {
         let (file, url) = (self.file.clone(), self.url.clone());
         Box::new(move |token| {
             if let Err(error) = write(&file, &address(&url, token)) {
-                tracing::warn!(%error, "could not keep the link for `renown open`");
+                tracing::warn!(%error, "could not save the link for `renown open`");
             }
         })
     }
@@ -51,9 +51,9 @@ impl Drop for LoginLink {
     }
 }
 
-/// Writes the file whole or not at all, for its owner only.
+/// Writes the file atomically, readable by its owner only.
 fn write(file: &Path, link: &str) -> io::Result<()> {
-    let _private = place::keep_private();
+    let _private = store_location::keep_private();
     let new = file.with_extension("new");
     fs::write(&new, link)?;
     fs::rename(&new, file)

@@ -1,4 +1,4 @@
-//! The ports of telemetry. A server is of use without them, so one that is taken is a warning: agents often have a collector there.
+//! The OTLP ports. The server is useful without them, so a port in use is only a warning: it often belongs to a collector.
 
 use std::io;
 use std::net::SocketAddr;
@@ -11,7 +11,7 @@ use super::settings::ServeSettings;
 use crate::failure::Failure;
 use crate::settings::{Origin, OtlpListen, Setting};
 
-/// Where telemetry is taken.
+/// The listeners for telemetry.
 pub(super) struct Otlp {
     pub(super) http: Option<TcpListener>,
     pub(super) grpc: Option<TcpListener>,
@@ -22,31 +22,31 @@ impl Otlp {
         Ok(Self { http: listener(&settings.otlp_http)?, grpc: listener(&settings.otlp_grpc)? })
     }
 
-    /// The addresses by their transport.
+    /// Returns the transports and their addresses.
     fn addresses(&self) -> impl Iterator<Item = (&'static str, SocketAddr)> {
         let ports = [("HTTP", &self.http), ("gRPC", &self.grpc)];
         ports.into_iter().filter_map(|(name, port)| Some((name, port.as_ref()?.local_addr().ok()?)))
     }
 
-    /// What a person is told of them.
+    /// Returns the line of the greeting.
     pub(super) fn greeting(&self) -> String {
         let named: Vec<String> =
             self.addresses().map(|(name, address)| format!("{address} ({name})")).collect();
         if named.is_empty() { String::new() } else { format!("telemetry (OTLP) on {}\n", named.join(", ")) }
     }
 
-    /// What the log is told of them.
-    pub(super) fn tell(&self, auth: OtlpAuth) {
+    /// Logs the addresses.
+    pub(super) fn log(&self, auth: OtlpAuth) {
         for (transport, address) in self.addresses() {
-            tracing::info!(%address, transport, "taking telemetry");
+            tracing::info!(%address, transport, "receiving telemetry");
             if auth == OtlpAuth::Loopback && !address.ip().is_loopback() {
-                tracing::info!(%address, "other machines reach this address, so telemetry needs a key here");
+                tracing::info!(%address, "other machines can reach this address, so telemetry needs a key");
             }
         }
     }
 }
 
-/// The listener of a setting, if it is on and can be had. Only what was asked for by a flag, and can never be, is an error.
+/// Binds the address of a setting. Returns `None` if it is off or unavailable. An address of a flag that can never work is an error.
 fn listener(setting: &Setting<OtlpListen>) -> Result<Option<TcpListener>, Failure> {
     let Some(address) = setting.value.0 else { return Ok(None) };
     match bind(address) {
@@ -59,7 +59,7 @@ fn listener(setting: &Setting<OtlpListen>) -> Result<Option<TcpListener>, Failur
         }
         Err(error) => {
             let setting = setting.name;
-            tracing::warn!(%address, setting, %error, "no telemetry is taken here, the address could not be had: end what has it, or choose another address, or off");
+            tracing::warn!(%address, setting, %error, "OTLP listener disabled: address unavailable; stop the process that uses it, choose another address, or set it to off");
             Ok(None)
         }
     }

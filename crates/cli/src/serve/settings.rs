@@ -1,24 +1,24 @@
-//! What `renown serve` can be told, and where each value came from.
+//! The settings of `renown serve`, and where each value came from.
 //!
 //! ```toml
 //! listen = "127.0.0.1:7070"
 //! store = "sqlite:"              # or sqlite:PATH
 //!
-//! [limits]                       # per organization; 0 is no limit
+//! [limits]                       # per organization; 0 means no limit
 //! requests_per_minute = 0
 //! ingest_per_minute = 0
 //!
 //! [otlp]                         # an address, or off
 //! grpc = "127.0.0.1:4317"
 //! http = "127.0.0.1:4318"
-//! auth = "loopback"              # or required: from nobody without a key
+//! auth = "loopback"              # or required: every sender needs a key
 //!
-//! [retention]                    # in days; 0 is for ever. No score changes with it
+//! [retention]                    # in days; 0 keeps everything. Scores do not change
 //! evaluations = 0
 //! runs = 0
 //! sessions = 0
 //!
-//! [pages]                        # what the web pages are told
+//! [pages]                        # the web pages
 //! attention_below = 600          # agents with a lower reputation need attention
 //! ```
 
@@ -34,8 +34,8 @@ use renown_telemetry::prices::Prices;
 use crate::args::ServeArgs;
 use crate::config::Config;
 use crate::failure::Failure;
-use crate::place::{Directory, Place};
 use crate::settings::{Days, Listen, Origin, OtlpKeys, OtlpListen, PerMinute, ScoreBelow, Setting, StoreUrl};
+use crate::store_location::{Directory, StoreLocation};
 
 /// Every setting of the server.
 pub(crate) struct ServeSettings {
@@ -56,19 +56,19 @@ pub(crate) struct ServeSettings {
 
 impl ServeSettings {
     pub(crate) fn read(args: &ServeArgs) -> Result<Self, Failure> {
-        let config = Config::load_for(args.config.as_deref(), args.place.data.as_deref())?;
-        let (data, store) = (args.place.data(&config)?, args.place.store(&config)?);
+        let config = Config::load_for(args.config.as_deref(), args.location.data.as_deref())?;
+        let (data, store) = (args.location.data(&config)?, args.location.store(&config)?);
         Self::pick(args, config, data, store)
     }
 
-    /// Those of a demo in this directory: addresses are chosen as ever, and no file is read.
+    /// Returns the settings of a demo in this directory. Addresses are chosen as usual; no configuration file is read.
     pub(crate) fn of_demo(args: &ServeArgs, dir: &Path) -> Result<Self, Failure> {
         let origin = Origin::Flag("--demo".to_owned());
         let data = Setting { name: "data", value: Directory(dir.to_owned()), origin: origin.clone() };
         let store = Setting { name: "store", value: StoreUrl::DEFAULT, origin };
         let config = Config { prices: renown_demo::prices(), ..Config::default() };
         let mut settings = Self::pick(args, config, data, store)?;
-        // The month is shown as a whole.
+        // Retention must not delete parts of the generated month.
         for days in [&mut settings.evaluations_days, &mut settings.runs_days, &mut settings.sessions_days] {
             days.value = Days(0);
         }
@@ -108,22 +108,22 @@ impl ServeSettings {
         })
     }
 
-    /// Where the data is.
-    pub(crate) fn place(&self) -> Place {
-        Place::of(&self.data, &self.store)
+    /// Returns the location of the store.
+    pub(crate) fn location(&self) -> StoreLocation {
+        StoreLocation::of(&self.data, &self.store)
     }
 
-    /// The configuration that was read.
+    /// Returns the path of the configuration file, if one was read.
     pub(crate) fn config_path(&self) -> Option<&Path> {
         self.config.path.as_deref()
     }
 
-    /// What calls of models cost where the telemetry does not say.
+    /// Returns the prices of models, for telemetry without costs.
     pub(crate) fn prices(&self) -> &Prices {
         &self.config.prices
     }
 
-    /// The gates of `/v1/evaluate`.
+    /// Builds the gates of `/v1/evaluate`.
     pub(crate) fn engine(&self) -> Result<Engine, Failure> {
         self.config.engine(&Choice::of(gates::Place::Evaluate))
     }

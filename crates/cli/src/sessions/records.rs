@@ -1,4 +1,4 @@
-//! `renown sessions records`: what happened in a session, in the order of time.
+//! `renown sessions records`: shows the records of a session in order of time.
 
 use std::fmt::Write as _;
 
@@ -15,17 +15,17 @@ use crate::args::{ReadArgs, TextFormatArg};
 use crate::failure::{Failure, printable};
 use crate::numbers::{dollars, milliseconds};
 use crate::table::{cell, counted, fitted, left, right, terminal_width};
-use crate::{as_json, place};
+use crate::{as_json, store_location};
 
-/// How many records are read at a time.
+/// Number of records per read.
 const PAGE: usize = 1000;
 
 pub(super) fn show(session: &SessionId, limit: usize, read: &ReadArgs) -> Result<String, Failure> {
-    let store = read.place.resolve()?.read()?;
-    let found = find(&store, &read.org, session).map_err(|error| place::failure(&error))?;
+    let store = read.location.resolve()?.read()?;
+    let found = find(&store, &read.org, session).map_err(|error| store_location::failure(&error))?;
     let (session, records) = found.ok_or_else(|| {
         Failure::new(format!("no session {:?} in {}", session.as_str(), read.org))
-            .hint("`renown sessions list` shows them")
+            .hint("`renown sessions list` lists them")
     })?;
     match read.format {
         TextFormatArg::Json => {
@@ -38,7 +38,7 @@ pub(super) fn show(session: &SessionId, limit: usize, read: &ReadArgs) -> Result
     }
 }
 
-/// A session, and all its records by time. The store keeps spans in another order, so the first ones are known when all are read.
+/// Reads a session and all its records, by time. The store has spans in another order, so all records are read before sorting.
 fn find(
     store: &Reader,
     org: &OrgId,
@@ -71,7 +71,7 @@ struct RecordRow {
     note: Option<String>,
 }
 
-/// The facts of a record; one that says nothing which is scored has one row too.
+/// Returns one row per fact of a record. A record without facts has one row too.
 fn rows(record: &SessionRecord) -> Vec<RecordRow> {
     let of_kind = |kind| RecordRow { at: record.at, kind, ..RecordRow::default() };
     let ms = |us: &u64| Decimal::from_units(i128::from(*us));
@@ -136,7 +136,7 @@ fn decider(by: Decider) -> Option<&'static str> {
 fn text(session: &StoredSession, records: &[SessionRecord], rows: &[RecordRow], left_out: usize) -> String {
     let mut text = super::listed(std::slice::from_ref(session));
     if rows.is_empty() {
-        text.push_str("\nno records: only signals of its traces were sent\n");
+        text.push_str("\nno records: only signals were sent\n");
         return text;
     }
     let _ = write!(text, "\n{}", timeline(rows));
@@ -157,7 +157,7 @@ fn text(session: &StoredSession, records: &[SessionRecord], rows: &[RecordRow], 
     text
 }
 
-/// A count as the subject of a sentence.
+/// Formats a count as the subject of a sentence.
 fn spelled(count: usize, what: &str) -> String {
     format!("{} {}", counted(count as u64, what), if count == 1 { "is" } else { "are" })
 }
@@ -188,7 +188,7 @@ fn timeline(rows: &[RecordRow]) -> String {
     fitted(head, &rows.iter().map(row).collect::<Vec<_>>(), terminal_width())
 }
 
-/// A time cut to the second, without its year, which the session has.
+/// Formats a time to the second, without the year.
 fn second(time: Timestamp) -> String {
     let text = time.to_string().replace('T', " ");
     text.get("2026-".len().."2026-11-15 12:00:00".len()).unwrap_or(&text).to_owned()

@@ -1,4 +1,4 @@
-//! `OTEL_RESOURCE_ATTRIBUTES`: a list `key=value,key=value` whose values are percent-encoded, as W3C baggage is.
+//! `OTEL_RESOURCE_ATTRIBUTES`: a list `key=value,key=value` with percent-encoded values, like W3C baggage.
 
 use std::fmt::Write as _;
 
@@ -7,10 +7,10 @@ use renown_core::ids::AgentId;
 /// The environment variable.
 pub(crate) const VARIABLE: &str = "OTEL_RESOURCE_ATTRIBUTES";
 
-/// The attribute that says which agent it is.
+/// The attribute with the id of the agent.
 const AGENT_ID: &str = "renown.agent_id";
 
-/// The list with this agent in it. Other attributes stay as they are written, and where they are.
+/// Returns the list with this agent in it. Other attributes and their order stay unchanged.
 pub(crate) fn with_agent(list: Option<&str>, agent: &AgentId) -> String {
     let ours = format!("{AGENT_ID}={}", encode(agent.as_str()));
     let mut entries: Vec<&str> = Vec::new();
@@ -30,7 +30,7 @@ pub(crate) fn with_agent(list: Option<&str>, agent: &AgentId) -> String {
     entries.join(",")
 }
 
-/// Whether the list names an agent.
+/// Returns whether the list names an agent.
 pub(crate) fn has_agent(list: Option<&str>) -> bool {
     list.unwrap_or_default().split(',').any(is_agent)
 }
@@ -39,9 +39,9 @@ fn is_agent(entry: &str) -> bool {
     entry.split_once('=').is_some_and(|(key, value)| key.trim() == AGENT_ID && !value.trim().is_empty())
 }
 
-/// Everything but letters, digits and `-._~` as the bytes of its UTF-8. A reader that is strict needs that for commas,
-/// equal signs, blanks, quotes, backslashes, percent signs and all that is not ASCII; for the rest it does no harm, and
-/// what is left needs no quotes in any settings file or shell.
+/// Percent-encodes everything except ASCII letters, digits and `-._~`. Strict readers need that for commas, equal signs, spaces,
+/// quotes, backslashes, percent signs and non-ASCII characters. For other characters it does no harm, and the result needs no
+/// quotes in any settings file or shell.
 pub(crate) fn encode(value: &str) -> String {
     let mut encoded = String::with_capacity(value.len());
     for byte in value.bytes() {
@@ -73,7 +73,7 @@ mod tests {
         ] {
             let written = with_agent(list, &agent);
             assert_eq!(written, expected);
-            assert_eq!(with_agent(Some(&written), &agent), written, "a second time changes nothing");
+            assert_eq!(with_agent(Some(&written), &agent), written, "a second run changes nothing");
             assert!(has_agent(Some(&written)));
         }
         assert!(!has_agent(None) && !has_agent(Some("team=a")) && !has_agent(Some("renown.agent_id=")));

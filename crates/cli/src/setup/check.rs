@@ -1,10 +1,10 @@
-//! `renown setup --check`: do the records of an agent arrive? Nothing is changed.
+//! `renown setup --check`: tests whether the records of an agent arrive. Changes nothing.
 //!
-//! | line | is good when |
+//! | line | meaning of `ok` |
 //! |---|---|
-//! | `settings` | they say what `renown setup` would write |
-//! | `receiver` | where they point to, a record is accepted that is sent as the agent would send it |
-//! | `arrived` | for information: when something of this kind of agent came last, if the store can be read |
+//! | `settings` | they are what `renown setup` would write |
+//! | `receiver` | the server in the settings accepts a test record, sent like those of the agent |
+//! | `arrived` | for information: when the last record of this kind of agent arrived, if the store is readable |
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -21,23 +21,23 @@ use super::server::ServerUrl;
 use super::{claude, codex, gemini, name, short};
 use crate::args::{AgentArg, SetupArgs};
 use crate::failure::{Failure, printable};
-use crate::place;
 use crate::printed;
+use crate::store_location;
 
-/// The exit code when records do not arrive.
+/// The exit code if records do not arrive.
 const SILENT: u8 = 1;
 
-/// How many sessions are read at a time.
+/// Number of sessions per read.
 const PAGE: usize = 200;
 
-/// One line of what is told: its mark, what it is about, and what was found.
+/// One line of the output: its mark, its subject, and the finding.
 type Line = (&'static str, &'static str, String);
 
 const GOOD: &str = "ok  ";
 const NOTE: &str = "note";
 const BAD: &str = "BAD ";
 
-/// Looks, sends, and tells.
+/// Checks the settings, sends a test record, and prints the findings.
 pub(super) fn run(args: &SetupArgs, plan: &Plan) -> Result<ExitCode, Failure> {
     let mut lines = settings(args, plan);
     if lines.is_empty() {
@@ -47,8 +47,8 @@ pub(super) fn run(args: &SetupArgs, plan: &Plan) -> Result<ExitCode, Failure> {
     }
     lines.extend(arrived(args)?);
     let mut text = String::new();
-    for (mark, about, said) in &lines {
-        let _ = writeln!(text, "{mark}  {about:<8}  {}", printable(said));
+    for (mark, about, finding) in &lines {
+        let _ = writeln!(text, "{mark}  {about:<8}  {}", printable(finding));
     }
     let mut out = io::stdout().lock();
     let code = printed(out.write_all(text.as_bytes()).and_then(|()| out.flush()))?;
@@ -56,7 +56,7 @@ pub(super) fn run(args: &SetupArgs, plan: &Plan) -> Result<ExitCode, Failure> {
     Ok(if is_silent { ExitCode::from(SILENT) } else { code })
 }
 
-/// How the settings differ from what would be written; nothing if they do not.
+/// Returns the differences between the settings and what would be written.
 fn settings(args: &SetupArgs, plan: &Plan) -> Vec<Line> {
     let mut lines: Vec<Line> =
         differences(plan).into_iter().map(|difference| (BAD, "settings", difference)).collect();
@@ -64,7 +64,7 @@ fn settings(args: &SetupArgs, plan: &Plan) -> Vec<Line> {
         let command = command(args.agent_kind);
         let server = args.server.as_ref().map(|server| format!(" --server {}", server.as_str()));
         let advice = format!(
-            "run `{command}{}`; --server URL names another server, --agent ID another name",
+            "run `{command}{}`; --server URL chooses another server, --agent ID another id",
             server.unwrap_or_default()
         );
         lines.push((NOTE, "settings", advice));
@@ -72,7 +72,7 @@ fn settings(args: &SetupArgs, plan: &Plan) -> Vec<Line> {
     lines
 }
 
-/// What becomes of a record.
+/// Sends a test record and returns the findings.
 fn receives(receiver: &Receiver, agent: &str) -> Vec<Line> {
     let (url, protocol) = (&receiver.url, receiver.encoding.name());
     let settings = (GOOD, "settings", format!("{agent} sends to {url} as {protocol}"));
@@ -87,25 +87,25 @@ fn receives(receiver: &Receiver, agent: &str) -> Vec<Line> {
     vec![settings, answer]
 }
 
-/// When something came last, if the store can be read: it is perhaps on another machine.
+/// Returns when the last record arrived. The store may be on another machine; then there is no line.
 fn arrived(args: &SetupArgs) -> Result<Option<Line>, Failure> {
-    let opened = args.place.resolve().and_then(|place| Ok((place.read()?, place.file)));
+    let opened = args.location.resolve().and_then(|location| Ok((location.read()?, location.file)));
     let Ok((store, file)) = opened else { return Ok(None) };
     let (agent, file) = (name(args.agent_kind), file.display());
-    Ok(Some(match last(&store, &place::default_org()?, kind(args.agent_kind)) {
+    Ok(Some(match last(&store, &store_location::default_org()?, kind(args.agent_kind)) {
         Ok(Some(session)) => {
             let (id, last_seen) = (session.id.as_str(), session.last_seen);
             (GOOD, "arrived", format!("{last_seen}, of session {id} in {file}"))
         }
         Ok(None) => {
-            let advice = format!("restart {agent}, give it a prompt, and check again");
-            (NOTE, "arrived", format!("nothing of {agent} in {file} yet: {advice}"))
+            let advice = format!("restart {agent}, send it a prompt, and check again");
+            (NOTE, "arrived", format!("no records of {agent} in {file} yet: {advice}"))
         }
         Err(error) => (NOTE, "arrived", error.to_string()),
     }))
 }
 
-/// What the settings do not say yet.
+/// Lists the settings that are missing or different.
 fn differences(plan: &Plan) -> Vec<String> {
     let of_file = |file: &FilePlan| {
         let path = file.path.display().to_string();
@@ -118,12 +118,12 @@ fn differences(plan: &Plan) -> Vec<String> {
     plan.files.iter().flat_map(of_file).collect()
 }
 
-/// The server that the settings point to, if there is one.
+/// Returns the server in the settings, if there is one.
 pub(super) fn server(agent: AgentArg, plan: &Plan) -> Option<ServerUrl> {
     receiver(agent, plan)?.server()
 }
 
-/// Where the settings send to.
+/// Returns the receiver in the settings.
 fn receiver(agent: AgentArg, plan: &Plan) -> Option<Receiver> {
     let text = |name: &str| {
         let file = plan.files.iter().find(|file| file.path.ends_with(name));
@@ -136,7 +136,7 @@ fn receiver(agent: AgentArg, plan: &Plan) -> Option<Receiver> {
     }
 }
 
-/// The last session to begin of a kind of agent.
+/// Returns the session with the latest start of a kind of agent.
 fn last(store: &Reader, org: &OrgId, kind: Agent) -> Result<Option<StoredSession>, StoreError> {
     let mut query = SessionQuery { limit: PAGE, ..SessionQuery::default() };
     loop {
@@ -159,7 +159,7 @@ fn kind(agent: AgentArg) -> Agent {
     }
 }
 
-/// The command that puts the settings right.
+/// Returns the command that fixes the settings.
 fn command(agent: AgentArg) -> &'static str {
     match agent {
         AgentArg::Claude => "renown setup claude",

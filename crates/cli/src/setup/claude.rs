@@ -1,15 +1,15 @@
-//! Claude Code: the variables under `env` in its `settings.json`, and a command that shows the verdict.
+//! Claude Code: the variables under `env` in its `settings.json`, and a command that shows the score.
 //!
 //! | variable | value | why |
 //! |---|---|---|
 //! | `CLAUDE_CODE_ENABLE_TELEMETRY` | `1` | nothing is exported without it |
-//! | `OTEL_LOGS_EXPORTER` | `otlp` | events are log records; metrics and traces are left as they are |
-//! | `OTEL_EXPORTER_OTLP_PROTOCOL`, `…_ENDPOINT` | `http/protobuf`, the server | where they go |
-//! | `OTEL_RESOURCE_ATTRIBUTES` | `renown.agent_id=…` | who it is |
+//! | `OTEL_LOGS_EXPORTER` | `otlp` | events are log records; metrics and traces stay unchanged |
+//! | `OTEL_EXPORTER_OTLP_PROTOCOL`, `…_ENDPOINT` | `http/protobuf`, the server | the destination |
+//! | `OTEL_RESOURCE_ATTRIBUTES` | `renown.agent_id=…` | the agent's id |
 //!
-//! Where metrics or traces already go to another place, the variables for logs alone (`OTEL_EXPORTER_OTLP_LOGS_…`) are
-//! written, so that they keep going there. No variable that adds the content of prompts, tool calls or answers is ever
-//! written. Source: the pages "Monitoring", "Settings" and "Slash commands" of Claude Code's documentation.
+//! If metrics or traces already go to another receiver, only the variables of logs (`OTEL_EXPORTER_OTLP_LOGS_…`) are written, so
+//! that metrics and traces still go there. No variable that adds the content of prompts, tool calls or answers is ever written.
+//! Source: the pages "Monitoring", "Settings" and "Slash commands" of Claude Code's documentation.
 
 use std::path::{Path, PathBuf};
 
@@ -24,7 +24,7 @@ use super::receiver::{self, Encoding, Receiver};
 
 const SECTION: &str = "env";
 
-/// The command `/performance`. It names the organization, so that the sessions of the store are meant whatever is on standard input.
+/// The command `/performance`. With `--org`, it judges the sessions of the store, whatever is on standard input.
 pub(crate) const COMMAND: &str = "---
 description: Show Renown's verdict on the last session
 allowed-tools: Bash(renown judge:*)
@@ -38,12 +38,12 @@ Show this verdict to the user as it is. Then say in one or two plain sentences w
 from the numbers above alone. Do nothing else.
 ";
 
-/// Where its settings and commands are.
+/// Returns the directory of its settings and commands.
 pub(crate) fn folder(home: &Path, variable: impl Fn(&str) -> Option<PathBuf>) -> PathBuf {
     variable("CLAUDE_CONFIG_DIR").unwrap_or_else(|| home.join(".claude"))
 }
 
-/// The settings with Renown in them.
+/// Adds Renown to the settings.
 pub(crate) fn settings(text: &str, wanted: &Wanted, default: &AgentId) -> Result<Edited, Unreadable> {
     let env = json::section(text, SECTION).map_err(unreadable)?;
     let mut settings = Vec::new();
@@ -60,7 +60,7 @@ pub(crate) fn settings(text: &str, wanted: &Wanted, default: &AgentId) -> Result
     Ok(Edited { text, changes, warnings })
 }
 
-/// Where its log records go.
+/// Returns the receiver of its log records.
 pub(crate) fn receiver(text: &str) -> Option<Receiver> {
     let env = json::section(text, SECTION).ok()?;
     let set = |key: &str| variable(&env, key).filter(|value| !value.trim().is_empty());
@@ -79,7 +79,7 @@ pub(crate) fn receiver(text: &str) -> Option<Receiver> {
     })
 }
 
-/// The command file. One that the user wrote or changed is theirs.
+/// Plans the command file. A file that the user wrote or changed stays unchanged.
 pub(crate) fn command(text: &str) -> Edited {
     if text.trim().is_empty() {
         let change = Change {
@@ -92,7 +92,7 @@ pub(crate) fn command(text: &str) -> Edited {
     let warnings = if text == COMMAND {
         Vec::new()
     } else {
-        vec!["is not the one that renown writes, it is kept as it is".to_owned()]
+        vec!["differs from the file that renown writes, so it stays unchanged".to_owned()]
     };
     Edited { text: text.to_owned(), changes: Vec::new(), warnings }
 }
@@ -101,7 +101,7 @@ fn unreadable(JsonError { line, problem }: JsonError) -> Unreadable {
     Unreadable { line, problem }
 }
 
-/// The value of a variable as the process will see it.
+/// Returns the value of a variable as the process will see it.
 fn variable(env: &Section, key: &str) -> Option<String> {
     match env.get(key)? {
         Value::Null => None,
@@ -112,7 +112,7 @@ fn variable(env: &Section, key: &str) -> Option<String> {
     }
 }
 
-/// Every variable that has to be there, with its value. What already serves stays as it is.
+/// Returns every required variable with its value. A value that already works stays unchanged.
 fn variables(env: &Section, wanted: &Wanted, default: &AgentId) -> Vec<(&'static str, String)> {
     let enabled = variable(env, "CLAUDE_CODE_ENABLE_TELEMETRY").filter(|value| is_on(value));
     let mut variables = vec![
@@ -127,7 +127,7 @@ fn variables(env: &Section, wanted: &Wanted, default: &AgentId) -> Vec<(&'static
         variables.push(("OTEL_EXPORTER_OTLP_PROTOCOL", protocol.clone()));
         variables.push(("OTEL_EXPORTER_OTLP_ENDPOINT", server));
     }
-    // A variable for logs alone beats the general one, so it is written where it is needed or in the way.
+    // A variable of logs overrides the general one, so it is written if it is needed or already set.
     for (key, value) in [
         ("OTEL_EXPORTER_OTLP_LOGS_PROTOCOL", protocol),
         ("OTEL_EXPORTER_OTLP_LOGS_ENDPOINT", wanted.server.logs()),
@@ -141,7 +141,7 @@ fn variables(env: &Section, wanted: &Wanted, default: &AgentId) -> Vec<(&'static
     variables
 }
 
-/// The exporters of logs with `otlp` among them.
+/// Adds `otlp` to the exporters of logs.
 fn logs_exporter(current: Option<&str>) -> String {
     let current = current.unwrap_or_default();
     if names(current).any(|name| name == "otlp") {
@@ -166,7 +166,7 @@ fn warnings(env: &Section, changes: &[Change]) -> Vec<String> {
             || key == "ENABLE_BETA_TRACING_DETAILED";
         if content && variable(env, key).is_some_and(|value| is_on(&value)) {
             warnings.push(format!(
-                "{SECTION}.{key} is on: it sends the content of your work along, which Renown neither needs nor keeps"
+                "{SECTION}.{key} is on: it sends the content of your work, which Renown neither needs nor stores"
             ));
         }
     }
@@ -174,7 +174,7 @@ fn warnings(env: &Section, changes: &[Change]) -> Vec<String> {
     for key in ["OTEL_EXPORTER_OTLP_HEADERS", "OTEL_EXPORTER_OTLP_LOGS_HEADERS"] {
         if moved && env.get(key).is_some() {
             warnings
-                .push(format!("{SECTION}.{key} was meant for another receiver and will be sent to this one"));
+                .push(format!("{SECTION}.{key} was set for another receiver and will be sent to this one"));
         }
     }
     warnings
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_file_holds_what_is_needed_and_no_content() {
+    fn a_new_file_has_the_required_settings_and_sends_no_content() {
         let edited = settings("", &Wanted::default(), &"claude-code".parse().unwrap()).unwrap();
         assert_eq!(
             edited.text,
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn what_serves_already_stays() {
+    fn settings_that_already_work_stay_unchanged() {
         let env = r#"{"CLAUDE_CODE_ENABLE_TELEMETRY": 1, "OTEL_LOGS_EXPORTER": "console, otlp",
             "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf", "OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:4318",
             "OTEL_RESOURCE_ATTRIBUTES": "team=a,renown.agent_id=mine"}"#;
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn content_that_is_sent_is_named_and_left_alone() {
+    fn settings_that_send_content_cause_a_warning_and_stay() {
         let env = r#"{"OTEL_LOG_USER_PROMPTS": "1", "OTEL_LOG_TOOL_DETAILS": true, "OTEL_LOG_TOOL_CONTENT": "0",
             "OTEL_LOG_RAW_API_BODIES": "file:/x", "OTEL_LOG_LEVEL": "debug"}"#;
         let (changes, warnings) = planned(env, &Wanted::default());
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_of_the_user_is_kept() {
+    fn a_command_of_the_user_stays_unchanged() {
         assert_eq!(command("").text, COMMAND);
         assert_eq!(command(COMMAND), Edited { text: COMMAND.to_owned(), ..Edited::default() });
         let theirs = command("mine");

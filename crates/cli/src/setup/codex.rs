@@ -3,10 +3,10 @@
 //! | setting | value | why |
 //! |---|---|---|
 //! | `exporter` | `{ otlp-http = { endpoint, protocol = "binary", headers } }` | log events over OTLP/HTTP protobuf |
-//! | `log_user_prompt` | `false`, if absent | its default, in writing |
+//! | `log_user_prompt` | `false`, if absent | makes its default explicit |
 //!
-//! The exporters of traces and metrics are left as they are. Codex reads `.env` in its folder at its start, and its
-//! OpenTelemetry SDK takes `OTEL_RESOURCE_ATTRIBUTES` from there, but does not decode percent signs. Source:
+//! The exporters of traces and metrics stay unchanged. Codex reads `.env` in its directory at its start, and its OpenTelemetry
+//! SDK reads `OTEL_RESOURCE_ATTRIBUTES` from there, but does not decode percent-encoding. Source:
 //! `codex-rs/config/src/types.rs`, `codex-rs/otel/src/provider.rs` and `codex-rs/arg0/src/lib.rs` of openai/codex,
 //! `opentelemetry-sdk/src/resource/env.rs` of opentelemetry-rust.
 
@@ -21,15 +21,15 @@ use super::receiver::{Encoding, Receiver};
 
 const SECTION: &str = "otel";
 
-/// What no setting can change.
-pub(crate) const NOTE: &str = "note: Codex sends arguments and outputs of tools along and has no switch for it; Renown does not read them";
+/// A note about content that no setting can turn off.
+pub(crate) const NOTE: &str = "note: Codex also sends arguments and outputs of tools, and has no setting to turn that off; Renown does not read them";
 
-/// Where its settings are.
+/// Returns the directory of its settings.
 pub(crate) fn folder(home: &Path, variable: impl Fn(&str) -> Option<PathBuf>) -> PathBuf {
     variable("CODEX_HOME").unwrap_or_else(|| home.join(".codex"))
 }
 
-/// The settings with Renown in them.
+/// Adds Renown to the settings.
 pub(crate) fn settings(text: &str, wanted: &Wanted) -> Result<Edited, Unreadable> {
     let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| {
         let before = error.span().map_or(0, |span| span.start);
@@ -52,7 +52,7 @@ pub(crate) fn settings(text: &str, wanted: &Wanted) -> Result<Edited, Unreadable
     let mut warnings = Vec::new();
     match otel.get("log_user_prompt").and_then(Item::as_bool) {
         Some(true) => warnings.push(format!(
-            "{SECTION}.log_user_prompt is on: it sends your prompts along, which Renown neither needs nor keeps"
+            "{SECTION}.log_user_prompt is on: it sends your prompts, which Renown neither needs nor stores"
         )),
         Some(false) => {}
         None => {
@@ -65,13 +65,13 @@ pub(crate) fn settings(text: &str, wanted: &Wanted) -> Result<Edited, Unreadable
         return Ok(Edited { text: text.to_owned(), changes, warnings });
     }
     let written = document.to_string();
-    // The library ends its lines as Unix does.
+    // The library writes Unix line ends.
     let text =
         if text.contains("\r\n") { written.replace("\r\n", "\n").replace('\n', "\r\n") } else { written };
     Ok(Edited { text, changes, warnings })
 }
 
-/// Where its log records go.
+/// Returns the receiver of its log records.
 pub(crate) fn receiver(text: &str) -> Option<Receiver> {
     let document: DocumentMut = text.parse().ok()?;
     let exporter = document.get(SECTION)?.as_table_like()?.get("exporter")?.as_table_like()?;
@@ -90,21 +90,21 @@ pub(crate) fn receiver(text: &str) -> Option<Receiver> {
     })
 }
 
-/// The `.env` file with the agent's name in it.
+/// Adds the agent to the `.env` file.
 pub(crate) fn env(text: &str, wanted: &Wanted, default: &AgentId) -> Edited {
     let mut edited = plan::name_agent(text, wanted, default);
     if let Some(agent) = &wanted.agent {
         let encoded = attributes::encode(agent.as_str());
         if encoded != agent.as_str() {
             edited.warnings.push(format!(
-                "Codex does not decode resource attributes, so this agent will be called {encoded}"
+                "Codex does not decode resource attributes, so the id of this agent will be {encoded}"
             ));
         }
     }
     edited
 }
 
-/// The exporter to the server. Codex of 2025 did not start without `headers`.
+/// Returns the exporter to the server. Codex of 2025 did not start without `headers`.
 fn exporter(wanted: &Wanted) -> InlineTable {
     let http = InlineTable::from_iter([
         ("endpoint", Value::from(wanted.server.logs())),
@@ -114,13 +114,13 @@ fn exporter(wanted: &Wanted) -> InlineTable {
     InlineTable::from_iter([("otlp-http", Value::InlineTable(http))])
 }
 
-/// Where the exporter of this kind sends to now.
+/// Returns the endpoint of the current exporter of this kind.
 fn endpoint<'a>(otel: &'a dyn TableLike, kind: &str) -> Option<&'a str> {
     let exporter = otel.get("exporter")?.as_table_like()?.get(kind)?.as_table_like()?;
     exporter.get("endpoint")?.as_str()
 }
 
-/// The exporter there is, in words. Its headers may hold a secret and are not shown.
+/// Describes the current exporter. Its headers may contain a secret and are not shown.
 fn describe(otel: &dyn TableLike) -> Option<String> {
     let exporter = otel.get("exporter")?;
     if let Some(name) = exporter.as_str() {
@@ -130,7 +130,7 @@ fn describe(otel: &dyn TableLike) -> Option<String> {
     sends("otlp-http").or_else(|| sends("otlp-grpc")).or_else(|| Some("another exporter".to_owned()))
 }
 
-/// Sets a value, and keeps the blanks and comments around the one that it replaces.
+/// Sets a value, and keeps the spaces and comments around the old value.
 fn put(table: &mut dyn TableLike, key: &str, mut new: Value) {
     if let Some(old) = table.get(key).and_then(Item::as_value) {
         *new.decor_mut() = old.decor().clone();
@@ -145,7 +145,7 @@ mod tests {
     const EXPORTER: &str = r#"exporter = { otlp-http = { endpoint = "http://127.0.0.1:4318/v1/logs", protocol = "binary", headers = {} } }"#;
 
     #[test]
-    fn everything_else_stays_as_it_is() {
+    fn everything_else_stays_unchanged() {
         let prompt = "log_user_prompt = false\n";
         for (before, after) in [
             ("", format!("[otel]\n{EXPORTER}\n{prompt}")),
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_there_is_told() {
+    fn the_replaced_exporter_is_shown() {
         for (before, was) in [
             ("[otel]\nexporter = \"none\"", "none"),
             ("[otel.exporter.otlp-grpc]\nendpoint = \"https://o\"", "otlp-grpc to https://o"),
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_refused_with_its_line() {
+    fn an_invalid_file_is_an_error_with_its_line() {
         for (text, line) in
             [("a = 1\nb = \n", 2), ("a = 1\na = 2\n", 2), ("b = 1\notel = 3\n", 2), ("[[otel]]\n", 1)]
         {

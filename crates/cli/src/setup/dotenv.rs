@@ -1,20 +1,20 @@
-//! Changing one variable of an `.env` file and nothing else.
+//! Changes one variable of an `.env` file and nothing else.
 
-/// A line that sets the variable, in parts.
+/// A line that sets the variable, split into parts.
 struct Assignment<'a> {
-    /// All before the value, with its opening quote.
+    /// Everything before the value, including its opening quote.
     head: &'a str,
     value: &'a str,
-    /// All after the value: its closing quote, a comment, a carriage return.
+    /// Everything after the value: its closing quote, a comment, a carriage return.
     tail: &'a str,
 }
 
-/// The value of the variable. Of several lines the last counts, as it does for the readers of these files.
+/// Returns the value of the variable. The last line counts, as for the readers of these files.
 pub(crate) fn get<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     text.lines().filter_map(|line| assignment(line, name)).next_back().map(|line| line.value)
 }
 
-/// The text with the variable set. The value must need no quotes.
+/// Sets the variable. The value must not need quotes.
 pub(crate) fn set(text: &str, name: &str, value: &str) -> String {
     let mut lines: Vec<String> = text.split('\n').map(str::to_owned).collect();
     let found = lines.iter_mut().rev().find_map(|line| {
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_variable_is_changed_and_nothing_else() {
+    fn only_one_variable_is_changed() {
         for (text, was, expected) in [
             ("", None, "A=new\n"),
             ("B=1", None, "B=1\nA=new\n"),

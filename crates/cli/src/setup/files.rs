@@ -1,4 +1,4 @@
-//! Reading and replacing settings files: never half a file, never without a copy of what was there.
+//! Reads and replaces settings files: always atomically, always with a backup.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use crate::failure::Failure;
 
-/// How many links in a row are followed.
+/// Maximum number of links to follow.
 const LINKS_MAX: usize = 16;
 
-/// The text of a file; none if there is no such file.
+/// Reads a file. Returns `None` if it does not exist.
 pub(crate) fn read(path: &Path) -> Result<Option<String>, Failure> {
     let failed = |problem: &dyn std::fmt::Display| Failure::new(format!("{}: {problem}", path.display()));
     let metadata = match fs::metadata(path) {
@@ -21,22 +21,22 @@ pub(crate) fn read(path: &Path) -> Result<Option<String>, Failure> {
         return Err(failed(&"is a directory, expected a file"));
     }
     if !metadata.is_file() {
-        return Err(failed(&"is no regular file"));
+        return Err(failed(&"not a regular file"));
     }
     let bytes = fs::read(path).map_err(|error| failed(&error))?;
     String::from_utf8(bytes).map(Some).map_err(|_| failed(&"not UTF-8, expected text"))
 }
 
-/// Puts the new text in place of the old, which is kept beside it, and returns where.
+/// Replaces the text of a file. Returns the path of the backup.
 pub(crate) fn replace(path: &Path, before: Option<&str>, after: &str) -> Result<Option<PathBuf>, Failure> {
-    // The agent may have written to it while the user was reading.
+    // The agent may have changed the file while the user was reading.
     if read(path)?.as_deref() != before {
-        return Err(Failure::new(format!("{}: was changed meanwhile", path.display()))
-            .hint("nothing was written to it, run the command again"));
+        return Err(Failure::new(format!("{}: changed in the meantime", path.display()))
+            .hint("nothing was written; run the command again"));
     }
     let failed = |error: io::Error| {
         Failure::new(format!("{}: {error}", path.display()))
-            .hint("nothing was written to it; `--print` shows what to paste")
+            .hint("nothing was written; `--print` prints the settings to paste")
     };
     let target = target(path).map_err(failed)?;
     if let Some(folder) = target.parent() {
@@ -57,20 +57,20 @@ pub(crate) fn replace(path: &Path, before: Option<&str>, after: &str) -> Result<
     Ok(backup)
 }
 
-/// The file itself where the path is a link to it, so that the link stays one.
+/// Resolves links, so that a link to the file stays a link.
 fn target(path: &Path) -> io::Result<PathBuf> {
     let mut target = path.to_owned();
     for _ in 0..LINKS_MAX {
         match fs::read_link(&target) {
             Ok(next) => target = target.parent().unwrap_or_else(|| Path::new("")).join(next),
-            // It is no link, or not there yet.
+            // It is not a link, or does not exist yet.
             Err(_) => return Ok(target),
         }
     }
     Err(io::Error::other("too many links"))
 }
 
-/// Writes the old text beside the file, under the first name that is free.
+/// Writes the old text to a new file next to it, with the first unused name.
 fn back_up(path: &Path, text: &str, permissions: Option<&fs::Permissions>) -> io::Result<PathBuf> {
     let mut number = 0_u32;
     loop {
@@ -88,7 +88,7 @@ fn back_up(path: &Path, text: &str, permissions: Option<&fs::Permissions>) -> io
     }
 }
 
-/// Writes a new file beside the target and gives it the target's name in one step.
+/// Writes a new file next to the target, then renames it to the target.
 fn swap(target: &Path, text: &str, permissions: Option<&fs::Permissions>) -> io::Result<()> {
     let mut name = target.as_os_str().to_owned();
     name.push(format!(".renown-{}", std::process::id()));
@@ -99,14 +99,14 @@ fn swap(target: &Path, text: &str, permissions: Option<&fs::Permissions>) -> io:
     })
 }
 
-/// Creates a file that must not be there yet. It has its permissions before it has its text.
+/// Creates a file that must not exist yet. Sets its permissions before its text.
 fn create(path: &Path, text: &str, permissions: Option<&fs::Permissions>) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
     let written = permissions
         .map_or(Ok(()), |permissions| file.set_permissions(permissions.clone()))
         .and_then(|()| file.write_all(text.as_bytes()))
         .and_then(|()| file.sync_all());
-    // A half-written copy must not stay behind under a name that promises a whole one.
+    // Delete a partly written file.
     written.inspect_err(|_| {
         let _ = fs::remove_file(path);
     })

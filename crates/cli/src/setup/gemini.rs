@@ -4,12 +4,12 @@
 //! |---|---|---|
 //! | `enabled` | `true` | nothing is exported without it |
 //! | `target` | `"local"` | `"gcp"` would send to Google Cloud |
-//! | `otlpEndpoint`, `otlpProtocol` | the server, `"http"` | where it goes; the CLI appends `/v1/logs` |
+//! | `otlpEndpoint`, `otlpProtocol` | the server, `"http"` | the destination; the CLI appends `/v1/logs` |
 //! | `logPrompts` | `false`, if absent | its default is `true` |
-//! | `outfile`, `useCliAuth` | `""`, `false`, if set | a file would be written in place of OTLP; a login awaited |
+//! | `outfile`, `useCliAuth` | `""`, `false`, if set | otherwise it writes a file instead of OTLP, or waits for a login |
 //!
-//! Of all `.env` files the CLI reads only the nearest: upwards from the working directory, then `~/.gemini/.env`, then
-//! `~/.env`. Source: `docs/cli/telemetry.md`, `packages/core/src/telemetry/{config,sdk}.ts` and
+//! The CLI reads only the nearest `.env` file: upwards from the working directory, then `~/.gemini/.env`, then `~/.env`.
+//! Source: `docs/cli/telemetry.md`, `packages/core/src/telemetry/{config,sdk}.ts` and
 //! `packages/cli/src/config/settings.ts` of google-gemini/gemini-cli.
 
 use std::path::{Path, PathBuf};
@@ -23,11 +23,10 @@ use super::receiver::{self, Encoding, Receiver};
 
 const SECTION: &str = "telemetry";
 
-/// What no setting can change.
-pub(crate) const NOTE: &str =
-    "note: Gemini CLI sends arguments of tools along and has no switch for it; Renown does not read them";
+/// A note about content that no setting can turn off.
+pub(crate) const NOTE: &str = "note: Gemini CLI also sends arguments of tools, and has no setting to turn that off; Renown does not read them";
 
-/// Variables that beat the settings file, wherever they are set.
+/// Variables that override the settings file.
 const OVERRIDES: [&str; 8] = [
     "GEMINI_TELEMETRY_ENABLED",
     "GEMINI_TELEMETRY_TARGET",
@@ -39,12 +38,12 @@ const OVERRIDES: [&str; 8] = [
     "GEMINI_TELEMETRY_USE_CLI_AUTH",
 ];
 
-/// The directory that it takes for the user's home.
+/// Returns the directory that it uses as the user's home.
 pub(crate) fn home(home: &Path, variable: impl Fn(&str) -> Option<PathBuf>) -> PathBuf {
     variable("GEMINI_CLI_HOME").unwrap_or_else(|| home.to_owned())
 }
 
-/// The settings with Renown in them.
+/// Adds Renown to the settings.
 pub(crate) fn settings(text: &str, wanted: &Wanted) -> Result<Edited, Unreadable> {
     let unreadable = |JsonError { line, problem }| Unreadable { line, problem };
     let current = json::section(text, SECTION).map_err(unreadable)?;
@@ -74,7 +73,7 @@ pub(crate) fn settings(text: &str, wanted: &Wanted) -> Result<Edited, Unreadable
         .into_iter()
         .filter(|&key| current.get(key) == Some(&Value::from(true)))
         .map(|key| {
-            format!("{SECTION}.{key} is on: it sends the content of your work along, which Renown neither needs nor keeps")
+            format!("{SECTION}.{key} is on: it sends the content of your work, which Renown neither needs nor stores")
         })
         .collect();
     Ok(Edited {
@@ -84,7 +83,7 @@ pub(crate) fn settings(text: &str, wanted: &Wanted) -> Result<Edited, Unreadable
     })
 }
 
-/// Where its log records go. Its SDK writes JSON over HTTP, and takes headers from the environment.
+/// Returns the receiver of its log records. Its SDK sends JSON over HTTP, with headers from the environment.
 pub(crate) fn receiver(text: &str, env_file: &str) -> Option<Receiver> {
     let current = json::section(text, SECTION).ok()?;
     let base = current.get("otlpEndpoint")?.as_str()?;
@@ -97,13 +96,13 @@ pub(crate) fn receiver(text: &str, env_file: &str) -> Option<Receiver> {
     })
 }
 
-/// The variables of the environment, or of the `.env` file, that would make the settings void.
+/// Returns warnings about variables of the environment or the `.env` file that override the settings.
 pub(crate) fn overrides(env_file: &str, is_set: impl Fn(&str) -> bool) -> Vec<String> {
     let found = OVERRIDES.into_iter().filter_map(|name| {
         if is_set(name) {
-            Some(format!("{name} is set in your environment and beats the settings file"))
+            Some(format!("{name} is set in your environment and overrides the settings file"))
         } else if dotenv::get(env_file, name).is_some() {
-            Some(format!("{name} is set in Gemini CLI's .env and beats the settings file"))
+            Some(format!("{name} is set in Gemini CLI's .env and overrides the settings file"))
         } else {
             None
         }
@@ -144,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_the_way_is_changed_and_the_choice_about_prompts_kept() {
+    fn conflicting_settings_are_changed_and_the_choice_about_prompts_stays() {
         let (changes, warnings) = planned(
             r#"{"enabled": true, "target": "gcp", "logPrompts": true, "traces": true, "outfile": "t.log",
                 "useCliAuth": true, "useCollector": true}"#,
@@ -164,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn variables_that_beat_the_file_are_named() {
+    fn variables_that_override_the_file_cause_a_warning() {
         let warnings =
             overrides("GEMINI_TELEMETRY_ENABLED=false\n", |name| name == "OTEL_EXPORTER_OTLP_ENDPOINT");
         assert_eq!(warnings.len(), 2);

@@ -1,8 +1,8 @@
-//! Changing settings inside a JSON file and nothing else: not a blank, not the order of keys, not a comment.
+//! Changes settings inside a JSON file and nothing else: no spaces, no order of keys, no comments.
 //!
-//! The file is never written anew from a parsed tree. Values are replaced where they stand, and new ones are put behind
-//! the last of their object, indented as it is. Comments (`//` and `/* */`), which some agents allow in their settings,
-//! are blanked out before parsing, so that every place in what was parsed is the same place in the file.
+//! The file is never rewritten from a parsed tree. Values are replaced in place, and new ones are added after the last entry of
+//! their object, with its indentation. Some agents allow comments (`//` and `/* */`) in their settings. Comments are replaced with
+//! spaces before parsing, so that every offset in the parsed text is the same offset in the file.
 
 #[cfg(test)]
 mod tests;
@@ -14,7 +14,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// Why a file is no JSON that can be changed.
+/// Why a file cannot be changed as JSON.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct JsonError {
     /// The line, from 1.
@@ -35,7 +35,7 @@ impl JsonError {
 pub(crate) struct Section(Vec<(String, Value)>);
 
 impl Section {
-    /// The value of a key. Of a key given twice the last counts, as it does for the agents.
+    /// Returns the value of a key. If a key occurs twice, the last one counts, as for the agents.
     pub(crate) fn get(&self, key: &str) -> Option<&Value> {
         self.0.iter().rev().find(|(name, _)| name == key).map(|(_, value)| value)
     }
@@ -45,7 +45,7 @@ impl Section {
     }
 }
 
-/// What the section of this name holds; nothing if it is not there.
+/// Returns the section of this name. A missing section is empty.
 pub(crate) fn section(text: &str, name: &str) -> Result<Section, JsonError> {
     let plain = without_comments(text);
     if plain.trim().is_empty() {
@@ -62,7 +62,7 @@ pub(crate) fn section(text: &str, name: &str) -> Result<Section, JsonError> {
     Ok(Section(values))
 }
 
-/// The text with these settings in the section of this name, which is made if it is not there.
+/// Returns the text with these settings in the section of this name. Creates the section if it is missing.
 pub(crate) fn set(text: &str, name: &str, settings: &[(&str, Value)]) -> Result<String, JsonError> {
     if settings.is_empty() {
         return Ok(text.to_owned());
@@ -107,7 +107,7 @@ fn pair(key: &str, value: &Value) -> String {
     format!("{}: {value}", Value::from(key))
 }
 
-/// The text with every edit done. They do not overlap.
+/// Applies edits, which must not overlap.
 fn apply(text: &str, mut edits: Vec<(Range<usize>, String)>) -> String {
     edits.sort_by_key(|(range, _)| (range.start, range.end));
     let mut written = String::with_capacity(text.len());
@@ -121,9 +121,9 @@ fn apply(text: &str, mut edits: Vec<(Range<usize>, String)>) -> String {
     written
 }
 
-/// An object, and where it and its values stand.
+/// An object, with the positions of it and of its values.
 struct Object {
-    /// From its `{` up to and with its `}`.
+    /// From its `{` to its `}`, inclusive.
     span: Range<usize>,
     entries: Vec<Entry>,
 }
@@ -143,15 +143,15 @@ impl Object {
         let text = plain.get(span.clone()).unwrap_or_default();
         let before = line_of(plain, span.start) - 1;
         let Entries(raw) = serde_json::from_str(text).map_err(|error| JsonError::new(&error, before))?;
-        let place = |value: &RawValue| {
+        let span_of = |value: &RawValue| {
             let start = span.start + (value.get().as_ptr().addr() - text.as_ptr().addr());
             start..start + value.get().len()
         };
-        let entries = raw.into_iter().map(|(key, value)| Entry { key, value: place(value) }).collect();
+        let entries = raw.into_iter().map(|(key, value)| Entry { key, value: span_of(value) }).collect();
         Ok(Self { span, entries })
     }
 
-    /// The object that this key holds.
+    /// Returns the object that is the value of this key.
     fn section(&self, plain: &str, name: &str) -> Result<Option<Self>, JsonError> {
         let Some(entry) = self.entries.iter().rev().find(|entry| entry.key == name) else { return Ok(None) };
         Self::parse(plain, entry.value.clone())
@@ -159,14 +159,14 @@ impl Object {
             .map_err(|JsonError { line, problem }| JsonError { line, problem: format!("{name}: {problem}") })
     }
 
-    /// How its entries are indented; none if they stand on the line of its `{`, or if there are none.
+    /// Returns the indentation of its entries, or `None` if they are on the line of its `{` or if there are none.
     fn indent<'a>(&self, plain: &'a str) -> Option<&'a str> {
         let last = self.entries.last()?;
         let inside = plain.get(self.span.start..last.value.start).unwrap_or_default();
         inside.contains('\n').then(|| line_indent(plain, last.value.start))
     }
 
-    /// Puts entries behind its last one: on lines of their own, unless the object is written on one line.
+    /// Adds entries after the last one, each on its own line unless the object is on one line.
     fn append(
         &self,
         text: &str,
@@ -189,7 +189,7 @@ impl Object {
                 return;
             }
         }
-        // Behind a comment that follows the last entry, because the comment belongs to it.
+        // After a comment that follows the last entry, because the comment belongs to it.
         let from = last.unwrap_or(self.span.start + 1);
         let at = from + inside(from).trim_end().len();
         let lines = added.iter().map(|entry| format!("{newline}{indent}{entry}")).collect::<Vec<_>>();
@@ -202,7 +202,7 @@ impl Object {
     }
 }
 
-/// The entries of an object in their order, with their values where they stand.
+/// The entries of an object in their order, with references to their values.
 struct Entries<'a>(Vec<(String, &'a RawValue)>);
 
 impl<'de> Deserialize<'de> for Entries<'de> {
@@ -227,20 +227,20 @@ impl<'de> Deserialize<'de> for Entries<'de> {
     }
 }
 
-/// The line, from 1, of a place.
-fn line_of(text: &str, place: usize) -> usize {
-    text.bytes().take(place).filter(|&byte| byte == b'\n').count() + 1
+/// Returns the line of an offset, from 1.
+fn line_of(text: &str, offset: usize) -> usize {
+    text.bytes().take(offset).filter(|&byte| byte == b'\n').count() + 1
 }
 
-/// The blanks at the beginning of the line of a place.
-fn line_indent(text: &str, place: usize) -> &str {
-    let (before, _) = text.split_at(place);
+/// Returns the indentation of the line of an offset.
+fn line_indent(text: &str, offset: usize) -> &str {
+    let (before, _) = text.split_at(offset);
     let line = before.rsplit_once('\n').map_or(before, |(_, line)| line);
     let (indent, _) = line.split_at(line.len() - line.trim_start_matches([' ', '\t']).len());
     indent
 }
 
-/// The text with blanks in place of comments and of a byte order mark, byte by byte. Line ends stay.
+/// Replaces each byte of comments and of a byte order mark with a space. Keeps line ends.
 fn without_comments(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let blank = |plain: &mut String, char: char| match char {

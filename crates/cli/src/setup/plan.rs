@@ -1,4 +1,4 @@
-//! What is to be changed, decided before anything is written.
+//! The planned changes, before anything is written.
 
 use std::path::PathBuf;
 
@@ -10,16 +10,16 @@ use super::attributes;
 use super::dotenv;
 use super::server::ServerUrl;
 
-/// What the user asked for.
+/// The requested settings.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Wanted {
     pub(crate) server: ServerUrl,
-    /// Which agent it shall be; none keeps an agent that the settings already name.
+    /// The id of the agent. `None` keeps an id that is already in the settings.
     pub(crate) agent: Option<AgentId>,
 }
 
 impl Wanted {
-    /// The list of resource attributes with the agent in it.
+    /// Returns the list of resource attributes with the agent in it.
     pub(crate) fn attributes(&self, current: Option<&str>, default: &AgentId) -> String {
         match (&self.agent, current) {
             (None, Some(list)) if attributes::has_agent(current) => list.to_owned(),
@@ -28,7 +28,7 @@ impl Wanted {
     }
 }
 
-/// One setting that is to be written, as people read it.
+/// One setting to write, for output.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Change {
     pub(crate) key: String,
@@ -36,12 +36,12 @@ pub(crate) struct Change {
     pub(crate) was: Option<String>,
 }
 
-/// The new text of a file, and how it differs. Nothing differs where there are no changes.
+/// The new text of a file, and its changes. Without changes, the text is the old one.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Edited {
     pub(crate) text: String,
     pub(crate) changes: Vec<Change>,
-    /// What the user should know about the settings that stay.
+    /// Warnings about other settings.
     pub(crate) warnings: Vec<String>,
 }
 
@@ -52,17 +52,17 @@ pub(crate) struct Unreadable {
     pub(crate) problem: String,
 }
 
-/// A file as it is, and as it shall be.
+/// A file before and after the changes.
 #[derive(Debug)]
 pub(crate) struct FilePlan {
     pub(crate) path: PathBuf,
-    /// Its text now; none if there is no such file.
+    /// The current text, or `None` if the file does not exist.
     pub(crate) before: Option<String>,
     pub(crate) edited: Edited,
 }
 
 impl FilePlan {
-    /// Plans one file. The editor sees an empty text where there is no file.
+    /// Plans one file. `edit` gets an empty text if the file does not exist.
     pub(crate) fn new(
         path: PathBuf,
         before: Option<String>,
@@ -71,7 +71,7 @@ impl FilePlan {
         let edited =
             edit(before.as_deref().unwrap_or_default()).map_err(|Unreadable { line, problem }| {
                 Failure::new(format!("{}:{line}: {problem}", path.display()))
-                    .hint("nothing was changed; mend the file, or paste what `--print` shows")
+                    .hint("nothing was changed; fix the file, or paste the output of `--print`")
             })?;
         Ok(Self { path, before, edited })
     }
@@ -81,15 +81,15 @@ impl FilePlan {
     }
 }
 
-/// Everything that is to be done for one agent.
+/// All changes for one agent.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) files: Vec<FilePlan>,
-    /// What the user has to know or do beside it.
+    /// Notes for the user.
     pub(crate) notes: Vec<String>,
 }
 
-/// An `.env` file that names the agent.
+/// Adds the agent to an `.env` file.
 pub(crate) fn name_agent(text: &str, wanted: &Wanted, default: &AgentId) -> Edited {
     let current = dotenv::get(text, attributes::VARIABLE);
     let list = wanted.attributes(current, default);

@@ -1,6 +1,6 @@
-//! Where the settings of an agent send its records, and one record sent there.
+//! The receiver in the settings of an agent, and a test record for it.
 //!
-//! The record has no session, so a server accepts it and keeps it nowhere.
+//! The record has no session, so a server accepts it without storing it.
 
 use std::io;
 use std::time::Duration;
@@ -12,32 +12,32 @@ use ureq::http::StatusCode;
 use super::server::ServerUrl;
 use crate::client;
 
-/// How long an answer may take.
+/// Timeout of the request.
 const TIME_MAX: Duration = Duration::from_secs(10);
 
-/// What the record says.
+/// The body of the record.
 const BODY: &str = "renown setup --check";
 
-/// Where records go.
+/// The destination of records.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Receiver {
-    /// The whole address that log records are posted to.
+    /// The full URL for log records.
     pub(crate) url: String,
     pub(crate) encoding: Encoding,
-    /// Headers, of which some may be secret.
+    /// Headers. Some may be secret.
     pub(crate) headers: Vec<(String, String)>,
-    /// The setting that a key goes into, and how.
+    /// The setting for a key, and its form.
     pub(crate) key_setting: &'static str,
 }
 
 impl Receiver {
-    /// The address of the server, if it is one that can be set up.
+    /// Returns the URL of the server, if it can be set up.
     pub(crate) fn server(&self) -> Option<ServerUrl> {
         self.url.strip_suffix("/v1/logs")?.parse().ok()
     }
 }
 
-/// How records are written. No agent is set up for gRPC.
+/// The encoding of records. No agent is set up for gRPC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Encoding {
     Protobuf,
@@ -60,7 +60,7 @@ impl Encoding {
         }
     }
 
-    /// One log record without a session.
+    /// Returns one log record without a session.
     fn record(self, at: Timestamp) -> Vec<u8> {
         match self {
             Self::Json => {
@@ -79,7 +79,7 @@ impl Encoding {
     }
 }
 
-/// A protobuf field of bytes. All of them are shorter than 128, so that their length is one byte.
+/// Encodes a protobuf field of bytes. All fields are shorter than 128 bytes, so that their length is one byte.
 fn nested(tag: u8, bytes: &[u8]) -> Vec<u8> {
     let length = u8::try_from(bytes.len()).unwrap_or(u8::MAX);
     [&[tag, length], bytes].concat()
@@ -92,8 +92,8 @@ pub(crate) struct Refusal {
     pub(crate) advice: String,
 }
 
-const NOT_OTLP: &str = "what listens there is no OTLP/HTTP receiver: `renown serve` has one on port 4318, and one below /otlp on its \
-                        main port; --server URL names it";
+const NOT_OTLP: &str = "this is not an OTLP/HTTP receiver: `renown serve` has one on port 4318, and one below /otlp on its main \
+                        port; choose it with --server URL";
 
 impl Receiver {
     /// Sends one record as the agent would.
@@ -108,7 +108,7 @@ impl Receiver {
         let kind =
             reply.headers().get("content-type").and_then(|kind| kind.to_str().ok()).unwrap_or_default();
         let is_kind = kind.split(';').next().is_some_and(|kind| kind.trim() == self.encoding.content_type());
-        // Every reply of Renown has one.
+        // Every reply of Renown has this header.
         let is_ours = reply.headers().contains_key("x-request-id");
         let (status, answered) = (reply.status(), client::answered(&reply));
         let body = reply.body_mut().read_to_vec().unwrap_or_default();
@@ -119,7 +119,7 @@ impl Receiver {
         })
     }
 
-    /// What an answer means.
+    /// Interprets a reply.
     fn judge(&self, status: StatusCode, is_kind: bool, is_ours: bool, body: &[u8]) -> Result<(), Refusal> {
         let refused =
             |advice: &str| Err(Refusal { found: format!("answered {status}"), advice: advice.to_owned() });
@@ -128,28 +128,28 @@ impl Receiver {
             StatusCode::OK => match self.encoding.is_accepted(body) {
                 Some(true) if is_ours => Ok(()),
                 Some(true) => Err(Refusal {
-                    found: "something else than Renown took the record".to_owned(),
-                    advice: "perhaps an OpenTelemetry collector has the port: stop it, or give `renown serve` another one with \
-                             --otlp-http and name it with --server URL"
+                    found: "another program than Renown accepted the record".to_owned(),
+                    advice: "perhaps an OpenTelemetry collector uses the port: stop it, or choose another port with `renown serve \
+                             --otlp-http` and --server URL"
                         .to_owned(),
                 }),
                 Some(false) => {
-                    let advice = "is it a server of Renown, of this release or a later one?".to_owned();
+                    let advice = "is it a Renown server of this release or a later one?".to_owned();
                     Err(Refusal { found: "rejected the record".to_owned(), advice })
                 }
                 None => refused(NOT_OTLP),
             },
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN if self.has_key() => {
-                refused("the key in the headers of the settings is not one of this server, or is revoked")
+                refused("the key in the headers of the settings is not valid for this server, or is revoked")
             }
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => refused(&format!(
-                "the server wants a key: set {}, with a key of `renown keys create`",
+                "the server needs a key: set {}, with a key of `renown keys create`",
                 self.key_setting
             )),
             StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
-                refused("the server is busy, which agents wait for: check again later")
+                refused("the server is busy, and agents will retry: check again later")
             }
-            StatusCode::BAD_REQUEST => refused("is it a server of Renown, of this release or a later one?"),
+            StatusCode::BAD_REQUEST => refused("is it a Renown server of this release or a later one?"),
             _ => refused(NOT_OTLP),
         }
     }
@@ -160,7 +160,7 @@ impl Receiver {
 }
 
 impl Encoding {
-    /// Whether a reply says that the record was accepted; none if it is no reply to one.
+    /// Returns whether the record was accepted, or `None` if this is not an OTLP reply.
     fn is_accepted(self, body: &[u8]) -> Option<bool> {
         match self {
             Self::Json => {
@@ -172,7 +172,7 @@ impl Encoding {
                         .is_none_or(|count| matches!(count.as_str(), Some("0")) || count.as_u64() == Some(0)),
                 )
             }
-            // `partial_success` is field 1, and its `rejected_log_records` field 1, which is left out when it is 0.
+            // `partial_success` is field 1, and its `rejected_log_records` field 1, which is omitted if it is 0.
             Self::Protobuf => match body {
                 [] | [0x0a, 0] => Some(true),
                 [0x0a, _, first, ..] => Some(*first != 0x08),
@@ -182,21 +182,21 @@ impl Encoding {
     }
 }
 
-/// Why there was no answer.
+/// Explains why there was no reply.
 fn unreached(error: &ureq::Error) -> Refusal {
     let is_refused = matches!(error, ureq::Error::ConnectionFailed)
         || matches!(error, ureq::Error::Io(error) if error.kind() == io::ErrorKind::ConnectionRefused);
     let advice = if is_refused {
-        "nothing listens there: start `renown serve`, and see that its log names this address for OTLP/HTTP"
+        "nothing listens there: start `renown serve`, and check that its log shows this address for OTLP/HTTP"
     } else if matches!(error, ureq::Error::Protocol(_)) {
-        "what listens there does not speak HTTP/1.1: port 4317 is for gRPC, and 4318 for HTTP"
+        "the server there does not speak HTTP/1.1: port 4317 is for gRPC, and 4318 for HTTP"
     } else {
         "is `renown serve` running, and is this its address?"
     };
     Refusal { found: error.to_string(), advice: advice.to_owned() }
 }
 
-/// The headers of a list `key=value,key=value`, whose values are percent-encoded.
+/// Parses a list of headers `key=value,key=value` with percent-encoded values.
 pub(crate) fn headers(list: &str) -> Vec<(String, String)> {
     let entries = list.split(',').filter_map(|entry| entry.split_once('='));
     entries.map(|(key, value)| (key.trim().to_owned(), decoded(value.trim()))).collect()
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn only_an_answer_of_otlp_is_one() {
+    fn only_an_otlp_reply_is_accepted() {
         let receiver =
             |encoding| Receiver { url: String::new(), encoding, headers: Vec::new(), key_setting: "" };
         for (encoding, status, is_kind, body, expected) in [
@@ -249,14 +249,14 @@ mod tests {
                 r#"{"partialSuccess":{"rejectedLogRecords":"1"}}"#,
                 "of this release",
             ),
-            (Encoding::Json, 200, true, "hello", "no OTLP/HTTP receiver"),
-            (Encoding::Json, 200, false, "{}", "no OTLP/HTTP receiver"),
+            (Encoding::Json, 200, true, "hello", "not an OTLP/HTTP receiver"),
+            (Encoding::Json, 200, false, "{}", "not an OTLP/HTTP receiver"),
             (Encoding::Protobuf, 200, true, "", ""),
             (Encoding::Protobuf, 200, true, "\x0a\x03\x12\x01x", ""),
             (Encoding::Protobuf, 200, true, "\x0a\x02\x08\x01", "of this release"),
-            (Encoding::Protobuf, 200, true, "<html>", "no OTLP/HTTP receiver"),
-            (Encoding::Protobuf, 401, true, "", "the server wants a key"),
-            (Encoding::Protobuf, 404, true, "", "no OTLP/HTTP receiver"),
+            (Encoding::Protobuf, 200, true, "<html>", "not an OTLP/HTTP receiver"),
+            (Encoding::Protobuf, 401, true, "", "the server needs a key"),
+            (Encoding::Protobuf, 404, true, "", "not an OTLP/HTTP receiver"),
             (Encoding::Protobuf, 503, true, "", "busy"),
         ] {
             let status = StatusCode::from_u16(status).unwrap();

@@ -1,25 +1,25 @@
-//! The address of an OTLP/HTTP receiver, checked once at the door.
+//! The URL of an OTLP/HTTP receiver, validated when it is parsed.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// Where `renown serve` listens for OTLP/HTTP unless it is told otherwise.
+/// The default address of the OTLP/HTTP receiver of `renown serve`.
 pub(crate) const LOCAL: &str = "http://127.0.0.1:4318";
 
-/// What every refusal says is allowed.
+/// The end of every error: what is allowed.
 const ALLOWED: &str = "expected http://HOST[:PORT][/PREFIX] or https://…";
 
-/// The base URL of a receiver, without a slash at its end.
+/// The base URL of a receiver, without a trailing slash.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ServerUrl(String);
 
-/// Why a URL was refused.
+/// Why a URL is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ServerUrlError {
     Scheme,
     Host,
     Port,
-    /// A name or a password. They would be stored in a settings file, in plain text.
+    /// A user name or a password, which would be stored in a settings file in plain text.
     Credentials,
     /// A query or a fragment.
     Query,
@@ -33,11 +33,13 @@ impl fmt::Display for ServerUrlError {
         match self {
             Self::Scheme => write!(f, "no http:// or https://, {ALLOWED}"),
             Self::Host => write!(f, "no usable host, {ALLOWED}"),
-            Self::Port => write!(f, "the port is no number from 1 to 65535, {ALLOWED}"),
-            Self::Credentials => write!(f, "a name or password would be stored in plain text, {ALLOWED}"),
-            Self::Query => write!(f, "a query or fragment has no meaning here, {ALLOWED}"),
-            Self::Character(char) => write!(f, "the character {char:?} has to be percent-encoded, {ALLOWED}"),
-            Self::Signal => f.write_str("the address of one signal, expected the base URL before /v1/"),
+            Self::Port => write!(f, "the port is not a number from 1 to 65535, {ALLOWED}"),
+            Self::Credentials => {
+                write!(f, "a user name or password would be stored in plain text, {ALLOWED}")
+            }
+            Self::Query => write!(f, "a query or fragment is not allowed, {ALLOWED}"),
+            Self::Character(char) => write!(f, "the character {char:?} must be percent-encoded, {ALLOWED}"),
+            Self::Signal => f.write_str("the address of one signal, expected the base URL in front of /v1/"),
         }
     }
 }
@@ -45,12 +47,12 @@ impl fmt::Display for ServerUrlError {
 impl std::error::Error for ServerUrlError {}
 
 impl ServerUrl {
-    /// The base URL, to which an OpenTelemetry SDK appends the path of each signal.
+    /// Returns the base URL. An OpenTelemetry SDK appends the path of each signal.
     pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Whether it is this machine by its name, without a port or with one.
+    /// Returns whether the host is a name or address of this machine.
     pub(crate) fn is_loopback(&self) -> bool {
         let host = self.host();
         let address = host.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();
@@ -66,18 +68,18 @@ impl ServerUrl {
         }
     }
 
-    /// The same server at another port, without a path.
+    /// Returns the URL of the same host with another port, without a path.
     pub(crate) fn at_port(&self, port: u16) -> Self {
         let scheme = self.0.split("://").next().unwrap_or_default();
         Self(format!("{scheme}://{}:{port}", self.host()))
     }
 
-    /// The base URL of the API, for a URL of the server or of its receiver below `/otlp`.
+    /// Returns the base URL of the API. The URL may be that of the server or of its receiver below `/otlp`.
     pub(crate) fn api(&self) -> &str {
         self.0.strip_suffix("/otlp").unwrap_or(&self.0)
     }
 
-    /// The address that log records are posted to, for settings that want the whole of it.
+    /// Returns the full URL for log records, for settings that need it.
     pub(crate) fn logs(&self) -> String {
         format!("{}/v1/logs", self.0)
     }
@@ -121,7 +123,7 @@ fn check_authority(authority: &str) -> Result<(), ServerUrlError> {
     if authority.contains('@') {
         return Err(ServerUrlError::Credentials);
     }
-    // An IPv6 address has colons of its own, within brackets.
+    // An IPv6 address contains colons, and is in brackets.
     let (host, port) = match authority.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         Some((address, port)) => {
             address.parse::<std::net::Ipv6Addr>().map_err(|_| ServerUrlError::Host)?;
@@ -142,7 +144,7 @@ fn check_authority(authority: &str) -> Result<(), ServerUrlError> {
     if port.is_some_and(|port| !is_port(port)) { Err(ServerUrlError::Port) } else { Ok(()) }
 }
 
-/// The characters of a path by RFC 3986, without quotes, which some settings files could not hold.
+/// Returns whether RFC 3986 allows a character in a path. Quotes are excluded, because some settings files cannot contain them.
 fn is_path(char: char) -> bool {
     char.is_ascii_alphanumeric() || "/-._~%!$&()*+,;=:@".contains(char)
 }
@@ -152,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_base_url_is_kept_without_its_last_slash() {
+    fn a_trailing_slash_is_removed() {
         for (given, base) in [
             (LOCAL, LOCAL),
             ("HTTPS://renown.example", "https://renown.example"),
@@ -170,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn this_machine_is_known_by_its_names() {
+    fn names_and_addresses_of_this_machine_are_recognized() {
         for (given, is_loopback, at_port) in [
             ("http://localhost:7070/otlp", true, "http://localhost:4318"),
             ("http://LOCALHOST", true, "http://LOCALHOST:4318"),
@@ -190,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_base_url_is_refused_with_the_reason() {
+    fn an_invalid_url_is_an_error_with_the_reason() {
         for (given, problem) in [
             ("", ServerUrlError::Scheme),
             ("127.0.0.1:4318", ServerUrlError::Scheme),

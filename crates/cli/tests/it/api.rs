@@ -1,4 +1,4 @@
-//! The server as its clients meet it: the real program on a port of its own.
+//! Tests of the API: the real program on its own port.
 
 mod bad_clients;
 mod curl;

@@ -1,10 +1,10 @@
-//! Whatever is fed to the program: one clear line, exit code 2, nothing lost, never a panic.
+//! Does every invalid input give one clear line and exit code 2, without data loss or a panic?
 
 use serde_json::Value;
 
 use crate::{Run, renown};
 
-/// Checks that the input was refused, and returns the error line.
+/// Checks that the input was rejected, and returns the error line.
 #[track_caller]
 fn refused(run: &Run) -> &str {
     assert_eq!(run.code, 2, "{run:?}");
@@ -32,7 +32,7 @@ fn usage() {
 }
 
 #[test]
-fn files_that_cannot_be_read() {
+fn unreadable_files() {
     let missing = renown(&["score", "run", "no-such-file.json"], "");
     assert!(refused(&missing).starts_with("error: no-such-file.json: "), "{missing:?}");
     assert!(missing.stderr.contains("\nhint: "));
@@ -41,19 +41,19 @@ fn files_that_cannot_be_read() {
 }
 
 #[test]
-fn nothing_at_all() {
+fn empty_input() {
     for nothing in ["", "\n \n", "\u{feff}"] {
         let run = renown(&["score", "run"], nothing);
         assert_eq!(
             refused(&run),
-            "error: standard input: empty, expected a JSON object, an array of them, or one a line"
+            "error: standard input: empty, expected a JSON object, an array of objects, or one object per line"
         );
     }
 }
 
 #[test]
-fn garbage_of_ten_megabytes() {
-    // Bytes of a linear congruential generator, with line ends, quotes and brackets among them.
+fn ten_megabytes_of_garbage() {
+    // Bytes of a linear congruential generator, including line ends, quotes and brackets.
     let mut state = 7_u32;
     let mut next = || {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -89,7 +89,7 @@ fn bytes_that_are_not_utf8_spoil_one_line_only() {
 }
 
 #[test]
-fn nesting_of_ten_thousand_levels() {
+fn ten_thousand_levels_of_nesting() {
     let (open, close) = ("[".repeat(10_000), "]".repeat(10_000));
     for kind in ["reputation", "performance", "run", "session", "identity"] {
         refused(&renown(&["score", kind], format!("{open}{close}")));
@@ -99,7 +99,7 @@ fn nesting_of_ten_thousand_levels() {
             refused(&renown(&["score", kind], format!("{{\"{field}\":{open}{close}}}")));
         }
     }
-    // In a field that is not read it is no business of ours.
+    // In an ignored field, it does not matter.
     let run = renown(&["score", "run"], format!("{{\"outcome\":\"failed\",\"x\":{open}{close}}}"));
     assert_eq!(run.code, 0);
 }
@@ -115,12 +115,12 @@ fn huge_numbers() {
             assert!(refused(&run).contains("evaluations[0].latency_ms: "), "{run:?}");
         }
         let run = renown(&["score", "run"], format!("{{\"outcome\":\"failed\",\"wall_ms\":{number}}}"));
-        assert_eq!(run.code, 0, "a run is never refused for odd data: {run:?}");
+        assert_eq!(run.code, 0, "a run is never rejected for invalid optional data: {run:?}");
     }
 }
 
 #[test]
-fn keys_given_twice() {
+fn duplicate_keys() {
     let run = renown(&["score", "reputation"], r#"{"evaluations":[],"evaluations":[]}"#);
     assert_eq!(refused(&run), "error: standard input:1:31: duplicate field `evaluations`");
     let run = renown(
@@ -133,7 +133,7 @@ fn keys_given_twice() {
 }
 
 #[test]
-fn broken_json_says_where() {
+fn errors_in_json_have_a_position() {
     for (input, expected) in [
         ("{\"outcome\":\"failed\",}", "error: standard input:1:21: not JSON: trailing comma"),
         ("{\"outcome\":\"failed\"} x", "error: standard input:1:22: not JSON: trailing characters"),
@@ -143,7 +143,7 @@ fn broken_json_says_where() {
         ("[{\"outcome\":\"failed\"}", "error: standard input: the array is not closed, expected `]`"),
         (
             "[{\"outcome\":\"failed\"}] x",
-            "error: standard input: something follows the array, expected its end",
+            "error: standard input: text after the array, expected the end of the input",
         ),
     ] {
         assert_eq!(refused(&renown(&["score", "run"], input)), expected, "{input}");
@@ -151,11 +151,11 @@ fn broken_json_says_where() {
 }
 
 #[test]
-fn many_bad_inputs_are_counted_not_listed() {
+fn many_invalid_inputs_are_counted_and_not_listed() {
     for (count, last) in [
         (3, "error: standard input:3:2: outcome: missing, expected completed, blocked or failed"),
         (4, "error: standard input: 1 more input was refused"),
-        (1000, "error: standard input: 997 more inputs were refused"),
+        (1000, "error: standard input: 997 more invalid inputs"),
     ] {
         let run = renown(&["score", "run"], "{}\n".repeat(count));
         refused(&run);
@@ -165,7 +165,7 @@ fn many_bad_inputs_are_counted_not_listed() {
 }
 
 #[test]
-fn what_was_sent_cannot_forge_an_error_or_command_the_terminal() {
+fn input_cannot_forge_an_error_or_control_the_terminal() {
     let run =
         renown(&["score", "session"], r#"{"traces":[],"signal_weights":{"\u001b[31mX\nerror: fake":1}}"#);
     assert!(refused(&run).contains(r"\u{1b}[31mX\nerror: fake"), "{run:?}");
@@ -181,14 +181,11 @@ fn what_was_sent_cannot_forge_an_error_or_command_the_terminal() {
 fn an_input_above_the_limit_is_skipped_and_the_next_is_read() {
     let long = format!("{{\"outcome\":\"failed\",\"x\":\"{}\"}}\n", "x".repeat(64 * 1024 * 1024));
     let run = renown(&["score", "run"], format!("{long}{{\"outcome\":\"failed\"}}\n"));
-    assert_eq!(
-        refused(&run),
-        "error: standard input:1:1: longer than 64 MiB, the most that one input may have"
-    );
+    assert_eq!(refused(&run), "error: standard input:1:1: longer than 64 MiB, the limit of one input");
     assert!(run.stdout.lines().nth(1).unwrap().starts_with("{\"score\":30,"));
 }
 
-/// Runs a command line of `sh`, in which `renown` is the program under test, and returns its exit code and errors.
+/// Runs a shell command in which `renown` is the program under test. Returns its exit code and errors.
 #[cfg(target_os = "linux")]
 fn shell(line: &str) -> (i32, String) {
     let line = line.replace("renown", env!("CARGO_BIN_EXE_renown"));
@@ -199,8 +196,8 @@ fn shell(line: &str) -> (i32, String) {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_reader_that_goes_away_is_no_error_but_bad_input_still_is() {
-    // More than a pipe holds, so that the writer is certain to notice.
+fn a_closed_pipe_is_no_error_but_invalid_input_still_is() {
+    // More than fits into a pipe, so that the writer must notice.
     let good = "yes '{\"outcome\":\"failed\"}' | head -n 20000";
     let code = |inputs: &str| shell(&format!("({inputs}; echo) | (renown score run; echo $? >&2) | true")).1;
     assert_eq!(code(good), "0\n");

@@ -1,4 +1,4 @@
-//! `renown gate`: what is read, what is printed, and the exit code.
+//! `renown gate`: its input, its output, and its exit code.
 
 mod quality;
 
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::renown;
 
-/// A directory of its own, with these files.
+/// Creates a directory with these files.
 fn dir(name: &str, files: &[(&str, &str)]) -> PathBuf {
     let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("gate-{name}"));
     fs::create_dir_all(&dir).unwrap();
@@ -30,7 +30,7 @@ fn the_exit_code_is_the_verdict() {
             "pass  filesystem\nfail  pii         email address detected in output\npass  content\npass  secrets\nFAIL\n",
         ),
         (
-            // In two parts, so that this file has no token.
+            // In two parts, so that this file does not contain a token.
             concat!("export TOKEN=", "gh", "p_R4nd0mT0k3nV4lu3Th4tL00ksR34lEn0ugh7"),
             1,
             "pass  filesystem\npass  pii\npass  content\nfail  secrets     secret in output: github (1 finding)\nFAIL\n",
@@ -128,7 +128,7 @@ fn strictness_can_be_chosen() {
 }
 
 #[test]
-fn bad_usage_is_named() {
+fn bad_usage_is_an_error() {
     let dir = dir("bad", &[("renown.toml", "[gate.pii]\nemial = true\n")]);
     let path = dir.join("renown.toml");
     let path = path.to_str().unwrap();
@@ -161,7 +161,7 @@ fn bad_usage_is_named() {
 }
 
 #[test]
-fn the_redacted_output_goes_on_in_a_pipe() {
+fn the_redacted_output_can_be_piped() {
     let config = "gate.pii.mode = \"redact\"\n";
     let config = dir("redacted", &[("renown.toml", config)]).join("renown.toml");
     let flags = ["gate", "--redacted", "--gates", "pii,content", "--config", config.to_str().unwrap()];

@@ -1,7 +1,7 @@
-//! Does `renown judge` make of telemetry what its contract says?
+//! Does `renown judge` score telemetry as its contract says?
 //!
-//! Black box: records go in as the lines that a collector's file exporter writes, and only what the program prints
-//! is looked at. Every expected number is worked out by hand from the rules, never taken from a run.
+//! Black-box tests: the input is lines as a collector's file exporter writes them, and only the program's output is checked. Every
+//! expected number is computed by hand from the rules, never copied from a run.
 
 #![expect(clippy::indexing_slicing, clippy::string_slice, reason = "a broken test fails loudly")]
 
@@ -34,11 +34,11 @@ use serde_json::{Value, json};
 
 use crate::Run;
 
-/// 2026-09-21T14:13:20Z, when every sample begins.
+/// 2026-09-21T14:13:20Z, the start of every sample.
 const T0: u64 = 1_790_000_000_000_000_000;
 const SECOND: u64 = 1_000_000_000;
 
-/// A working directory of its own for each test, which goes when the test ends.
+/// A working directory for one test, deleted at its end.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -54,13 +54,13 @@ impl Folder {
         self.0.join(name)
     }
 
-    /// Writes a file of the folder, and is the folder again.
+    /// Writes a file. Returns the directory.
     fn write(&self, name: &str, bytes: impl AsRef<[u8]>) -> &Self {
         fs::write(self.path(name), bytes).unwrap();
         self
     }
 
-    /// `renown judge` in this folder, with an empty data directory and no other environment.
+    /// Returns `renown judge` in this directory, with an empty data directory and no other environment.
     fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_renown"));
         command.arg("judge").args(args).current_dir(&self.0).env_clear();
@@ -87,7 +87,7 @@ impl Drop for Folder {
 fn run(mut command: Command, stdin: Vec<u8>) -> Run {
     let mut child = command.spawn().unwrap();
     let mut pipe = child.stdin.take().unwrap();
-    // Beside the reader, because the program may answer before it has read everything.
+    // In its own thread, because the program may answer before it has read everything.
     let writer = thread::spawn(move || {
         let _ = pipe.write_all(&stdin);
     });
@@ -97,20 +97,20 @@ fn run(mut command: Command, stdin: Vec<u8>) -> Run {
     Run { code: output.status.code().unwrap(), stdout: text(output.stdout), stderr: text(output.stderr) }
 }
 
-/// Runs `renown judge` on a standard input.
+/// Runs `renown judge` with this standard input.
 fn judge(args: &[&str], stdin: impl Into<Vec<u8>>) -> Run {
     run(Folder::new().command(args), stdin.into())
 }
 
-/// Judges these lines, which must succeed.
+/// Judges these lines, and checks success.
 #[track_caller]
 fn judged(lines: &[String]) -> Judged {
     judged_with(&[], lines)
 }
 
-/// Judges a record beside a prompt of its agent, without which there may be nothing to score, and takes the prompt out again.
+/// Judges a record together with a prompt, so that there is something to score. Subtracts the prompt from the result.
 #[track_caller]
-fn judged_beside(prompt: Record, record: Record) -> Judged {
+fn judged_with_prompt(prompt: Record, record: Record) -> Judged {
     let mut judged = judged(&lines(&[prompt, record]));
     let prompts = &mut judged.document["stats"]["prompts"];
     *prompts = (prompts.as_u64().unwrap() - 1).into();
@@ -126,11 +126,11 @@ fn document(lines: &[String]) -> String {
     lines.iter().flat_map(|line| [line.as_str(), "\n"]).collect()
 }
 
-/// What a successful run printed as JSON.
+/// The JSON output of a successful run.
 struct Judged {
     document: Value,
     account: Value,
-    /// Standard error without the account.
+    /// Standard error without the summary.
     warnings: Vec<String>,
 }
 
@@ -140,7 +140,7 @@ impl Judged {
         assert_eq!(run.code, 0, "{run:?}");
         let (account, warnings): (Vec<_>, Vec<_>) =
             run.stderr.lines().partition(|line| line.starts_with('{'));
-        assert_eq!(account.len(), 1, "one account: {run:?}");
+        assert_eq!(account.len(), 1, "one summary: {run:?}");
         Self {
             document: serde_json::from_str(&run.stdout).unwrap(),
             account: serde_json::from_str(account[0]).unwrap(),
@@ -156,7 +156,7 @@ impl Judged {
         self.account[what].as_u64().unwrap()
     }
 
-    /// The words of a list of the coverage.
+    /// Returns the words of a list in the coverage.
     fn coverage(&self, list: &str) -> String {
         let words = self.document["coverage"][list].as_array().unwrap();
         words.iter().map(|word| word.as_str().unwrap()).collect::<Vec<_>>().join(" ")
@@ -171,7 +171,7 @@ impl Judged {
     }
 }
 
-/// The five dimensions and the verdict, as the contract's situations list them.
+/// Returns the five dimensions and the recommendation, in the notation of the contract's situations.
 fn brief(document: &Value) -> String {
     let names = ["quality", "autonomy", "productivity", "token_efficiency", "cost_efficiency"];
     let dimensions = names.map(|name| document["dimensions"][name].as_f64().unwrap().to_string());
@@ -179,7 +179,7 @@ fn brief(document: &Value) -> String {
     format!("{} → {composite} {verdict}", dimensions.join(", "))
 }
 
-/// Everything that was counted and is not zero, such as `tools=1 ok=1 cost=0.05`.
+/// Returns all counts that are not zero, such as `tools=1 ok=1 cost=0.05`.
 fn evidence(document: &Value) -> String {
     let (stats, signals) = (&document["stats"], &document["signals"]);
     let counts = [
@@ -207,7 +207,7 @@ fn evidence(document: &Value) -> String {
     text.trim_start().to_owned()
 }
 
-/// An OTLP value, made of the Rust type that is nearest to it.
+/// An OTLP value, converted from the nearest Rust type.
 struct Any(Value);
 
 impl From<&str> for Any {
@@ -246,7 +246,7 @@ impl From<Value> for Any {
     }
 }
 
-/// A log record or a span in the making.
+/// A builder of a log record or a span.
 #[derive(Clone)]
 struct Record {
     is_span: bool,
@@ -260,7 +260,7 @@ impl Record {
         self
     }
 
-    /// The attributes of `pairs`, all of them texts.
+    /// Adds the attributes of `pairs`, all of them texts.
     fn with_all(self, pairs: &[(&str, &str)]) -> Self {
         pairs.iter().fold(self, |record, (key, value)| record.with(key, *value))
     }
@@ -270,7 +270,7 @@ impl Record {
         self
     }
 
-    /// The record as a line of its own, below an empty resource.
+    /// Returns the record as one line, with an empty resource.
     fn line(&self) -> String {
         self.below(&[])
     }
@@ -284,7 +284,7 @@ impl Record {
     }
 }
 
-/// One line with these records, which are all logs or all spans.
+/// Returns one line with these records, which are all logs or all spans.
 fn batch(resource: &[(&str, &str)], scope: &Value, records: &[Record]) -> String {
     let resource: Vec<_> =
         resource.iter().map(|(key, value)| json!({ "key": key, "value": Any::from(*value).0 })).collect();
@@ -306,12 +306,12 @@ fn batch(resource: &[(&str, &str)], scope: &Value, records: &[Record]) -> String
         .to_string()
 }
 
-/// A log record without name, session or time.
+/// Returns a log record without name, session or time.
 fn bare() -> Record {
     Record { is_span: false, fields: json!({}), attributes: Vec::new() }
 }
 
-/// A log record of session `s-1`, so many seconds after [`T0`].
+/// Returns a log record of session `s-1`, this many seconds after [`T0`].
 fn log(name: &str, seconds: u64) -> Record {
     log_at(name, T0 + seconds * SECOND)
 }
@@ -320,7 +320,7 @@ fn log_at(name: &str, nanos: u64) -> Record {
     bare().field("timeUnixNano", nanos.to_string()).with("event.name", name).with("session.id", "s-1")
 }
 
-/// The simplest evidence: one prompt, told apart from other records by its time.
+/// Returns the simplest evidence: one prompt, distinguished from other records by its time.
 fn prompt(seconds: u64) -> Record {
     log("claude_code.user_prompt", seconds)
 }
@@ -333,7 +333,7 @@ fn call(seconds: u64) -> Record {
     log("claude_code.api_request", seconds)
 }
 
-/// A span of session `s-1`, of 2.5 seconds, in a trace of this number.
+/// Returns a span of session `s-1` that lasts 2.5 seconds, in the trace of this number.
 fn span(name: &str, trace: u64, id: u64) -> Record {
     let start = T0 + id * SECOND;
     Record { is_span: true, fields: json!({ "name": name }), attributes: Vec::new() }
@@ -344,7 +344,7 @@ fn span(name: &str, trace: u64, id: u64) -> Record {
         .with("session.id", "s-1")
 }
 
-/// The lines of these records, each below an empty resource.
+/// Returns one line per record, each with an empty resource.
 fn lines(records: &[Record]) -> Vec<String> {
     records.iter().map(Record::line).collect()
 }

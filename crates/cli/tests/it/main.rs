@@ -1,4 +1,4 @@
-//! The program as its users run it.
+//! Tests of the program, as its users run it.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a broken test fails loudly")]
 
@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
 
-/// What the program did.
+/// The result of a run of the program.
 #[derive(Debug, PartialEq, Eq)]
 struct Run {
     code: i32,
@@ -33,7 +33,7 @@ fn renown(args: &[&str], stdin: impl Into<Vec<u8>>) -> Run {
     let mut child = Command::new(env!("CARGO_BIN_EXE_renown"))
         .args(args)
         .current_dir(root())
-        // The prices of whoever runs the tests are none of theirs.
+        // The tests must not use the configuration of the developer.
         .env_remove("RENOWN_CONFIG")
         .env("RENOWN_DATA", "no such directory")
         .stdin(Stdio::piped())
@@ -42,7 +42,7 @@ fn renown(args: &[&str], stdin: impl Into<Vec<u8>>) -> Run {
         .spawn()
         .unwrap();
     let (mut pipe, bytes) = (child.stdin.take().unwrap(), stdin.into());
-    // Beside the reader, because the program answers before it has read everything.
+    // In its own thread, because the program answers before it has read everything.
     let writer = thread::spawn(move || {
         let _ = pipe.write_all(&bytes);
     });

@@ -1,4 +1,4 @@
-//! Does memory stay flat however long the stream is?
+//! Does memory use stay constant for long streams?
 
 #![cfg(target_os = "linux")]
 
@@ -8,14 +8,14 @@ use std::thread;
 
 const MEGABYTE: usize = 1 << 20;
 
-/// The most memory that a process has held so far, in bytes.
+/// Returns the peak memory of a process, in bytes.
 fn peak_bytes(pid: u32) -> usize {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
     line.trim().trim_end_matches(" kB").parse::<usize>().unwrap() * 1024
 }
 
-/// Feeds `megabytes` of `item`, and waits until the program has taken all but what fits in the pipe.
+/// Writes `megabytes` of `item`, and waits until the program has read all but the content of the pipe.
 fn feed(stdin: &mut ChildStdin, item: &str, megabytes: usize) {
     let block = item.repeat(MEGABYTE / item.len() + 1);
     for _ in 0..megabytes {
@@ -23,14 +23,14 @@ fn feed(stdin: &mut ChildStdin, item: &str, megabytes: usize) {
     }
 }
 
-/// What a run over 26 MB held and printed, in bytes.
+/// The peak memory of a run over 26 MB, and the length of its output, in bytes.
 struct Held {
     after_2_mb: usize,
     at_the_end: usize,
     printed: usize,
 }
 
-/// Feeds a stream that begins so and goes on with so many of an item.
+/// Writes a stream: a start, followed by many of an item.
 fn held(args: &[&str], open: &str, item: &str) -> Held {
     let mut child = Command::new(env!("CARGO_BIN_EXE_renown"))
         .args(args)
@@ -59,14 +59,14 @@ fn held(args: &[&str], open: &str, item: &str) -> Held {
 }
 
 #[test]
-fn a_long_log_does_not_grow_it() {
+fn a_long_log_does_not_use_more_memory() {
     let log = include_str!("../../../../examples/claude-code.jsonl");
     let Held { after_2_mb, at_the_end, .. } = held(&["judge"], "", log);
     assert!(at_the_end < after_2_mb + 8 * MEGABYTE, "{after_2_mb} bytes grew to {at_the_end} over 24 MB");
 }
 
 #[test]
-fn a_long_stream_does_not_grow_it() {
+fn a_long_stream_does_not_use_more_memory() {
     let run = r#"{"outcome":"completed","stages":[{"name":"lint","passed":true}],"wall_ms":61000,"baseline_wall_ms":[58000,64000]}"#;
     for (open, item) in
         [("", format!("{run}\n")), ("[", format!("{run},")), ("", run.replacen('{', "{\n", 1) + "\n")]

@@ -1,4 +1,4 @@
-//! The commands around the server, as a user and an operator run them.
+//! The server and its commands, as a user and an operator run them.
 
 mod agents;
 mod backup;
@@ -30,10 +30,10 @@ use serde_json::{Value, json};
 
 use crate::Run;
 
-/// Longer than anything here takes.
+/// Deadline of every request and every wait.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// An empty directory of one test, removed at its end.
+/// An empty directory for one test, deleted at its end.
 pub(crate) struct Scratch(PathBuf);
 
 impl Scratch {
@@ -46,7 +46,7 @@ impl Scratch {
         Self(dir)
     }
 
-    /// A path below it, as text.
+    /// Returns a path below it, as text.
     pub(crate) fn at(&self, name: &str) -> String {
         self.0.join(name).to_str().unwrap().to_owned()
     }
@@ -63,10 +63,10 @@ impl Drop for Scratch {
     }
 }
 
-/// Servers of tests must not meet on the ports that everybody knows.
+/// Servers of tests must not use the default ports: they would conflict.
 const NO_TELEMETRY: [(&str, &str); 2] = [("RENOWN_OTLP_GRPC", "off"), ("RENOWN_OTLP_HTTP", "off")];
 
-/// `renown` with nothing in its environment but this.
+/// Returns `renown` with only these variables in its environment.
 fn command(args: &[&str], environment: &[(&str, &str)]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_renown"));
     command.args(args).env_clear().envs(NO_TELEMETRY).envs(environment.iter().copied()).stdin(Stdio::null());
@@ -89,7 +89,7 @@ fn finish(command: &mut Command) -> Run {
 }
 
 impl Run {
-    /// The result, which was good.
+    /// Checks success and returns the result.
     #[track_caller]
     fn good(self) -> String {
         assert_eq!(self.code, 0, "{self:?}");
@@ -101,7 +101,7 @@ impl Run {
         serde_json::from_str(&self.good()).unwrap()
     }
 
-    /// What was said about bad usage or bad input: one line, perhaps a hint, and no result.
+    /// Checks that the command failed with one error line, perhaps a hint, and no result. Returns the error.
     #[track_caller]
     fn refused(self) -> String {
         assert_eq!((self.code, self.stdout.as_str()), (2, ""), "{self:?}");
@@ -111,17 +111,17 @@ impl Run {
     }
 }
 
-/// A server that runs.
+/// A running server.
 pub(crate) struct Server {
     child: Child,
-    /// What it printed before it served.
+    /// Its standard output before it served.
     greeting: String,
-    /// What it said before it served.
+    /// Its standard error before it served.
     before: String,
     pub(crate) url: String,
-    /// What it said since then.
+    /// Its standard error since then.
     log: Arc<Mutex<String>>,
-    /// The keys of a first start, or those of `renown keys`.
+    /// The keys of the first start, or those of `renown keys`.
     pub(crate) publishable: String,
     secret: String,
 }
@@ -136,31 +136,31 @@ impl Server {
         Self::start_after(0, args)
     }
 
-    /// Starts a server that first says so many other things.
-    fn start_after(said_before: usize, args: &[&str]) -> Self {
-        Self::start_under(said_before, args, &[])
+    /// Starts a server that first logs this many other lines.
+    fn start_after(lines_before: usize, args: &[&str]) -> Self {
+        Self::start_under(lines_before, args, &[])
     }
 
-    /// The same with these variables.
-    fn start_under(said_before: usize, args: &[&str], environment: &[(&str, &str)]) -> Self {
+    /// Starts a server with these variables, which first logs this many other lines.
+    fn start_under(lines_before: usize, args: &[&str], environment: &[(&str, &str)]) -> Self {
         let scratch = Scratch::new();
         let printed = scratch.at("stdout");
-        // A flag is stronger than a variable.
+        // A flag overrides a variable.
         let mut command = command(&["serve"], &[("RENOWN_LOG", "info"), ("RENOWN_LISTEN", "127.0.0.1:0")]);
         command.args(args).envs(environment.iter().copied());
         command.stdout(File::create(&printed).unwrap()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-        let before: String = lines.by_ref().take(said_before).map(Result::unwrap).collect();
-        let mut said = String::new();
-        // Its first line then says where it serves, or why it does not.
+        let before: String = lines.by_ref().take(lines_before).map(Result::unwrap).collect();
+        let mut first_line = String::new();
+        // The next line has its address, or the error.
         let serving =
-            lines.next().map(Result::unwrap).inspect(|line| said.push_str(line)).unwrap_or_default();
-        let serving: Value = serde_json::from_str(&serving).unwrap_or_else(|_| panic!("{said}"));
+            lines.next().map(Result::unwrap).inspect(|line| first_line.push_str(line)).unwrap_or_default();
+        let serving: Value = serde_json::from_str(&serving).unwrap_or_else(|_| panic!("{first_line}"));
         let url = format!("http://{}", serving.get("address").and_then(Value::as_str).unwrap());
         let log = Arc::new(Mutex::new(String::new()));
-        let heard = Arc::clone(&log);
-        thread::spawn(move || lines.map_while(Result::ok).for_each(|line| *heard.lock().unwrap() += &line));
+        let later = Arc::clone(&log);
+        thread::spawn(move || lines.map_while(Result::ok).for_each(|line| *later.lock().unwrap() += &line));
         let greeting = fs::read_to_string(printed).unwrap();
         let key = |prefix: &str| {
             let word = greeting.split_whitespace().find(|word| word.starts_with(prefix));
@@ -170,7 +170,7 @@ impl Server {
         Self { child, greeting, before, url, log, publishable, secret }
     }
 
-    /// The status, `Retry-After` and body of a reply.
+    /// Sends a request. Returns the status, `Retry-After` and body of the reply.
     pub(crate) fn call(
         &self,
         method: &str,
@@ -202,7 +202,7 @@ impl Server {
         body
     }
 
-    /// Sends so many evaluations of an agent, every fifth of which failed.
+    /// Sends this many evaluations of an agent. Every fifth one failed.
     fn ingest(&self, agent: &str, prefix: &str, count: usize) -> u16 {
         let event = |number: usize| {
             let id = format!("{prefix}-{number}");
@@ -212,7 +212,7 @@ impl Server {
         self.call("POST", "/v1/ingest", &self.publishable, &json!({"events": events})).0
     }
 
-    /// Asks it to end, and waits until it has.
+    /// Stops it, and waits for its end.
     pub(crate) fn stop(mut self) -> ExitStatus {
         let pid = rustix::process::Pid::from_child(&self.child);
         rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();

@@ -1,4 +1,4 @@
-//! `renown proxy` as clients and servers meet it: the real program between a test and a server that does what the test says.
+//! Tests of `renown proxy`: the real program between a test client and a server that the test controls.
 
 #![expect(clippy::indexing_slicing, reason = "what is missing fails the test")]
 
@@ -23,20 +23,20 @@ use serde_json::{Value, json};
 
 use crate::operate::Scratch;
 
-/// Longer than anything here takes.
+/// Deadline of every wait.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// A client of a proxy that runs.
+/// A client of a running proxy.
 struct Proxy {
     child: Child,
     stdin: Option<ChildStdin>,
     lines: Receiver<Vec<u8>>,
-    /// What was said on standard error so far, and who listens to it.
-    said: Arc<Mutex<String>>,
+    /// Standard error so far, and the thread that reads it.
+    errors: Arc<Mutex<String>>,
     listener: Option<JoinHandle<()>>,
 }
 
-/// The server of `server.py` with these arguments.
+/// Returns the command of `server.py` with these arguments.
 fn python(args: &[&str]) -> Vec<String> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/proxy/server.py");
     let mut command = vec!["python3".to_owned(), script.to_str().unwrap().to_owned()];
@@ -44,7 +44,7 @@ fn python(args: &[&str]) -> Vec<String> {
     command
 }
 
-/// The proxy before a server, with a data directory in a folder; not started yet.
+/// Returns a proxy in front of a server, with a data directory in a folder. It is not started yet.
 fn command(scratch: &Scratch, options: &[&str], server: &[String]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_renown"));
     command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
@@ -53,7 +53,7 @@ fn command(scratch: &Scratch, options: &[&str], server: &[String]) -> Command {
 }
 
 impl Proxy {
-    /// The proxy before `server.py`.
+    /// Starts the proxy in front of `server.py`.
     fn start(scratch: &Scratch, options: &[&str]) -> Self {
         Self::spawn(&mut command(scratch, options, &python(&[])))
     }
@@ -72,34 +72,34 @@ impl Proxy {
             }
         });
         let stderr = BufReader::new(child.stderr.take().unwrap());
-        let said = Arc::new(Mutex::new(String::new()));
-        let heard = Arc::clone(&said);
+        let errors = Arc::new(Mutex::new(String::new()));
+        let shared = Arc::clone(&errors);
         let listener = thread::spawn(move || {
             for line in stderr.lines().map(Result::unwrap) {
-                *heard.lock().unwrap() += &(line + "\n");
+                *shared.lock().unwrap() += &(line + "\n");
             }
         });
-        Self { stdin: child.stdin.take(), child, lines, said, listener: Some(listener) }
+        Self { stdin: child.stdin.take(), child, lines, errors, listener: Some(listener) }
     }
 
-    /// What was said on standard error so far.
-    fn said(&self) -> String {
-        self.said.lock().unwrap().clone()
+    /// Returns standard error so far.
+    fn errors(&self) -> String {
+        self.errors.lock().unwrap().clone()
     }
 
-    /// Sends bytes as they are.
+    /// Sends bytes unchanged.
     fn send(&mut self, bytes: impl AsRef<[u8]>) {
         let stdin = self.stdin.as_mut().unwrap();
         stdin.write_all(bytes.as_ref()).unwrap();
         stdin.flush().unwrap();
     }
 
-    /// Calls a tool, without waiting for an answer.
+    /// Calls a tool, without waiting for the reply.
     fn call(&mut self, id: &Value, tool: &str, arguments: &Value) {
         self.send(request(id, tool, arguments) + "\n");
     }
 
-    /// The next line, with its end.
+    /// Reads the next line, with its line end.
     #[track_caller]
     fn line(&self) -> Vec<u8> {
         self.lines.recv_timeout(PATIENCE).unwrap()
@@ -111,7 +111,7 @@ impl Proxy {
         serde_json::from_slice(&line).unwrap_or_else(|_| panic!("{}", String::from_utf8_lossy(&line)))
     }
 
-    /// Lets the tool say something, and gives what the client gets.
+    /// Makes the tool return a text. Returns what the client gets.
     #[track_caller]
     fn say(&mut self, id: u64, text: &str) -> Value {
         self.call(&json!(id), "say", &json!({"text": text}));
@@ -127,7 +127,7 @@ impl Proxy {
         self.stdin = None;
     }
 
-    /// Closes the client's end, and waits. The exit code, whatever still came, and what was said on standard error.
+    /// Closes the client's end and waits. Returns the exit code, the remaining output, and standard error.
     #[track_caller]
     fn end(mut self) -> (i32, Vec<u8>, String) {
         self.close();
@@ -137,7 +137,7 @@ impl Proxy {
             rest.extend(line);
         }
         self.listener.take().unwrap().join().unwrap();
-        (status.code().unwrap(), rest, self.said())
+        (status.code().unwrap(), rest, self.errors())
     }
 
     #[track_caller]
@@ -158,26 +158,26 @@ impl Drop for Proxy {
     }
 }
 
-/// A call of a tool.
+/// Returns a call of a tool.
 fn request(id: &Value, tool: &str, arguments: &Value) -> String {
     let params = json!({"name": tool, "arguments": arguments});
     json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}).to_string()
 }
 
-/// The code and message of an error.
+/// Returns the code and message of an error.
 #[track_caller]
 fn error(message: &Value) -> (i64, &str) {
     let error = message.get("error").unwrap_or_else(|| panic!("no error: {message}"));
     (error["code"].as_i64().unwrap(), error["message"].as_str().unwrap())
 }
 
-/// The text of a result.
+/// Returns the text of a result.
 #[track_caller]
 fn text(message: &Value) -> &str {
     message["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("no text: {message}"))
 }
 
-/// The log of a proxy.
+/// Reads the log of a proxy.
 fn logged(scratch: &Scratch) -> Vec<Value> {
     let Ok(entries) = fs::read_dir(scratch.at("data/proxy")) else { return Vec::new() };
     let mut files: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
@@ -191,22 +191,22 @@ fn actions(scratch: &Scratch) -> Vec<String> {
     logged(scratch).iter().map(|line| line["action"].as_str().unwrap().to_owned()).collect()
 }
 
-/// Waits until something is true.
+/// Waits until a condition is true.
 #[track_caller]
 fn until(mut what: impl FnMut() -> bool) {
     let end = Instant::now() + PATIENCE;
     while !what() {
-        assert!(Instant::now() < end, "it never came true");
+        assert!(Instant::now() < end, "the condition did not become true in time");
         pause();
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "only asking tells what another process has done")]
+#[expect(clippy::disallowed_methods, reason = "the state of another process can only be polled")]
 fn pause() {
     thread::sleep(Duration::from_millis(10));
 }
 
-/// Bytes for a tool that writes them.
+/// Encodes bytes for a tool that writes them.
 fn base64(bytes: impl AsRef<[u8]>) -> String {
     const DIGITS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::new();

@@ -1,4 +1,4 @@
-//! A server that answers what it is told to, and remembers what it was sent.
+//! A test server that sends given replies and records the requests.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -7,20 +7,20 @@ use std::thread;
 
 /// A request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Taken {
+pub(crate) struct Request {
     /// `POST /v1/logs HTTP/1.1`.
     pub(crate) head: String,
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: Vec<u8>,
 }
 
-impl Taken {
-    /// A header by its name in lower case.
+impl Request {
+    /// Returns a header by its lower-case name.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// The body, unpacked.
+    /// Returns the decompressed body.
     pub(crate) fn text(&self) -> String {
         let mut text = String::new();
         flate2::read::GzDecoder::new(self.body.as_slice()).read_to_string(&mut text).unwrap();
@@ -30,16 +30,16 @@ impl Taken {
 
 pub(crate) struct Receiver {
     pub(crate) url: String,
-    taken: Arc<Mutex<Vec<Taken>>>,
+    received: Arc<Mutex<Vec<Request>>>,
 }
 
 impl Receiver {
-    /// Answers with these, each a head without line ends and a body, and with the last of them from then on.
+    /// Sends these replies in order, each a head without line ends and a body. Repeats the last one.
     pub(crate) fn start(replies: &[(&str, &str)]) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let taken = Arc::new(Mutex::new(Vec::new()));
-        let heard = Arc::clone(&taken);
+        let received = Arc::new(Mutex::new(Vec::new()));
+        let requests = Arc::clone(&received);
         let replies: Vec<String> = replies
             .iter()
             .map(|(head, body)| {
@@ -48,36 +48,36 @@ impl Receiver {
             .collect();
         thread::spawn(move || {
             for stream in listener.incoming() {
-                serve(&stream.unwrap(), &replies, &heard);
+                serve(&stream.unwrap(), &replies, &requests);
             }
         });
-        Self { url, taken }
+        Self { url, received }
     }
 
-    /// What was sent so far.
-    pub(crate) fn taken(&self) -> Vec<Taken> {
-        self.taken.lock().unwrap().clone()
+    /// Returns the requests so far.
+    pub(crate) fn received(&self) -> Vec<Request> {
+        self.received.lock().unwrap().clone()
     }
 }
 
-/// Answers on one connection until it ends.
-fn serve(stream: &TcpStream, replies: &[String], heard: &Mutex<Vec<Taken>>) {
+/// Answers the requests of one connection.
+fn serve(stream: &TcpStream, replies: &[String], requests: &Mutex<Vec<Request>>) {
     let mut lines = BufReader::new(stream);
     while let Some(request) = read(&mut lines) {
         let mut stream = stream;
-        // It is asked for its ports, and has none to name.
+        // The health check asks for its ports; it has none.
         if request.head.starts_with("GET ") {
             stream.write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n").unwrap();
             continue;
         }
-        let mut heard = heard.lock().unwrap();
-        let reply = replies.get(heard.len()).or(replies.last()).unwrap();
-        heard.push(request);
+        let mut requests = requests.lock().unwrap();
+        let reply = replies.get(requests.len()).or(replies.last()).unwrap();
+        requests.push(request);
         stream.write_all(reply.as_bytes()).unwrap();
     }
 }
 
-fn read(lines: &mut BufReader<&TcpStream>) -> Option<Taken> {
+fn read(lines: &mut BufReader<&TcpStream>) -> Option<Request> {
     let mut line = || {
         let mut line = String::new();
         lines.read_line(&mut line).ok().filter(|read| *read > 0)?;
@@ -92,5 +92,5 @@ fn read(lines: &mut BufReader<&TcpStream>) -> Option<Taken> {
         headers.iter().find(|(name, _)| name == "content-length").map(|(_, value)| value.parse().unwrap());
     let mut body = vec![0; length.unwrap_or(0)];
     lines.read_exact(&mut body).ok()?;
-    Some(Taken { head, headers, body })
+    Some(Request { head, headers, body })
 }

@@ -1,4 +1,4 @@
-//! `renown score`: shapes of input and output.
+//! `renown score`: the shapes of input and output.
 
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -7,7 +7,7 @@ use crate::{renown, root};
 
 const KINDS: [&str; 5] = ["reputation", "performance", "run", "session", "identity"];
 
-/// The inputs of every vector of one kind, as they are written.
+/// Returns the inputs of every vector of one kind, unchanged.
 fn inputs(kind: &str) -> Vec<String> {
     #[derive(serde::Deserialize)]
     struct Vector {
@@ -23,7 +23,7 @@ fn inputs(kind: &str) -> Vec<String> {
 }
 
 #[test]
-fn an_array_gives_what_json_lines_give() {
+fn an_array_gives_the_same_results_as_json_lines() {
     for kind in KINDS {
         let inputs = inputs(kind);
         assert!(inputs.len() > 100, "{kind}");
@@ -35,14 +35,14 @@ fn an_array_gives_what_json_lines_give() {
             lines.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         assert_eq!((from_array.len(), from_lines.len()), (inputs.len(), inputs.len()), "{kind}");
         for (a, b) in from_array.iter().zip(&from_lines) {
-            // A refusal says where it stood, which is its index here and its line there.
+            // An error has the index in an array, and the line in JSON Lines.
             assert!(a == b || a["error"].is_string() && a["error"] == b["error"], "{kind}: {a} and {b}");
         }
     }
 }
 
 #[test]
-fn a_document_over_several_lines_is_answered_over_several_lines() {
+fn a_document_that_spans_lines_gives_a_result_that_spans_lines() {
     let run = renown(&["score", "run", "examples/run.json"], "");
     assert!(run.stdout.starts_with("{\n  \"score\": 84,\n  \"tier\": \"Gold\","), "{}", run.stdout);
     assert!(run.stdout.ends_with("}\n"));
@@ -52,7 +52,7 @@ fn a_document_over_several_lines_is_answered_over_several_lines() {
 }
 
 #[test]
-fn one_bad_input_is_answered_in_its_place() {
+fn an_invalid_input_gives_an_error_in_its_place() {
     let run = renown(&["score", "run", "examples/runs.jsonl"], "");
     let answers: Vec<Value> = run.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(answers[0]["score"], 77);
@@ -69,7 +69,7 @@ fn one_bad_input_is_answered_in_its_place() {
 }
 
 #[test]
-fn in_an_array_the_index_is_named() {
+fn an_error_in_an_array_has_its_index() {
     let run =
         renown(&["score", "reputation"], "[{\"evaluations\":[]},\n {\"evaluations\":[{\"passed\":1}]}]");
     let expected = "evaluations[0].passed: invalid type: integer `1`, expected a boolean";
@@ -104,7 +104,7 @@ fn explanations_of_every_kind_add_up() {
                 .map(|part| part["points"].as_f64().unwrap())
                 .sum();
             let score = explanation["score"].as_f64().unwrap();
-            // A reputation is floored and a run rounded to whole points, a session to tenths, the others are finer.
+            // A reputation is rounded down and a run to the nearest point, a session to tenths, the others to finer units.
             let tolerance = match kind {
                 "reputation" => 1.0,
                 "run" => 0.5,
@@ -144,7 +144,7 @@ fn answers_come_before_the_input_ends() {
 }
 
 #[test]
-fn help_and_completions_are_there() {
+fn help_and_completions_mention_score() {
     let help = renown(&["score", "--help"], "");
     assert_eq!(help.code, 0);
     assert!(KINDS.iter().all(|kind| help.stdout.contains(kind)), "{}", help.stdout);

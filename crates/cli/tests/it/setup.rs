@@ -1,4 +1,4 @@
-//! Does `renown setup` change what it says, and nothing else?
+//! Does `renown setup` make the announced changes, and no others?
 
 mod check;
 
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::Run;
 
-/// A home of its own for each test, which goes when the test ends.
+/// A home directory for one test, deleted at its end.
 struct Home(PathBuf);
 
 impl Home {
@@ -24,7 +24,7 @@ impl Home {
         Self(home)
     }
 
-    /// Runs `renown setup` with no environment but this home.
+    /// Runs `renown setup` with only this home in its environment.
     fn setup(&self, args: &[&str]) -> Run {
         self.setup_with(args, &[])
     }
@@ -51,7 +51,7 @@ impl Home {
         serde_json::from_str(&self.read(name)).unwrap()
     }
 
-    /// Every file below the home, by name.
+    /// Returns every file below the home, by name.
     fn files(&self) -> Vec<String> {
         let (mut folders, mut files) = (vec![self.0.clone()], Vec::new());
         while let Some(folder) = folders.pop() {
@@ -82,7 +82,7 @@ fn refused(run: &Run, error: &str) {
 }
 
 #[test]
-fn claude_from_nothing_and_again() {
+fn claude_is_set_up_once_and_a_second_run_changes_nothing() {
     let home = Home::new();
     let run = home.setup(&["claude", "--yes"]);
     assert_eq!((run.code, run.stdout.as_str()), (0, ""), "{run:?}");
@@ -105,7 +105,7 @@ fn claude_from_nothing_and_again() {
     assert!(run.stderr.contains("~/.claude/settings.json: env.OTEL_LOGS_EXPORTER = otlp\n"), "{run:?}");
     assert!(
         run.stderr.ends_with(
-            "next: start `renown serve`, then restart Claude Code; `--check` proves that records arrive\n"
+            "next: start `renown serve`, then restart Claude Code; `--check` tests that records arrive\n"
         ),
         "{run:?}"
     );
@@ -117,7 +117,7 @@ fn claude_from_nothing_and_again() {
 }
 
 #[test]
-fn what_was_there_is_kept_in_the_file_and_beside_it() {
+fn existing_settings_stay_and_a_backup_is_written() {
     let home = Home::new();
     let before = "{\n  // mine\n  \"z\": 1,\n  \"env\": {\n    \"OTEL_LOG_USER_PROMPTS\": \"1\",\n    \"OTEL_RESOURCE_ATTRIBUTES\": \"team=a\"\n  },\n  \"a\": [ ]\n}\n";
     home.write(".claude/settings.json", before);
@@ -132,12 +132,12 @@ fn what_was_there_is_kept_in_the_file_and_beside_it() {
     assert_eq!(home.read(".claude/settings.json.renown-backup"), "older");
     assert_eq!(home.read(".claude/settings.json.renown-backup.1"), before);
     assert_eq!(home.read(".claude/commands/performance.md"), "my own");
-    for said in [
+    for message in [
         "warning: ~/.claude/settings.json: env.OTEL_LOG_USER_PROMPTS is on",
         "warning: ~/.claude/commands/performance.md: is not the one that renown writes",
         " (was team=a)\n",
     ] {
-        assert!(run.stderr.contains(said), "{said}: {run:?}");
+        assert!(run.stderr.contains(message), "{message}: {run:?}");
     }
     let kept = home.setup(&["claude", "--yes", "--server", "https://host/otlp"]);
     assert!(
@@ -147,7 +147,7 @@ fn what_was_there_is_kept_in_the_file_and_beside_it() {
 }
 
 #[test]
-fn codex_and_gemini() {
+fn codex_and_gemini_are_set_up() {
     let home = Home::new();
     home.write(".codex/config.toml", "model = 'x' # why\n");
     assert_eq!(home.setup(&["codex", "--yes", "--agent", "reviewer-1"]).code, 0);
@@ -173,7 +173,7 @@ fn codex_and_gemini() {
 }
 
 #[test]
-fn a_new_env_file_does_not_hide_the_one_gemini_reads() {
+fn a_new_env_file_never_hides_the_existing_one() {
     let home = Home::new();
     home.write(".env", "GEMINI_API_KEY=k\n");
     let run = home.setup(&["gemini", "--yes", "--agent", "r 1"]);
@@ -182,7 +182,7 @@ fn a_new_env_file_does_not_hide_the_one_gemini_reads() {
 }
 
 #[test]
-fn the_folders_that_agents_can_be_given() {
+fn variables_choose_the_directories_of_agents() {
     let home = Home::new();
     let folder = |name: &str| home.0.join(name).to_str().unwrap().to_owned();
     for (agent, variable, name, expected) in [
@@ -197,7 +197,7 @@ fn the_folders_that_agents_can_be_given() {
 }
 
 #[test]
-fn printing_touches_nothing() {
+fn print_changes_no_file() {
     let home = Home::new();
     home.write(".claude/settings.json", "{ broken");
     for (agent, expected) in [
@@ -219,10 +219,10 @@ fn printing_touches_nothing() {
 }
 
 #[test]
-fn what_cannot_be_done_is_told_and_nothing_is_changed() {
+fn errors_are_reported_and_nothing_is_changed() {
     let home = Home::new();
     let run = home.setup(&["claude"]);
-    refused(&run, "standard input is no terminal");
+    refused(&run, "standard input is not a terminal");
     assert!(run.stderr.contains("--yes") && run.stderr.contains("--print"), "{run:?}");
     assert_eq!(home.files(), Vec::<String>::new());
 
@@ -250,7 +250,7 @@ fn what_cannot_be_done_is_told_and_nothing_is_changed() {
 #[test]
 fn bad_arguments() {
     let home = Home::new();
-    for (args, said) in [
+    for (args, message) in [
         (&["cursor"][..], "invalid value 'cursor'"),
         (&[], "the following required arguments"),
         (&["claude", "--server", "127.0.0.1:4318"], "no http:// or https://"),
@@ -261,7 +261,7 @@ fn bad_arguments() {
     ] {
         let run = home.setup(args);
         refused(&run, "");
-        assert!(run.stderr.lines().next().unwrap().contains(said), "{run:?}");
+        assert!(run.stderr.lines().next().unwrap().contains(message), "{run:?}");
     }
     assert_eq!(home.files(), Vec::<String>::new());
 }
@@ -293,7 +293,7 @@ fn links_and_permissions_stay() {
     assert_eq!(home.files().len(), 4, "no second backup: {:?}", home.files());
 }
 
-/// Runs the program on a terminal, types the answers, and prints what the terminal shows.
+/// Runs the program on a terminal, types the answers, and prints the content of the terminal.
 #[cfg(target_os = "linux")]
 const ON_A_TERMINAL: &str = r"
 import os, pty, sys
@@ -313,7 +313,7 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 
 #[test]
 #[cfg(target_os = "linux")]
-fn on_a_terminal_each_file_is_asked_about() {
+fn on_a_terminal_each_file_needs_confirmation() {
     for (answers, files) in [
         ("y\nn\n", vec![".claude/settings.json"]),
         ("\nYES\n", vec![".claude/commands/performance.md"]),

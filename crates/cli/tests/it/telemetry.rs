@@ -1,4 +1,4 @@
-//! Telemetry in a store, put there as a server would.
+//! Writes telemetry into a store, like a server.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use renown_telemetry::facts::Batch;
 use renown_telemetry::prices::Prices;
 use serde_json::{Value, json};
 
-/// A store that nobody else may write to meanwhile.
+/// A store that only the test writes to.
 pub(crate) struct Received(Sqlite);
 
 impl Received {
@@ -18,7 +18,7 @@ impl Received {
         Self(Sqlite::open(data, "a test", system_clock()).unwrap())
     }
 
-    /// Receives these lines of OTLP JSON.
+    /// Adds these lines of OTLP JSON.
     pub(crate) fn receive(&self, lines: &[String]) -> &Self {
         for line in lines {
             let mut batch = Batch::default();
@@ -28,7 +28,7 @@ impl Received {
         self
     }
 
-    /// Receives the confidence in one trace of a session.
+    /// Adds the signal `confidence` of one trace of a session.
     pub(crate) fn signal(&self, session: &str, agent: &str, confidence: f64) -> &Self {
         let trace = json!({"trace_id": "t", "signals": {"confidence": confidence}});
         let traces = vec![NewTrace { trace: serde_json::from_value(trace).unwrap(), started_at: None }];
@@ -43,7 +43,7 @@ pub(crate) fn wait<T>(answer: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(answer)
 }
 
-/// A line with a log record of a session of the agent `coder`, so many seconds after 2026-09-21T14:13:20Z.
+/// Returns a line with a log record of the agent `coder`, this many seconds after 2026-09-21T14:13:20Z.
 pub(crate) fn line(session: &str, name: &str, seconds: u64, more: &[(&str, &str)]) -> String {
     let named = [("event.name", name), ("session.id", session)];
     let attributes: Vec<Value> = named

@@ -19,7 +19,7 @@ use crate::units::Unit;
 pub struct Trace {
     /// Its id.
     pub trace_id: TraceId,
-    /// Its signals. A trace without `signals` has none.
+    /// The signals of the trace. A trace without the field `signals` has none, and the metrics skip it.
     #[serde(default, deserialize_with = "object")]
     pub signals: Signals,
     /// The source of its signals; `None` if there is only one possible source.
@@ -187,6 +187,7 @@ mod tests {
                 r#"{"traces":[{"trace_id":"","signals":{}}]}"#,
                 "traces[0].trace_id: empty string, expected 1 to 512 bytes",
             ),
+            (r#"{"traces":[{"signals":{}}]}"#, "traces[0]: missing field `trace_id`"),
             (
                 r#"{"traces":[{"trace_id":"a","signals":[1]}]}"#,
                 "traces[0].signals: invalid type: sequence, expected an object",
@@ -198,9 +199,15 @@ mod tests {
     }
 
     #[test]
-    fn a_trace_without_signals_has_none() {
-        let of = |trace: &str| parse::<Input>(format!(r#"{{"traces":[{trace}]}}"#).as_bytes()).unwrap();
-        assert_eq!(of(r#"{"trace_id":"a"}"#).traces, of(r#"{"trace_id":"a","signals":{}}"#).traces);
+    fn a_trace_without_signals_is_skipped() {
+        let score = |traces: &str| {
+            let input = parse::<Input>(format!(r#"{{"traces":[{traces}]}}"#).as_bytes()).unwrap();
+            input.score()
+        };
+        let known = r#"{"trace_id":"b","signals":{"confidence":0.5}}"#;
+        let empty = score(&format!(r#"{{"trace_id":"a","signals":{{}}}},{known}"#));
+        assert_eq!(score(&format!(r#"{{"trace_id":"a"}},{known}"#)), empty);
+        assert_eq!(score(r#"{"trace_id":"a"}"#), score(r#"{"trace_id":"a","signals":{}}"#));
     }
 
     #[test]

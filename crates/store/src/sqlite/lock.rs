@@ -6,6 +6,7 @@ use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
 use crate::error::StoreError;
+use crate::holder::{LockHolder, LockPurpose};
 
 /// The lock on a data directory, held as long as this lives.
 pub(super) struct DirectoryLock {
@@ -14,8 +15,8 @@ pub(super) struct DirectoryLock {
 }
 
 impl DirectoryLock {
-    /// Takes the lock, or says who has it. `purpose` is what the other process will be told of this one.
-    pub(super) fn take(dir: &Path, purpose: &str) -> Result<Self, StoreError> {
+    /// Takes the lock. If another process holds it, the error describes that process by the purpose that it gave here.
+    pub(super) fn take<'a>(dir: &Path, purpose: impl Into<LockPurpose<'a>>) -> Result<Self, StoreError> {
         let path = dir.join("renown.lock");
         let doing = || format!("{}", path.display());
         let mut file = OpenOptions::new()
@@ -28,18 +29,15 @@ impl DirectoryLock {
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                let mut holder = String::new();
-                let _ = file.read_to_string(&mut holder);
-                let holder = if holder.is_empty() { "another process".to_owned() } else { holder };
-                return Err(StoreError::InUse { dir: dir.to_owned(), holder });
+                let mut text = String::new();
+                let _ = file.read_to_string(&mut text);
+                return Err(StoreError::InUse { dir: dir.to_owned(), holder: LockHolder::parse(&text) });
             }
             Err(TryLockError::Error(error)) => return Err(StoreError::io(doing())(error)),
         }
-        // Who holds it is a courtesy to the next one: a full disk must not keep the store from opening.
-        let _ = file
-            .set_len(0)
-            .and_then(|()| file.rewind())
-            .and_then(|()| write!(file, "process {} ({purpose})", std::process::id()));
+        // The description only helps the next process: a full disk must not keep the store from opening.
+        let text = LockHolder::to_text(purpose.into());
+        let _ = file.set_len(0).and_then(|()| file.rewind()).and_then(|()| file.write_all(text.as_bytes()));
         Ok(Self { file, path })
     }
 
@@ -60,12 +58,13 @@ mod tests {
     use crate::sqlite::testing::scratch;
 
     #[test]
-    fn the_second_is_told_who_the_first_is() {
+    fn the_second_process_learns_who_holds_the_lock() {
         let dir = scratch("lock");
-        let first = DirectoryLock::take(&dir, "renown serve").unwrap();
-        let refused = DirectoryLock::take(&dir, "renown keys").err().unwrap().to_string();
+        let first = DirectoryLock::take(&dir, LockPurpose::Server("renown serve")).unwrap();
+        let refused = DirectoryLock::take(&dir, "renown keys").err().unwrap();
+        assert!(matches!(&refused, StoreError::InUse { holder: LockHolder::Server(_), .. }), "{refused:?}");
         let holder = format!("is in use by process {} (renown serve)", std::process::id());
-        assert!(refused.ends_with(&holder), "{refused}");
+        assert!(refused.to_string().ends_with(&holder), "{refused}");
         drop(first);
         DirectoryLock::take(&dir, "renown keys").unwrap();
     }

@@ -1,31 +1,31 @@
-//! Labelled sets: files in, outputs with what is known about them out.
+//! Reads labelled sets: outputs, and whether a gate should find something in them.
 //!
-//! | shape | is | says |
+//! | format | content | meaning |
 //! |---|---|---|
-//! | ours | JSON Lines `{"output", "gate", "label"}` | `label` is `fail` if the gate, or the rule of `GATE.RULE`, has to fire, else `pass` |
-//! | presidio | an array of `{"full_text", "spans": [{"entity_type", "entity_value"}]}` | a rule of `pii` has to fire if there is a span of its kind |
-//! | `NotInject` | an array of `{"prompt", "word_list", "category"}` | `injection` may not fire |
+//! | renown | JSON Lines `{"output", "gate", "label"}` | `label` is `fail` if the gate, or the rule of `GATE.RULE`, should fire, else `pass` |
+//! | presidio | an array of `{"full_text", "spans": [{"entity_type", "entity_value"}]}` | a rule of `pii` should fire if there is a span of its kind |
+//! | `NotInject` | an array of `{"prompt", "word_list", "category"}` | `injection` should not fire |
 //!
-//! A line of ours may also have `input`, `latency_ms`, and `tmax_ms` with `elapsed_ms`. `output_parts`, a list of texts, stands
-//! for `output` and is joined: a file of secrets in pieces alarms nobody who scans repositories for them.
+//! A line of the format renown may also have `input`, `latency_ms`, and `tmax_ms` with `elapsed_ms`. It may have `output_parts`, a
+//! list of strings that are joined, instead of `output`: secrets in pieces do not alarm tools that scan repositories for secrets.
 //!
-//! A file is ours if its first line is an object with `gate` or `label`, or if it is called `.jsonl` and that line is no JSON
-//! at all. What is broken in such a file is an error with its line; a file of any other shape is none of ours.
+//! A file has the format renown if its first line is an object with `gate` or `label`, or if its name ends in `.jsonl` and that
+//! line is not JSON. An error in such a file has its line number. Files of unknown formats are skipped.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use renown_core::gates::Tmax;
 use renown_core::units::duration_of_ms;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
 
-/// An output, and what is known about it.
+/// A labelled output.
 #[derive(Debug)]
 pub(super) struct Sample {
-    /// Its line, or its place in the array, from 1.
+    /// The line, or the index in the array, from 1.
     pub(super) number: usize,
-    /// What is known, a line each gate or rule.
+    /// The labels, one per gate or rule.
     pub(super) known: Vec<Known>,
     pub(super) output: Box<RawValue>,
     pub(super) input: Option<Box<RawValue>>,
@@ -33,26 +33,46 @@ pub(super) struct Sample {
     pub(super) tmax: Option<Tmax>,
 }
 
-/// What has to be found in an output, or must not be.
+/// A label: whether a gate or rule should fire.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Known {
     /// `GATE` or `GATE.RULE`.
     pub(super) what: String,
-    /// Whether it has to fire.
+    /// Whether it should fire.
     pub(super) fails: bool,
-    /// Why nothing can fire, by the words of the rule, though the label says that it should.
+    /// Why the rule deliberately does not fire, although the label says that it should.
     pub(super) left_out: Option<&'static str>,
 }
 
-/// What a file is.
+/// The format of a labelled set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub(super) enum Shape {
+    #[serde(rename = "renown")]
+    Renown,
+    #[serde(rename = "presidio")]
+    Presidio,
+    NotInject,
+}
+
+impl Shape {
+    /// Returns what the number of a sample counts, for errors.
+    pub(super) fn unit(self) -> &'static str {
+        match self {
+            Self::Renown => "line",
+            Self::Presidio | Self::NotInject => "element",
+        }
+    }
+}
+
+/// The content of a file.
 #[derive(Debug)]
 pub(super) enum File {
-    /// A set, the name of its shape, and its samples.
-    Set(&'static str, Vec<Sample>),
+    Set(Shape, Vec<Sample>),
+    /// A file of an unknown format.
     Other,
 }
 
-/// Entities of presidio and the rules that look for them.
+/// Entities of presidio, and the rules that find them.
 const ENTITIES: [(&str, &str); 5] = [
     ("EMAIL_ADDRESS", "pii.email"),
     ("US_SSN", "pii.us_ssn"),
@@ -61,9 +81,9 @@ const ENTITIES: [(&str, &str); 5] = [
     ("IBAN_CODE", "pii.iban"),
 ];
 
-/// Fewest digits of a card of which the rule knows.
+/// Minimum number of digits of a card that the rule finds.
 const CARD_DIGITS_MIN: usize = 13;
-const SHORT_CARD: &str = "numbers of fewer than 13 digits, which the rule leaves out";
+const SHORT_CARD: &str = "numbers of fewer than 13 digits, which the rule ignores";
 
 #[derive(Deserialize)]
 struct Presidio {
@@ -78,14 +98,14 @@ struct Span {
 }
 
 #[derive(Deserialize)]
-#[expect(dead_code, reason = "what is not read still tells the shape")]
+#[expect(dead_code, reason = "unread fields still identify the format")]
 struct NotInject {
     prompt: String,
     word_list: Vec<String>,
     category: String,
 }
 
-/// Reads a file. An error says the line, or place, and what is wrong.
+/// Reads a file. An error has the line or index, and what is wrong.
 pub(super) fn read(name: &str, text: &str) -> Result<File, String> {
     if let Some(is_presidio) = array(text) {
         return if is_presidio { presidio(text) } else { not_inject(text) };
@@ -103,10 +123,10 @@ pub(super) fn read(name: &str, text: &str) -> Result<File, String> {
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     let samples =
         lines.map(|(at, line)| own(at + 1, line).map_err(|what| format!("line {}: {what}", at + 1)));
-    Ok(File::Set("renown", samples.collect::<Result<_, _>>()?))
+    Ok(File::Set(Shape::Renown, samples.collect::<Result<_, _>>()?))
 }
 
-/// Whether a text is an array of presidio's, or one of `NotInject`; none if it is neither.
+/// Returns whether an array has the format presidio (true) or `NotInject` (false), or `None` for other text.
 fn array(text: &str) -> Option<bool> {
     if !text.trim_start().starts_with('[') {
         return None;
@@ -135,7 +155,7 @@ fn presidio(text: &str) -> Result<File, String> {
         let all = ENTITIES.iter().map(|entity| known(&element.spans, *entity)).collect();
         sample(at + 1, &element.full_text, all)
     });
-    Ok(File::Set("presidio", samples.collect::<Result<_, _>>()?))
+    Ok(File::Set(Shape::Presidio, samples.collect::<Result<_, _>>()?))
 }
 
 fn not_inject(text: &str) -> Result<File, String> {
@@ -144,7 +164,7 @@ fn not_inject(text: &str) -> Result<File, String> {
         let known = Known { what: "injection".to_owned(), fails: false, left_out: None };
         sample(at + 1, &element.prompt, vec![known])
     });
-    Ok(File::Set("NotInject", samples.collect::<Result<_, _>>()?))
+    Ok(File::Set(Shape::NotInject, samples.collect::<Result<_, _>>()?))
 }
 
 fn sample(number: usize, text: &str, known: Vec<Known>) -> Result<Sample, String> {
@@ -152,7 +172,7 @@ fn sample(number: usize, text: &str, known: Vec<Known>) -> Result<Sample, String
     Ok(Sample { number, known, output, input: None, latency: None, tmax: None })
 }
 
-/// One line of ours.
+/// Parses one line of the format renown.
 fn own(number: usize, line: &str) -> Result<Sample, String> {
     let mut fields: BTreeMap<String, Box<RawValue>> =
         serde_json::from_str(line).map_err(|error| format!("expected an object, {error}"))?;
@@ -170,7 +190,7 @@ fn own(number: usize, line: &str) -> Result<Sample, String> {
     let output = match (fields.remove("output"), parts) {
         (Some(output), None) => output,
         (None, Some(parts)) => to_raw_value(&parts.concat()).map_err(|error| error.to_string())?,
-        (Some(_), Some(_)) => return Err("output_parts: stands beside output, expected one of them".into()),
+        (Some(_), Some(_)) => return Err("output_parts: found with output, expected one of them".into()),
         (None, None) => return Err("output: missing, expected any JSON".to_owned()),
     };
     let latency: Option<f64> = field(&mut fields, "latency_ms", "a number of milliseconds")?;
@@ -204,11 +224,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_shape_is_told_by_its_first_element() {
+    fn the_first_element_decides_the_format() {
         let presidio = r#"[{"full_text": "a", "spans": [{"entity_type": "CREDIT_CARD", "entity_value": "5018 0000 0009"}], "masked": "b"}]"#;
         let benign = r#"[{"prompt": "a", "word_list": ["b"], "category": "c"}]"#;
         let own = "\n{\"output\": null, \"gate\": \"content\", \"label\": \"fail\"}\n";
-        for (text, shape, count) in [(presidio, "presidio", 5), (benign, "NotInject", 1), (own, "renown", 1)]
+        for (text, shape, count) in
+            [(presidio, Shape::Presidio, 5), (benign, Shape::NotInject, 1), (own, Shape::Renown, 1)]
         {
             let File::Set(found, samples) = read("a.json", text).unwrap() else { panic!("{text}") };
             assert_eq!((found, samples.len(), samples[0].known.len()), (shape, 1, count), "{text}");
@@ -222,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_card_that_the_rule_leaves_out_is_known_as_such() {
+    fn a_short_card_is_marked_as_ignored_by_the_rule() {
         let text = |value: &str| {
             format!(
                 r#"[{{"full_text": "", "spans": [{{"entity_type": "CREDIT_CARD", "entity_value": "{value}"}}]}}]"#
@@ -236,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_broken_is_named() {
+    fn errors_name_the_line_and_the_field() {
         let good = r#"{"output": "x", "gate": "pii", "label": "pass"}"#;
         for (line, expected) in [
             (r#"{"output": "x", "gate": "pii"}"#, "line 2: label: missing, expected \"pass\" or \"fail\""),
@@ -251,7 +272,7 @@ mod tests {
             (r#"{"gate": "pii", "label": "pass"}"#, "line 2: output: missing, expected any JSON"),
             (
                 r#"{"output": 1, "output_parts": [], "gate": "pii", "label": "pass"}"#,
-                "line 2: output_parts: stands beside output, expected one of them",
+                "line 2: output_parts: found with output, expected one of them",
             ),
             (r#"{"output": 1, "gate": "pii", "label": "pass", "lable": 1}"#, "line 2: lable: unknown"),
             (

@@ -1,4 +1,4 @@
-//! `--print-config`: each value and where it came from, as a file that would say the same.
+//! `--print-config`: prints each value and where it came from, as a valid configuration file.
 
 use std::fmt::Write;
 
@@ -10,7 +10,7 @@ use super::ServeSettings;
 use crate::failure::printable;
 use crate::settings::Origin;
 
-/// The lines of a file, of which some have a comment behind them.
+/// The lines of a file. Some end with a comment.
 #[derive(Default)]
 struct Lines(Vec<(String, Option<String>)>);
 
@@ -24,7 +24,7 @@ impl Lines {
         self.0.push((format!("{} = {value}", Key::new(key)), Some(origin.to_string())));
     }
 
-    /// The comments one below the other.
+    /// Formats the lines with aligned comments.
     fn text(&self) -> String {
         let chars = |line: &str| line.chars().count();
         let with_comment = self.0.iter().filter(|(_, comment)| comment.is_some());
@@ -40,7 +40,7 @@ impl Lines {
 }
 
 impl ServeSettings {
-    /// Each value and where it came from. The gates are those that `engine` was built with.
+    /// Formats each value and where it came from. `engine` has the gates in use.
     pub(crate) fn print(&self, engine: &Engine) -> String {
         let mut lines = Lines::default();
         lines.plain(match &self.config.path {
@@ -91,7 +91,7 @@ impl ServeSettings {
     }
 }
 
-/// A value of the file as it is written there. TOML has no null, and so none was read.
+/// Converts a value of the file to TOML. TOML has no null, so there is none.
 fn as_toml(value: &Value) -> Option<toml_edit::Value> {
     Some(match value {
         Value::Null => return None,

@@ -1,9 +1,9 @@
-//! Tables: text before, text after.
+//! Is only the intended text changed? Tables of the text before and after.
 
 use super::*;
 
 #[test]
-fn new_settings_follow_the_last_ones() {
+fn new_settings_are_added_after_the_last_entry() {
     let settings = [("A", Value::from("1")), ("B", Value::from(true))];
     for (before, after) in [
         ("", "{\n  \"env\": {\n    \"A\": \"1\",\n    \"B\": true\n  }\n}\n"),
@@ -37,12 +37,12 @@ fn new_settings_follow_the_last_ones() {
     ] {
         let written = set(before, "env", &settings).unwrap();
         assert_eq!(written, after, "{before}");
-        assert_eq!(set(&written, "env", &settings).unwrap(), after, "a second time changes nothing");
+        assert_eq!(set(&written, "env", &settings).unwrap(), after, "a second run changes nothing");
     }
 }
 
 #[test]
-fn values_are_replaced_where_they_stand() {
+fn values_are_replaced_in_place() {
     let before = "\u{feff}{\"b\":\"// é \\\" no comment\",\n  \"env\" : { \"B\":[1,{\"A\":2}] , /* \"A\": 3 */\n \"A\" : \"old\", \"z\": 1e2 } }";
     let after = "\u{feff}{\"b\":\"// é \\\" no comment\",\n  \"env\" : { \"B\":true , /* \"A\": 3 */\n \"A\" : \"1\", \"z\": 1e2 } }";
     let settings = [("A", Value::from("1")), ("B", Value::from(true))];
@@ -51,7 +51,7 @@ fn values_are_replaced_where_they_stand() {
 }
 
 #[test]
-fn of_a_key_given_twice_the_last_counts() {
+fn the_last_of_two_equal_keys_counts() {
     let before = "{\"env\":{\"A\":1},\"env\":{\"A\":2,\"A\":3}}";
     assert_eq!(section(before, "env").unwrap().get("A"), Some(&Value::from(3)));
     assert_eq!(
@@ -61,7 +61,7 @@ fn of_a_key_given_twice_the_last_counts() {
 }
 
 #[test]
-fn what_cannot_be_read_is_refused_with_its_line() {
+fn an_invalid_file_is_an_error_with_its_line() {
     for (text, line, problem) in [
         ("{", 1, "EOF while parsing an object"),
         ("{\n  \"a\": 1,\n}", 3, "trailing comma"),
@@ -79,7 +79,7 @@ fn what_cannot_be_read_is_refused_with_its_line() {
 }
 
 #[test]
-fn a_section_that_is_not_there_is_empty() {
+fn a_missing_section_is_empty() {
     for text in ["", "// nothing", "{}", "{\"other\": {\"A\": 1}}"] {
         assert_eq!(section(text, "env"), Ok(Section::default()), "{text}");
     }

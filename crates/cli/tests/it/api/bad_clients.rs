@@ -1,4 +1,4 @@
-//! Clients that send too much, too slowly, nonsense, or go away. The server always answers the next good request.
+//! Clients that send too much, too slowly, or garbage, or disconnect. Does the server still answer the next good request?
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -17,14 +17,14 @@ fn evaluate(server: &Server, agent: &str) -> Request {
     Request::post("/v1/evaluate", body).key(&server.publishable)
 }
 
-/// A good request is answered, and soon.
+/// Checks that a good request is answered quickly.
 fn assert_well(server: &Server) {
     let started = Instant::now();
     assert_eq!(server.evaluate("well").status, 200);
     assert!(started.elapsed() < Duration::from_secs(5), "a good request took {:?}", started.elapsed());
 }
 
-/// Sends bytes and reads whatever comes back until the server closes.
+/// Sends bytes, and reads the reply until the server closes.
 fn answer_to(server: &Server, bytes: &[u8]) -> String {
     let mut connection = Connection::open(server.address);
     let _ = connection.write(bytes);
@@ -32,7 +32,7 @@ fn answer_to(server: &Server, bytes: &[u8]) -> String {
     String::from_utf8_lossy(&connection.rest().unwrap_or_default()).into_owned()
 }
 
-/// The most memory that the server has held so far.
+/// Returns the peak memory of the server.
 #[cfg(target_os = "linux")]
 fn peak_bytes(server: &Server) -> usize {
     let status = std::fs::read_to_string(format!("/proc/{}/status", server.pid())).unwrap();
@@ -72,14 +72,14 @@ fn a_body_of_100_mb_is_refused_without_being_held() {
             assert_eq!((reply.status, reply.json()["code"].as_str()), (413, Some("too_large")), "{head}");
         }
     }
-    // 400 MB were sent. Buffers that the allocator keeps for the next body are a few megabytes.
+    // 400 MB were sent. The allocator keeps a few megabytes for the next bodies.
     let grown = peak_bytes(&server) - before;
     assert!(grown < 40 * MEGABYTE, "{grown} bytes more at its peak");
     assert_well(&server);
 }
 
 #[test]
-fn chunked_bodies_are_bodies() {
+fn chunked_bodies_are_accepted() {
     let server = Server::start();
     let body = json!({"agent_id": "chunked", "output": "done"}).to_string();
     let head = format!(
@@ -92,7 +92,7 @@ fn chunked_bodies_are_bodies() {
     connection.write(format!("{head}{chunks}0\r\n\r\n").as_bytes()).unwrap();
     assert_eq!(connection.reply("POST").unwrap().status, 200);
     assert_eq!(server.eval_count("chunked"), 1);
-    // A chunk whose size is a lie or no number counts nothing.
+    // A chunk with a wrong or invalid size counts nothing.
     for bad in [format!("{head}ffffffffffffffff\r\n{body}"), format!("{head}x\r\n{body}\r\n0\r\n\r\n")] {
         let answer = answer_to(&server, bad.as_bytes());
         assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 4"), "{answer}");
@@ -101,7 +101,7 @@ fn chunked_bodies_are_bodies() {
 }
 
 #[test]
-fn http_garbage_is_refused() {
+fn http_garbage_is_rejected() {
     let server = Server::start();
     let long_header = format!("GET /health HTTP/1.1\r\nHost: x\r\nX-Long: {}\r\n\r\n", "a".repeat(MEGABYTE));
     let many_headers = format!("GET /health HTTP/1.1\r\nHost: x\r\n{}\r\n", "A: b\r\n".repeat(10_000));
@@ -130,10 +130,10 @@ fn http_garbage_is_refused() {
     ] {
         let answer = answer_to(&server, bytes);
         let shown = String::from_utf8_lossy(bytes.get(..40.min(bytes.len())).unwrap()).into_owned();
-        // A reply of HTTP/2 is a frame, which does not begin with letters.
+        // A reply of HTTP/2 is a frame, which does not start with letters.
         let refused = answer.is_empty() || answer.starts_with("HTTP/1.1 4") || bytes.starts_with(b"PRI");
         assert!(refused, "{shown:?}: {answer:?}");
-        // Whatever is said has the shape of every refusal.
+        // Every reply has the shape of an error.
         let has_shape = answer.contains(r#","code":""#) && answer.contains("x-request-id: ");
         assert!(has_shape || !answer.starts_with("HTTP/1.1 "), "{shown:?}: {answer:?}");
         assert_well(&server);
@@ -155,7 +155,7 @@ fn a_body_that_is_no_utf8_is_no_json() {
 }
 
 #[test]
-fn requests_one_after_the_other_without_waiting_are_all_answered_in_order() {
+fn pipelined_requests_are_answered_in_order() {
     let server = Server::start();
     let mut connection = Connection::open(server.address);
     let agents: Vec<String> = (0..50).map(|number| format!("pipe-{number}")).collect();
@@ -176,7 +176,7 @@ fn requests_one_after_the_other_without_waiting_are_all_answered_in_order() {
 }
 
 #[test]
-fn after_a_refusal_the_connection_goes_on() {
+fn a_connection_stays_open_after_an_error() {
     let server = Server::start();
     let mut connection = Connection::open(server.address);
     for (request, status) in [
@@ -201,7 +201,7 @@ fn after_a_refusal_the_connection_goes_on() {
 }
 
 #[test]
-fn who_asks_before_sending_is_told_to_continue() {
+fn expect_continue_is_answered() {
     let server = Server::start();
     let request = evaluate(&server, "expect").header("Expect", "100-continue");
     let body = request.body.clone().unwrap();
@@ -212,7 +212,7 @@ fn who_asks_before_sending_is_told_to_continue() {
     assert_eq!(connection.head().unwrap().status, 100);
     connection.write(&body).unwrap();
     assert_eq!(connection.reply("POST").unwrap().status, 200);
-    // Without a key the body is not asked for.
+    // Without a key, the server does not ask for the body.
     let head = "POST /v1/evaluate HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 9\r\n\r\n";
     let mut connection = Connection::open(server.address);
     connection.write(head.as_bytes()).unwrap();
@@ -220,7 +220,7 @@ fn who_asks_before_sending_is_told_to_continue() {
 }
 
 #[test]
-fn half_closed_connections_are_no_harm() {
+fn half_closed_connections_do_no_harm() {
     let server = Server::start();
     for cut in [1, 2, 3, 20, 100, evaluate(&server, "half").bytes(true).len() - 1] {
         let bytes = evaluate(&server, "half").bytes(true);
@@ -228,20 +228,20 @@ fn half_closed_connections_are_no_harm() {
         assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 4"), "cut at {cut}: {answer}");
     }
     assert_eq!(server.eval_count("half"), 0);
-    // A whole request on a connection that is closed for writing is either answered or not; it is never counted twice.
+    // A complete request on a half-closed connection may be answered or not; it is never counted twice.
     let answer = answer_to(&server, &evaluate(&server, "half").bytes(true));
     assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 200"), "{answer}");
     assert_well(&server);
 }
 
 #[test]
-fn ten_thousand_idle_connections_slow_nobody_down() {
+fn ten_thousand_idle_connections_do_not_slow_others_down() {
     let server = Server::start();
-    // Each is an open file on both sides. Where the system allows fewer, as many as leave room for everything else.
+    // Each is an open file on both sides. If the system allows fewer, use as many as leave room for the rest.
     let allowed = rustix::process::getrlimit(rustix::process::Resource::Nofile).current.unwrap_or(1024);
     let count = usize::try_from(allowed).unwrap().saturating_sub(500).min(10_000);
     let idle: Vec<TcpStream> = (0..count).map(|_| TcpStream::connect(server.address).unwrap()).collect();
-    // Some have begun a request.
+    // Some have started a request.
     for mut stream in idle.iter().step_by(10) {
         stream.write_all(b"POST /v1/evaluate HTTP/1.1\r\nHost: x\r\n").unwrap();
     }
@@ -256,7 +256,7 @@ fn http2_is_spoken_on_the_same_port() {
     let server = Server::start();
     // The preface and an empty SETTINGS frame; the answer begins with the SETTINGS of the server.
     let hello = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
-    // Also when the first bytes come one by one, in which case they are seen apart.
+    // Also if the first bytes arrive one by one.
     for pieces in [vec![hello.as_slice()], hello.chunks(1).collect()] {
         let mut connection = Connection::open(server.address);
         connection.stream().set_nodelay(true).unwrap();
@@ -275,9 +275,9 @@ fn read_exact(connection: &mut Connection, buffer: &mut [u8]) -> io::Result<()> 
     connection.stream().read_exact(buffer)
 }
 
-/// The client sends a write and goes away at once; a retry under the same key must find it, or do it, once.
+/// The client sends a write and disconnects at once. A retry with the same key must count exactly once.
 #[test]
-fn a_client_that_goes_away_and_comes_back_is_counted_once() {
+fn a_client_that_disconnects_and_retries_is_counted_once() {
     const ROUNDS: u64 = 40;
     let server = Server::start();
     for round in 0..ROUNDS {
@@ -285,7 +285,7 @@ fn a_client_that_goes_away_and_comes_back_is_counted_once() {
         let connection = Connection::open(server.address);
         connection.write(&request.bytes(false)).unwrap();
         drop(connection);
-        // While the first is in flight the retry is a conflict, and says so.
+        // While the first request is in progress, the retry is a conflict.
         let reply = loop {
             let reply = server.send(&request);
             if reply.status != 409 {

@@ -1,4 +1,4 @@
-//! The documented ways to read a score, with the real `curl`.
+//! Do the documented ways to read a score work with the real `curl`?
 
 use std::process::Command;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::http::Request;
 use super::server::Server;
 
-/// Runs a line of a shell in which `$RENOWN_URL` and `$RENOWN_API_KEY` are set, as the documentation has it.
+/// Runs a shell command with `$RENOWN_URL` and `$RENOWN_API_KEY`, as in the documentation.
 fn shell(server: &Server, line: &str) -> Value {
     let output = Command::new("sh")
         .args(["-c", line])
@@ -26,7 +26,7 @@ fn read(server: &Server) -> Value {
     )
 }
 
-/// Sends so many verdicts of a latency of 10 ms.
+/// Sends this many verdicts with a latency of 10 ms.
 fn ingest(server: &Server, passed: bool, count: usize) {
     let verdict =
         serde_json::json!({"agent_id": "research-bot-v2", "passed": passed, "total_latency_ms": 10});
@@ -37,7 +37,7 @@ fn ingest(server: &Server, passed: bool, count: usize) {
 #[test]
 fn the_score_is_read_with_curl() {
     let server = Server::start();
-    // Never seen: 200 and zeros, so that it can be asked for before the first evaluation.
+    // An unknown agent gives 200 and zeros, so that its score can be read before the first evaluation.
     let new = read(&server);
     for (field, expected) in [
         ("score", 0),
@@ -52,7 +52,7 @@ fn the_score_is_read_with_curl() {
     assert_eq!((new["pass_rate"].as_f64(), new["avg_latency_ms"].as_f64()), (Some(0.0), Some(0.0)));
     assert_eq!((new["lifecycle"].as_str(), new["status"].as_str()), (Some("new"), Some("new")));
 
-    // 124 evaluations, the first of which failed: 400 · 123/124 + 225 + 200 + 37.2 = 858.97.
+    // 124 evaluations, and the first one failed: 400 · 123/124 + 225 + 200 + 37.2 = 858.97.
     ingest(&server, false, 1);
     ingest(&server, true, 23);
     ingest(&server, true, 100);
@@ -74,7 +74,7 @@ fn the_score_is_read_with_curl() {
 }
 
 #[test]
-fn the_reputation_stands_inline_in_every_evaluation() {
+fn every_evaluation_contains_the_reputation() {
     let server = Server::start();
     ingest(&server, true, 49);
     let reply = shell(
@@ -90,7 +90,7 @@ fn the_reputation_stands_inline_in_every_evaluation() {
         (Some("active"), Some(50))
     );
     let score = reply["reputation"]["score"].as_u64().unwrap();
-    // 400 + 200 + 15, and at most 225.5 for 49 of 10 ms; what the last one costs depends on the machine.
+    // 400 + 200 + 15, and at most 225.5 for 49 of 10 ms; the latency of the last one depends on the machine.
     assert!((615..=840).contains(&score), "{score}");
     assert_eq!(read(&server)["score"], score);
 }

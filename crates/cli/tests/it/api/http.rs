@@ -1,4 +1,4 @@
-//! A client that sends just what it is told to: no library stands between a test and the server.
+//! An HTTP client that sends exactly the given bytes, without a library.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-/// Longer than any reply may take; a test that waits for it has failed.
+/// Deadline of every reply.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A request.
@@ -42,7 +42,7 @@ impl Request {
         self.header("Authorization", &format!("Bearer {key}"))
     }
 
-    /// The bytes of the request, on a connection that stays open or not.
+    /// Returns the bytes of the request, for a connection that stays open or not.
     pub(super) fn bytes(&self, close: bool) -> Vec<u8> {
         let mut head = format!("{} {} HTTP/1.1\r\nHost: localhost\r\n", self.method, self.path);
         for (name, value) in &self.headers {
@@ -81,7 +81,7 @@ impl Reply {
     }
 }
 
-/// A connection on which replies are read one after the other.
+/// A connection for several replies.
 pub(super) struct Connection(BufReader<TcpStream>);
 
 impl Connection {
@@ -100,14 +100,14 @@ impl Connection {
         self.stream().write_all(bytes)
     }
 
-    /// One line without its end; none at the end of the stream.
+    /// Reads one line without its end, or `None` at the end of the stream.
     pub(super) fn line(&mut self) -> io::Result<Option<String>> {
         let mut line = String::new();
         let read = self.0.read_line(&mut line)?;
         Ok((read > 0).then(|| line.trim_end_matches(['\r', '\n']).to_owned()))
     }
 
-    /// The status and the headers of the next reply.
+    /// Reads the status and the headers of the next reply.
     pub(super) fn head(&mut self) -> io::Result<Reply> {
         let status = self.line()?.ok_or(io::ErrorKind::UnexpectedEof)?;
         let status = status.split(' ').nth(1).and_then(|status| status.parse().ok());
@@ -123,7 +123,7 @@ impl Connection {
         Ok(reply)
     }
 
-    /// The next reply with its body.
+    /// Reads the next reply with its body.
     pub(super) fn reply(&mut self, method: &str) -> io::Result<Reply> {
         let mut reply = self.head()?;
         let length = reply.header("content-length").and_then(|length| length.parse().ok());
@@ -134,14 +134,14 @@ impl Connection {
         Ok(reply)
     }
 
-    /// What else comes until the server closes.
+    /// Reads everything until the server closes.
     pub(super) fn rest(&mut self) -> io::Result<Vec<u8>> {
         let mut rest = Vec::new();
         self.0.read_to_end(&mut rest).map(|_| rest)
     }
 }
 
-/// Sends a request on a connection of its own and reads its reply.
+/// Sends a request on a new connection and reads its reply.
 pub(super) fn send(address: SocketAddr, request: &Request) -> io::Result<Reply> {
     let mut connection = Connection::open(address);
     connection.write(&request.bytes(true))?;

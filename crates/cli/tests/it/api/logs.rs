@@ -1,14 +1,14 @@
-//! What a client sends never reaches the log, however much is logged.
+//! Does the log never contain what a client sends, at any level?
 
 use std::process::{Command, Stdio};
 
 use super::http::Request;
 use super::server::{Server, scratch};
 
-/// A text that stands for everything private.
+/// A marker for private data.
 const MARKER: &str = "xyzzyMARKERxyzzy";
 
-/// Requests with the marker wherever a client can put it.
+/// Returns requests with the marker in every possible position.
 fn requests(server: &Server) -> Vec<Request> {
     let (publishable, secret) = (&server.publishable, &server.secret);
     let marked_key = format!("rn_pub_{MARKER}{MARKER}");
@@ -45,7 +45,7 @@ fn requests(server: &Server) -> Vec<Request> {
 }
 
 #[test]
-fn nothing_that_was_sent_is_logged_at_any_level() {
+fn no_level_logs_what_a_client_sent() {
     for level in ["error", "warn", "info", "debug", "trace"] {
         let server = Server::start_with(scratch(), &[("RENOWN_LOG", level)]);
         for request in requests(&server) {
@@ -54,7 +54,7 @@ fn nothing_that_was_sent_is_logged_at_any_level() {
             let id = reply.header("x-request-id").unwrap();
             assert!(id.len() == 36 && !id.contains(MARKER), "{id}");
         }
-        // The same over HTTP/2, whose library logs frames.
+        // Also over HTTP/2, whose library logs frames.
         let url = format!("{}/v1/reputation/{MARKER}", server.url());
         let curl = Command::new("curl")
             .args(["--silent", "--show-error", "--fail", "--http2-prior-knowledge", &url])
@@ -74,7 +74,7 @@ fn nothing_that_was_sent_is_logged_at_any_level() {
         assert!(status.success());
         assert!(level != "trace" || log.contains("request"), "the log has nothing at all");
         for private in [MARKER, &keys[0], &keys[1]] {
-            // A key is as secret without its prefix.
+            // A key without its prefix is just as secret.
             let private = private.get(private.len() - 16..).unwrap();
             if let Some(line) = log.lines().find(|line| line.contains(private)) {
                 panic!("{level}: {line}");

@@ -1,14 +1,14 @@
-//! What a reply has to look like; `api-scenarios/README.md` has the table.
+//! Compares a reply with its expectation; `api-scenarios/README.md` has the table of matchers.
 
 use std::collections::BTreeMap;
 
 use regex::Regex;
 use serde_json::{Map, Value};
 
-/// What was captured so far, by name.
+/// The captured values by name.
 pub(super) type Variables = BTreeMap<String, Value>;
 
-/// Puts variables into a text: `${name}`.
+/// Replaces variables in a text: `${name}`.
 pub(super) fn fill(text: &str, variables: &Variables) -> String {
     let mut filled = String::new();
     let mut rest = text;
@@ -26,7 +26,7 @@ pub(super) fn fill(text: &str, variables: &Variables) -> String {
     filled + rest
 }
 
-/// Whether what was found is what is expected, or where it is not. Captures on the way.
+/// Checks a value against its expectation, and captures values. An error has the path of the difference.
 pub(super) fn check(
     place: &str,
     expected: &Value,
@@ -78,7 +78,7 @@ fn object(
     })
 }
 
-/// A matcher: every `$` of it has to hold.
+/// Checks a matcher: every `$` of it must hold.
 fn special(
     place: &str,
     matcher: &Map<String, Value>,

@@ -1,4 +1,4 @@
-//! Runs the scenarios of `api-scenarios`, each on a server of its own.
+//! Runs the scenarios of `api-scenarios`, each on its own server.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,7 +19,7 @@ struct Scenario {
     /// Settings of the server by their environment variables.
     #[serde(default)]
     settings: BTreeMap<String, String>,
-    /// Keys beside those of the first start, by name.
+    /// Additional keys by name.
     #[serde(default)]
     keys: BTreeMap<String, KeyWanted>,
     steps: Vec<Step>,
@@ -69,7 +69,7 @@ struct Expected {
     same_body_as: Option<String>,
 }
 
-/// The value with what has to be computed in it made: `$text`, `$list`, and variables.
+/// Expands `$text`, `$list` and variables in a value.
 fn make(value: &Value, variables: &Variables) -> Value {
     match value {
         Value::String(text) => fill(text, variables).into(),
@@ -91,7 +91,7 @@ fn make(value: &Value, variables: &Variables) -> Value {
     }
 }
 
-/// A text, or an array of texts and `[text, times]`.
+/// Expands a text, or an array of texts and `[text, times]`.
 fn make_text(value: &Value, variables: &Variables) -> String {
     match value {
         Value::String(text) => fill(text, variables),
@@ -150,7 +150,7 @@ fn run_step(
         check(&format!("header {name}"), expected, found.as_ref(), variables)?;
     }
     if reply.status >= 400 && request.method != "HEAD" {
-        // Every refusal has this shape and no other.
+        // Every error has exactly this shape.
         let shape =
             json!({"$only": {"error": {"$matches": "."}, "code": {"$is": "string"}, "status": reply.status}});
         check("refusal", &shape, Some(&reply.json()), variables)?;
@@ -169,7 +169,7 @@ fn run_step(
     Ok(())
 }
 
-/// Runs one file. What went wrong, step by step.
+/// Runs one file. Returns the failures of its steps.
 fn run(path: &Path) -> Vec<String> {
     let name = path.file_name().unwrap().to_string_lossy();
     let text = fs::read_to_string(path).unwrap();
@@ -194,7 +194,7 @@ fn run(path: &Path) -> Vec<String> {
                 failures.push(format!("{name}: {}: {error}", step.name));
                 break;
             }
-            // A key that a step has made can be used by its name.
+            // Later steps can use a new key by its name.
             if let Some(Value::String(made)) = variables.get("key") {
                 keys.insert("made".to_owned(), made.clone());
             }
@@ -204,7 +204,7 @@ fn run(path: &Path) -> Vec<String> {
 }
 
 #[test]
-fn every_scenario_goes_as_written() {
+fn every_scenario_passes() {
     let folder = super::super::root().join("api-scenarios");
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let mut files: Vec<PathBuf> =

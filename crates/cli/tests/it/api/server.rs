@@ -1,4 +1,4 @@
-//! A server of its own for each test: the real program, a fresh data directory, a port that the system chose.
+//! A server for one test: the real program, a new data directory, and a port that the system chose.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read};
@@ -11,18 +11,18 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use super::http::{Reply, Request, send};
 
-/// A running server. It is killed when the test ends, however that ends.
+/// A running server. It is killed at the end of the test.
 pub(super) struct Server {
     child: Child,
     stdout: BufReader<ChildStdout>,
     pub(super) address: SocketAddr,
     pub(super) data: PathBuf,
-    /// The keys of the first start; empty on any other.
+    /// The keys of the first start; empty on later starts.
     pub(super) publishable: String,
     pub(super) secret: String,
 }
 
-/// A new and empty directory.
+/// Returns a new, empty directory.
 pub(super) fn scratch() -> PathBuf {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -33,7 +33,7 @@ pub(super) fn scratch() -> PathBuf {
     dir
 }
 
-/// The program, without the settings of whoever runs the tests.
+/// Returns the program, without the developer's settings.
 pub(super) fn program() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_renown"));
     for (name, _) in std::env::vars_os() {
@@ -42,18 +42,18 @@ pub(super) fn program() -> Command {
         }
     }
     command.env("RENOWN_DATA", "no such directory");
-    // Servers of tests must not meet on the ports that everybody knows.
+    // Servers of tests must not use the default ports: they would conflict.
     command.envs([("RENOWN_OTLP_GRPC", "off"), ("RENOWN_OTLP_HTTP", "off")]);
     command
 }
 
 impl Server {
-    /// A server on a new data directory.
+    /// Starts a server on a new data directory.
     pub(super) fn start() -> Self {
         Self::start_with(scratch(), &[])
     }
 
-    /// A server on a data directory, with these variables. What it logs goes to `log` in that directory.
+    /// Starts a server on a data directory, with these variables. It logs to the file `log` in that directory.
     pub(super) fn start_with(data: PathBuf, variables: &[(&str, &str)]) -> Self {
         let log = File::options().create(true).append(true).open(data.join("log")).unwrap();
         let mut child = program()
@@ -95,7 +95,7 @@ impl Server {
         format!("http://{}", self.address)
     }
 
-    /// Sends a request on a connection of its own.
+    /// Sends a request on a new connection.
     pub(super) fn send(&self, request: &Request) -> Reply {
         send(self.address, request).unwrap()
     }
@@ -106,14 +106,14 @@ impl Server {
         self.send(&Request::post("/v1/evaluate", body).key(&self.publishable))
     }
 
-    /// How many evaluations of an agent count.
+    /// Returns the number of evaluations of an agent.
     pub(super) fn eval_count(&self, agent: &str) -> u64 {
         let path = format!("/v1/reputation/{agent}");
         let reply = self.send(&Request::get(&path).key(&self.publishable));
         reply.json().get("eval_count").and_then(serde_json::Value::as_u64).unwrap()
     }
 
-    /// A key that `renown keys create` makes through the server.
+    /// Creates a key with `renown keys create` through the server.
     pub(super) fn create_key(&self, kind: &str, org: &str) -> String {
         let output = program()
             .args([
@@ -136,13 +136,13 @@ impl Server {
         created.get("key").and_then(serde_json::Value::as_str).unwrap().to_owned()
     }
 
-    /// Asks the server to end, without waiting for it.
+    /// Stops the server, without waiting for its end.
     pub(super) fn terminate(&self) {
         let pid = Pid::from_raw(self.child.id().try_into().unwrap()).unwrap();
         kill_process(pid, Signal::TERM).unwrap();
     }
 
-    /// Waits for the end. Everything that was logged.
+    /// Waits for the end. Returns the log.
     pub(super) fn wait(mut self) -> (ExitStatus, String) {
         let status = self.child.wait().unwrap();
         let mut rest = String::new();

@@ -1,4 +1,4 @@
-//! SIGTERM: accepted work is answered, the exit is clean, and what was answered is there after the next start.
+//! SIGTERM: is accepted work answered, is the exit clean, and are acknowledged writes there after a restart?
 
 use std::thread;
 
@@ -6,11 +6,11 @@ use super::http::{Connection, Request};
 use super::server::Server;
 
 #[test]
-fn what_was_acknowledged_is_there_after_a_restart() {
+fn acknowledged_writes_survive_a_restart() {
     let server = Server::start();
     let (publishable, data) = (server.publishable.clone(), server.data.clone());
     let (address, key) = (server.address, publishable.as_str());
-    // Eight clients, each on a connection of its own, write until the server lets them go.
+    // Eight clients, each on its own connection, write until the server closes the connections.
     let acknowledged: u64 = thread::scope(|scope| {
         let (begun, has_begun) = std::sync::mpsc::channel();
         let clients: Vec<_> = (0..8)
@@ -22,7 +22,7 @@ fn what_was_acknowledged_is_there_after_a_restart() {
                     let mut connection = Connection::open(address);
                     let mut acknowledged = 0;
                     while connection.write(&request).is_ok() {
-                        // A request that was taken is answered; one that was not gets no answer at all.
+                        // An accepted request is answered; other requests get no reply.
                         let Ok(reply) = connection.reply("POST") else { break };
                         assert_eq!(reply.status, 200, "{}", reply.text());
                         acknowledged += 1;
@@ -52,12 +52,12 @@ fn what_was_acknowledged_is_there_after_a_restart() {
             None => break,
         }
     }
-    // The last request of each client may have been counted without its answer having arrived.
+    // The last request of each client may have been counted although its reply did not arrive.
     assert!((acknowledged..=acknowledged + 8).contains(&found), "{acknowledged} acknowledged, {found} found");
 }
 
 #[test]
-fn work_that_was_accepted_is_finished() {
+fn accepted_work_is_finished() {
     let server = Server::start();
     let body = r#"{"agent_id":"late","output":"done"}"#;
     let request =
@@ -66,11 +66,11 @@ fn work_that_was_accepted_is_finished() {
     let (head, body) = bytes.split_at(bytes.len() - body.len());
     let mut connection = Connection::open(server.address);
     connection.write(head).unwrap();
-    // Told to continue: the request is being worked on.
+    // The server replied "continue": the request is in progress.
     assert_eq!(connection.head().unwrap().status, 100);
     let mut idle = Connection::open(server.address);
     server.terminate();
-    // The one that has sent nothing is closed, or reset if it was not taken yet: the server has begun to end.
+    // An idle connection is closed, or reset if it was not accepted yet: the shutdown has begun.
     assert_eq!(idle.rest().unwrap_or_default(), b"");
     connection.write(body).unwrap();
     assert_eq!(connection.reply("POST").unwrap().status, 200);

@@ -1,11 +1,11 @@
-//! `GET /v1/stream`: scores as they happen, of the own organization only, until the server or the key ends.
+//! `GET /v1/stream`: new scores of the key's organization, until the server stops or the key is revoked.
 
 use serde_json::{Value, json};
 
 use super::http::{Connection, Request};
 use super::server::Server;
 
-/// A listener that is connected: what happens from now on comes.
+/// Connects a listener. It receives all later events.
 struct Listener(Connection);
 
 impl Listener {
@@ -19,7 +19,7 @@ impl Listener {
         Self(connection)
     }
 
-    /// The name and the data of the next event; none at the end. The sizes of chunks and comments are stepped over.
+    /// Reads the name and the data of the next event, or `None` at the end. Skips chunk sizes and comments.
     fn next(&mut self) -> Option<(String, Value)> {
         let mut name = None;
         loop {
@@ -41,7 +41,7 @@ fn ingest(server: &Server, key: &str, agent: &str) {
 }
 
 #[test]
-fn a_score_comes_after_each_evaluation_of_the_own_organization() {
+fn each_evaluation_of_the_organization_sends_a_score() {
     let server = Server::start();
     let other = server.create_key("publishable", "acme");
     let (mut ours, mut theirs) =
@@ -58,7 +58,7 @@ fn a_score_comes_after_each_evaluation_of_the_own_organization() {
         (name.as_str(), event["agent_id"].as_str(), event["eval_count"].as_u64()),
         ("score", Some("judged"), Some(1))
     );
-    // A repeat counts nothing, so nothing is told; what comes next is the next evaluation.
+    // A duplicate counts nothing and sends no event; the next event is the next evaluation.
     let body = r#"{"agent_id":"once","output":1,"evaluation_id":"once"}"#;
     for _ in 0..2 {
         server.send(&Request::post("/v1/evaluate", body).key(&server.publishable));
@@ -87,7 +87,7 @@ fn a_stream_ends_with_its_key() {
 }
 
 #[test]
-fn a_stream_takes_a_key() {
+fn a_stream_needs_a_key() {
     let server = Server::start();
     assert_eq!(server.send(&Request::get("/v1/stream")).status, 401);
 }

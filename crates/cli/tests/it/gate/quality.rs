@@ -1,5 +1,4 @@
-//! `renown gate --report`: what is counted, what is refused, and the figures of the gates on the labelled outputs of this
-//! repository.
+//! `renown gate --report`: its counts, its errors, and the figures of the gates on the labelled outputs of this repository.
 
 use renown_core::gates::{Choice, Engine, Place, Settings};
 use serde_json::{Value, json};
@@ -37,8 +36,8 @@ fn a_report_counts_by_gate_and_rule() {
              quick           1        1   0   0   1.0000     1.0000  -\n\
              secrets         1        1   0   0   1.0000     1.0000  -\n\
              secrets.github  1        1   0   0   1.0000     1.0000  -\n\
-             pii.card: 1 sample missed, numbers of fewer than 13 digits, which the rule leaves out\n",
-            format!("warning: {sets}/d.md: of another shape, skipped\n")
+             pii.card: 1 sample missed, numbers of fewer than 13 digits, which the rule ignores\n",
+            format!("warning: {sets}/d.md: unknown format, skipped\n")
         )
     );
     let run = renown(
@@ -56,7 +55,7 @@ fn a_report_counts_by_gate_and_rule() {
 }
 
 #[test]
-fn a_broken_set_is_named() {
+fn an_invalid_set_is_an_error_with_its_position() {
     let line = |gate: &str, label: &str| {
         format!("{{\"output\": 1, \"gate\": \"{gate}\", \"label\": \"{label}\"}}\n")
     };
@@ -65,7 +64,7 @@ fn a_broken_set_is_named() {
         (
             "rule",
             line("pii.mail", "pass"),
-            "a.jsonl: line 1: gate: \"mail\" is no rule of pii, expected one of email,",
+            "a.jsonl: line 1: gate: \"mail\" is not a rule of pii, expected one of email,",
         ),
         ("none", line("latency.x", "pass"), "a.jsonl: line 1: gate: "),
         ("label", line("pii", "pass") + &line("pii", "good"), "a.jsonl: line 2: label: \"good\", expected"),
@@ -76,11 +75,24 @@ fn a_broken_set_is_named() {
         assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{name}");
         assert!(run.stderr.contains(error), "{name}: {}", run.stderr);
     }
+    // The name of the configuration contains the prefix of an error of `--gates`.
+    let sets = dir("broken-config", &[("a.jsonl", &line("piii", "pass")), ("--gates: x.toml", "")]);
+    let config = sets.join("--gates: x.toml");
+    let run = renown(&["gate", "--report", sets.to_str().unwrap(), "--config", config.to_str().unwrap()], "");
+    assert!(run.stderr.contains("a.jsonl: line 1: gate: \"piii\" is no gate"), "{run:?}");
+    let broken = dir(
+        "broken-option",
+        &[("a.jsonl", &line("pii", "pass")), ("--gates: y.toml", "[gate.pii]\nmail = 1\n")],
+    );
+    let config = broken.join("--gates: y.toml");
+    let run =
+        renown(&["gate", "--report", broken.to_str().unwrap(), "--config", config.to_str().unwrap()], "");
+    assert!(run.stderr.contains("/--gates: y.toml: gate.pii.mail: "), "the path is not edited: {run:?}");
     assert_eq!(renown(&["gate", "--report", "no such directory"], "").code, 2);
     assert_eq!(renown(&["gate", "--report", ".", "output.json"], "").code, 2);
 }
 
-/// The lines of a report: `GATE` or `GATE.RULE`, and its figures.
+/// Returns the lines of a report: `GATE` or `GATE.RULE`, and its figures.
 fn figures(report: &Value) -> Vec<(String, &Value)> {
     let name = |line: &Value| match line["rule"].as_str() {
         Some(rule) => format!("{}.{rule}", line["gate"].as_str().unwrap()),
@@ -112,7 +124,7 @@ fn every_rule_finds_its_hits_and_lets_near_misses_pass() {
     for gate in engine.names() {
         let rules = engine.rules(gate).unwrap().into_iter().map(|rule| format!("{gate}.{rule}"));
         for rule in std::iter::once(gate.to_owned()).chain(rules) {
-            // It needs a root, and strictness of its own.
+            // It needs a root, and its own strictness.
             let rule = if rule == "filesystem.outside-roots" { "outside.outside-roots" } else { &rule };
             assert!(figures.iter().any(|(name, _)| name == rule), "{rule} has no labelled output");
         }

@@ -1,4 +1,4 @@
-//! Is bad input named, counted and survived, and does nothing to judge say so?
+//! Is bad input reported, counted and skipped, and is an input without sessions an error?
 
 use std::io::Write as _;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{Folder, Judged, Record, bare, call, document, judge, lines, ok_tool, prompt};
 
-/// Lines that are no line of a log.
+/// Returns lines that are invalid in a log.
 fn bad_lines() -> Vec<Vec<u8>> {
     let texts = [
         "{bad",
@@ -40,7 +40,7 @@ fn between(bad: &[&[u8]]) -> Vec<u8> {
 }
 
 #[test]
-fn a_bad_line_is_skipped_counted_and_named() {
+fn a_bad_line_is_skipped_counted_and_shown() {
     for bad in bad_lines() {
         let shown = String::from_utf8_lossy(&bad).into_owned();
         let folder = Folder::new();
@@ -68,7 +68,7 @@ fn blank_lines_count_towards_the_number_of_a_line() {
 }
 
 #[test]
-fn the_first_three_bad_lines_are_named() {
+fn the_first_three_bad_lines_are_shown() {
     let folder = Folder::new();
     folder.write("log.jsonl", between(&[b"{1", b"{2", b"{3", b"{4", b"{5"]));
     let judged = folder.judge_json(&["log.jsonl"]);
@@ -80,9 +80,9 @@ fn the_first_three_bad_lines_are_named() {
 }
 
 #[test]
-fn the_first_three_refused_records_are_named_beside_the_bad_lines() {
-    let refused: Vec<Record> = (0..5).map(|i| call(i).with("cost_usd", -1)).collect();
-    let mut lines = lines(&refused);
+fn the_first_three_rejected_records_are_shown_with_the_bad_lines() {
+    let rejected: Vec<Record> = (0..5).map(|i| call(i).with("cost_usd", -1)).collect();
+    let mut lines = lines(&rejected);
     lines.extend(["{bad".to_owned(), prompt(0).line()]);
     let folder = Folder::new();
     let judged = folder.write("log.jsonl", document(&lines)).judge_json(&["log.jsonl"]);
@@ -123,7 +123,7 @@ fn an_unfinished_last_line_is_tolerated() {
 }
 
 #[test]
-fn every_file_has_a_last_line_of_its_own() {
+fn every_file_may_have_an_unfinished_last_line() {
     let folder = Folder::new();
     let next = ok_tool(1).line();
     folder
@@ -135,15 +135,15 @@ fn every_file_has_a_last_line_of_its_own() {
 }
 
 #[test]
-fn a_complete_last_line_without_newline_is_a_line_like_others() {
+fn a_complete_last_line_without_a_line_end_counts() {
     let good = prompt(0).line();
     let bad = judge(&["--strict"], format!("{good}\n[1]"));
-    assert_eq!(bad.code, 2, "complete JSON that is no OTLP is a bad line: {bad:?}");
+    assert_eq!(bad.code, 2, "complete JSON that is not OTLP is a bad line: {bad:?}");
     assert!(bad.stderr.contains("error: standard input:2: "), "{bad:?}");
 }
 
 #[test]
-fn an_empty_request_is_no_bad_line() {
+fn an_empty_request_is_not_a_bad_line() {
     let run = judge(
         &["--strict", "--format", "json"],
         format!("{{}}\n{}\n{{\"resourceLogs\":[]}}\n", prompt(0).line()),
@@ -180,7 +180,7 @@ fn nothing_to_score_is_an_error() {
 }
 
 #[test]
-fn other_kinds_of_file_are_no_records() {
+fn other_kinds_of_files_have_no_records() {
     nothing(b"time,level,message\n2026-09-21,info,hello\n", "error: no records in log.jsonl");
     let png =
         [b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0".as_slice(), &[0xff; 64]].concat();
@@ -193,7 +193,7 @@ fn other_kinds_of_file_are_no_records() {
 }
 
 #[test]
-fn what_cannot_be_opened_is_named() {
+fn a_file_that_cannot_be_opened_is_an_error() {
     let folder = Folder::new();
     folder.write("log.jsonl", document(&lines(&[prompt(0)])));
     for (path, named) in
@@ -208,17 +208,17 @@ fn what_cannot_be_opened_is_named() {
 }
 
 #[test]
-fn nothing_on_standard_input_names_the_ways_on() {
+fn empty_standard_input_is_an_error_with_a_hint() {
     let run = judge(&[], "");
     assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{run:?}");
     let hint = run.stderr.lines().find(|line| line.starts_with("hint: ")).unwrap();
-    for way in ["renown setup claude", "renown judge FILE"] {
+    for way in ["renown setup claude", "renown judge FILE", "renown serve --demo"] {
         assert!(hint.contains(way), "{hint}");
     }
 }
 
 #[test]
-fn bad_usage_is_one_line_of_error() {
+fn bad_usage_is_one_error_line() {
     let good = document(&lines(&[prompt(0)]));
     for args in [
         &["--nonsense"][..],
@@ -244,7 +244,7 @@ fn bad_usage_is_one_line_of_error() {
 }
 
 #[test]
-fn an_unfinished_line_alone_is_no_record_of_what_was_named() {
+fn a_log_with_only_an_unfinished_line_has_no_records() {
     let tail = &prompt(0).line()[..64];
     nothing(tail.as_bytes(), "error: no records in log.jsonl");
     let run = judge(&["-"], tail);
@@ -257,7 +257,7 @@ fn an_unfinished_line_alone_is_no_record_of_what_was_named() {
 }
 
 #[test]
-fn null_is_an_absent_field() {
+fn null_counts_as_an_absent_field() {
     for line in [
         r#"{"resourceLogs":null}"#,
         r#"{"resourceLogs":[{"resource":null,"scopeLogs":null}]}"#,
@@ -276,7 +276,7 @@ fn null_is_an_absent_field() {
 }
 
 #[test]
-fn a_reader_that_leaves_early_causes_no_panic() {
+fn a_closed_pipe_causes_no_panic() {
     let folder = Folder::new();
     let mut child = folder.command(&["--all"]).spawn().unwrap();
     drop(child.stdout.take());
@@ -289,7 +289,7 @@ fn a_reader_that_leaves_early_causes_no_panic() {
 }
 
 #[test]
-fn lines_are_numbered_by_file_and_three_are_named_of_all() {
+fn lines_are_numbered_per_file_and_three_are_shown_in_total() {
     let folder = Folder::new();
     folder
         .write("a.jsonl", between(&[b"{1", b"{2"]))
@@ -303,7 +303,7 @@ fn lines_are_numbered_by_file_and_three_are_named_of_all() {
 }
 
 #[test]
-fn a_million_sessions_are_judged_and_no_more() {
+fn the_limit_is_a_million_sessions() {
     let line = |first: u32| {
         let records: Vec<_> = (first..first + 1000)
             .map(|i| format!(r#"{{"body":{{"stringValue":"user_prompt"}},"attributes":[{{"key":"session.id","value":{{"intValue":{i}}}}}]}}"#))
@@ -335,7 +335,7 @@ fn a_log_may_end_at_any_byte() {
 }
 
 #[test]
-fn a_brace_alone_on_the_first_line_costs_only_itself() {
+fn a_brace_alone_on_the_first_line_is_one_bad_line() {
     let folder = Folder::new();
     let log = format!("{{\n{}", document(&lines(&[prompt(0), ok_tool(5)])));
     let judged = folder.write("log.jsonl", &log).judge_json(&["log.jsonl"]);
@@ -345,7 +345,7 @@ fn a_brace_alone_on_the_first_line_costs_only_itself() {
 }
 
 #[test]
-fn what_was_sent_cannot_command_the_terminal() {
+fn input_cannot_control_the_terminal() {
     let id = "s\u{1b}]0;x\u{7}\nerror: forged";
     let record =
         bare().field("eventName", "user_prompt").with("session.id", id).with("masque.name", "m\u{9b}31m");

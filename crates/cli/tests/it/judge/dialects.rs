@@ -1,8 +1,8 @@
-//! Does every event of Claude Code, Codex, Gemini CLI and Qwen Code become the facts of its row?
+//! Does every event of Claude Code, Codex, Gemini CLI and Qwen Code give the right facts?
 
-use super::{Record, judged, judged_beside, lines, log, span};
+use super::{Record, judged, judged_with_prompt, lines, log, span};
 
-/// A record of these texts, and what must be counted of it.
+/// Checks what is counted for a record with these attributes.
 type Row<'a> = (&'a str, &'a [(&'a str, &'a str)], &'a str);
 
 #[track_caller]
@@ -10,7 +10,7 @@ fn expect(rows: &[Row<'_>]) {
     for (name, attributes, evidence) in rows {
         let (agent, _) = name.split_once('.').unwrap();
         let prompt = log(&format!("{agent}.user_prompt"), 0);
-        let judged = judged_beside(prompt, log(name, 0).with_all(attributes));
+        let judged = judged_with_prompt(prompt, log(name, 0).with_all(attributes));
         assert_eq!(judged.evidence(), *evidence, "{name} {attributes:?}");
         assert_eq!(judged.counted("unknown_events"), 0, "{name} is an event of its agent");
     }
@@ -102,14 +102,14 @@ fn claude_code_spans() {
     ];
     for (name, attributes, evidence) in rows {
         let prompt = span("claude_code.interaction", 2, 2);
-        let judged = judged_beside(prompt, span(name, 1, 1).with_all(attributes));
+        let judged = judged_with_prompt(prompt, span(name, 1, 1).with_all(attributes));
         assert_eq!((judged.evidence().as_str(), judged.text("agent")), (evidence, "claude-code"), "{name}");
         assert_eq!(judged.document["coverage"]["signal"], "spans");
     }
 }
 
 #[test]
-fn of_several_feedbacks_the_latest_counts_whatever_the_order() {
+fn the_latest_feedback_counts_in_any_order() {
     let answer = |response: &str, seconds| {
         log("claude_code.feedback_survey", seconds).with_all(&[
             ("event_type", "responded"),
@@ -125,7 +125,7 @@ fn of_several_feedbacks_the_latest_counts_whatever_the_order() {
     }
 }
 
-/// A Codex event as it comes: the session in `conversation.id`, an empty body, only an observed time.
+/// A Codex event: the session in `conversation.id`, an empty body, only an observed time.
 fn codex(name: &str, attributes: &[(&str, &str)]) -> Record {
     super::bare()
         .field("timeUnixNano", "0")
@@ -139,7 +139,7 @@ fn codex(name: &str, attributes: &[(&str, &str)]) -> Record {
 #[track_caller]
 fn expect_codex(rows: &[Row<'_>]) {
     for (name, attributes, evidence) in rows {
-        let judged = judged_beside(codex("user_prompt", &[]), codex(name, attributes));
+        let judged = judged_with_prompt(codex("user_prompt", &[]), codex(name, attributes));
         assert_eq!(
             (judged.evidence().as_str(), judged.text("agent")),
             (*evidence, "codex"),
@@ -236,7 +236,7 @@ fn gemini_and_qwen_tools_and_decisions() {
 
 #[test]
 fn gemini_and_qwen_calls() {
-    // input 100 of which 60 are cached, tools 8: 40 + 8 fresh, 60 read.
+    // Input 100, 60 of them cached, tools 8: 40 + 8 fresh, 60 read.
     let usage = |more: &[(&'static str, &'static str)]| {
         let mut usage = vec![
             ("input_token_count", "100"),
@@ -250,7 +250,7 @@ fn gemini_and_qwen_calls() {
         let name = |event: &str| format!("{prefix}.{event}");
         let response = name("api_response");
         expect(&[
-            // 150 − 100 − 8 = 42 ≥ 20: thoughts are beside the output.
+            // 150 − 100 − 8 = 42 ≥ 20: thoughts are not part of the output.
             (
                 &response,
                 &usage(&[
@@ -260,7 +260,7 @@ fn gemini_and_qwen_calls() {
                 ]),
                 "tokens=150 cached=60",
             ),
-            // 128 − 108 = 20 ≥ 20: they are inside it.
+            // 128 − 108 = 20 ≥ 20: thoughts are part of the output.
             (
                 &response,
                 &usage(&[
@@ -270,7 +270,7 @@ fn gemini_and_qwen_calls() {
                 ]),
                 "tokens=128 cached=60",
             ),
-            // 127 − 108 = 19 < 20: the total is of no use.
+            // 127 − 108 = 19 < 20: the total is unusable.
             (
                 &response,
                 &usage(&[
@@ -287,7 +287,7 @@ fn gemini_and_qwen_calls() {
                 "tokens=143 cached=60",
             ),
             (&response, &[("input_token_count", "5"), ("output_token_count", "2")], "tokens=7"),
-            // The total alone tells the output, unless it is less than the input.
+            // The total alone gives the output, unless it is less than the input.
             (&response, &[("input_token_count", "100"), ("total_token_count", "150")], "tokens=150"),
             (&response, &[("input_token_count", "100"), ("total_token_count", "50")], "tokens=100"),
             (&response, &[("input_token_count", "5"), ("error", "quota")], "api_errors=1"),

@@ -1,4 +1,4 @@
-//! Do the same records give the same result in every encoding of a file?
+//! Do the same records give the same result in every file encoding?
 
 use std::io::Write as _;
 
@@ -27,7 +27,7 @@ fn zstd(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// A frame as the file exporter writes it with compression on.
+/// A frame as the file exporter writes it with compression.
 fn frame(bytes: &[u8]) -> Vec<u8> {
     [&u32::try_from(bytes.len()).unwrap().to_be_bytes()[..], bytes].concat()
 }
@@ -67,7 +67,7 @@ fn every_encoding_gives_the_same_result() {
         ("frames of JSON", framed(<[u8]>::to_vec)),
         ("frames of zstd", framed(zstd)),
     ] {
-        // The name says nothing: it is always the same.
+        // The file name is always the same: it does not matter.
         let judged = judged_file("log.txt", &bytes);
         assert_eq!(judged.evidence(), SAMPLE_EVIDENCE, "{what}");
         assert_eq!((judged.counted("records"), judged.counted("bad_lines")), (3, 0), "{what}");
@@ -99,7 +99,7 @@ fn frames_of_protobuf_are_an_error_with_a_hint() {
 }
 
 #[test]
-fn a_compressed_stream_that_breaks_off_is_used_up_to_there() {
+fn a_truncated_compressed_stream_is_used_up_to_that_point() {
     let (first, second) = (prompt(0).line(), ok_tool(5).line());
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     writeln!(encoder, "{first}").unwrap();
@@ -125,7 +125,7 @@ fn a_compressed_stream_that_breaks_off_is_used_up_to_there() {
                 folder.write("log.gz", bytes).judge(&[&["--format", "json", "log.gz"], strict].concat());
             let judged = Judged::from(&run);
             assert_eq!(judged.evidence(), "prompts=1", "{what} {strict:?}");
-            let warning = "warning: log.gz: the compressed stream breaks off, used up to there";
+            let warning = "warning: log.gz: the compressed stream is truncated, used up to that point";
             assert_eq!(judged.warnings[0], warning, "{what} {strict:?}");
         }
     }
@@ -206,7 +206,7 @@ fn a_line_may_have_64_mib() {
 }
 
 #[test]
-fn frames_have_bad_and_unfinished_ones_too() {
+fn bad_and_unfinished_frames_are_counted() {
     let good = frame(prompt(0).line().as_bytes());
     let bad = judged_file("log.bin", &[good.clone(), frame(b"{bad"), good.clone()].concat());
     assert_eq!((bad.evidence().as_str(), bad.counted("bad_lines")), ("prompts=2", 1));
@@ -214,7 +214,7 @@ fn frames_have_bad_and_unfinished_ones_too() {
     let cut = judged_file("log.bin", &[&good[..], &good[..good.len() - 9]].concat());
     assert_eq!((cut.evidence().as_str(), cut.counted("bad_lines")), ("prompts=1", 0));
     assert_eq!(cut.warnings.len(), 1, "{:?}", cut.warnings);
-    // A length beyond the limit is a frame to skip, not memory to ask for.
+    // A frame above the limit is skipped without allocating its length.
     let huge = judged_file("log.bin", &[&good[..], &[0x7f, 0xff, 0xff, 0xff, b'{']].concat());
     assert_eq!(huge.evidence(), "prompts=1");
 }

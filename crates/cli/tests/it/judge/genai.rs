@@ -1,4 +1,4 @@
-//! Are spans of the GenAI conventions, and Copilot's, read as the contract says?
+//! Are spans of the GenAI conventions and of Copilot read as the contract says?
 
 use serde_json::json;
 
@@ -36,7 +36,7 @@ fn the_operation_is_the_attribute_else_the_first_word_of_the_name() {
 }
 
 #[test]
-fn what_is_no_operation_is_an_unknown_event() {
+fn a_span_without_a_known_operation_is_an_unknown_event() {
     let judged = expect(&[chat(1, 1), span("GET /", 1, 2), span("embeddings x", 1, 3)], "prompts=1");
     assert_eq!(judged.counted("unknown_events"), 2);
 }
@@ -76,7 +76,7 @@ fn usage_has_new_and_old_names() {
         ),
         (&[("input_tokens", 100), ("cache_read_input_tokens", 60)], "prompts=1 tokens=100 cached=60"),
         (&[("input_tokens", 100), ("cache_creation_input_tokens", 60)], "prompts=1 tokens=100"),
-        // … unless they cannot be, and then the input is taken as it is.
+        // … unless they exceed it; then the input counts unchanged.
         (
             &[("input_tokens", 100), ("cache_read.input_tokens", 60), ("cache_creation.input_tokens", 41)],
             "prompts=1 tokens=201 cached=60",
@@ -94,7 +94,7 @@ fn usage_may_have_a_cost() {
 }
 
 #[test]
-fn refusals_are_calls_too() {
+fn refusals_count_as_calls_too() {
     for reason in ["refusal", "content_filter"] {
         let refused = usage(chat(1, 1), &[("input_tokens", 5)]).with(
             "gen_ai.response.finish_reasons",
@@ -105,7 +105,7 @@ fn refusals_are_calls_too() {
 }
 
 #[test]
-fn an_agents_usage_counts_only_where_no_call_has_any() {
+fn the_usage_of_an_agent_span_counts_only_if_no_call_has_usage() {
     let agent = usage(span("invoke_agent x", 1, 1), &[("input_tokens", 100)]);
     expect(std::slice::from_ref(&agent), "prompts=1 tokens=100");
     expect(&[agent.clone(), chat(1, 2)], "prompts=1 tokens=100");
@@ -165,17 +165,17 @@ fn ids_are_hexadecimal_in_any_case_and_may_be_missing() {
         |trace: &str, id: &str| span("execute_tool ls", 1, 1).field("traceId", trace).field("spanId", id);
     let (trace, id) = ("7c1f0e6a92b84d3fa5d0c9e817264b3a", "c09d44e1b72f6a58");
     expect(&[tool(trace, id), tool(&trace.to_uppercase(), &id.to_uppercase())], "tools=1 ok=1");
-    // Without ids nothing says that they are the same.
+    // Without ids, they are not duplicates.
     expect(&[tool("", ""), tool("", "")], "tools=2 ok=2");
 }
 
 #[test]
-fn a_span_that_uses_no_attribute_of_the_conventions_is_of_no_known_agent() {
+fn a_span_without_genai_attributes_has_no_known_agent() {
     assert_eq!(expect(&[span("execute_tool ls", 1, 1)], "tools=1 ok=1").text("agent"), "unknown");
 }
 
 #[test]
-fn odd_times_of_a_span_are_survived() {
+fn invalid_times_of_a_span_are_tolerated() {
     for (start, end) in [(T0 + SECOND, T0), (T0, 0), (0, T0)] {
         let tool = span("execute_tool ls", 1, 1)
             .field("startTimeUnixNano", start.to_string())
@@ -186,7 +186,7 @@ fn odd_times_of_a_span_are_survived() {
 }
 
 #[test]
-fn the_window_of_a_session_of_spans_is_theirs() {
+fn spans_set_the_time_range_of_their_session() {
     let late = log("claude_code.user_prompt", 900);
     let judged = expect(&[span("execute_tool ls", 1, 1), late], "tools=1 ok=1");
     assert_eq!((&judged.document["duration_min"], judged.counted("shadowed")), (&json!(1), 1));

@@ -1,4 +1,4 @@
-//! Who did the work: which agent, of which kind, in which masque?
+//! Are the agent, its kind and its masque recognized?
 
 use serde_json::json;
 
@@ -83,7 +83,7 @@ fn the_agent_id_is_cut_at_200_characters() {
 }
 
 #[test]
-fn of_differing_records_the_higher_source_wins_then_the_earliest() {
+fn if_records_differ_the_higher_source_wins_then_the_earliest() {
     let tagged = |key: &str, value: &str, seconds| call(seconds).with(key, value);
     for (records, agent_id) in [
         ([tagged("gen_ai.agent.name", "name", 0), tagged("gen_ai.agent.id", "id", 9)], "id"),
@@ -113,7 +113,7 @@ fn the_masque_comes_from_the_record_before_the_resource() {
 }
 
 #[test]
-fn of_differing_masques_the_higher_source_wins_then_the_earliest() {
+fn if_masques_differ_the_higher_source_wins_then_the_earliest() {
     let tagged = |key: &str, value: &str, seconds| call(seconds).with(key, value);
     for (records, masque) in [
         ([tagged("persona.id", "P", 0), tagged("masque.name", "M", 9)], "M"),

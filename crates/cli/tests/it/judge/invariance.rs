@@ -1,6 +1,6 @@
-//! Do the same records give the same bytes whatever their order, batches, files and value types?
+//! Do the same records give the same output, independent of order, batches, files and value types?
 //!
-//! On the example logs of the repository, which hold every dialect.
+//! The input is the example logs of the repository, which contain every dialect.
 
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ fn examples() -> Vec<Value> {
 const SHAPES: [[&str; 3]; 2] =
     [["resourceLogs", "scopeLogs", "logRecords"], ["resourceSpans", "scopeSpans", "spans"]];
 
-/// A line for each record, below its own resource and scope.
+/// Returns one line per record, with its own resource and scope.
 fn exploded(lines: &[Value]) -> Vec<Value> {
     let mut records = Vec::new();
     for line in lines {
@@ -39,7 +39,7 @@ fn exploded(lines: &[Value]) -> Vec<Value> {
     records
 }
 
-/// Replaces every value of an attribute by another one that says the same.
+/// Replaces every value of an attribute with an equivalent one.
 fn retyped(value: &Value, change: &impl Fn(&str, &Value) -> Option<Value>) -> Value {
     match value {
         Value::Array(items) => items.iter().map(|item| retyped(item, change)).collect(),

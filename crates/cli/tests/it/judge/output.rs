@@ -1,11 +1,11 @@
-//! Is the result printed in the order and the number format of the contract, and everything else kept apart from it?
+//! Is the result printed in the order and number format of the contract, and everything else to standard error?
 
 use saphyr::{LoadableYamlNode as _, Yaml};
 use serde_json::Value;
 
 use super::{Judged, Record, SECOND, T0, bare, call, document, judge, lines, ok_tool, prompt};
 
-/// One prompt, three tools of which one failed, $0.345 and 1000 tokens, 250 of them cached, in 87 s.
+/// One prompt, three tools (one failed), $0.345 and 1000 tokens, 250 of them cached, in 87 s.
 fn sample() -> String {
     let failed = super::log("claude_code.tool_result", 50).with("success", "false");
     let call = call(60).with("cost_usd", "0.345").with("input_tokens", 700).with("output_tokens", 50);
@@ -59,7 +59,7 @@ fn costs_and_percents_have_their_format_at_the_edges() {
 }
 
 #[test]
-fn several_sessions_are_a_yaml_document_each() {
+fn each_session_is_a_yaml_document() {
     let run = judge(&["--all"], document(&two_sessions()));
     let documents = Yaml::load_from_str(&run.stdout).unwrap();
     let scores: Vec<_> = documents.iter().map(|one| one["composite"].as_floating_point().unwrap()).collect();
@@ -73,7 +73,7 @@ fn two_sessions() -> Vec<String> {
 }
 
 #[test]
-fn any_masque_is_valid_yaml() {
+fn every_masque_is_valid_yaml() {
     for masque in [
         "Codesmith",
         "true",
@@ -100,7 +100,7 @@ fn any_masque_is_valid_yaml() {
     }
 }
 
-/// The keys of a JSON text, in the order in which they stand.
+/// Returns the keys of a JSON text, in their order.
 fn keys(text: &str) -> Vec<&str> {
     let pieces: Vec<_> = text.split('"').collect();
     let is_key = |pair: &&[&str]| pair[1].trim_start().starts_with(':');
@@ -113,7 +113,7 @@ const JSON_KEYS: &str = "masque duration_min dimensions quality autonomy product
     signals api_errors accepts rejects rejects_by_user feedback compactions refusals";
 
 #[test]
-fn json_has_the_same_fields_and_more_in_order() {
+fn json_has_the_fields_of_yaml_and_more_in_order() {
     let run = judge(&["--format", "json"], sample());
     assert_eq!(keys(&run.stdout).join(" "), JSON_KEYS);
     let one = Judged::from(&run);
@@ -134,12 +134,12 @@ fn one_session_is_an_object_and_several_are_an_array() {
         let judged = super::judged_with(args, &two_sessions());
         assert_eq!(judged.document.as_array().map(Vec::len), length, "{args:?}");
     }
-    // One session in the log does not change the shape.
+    // A log with one session gives the same shape.
     assert!(super::judged_with(&["--all"], &lines(&[prompt(0)])).document.is_array());
 }
 
 #[test]
-fn the_table_has_a_line_each_and_no_colour() {
+fn the_table_has_one_line_per_session_and_no_color() {
     let run = judge(&["--format", "table", "--all"], document(&two_sessions()));
     let rows: Vec<_> = run.stdout.lines().collect();
     assert_eq!(rows.len(), 3, "{}", run.stdout);
@@ -168,7 +168,7 @@ fn control_characters_of_a_session_id_do_not_reach_a_terminal() {
 const ACCOUNT: &str = "lines records facts sessions bad_lines truncated_bytes unknown_events no_session no_time \
     bad_values duplicates shadowed";
 
-/// A record of each kind that the account counts.
+/// Returns a record of each kind that the summary counts.
 fn eventful() -> String {
     let timeless: Record = bare().with("event.name", "claude_code.user_prompt").with("session.id", "s-1");
     let numbered = prompt(1).with("event.sequence", 1);
@@ -187,7 +187,7 @@ fn eventful() -> String {
 }
 
 #[test]
-fn the_account_is_a_json_line_with_format_json() {
+fn the_summary_is_a_json_line_with_format_json() {
     let run = judge(&["--format", "json"], eventful());
     let account = run.stderr.lines().find(|line| line.starts_with('{')).unwrap();
     assert_eq!(keys(account).join(" "), ACCOUNT);
@@ -211,7 +211,7 @@ fn the_account_is_a_json_line_with_format_json() {
 }
 
 #[test]
-fn the_account_is_words_otherwise() {
+fn the_summary_is_text_with_other_formats() {
     let run = judge(&[], eventful());
     assert!(!run.stderr.contains('{'), "{run:?}");
     for words in ["8 records", "1 session", "1 bad line", "1 unknown event"] {
@@ -220,7 +220,7 @@ fn the_account_is_words_otherwise() {
 }
 
 #[test]
-fn quiet_leaves_only_results_and_errors() {
+fn quiet_prints_only_results_and_errors() {
     for format in ["yaml", "json", "table"] {
         let loud = judge(&["--format", format], eventful());
         let quiet = judge(&["--quiet", "--format", format], eventful());
@@ -232,7 +232,7 @@ fn quiet_leaves_only_results_and_errors() {
 }
 
 #[test]
-fn texts_of_people_are_never_printed() {
+fn prompts_and_other_user_text_are_never_printed() {
     let secret = "correct horse battery staple";
     let records = lines(&[
         prompt(0).with("prompt", secret).with("user.email", "a@example.org"),

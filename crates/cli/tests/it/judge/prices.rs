@@ -1,4 +1,4 @@
-//! Does `renown.toml` price what reports no cost, and only that?
+//! Do the prices of `renown.toml` apply to calls without a reported cost, and only to those?
 
 use super::{Folder, Judged, Record, call, document, lines, log, ok_tool, span};
 
@@ -24,7 +24,7 @@ fn priced(toml: &str, records: &[Record]) -> Judged {
     folder.judge_json(&["log.jsonl"])
 }
 
-/// A call of 1000 fresh, 2000 written out, 4000 read and 8000 kept tokens.
+/// A call with 1000 input, 2000 output, 4000 cache-read and 8000 cache-creation tokens.
 fn usage(model: &str) -> Record {
     let record = call(0).with("input_tokens", 1000).with("output_tokens", 2000).with("model", model);
     record.with("cache_read_tokens", 4000).with("cache_creation_tokens", 8000)
@@ -36,7 +36,7 @@ fn the_longest_pattern_that_matches_wins() {
         // 0.01 + 0.20 + 0.004 + 0.16
         ("gpt-5", 0.37),
         ("gpt-5.3-codex", 0.37),
-        // The cache costs what the input costs: (1000 + 4000 + 8000) × 2 + 2000 × 4 = 34 000 per million.
+        // The cache price is the input price: (1000 + 4000 + 8000) × 2 + 2000 × 4 = 34 000 per million.
         ("gpt-5-mini", 0.03),
         ("gpt-5-mini-2026", 0.03),
         // 13 000 × 50 per million.
@@ -54,7 +54,7 @@ fn the_longest_pattern_that_matches_wins() {
 }
 
 #[test]
-fn a_reported_cost_beats_the_table() {
+fn a_reported_cost_overrides_the_price() {
     let reported = usage("gpt-5").with("cost_usd", 0.02);
     let judged = priced(PRICES, std::slice::from_ref(&reported));
     assert_eq!(judged.document["stats"]["total_cost"], 0.02);
@@ -68,7 +68,7 @@ fn a_reported_cost_beats_the_table() {
 }
 
 #[test]
-fn what_only_some_calls_have_is_partial() {
+fn a_cost_that_only_some_calls_have_is_partial() {
     let judged = priced("", &[ok_tool(0), usage("x").with("cost_usd", 0.02), call(1)]);
     assert_eq!(judged.coverage("present"), "tools cost tokens");
     assert_eq!(
@@ -101,7 +101,7 @@ fn other_dialects_are_priced_too() {
 }
 
 #[test]
-fn where_the_file_is_looked_for() {
+fn the_file_is_found_by_flag_variable_or_data_directory() {
     let folder = Folder::new();
     let price = |dollars: u32| format!("[prices.\"*\"]\ninput = {dollars}\noutput = 0\n");
     let call = call(0).with("model", "any").with("input_tokens", 1_000_000);
@@ -121,7 +121,7 @@ fn where_the_file_is_looked_for() {
 }
 
 #[test]
-fn a_bad_configuration_is_an_error_that_names_it() {
+fn an_invalid_configuration_is_an_error_with_its_name() {
     let folder = Folder::new();
     folder.write("log.jsonl", document(&lines(&[ok_tool(0)])));
     folder
@@ -135,7 +135,7 @@ fn a_bad_configuration_is_an_error_that_names_it() {
 }
 
 #[test]
-fn a_price_is_rounded_once_a_record() {
+fn a_price_is_rounded_once_per_record() {
     // A token is half a nano-dollar; a nano-dollar below half a cent is shown as 0.00.
     let toml = "[prices.m]\ninput = 0.0005\noutput = 0.0005\n";
     let reported = |cost: &str| call(0).with("cost_usd", cost);

@@ -1,4 +1,4 @@
-//! Are sessions that a server has received judged as those of a log are?
+//! Are sessions that a server has received judged like those of a log?
 
 use std::fs::File;
 use std::process::Stdio;
@@ -14,7 +14,7 @@ fn record(session: &str, name: &str, seconds: u64) -> Record {
         .with("session.id", session)
 }
 
-/// Sessions that begin together, one that ends last, one without a time, one of spans.
+/// Returns sessions with the same start, one that ends last, one without a time, and one of spans.
 fn several() -> Vec<String> {
     let timeless = bare().with("event.name", "claude_code.user_prompt").with("session.id", "zz");
     lines(&[
@@ -29,11 +29,11 @@ fn several() -> Vec<String> {
 }
 
 #[test]
-fn all_selections_are_those_of_a_log() {
+fn every_selection_gives_the_same_result_as_for_a_log() {
     let folder = Folder::new();
     folder.write("log.jsonl", document(&several()));
     folder.write("session.yaml", "active:\n  name: worn\n  donned_at: 2026-09-21T14:20:00Z\n");
-    // It is read beside whoever writes.
+    // The store is read while another process writes.
     let store = Received::open(&folder.path("data"));
     store.receive(&several());
     let (from, to) = ("2026-09-21T14:14:00Z", "2026-09-21T14:14:30Z");
@@ -73,7 +73,7 @@ fn all_selections_are_those_of_a_log() {
 }
 
 #[test]
-fn more_sessions_than_are_read_at_a_time() {
+fn more_sessions_than_one_read_returns() {
     let folder = Folder::new();
     let prompts: Vec<Record> =
         (0..450).map(|number| record(&format!("n{number:03}"), "user_prompt", number / 2)).collect();
@@ -93,7 +93,7 @@ fn more_sessions_than_are_read_at_a_time() {
     }
 }
 
-/// Runs `renown judge` on a terminal, which standard output is not.
+/// Runs `renown judge` with a terminal as standard input only.
 fn on_terminal(folder: &Folder, args: &[&str]) -> Run {
     use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
@@ -114,20 +114,20 @@ fn on_null(folder: &Folder, args: &[&str]) -> Run {
 }
 
 #[test]
-fn without_logs_the_store_is_meant_unless_something_is_piped_in() {
+fn without_logs_the_store_is_judged_unless_something_is_piped_in() {
     let folder = Folder::new();
     Received::open(&folder.path("data")).receive(&lines(&[prompt(0), ok_tool(60)]));
-    let said = "session s-1 of unknown, last seen ";
+    let summary = "session s-1 of unknown, last seen ";
     for run in [on_terminal(&folder, &[]), on_null(&folder, &[]), folder.judge(&["--data", "data"])] {
         assert_eq!(run.code, 0, "{run:?}");
-        assert!(run.stdout.contains("composite: 6.5\n") && run.stderr.starts_with(said), "{run:?}");
+        assert!(run.stdout.contains("composite: 6.5\n") && run.stderr.starts_with(summary), "{run:?}");
         assert!(run.stderr.ends_with("no evidence of cost, tokens: counted as 0\n"), "{run:?}");
     }
     let piped = document(&lines(&[prompt(0), prompt(1)]));
     let judged = run(folder.command(&[]), piped.clone().into_bytes());
     assert!(judged.stdout.contains("prompts: 2\n"), "{judged:?}");
     let judged = run(folder.command(&["--data", "data"]), piped.into_bytes());
-    assert!(judged.stdout.contains("prompts: 1\n"), "a store that is named is meant: {judged:?}");
+    assert!(judged.stdout.contains("prompts: 1\n"), "--data selects the store: {judged:?}");
     let empty = folder.judge(&[]);
     assert!(
         empty.code == 2 && empty.stderr.starts_with("error: nothing to judge: "),
@@ -138,7 +138,7 @@ fn without_logs_the_store_is_meant_unless_something_is_piped_in() {
 }
 
 #[test]
-fn nothing_to_judge_says_what_to_do() {
+fn nothing_to_judge_is_an_error_with_a_hint() {
     let folder = Folder::new();
     let refused = |run: Run, error: &str, hint: &str| {
         assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{run:?}");
@@ -146,14 +146,14 @@ fn nothing_to_judge_says_what_to_do() {
         assert!(first.starts_with("error: ") && first.contains(error), "{run:?}");
         assert!(second.contains(hint) && second.is_empty() == hint.is_empty(), "{run:?}");
     };
-    let setup = "hint: `renown setup claude` points an agent here, `renown judge FILE` reads a log, `renown serve --demo` shows \
-                 made-up sessions\n";
+    let setup = "hint: `renown setup claude` sends telemetry here, `renown judge FILE` reads a log, `renown serve --demo` shows \
+                 generated data\n";
     refused(on_terminal(&folder, &[]), "nothing to judge", setup);
     refused(folder.judge(&["--data", "data"]), "there is no database", setup);
     let store = Received::open(&folder.path("data"));
     refused(on_null(&folder, &[]), "nothing to judge", setup);
     refused(on_null(&folder, &["--session", "x"]), "nothing to judge", setup);
-    // Only signals were sent of this one.
+    // This session has only signals.
     store.signal("only-signals", "reviewer", 1.0);
     refused(on_null(&folder, &["--all"]), "nothing to judge", setup);
 
@@ -181,13 +181,13 @@ fn nothing_to_judge_says_what_to_do() {
     );
     refused(
         on_null(&folder, &["--submit", "http://127.0.0.1:1"]),
-        "--submit sends a log, found none",
-        "name one",
+        "--submit sends a log, found no log",
+        "name a log file",
     );
 }
 
 #[test]
-fn a_session_is_watched_as_it_is_received() {
+fn watch_shows_a_session_as_it_is_received() {
     let folder = Folder::new();
     let store = Received::open(&folder.path("data"));
     let mut watch = Watch::start_with(&folder, &["--watch", "--data", "data"]);
@@ -195,7 +195,7 @@ fn a_session_is_watched_as_it_is_received() {
     watch.until("prompts: 1");
     store.receive(&lines(&[prompt(1)]));
     watch.until("prompts: 2");
-    // A session that begins later is shown in its place.
+    // A session with a later start replaces it.
     store.receive(&lines(&[record("later", "tool_result", 9)
         .with("tool_name", "Edit")
         .with("success", "true")]));
@@ -204,7 +204,7 @@ fn a_session_is_watched_as_it_is_received() {
 }
 
 #[test]
-fn a_log_is_still_a_log() {
+fn a_named_log_is_judged_even_if_a_store_exists() {
     let run = judge(&[], document(&lines(&[prompt(0)])));
     assert!(run.stderr.starts_with("read 1 line, 1 record"), "{run:?}");
 }

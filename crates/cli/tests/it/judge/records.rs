@@ -1,4 +1,4 @@
-//! Are the name, the session and the time of a record found where the contract looks for them?
+//! Are the name, the session and the time of a record read from the fields that the contract names?
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::{
     Record, SECOND, T0, bare, document, judge, judged, judged_with, lines, log, log_at, ok_tool, prompt, span,
 };
 
-/// A record whose name may stand in any of three places.
+/// Returns a record with its name in any of three fields.
 fn named(attribute: &str, event_name: &str, body: &str) -> Record {
     let mut record = bare().field("timeUnixNano", T0.to_string()).with("session.id", "s-1");
     if !attribute.is_empty() {
@@ -46,7 +46,7 @@ fn the_first_known_candidate_is_the_name() {
 }
 
 #[test]
-fn what_no_list_knows_is_ignored_and_counted() {
+fn unknown_events_are_ignored_and_counted() {
     for (attribute, event_name, body) in [
         ("claude_code.nonsense", "", ""),
         ("", "", "user_prompt of mine"),
@@ -71,11 +71,11 @@ fn what_no_list_knows_is_ignored_and_counted() {
 }
 
 #[test]
-fn a_bare_name_belongs_to_the_agent_of_the_resource_or_scope_or_else_to_the_first_list() {
+fn a_name_without_prefix_belongs_to_the_agent_of_the_resource_or_scope_or_to_the_first_list() {
     let request = log("api_request", 0).with("input_tokens", 5);
     let response = log("api_response", 0).with("input_token_count", 5);
     let claude = json!({ "name": "com.anthropic.claude_code.events" });
-    // Every agent has this event, so that there is something to score.
+    // Every agent has this event, so there is something to score.
     let prompt = log("user_prompt", 0);
     for (record, service, evidence, agent) in [
         (&request, "", "prompts=1 tokens=5", "unknown"),
@@ -84,7 +84,7 @@ fn a_bare_name_belongs_to_the_agent_of_the_resource_or_scope_or_else_to_the_firs
         (&request, "codex_cli_rs", "prompts=1", "codex"),
         (&response, "", "prompts=1 tokens=5", "unknown"),
         (&response, "qwen-code", "prompts=1 tokens=5", "qwen-code"),
-        // Its agent is known, and has no such event.
+        // Its agent is known, but has no such event.
         (&response, "codex_cli_rs", "prompts=1", "codex"),
     ] {
         let lines = [&prompt, record].map(|record| record.below(&[("service.name", service)]));
@@ -99,7 +99,7 @@ fn a_bare_name_belongs_to_the_agent_of_the_resource_or_scope_or_else_to_the_firs
 fn the_session_is_the_first_of_three_attributes() {
     let keys = ["session.id", "conversation.id", "gen_ai.conversation.id"];
     for (i, key) in keys.iter().enumerate() {
-        // The lesser ones come first in the record and must lose.
+        // The lower-ranked attributes come first in the record and must lose.
         let record =
             bare().field("timeUnixNano", T0.to_string()).with("event.name", "claude_code.user_prompt");
         let record = keys[i + 1..].iter().rev().fold(record, |record, key| record.with(key, "lesser"));
@@ -188,8 +188,8 @@ fn the_time_of_a_log_has_two_fallbacks() {
 }
 
 #[test]
-fn times_above_2_to_the_53_are_exact_and_shown_cut_to_milliseconds() {
-    // As a float, the first would round to …456 768 and the window to 87 s.
+fn times_above_2_to_the_53_are_exact_and_shown_to_the_millisecond() {
+    // As a float, the first would round to …456 768 and the duration to 87 s.
     let at = |nanos: u64| bare().field("timeUnixNano", nanos).with("session.id", "s-1");
     let first = at(T0 + 123_456_789).with("event.name", "claude_code.user_prompt");
     for (nanos, minutes) in [(87 * SECOND + 123_456_788, 1), (87 * SECOND + 123_456_789, 2)] {
@@ -210,7 +210,7 @@ fn a_span_lasts_from_its_start_to_its_end() {
 }
 
 #[test]
-fn a_record_without_time_makes_its_facts_and_leaves_the_window_alone() {
+fn a_record_without_a_time_counts_but_does_not_change_the_time_range() {
     let timeless = bare().with("event.name", "claude_code.user_prompt").with("session.id", "s-1");
     let judged = judged(&lines(&[ok_tool(0), timeless, ok_tool(600)]));
     assert_eq!((judged.evidence().as_str(), judged.counted("no_time")), ("tools=2 ok=2 prompts=1", 1));
@@ -231,7 +231,7 @@ fn a_session_without_time_lasts_a_minute_and_is_the_oldest() {
 }
 
 #[test]
-fn every_record_of_the_scored_signal_moves_the_window() {
+fn every_record_of_the_scored_signal_extends_the_time_range() {
     let unknown = log("claude_code.nonsense", 600);
     assert_eq!(judged(&lines(&[ok_tool(0), unknown.clone()])).document["duration_min"], 10);
     // The unknown event comes first, the tool last.
@@ -240,7 +240,7 @@ fn every_record_of_the_scored_signal_moves_the_window() {
     assert_eq!(judged(&lines(&[ok_tool(0), span("execute_tool a", 1, 600)])).document["duration_min"], 1);
 }
 
-/// A record of a session without a tool result, a prompt or an API request.
+/// Returns a record of a session without a tool result, prompt or API request.
 fn unscored(session: &str) -> Record {
     let record = bare().field("timeUnixNano", (T0 + 900 * SECOND).to_string());
     record.with("event.name", "claude_code.api_error").with("session.id", session)
@@ -252,7 +252,7 @@ fn a_session_without_evidence_is_not_judged() {
     assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{run:?}");
     let error = "error: nothing to score in standard input (1 session without a tool result, prompt or API request)\n";
     assert!(run.stderr.contains(error), "{run:?}");
-    // It is not the latest, and `--all` leaves it out.
+    // It is not the latest session, and `--all` skips it.
     let log = document(&lines(&[prompt(0), unscored("s-2")]));
     for args in [&["--format", "table"][..], &["--format", "table", "--all"]] {
         let run = judge(args, log.clone());
@@ -262,7 +262,6 @@ fn a_session_without_evidence_is_not_judged() {
         assert!(run.stderr.contains(note), "{run:?}");
     }
     let run = judge(&["--session", "s-2"], log);
-    let error =
-        "error: session s-2 is without a tool result, prompt or API request: there is nothing to score\n";
+    let error = "error: session s-2 is without a tool result, prompt or API request: nothing to score\n";
     assert!(run.code == 2 && run.stderr.contains(error), "{run:?}");
 }

@@ -1,11 +1,11 @@
-//! Is every fact counted once, whatever the order, the batches and the files?
+//! Is every fact counted once, independent of order, batches and files?
 
 use serde_json::json;
 
 use super::{Folder, Record, batch, document, judged, lines, log, ok_tool, prompt, span};
 
 #[test]
-fn which_logs_are_the_same() {
+fn which_log_records_are_duplicates() {
     let numbered = |seconds, sequence: i64| prompt(seconds).with("event.sequence", sequence);
     let tagged = |name: &str, seconds, key: &str, id: &str| log(name, seconds).with(key, id);
     let elsewhere = |sequence: i64| {
@@ -69,7 +69,7 @@ fn which_logs_are_the_same() {
 }
 
 #[test]
-fn the_first_of_two_wins() {
+fn the_first_of_two_duplicates_wins() {
     let first = ok_tool(0).with("event.sequence", 1);
     let second = log("claude_code.tool_result", 0).with("success", "false").with("event.sequence", "1");
     assert_eq!(judged(&lines(&[first.clone(), second.clone()])).evidence(), "tools=1 ok=1");
@@ -77,7 +77,7 @@ fn the_first_of_two_wins() {
 }
 
 #[test]
-fn spans_are_the_same_by_trace_and_span() {
+fn spans_are_deduplicated_by_trace_and_span_id() {
     let tool = |trace, id| span("execute_tool ls", trace, id);
     for (records, evidence, duplicates) in [
         ([tool(1, 1), tool(1, 1)], "tools=1 ok=1", 1),
@@ -91,7 +91,7 @@ fn spans_are_the_same_by_trace_and_span() {
 }
 
 #[test]
-fn repeats_are_found_across_batches_and_files() {
+fn duplicates_are_found_across_batches_and_files() {
     let records = [prompt(0).with("event.sequence", 1), ok_tool(1).with("event.sequence", 2)];
     let both = batch(&[], &json!({}), &records);
     let folder = Folder::new();
@@ -102,7 +102,7 @@ fn repeats_are_found_across_batches_and_files() {
 }
 
 #[test]
-fn order_batches_and_files_change_nothing() {
+fn order_batches_and_files_do_not_change_the_result() {
     let mut records: Vec<Record> =
         (0..20).map(|i| ok_tool(i * 7).with("event.sequence", i64::try_from(i).unwrap())).collect();
     records.extend((0..5).map(|i| prompt(i * 11).with("event.sequence", i64::try_from(100 + i).unwrap())));
@@ -121,13 +121,13 @@ fn order_batches_and_files_change_nothing() {
 }
 
 #[test]
-fn logs_and_spans_of_a_session_are_never_added() {
+fn logs_and_spans_of_a_session_are_never_both_counted() {
     let tool = span("execute_tool ls", 1, 1);
     for (records, evidence, signal, shadowed) in [
         (vec![ok_tool(0), tool.clone()], "tools=1 ok=1", "logs", 1),
         (vec![tool.clone(), ok_tool(0)], "tools=1 ok=1", "logs", 1),
         (vec![log("claude_code.api_request", 0), tool.clone(), span("chat x", 1, 2)], "", "logs", 2),
-        // A prompt from logs alone does not make the session one of logs.
+        // Prompts in logs do not make it a session of logs.
         (vec![prompt(0), tool.clone()], "tools=1 ok=1", "spans", 1),
         (vec![tool.clone()], "tools=1 ok=1", "spans", 0),
         (vec![prompt(0)], "prompts=1", "logs", 0),

@@ -1,4 +1,4 @@
-//! Which sessions, which records of them, and under which masque?
+//! Are the right sessions, records and masque selected?
 
 use super::{
     Folder, Record, SECOND, T0, bare, document, judge, judged, judged_with, lines, ok_tool, prompt, span,
@@ -11,7 +11,7 @@ fn record(session: &str, name: &str, seconds: u64) -> Record {
         .with("session.id", session)
 }
 
-/// Four sessions; `b` and `c` begin together, and `a`, the first, ends last.
+/// Returns four sessions: `b` and `c` have the same start, and `a`, the first, ends last.
 fn four() -> Vec<String> {
     lines(&[
         record("c", "user_prompt", 100),
@@ -27,8 +27,8 @@ fn ids(judged: &super::Judged) -> Vec<&str> {
 }
 
 #[test]
-fn the_most_recent_session_began_last() {
-    // A tie goes to the greater id, whatever the order of the records.
+fn the_most_recent_session_has_the_latest_start() {
+    // A tie goes to the greater id, independent of the order of the records.
     assert_eq!(judged(&four()).text("session_id"), "c");
     let mut reversed = four();
     reversed.reverse();
@@ -56,7 +56,7 @@ fn a_session_by_its_id() {
 }
 
 #[test]
-fn an_unknown_session_names_the_three_latest() {
+fn the_error_for_an_unknown_session_lists_the_three_latest() {
     let run = judge(&["--session", "nope"], document(&four()));
     assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{run:?}");
     assert!(run.stderr.lines().any(|line| line.starts_with("error: ") && line.contains("nope")), "{run:?}");
@@ -66,7 +66,7 @@ fn an_unknown_session_names_the_three_latest() {
 }
 
 #[test]
-fn min_is_an_exit_code_and_the_result_is_still_printed() {
+fn below_min_the_exit_code_is_1_and_the_result_is_still_printed() {
     // Alone: 10, 2, 10, 0, 10 → 6.5. With a prompt only: 0, 0, 0, 0, 10 → 1.0.
     let good = record("good", "tool_result", 50).with("success", "true");
     let lines = lines(&[record("poor", "user_prompt", 0), good]);
@@ -89,7 +89,7 @@ fn min_is_an_exit_code_and_the_result_is_still_printed() {
 }
 
 #[test]
-fn from_and_to_cut_the_window() {
+fn from_and_to_limit_the_time_range() {
     let records: Vec<_> = (0..10).map(|i| ok_tool(i * 60)).collect();
     for (args, tools, minutes, started) in [
         (&[][..], 10, 9, "2026-09-21T14:13:20.000Z"),
@@ -113,7 +113,7 @@ fn from_and_to_cut_the_window() {
 }
 
 #[test]
-fn records_without_time_are_left_out_of_a_cut() {
+fn records_without_a_time_are_outside_every_time_range() {
     let timeless = bare().with("event.name", "claude_code.user_prompt").with("session.id", "s-1");
     let records = lines(&[ok_tool(0), timeless, ok_tool(60)]);
     assert_eq!(judged(&records).evidence(), "tools=2 ok=2 prompts=1");
@@ -122,7 +122,7 @@ fn records_without_time_are_left_out_of_a_cut() {
 }
 
 #[test]
-fn nothing_within_the_cut_is_nothing_to_score() {
+fn an_empty_time_range_has_nothing_to_score() {
     let run = judge(&["--from", "2027-01-01T00:00:00Z"], document(&lines(&[ok_tool(0)])));
     assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{run:?}");
     assert!(run.stderr.lines().any(|line| line.starts_with("error: ")), "{run:?}");
@@ -130,7 +130,7 @@ fn nothing_within_the_cut_is_nothing_to_score() {
 
 /// The masque of a record, of a session file and of the command line.
 #[test]
-fn the_masque_of_the_flag_beats_the_file_beats_the_record() {
+fn the_masque_of_the_flag_precedes_the_file_and_the_record() {
     let tagged = lines(&[prompt(0).with("masque.name", "Record")]);
     let plain = lines(&[prompt(0)]);
     for (file, args, lines, masque) in [
@@ -172,7 +172,7 @@ fn donned_at_is_the_default_of_from() {
 }
 
 #[test]
-fn a_bad_session_file_is_named() {
+fn an_invalid_session_file_is_an_error_with_its_name() {
     let folder = Folder::new();
     folder.write("log.jsonl", document(&lines(&[prompt(0)])));
     for file in ["active: {donned_at: yesterday}", "active: ["] {
@@ -207,14 +207,14 @@ fn several_files_and_globs_are_one_stream() {
 }
 
 #[test]
-fn a_name_with_brackets_is_a_name_before_it_is_a_glob() {
+fn an_existing_file_name_with_brackets_is_not_a_glob() {
     let folder = Folder::new();
     folder.write("log[1].jsonl", document(&lines(&[prompt(0)])));
     assert_eq!(folder.judge_json(&["log[1].jsonl"]).evidence(), "prompts=1");
 }
 
 #[test]
-fn standard_input_is_the_default_and_a_dash() {
+fn standard_input_is_the_default_and_the_meaning_of_a_dash() {
     let text = document(&lines(&[prompt(0)]));
     let default = judge(&[], text.clone());
     assert_eq!(judge(&["-"], text.clone()), default);
@@ -238,7 +238,7 @@ fn starts_are_compared_to_the_nanosecond() {
 }
 
 #[test]
-fn a_span_that_goes_on_after_the_cut_ends_with_it() {
+fn a_span_beyond_the_time_range_ends_with_it() {
     let long = span("execute_tool build", 1, 1)
         .field("startTimeUnixNano", T0.to_string())
         .field("endTimeUnixNano", (T0 + 3600 * SECOND).to_string());

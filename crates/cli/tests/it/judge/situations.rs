@@ -1,4 +1,4 @@
-//! Do the situations and the sample records of the contract give the numbers it names?
+//! Do the situations and sample records of the contract give its numbers?
 //!
 //! Numbers: quality, autonomy, productivity, token and cost efficiency → composite.
 
@@ -90,7 +90,7 @@ fn names_with_and_without_prefix_are_the_same() {
 }
 
 #[test]
-fn the_window_is_to_the_nanosecond() {
+fn durations_are_exact_to_the_nanosecond() {
     // 87 s are 1.45 min, which rounds to 1.5; anything less rounds to 1.4.
     for (late_ns, productivity, minutes) in [(0, 6.7, 2), (1, 7.1, 1), (500_000, 7.1, 1)] {
         let first = log_at("claude_code.user_prompt", T0 + late_ns);
@@ -112,7 +112,7 @@ fn a_blank_line_between_equal_prompts() {
 }
 
 #[test]
-fn two_sessions_that_overlap_never_mix() {
+fn overlapping_sessions_stay_separate() {
     let a = [0, 180, 360, 540].map(|seconds| session_tool("A", seconds));
     let b = [120, 330].map(|seconds| session_tool("B", seconds));
     let call = bare()
@@ -156,7 +156,7 @@ fn a_failed_tool_and_an_overloaded_model() {
     );
 }
 
-/// The records of the contract's last section, as they stand there.
+/// The records of the contract's last section, unchanged.
 const SAMPLES: [&str; 6] = [
     r#"{"timeUnixNano":"1790000000000000000","body":{"stringValue":"claude_code.user_prompt"},"attributes":[
       {"key":"session.id","value":{"stringValue":"s-1"}},{"key":"event.sequence","value":{"intValue":"1"}}]}"#,
@@ -178,7 +178,7 @@ const SAMPLES: [&str; 6] = [
       "value":{"stringValue":"runTests"}},{"key":"gen_ai.conversation.id","value":{"stringValue":"k-1"}}]}"#,
 ];
 
-/// Session, agent, numbers, evidence, what is missing, the signal, where the cost comes from, first and last record.
+/// Session, agent, numbers, evidence, missing evidence, signal, source of the cost, first and last record.
 const SAMPLE_SESSIONS: [[&str; 9]; 4] = [
     [
         "s-1",

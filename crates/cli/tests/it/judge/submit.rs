@@ -1,4 +1,4 @@
-//! Is a log sent as it stands, and judged all the same?
+//! Is a log sent unchanged, and judged at the same time?
 
 use std::io::Write as _;
 
@@ -23,44 +23,44 @@ fn the_good_lines_of_a_log_are_sent_and_the_result_is_the_same() {
         let receiver = Receiver::start(&[OK]);
         let run = folder.judge(&[log, "--submit", &receiver.url]);
         assert_eq!((run.code, &run.stdout), (0, &alone.stdout), "{run:?}");
-        let said =
+        let expected =
             format!("submitted 2 lines ({} bytes) to {}\n", good[0].len() + 1 + good[1].len(), receiver.url);
-        assert!(run.stderr.ends_with(&said), "{said}{run:?}");
-        let taken = receiver.taken();
+        assert!(run.stderr.ends_with(&expected), "{expected}{run:?}");
+        let taken = receiver.received();
         assert_eq!(taken.len(), 1);
         assert_eq!(taken[0].head, "POST /otlp/v1/logs HTTP/1.1");
         assert_eq!(taken[0].header("content-type"), Some("application/x-ndjson"));
         assert_eq!(taken[0].header("content-encoding"), Some("gzip"));
         assert_eq!(taken[0].header("authorization"), None);
         assert_eq!(taken[0].text(), good.join("\n"));
-        // Sent again it has the same key, and another log has another.
-        let key = |at: usize| receiver.taken()[at].header("idempotency-key").unwrap().to_owned();
+        // The same log has the same key, another log has another key.
+        let key = |at: usize| receiver.received()[at].header("idempotency-key").unwrap().to_owned();
         folder.judge(&[log, "--submit", &receiver.url]);
         folder.write("other.jsonl", prompt(1).line());
         folder.judge(&["other.jsonl", "--submit", &receiver.url]);
-        assert!(key(0) == key(1) && key(1) != key(2), "{:?}", receiver.taken());
+        assert!(key(0) == key(1) && key(1) != key(2), "{:?}", receiver.received());
     }
 }
 
 #[test]
-fn a_document_over_several_lines_becomes_one() {
+fn a_document_that_spans_lines_is_sent_as_one_line() {
     let folder = Folder::new();
     let line: serde_json::Value = serde_json::from_str(&prompt(0).line()).unwrap();
     folder.write("log.json", format!("{line:#}\n"));
     let receiver = Receiver::start(&[OK]);
     assert_eq!(folder.judge(&["log.json", "--submit", &receiver.url]).code, 0);
-    let sent = receiver.taken()[0].text();
+    let sent = receiver.received()[0].text();
     assert!(!sent.contains('\n'));
     assert_eq!(serde_json::from_str::<serde_json::Value>(&sent).unwrap(), line);
 }
 
-/// A line of about so many bytes.
+/// Returns a line of about this many bytes.
 fn long(number: u64, bytes: usize) -> String {
     log("claude_code.user_prompt", number).with("padding", "x".repeat(bytes).as_str()).line()
 }
 
 #[test]
-fn bodies_hold_whole_lines_and_one_that_is_too_long_is_an_error_when_the_others_are_sent() {
+fn bodies_have_whole_lines_and_a_line_that_is_too_long_is_reported_at_the_end() {
     const MIB: usize = 1 << 20;
     let folder = Folder::new();
     let mut all: Vec<String> = (0..6).map(|number| long(number, MIB)).collect();
@@ -73,7 +73,7 @@ fn bodies_hold_whole_lines_and_one_that_is_too_long_is_an_error_when_the_others_
     assert!(run.code == 2 && run.stdout.contains("prompts: 10\n"), "{run:?}");
     assert!(run.stderr.contains(": 1 line not sent, longer than 16 MiB\n"), "{run:?}");
     assert!(run.stderr.contains("submitted 9 lines (22.0 MB) to "), "{run:?}");
-    let bodies: Vec<String> = receiver.taken().iter().map(super::super::receiver::Taken::text).collect();
+    let bodies: Vec<String> = receiver.received().iter().map(super::super::receiver::Request::text).collect();
     let counts: Vec<usize> = bodies.iter().map(|body| body.lines().count()).collect();
     assert_eq!(counts, [3, 3, 1, 2]);
     all.remove(7);
@@ -89,7 +89,7 @@ fn keys_and_standard_input() {
     command.env("RENOWN_KEY", &key);
     let run = super::run(command, document(&lines(&[prompt(0)])).into_bytes());
     assert_eq!(run.code, 0, "{run:?}");
-    assert_eq!(receiver.taken()[0].header("authorization"), Some(format!("Bearer {key}").as_str()));
+    assert_eq!(receiver.received()[0].header("authorization"), Some(format!("Bearer {key}").as_str()));
     folder.write("log.jsonl", prompt(0).line());
     let run = folder.judge(&["log.jsonl", "--submit", &receiver.url, "--key", "no"]);
     assert!(run.code == 2 && run.stderr.starts_with("error: --key: not a key"), "{run:?}");
@@ -100,29 +100,29 @@ fn keys_and_standard_input() {
 }
 
 #[test]
-fn what_the_server_rejects_is_told() {
+fn rejected_records_are_reported() {
     let folder = Folder::new();
     folder.write("log.jsonl", prompt(0).line());
     let reply = json!({"partialSuccess": {"rejectedLogRecords": "2", "errorMessage": "cost_usd is odd"}});
     let receiver = Receiver::start(&[(OK.0, &reply.to_string())]);
     let run = folder.judge(&["log.jsonl", "--submit", &receiver.url]);
-    let said = format!("warning: {} rejected 2 records: cost_usd is odd\n", receiver.url);
-    assert!(run.code == 0 && run.stderr.contains(&said), "{run:?}");
+    let expected = format!("warning: {} rejected 2 records: cost_usd is odd\n", receiver.url);
+    assert!(run.code == 0 && run.stderr.contains(&expected), "{run:?}");
 }
 
 #[test]
-fn a_busy_server_is_waited_for() {
+fn requests_to_a_busy_server_are_retried() {
     let folder = Folder::new();
     folder.write("log.jsonl", prompt(0).line());
     let busy = ("503 Service Unavailable\r\nRetry-After: 0", "");
     let limited = ("429 Too Many Requests\r\nRetry-After: 0", "");
     let receiver = Receiver::start(&[busy, limited, OK]);
     let run = folder.judge(&["log.jsonl", "--submit", &receiver.url]);
-    assert_eq!((run.code, receiver.taken().len()), (0, 3), "{run:?}");
+    assert_eq!((run.code, receiver.received().len()), (0, 3), "{run:?}");
     let receiver = Receiver::start(&[busy]);
     let run = folder.judge(&["log.jsonl", "--submit", &receiver.url]);
-    assert_eq!((run.code, receiver.taken().len()), (2, 5), "{run:?}");
-    assert!(run.stdout.contains("prompts: 1\n"), "it is judged all the same: {run:?}");
+    assert_eq!((run.code, receiver.received().len()), (2, 5), "{run:?}");
+    assert!(run.stdout.contains("prompts: 1\n"), "the log is still judged: {run:?}");
     assert!(
         run.stderr.contains("answered 503") && run.stderr.contains("hint: the server is busy"),
         "{run:?}"
@@ -130,31 +130,31 @@ fn a_busy_server_is_waited_for() {
 }
 
 #[test]
-fn refusals_name_the_server_and_what_to_do() {
+fn errors_name_the_server_and_have_a_hint() {
     let folder = Folder::new();
     folder.write("log.jsonl", document(&lines(&[prompt(0)])));
     for (reply, error, hint) in [
         (
             ("400 Bad Request", r#"{"code":3,"message":"line 1: no OTLP"}"#),
             "line 1: no OTLP",
-            "a server of Renown",
+            "a Renown server",
         ),
         (("401 Unauthorized", r#"{"error":"a key is wanted"}"#), "a key is wanted", "RENOWN_KEY"),
         (("404 Not Found", "<html>"), "answered 404 Not Found", "http://127.0.0.1:7070"),
-        (("500 Internal Server Error", r#"{"error":"oh"}"#), "oh", "its log says why"),
-        // Whoever answers like this has taken nothing.
-        (("200 OK\r\nContent-Type: text/html", "<html>"), "answered 200 OK", "a server of Renown"),
+        (("500 Internal Server Error", r#"{"error":"oh"}"#), "oh", "the server's log has the cause"),
+        // A server that answers like this has accepted nothing.
+        (("200 OK\r\nContent-Type: text/html", "<html>"), "answered 200 OK", "a Renown server"),
         (
             ("301 Moved Permanently\r\nLocation: https://elsewhere.example/", ""),
-            "answered 301 Moved Permanently, it points to https://elsewhere.example/",
-            "a server of Renown",
+            "answered 301 Moved Permanently, a redirect to https://elsewhere.example/",
+            "a Renown server",
         ),
     ] {
         let receiver = Receiver::start(&[reply]);
         let run = folder.judge(&["log.jsonl", "--submit", &receiver.url]);
-        assert_eq!((run.code, receiver.taken().len()), (2, 1), "{run:?}");
-        let said = format!("error: {}/otlp/v1/logs: {error}\n", receiver.url);
-        assert!(run.stderr.contains(&said) && run.stderr.contains(hint), "{said}{run:?}");
+        assert_eq!((run.code, receiver.received().len()), (2, 1), "{run:?}");
+        let expected = format!("error: {}/otlp/v1/logs: {error}\n", receiver.url);
+        assert!(run.stderr.contains(&expected) && run.stderr.contains(hint), "{expected}{run:?}");
         assert!(run.stdout.contains("prompts: 1\n") && !run.stderr.contains("submitted"), "{run:?}");
     }
     let run = folder.judge(&["log.jsonl", "--submit", "http://127.0.0.1:1"]);
@@ -171,11 +171,11 @@ fn strict_stops_at_a_bad_line() {
     let run = folder.judge(&["log.jsonl", "--strict", "--submit", &receiver.url]);
     assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{run:?}");
     assert!(run.stderr.contains("error: log.jsonl:2: "), "{run:?}");
-    assert_eq!(receiver.taken(), [], "nothing of its part of the log was sent");
+    assert_eq!(receiver.received(), [], "nothing of its part of the log was sent");
 }
 
 #[test]
-fn many_lines_are_sent_in_their_order() {
+fn many_lines_are_sent_in_order() {
     let folder = Folder::new();
     let records: Vec<Record> = (0..20_000).map(prompt).collect();
     let all = lines(&records);
@@ -184,7 +184,7 @@ fn many_lines_are_sent_in_their_order() {
     let receiver = Receiver::start(&[OK]);
     let run = folder.judge(&["a.jsonl", "b.jsonl", "--submit", &receiver.url]);
     assert!(run.code == 0 && run.stderr.contains("submitted 12001 lines"), "{run:?}");
-    let sent: Vec<String> = receiver.taken().iter().map(super::super::receiver::Taken::text).collect();
+    let sent: Vec<String> = receiver.received().iter().map(super::super::receiver::Request::text).collect();
     let sent = sent.join("\n");
     let expected = format!("{}{}", document(&all[..12_000]), batch(&[], &json!({}), &records[12_000..]));
     assert!(sent == expected, "the same lines");

@@ -1,4 +1,4 @@
-//! Is a value read in every type that it may come in, and refused when it cannot be?
+//! Is a value read in each of its possible types, and rejected if it is invalid?
 
 use serde_json::{Value, json};
 
@@ -31,14 +31,14 @@ fn booleans() {
         (json!({ "bytesValue": "dHJ1ZQ==" }), false),
         (json!({}), false),
     ] {
-        // What is no boolean is unknown: a tool, but not one that went well.
+        // An invalid boolean is unknown: it counts as a tool, but not as a successful one.
         let expected = if ok { "tools=1 ok=1" } else { "tools=1" };
         assert_eq!(tool_with(value.clone()).evidence(), expected, "{value}");
     }
 }
 
 #[test]
-fn an_unknown_boolean_leaves_the_second_source() {
+fn an_unknown_boolean_falls_back_to_the_second_source() {
     for (success, evidence) in
         [("", "tools=1 ok=1"), ("  ", "tools=1 ok=1"), ("true", "tools=1 ok=1"), ("false", "tools=1")]
     {
@@ -68,7 +68,7 @@ fn integers() {
 }
 
 #[test]
-fn absent_values_are_no_evidence() {
+fn absent_values_are_not_evidence() {
     for value in [
         json!({ "stringValue": "" }),
         json!({ "stringValue": " \t" }),
@@ -105,8 +105,8 @@ fn decimals() {
 }
 
 #[test]
-fn costs_are_whole_nano_dollars_half_up_from_the_decimal_as_written() {
-    // Half a cent decides: 0.005 is shown as 0.01, a nano-dollar less as 0.00.
+fn costs_are_rounded_half_up_to_nano_dollars_from_the_written_decimal() {
+    // The boundary is half a cent: 0.005 is shown as 0.01, a nano-dollar less as 0.00.
     for (costs, total) in [
         (&["0.0049999995"][..], 0.01),
         (&["0.00499999949999999999999"], 0.0),
@@ -162,7 +162,7 @@ fn texts() {
 }
 
 #[test]
-fn the_first_of_a_repeated_key_wins_even_when_it_is_unusable() {
+fn the_first_of_two_equal_keys_wins_even_if_it_is_unusable() {
     for (first, evidence) in [
         (json!({ "boolValue": true }), "tools=1 ok=1"),
         (json!({ "boolValue": false }), "tools=1"),
@@ -176,7 +176,7 @@ fn the_first_of_a_repeated_key_wins_even_when_it_is_unusable() {
 }
 
 #[test]
-fn the_resource_fills_what_is_missing_and_the_scope_does_not() {
+fn the_resource_provides_missing_attributes_and_the_scope_does_not() {
     let tool = log("claude_code.tool_result", 0);
     let resource = [("success", "true")];
     assert_eq!(judged(&[tool.below(&resource)]).evidence(), "tools=1 ok=1");
@@ -185,7 +185,7 @@ fn the_resource_fills_what_is_missing_and_the_scope_does_not() {
     assert_eq!(judged(&[tool.within(&[], &scope)]).evidence(), "tools=1");
 }
 
-/// Attribute and value that no record can have.
+/// Returns attributes with invalid values.
 fn impossible() -> Vec<(&'static str, Value)> {
     vec![
         ("input_tokens", json!({ "intValue": -1 })),
@@ -209,11 +209,11 @@ fn impossible() -> Vec<(&'static str, Value)> {
 }
 
 #[test]
-fn a_number_that_cannot_be_refuses_its_record_and_is_named() {
+fn a_record_with_an_invalid_number_is_rejected_and_reported() {
     for (key, value) in impossible() {
-        // Ten minutes later, so that the window would show it.
-        let refused = call(600).with("model", "opus").with(key, value.clone());
-        let judged = judged(&lines(&[ok_tool(0), refused]));
+        // Ten minutes later, so that it would change the duration.
+        let rejected = call(600).with("model", "opus").with(key, value.clone());
+        let judged = judged(&lines(&[ok_tool(0), rejected]));
         assert_eq!(
             (judged.evidence().as_str(), judged.counted("bad_values")),
             ("tools=1 ok=1", 1),
@@ -227,10 +227,10 @@ fn a_number_that_cannot_be_refuses_its_record_and_is_named() {
 }
 
 #[test]
-fn strict_fails_at_the_first_refused_record() {
+fn strict_fails_at_the_first_rejected_record() {
     for (key, value) in impossible() {
-        let refused = call(600).with(key, value.clone());
-        let run = judge(&["--strict"], super::document(&lines(&[ok_tool(0), refused])));
+        let rejected = call(600).with(key, value.clone());
+        let run = judge(&["--strict"], super::document(&lines(&[ok_tool(0), rejected])));
         assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{key} {value}: {run:?}");
         let error = run.stderr.lines().find(|line| line.starts_with("error: ")).unwrap();
         assert!(error.starts_with("error: standard input:2: ") && error.contains(key), "{error}");
@@ -238,28 +238,28 @@ fn strict_fails_at_the_first_refused_record() {
 }
 
 #[test]
-fn a_refused_record_alone_makes_no_session() {
-    // "Refuses its record, which then leaves the window alone too": there is nothing left to judge.
+fn a_rejected_record_alone_is_not_a_session() {
+    // A rejected record does not change the time range either, so there is nothing to judge.
     let run = judge(&[], super::document(&lines(&[call(0).with("input_tokens", -1)])));
     assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{run:?}");
 }
 
 #[test]
-fn only_attributes_that_are_read_can_refuse() {
+fn unused_attributes_cannot_reject_a_record() {
     let odd = [prompt(0).with("prompt_length", -1), ok_tool(1).with("tool_result_size_bytes", "NaN")];
     let judged = judged(&lines(&odd));
     assert_eq!((judged.evidence().as_str(), judged.counted("bad_values")), ("tools=1 ok=1 prompts=1", 0));
 }
 
 #[test]
-fn a_lone_surrogate_is_no_error() {
+fn a_lone_surrogate_is_not_an_error() {
     let line = prompt(0).with("prompt", "CUT").line().replace("CUT", r"cut \ud83d");
     let judged = judged(&[line]);
     assert_eq!((judged.evidence().as_str(), judged.counted("bad_lines")), ("prompts=1", 0));
 }
 
 #[test]
-fn fields_may_be_in_snake_case_and_unknown_ones_are_skipped() {
+fn fields_may_be_in_snake_case_and_unknown_fields_are_skipped() {
     let line = concat!(
         r#"{"resource_logs":[{"schema_url":"x","resource":{"dropped_attributes_count":3},"scope_logs":[{"log_records":["#,
         r#"{"time_unix_nano":"1790000000000000000","severity_number":"SEVERITY_NUMBER_INFO","event_name":"claude_code.user_prompt","#,

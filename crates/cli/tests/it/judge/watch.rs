@@ -1,4 +1,4 @@
-//! Does `--watch` follow a log that grows, is rotated, is cut, or is written in pieces?
+//! Does `--watch` follow a log that grows, is rotated, is truncated, or is written in pieces?
 
 use std::fs::{self, OpenOptions};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -11,7 +11,7 @@ use super::{Folder, document, judge, lines, ok_tool, prompt};
 
 const DEADLINE: Duration = Duration::from_secs(30);
 
-/// A running `renown judge --watch`, which ends with the test.
+/// A running `renown judge --watch`. It ends with the test.
 pub(super) struct Watch {
     child: Child,
     lines: Receiver<String>,
@@ -29,7 +29,7 @@ impl Watch {
         let stdout = BufReader::new(child.stdout.take().unwrap());
         let (sender, lines) = channel();
         thread::spawn(move || {
-            // Ends with the pipe, that is with the child.
+            // Ends when the child closes the pipe.
             for line in stdout.lines() {
                 if line.is_err() || sender.send(line.unwrap()).is_err() {
                     return;
@@ -53,7 +53,7 @@ impl Watch {
         }
     }
 
-    /// Ends the program, and is what it said on standard error.
+    /// Ends the program. Returns its standard error.
     pub(super) fn stop(mut self) -> String {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
@@ -79,7 +79,7 @@ fn prompts(range: std::ops::Range<u64>) -> String {
 }
 
 #[test]
-fn a_log_that_grows() {
+fn a_growing_log_is_followed() {
     let folder = Folder::new();
     folder.write("log.jsonl", prompts(0..1));
     let mut watch = Watch::start(&folder);
@@ -92,7 +92,7 @@ fn a_log_that_grows() {
 }
 
 #[test]
-fn a_log_that_is_rotated_by_rename() {
+fn a_log_rotated_by_rename_is_followed() {
     let folder = Folder::new();
     folder.write("log.jsonl", prompts(0..1));
     let mut watch = Watch::start(&folder);
@@ -107,7 +107,7 @@ fn a_log_that_is_rotated_by_rename() {
 }
 
 #[test]
-fn a_log_that_is_cut() {
+fn a_truncated_log_is_read_from_its_start() {
     let folder = Folder::new();
     folder.write("log.jsonl", prompts(0..3));
     let mut watch = Watch::start(&folder);
@@ -119,7 +119,7 @@ fn a_log_that_is_cut() {
 }
 
 #[test]
-fn a_line_that_is_written_in_pieces() {
+fn a_line_written_in_pieces_counts_once_complete() {
     let folder = Folder::new();
     folder.write("log.jsonl", prompts(0..1));
     let mut watch = Watch::start(&folder);
@@ -134,7 +134,7 @@ fn a_line_that_is_written_in_pieces() {
 }
 
 #[test]
-fn a_log_that_begins_unfinished() {
+fn a_log_that_starts_with_an_unfinished_line_is_followed() {
     let folder = Folder::new();
     let line = prompts(1..2);
     let (head, tail) = line.split_at(64);
@@ -146,7 +146,7 @@ fn a_log_that_begins_unfinished() {
 }
 
 #[test]
-fn the_current_session_is_the_one_that_began_last() {
+fn the_current_session_has_the_latest_start() {
     let folder = Folder::new();
     folder.write("log.jsonl", prompts(0..2));
     let mut watch = Watch::start(&folder);
@@ -158,7 +158,7 @@ fn the_current_session_is_the_one_that_began_last() {
 }
 
 #[test]
-fn an_unfinished_line_is_not_glued_to_the_next_file() {
+fn an_unfinished_line_is_not_joined_with_the_next_file() {
     let folder = Folder::new();
     let half = &prompts(1..2)[..64];
     folder.write("log.jsonl", prompts(0..1));
@@ -203,7 +203,7 @@ fn only_one_log_can_be_followed() {
 }
 
 #[test]
-fn a_whole_last_line_without_its_end_survives_a_rotation() {
+fn a_last_line_without_a_line_end_survives_a_rotation() {
     let folder = Folder::new();
     folder.write("log.jsonl", prompts(0..2).trim_end());
     let mut watch = Watch::start(&folder);
@@ -215,7 +215,7 @@ fn a_whole_last_line_without_its_end_survives_a_rotation() {
 }
 
 #[test]
-fn a_byte_order_mark_is_no_part_of_a_log() {
+fn a_byte_order_mark_is_skipped() {
     let folder = Folder::new();
     folder.write("log.jsonl", format!("\u{feff}{}", prompts(0..1)));
     let mut watch = Watch::start(&folder);
@@ -224,11 +224,11 @@ fn a_byte_order_mark_is_no_part_of_a_log() {
 }
 
 #[test]
-fn what_has_no_lines_cannot_be_followed() {
+fn a_compressed_log_cannot_be_followed() {
     let folder = Folder::new();
     for bytes in [&b"\x1f\x8b\x08\x00"[..], b"\x28\xb5\x2f\xfd", b"\x00\x00\x00\x02{}"] {
         let run = folder.write("log", bytes).judge(&["--watch", "log"]);
-        let error = "error: log: compressed or in frames, which cannot be followed\n";
+        let error = "error: log: compressed or framed, which --watch cannot follow\n";
         assert_eq!((run.code, run.stderr.as_str()), (2, error));
     }
 }

@@ -1,4 +1,4 @@
-//! `renown agents`, beside a server and without one.
+//! `renown agents`, with and without a running server.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ fn ids(list: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn agents_are_listed_and_shown_beside_a_server_and_without_one() {
+fn agents_are_listed_and_shown_with_and_without_a_server() {
     let scratch = Scratch::new();
     let data = scratch.at("data");
     let server = Server::start(&data);
@@ -25,7 +25,7 @@ fn agents_are_listed_and_shown_beside_a_server_and_without_one() {
         let list = agents(&["list", "--format", "json"]).json();
         assert_eq!(ids(&list), ["quiet one é", "Writer", "reviewer"]);
         let mut shown = agents(&["show", "reviewer", "--format", "json"]).json();
-        assert!(shown["identity_reputation"]["as_of"].take().is_string(), "it is of now");
+        assert!(shown["identity_reputation"]["as_of"].take().is_string(), "it has the current time");
         (list, shown)
     };
     let (list, shown) = looked();
@@ -44,7 +44,7 @@ fn agents_are_listed_and_shown_beside_a_server_and_without_one() {
 }
 
 #[test]
-fn a_list_can_be_searched_sorted_and_cut() {
+fn a_list_can_be_searched_sorted_and_limited() {
     let scratch = Scratch::new();
     let data = scratch.at("data");
     let server = Server::start(&data);
@@ -62,7 +62,7 @@ fn a_list_can_be_searched_sorted_and_cut() {
     assert!(list(&["--sort", "agent-id"]).refused().contains("last-seen, score, name, evaluations"));
     assert_eq!(found(&["--search", "LOW", "--sort", "name"]), ["C-low", "b-low"]);
     assert_eq!(found(&["--limit", "1"]), ["C-low"]);
-    assert_eq!(list(&["--search", "zebra"]).good(), "no agent of default has \"zebra\" in its id\n");
+    assert_eq!(list(&["--search", "zebra"]).good(), "no agent in default has \"zebra\" in its id\n");
     assert!(list(&["--limit", "1"]).good().ends_with("… and more: --limit N shows them\n"));
     let text = list(&["--sort", "name"]).good();
     let heads: Vec<_> = text.lines().map(|line| line.split_whitespace().next().unwrap()).collect();
@@ -73,7 +73,7 @@ fn a_list_can_be_searched_sorted_and_cut() {
 }
 
 #[test]
-fn an_agent_is_shown_to_people_with_what_its_score_is_made_of() {
+fn show_prints_the_components_of_the_score() {
     let scratch = Scratch::new();
     let data = scratch.at("data");
     let server = Server::start(&data);
@@ -86,13 +86,13 @@ fn an_agent_is_shown_to_people_with_what_its_score_is_made_of() {
     {
         assert!(text.contains(part), "{part}: {text}");
     }
-    let said = show("nobody").refused();
-    assert!(said.contains("no agent \"nobody\" in default") && said.contains("--search"), "{said}");
+    let message = show("nobody").refused();
+    assert!(message.contains("no agent \"nobody\" in default") && message.contains("--search"), "{message}");
     assert!(show("..").refused().contains("'<ID>'"));
 }
 
 #[test]
-fn organizations_are_apart() {
+fn organizations_do_not_see_each_other() {
     let scratch = Scratch::new();
     let data = scratch.at("data");
     let mut server = Server::start(&data);

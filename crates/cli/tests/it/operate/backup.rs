@@ -24,23 +24,23 @@ fn change(file: &str, sql: &str) {
 }
 
 #[test]
-fn every_score_that_was_changed_behind_the_back_is_found() {
+fn verify_finds_every_manipulated_score() {
     let scratch = Scratch::new();
     let data = scratch.at("data");
     let server = with_evidence(&data);
     let verify = || run(&["verify", "--data", &data]);
-    let good = "verified 37 evaluations of 2 agents, 0 runs, 0 sessions and 0 reputation events: every stored score is what the evidence gives\n";
-    assert_eq!(verify().good(), good, "beside the server");
+    let good = "verified 37 evaluations of 2 agents, 0 runs, 0 sessions and 0 reputation events: every stored score matches the evidence\n";
+    assert_eq!(verify().good(), good, "while the server runs");
     assert_eq!(server.stop().code(), Some(0));
     assert_eq!(verify().good(), good);
     let file = format!("{data}/renown.db");
     let (sound, table) = (fs::read(&file).unwrap(), "UPDATE evaluations SET");
-    for (sql, said) in [
+    for (sql, message) in [
         (
             format!("{table} score = score + 1 WHERE evaluation_id = 'a-20'"),
             "agent \"a\" of default, evaluation a-20: the score after it",
         ),
-        // What the evidence says changes the scores from there on.
+        // Changed evidence changes all later scores.
         (
             format!("{table} passed = 0 WHERE evaluation_id = 'b-2'"),
             "agent \"b\" of default, evaluation b-2: the score after it",
@@ -58,12 +58,12 @@ fn every_score_that_was_changed_behind_the_back_is_found() {
         change(&file, &sql);
         let run = verify();
         assert_eq!((run.code, run.stdout.as_str()), (1, ""), "{sql}: {run:?}");
-        assert!(run.stderr.starts_with(&format!("error: {said}")), "{sql}: {}", run.stderr);
+        assert!(run.stderr.starts_with(&format!("error: {message}")), "{sql}: {}", run.stderr);
     }
 }
 
 #[test]
-fn a_copy_made_under_load_is_sound_and_holds_what_was_acknowledged() {
+fn a_backup_under_load_is_sound_and_has_all_acknowledged_writes() {
     let scratch = Scratch::new();
     let data = scratch.at("data");
     let server = Server::start(&data);
@@ -98,7 +98,7 @@ fn a_copy_made_under_load_is_sound_and_holds_what_was_acknowledged() {
     let store = format!("sqlite:{copy}");
     assert!(run(&["verify", "--store", &store]).good().starts_with("verified "));
     let names: Vec<_> = fs::read_dir(&scratch.0).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    assert_eq!(names.len(), 2, "a copy is one file, also after it was read: {names:?}");
+    assert_eq!(names.len(), 2, "a backup is one file, even after it was read: {names:?}");
     let copy = Connection::open(&copy).unwrap();
     let mut select = copy.prepare("SELECT evaluation_id FROM evaluations").unwrap();
     let held: HashSet<String> = select.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
@@ -110,27 +110,27 @@ fn a_copy_made_under_load_is_sound_and_holds_what_was_acknowledged() {
 }
 
 #[test]
-fn a_backup_never_overwrites_and_says_what_is_in_its_way() {
+fn a_backup_never_overwrites_a_file() {
     let scratch = Scratch::new();
     let data = scratch.at("data");
     drop(with_evidence(&data));
     let there = scratch.write("there.db", "mine");
-    let said = run(&["backup", &there, "--data", &data]).refused();
+    let message = run(&["backup", &there, "--data", &data]).refused();
     assert!(
-        said.starts_with(&format!("error: {there} is there already, and is never overwritten")),
-        "{said}"
+        message.starts_with(&format!("error: {there} exists already and is never overwritten")),
+        "{message}"
     );
     assert_eq!(fs::read_to_string(&there).unwrap(), "mine");
-    let said = run(&["backup", &scratch.at("no/such/copy.db"), "--data", &data]).refused();
-    assert!(said.contains("no/such: there is no such directory"), "{said}");
-    let said = run(&["backup", &scratch.at("copy.db"), "--data", &scratch.at("nothing")]).refused();
-    assert!(said.contains("there is no database at"), "{said}");
+    let message = run(&["backup", &scratch.at("no/such/copy.db"), "--data", &data]).refused();
+    assert!(message.contains("no/such: no such directory"), "{message}");
+    let message = run(&["backup", &scratch.at("copy.db"), "--data", &scratch.at("nothing")]).refused();
+    assert!(message.contains("there is no database at"), "{message}");
     assert!(!scratch.0.join("copy.db").exists());
     assert_eq!(run(&["--quiet", "backup", &scratch.at("copy.db"), "--data", &data]).stderr, "");
 }
 
 #[test]
-fn a_copy_with_a_wrong_score_is_kept_and_told() {
+fn a_backup_with_a_wrong_score_is_kept_and_reported() {
     let scratch = Scratch::new();
     let (data, copy) = (scratch.at("data"), scratch.at("copy.db"));
     assert!(with_evidence(&data).stop().success());
@@ -143,13 +143,13 @@ fn a_copy_with_a_wrong_score_is_kept_and_told() {
 }
 
 #[test]
-fn what_was_restored_serves_the_same_scores() {
+fn a_restored_store_serves_the_same_scores() {
     let scratch = Scratch::new();
     let (data, copy, fresh) = (scratch.at("data"), scratch.at("copy.db"), scratch.at("fresh/data"));
     let server = with_evidence(&data);
     run(&["backup", &copy, "--data", &data]).good();
-    let said = run(&["restore", &copy, "--data", &data]).refused();
-    assert!(said.contains("renown.db is there already, and is never overwritten"), "{said}");
+    let message = run(&["restore", &copy, "--data", &data]).refused();
+    assert!(message.contains("renown.db exists already and is never overwritten"), "{message}");
     let run_restore = run(&["restore", &copy, "--data", &fresh]);
     assert!(
         run_restore.stderr.starts_with(&format!("restored to {fresh}/renown.db: verified 37")),
@@ -161,16 +161,16 @@ fn what_was_restored_serves_the_same_scores() {
     let answers = |server: &Server| asked.map(|path| server.get(path));
     let before = answers(&server);
     let mut restored = Server::start(&fresh);
-    assert!(!restored.greeting.contains("rn_"), "the keys came along");
+    assert!(!restored.greeting.contains("rn_"), "the backup has the keys, so there are no new ones");
     restored.publishable.clone_from(&server.publishable);
     assert_eq!(answers(&restored), before);
     assert_eq!(restored.ingest("a", "new", 1), 202, "and it goes on");
-    assert_eq!(restored.ingest("a", "a", 1), 202, "with what is there still known");
+    assert_eq!(restored.ingest("a", "a", 1), 202, "known evaluations are deduplicated");
     assert_eq!(restored.get("/v1/reputation/a")["evaluations"], 31);
 }
 
 #[test]
-fn what_is_no_backup_is_refused_and_nothing_is_made() {
+fn an_invalid_backup_is_rejected_and_nothing_is_created() {
     let scratch = Scratch::new();
     let (data, copy) = (scratch.at("data"), scratch.at("copy.db"));
     drop(with_evidence(&data));
@@ -185,7 +185,7 @@ fn what_is_no_backup_is_refused_and_nothing_is_made() {
     fs::write(&wrong, &bytes).unwrap();
     change(&wrong, "UPDATE agents SET score = 1 WHERE name = 'a'");
     let empty = scratch.write("empty.db", "");
-    for (file, said) in [
+    for (file, message) in [
         (text.as_str(), "is not a database of Renown"),
         (&other, "is not a database of Renown"),
         (&cut, "the database"),
@@ -195,10 +195,10 @@ fn what_is_no_backup_is_refused_and_nothing_is_made() {
         (&data, "data"),
     ] {
         let found = run(&["restore", file, "--data", &scratch.at("fresh")]).refused();
-        assert!(found.contains(said), "{file}: {found}");
+        assert!(found.contains(message), "{file}: {found}");
         assert!(!scratch.0.join("fresh").exists(), "{file}");
     }
-    // A log that was left behind by another database would be played into this one.
+    // SQLite would replay the leftover log of another database into this one.
     fs::create_dir(scratch.at("fresh")).unwrap();
     scratch.write("fresh/renown.db-wal", "");
     let found = run(&["restore", &copy, "--data", &scratch.at("fresh")]).refused();
@@ -206,7 +206,7 @@ fn what_is_no_backup_is_refused_and_nothing_is_made() {
 }
 
 #[test]
-fn the_idempotency_of_a_retry_outlives_a_restore() {
+fn a_retry_after_a_restore_is_still_idempotent() {
     let scratch = Scratch::new();
     let (data, copy, fresh) = (scratch.at("data"), scratch.at("copy.db"), scratch.at("fresh"));
     let server = Server::start(&data);

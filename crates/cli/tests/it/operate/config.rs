@@ -1,4 +1,4 @@
-//! Flag, else environment, else file, else default.
+//! Is the precedence of settings flag, environment, file, default?
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use toml::Table;
 
 use super::{Scratch, Server, command, finish, run_with};
 
-/// What `--print-config` says: the values, and the comment behind each.
+/// Returns the output of `--print-config`: the values, and the comment of each.
 fn printed(args: &[&str], environment: &[(&str, &str)]) -> (Table, String) {
     let text = run_with(&[&["serve", "--print-config"], args].concat(), environment).good();
     (text.parse().unwrap_or_else(|error| panic!("{error}\n{text}")), text)
@@ -20,7 +20,7 @@ fn shows(text: &str, key: &str, value: &str, origin: &str) {
 }
 
 #[test]
-fn a_flag_goes_before_the_environment_the_environment_before_the_file_and_the_file_before_the_default() {
+fn the_precedence_is_flag_environment_file_default() {
     let scratch = Scratch::new();
     let (flag, variable) = (scratch.at("flag"), scratch.at("variable"));
     let file = scratch.write(
@@ -60,7 +60,7 @@ fn a_flag_goes_before_the_environment_the_environment_before_the_file_and_the_fi
     shows(&text, "store", "\"sqlite:\"", "default");
     shows(&text, "evaluate", "[\"filesystem\", \"pii\", \"content\", \"secrets\"]", "default");
     assert_eq!(table["limits"]["ingest_per_minute"].as_integer(), Some(0));
-    assert_eq!(fs::read_dir(&scratch.0).unwrap().count(), 1, "nothing was made");
+    assert_eq!(fs::read_dir(&scratch.0).unwrap().count(), 1, "nothing was created");
 }
 
 #[test]
@@ -77,17 +77,17 @@ fn the_gates_in_use_are_shown_and_can_be_read_back() {
     assert_eq!(table["gate"], written.parse::<Table>().unwrap()["gate"], "{text}");
     let again = scratch.write("again.toml", &text);
     let (second, _) = printed(&["--config", &again], &[]);
-    assert_eq!(second, table, "what is printed is a file that says the same");
+    assert_eq!(second, table, "the printed file has the same settings");
 }
 
 #[test]
-fn mistakes_are_named_by_file_line_and_key_or_by_variable() {
+fn errors_name_the_file_line_and_key_or_the_variable() {
     let scratch = Scratch::new();
     let (path, data) = (scratch.at("own.toml"), scratch.at("data"));
-    for (text, said) in [
+    for (text, message) in [
         (
             "\nlisten = \"7070\"\n",
-            "line 2: listen: \"7070\", expected an address and a port, as in 127.0.0.1:7070",
+            "line 2: listen: \"7070\", expected an address and a port, such as 127.0.0.1:7070",
         ),
         ("store = \"mysql:x\"\n", "line 1: store: \"mysql:x\", expected sqlite:[PATH]"),
         ("store = \"clickhouse:http://h:1/d\"\n", "line 1: store: clickhouse is not in this release"),
@@ -119,22 +119,26 @@ fn mistakes_are_named_by_file_line_and_key_or_by_variable() {
         for mode in [&["--print-config"][..], &["--listen", "127.0.0.1:0"]] {
             let args = [&["serve", "--config", &path, "--data", &data], mode].concat();
             let found = run_with(&args, &[]).refused();
-            assert!(found.starts_with(&format!("error: {path}: {said}")), "{text}: {found}");
+            assert!(found.starts_with(&format!("error: {path}: {message}")), "{text}: {found}");
         }
     }
-    for (variable, value, said) in [
-        ("RENOWN_LISTEN", "localhost", "\"localhost\", expected an address and a port, as in 127.0.0.1:7070"),
+    for (variable, value, message) in [
+        (
+            "RENOWN_LISTEN",
+            "localhost",
+            "\"localhost\", expected an address and a port, such as 127.0.0.1:7070",
+        ),
         ("RENOWN_STORE", "x", "\"x\", expected sqlite:[PATH]"),
         ("RENOWN_LIMITS_REQUESTS_PER_MINUTE", "many", "many, expected a whole number, 0 for no limit"),
         ("RENOWN_CONFIG", "/no/such/file", "No such file or directory"),
     ] {
         let found = run_with(&["serve", "--data", &scratch.at("data")], &[(variable, value)]).refused();
         let name = if variable == "RENOWN_CONFIG" { value } else { variable };
-        assert!(found.starts_with(&format!("error: {name}: {said}")), "{found}");
+        assert!(found.starts_with(&format!("error: {name}: {message}")), "{found}");
     }
     let found = run_with(&["serve", "--listen", "everywhere", "--data", &scratch.at("data")], &[]).refused();
     assert!(found.contains("'--listen <ADDR>': \"everywhere\", expected an address and a port"), "{found}");
-    assert!(!scratch.0.join("data").exists(), "nothing was made");
+    assert!(!scratch.0.join("data").exists(), "nothing was created");
 }
 
 #[test]
@@ -152,7 +156,7 @@ fn a_file_in_the_working_directory_is_never_read() {
 }
 
 #[test]
-fn limits_of_the_file_are_those_of_the_server() {
+fn the_server_uses_the_limits_of_the_file() {
     let scratch = Scratch::new();
     let data = scratch.at("data");
     fs::create_dir(&data).unwrap();
@@ -163,7 +167,7 @@ fn limits_of_the_file_are_those_of_the_server() {
 }
 
 #[test]
-fn every_command_finds_the_store_that_the_file_names() {
+fn every_command_uses_the_store_of_the_file() {
     let scratch = Scratch::new();
     let data = scratch.at("data");
     fs::create_dir(&data).unwrap();

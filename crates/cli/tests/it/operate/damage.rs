@@ -1,4 +1,4 @@
-//! Files that vanish, writes that are missing and agents that are erased, as an operator meets them.
+//! Deleted files, lost writes and erased agents, as an operator sees them.
 
 use std::fs;
 use std::thread;
@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::{Scratch, Server, run};
 
 #[test]
-fn a_server_whose_lock_is_deleted_refuses_writes_and_says_why() {
+fn a_server_whose_lock_file_is_deleted_rejects_writes_with_a_reason() {
     let scratch = Scratch::new();
     let data = scratch.at("data");
     let server = Server::start(&data);
@@ -18,16 +18,16 @@ fn a_server_whose_lock_is_deleted_refuses_writes_and_says_why() {
     for _ in 0..3 {
         assert_eq!(server.ingest("a", "after", 1), 503);
     }
-    // An answer to `/ready` is good for a second.
-    let (status, _, said) = loop {
+    // `/ready` caches its result for a second.
+    let (status, _, message) = loop {
         let reply = server.call("GET", "/ready", "", &Value::Null);
         if reply.0 != 200 {
             break reply;
         }
         thread::yield_now();
     };
-    let error = said["error"].as_str().unwrap();
-    assert_eq!((status, &said["code"]), (503, &"store_unavailable".into()));
+    let error = message["error"].as_str().unwrap();
+    assert_eq!((status, &message["code"]), (503, &"store_unavailable".into()));
     assert!(error.contains("renown.lock was deleted or moved while the store was open"), "{error}");
     assert_eq!(server.get("/v1/reputation/a")["evaluations"], 3, "reads go on");
     let log = server.log.lock().unwrap().clone();
@@ -36,14 +36,14 @@ fn a_server_whose_lock_is_deleted_refuses_writes_and_says_why() {
 }
 
 #[test]
-fn writes_that_are_missing_are_reported_until_they_are_accepted_as_lost() {
+fn lost_writes_are_reported_until_the_loss_is_accepted() {
     let scratch = Scratch::new();
     let data = scratch.at("data");
     let first = Server::start(&data);
     let publishable = first.publishable.clone();
     assert!(first.stop().success());
     let server = Server::start(&data);
-    // A read of an older state keeps everything in the write-ahead log.
+    // A read of an older state keeps all later writes in the write-ahead log.
     let old =
         Connection::open_with_flags(format!("{data}/renown.db"), OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
     old.execute_batch("BEGIN; SELECT count(*) FROM evaluations").unwrap();
@@ -74,7 +74,7 @@ fn writes_that_are_missing_are_reported_until_they_are_accepted_as_lost() {
 }
 
 #[test]
-fn no_byte_of_an_erased_agent_is_left_beside_a_running_server() {
+fn no_byte_of_an_erased_agent_remains_while_a_server_runs() {
     let scratch = Scratch::new();
     let data = scratch.at("data");
     let server = Server::start(&data);

@@ -1,4 +1,4 @@
-//! `renown serve --demo`: a month to look at, and nothing left of it.
+//! `renown serve --demo`: does it show a month of data and delete it at the end?
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -8,20 +8,20 @@ use serde_json::Value;
 
 use super::{Scratch, Server, run};
 
-/// A demo whose directory is made below this one.
+/// Starts a demo whose temporary directory is below this one.
 fn start(scratch: &Scratch) -> Server {
     let variables = [("TMPDIR", scratch.at("")), ("RENOWN_DATA", scratch.at("own"))];
     let variables = variables.each_ref().map(|(name, value)| (*name, value.as_str()));
     Server::start_under(0, &["--demo"], &variables)
 }
 
-/// What lies in a directory.
+/// Lists the entries of a directory.
 fn entries(dir: &str) -> Vec<PathBuf> {
     fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect()
 }
 
 #[test]
-fn a_demo_shows_a_month_and_is_gone_at_its_end() {
+fn a_demo_shows_a_month_and_deletes_it_at_the_end() {
     let scratch = Scratch::new();
     let server = start(&scratch);
     let dir = match &entries(&scratch.at(""))[..] {
@@ -30,7 +30,7 @@ fn a_demo_shows_a_month_and_is_gone_at_its_end() {
     };
     let greeting = &server.greeting;
     assert!(greeting.contains(&format!("data in {}\ndemo: ", dir.display())), "{greeting}");
-    for expected in ["thrown away", "  publishable  rn_pub_", "  secret       rn_sec_"] {
+    for expected in ["deleted when the server stops", "  publishable  rn_pub_", "  secret       rn_sec_"] {
         assert!(greeting.contains(expected), "{greeting}");
     }
 
@@ -49,9 +49,9 @@ fn a_demo_shows_a_month_and_is_gone_at_its_end() {
     for tier in ["Elite", "Gold", "Silver", "Bronze"] {
         assert!(tiers.contains(&tier), "{tiers:?}");
     }
-    // What it holds is evidence like any other.
+    // Its data is evidence like any other.
     let verified = run(&["verify", "--data", dir.to_str().unwrap()]).good();
-    assert!(verified.contains("every stored score is what the evidence gives"), "{verified}");
+    assert!(verified.contains("every stored score matches the evidence"), "{verified}");
 
     assert_eq!(server.stop().code(), Some(0));
     assert_eq!(entries(&scratch.at("")), Vec::<PathBuf>::new(), "neither its own data nor that of the user");
@@ -62,23 +62,23 @@ fn text<'a>(of: &'a Value, field: &str) -> &'a str {
 }
 
 #[test]
-fn evaluations_go_on_while_somebody_looks() {
+fn new_evaluations_arrive_while_the_demo_runs() {
     let scratch = Scratch::new();
     let server = start(&scratch);
     let key = format!("Bearer {}", server.publishable);
     let request = ureq::get(format!("{}/v1/stream", server.url)).header("Authorization", key);
-    // Nobody else writes. It takes seconds, and the limit of the test is the only one.
+    // Only the demo writes. It takes seconds; only the test runner sets a deadline.
     let stream = BufReader::new(request.call().unwrap().into_body().into_reader());
-    let told = stream.lines().map(Result::unwrap).find(|line| line.starts_with("event: "));
-    assert_eq!(told.as_deref(), Some("event: score"));
+    let event = stream.lines().map(Result::unwrap).find(|line| line.starts_with("event: "));
+    assert_eq!(event.as_deref(), Some("event: score"));
 }
 
 #[test]
-fn what_a_killed_demo_left_is_removed_by_the_next() {
+fn a_demo_deletes_the_data_of_a_killed_one() {
     let scratch = Scratch::new();
     let mut killed = start(&scratch);
     let left = entries(&scratch.at(""));
-    let beside = start(&scratch);
+    let running = start(&scratch);
     assert_eq!(entries(&scratch.at("")).len(), 2, "both are in use");
     killed.child.kill().unwrap();
     killed.child.wait().unwrap();
@@ -86,20 +86,20 @@ fn what_a_killed_demo_left_is_removed_by_the_next() {
     let next = start(&scratch);
     assert!(left.iter().all(|dir| !dir.exists()));
     assert_eq!(entries(&scratch.at("")).len(), 2);
-    for server in [beside, next] {
+    for server in [running, next] {
         assert_eq!(server.stop().code(), Some(0));
     }
     assert_eq!(entries(&scratch.at("")).len(), 0);
 }
 
 #[test]
-fn a_demo_takes_no_data_of_yours() {
+fn a_demo_does_not_use_existing_data() {
     let scratch = Scratch::new();
     let data = scratch.at("data");
     for (flag, value) in [("--data", data.as_str()), ("--store", "sqlite:"), ("--config", data.as_str())] {
-        let said = run(&["serve", "--demo", flag, value]).refused();
-        assert!(said.starts_with("error: the argument '--demo' cannot be used with"), "{said}");
-        assert!(said.contains(flag), "{said}");
+        let message = run(&["serve", "--demo", flag, value]).refused();
+        assert!(message.starts_with("error: the argument '--demo' cannot be used with"), "{message}");
+        assert!(message.contains(flag), "{message}");
     }
     assert!(!Path::new(&data).exists());
 }

@@ -1,4 +1,4 @@
-//! `renown doctor`: what is well, what is not yet there, what is wrong.
+//! `renown doctor`: does it report what is fine, what does not exist yet, and what is wrong?
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -18,25 +18,28 @@ fn doctor(data: &str, environment: &[(&str, &str)]) -> Run {
     run_with(&["doctor", "--data", data], &[&[("RENOWN_LISTEN", "127.0.0.1:0")], environment].concat())
 }
 
-/// The marks by what they are about.
+/// Returns the marks and their subjects.
 #[track_caller]
 fn found(run: &Run, code: i32, findings: &[(&str, &str, &str)]) {
     assert_eq!((run.code, run.stderr.as_str()), (code, ""), "{run:?}");
-    for (mark, name, said) in findings {
+    for (mark, name, message) in findings {
         let line = run.stdout.lines().find(|line| line.starts_with(&format!("{mark:<4}  {name} ")));
-        assert!(line.is_some_and(|line| line.contains(said)), "{mark} {name} {said}: {}", run.stdout);
+        assert!(line.is_some_and(|line| line.contains(message)), "{mark} {name} {message}: {}", run.stdout);
     }
     assert_eq!(run.stdout.lines().any(|line| line.starts_with("BAD ")), code == 1, "{run:?}");
 }
 
 #[test]
-fn one_that_is_healthy_and_one_that_is_not_there_yet() {
+fn a_healthy_store_and_a_missing_store() {
     let scratch = Scratch::new();
     let data = scratch.at("data");
-    let missing =
-        [("note", "data", "not there yet"), ("note", "store", "not there yet"), ("ok", "gates", "pii")];
+    let missing = [
+        ("note", "data", "does not exist yet"),
+        ("note", "store", "does not exist yet"),
+        ("ok", "gates", "pii"),
+    ];
     found(&doctor(&data, &[]), 0, &missing);
-    assert!(!scratch.0.join("data").exists(), "looking makes nothing");
+    assert!(!scratch.0.join("data").exists(), "doctor creates nothing");
     let server = Server::start(&data);
     assert_eq!(server.ingest("a", "e", 5), 202);
     let well = [
@@ -49,31 +52,31 @@ fn one_that_is_healthy_and_one_that_is_not_there_yet() {
     ];
     found(&doctor(&data, &[]), 0, &well);
     let address = server.url.trim_start_matches("http://").to_owned();
-    let taken = [("note", "listen", "is taken")];
+    let taken = [("note", "listen", "is in use")];
     found(&run_with(&["doctor", "--data", &data], &[("RENOWN_LISTEN", &address)]), 0, &taken);
     assert!(server.stop().success());
     found(&doctor(&data, &[]), 0, &well);
 }
 
 #[test]
-fn permissions_that_let_others_in() {
+fn permissions_that_admit_other_users() {
     let scratch = Scratch::new();
     let data = scratch.at("data");
     drop(Server::start(&data));
-    for (mode, code, mark, said) in [
+    for (mode, code, mark, message) in [
         (0o750, 0, "note", "others may look into it (mode 750)"),
         (0o777, 1, "BAD", "others may write into it (mode 777)"),
         (0o700, 0, "ok", ""),
     ] {
         fs::set_permissions(&data, fs::Permissions::from_mode(mode)).unwrap();
-        found(&doctor(&data, &[]), code, &[(mark, "data", said)]);
+        found(&doctor(&data, &[]), code, &[(mark, "data", message)]);
     }
     let file = scratch.write("file", "");
-    found(&doctor(&file, &[]), 1, &[("BAD", "config", "file: is no directory")]);
+    found(&doctor(&file, &[]), 1, &[("BAD", "config", "file: not a directory")]);
 }
 
 #[test]
-fn damage_and_wrong_scores() {
+fn damage_and_wrong_scores_are_reported() {
     let scratch = Scratch::new();
     let data = scratch.at("data");
     let server = Server::start(&data);
@@ -87,7 +90,7 @@ fn damage_and_wrong_scores() {
 }
 
 #[test]
-fn mistakes_in_the_configuration() {
+fn errors_in_the_configuration_are_reported() {
     let scratch = Scratch::new();
     let data = scratch.at("data");
     let config = scratch.write("own.toml", "[limits]\nrequests = 1\n");
@@ -98,9 +101,9 @@ fn mistakes_in_the_configuration() {
     found(&doctor(&data, &[("RENOWN_STORE", "x:y")]), 1, &[("BAD", "config", "RENOWN_STORE")]);
 }
 
-/// A clock that was ahead has left evidence of a later time.
+/// A clock that was ahead has left evidence with a later time.
 #[test]
-fn evidence_of_a_later_time_than_the_clock_shows() {
+fn evidence_later_than_the_clock_is_reported() {
     let scratch = Scratch::new();
     let data = scratch.at("data");
     let server = Server::start(&data);

@@ -1,4 +1,4 @@
-//! When the disk, the file or the release fails the program.
+//! Failures of the disk or of the database file, and a database of another release.
 
 use std::fs::{self, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -13,11 +13,11 @@ use serde_json::{Value, json};
 
 use super::{PATIENCE, Scratch, Server, run};
 
-/// Names the directory of the test that runs again in a process of its own.
+/// The variable with the directory of a test that runs again in its own process.
 const DIR: &str = "RENOWN_OPERATE_TEST_DIR";
 
-/// A disk of 8 MiB: inside the process that has it mounted, its directory. Outside, runs the test again in such a
-/// process, which has mounts of its own that end with it.
+/// Returns the directory of a disk of 8 MiB, inside the process that has mounted it. Outside, runs the test again in such a
+/// process. Its mounts end with it.
 fn on_small_disk(test: &str) -> Option<PathBuf> {
     if let Some(dir) = std::env::var_os(DIR) {
         return Some(dir.into());
@@ -29,12 +29,12 @@ fn on_small_disk(test: &str) -> Option<PathBuf> {
     command.arg(std::env::current_exe().unwrap()).env(DIR, &scratch.0);
     let test = format!("operate::failures::{test}");
     let done = command.args([&test, "--exact", "--nocapture", "--test-threads=1"]).output().unwrap();
-    let said = String::from_utf8_lossy(&done.stdout) + String::from_utf8_lossy(&done.stderr);
-    assert!(done.status.success() && said.contains("1 passed"), "{said}");
+    let message = String::from_utf8_lossy(&done.stdout) + String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success() && message.contains("1 passed"), "{message}");
     None
 }
 
-/// Takes all the space that is left.
+/// Uses all the remaining space.
 fn fill(path: &Path) {
     let mut ballast = OpenOptions::new().create(true).append(true).open(path).unwrap();
     for size in [4096, 1] {
@@ -43,7 +43,7 @@ fn fill(path: &Path) {
 }
 
 #[test]
-fn a_full_disk_refuses_writes_until_there_is_space_and_loses_nothing() {
+fn a_full_disk_rejects_writes_until_there_is_space_and_loses_nothing() {
     let Some(disk) = on_small_disk("a_full_disk_refuses_writes_until_there_is_space_and_loses_nothing")
     else {
         return;
@@ -59,8 +59,8 @@ fn a_full_disk_refuses_writes_until_there_is_space_and_loses_nothing() {
         server.call("POST", "/v1/evaluate", &server.publishable, &body)
     };
     let ready = || server.call("GET", "/ready", "", &Value::Null).0;
-    // Space that is taken already can be used again, so the first writes may still find room, and small ones longer than
-    // others. Asking for keys writes down when they were used, which is the smallest.
+    // Allocated space can be reused, so the first writes may still succeed, and small ones longer than others. The smallest
+    // write is the time of last use of a key.
     let started = Instant::now();
     let mut refused = None;
     for number in 0.. {
@@ -81,11 +81,11 @@ fn a_full_disk_refuses_writes_until_there_is_space_and_loses_nothing() {
     assert_eq!(server.call("GET", "/health", "", &Value::Null).0, 200);
 
     fs::remove_file(disk.join("ballast")).unwrap();
-    assert_eq!(evaluate(number).0, 200, "what was refused was not counted, so it counts now");
+    assert_eq!(evaluate(number).0, 200, "the rejected evaluation was not counted, so it counts now");
     acknowledged += 1;
     let started = Instant::now();
     while ready() != 200 {
-        assert!(started.elapsed() < PATIENCE, "it is ready again, once its last answer is old");
+        assert!(started.elapsed() < PATIENCE, "it is ready again once the cached result expires");
         thread::yield_now();
     }
     assert_eq!(server.get("/v1/reputation/a")["evaluations"], acknowledged.min(500));
@@ -103,7 +103,7 @@ fn a_full_disk_refuses_writes_until_there_is_space_and_loses_nothing() {
 }
 
 #[test]
-fn a_disk_that_cannot_be_written_is_told_and_can_be_read() {
+fn a_read_only_disk_is_reported_and_can_be_read() {
     let Some(disk) = on_small_disk("a_disk_that_cannot_be_written_is_told_and_can_be_read") else { return };
     let data = disk.join("data").to_str().unwrap().to_owned();
     let server = Server::start(&data);
@@ -111,10 +111,10 @@ fn a_disk_that_cannot_be_written_is_told_and_can_be_read() {
     assert!(server.stop().success());
     let mounted = Command::new("mount").args(["-o", "remount,ro"]).arg(&disk).status().unwrap();
     assert!(mounted.success());
-    let said = run(&["serve", "--data", &data, "--listen", "127.0.0.1:0"]).refused();
-    assert!(said.contains("Read-only file system"), "{said}");
-    let said = run(&["keys", "create", "--data", &data]).refused();
-    assert!(said.contains("Read-only file system"), "{said}");
+    let message = run(&["serve", "--data", &data, "--listen", "127.0.0.1:0"]).refused();
+    assert!(message.contains("Read-only file system"), "{message}");
+    let message = run(&["keys", "create", "--data", &data]).refused();
+    assert!(message.contains("Read-only file system"), "{message}");
     let run_doctor = run(&["doctor", "--data", &data]);
     assert_eq!(run_doctor.code, 1, "{run_doctor:?}");
     assert!(
@@ -123,16 +123,16 @@ fn a_disk_that_cannot_be_written_is_told_and_can_be_read() {
     );
     assert!(run(&["verify", "--data", &data]).good().starts_with("verified 5 evaluations"));
     assert!(run(&["agents", "list", "--data", &data]).good().contains("calibrating 5/50"));
-    let said =
+    let message =
         run(&["serve", "--data", disk.join("new").to_str().unwrap(), "--listen", "127.0.0.1:0"]).refused();
-    assert!(said.contains("new: Read-only file system"), "{said}");
+    assert!(message.contains("new: Read-only file system"), "{message}");
     let run_doctor = run(&["doctor", "--data", disk.join("new").to_str().unwrap()]);
-    assert!(run_doctor.code == 1 && run_doctor.stdout.contains("cannot be made: "), "{run_doctor:?}");
+    assert!(run_doctor.code == 1 && run_doctor.stdout.contains("cannot be created: "), "{run_doctor:?}");
 }
 
 #[test]
-fn a_page_of_garbage_is_reported_and_costs_only_who_stands_on_it() {
-    // Page size of a new database.
+fn a_damaged_page_is_reported_and_affects_only_its_agents() {
+    // The page size of a new database.
     const PAGE: usize = 8192;
     let scratch = Scratch::new();
     let data = scratch.at("data");
@@ -167,13 +167,13 @@ fn a_page_of_garbage_is_reported_and_costs_only_who_stands_on_it() {
     assert_eq!(doctor.code, 1, "{doctor:?}");
     assert!(doctor.stdout.contains("BAD   store     the database"), "{doctor:?}");
     let copy = scratch.at("copy.db");
-    let said = run(&["backup", &copy, "--data", &data]).refused();
-    assert!(said.contains("hint: `renown doctor`"), "{said}");
-    assert!(!Path::new(&copy).exists(), "a damaged copy is none");
+    let message = run(&["backup", &copy, "--data", &data]).refused();
+    assert!(message.contains("hint: `renown doctor`"), "{message}");
+    assert!(!Path::new(&copy).exists(), "a damaged copy is deleted");
 }
 
 #[test]
-fn a_database_of_a_newer_release_is_left_alone() {
+fn a_database_of_a_newer_release_is_not_changed() {
     let scratch = Scratch::new();
     let data = scratch.at("data");
     assert!(Server::start(&data).stop().success());
@@ -188,10 +188,10 @@ fn a_database_of_a_newer_release_is_left_alone() {
         &["verify"],
         &["backup", &scratch.at("copy.db")],
     ] {
-        let said = run(&[args, &["--data", &data]].concat()).refused();
+        let message = run(&[args, &["--data", &data]].concat()).refused();
         assert!(
-            said.contains("schema version 99, this release knows up to 6: use a newer release"),
-            "{said}"
+            message.contains("schema version 99, this release knows up to 6: use a newer release"),
+            "{message}"
         );
     }
     let doctor = run(&["doctor", "--data", &data]);
@@ -200,7 +200,7 @@ fn a_database_of_a_newer_release_is_left_alone() {
 }
 
 #[test]
-fn a_file_that_is_no_database_is_refused_and_left_alone() {
+fn a_file_that_is_not_a_database_is_rejected_and_not_changed() {
     let scratch = Scratch::new();
     let data = scratch.at("data");
     fs::create_dir(&data).unwrap();
@@ -209,14 +209,14 @@ fn a_file_that_is_no_database_is_refused_and_left_alone() {
     for args in
         [&["serve", "--listen", "127.0.0.1:0"][..], &["keys", "create"], &["agents", "list"], &["verify"]]
     {
-        let said = run(&[args, &["--data", &data]].concat()).refused();
-        assert!(said.contains("renown.db is not a database of Renown"), "{said}");
+        let message = run(&[args, &["--data", &data]].concat()).refused();
+        assert!(message.contains("renown.db is not a database of Renown"), "{message}");
     }
     assert_eq!(fs::read_to_string(format!("{data}/renown.db")).unwrap(), text);
 }
 
 #[test]
-fn a_server_that_was_killed_has_lost_nothing() {
+fn a_killed_server_has_lost_nothing() {
     let scratch = Scratch::new();
     let data = scratch.at("data");
     let mut server = Server::start(&data);
@@ -230,10 +230,10 @@ fn a_server_that_was_killed_has_lost_nothing() {
     assert_eq!(server.get("/v1/events?limit=100"), before);
 }
 
-/// Whatever the limit of open files is, a server answers, or it ends and says why.
+/// For every limit of open files, a server answers, or it ends with an error.
 #[test]
-fn a_server_with_too_few_file_descriptors_says_so_and_ends() {
-    let mut said_why = 0;
+fn a_server_with_too_few_file_descriptors_ends_with_an_error() {
+    let mut with_error = 0;
     for files in 8..40 {
         let scratch = Scratch::new();
         let script = format!("ulimit -n {files} && exec \"$0\" \"$@\"");
@@ -250,7 +250,7 @@ fn a_server_with_too_few_file_descriptors_says_so_and_ends() {
         let mut greeting = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut greeting).unwrap();
         let address = greeting.trim().rsplit("http://").next().unwrap_or_default().to_owned();
-        // Only where it got far enough to listen.
+        // Only if it started to listen.
         let answered = !greeting.is_empty()
             && TcpStream::connect(&address).is_ok_and(|mut stream| {
                 let mut reply = String::new();
@@ -266,10 +266,10 @@ fn a_server_with_too_few_file_descriptors_says_so_and_ends() {
             answered || (output.status.code() == Some(2) && stderr.contains("error: ")),
             "{files}: {stderr}"
         );
-        said_why += usize::from(stderr.contains("error: no connection can be accepted: "));
+        with_error += usize::from(stderr.contains("error: cannot accept connections: "));
         if answered {
             break;
         }
     }
-    assert!(said_why > 0, "no limit let a server start and accept nobody");
+    assert!(with_error > 0, "no limit let a server start without accepting connections");
 }

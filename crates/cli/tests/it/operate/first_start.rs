@@ -1,4 +1,4 @@
-//! The first minute with the server, and what every start after it does.
+//! The first start of a server, and every later start.
 
 use std::fs;
 use std::io::Read;
@@ -16,7 +16,7 @@ fn mode(path: &str) -> u32 {
 }
 
 #[test]
-fn the_first_start_makes_a_private_directory_and_shows_two_keys() {
+fn the_first_start_creates_a_private_directory_and_shows_two_keys() {
     let scratch = Scratch::new();
     let data = scratch.at("new/data");
     let server = Server::start(&data);
@@ -44,7 +44,7 @@ fn the_first_start_makes_a_private_directory_and_shows_two_keys() {
 }
 
 #[test]
-fn quiet_says_only_what_cannot_be_had_again() {
+fn quiet_still_prints_the_first_keys() {
     let scratch = Scratch::new();
     let data = scratch.at("data");
     let server = Server::start_with(&["--quiet", "--data", &data]);
@@ -54,7 +54,7 @@ fn quiet_says_only_what_cannot_be_had_again() {
 }
 
 #[test]
-fn keys_of_another_organization_are_not_those_of_the_first_start() {
+fn keys_of_another_organization_do_not_prevent_the_first_keys() {
     let scratch = Scratch::new();
     let data = scratch.at("data");
     run(&["keys", "create", "--org", "acme", "--data", &data]).good();
@@ -62,40 +62,40 @@ fn keys_of_another_organization_are_not_those_of_the_first_start() {
 }
 
 #[test]
-fn a_port_that_is_taken_is_an_error_and_nothing_was_made() {
+fn a_port_in_use_is_an_error_and_nothing_is_created() {
     let scratch = Scratch::new();
     let (taken, data) = (TcpListener::bind("127.0.0.1:0").unwrap(), scratch.at("data"));
     let address = taken.local_addr().unwrap().to_string();
-    let said = run(&["serve", "--data", &data, "--listen", &address]).refused();
+    let message = run(&["serve", "--data", &data, "--listen", &address]).refused();
     assert!(
-        said.starts_with(&format!("error: could not listen on {address}: Address already in use")),
-        "{said}"
+        message.starts_with(&format!("error: could not listen on {address}: Address already in use")),
+        "{message}"
     );
-    assert!(said.contains("choose another address with --listen"), "{said}");
+    assert!(message.contains("choose another address with --listen"), "{message}");
     assert!(!Path::new(&data).exists());
 }
 
 #[test]
-fn a_standard_output_that_nobody_reads_does_not_end_the_server() {
+fn a_closed_standard_output_does_not_end_the_server() {
     let scratch = Scratch::new();
     let mut command = command(&["serve", "--listen", "127.0.0.1:0", "--data", &scratch.at("data")], &[]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
-    let mut said = String::new();
+    let mut message = String::new();
     let mut stderr = child.stderr.take().unwrap();
     let mut byte = [0];
-    while !said.contains("\"serving\"") && stderr.read(&mut byte).unwrap() > 0 {
-        said.push(char::from(byte[0]));
+    while !message.contains("\"serving\"") && stderr.read(&mut byte).unwrap() > 0 {
+        message.push(char::from(byte[0]));
     }
     child.kill().unwrap();
     child.wait().unwrap();
-    assert!(said.contains("\"serving\""), "{said}");
-    assert!(said.contains("the keys of this first start could not be shown"), "{said}");
-    assert!(!said.contains("rn_pub_") && !said.contains("rn_sec_"), "{said}");
+    assert!(message.contains("\"serving\""), "{message}");
+    assert!(message.contains("could not print the first keys"), "{message}");
+    assert!(!message.contains("rn_pub_") && !message.contains("rn_sec_"), "{message}");
 }
 
 #[test]
-fn the_end_is_clean_also_while_somebody_has_a_connection_open() {
+fn shutdown_is_clean_with_open_connections() {
     let scratch = Scratch::new();
     let data = scratch.at("data");
     let server = Server::start(&data);
@@ -119,20 +119,23 @@ fn two_servers_never_share_a_data_directory() {
     let data = scratch.at("data");
     let first = Server::start(&data);
     let second = run(&["serve", "--data", &data, "--listen", "127.0.0.1:0"]);
-    let said = second.refused();
+    let message = second.refused();
     let holder = format!("is in use by process {} (renown serve on {})", first.child.id(), first.url);
-    assert!(said.contains(&holder), "{said}");
+    assert!(message.contains(&holder), "{message}");
     assert_eq!(first.ingest("a", "e", 1), 202);
 }
 
 #[test]
-fn data_that_cannot_be_made_is_named() {
+fn a_data_directory_that_cannot_be_created_is_an_error() {
     let scratch = Scratch::new();
     let file = scratch.write("file", "");
     let serve = |data: &str| run(&["serve", "--listen", "127.0.0.1:0", "--data", data]).refused();
     assert!(serve(&file).contains(&file), "{}", serve(&file));
-    let said = serve(&format!("{file}/below"));
-    assert!(said.contains("file/below") && said.contains("is no directory"), "{said}");
+    let message = serve(&format!("{file}/below"));
+    assert!(message.contains("file/below") && message.contains("not a directory"), "{message}");
     let nowhere = finish(&mut command(&["serve", "--listen", "127.0.0.1:0"], &[])).refused();
-    assert!(nowhere.contains("there is no place for data") && nowhere.contains("--data DIR"), "{nowhere}");
+    assert!(
+        nowhere.contains("no data directory: HOME is not set") && nowhere.contains("--data DIR"),
+        "{nowhere}"
+    );
 }

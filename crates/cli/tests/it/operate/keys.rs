@@ -1,4 +1,4 @@
-//! `renown keys`: on the data directory, and through a server.
+//! `renown keys`: in the data directory, and through a server.
 
 use std::net::TcpListener;
 
@@ -11,12 +11,12 @@ fn names(value: &Value) -> Vec<&str> {
     value.as_object().unwrap().keys().map(String::as_str).collect()
 }
 
-/// What a listed key shows.
+/// Returns the shown fields of a listed key.
 const LISTED: [&str; 8] =
     ["created_at", "id", "kind", "label", "last_four", "last_used_at", "org", "revoked_at"];
 
 #[test]
-fn keys_are_made_listed_and_revoked_on_the_data_directory() {
+fn keys_are_created_listed_and_revoked_in_the_data_directory() {
     let scratch = Scratch::new();
     let data = scratch.at("data");
     let keys = |args: &[&str]| run(&[&["keys"], args, &["--data", &data]].concat());
@@ -39,13 +39,13 @@ fn keys_are_made_listed_and_revoked_on_the_data_directory() {
         let list = keys(&["list", "--format", format]).good();
         assert!(!list.contains(key) && !list.contains("rn_"), "{list}");
     }
-    assert!(keys(&["list"]).good().contains("ci\\t1"), "a label does not command a terminal");
+    assert!(keys(&["list"]).good().contains("ci\\t1"), "a label cannot control the terminal");
 
     assert_eq!(keys(&["revoke", id]).good(), format!("revoked {id}\n"));
     assert_eq!(keys(&["revoke", id, "--format", "json"]).json(), json!({"id": id, "revoked": true}));
     assert!(keys(&["list"]).good().lines().any(|line| line.starts_with(id) && line.ends_with("revoked")));
     let unknown = "01890000-0000-7000-8000-000000000000";
-    assert!(keys(&["revoke", unknown]).refused().contains(&format!("there is no key {unknown}")));
+    assert!(keys(&["revoke", unknown]).refused().contains(&format!("no key {unknown}")));
     assert!(keys(&["revoke", "abc"]).refused().contains("'abc'"));
     assert!(keys(&["create", "--org", "Not A Name"]).refused().contains("'--org <NAME>'"));
 
@@ -56,19 +56,19 @@ fn keys_are_made_listed_and_revoked_on_the_data_directory() {
 }
 
 #[test]
-fn a_store_that_is_not_there_has_no_keys_to_list() {
+fn listing_keys_needs_a_store() {
     let scratch = Scratch::new();
     for command in [&["list"][..], &["revoke", "01890000-0000-7000-8000-000000000000"]] {
-        let said = run(&[&["keys"], command, &["--data", &scratch.at("data")]].concat()).refused();
+        let message = run(&[&["keys"], command, &["--data", &scratch.at("data")]].concat()).refused();
         assert!(
-            said.contains("there is no database at") && said.contains("`renown serve` makes one"),
-            "{said}"
+            message.contains("there is no database at") && message.contains("`renown serve` creates one"),
+            "{message}"
         );
     }
     assert!(!scratch.0.join("data").exists());
 }
 
-/// A server, and `renown keys` through it.
+/// Runs `renown keys` through a server.
 struct Through {
     server: Server,
     data: String,
@@ -88,15 +88,15 @@ impl Through {
 }
 
 #[test]
-fn while_a_server_runs_it_is_named_and_the_way_through_it_works() {
+fn while_a_server_runs_keys_work_only_through_it() {
     let through = Through::new();
     let server = &through.server;
-    let said = run(&["keys", "create", "--data", &through.data]).refused();
+    let message = run(&["keys", "create", "--data", &through.data]).refused();
     let holder = format!("process {} (renown serve on {})", server.child.id(), server.url);
-    assert!(said.contains(&holder), "{said}");
+    assert!(message.contains(&holder), "{message}");
     assert!(
-        said.contains("hint: ") && said.contains("--server URL") && said.contains("RENOWN_KEY"),
-        "{said}"
+        message.contains("hint: ") && message.contains("--server URL") && message.contains("RENOWN_KEY"),
+        "{message}"
     );
     assert_eq!(run(&["keys", "list", "--data", &through.data]).good().lines().count(), 3, "reading is free");
 
@@ -104,7 +104,7 @@ fn while_a_server_runs_it_is_named_and_the_way_through_it_works() {
     assert_eq!(names(&made), ["id", "key", "kind", "org"]);
     assert_eq!((&made["kind"], &made["org"]), (&"publishable".into(), &"default".into()));
     let (key, id) = (made["key"].as_str().unwrap(), made["id"].as_str().unwrap());
-    assert_eq!(server.call("GET", "/v1/reputation/a", key, &Value::Null).0, 200, "it works at once");
+    assert_eq!(server.call("GET", "/v1/reputation/a", key, &Value::Null).0, 200, "a new key works at once");
     let listed = through.keys(&server.secret, &["list", "--format", "json"]).json();
     let last = listed.as_array().unwrap().last().unwrap();
     assert_eq!((names(last), &last["id"]), (LISTED.to_vec(), &made["id"]));
@@ -120,7 +120,7 @@ fn while_a_server_runs_it_is_named_and_the_way_through_it_works() {
 }
 
 #[test]
-fn a_long_list_comes_whole() {
+fn a_long_list_is_complete() {
     let through = Through::new();
     for _ in 0..101 {
         let reply =
@@ -132,7 +132,7 @@ fn a_long_list_comes_whole() {
 }
 
 #[test]
-fn another_organization_can_name_only_itself() {
+fn a_key_of_another_organization_can_use_only_that_organization() {
     let through = Through::new();
     let (default, create) =
         (through.server.secret.clone(), ["create", "--kind", "secret", "--format", "json"]);
@@ -141,8 +141,8 @@ fn another_organization_can_name_only_itself() {
     let acme = made["key"].as_str().unwrap();
     assert_eq!(through.keys(acme, &create).json()["org"], "acme");
     assert_eq!(through.keys(acme, &[&create[..], &["--org", "acme"]].concat()).json()["org"], "acme");
-    let said = through.keys(acme, &[&create[..], &["--org", "default"]].concat()).refused();
-    assert!(said.contains("a key may name its own organization only"), "{said}");
+    let message = through.keys(acme, &[&create[..], &["--org", "default"]].concat()).refused();
+    assert!(message.contains("a key may name its own organization only"), "{message}");
     through.keys(acme, &["list", "--org", "default"]).refused();
     assert_eq!(through.keys(acme, &["list", "--format", "json"]).json().as_array().unwrap().len(), 3);
     assert_eq!(
@@ -150,22 +150,22 @@ fn another_organization_can_name_only_itself() {
         "acme"
     );
     let others = through.keys(&default, &["list", "--format", "json"]).json();
-    let said = through.keys(acme, &["revoke", others[0]["id"].as_str().unwrap()]).refused();
-    assert!(said.contains("there is no such key"), "{said}");
+    let message = through.keys(acme, &["revoke", others[0]["id"].as_str().unwrap()]).refused();
+    assert!(message.contains("there is no such key"), "{message}");
     let publishable = through.server.publishable.clone();
-    let said = through.keys(&publishable, &["create"]).refused();
-    assert!(said.contains("secret key"), "{said}");
+    let message = through.keys(&publishable, &["create"]).refused();
+    assert!(message.contains("secret key"), "{message}");
 }
 
 #[test]
-fn what_keeps_a_command_from_its_server_is_told_without_the_key() {
+fn connection_errors_do_not_show_the_key() {
     let through = Through::new();
     let (url, secret) = (through.server.url.as_str(), through.server.secret.as_str());
-    // Nobody listens where somebody just did; and somebody who listens there is no Renown.
+    // First, no process listens on the port; then one that is not Renown.
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
     let wrong = secret.chars().rev().collect::<String>();
     let none = format!("rn_sec_{}", "x".repeat(32));
-    for (server, key, said) in [
+    for (server, key, message) in [
         (url, none.as_str(), "there is no such key"),
         (url, &wrong, "RENOWN_KEY: not a key, expected rn_pub_ or rn_sec_ and 32 characters"),
         (url, "rn_sec_\u{1b}[31m", "RENOWN_KEY: not a key"),
@@ -178,7 +178,7 @@ fn what_keeps_a_command_from_its_server_is_told_without_the_key() {
     ] {
         let run = run_with(&["keys", "list", "--server", server], &[("RENOWN_KEY", key)]);
         let found = run.refused();
-        assert!(found.contains(said), "{server}: {found}");
+        assert!(found.contains(message), "{server}: {found}");
         assert!(!found.contains(secret) && !found.contains(&wrong) && !found.contains(&none), "{found}");
     }
     let found = run(&["keys", "list", "--server", url, "--key", &wrong]).refused();

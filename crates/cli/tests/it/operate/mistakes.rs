@@ -1,12 +1,12 @@
-//! What is said to whoever names the wrong thing: what was found, what was expected, what to do.
+//! Do errors for wrong arguments say what was found, what is expected, and what to do?
 
 use std::fs::{self, File};
 
 use super::{Scratch, Server, command, finish, run, run_with};
 
-/// The error and the hint of a command that was refused.
+/// Checks the error and the hint of a failed command.
 #[track_caller]
-fn said(args: &[&str], error: &str, hint: &str) {
+fn fails(args: &[&str], error: &str, hint: &str) {
     let found = run(args).refused();
     let (first, second) = found.split_once('\n').unwrap();
     assert!(first.contains(error), "{args:?}: {found}");
@@ -27,8 +27,12 @@ fn a_file_where_the_data_should_be() {
             &["restore", "copy.db"],
             &["serve", "--listen", "127.0.0.1:0"],
         ] {
-            let error = format!("{data}: is no directory, expected one for the data");
-            said(&[command, &["--data", data]].concat(), &error, "name another place with --data DIR");
+            let error = format!("{data}: not a directory, expected the data directory");
+            fails(
+                &[command, &["--data", data]].concat(),
+                &error,
+                "choose another data directory with --data DIR",
+            );
         }
     }
     assert_eq!(fs::read_to_string(file).unwrap(), "mine");
@@ -39,67 +43,59 @@ fn a_directory_where_a_database_should_be() {
     let scratch = Scratch::new();
     let (dir, store) = (scratch.at("dir"), format!("sqlite:{}", scratch.at("dir")));
     fs::create_dir(&dir).unwrap();
-    let error = format!("{dir}: is a directory, expected the file of a database");
+    let error = format!("{dir}: is a directory, expected a database file");
     for command in
         [&["keys", "create"][..], &["agents", "list"], &["verify"], &["serve", "--listen", "127.0.0.1:0"]]
     {
-        said(
+        fails(
             &[command, &["--store", &store, "--data", &scratch.at("new")]].concat(),
             &error,
             "--store sqlite:PATH a file",
         );
     }
-    said(
-        &["restore", &dir, "--data", &scratch.at("new")],
-        "expected a copy of a database",
-        "`renown backup`",
-    );
+    fails(&["restore", &dir, "--data", &scratch.at("new")], "expected a backup file", "`renown backup`");
     let doctor = run(&["doctor", "--store", &store, "--data", &scratch.at("new")]);
     assert!(doctor.code == 1 && doctor.stdout.contains(&format!("BAD   store     {error}")), "{doctor:?}");
 }
 
 #[test]
-fn a_copy_that_is_none_and_a_place_that_can_hold_none() {
+fn an_invalid_backup_and_an_invalid_target() {
     let scratch = Scratch::new();
     let (data, new) = (scratch.at("data"), scratch.at("new"));
     assert!(Server::start(&data).stop().success());
-    let made = "name a file that `renown backup` made";
-    said(&["restore", &scratch.at("no.db"), "--data", &new], "there is no database at", made);
+    let made = "name a file that `renown backup` wrote";
+    fails(&["restore", &scratch.at("no.db"), "--data", &new], "there is no database at", made);
     let text = scratch.write("text", &"no database at all, and long enough to be one. ".repeat(20));
-    said(&["restore", &text, "--data", &new], "is not a database of Renown", made);
-    said(&["backup", "-", "--data", &data], "cannot go to standard output", "name a file");
-    said(
-        &["backup", &scratch.at("no/copy.db"), "--data", &data],
-        "there is no such directory",
-        "make it first",
-    );
+    fails(&["restore", &text, "--data", &new], "is not a database of Renown", made);
+    fails(&["backup", "-", "--data", &data], "cannot go to standard output", "name a file");
+    fails(&["backup", &scratch.at("no/copy.db"), "--data", &data], "no such directory", "create it first");
     let link = scratch.at("link");
     std::os::unix::fs::symlink(scratch.at("nowhere"), &link).unwrap();
-    said(&["backup", &link, "--data", &data], "is there already", "name another file");
+    fails(&["backup", &link, "--data", &data], "exists already", "name another file");
 }
 
 #[test]
-fn a_server_that_finds_its_place_taken() {
+fn a_server_whose_port_or_directory_is_in_use() {
     let scratch = Scratch::new();
     let (data, other) = (scratch.at("data"), scratch.at("other"));
     let server = Server::start(&data);
     let address = server.url.trim_start_matches("http://");
-    said(
+    fails(
         &["serve", "--data", &other, "--listen", address],
         &format!("could not listen on {address}"),
-        "perhaps a server runs there already",
+        "a server may be running already",
     );
     assert!(!scratch.0.join("other").exists());
-    said(
+    fails(
         &["serve", "--data", &data, "--listen", "127.0.0.1:0"],
         &format!("renown serve on {}", server.url),
-        "use that server, or stop it, or name another data directory",
+        "use that server, stop it, or choose another data directory",
     );
-    said(&["keys", "create", "--data", &data], "is in use by process", "--server URL");
+    fails(&["keys", "create", "--data", &data], "is in use by process", "--server URL");
 }
 
 #[test]
-fn a_key_that_the_server_does_not_take_is_told_from_one_that_is_asked_about() {
+fn an_invalid_key_for_the_server_differs_from_an_unknown_key_id() {
     let scratch = Scratch::new();
     let server = Server::start(&scratch.at("data"));
     let unknown_id = "01890000-0000-7000-8000-000000000000";
@@ -121,23 +117,23 @@ fn a_key_that_the_server_does_not_take_is_told_from_one_that_is_asked_about() {
 }
 
 #[test]
-fn words_that_mean_nothing() {
+fn unknown_words() {
     let scratch = Scratch::new();
     let data = scratch.at("data");
     run(&["keys", "create", "--data", &data]).good();
     let id = "expected the id of a key, as `renown keys list` shows it";
-    said(&["keys", "revoke", "abc", "--data", &data], id, "");
+    fails(&["keys", "revoke", "abc", "--data", &data], id, "");
     let label = |chars: usize| "é".repeat(chars);
     run(&["keys", "create", "--label", &label(200), "--data", &data]).good();
     let long = "201 characters, expected at most 200";
-    said(&["keys", "create", "--label", &label(201), "--data", &data], long, "");
-    assert_eq!(run(&["keys", "list", "--org", "nobody", "--data", &data]).good(), "no keys of nobody\n");
+    fails(&["keys", "create", "--label", &label(201), "--data", &data], long, "");
+    assert_eq!(run(&["keys", "list", "--org", "nobody", "--data", &data]).good(), "no keys in nobody\n");
     let org = "there is no organization \"nobody\"";
-    said(&["agents", "list", "--org", "nobody", "--data", &data], org, "`renown keys list`");
+    fails(&["agents", "list", "--org", "nobody", "--data", &data], org, "`renown keys list`");
 }
 
 #[test]
-fn a_key_that_could_not_be_shown_is_named_so_that_it_can_be_ended() {
+fn a_key_that_could_not_be_shown_can_be_revoked() {
     let scratch = Scratch::new();
     let data = scratch.at("data");
     let mut create = command(&["keys", "create", "--data", &data], &[]);
@@ -145,21 +141,21 @@ fn a_key_that_could_not_be_shown_is_named_so_that_it_can_be_ended() {
     assert_eq!(made.code, 2, "{made:?}");
     let listed = run(&["keys", "list", "--format", "json", "--data", &data]).json();
     let id = listed[0]["id"].as_str().unwrap();
-    assert!(made.stderr.contains(&format!("the key {id} was made and not shown")), "{made:?}");
-    assert!(made.stderr.contains(&format!("hint: end it with `renown keys revoke {id}`")), "{made:?}");
+    assert!(made.stderr.contains(&format!("the key {id} was created but not shown")), "{made:?}");
+    assert!(made.stderr.contains(&format!("hint: revoke it with `renown keys revoke {id}`")), "{made:?}");
 }
 
 #[test]
-fn what_a_gate_is_told() {
+fn arguments_of_gate() {
     let scratch = Scratch::new();
     let (output, missing) = (scratch.write("output", "all is well"), scratch.at("missing.json"));
     let latency = ["gate", "--latency-ms", "-5", output.as_str()];
-    said(&latency, "'--latency-ms <N>': expected a number of milliseconds, 0 or more", "");
+    fails(&latency, "'--latency-ms <N>': expected a number of milliseconds, 0 or more", "");
     let input = ["gate", "--input", &missing, &output];
-    said(&input, "missing.json: No such file", "what the tool was given, as JSON");
+    fails(&input, "missing.json: No such file", "the tool's input as JSON");
     let unset = ["gate", "--gates", "latency", output.as_str()];
-    said(&unset, "gate.latency.max_ms: missing", "options of gates stand in renown.toml");
-    // A variable that is set to nothing is not set.
+    fails(&unset, "gate.latency.max_ms: missing", "gates are configured in renown.toml");
+    // An empty variable counts as absent.
     let names = ["GATES", "STRICTNESS", "AS", "TOOL", "LATENCY_MS", "INPUT", "FORMAT", "ROOT"];
     let names = names.map(|name| format!("RENOWN_{name}"));
     let empty: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), "")).collect();
@@ -169,13 +165,13 @@ fn what_a_gate_is_told() {
 }
 
 #[test]
-fn configurations_that_cannot_be_read() {
+fn unreadable_configurations() {
     let scratch = Scratch::new();
     let data = scratch.at("data");
     let bytes = scratch.at("bytes.toml");
     fs::write(&bytes, [0xff, 0xfe]).unwrap();
-    said(&["serve", "--config", &bytes, "--data", &data], "not UTF-8, expected TOML", "");
+    fails(&["serve", "--config", &bytes, "--data", &data], "not UTF-8, expected TOML", "");
     let missing = scratch.at("missing.toml");
-    let hint = "--config and RENOWN_CONFIG name a file";
-    said(&["serve", "--config", &missing, "--data", &data], "No such file or directory", hint);
+    let hint = "--config and RENOWN_CONFIG name the file";
+    fails(&["serve", "--config", &missing, "--data", &data], "No such file or directory", hint);
 }

@@ -1,4 +1,4 @@
-//! `renown overview` and the table of agents: every kind of evidence, and the same as the API says.
+//! `renown overview` and the table of agents: do they show every kind of evidence, the same as in the API?
 
 use std::time::{Duration, SystemTime};
 
@@ -7,15 +7,15 @@ use serde_json::{Value, json};
 use super::{Run, Scratch, Server, run};
 use crate::telemetry::line;
 
-/// How often an answer is asked for that must not change meanwhile.
+/// Maximum number of attempts to read the API and the CLI in the same state.
 const ATTEMPTS: usize = 50;
 
 fn printed(command: &[&str], data: &str) -> Run {
     run(&[command, &["--data", data]].concat())
 }
 
-/// What a command prints as JSON, and what the API says to the same: both are of one moment, since the API says it before and after.
-fn beside(server: &Server, data: &str, path: &str, command: &[&str]) -> (Value, Value) {
+/// Returns the JSON of a command and of the API in the same state: the API's reply is equal before and after the command.
+fn same_state(server: &Server, data: &str, path: &str, command: &[&str]) -> (Value, Value) {
     for _ in 0..ATTEMPTS {
         let before = server.get(path);
         let ours = printed(&[command, &["--format", "json"]].concat(), data).json();
@@ -40,13 +40,13 @@ fn judged(server: &Server, agent: &str, count: usize, days_ago: u32, gate: &str,
     };
     let events: Vec<Value> = (0..count).map(event).collect();
     for events in events.chunks(100) {
-        let (status, _, said) =
+        let (status, _, message) =
             server.call("POST", "/v1/ingest", &server.publishable, &json!({"events": events}));
-        assert_eq!(status, 202, "{said}");
+        assert_eq!(status, 202, "{message}");
     }
 }
 
-/// A server with an agent of every kind.
+/// Starts a server with an agent of every kind.
 fn filled(data: &str) -> Server {
     let server = Server::start(data);
     judged(&server, "mature", 500, 1, "content", 1000);
@@ -54,8 +54,8 @@ fn filled(data: &str) -> Server {
     judged(&server, "falling", 30, 0, "pii", 3);
     assert_eq!(server.ingest("beginner", "b", 12), 202);
     let send = |path: &str, key: &str, body: &Value, expected: u16| {
-        let (status, _, said) = server.call("POST", path, key, body);
-        assert_eq!(status, expected, "{path}: {said}");
+        let (status, _, message) = server.call("POST", path, key, body);
+        assert_eq!(status, expected, "{path}: {message}");
     };
     for record in [
         line("s1", "claude_code.user_prompt", 0, &[]),
@@ -69,7 +69,7 @@ fn filled(data: &str) -> Server {
     server
 }
 
-/// The cells of the row of an agent, without the time.
+/// Returns the cells of an agent's row, without the time.
 fn cells<'a>(text: &'a str, agent: &str) -> Vec<&'a str> {
     let row =
         text.lines().find(|line| line.starts_with(&format!("{agent}  "))).unwrap_or_else(|| panic!("{text}"));
@@ -87,9 +87,9 @@ fn one_table_shows_every_kind_of_evidence() {
         "event_id": "00000000-0000-4000-8000-000000000001", "agent_id": "runner", "category": "economic",
         "timestamp": server.get("/v1/agents/runner")["first_seen"], "event_type": "paid", "score_delta": 0.5,
     });
-    let (status, _, said) =
+    let (status, _, message) =
         server.call("POST", "/v1/reputation-events", &server.secret, &json!({"events": [event]}));
-    assert_eq!(status, 202, "{said}");
+    assert_eq!(status, 202, "{message}");
 
     let text = printed(&["agents", "list"], &data).good();
     let head: Vec<&str> = text.lines().next().unwrap().split("  ").filter(|cell| !cell.is_empty()).collect();
@@ -106,7 +106,7 @@ fn one_table_shows_every_kind_of_evidence() {
 }
 
 #[test]
-fn agents_and_the_overview_are_what_the_api_says() {
+fn agents_and_the_overview_match_the_api() {
     let scratch = Scratch::new();
     let data = scratch.at("data");
     let server = filled(&data);
@@ -118,25 +118,25 @@ fn agents_and_the_overview_are_what_the_api_says() {
     assert_eq!(status, 202);
     for sort in ["last-seen", "score", "name", "evaluations"] {
         let path = format!("/v1/agents?sort={}", sort.replace('-', "_"));
-        let (ours, theirs) = beside(&server, &data, &path, &["agents", "list", "--sort", sort]);
+        let (ours, theirs) = same_state(&server, &data, &path, &["agents", "list", "--sort", sort]);
         assert_eq!(ours, theirs["agents"], "{sort}");
         assert_eq!(ours.as_array().unwrap().len(), 30);
     }
-    let (ours, theirs) = beside(&server, &data, "/v1/overview", &["overview"]);
+    let (ours, theirs) = same_state(&server, &data, "/v1/overview", &["overview"]);
     assert_eq!(ours, theirs);
     assert_eq!(ours["ranking"].as_array().unwrap().len(), 20);
     for day in ["2026-09-21", "2026-09-20", "2000-01-01"] {
         let path = format!("/v1/overview?day={day}");
-        let (ours, theirs) = beside(&server, &data, &path, &["overview", "--day", day]);
+        let (ours, theirs) = same_state(&server, &data, &path, &["overview", "--day", day]);
         assert_eq!(ours, theirs, "{day}");
     }
     let path = "/v1/agents/falling/breakdown";
-    let (ours, theirs) = beside(&server, &data, path, &["agents", "show", "falling"]);
+    let (ours, theirs) = same_state(&server, &data, path, &["agents", "show", "falling"]);
     assert_eq!(ours["breakdown"], theirs);
 }
 
 #[test]
-fn an_overview_says_what_changed_and_why() {
+fn an_overview_shows_changes_and_their_causes() {
     let scratch = Scratch::new();
     let data = scratch.at("data");
     let _server = filled(&data);
@@ -166,20 +166,20 @@ fn an_overview_says_what_changed_and_why() {
 }
 
 #[test]
-fn an_empty_store_names_the_next_command_and_a_wrong_day_what_is_right() {
+fn an_empty_store_has_a_hint_and_an_invalid_day_is_an_error() {
     let scratch = Scratch::new();
     let data = scratch.at("data");
-    let said = printed(&["overview"], &data).refused();
-    assert!(said.contains("hint: `renown serve` makes one"), "{said}");
+    let message = printed(&["overview"], &data).refused();
+    assert!(message.contains("hint: `renown serve` makes one"), "{message}");
     let server = Server::start(&data);
     let text = printed(&["overview"], &data).good();
     assert!(text.starts_with("no agents in default yet\nnext: `renown setup claude` "), "{text}");
-    let (ours, theirs) = beside(&server, &data, "/v1/overview", &["overview"]);
+    let (ours, theirs) = same_state(&server, &data, "/v1/overview", &["overview"]);
     assert_eq!(ours, theirs);
     for day in ["2026-02-30", "yesterday", "2026-1-1", "1999-12-31", ""] {
-        let said = printed(&["overview", "--day", day], &data).refused();
-        assert!(said.contains("--day <YYYY-MM-DD>"), "{said}");
-        assert!(day.is_empty() || said.contains("not a day such as 2026-11-15"), "{said}");
+        let message = printed(&["overview", "--day", day], &data).refused();
+        assert!(message.contains("--day <YYYY-MM-DD>"), "{message}");
+        assert!(day.is_empty() || message.contains("not a day such as 2026-11-15"), "{message}");
     }
     assert!(
         printed(&["overview", "--org", "nobody"], &data).refused().contains("no organization \"nobody\"")

@@ -1,16 +1,19 @@
-//! `renown open` and `renown report`, beside a server.
+//! `renown open` and `renown report`, while a server runs.
 
 use std::fs;
 
 use super::{Scratch, Server, run};
 
 #[test]
-fn open_gives_a_link_while_a_server_runs() {
+fn open_prints_a_link_while_a_server_runs() {
     let scratch = Scratch::new();
     let data = scratch.at("data");
     let open = || run(&["open", "--print", "--data", &data]);
-    let told = open().stderr;
-    assert!(told.contains("no server runs on") && told.contains("`renown serve` starts one"), "{told}");
+    let stderr = open().stderr;
+    assert!(
+        stderr.contains("no server is running on") && stderr.contains("`renown serve` starts one"),
+        "{stderr}"
+    );
     let server = Server::start(&data);
     let link = open().good();
     assert!(server.greeting.contains(link.trim()), "the link that was printed: {link}");
@@ -22,7 +25,7 @@ fn open_gives_a_link_while_a_server_runs() {
         assert_eq!(mode & 0o077, 0, "only its owner reads it");
     }
     assert_eq!(server.stop().code(), Some(0));
-    assert!(open().stderr.contains("no server runs on"), "the link is gone with the server");
+    assert!(open().stderr.contains("no server is running on"), "the link is gone with the server");
 }
 
 #[test]
@@ -52,6 +55,6 @@ fn a_report_is_one_file_and_shows_no_score_below_50_evaluations() {
             "it loads nothing and leads nowhere: {reference}"
         );
     }
-    let told = report("nobody", &[]).stderr;
-    assert!(told.contains("no agent \"nobody\" in default") && told.contains("--search"), "{told}");
+    let stderr = report("nobody", &[]).stderr;
+    assert!(stderr.contains("no agent \"nobody\" in default") && stderr.contains("--search"), "{stderr}");
 }

@@ -1,9 +1,13 @@
-//! `renown runs`, `renown run`, `renown forget`, `renown export`: on the data directory, and through a server.
+//! `renown runs`, `renown run`, `renown forget`, `renown export`: in the data directory, and through a server.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
 
+use renown_store::sqlite::{Sqlite, system_clock};
 use serde_json::{Value, json};
 
 use super::{Scratch, Server, finish, run, run_with};
@@ -18,11 +22,11 @@ fn runs_are_submitted_shown_listed_and_compared() {
     let scratch = Scratch::new();
     let (data, file) = (scratch.at("data"), scratch.write("runs.jsonl", RUNS));
     let runs = |args: &[&str]| run(&[&["runs"], args, &["--data", &data]].concat());
-    let said = runs(&["submit", &file]).good();
-    assert!(said.contains("r1  70  Gold  by a in default"), "{said}");
-    assert!(said.contains("r2  76  Gold  by b in default"), "{said}");
-    assert!(said.contains("warning: wall_ms: -1 is negative"), "{said}");
-    // A reader that goes away does not keep runs from being scored.
+    let message = runs(&["submit", &file]).good();
+    assert!(message.contains("r1  70  Gold  by a in default"), "{message}");
+    assert!(message.contains("r2  76  Gold  by b in default"), "{message}");
+    assert!(message.contains("warning: wall_ms: -1 is negative"), "{message}");
+    // Runs are scored even if the reader of standard output is gone.
     let (renown, other) = (env!("CARGO_BIN_EXE_renown"), scratch.at("other"));
     let piped = format!("{renown} runs submit {file} --data {other} | true");
     finish(Command::new("sh").args(["-c", &piped])).good();
@@ -32,7 +36,7 @@ fn runs_are_submitted_shown_listed_and_compared() {
         .lines()
         .map(|line| serde_json::from_str::<Value>(line).unwrap()["score"].as_i64().unwrap())
         .collect();
-    assert_eq!(scores, [70, 76, 30], "the first scorecards again");
+    assert_eq!(scores, [70, 76, 30], "the same scorecards as the first time");
 
     assert!(runs(&["show", "r1"]).good().contains("no evidence, counts as 50"));
     let shown = runs(&["show", "r1", "--format", "json"]).json();
@@ -50,7 +54,7 @@ fn runs_are_submitted_shown_listed_and_compared() {
     assert_eq!((&compared["winner"], compared["ranking"].as_array().unwrap().len()), (&"b".into(), 2));
     assert_eq!(runs(&["compare", "none"]).good(), "no runs of none yet\n");
 
-    // What cannot be a run names its line, and the others are scored.
+    // An invalid run is an error with its line; the others are scored.
     let bad = scratch.write(
         "bad.jsonl",
         "{\"agent_id\":\"a\",\"outcome\":\"done\"}\n{\"agent_id\":\"c\",\"outcome\":\"blocked\"}\n",
@@ -72,8 +76,8 @@ fn a_run_whose_scoring_fails_is_kept_and_scored_later() {
     let scratch = Scratch::new();
     let (data, file) = (scratch.at("data"), scratch.write("runs.jsonl", RUNS));
     let failing = [("RENOWN_TEST_SCORING_FAILS", "1")];
-    let said = run_with(&["runs", "submit", &file, "--data", &data], &failing).good();
-    assert!(said.contains("r1  –  Unranked  by a in default"), "{said}");
+    let message = run_with(&["runs", "submit", &file, "--data", &data], &failing).good();
+    assert!(message.contains("r1  –  Unranked  by a in default"), "{message}");
     let runs =
         |args: &[&str]| run(&[&["runs"], args, &["--data", &data, "--format", "json"]].concat()).json();
     let shown = runs(&["show", "r1"]);
@@ -83,21 +87,19 @@ fn a_run_whose_scoring_fails_is_kept_and_scored_later() {
     );
     let compared = runs(&["compare", "login"]);
     assert_eq!((&compared["winner"], &compared["ranking"][0]["score"]), (&Value::Null, &Value::Null));
-    assert!(
-        run(&["verify", "--data", &data])
-            .good()
-            .contains("3 runs without a score, which --repair gives them")
-    );
+    assert!(run(&["verify", "--data", &data]).good().contains("3 runs without a score, --repair adds it"));
     let repaired = run(&["verify", "--repair", "--data", &data]);
-    assert!(repaired.stderr.contains("made again: 3 runs, 0 sessions, 0 agents"), "{repaired:?}");
-    assert!(repaired.good().ends_with(
-        "3 runs, 0 sessions and 0 reputation events: every stored score is what the evidence gives\n"
-    ));
+    assert!(repaired.stderr.contains("rebuilt: 3 runs, 0 sessions, 0 agents"), "{repaired:?}");
+    assert!(
+        repaired.good().ends_with(
+            "3 runs, 0 sessions and 0 reputation events: every stored score matches the evidence\n"
+        )
+    );
     assert_eq!(["r1", "r2", "r3"].map(|id| runs(&["show", id])["score"].as_i64().unwrap()), [70, 76, 30]);
 }
 
 #[test]
-fn a_server_is_asked_the_same() {
+fn runs_work_the_same_through_a_server() {
     let scratch = Scratch::new();
     let (data, file) = (scratch.at("data"), scratch.write("runs.jsonl", RUNS));
     let server = Server::start(&data);
@@ -110,7 +112,7 @@ fn a_server_is_asked_the_same() {
     assert!(asked(&["runs", "show", "no/ne"]).refused().contains("there is no run"));
     let held = run(&["run", "--agent", "a", "--data", &data, "--", "touch", &scratch.at("ran")]).refused();
     assert!(held.contains("renown serve on http") && !fs::exists(scratch.at("ran")).unwrap(), "{held}");
-    assert!(asked(&["forget", "b"]).refused().contains("b would be erased for ever"));
+    assert!(asked(&["forget", "b"]).refused().contains("b would be erased permanently"));
     assert_eq!(
         asked(&["forget", "b", "--yes"]).good(),
         "b is being erased, which takes less than a minute\n"
@@ -119,7 +121,7 @@ fn a_server_is_asked_the_same() {
 }
 
 #[test]
-fn a_command_is_timed_scored_and_ends_as_it_would_alone() {
+fn a_command_is_timed_and_scored_and_keeps_its_exit_code() {
     let scratch = Scratch::new();
     let (data, stages) = (scratch.at("data"), scratch.at("stages.json"));
     let ran = |more: &[&str], script: &str| {
@@ -130,7 +132,7 @@ fn a_command_is_timed_scored_and_ends_as_it_would_alone() {
     };
     let script = format!("echo out; echo '[{{\"name\":\"lint\",\"passed\":true}}]' > {stages}; exit 0");
     let first = ran(&["--spec", "s", "--run-id", "first", "--stages", &stages], &script);
-    assert_eq!((first.code, first.stdout.as_str()), (0, "out\n"), "standard output is the command's");
+    assert_eq!((first.code, first.stdout.as_str()), (0, "out\n"), "standard output belongs to the command");
     assert!(first.stderr.contains("first  ") && first.stderr.contains("by me in default"), "{first:?}");
     let shown = run(&["runs", "show", "first", "--format", "json", "--data", &data]).json();
     assert_eq!((&shown["outcome"], &shown["axes"]["error_rate"]), (&"completed".into(), &100.into()));
@@ -147,9 +149,9 @@ fn a_command_is_timed_scored_and_ends_as_it_would_alone() {
     let says = |outcome: &str, code: u8| {
         format!("echo '{{\"outcome\":\"{outcome}\",\"stages\":[]}}' > {stages}; exit {code}")
     };
-    for (id, script, code, expected, told) in [
+    for (id, script, code, expected, warning) in [
         ("blocked", says("blocked", 1), 1, "blocked", ""),
-        ("boasting", says("completed", 3), 3, "failed", "says that it completed, but it failed"),
+        ("boasting", says("completed", 3), 3, "failed", "reported `completed`, but it failed"),
         (
             "unknown",
             says("weird", 0),
@@ -162,12 +164,12 @@ fn a_command_is_timed_scored_and_ends_as_it_would_alone() {
     ] {
         let ran = ran(&["--run-id", id, "--stages", &stages], &script);
         assert_eq!((ran.code, outcome(id)), (code, expected.into()), "{ran:?}");
-        assert!(ran.stderr.contains(told), "{ran:?}");
+        assert!(ran.stderr.contains(warning), "{ran:?}");
     }
-    // A signal for us is one for the command.
+    // A signal to `renown run` reaches the command.
     let asked = "trap 'exit 9' TERM; kill -TERM $PPID; while :; do sleep 0.05; done";
     assert_eq!((ran(&["--run-id", "asked"], asked).code, outcome("asked")), (9, "failed".into()));
-    // The command finds the world as it would without us: its files are for others too, and the store is nobody's meanwhile.
+    // The command runs as it would alone: its new files are readable by others, and the store is not locked meanwhile.
     let alone = finish(Command::new("/bin/sh").args(["-c", "umask"])).good();
     assert_eq!(ran(&[], "umask").stdout, alone);
     let inner =
@@ -175,12 +177,12 @@ fn a_command_is_timed_scored_and_ends_as_it_would_alone() {
     assert_eq!((ran(&["--run-id", "outer"], &inner).code, outcome("inner")), (0, "completed".into()));
     let mine = scratch.write("package.json", "{}");
     ran(&["--stages", &mine], "exit 0");
-    assert_eq!(fs::read_to_string(&mine).unwrap(), "{}", "a file of the user is left alone");
+    assert_eq!(fs::read_to_string(&mine).unwrap(), "{}", "an existing file is not changed");
     let score = scratch.at("score.json");
     let written = ran(&["--format", "json", "-o", &score], "exit 0");
     assert_eq!(written.stderr, "");
     assert_eq!(serde_json::from_slice::<Value>(&fs::read(&score).unwrap()).unwrap()["agent_id"], "me");
-    // What can be known before the command runs is said before it does.
+    // Errors that are known in advance are reported before the command runs.
     let never = format!("touch {}", scratch.at("ran"));
     assert!(ran(&["--run-id", "first"], &never).refused().contains("run_id: \"first\" is another run"));
     assert!(ran(&["--org", "nobody"], &never).refused().contains("there is no organization"));
@@ -190,20 +192,21 @@ fn a_command_is_timed_scored_and_ends_as_it_would_alone() {
     assert!(missing.stderr.contains("cannot start /no/such/program"), "{missing:?}");
     assert_eq!(run(&["run", "--agent", "me", "--data", &data, "--", "/"]).code, 126, "it cannot be started");
     let quiet = run(&["--quiet", "run", "--agent", "me", "--data", &data, "--", "/bin/true"]);
-    assert!(quiet.stderr.contains("by me in default"), "the result is said: {quiet:?}");
+    assert!(quiet.stderr.contains("by me in default"), "the scorecard is still printed: {quiet:?}");
 }
 
 #[test]
-fn a_run_that_cannot_be_submitted_is_kept_and_costs_the_command_nothing() {
+fn a_run_that_cannot_be_submitted_is_saved_and_keeps_its_exit_code() {
     let scratch = Scratch::new();
     let environment =
         [("RENOWN_KEY", "rn_pub_00000000000000000000000000000000"), ("RENOWN_DATA", &scratch.at("data"))];
     let args = ["run", "--agent", "me", "--server", "http://127.0.0.1:9", "--", "/bin/sh", "-c", "exit 3"];
     let away = run_with(&args, &environment);
     assert_eq!(away.code, 3, "{away:?}");
-    let hint = away.stderr.lines().find(|line| line.starts_with("hint: the run is in ")).unwrap();
-    let (file, command) = hint.trim_start_matches("hint: the run is in ").split_once(": `").unwrap();
-    assert_eq!(command, format!("renown runs submit {file} --server http://127.0.0.1:9` sends it"));
+    let hint = away.stderr.lines().find(|line| line.starts_with("hint: the run is saved in ")).unwrap();
+    let (file, command) =
+        hint.trim_start_matches("hint: the run is saved in ").split_once(": submit it with `").unwrap();
+    assert_eq!(command, format!("renown runs submit {file} --server http://127.0.0.1:9`"));
     assert_eq!(fs::metadata(file).unwrap().permissions().mode() & 0o777, 0o600);
     assert_eq!(fs::metadata(scratch.at("data")).unwrap().permissions().mode() & 0o777, 0o700);
     let kept: Value = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
@@ -214,11 +217,11 @@ fn a_run_that_cannot_be_submitted_is_kept_and_costs_the_command_nothing() {
 }
 
 #[test]
-fn an_agent_is_forgotten_on_the_data_directory() {
+fn an_agent_is_erased_in_the_data_directory() {
     let scratch = Scratch::new();
     let (data, file) = (scratch.at("data"), scratch.write("runs.jsonl", RUNS));
     run(&["runs", "submit", &file, "--data", &data]).good();
-    assert!(run(&["forget", "b", "--data", &data]).refused().contains("--yes does it without asking"));
+    assert!(run(&["forget", "b", "--data", &data]).refused().contains("--yes erases without asking"));
     assert_eq!(run(&["forget", "b", "--yes", "--data", &data]).good(), "b is erased\n");
     assert!(run(&["forget", "b", "--yes", "--data", &data]).refused().contains("no agent \"b\" in default"));
     assert!(run(&["runs", "compare", "login", "--data", &data]).good().ends_with("winner: a\n"));
@@ -261,7 +264,7 @@ fn evidence_is_exported_row_by_row() {
         (&events[0]["score_delta"], &events[0]["event_type"]),
         (&0.5.into(), &"paid, \"cash\"".into())
     );
-    assert_eq!(export(&["sessions"]).good(), "", "there are none");
+    assert_eq!(export(&["sessions"]).good(), "", "there are no sessions");
     assert!(export(&["sessions", "--format", "csv"]).good().starts_with("session_id,agent_id,agent,masque,"));
     let out = scratch.at("events.csv");
     assert_eq!(export(&["events", "--format", "csv", "-o", &out]).good(), "");
@@ -290,4 +293,27 @@ fn the_command_of_a_run_gets_no_variable_of_renown() {
     assert!(ran.stdout.contains("KEPT=yes"), "{ran:?}");
     assert!(!ran.stdout.to_uppercase().contains("RENOWN_"), "{ran:?}");
     assert!(!ran.stdout.contains(&key) && !ran.stdout.contains("MARKER"), "{ran:?}");
+}
+
+/// The text of a lock file must not decide whether a server or a command holds the store.
+#[test]
+#[expect(clippy::disallowed_methods, reason = "gives the command time to find the lock")]
+fn submit_waits_for_a_command_but_not_for_a_server() {
+    let scratch = Scratch::new();
+    let (data, input) =
+        (scratch.at("data"), scratch.write("run.json", r#"{"agent_id":"me","outcome":"completed"}"#));
+    let args = ["runs", "submit", &input, "--data", &data];
+    run(&args).good();
+    let command = Sqlite::open(Path::new(&data), "renown serve", system_clock()).unwrap();
+    thread::scope(|scope| {
+        let waiting = scope.spawn(|| run(&args));
+        thread::sleep(Duration::from_millis(300));
+        drop(command);
+        waiting.join().unwrap().good();
+    });
+    let _server = Server::start(&data);
+    let started = Instant::now();
+    let message = run(&args).refused();
+    assert!(message.contains("is in use by process"), "{message}");
+    assert!(started.elapsed() < Duration::from_secs(5), "it does not wait for a server");
 }

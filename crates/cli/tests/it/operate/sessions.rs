@@ -1,4 +1,4 @@
-//! Sessions that were received: `renown sessions`, `renown agents show`, `renown verify`, `renown export sessions`.
+//! Received sessions: `renown sessions`, `renown agents show`, `renown verify`, `renown export sessions`.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{Scratch, run};
 use crate::telemetry::{Received, line};
 
-/// One session with records, and one of which only a signal was sent.
+/// Returns a store with one session that has records, and one that has only a signal.
 fn received(data: &str) -> Received {
     let store = Received::open(Path::new(data));
     store.receive(&[
@@ -22,7 +22,7 @@ fn received(data: &str) -> Received {
 fn an_agent_is_shown_with_its_latest_sessions() {
     let scratch = Scratch::new();
     let data = scratch.at("data");
-    let _beside = received(&data);
+    let _writer = received(&data);
     let show = |args: &[&str]| run(&[&["agents", "show"], args, &["--data", &data]].concat());
     let text = show(&["coder"]).good();
     let head = "SESSION       AGENT  BEGAN (UTC)            SCORE  RELIABILITY  CONSISTENCY\n";
@@ -47,17 +47,17 @@ fn an_agent_is_shown_with_its_latest_sessions() {
 }
 
 #[test]
-fn sessions_are_listed_the_last_to_begin_first() {
+fn sessions_are_listed_latest_start_first() {
     let scratch = Scratch::new();
     let data = scratch.at("data");
     let list = |args: &[&str]| run(&[&["sessions", "list"], args, &["--data", &data]].concat());
-    assert!(list(&[]).refused().contains("`renown serve` makes one"));
+    assert!(list(&[]).refused().contains("`renown serve` creates one"));
     let empty = Received::open(Path::new(&data));
     assert!(list(&[]).good().starts_with("no sessions in default yet\nnext: `renown setup claude` "));
     assert_eq!(list(&["--format", "json"]).good(), "[]\n");
     drop(empty);
 
-    let _beside = received(&data);
+    let _writer = received(&data);
     let text = list(&[]).good();
     let rows: Vec<&str> = text.lines().collect();
     assert!(rows[0].starts_with("SESSION          AGENT     BEGAN (UTC)"), "{text}");
@@ -78,10 +78,10 @@ fn sessions_are_listed_the_last_to_begin_first() {
 }
 
 #[test]
-fn the_records_of_a_session_are_a_timeline() {
+fn records_are_shown_in_order_of_time() {
     let scratch = Scratch::new();
     let data = scratch.at("data");
-    let beside = received(&data);
+    let writer = received(&data);
     let request = [
         ("model", "opus"),
         ("cost_usd", "0.0042"),
@@ -89,8 +89,8 @@ fn the_records_of_a_session_are_a_timeline() {
         ("output_tokens", "20"),
         ("duration_ms", "1200"),
     ];
-    beside.receive(&[
-        // It arrives late, and is shown where it belongs.
+    writer.receive(&[
+        // It arrives late, but is shown at its time.
         line("with records", "claude_code.api_request", 30, &request),
         line("with records", "claude_code.something_else", 90, &[]),
     ]);
@@ -122,10 +122,13 @@ TIME (UTC)      KIND         TOOL OR MODEL  OK   DURATION     COST  TOKENS  NOTE
         "{call}"
     );
     let none = records(&["only, \"signals\""]).good();
-    assert!(none.ends_with("no records: only signals of its traces were sent\n"), "{none}");
+    assert!(none.ends_with("no records: only signals were sent\n"), "{none}");
     assert_eq!(records(&["only, \"signals\"", "--format", "json"]).good(), "[]\n");
-    let said = records(&["nothing"]).refused();
-    assert_eq!(said, "error: no session \"nothing\" in default\nhint: `renown sessions list` shows them\n");
+    let message = records(&["nothing"]).refused();
+    assert_eq!(
+        message,
+        "error: no session \"nothing\" in default\nhint: `renown sessions list` lists them\n"
+    );
     assert!(records(&["with records", "--org", "nobody"]).refused().contains("no organization \"nobody\""));
 }
 
@@ -133,7 +136,7 @@ TIME (UTC)      KIND         TOOL OR MODEL  OK   DURATION     COST  TOKENS  NOTE
 fn sessions_are_exported_row_by_row() {
     let scratch = Scratch::new();
     let data = scratch.at("data");
-    let _beside = received(&data);
+    let _writer = received(&data);
     let export = |args: &[&str]| run(&[&["export", "sessions", "--data", &data], args].concat());
     let rows: Vec<Value> =
         export(&[]).good().lines().map(|line| serde_json::from_str(line).unwrap()).collect();

@@ -1,4 +1,4 @@
-//! The ports of telemetry: where they are, what is said of them, and that a server goes on without them.
+//! The OTLP ports: their addresses, their log lines, and a server without them.
 
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -12,14 +12,14 @@ fn serve(data: &str, more: &[&str]) -> Server {
     Server::start_with(&[&["--data", data], more].concat())
 }
 
-/// The addresses of a greeting, HTTP first.
+/// Returns the addresses in a greeting, HTTP first.
 fn addresses(server: &Server) -> Vec<String> {
     let line = server.greeting.lines().find(|line| line.starts_with("telemetry ")).unwrap_or_default();
     let words = line.split_whitespace().filter(|word| word.contains(':'));
     words.map(ToOwned::to_owned).collect()
 }
 
-/// Sends logs without a key; the status.
+/// Sends logs without a key. Returns the status.
 fn send(address: &str, body: &Value) -> u16 {
     let agent: ureq::Agent =
         ureq::Agent::config_builder().http_status_as_error(false).proxy(None).build().into();
@@ -28,7 +28,7 @@ fn send(address: &str, body: &Value) -> u16 {
 }
 
 #[test]
-fn the_greeting_names_the_addresses_that_are_on() {
+fn the_greeting_shows_the_enabled_addresses() {
     let scratch = Scratch::new();
     let data = scratch.at("data");
     let server = serve(&data, &[]);
@@ -42,7 +42,7 @@ fn the_greeting_names_the_addresses_that_are_on() {
 }
 
 #[test]
-fn keys_can_be_required_and_are_where_other_machines_reach_the_port() {
+fn keys_are_required_by_setting_or_if_other_machines_can_reach_the_port() {
     let scratch = Scratch::new();
     let data = scratch.at("data");
     for (args, is_open) in [
@@ -54,33 +54,36 @@ fn keys_can_be_required_and_are_where_other_machines_reach_the_port() {
         assert_eq!(send(&address, &json!({})), 401);
         let log = Arc::clone(&server.log);
         assert!(server.stop().success());
-        // Its last words come after all others.
+        // The last log line follows all others.
         while !log.lock().unwrap().contains("stopped") {
             thread::yield_now();
         }
-        assert_eq!(log.lock().unwrap().contains("telemetry needs a key here"), is_open);
+        assert_eq!(log.lock().unwrap().contains("so telemetry needs a key"), is_open);
     }
 }
 
 #[test]
-fn a_taken_port_is_a_warning_and_one_that_cannot_be_is_an_error_if_it_was_asked_for() {
+fn a_port_in_use_is_a_warning_and_an_impossible_address_of_a_flag_an_error() {
     let scratch = Scratch::new();
     let data = scratch.at("data");
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     let server = Server::start_after(1, &["--data", &data, "--otlp-grpc", &address]);
     assert!(addresses(&server).is_empty(), "{}", server.greeting);
-    assert!(server.before.contains("no telemetry is taken here"), "{}", server.before);
+    assert!(server.before.contains("OTLP listener disabled"), "{}", server.before);
     assert!(server.before.contains(&address), "{}", server.before);
     assert!(server.stop().success());
     let elsewhere = ["serve", "--data", &data, "--listen", "127.0.0.1:0", "--otlp-http", "192.0.2.1:4318"];
-    let said = run(&elsewhere).refused();
-    assert!(said.contains("could not listen on 192.0.2.1:4318 for telemetry"), "{said}");
-    assert!(said.contains("hint: choose another address with --otlp-http, or --otlp-http off"), "{said}");
+    let message = run(&elsewhere).refused();
+    assert!(message.contains("could not listen on 192.0.2.1:4318 for telemetry"), "{message}");
+    assert!(
+        message.contains("hint: choose another address with --otlp-http, or --otlp-http off"),
+        "{message}"
+    );
 }
 
 #[test]
-fn each_value_and_where_it_came_from() {
+fn print_config_shows_each_otlp_setting_and_its_origin() {
     let scratch = Scratch::new();
     let data = scratch.at("data");
     let file =
@@ -111,11 +114,11 @@ fn each_value_and_where_it_came_from() {
     shows(&text, "grpc = \"off\" # --otlp-grpc");
     shows(&text, "auth = \"required\" # --otlp-auth");
     let mut doctor = command(&["doctor", "--data", &data], &[("RENOWN_OTLP_HTTP", "127.0.0.1:0")]);
-    let said = finish(&mut doctor).stdout;
-    assert!(said.contains("gRPC is off") && said.contains("HTTP on 127.0.0.1:0 is free"), "{said}");
+    let message = finish(&mut doctor).stdout;
+    assert!(message.contains("gRPC is off") && message.contains("HTTP on 127.0.0.1:0 is free"), "{message}");
 }
 
-/// A log line of a prompt of a session of an agent.
+/// Returns a log line with a prompt in a session of an agent.
 fn line(agent: &str, session: &str) -> String {
     let attribute = |key: &str, value: &str| json!({"key": key, "value": {"stringValue": value}});
     let record = json!({"timeUnixNano": "1790000000000000000", "eventName": "claude_code.user_prompt",
@@ -126,7 +129,7 @@ fn line(agent: &str, session: &str) -> String {
 }
 
 #[test]
-fn a_log_of_several_sessions_of_an_agent_is_submitted_without_a_key_through_the_url_of_the_api() {
+fn a_log_can_be_submitted_without_a_key_through_the_url_of_the_api() {
     let scratch = Scratch::new();
     let data = scratch.at("data");
     let log = [line("a", "s1"), line("a", "s2"), line("b", "s3"), line("a", "s1")].concat();
@@ -141,13 +144,13 @@ fn a_log_of_several_sessions_of_an_agent_is_submitted_without_a_key_through_the_
     }
     let judged = run(&["judge", "--all", "--format", "json", "--data", &data]).json();
     let prompts = |session: &Value| session["stats"]["prompts"].as_u64().unwrap();
-    // The two records of the first session say nothing that tells them apart.
+    // Nothing distinguishes the two records of the first session.
     assert_eq!(judged.as_array().unwrap().iter().map(prompts).collect::<Vec<_>>(), [2, 1, 1], "{judged}");
     assert!(server.stop().success());
 }
 
 #[test]
-fn a_server_without_an_otlp_port_takes_no_log_without_a_key() {
+fn a_server_without_an_otlp_port_accepts_no_log_without_a_key() {
     let scratch = Scratch::new();
     let log = scratch.write("log.jsonl", &line("a", "s1"));
     let server = serve(&scratch.at("data"), &[]);

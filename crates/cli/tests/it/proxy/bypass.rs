@@ -1,4 +1,4 @@
-//! Ways round the gates that a server may try. What any reader would take for the result of a call is judged.
+//! Ways in which a server may try to bypass the gates. Is everything judged that a client could read as the result of a call?
 
 use serde_json::json;
 
@@ -6,9 +6,9 @@ use super::*;
 
 const ADDRESS: &str = "jane.doe@corporation.org";
 
-/// Each of these, as an answer to call 1, must not bring the address to the client.
+/// None of these replies to call 1 may pass the address to the client.
 #[test]
-fn no_spelling_is_a_way_round() {
+fn no_spelling_bypasses_the_gates() {
     let result = "{\"content\":[{\"type\":\"text\",\"text\":\"jane.doe@corporation.org\"}]}";
     let answers = [
         format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{result}}}"),
@@ -101,9 +101,9 @@ fn assert_blocked(answer: &[u8]) {
     assert_eq!(actions(&scratch), ["blocked"], "{shown}");
 }
 
-/// What a server says unasked is judged too: a notification is dropped, a request is answered to the server.
+/// Messages without a call are judged too: a notification is dropped, a request is answered with an error.
 #[test]
-fn what_is_said_unasked_is_no_way_round() {
+fn unsolicited_messages_do_not_bypass_the_gates() {
     let scratch = Scratch::new();
     let received = scratch.at("received");
     let mut proxy = Proxy::spawn(&mut command(&scratch, &[], &python(&["--received", &received])));
@@ -133,9 +133,9 @@ fn what_is_said_unasked_is_no_way_round() {
     assert_eq!(actions(&scratch), ["blocked", "blocked", "blocked", "blocked", "forwarded", "lost"]);
 }
 
-/// Also a second answer, one to a call that was cancelled, and one to an id that is used twice.
+/// Also a second reply, a reply to a canceled call, and a reply to an id that is used twice.
 #[test]
-fn no_order_is_a_way_round() {
+fn no_order_of_messages_bypasses_the_gates() {
     let answer =
         format!("{{\"id\":1,\"result\":{{\"content\":[{{\"type\":\"text\",\"text\":\"{ADDRESS}\"}}]}}}}\n");
     let good = answer.replace(ADDRESS, "fine");

@@ -1,4 +1,4 @@
-//! How it begins and how it ends.
+//! The start and the end of a proxy.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use serde_json::json;
 use super::*;
 
 #[test]
-fn the_exit_code_is_the_servers() {
+fn the_exit_code_is_that_of_the_server() {
     for (arguments, code) in [
         (json!({"code": 0}), 0),
         (json!({"code": 3}), 3),
@@ -19,7 +19,7 @@ fn the_exit_code_is_the_servers() {
         let mut proxy = Proxy::start(&scratch, &[]);
         assert_eq!(text(&proxy.say(1, "hello")), "hello");
         proxy.call(&json!(2), "exit", &arguments);
-        // The client has not closed its end: that the server is gone is enough.
+        // The client has not closed its end: the end of the server is enough.
         let status = proxy.wait();
         assert_eq!(status.code(), Some(code), "{arguments}");
         assert_eq!(actions(&scratch), ["forwarded", "lost"]);
@@ -36,13 +36,13 @@ fn a_server_that_cannot_be_started_is_127_and_told() {
 }
 
 #[test]
-fn half_a_message_of_a_dying_server_is_dropped_and_its_calls_are_lost() {
+fn an_unfinished_message_of_a_dying_server_is_dropped_and_its_calls_fail() {
     let scratch = Scratch::new();
     let mut proxy = Proxy::start(&scratch, &[]);
     proxy.call(&json!(1), "never", &json!({}));
     let half = "{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"content\":[{\"type\":\"te";
     proxy.call(&json!(2), "exit", &json!({"code": 1, "base64": base64(half)}));
-    // The half names its call, the other one is answered since the server is gone.
+    // The unfinished message names its call; the other call fails because the server is gone.
     let answers = [proxy.message(), proxy.message()];
     assert_eq!(answers.iter().map(|answer| &answer["id"]).collect::<Vec<_>>(), [&json!(2), &json!(1)]);
     assert!(answers.iter().all(|answer| error(answer).0 == -32000), "{answers:?}");
@@ -54,7 +54,7 @@ fn half_a_message_of_a_dying_server_is_dropped_and_its_calls_are_lost() {
 }
 
 #[test]
-fn the_end_of_the_client_is_the_end_of_the_server() {
+fn the_server_ends_with_the_client() {
     let scratch = Scratch::new();
     let pid = scratch.at("pid");
     let mut proxy = Proxy::spawn(&mut command(&scratch, &[], &python(&["--pid", &pid])));
@@ -93,7 +93,7 @@ fn signals_are_passed_on() {
 }
 
 #[test]
-fn a_server_deaf_to_signals_is_killed_after_five_seconds() {
+fn a_server_that_ignores_signals_is_killed_after_five_seconds() {
     let scratch = Scratch::new();
     let pid = scratch.at("pid");
     let mut proxy = Proxy::spawn(&mut command(&scratch, &[], &python(&["--deaf", "--pid", &pid])));
@@ -118,7 +118,7 @@ fn a_server_never_outlives_a_proxy_that_was_killed() {
     }
 }
 
-/// Whether the process lives whose number is in a file.
+/// Returns whether the process whose id is in a file is running.
 fn lives(file: &str) -> bool {
     let pid: i32 = fs::read_to_string(file).unwrap().parse().unwrap();
     rustix::process::test_kill_process(Pid::from_raw(pid).unwrap()).is_ok()

@@ -1,4 +1,4 @@
-//! Long messages, and broken ones.
+//! Long messages and malformed messages.
 
 use std::fs;
 
@@ -29,7 +29,7 @@ fn a_client_may_send_fifty_megabytes() {
 }
 
 #[test]
-fn a_message_above_the_limit_is_drained_and_answered() {
+fn a_message_above_the_limit_is_skipped_and_answered_with_an_error() {
     let scratch = Scratch::new();
     let received = scratch.at("received");
     let server = python(&["--received", &received]);
@@ -49,7 +49,7 @@ fn a_message_above_the_limit_is_drained_and_answered() {
 }
 
 #[test]
-fn malformed_messages_are_the_others_matter() {
+fn the_proxy_survives_malformed_messages() {
     let scratch = Scratch::new();
     let mut proxy = Proxy::start(&scratch, &["--pre"]);
     for line in [
@@ -71,7 +71,7 @@ fn malformed_messages_are_the_others_matter() {
         proxy.call(&json!(3), "raw", &json!({"base64": base64(format!("{odd}\n"))}));
         proxy.line();
     }
-    // These answer nothing that waits.
+    // These are replies to no pending call.
     for odd in ["{\"result\":{\"content\":[{}]}}", "{\"id\":9,\"error\":null}"] {
         proxy.call(&json!(3), "raw", &json!({"base64": base64(format!("{odd}\n"))}));
     }

@@ -1,4 +1,4 @@
-//! What is written down, and what never is.
+//! What does the log contain, and what never?
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -8,7 +8,7 @@ use serde_json::json;
 use super::*;
 
 #[test]
-fn a_line_says_what_became_of_a_call() {
+fn the_log_has_a_line_with_the_result_of_each_call() {
     let scratch = Scratch::new();
     let mut proxy = Proxy::start(&scratch, &["--pre", "--agent", "reviewer-1"]);
     assert_eq!(text(&proxy.say(1, "fine")), "fine");
@@ -24,7 +24,7 @@ fn a_line_says_what_became_of_a_call() {
     proxy.end();
 
     let lines = logged(&scratch);
-    let told: Vec<_> = lines
+    let found: Vec<_> = lines
         .iter()
         .map(|line| {
             (line["action"].as_str().unwrap(), line["passed"].as_bool().unwrap(), line["tool_error"] == true)
@@ -37,7 +37,7 @@ fn a_line_says_what_became_of_a_call() {
         ("forwarded", true, true),
         ("lost", false, false),
     ];
-    assert_eq!(told, expected);
+    assert_eq!(found, expected);
     for line in &lines {
         let keys: Vec<&str> = line.as_object().unwrap().keys().map(String::as_str).collect();
         let mut expected = [
@@ -77,7 +77,7 @@ fn a_line_says_what_became_of_a_call() {
 }
 
 #[test]
-fn payloads_and_keys_are_in_no_file_and_on_no_screen() {
+fn payloads_and_keys_are_never_written_or_printed() {
     let scratch = Scratch::new();
     let key = ["rn_pub_", "0a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P"].concat();
     let options = ["--pre", "--verbose", "--observe", "--server", "http://127.0.0.1:9"];
@@ -97,7 +97,7 @@ fn payloads_and_keys_are_in_no_file_and_on_no_screen() {
 }
 
 #[test]
-fn secrets_of_a_command_line_are_in_no_file_and_on_no_screen() {
+fn secrets_of_a_command_line_are_never_written_or_printed() {
     let scratch = Scratch::new();
     let pid = scratch.at("SECRET-folder-pid");
     let mut proxy =
@@ -135,7 +135,7 @@ fn the_server_gets_no_variable_of_renown() {
 }
 
 #[test]
-fn only_the_owner_reads_what_is_kept() {
+fn only_the_owner_can_read_the_files() {
     let scratch = Scratch::new();
     let key = ["rn_pub_", "0a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P"].concat();
     let mut command = command(&scratch, &["--server", "http://127.0.0.1:9"], &python(&[]));
@@ -147,7 +147,7 @@ fn only_the_owner_reads_what_is_kept() {
     assert_eq!(mode, 0o700, "{folder} is {mode:o}");
 }
 
-/// Every file below a folder.
+/// Returns every file below a directory.
 fn files(folder: &Path) -> Vec<std::path::PathBuf> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()

@@ -1,4 +1,4 @@
-//! Verdicts on their way to a server of Renown: every one arrives once, whatever happens.
+//! Does every verdict arrive at the Renown server exactly once?
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,7 +10,7 @@ use serde_json::json;
 use super::*;
 use crate::operate::Server;
 
-/// A key of the right form, for servers that look at none.
+/// Returns a well-formed key, for servers that do not check keys.
 fn any_key() -> String {
     ["rn_pub_", "0a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P"].concat()
 }
@@ -26,14 +26,14 @@ fn count(server: &Server) -> u64 {
 }
 
 #[test]
-fn every_verdict_is_counted_once_also_after_a_kill() {
+fn every_verdict_is_counted_once_even_after_a_kill() {
     let scratch = Scratch::new();
     let server = Server::start(&scratch.at("server"));
     let mut proxy = start(&scratch, &server.url, &server.publishable);
     for id in 0..30 {
         proxy.say(id, if id % 3 == 0 { "jane.doe@corporation.org" } else { "fine" });
     }
-    // What the client has seen is on disk or with the server: nothing is left to be written.
+    // Every verdict that the client has seen is on disk or on the server.
     proxy.signal(Signal::KILL);
     proxy.wait();
     let mut next = start(&scratch, &server.url, &server.publishable);
@@ -49,7 +49,7 @@ fn every_verdict_is_counted_once_also_after_a_kill() {
 }
 
 #[test]
-fn a_server_that_is_away_gets_everything_when_it_is_back() {
+fn an_unreachable_server_gets_everything_when_it_is_back() {
     let scratch = Scratch::new();
     let server = Server::start(&scratch.at("server"));
     let (url, key) = (server.url.clone(), server.publishable.clone());
@@ -58,7 +58,7 @@ fn a_server_that_is_away_gets_everything_when_it_is_back() {
     for id in 0..10 {
         assert_eq!(text(&proxy.say(id, "fine")), "fine");
     }
-    until(|| proxy.said().contains("verdicts wait for the server"));
+    until(|| proxy.errors().contains("verdicts wait for the server"));
     assert_eq!(spooled(&scratch), 10);
     let address = url.trim_start_matches("http://").to_owned();
     let server = Server::start_with(&["--data", &scratch.at("server"), "--listen", &address]);
@@ -69,12 +69,12 @@ fn a_server_that_is_away_gets_everything_when_it_is_back() {
     until(|| count() == 10);
     let (_, _, stderr) = proxy.end();
     let lines: Vec<&str> = stderr.lines().collect();
-    assert_eq!(lines.len(), 2, "told once, and that it is over: {stderr}");
+    assert_eq!(lines.len(), 2, "reported once, and its end: {stderr}");
     assert!(lines[0].contains("verdicts wait for the server") && lines[1].contains("again"), "{stderr}");
 }
 
 #[test]
-fn a_refusal_is_waited_out_and_told_once() {
+fn an_error_of_the_server_is_retried_and_reported_once() {
     for (status, headers) in
         [("429 Too Many Requests", "Retry-After: 2\r\n"), ("503 Busy", ""), ("401 No", "")]
     {
@@ -127,11 +127,11 @@ fn one_bad_verdict_is_set_aside_and_the_others_arrive() {
 }
 
 #[test]
-fn a_full_disk_stops_nobody_and_is_told_once() {
+fn a_full_disk_does_not_stop_the_proxy_and_is_reported_once() {
     let scratch = Scratch::new();
     let fake = Fake::start(|_, _| None);
     let proxy = command(&scratch, &["--agent", "shipped", "--server", &fake.url], &python(&[]));
-    // No file may grow beyond a few blocks.
+    // The limit of file sizes is a few blocks.
     let mut limited = Command::new("sh");
     limited.args(["-c", "ulimit -f 8 && exec \"$0\" \"$@\""]).arg(proxy.get_program()).args(proxy.get_args());
     limited.env_clear().env("RENOWN_KEY", any_key()).env("PATH", std::env::var_os("PATH").unwrap());
@@ -150,7 +150,7 @@ fn a_full_disk_stops_nobody_and_is_told_once() {
     );
 }
 
-/// How many verdicts are on disk.
+/// Returns the number of verdicts on disk.
 fn spooled(scratch: &Scratch) -> usize {
     let Ok(entries) = fs::read_dir(scratch.at("data/proxy/spool")) else { return 0 };
     let folders = entries.map(|entry| entry.unwrap().path()).filter(|path| path.is_dir());
@@ -159,62 +159,62 @@ fn spooled(scratch: &Scratch) -> usize {
     spools.map(|path| fs::read_to_string(path).unwrap().lines().count()).sum()
 }
 
-/// A server that takes verdicts, or answers as it is told.
+/// A test server that accepts verdicts, or sends given errors.
 struct Fake {
     url: String,
-    heard: Arc<Mutex<Heard>>,
+    received: Arc<Mutex<Received>>,
 }
 
 #[derive(Default)]
-struct Heard {
+struct Received {
     times: Vec<Instant>,
     accepted: BTreeSet<String>,
 }
 
 impl Fake {
-    /// `refuse` is given the number of the request and its body, and says the status and headers of a refusal.
+    /// `refuse` gets the number and the body of a request, and returns the status and headers of an error.
     fn start(refuse: impl Fn(usize, &str) -> Option<(&'static str, &'static str)> + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let heard = Arc::new(Mutex::new(Heard::default()));
-        let kept = Arc::clone(&heard);
+        let received = Arc::new(Mutex::new(Received::default()));
+        let kept = Arc::clone(&received);
         thread::spawn(move || {
             for stream in listener.incoming() {
                 let mut stream = stream.unwrap();
                 let body = body(&mut BufReader::new(&stream));
-                let mut heard = kept.lock().unwrap();
-                let number = heard.times.len();
-                heard.times.push(Instant::now());
+                let mut received = kept.lock().unwrap();
+                let number = received.times.len();
+                received.times.push(Instant::now());
                 let mut text = "{\"error\":\"none\",\"code\":\"none\"}".to_owned();
                 let (status, headers) = refuse(number, &body).unwrap_or_else(|| {
                     let body: Value = serde_json::from_str(&body).unwrap();
                     let events = body["events"].as_array().unwrap();
                     for event in events {
-                        heard.accepted.insert(event["evaluation_id"].as_str().unwrap().to_owned());
+                        received.accepted.insert(event["evaluation_id"].as_str().unwrap().to_owned());
                     }
                     text = format!("{{\"accepted\":{},\"duplicates\":0}}", events.len());
                     ("200 OK", "")
                 });
-                drop(heard);
+                drop(received);
                 let start = format!(
                     "HTTP/1.1 {status}\r\n{headers}Content-Type: application/json\r\nConnection: close\r\n"
                 );
                 let _ = write!(stream, "{start}Content-Length: {}\r\n\r\n{text}", text.len());
             }
         });
-        Self { url, heard }
+        Self { url, received }
     }
 
     fn accepted(&self) -> BTreeSet<String> {
-        self.heard.lock().unwrap().accepted.clone()
+        self.received.lock().unwrap().accepted.clone()
     }
 
     fn times(&self) -> Vec<Instant> {
-        self.heard.lock().unwrap().times.clone()
+        self.received.lock().unwrap().times.clone()
     }
 }
 
-/// The body of a request.
+/// Returns the body of a request.
 fn body(reader: &mut impl BufRead) -> String {
     let mut length = 0;
     loop {

@@ -1,4 +1,4 @@
-//! What needs no change passes byte for byte, however it is cut.
+//! Do unchanged messages pass byte for byte, however they are split?
 
 use std::fs;
 use std::io::Write;
@@ -21,7 +21,7 @@ const STREAM: &str = concat!(
     "{\"method\":\"no end of line\"}",
 );
 
-/// Lines in which a client may read something that we do not: none of them passes.
+/// Ambiguous lines, which a client may read differently from the proxy. None of them passes.
 const MALFORMED: [&str; 9] = [
     "Welcome to the server!\n",
     "{\"id\":2,\"id\":\"2\",\"id\":3.0,\"method\":\"ping\"}\n",
@@ -35,21 +35,21 @@ const MALFORMED: [&str; 9] = [
 ];
 
 #[test]
-fn a_stream_passes_both_ways_byte_by_byte() {
+fn a_stream_passes_in_both_directions_byte_for_byte() {
     let scratch = Scratch::new();
-    // What `cat` is told it tells: each byte passes the proxy twice.
+    // `cat` echoes its input: each byte passes the proxy twice.
     let mut proxy = Proxy::spawn(&mut command(&scratch, &[], &["cat".to_owned()]));
     for byte in STREAM.as_bytes() {
         proxy.send([*byte]);
     }
     let (code, passed, stderr) = proxy.end();
-    // Only the last line gets an end, so that nothing can be glued to it.
+    // Only the last line gets a line end, so that nothing can be appended to it.
     assert_eq!((code, String::from_utf8(passed).unwrap()), (0, format!("{STREAM}\n")));
     assert_eq!((stderr.as_str(), logged(&scratch)), ("", Vec::new()));
 }
 
 #[test]
-fn what_is_malformed_is_dropped_from_the_server_and_passes_from_the_client() {
+fn malformed_messages_of_the_server_are_dropped_and_those_of_the_client_pass() {
     let scratch = Scratch::new();
     let mut proxy = Proxy::spawn(&mut command(&scratch, &[], &["cat".to_owned()]));
     proxy.send(b"\xff\xfe\x00 no text\n");
@@ -58,7 +58,7 @@ fn what_is_malformed_is_dropped_from_the_server_and_passes_from_the_client() {
     }
     let (code, passed, stderr) = proxy.end();
     assert_eq!(code, 0);
-    // What arrives are our own errors, for requests that were in these lines.
+    // The client gets errors of the proxy, for the requests in these lines.
     for line in String::from_utf8(passed).unwrap().lines() {
         let answer: Value = serde_json::from_str(line).unwrap();
         assert_eq!(error(&answer), (-32000, "renown:malformed"), "{line}");
@@ -74,7 +74,7 @@ fn what_is_malformed_is_dropped_from_the_server_and_passes_from_the_client() {
 }
 
 #[test]
-fn a_message_that_waits_for_nothing_leaves_at_once() {
+fn a_message_that_needs_no_verdict_passes_at_once() {
     let scratch = Scratch::new();
     let mut proxy = Proxy::spawn(&mut command(&scratch, &[], &["cat".to_owned()]));
     for number in 0..20 {
@@ -85,7 +85,7 @@ fn a_message_that_waits_for_nothing_leaves_at_once() {
 }
 
 #[test]
-fn a_result_is_judged_however_the_server_cuts_it() {
+fn a_result_is_judged_however_the_server_splits_it() {
     let scratch = Scratch::new();
     let good = "\r\n{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"日本 fine\"}]}}\r\n";
     let bad = good.replace("fine", "jane.doe@corporation.org").trim_start().to_owned();
@@ -103,7 +103,7 @@ fn a_result_is_judged_however_the_server_cuts_it() {
 }
 
 #[test]
-fn what_a_server_prints_before_its_first_message_is_dropped_and_reported_once() {
+fn output_before_the_first_message_is_dropped_and_reported_once() {
     let scratch = Scratch::new();
     let server = python(&["--banner", "Starting…\nListening on stdio\n"]);
     let mut proxy = Proxy::spawn(&mut command(&scratch, &[], &server));
@@ -117,10 +117,10 @@ fn what_a_server_prints_before_its_first_message_is_dropped_and_reported_once() 
 }
 
 #[test]
-fn a_client_whose_answer_was_dropped_gets_an_error_when_the_server_ends() {
+fn a_client_whose_reply_was_dropped_gets_an_error_when_the_server_ends() {
     let scratch = Scratch::new();
     let mut proxy = Proxy::start(&scratch, &[]);
-    // An object over several lines: no line of it is a message, and none names the call.
+    // An object that spans several lines: no line is a message, and none names the call.
     let answer = "{\n\"jsonrpc\":\"2.0\",\n\"id\":1,\n\"result\":{\"content\":[]}\n}\n";
     proxy.call(&json!(1), "exit", &json!({"code": 0, "base64": base64(answer)}));
     let reply = proxy.message();
@@ -130,7 +130,7 @@ fn a_client_whose_answer_was_dropped_gets_an_error_when_the_server_ends() {
 }
 
 #[test]
-fn the_server_gets_the_bytes_of_the_client() {
+fn the_server_gets_the_exact_bytes_of_the_client() {
     let scratch = Scratch::new();
     let received = scratch.at("received");
     let server = python(&["--received", &received]);
@@ -149,14 +149,14 @@ fn the_server_gets_the_bytes_of_the_client() {
 }
 
 #[test]
-fn a_batch_is_rewritten_only_where_a_member_changes() {
+fn only_the_changed_members_of_a_batch_are_rewritten() {
     let scratch = Scratch::new();
     let mut proxy = Proxy::start(&scratch, &[]);
-    // The server does not know batches: the answers are written by a call of their own.
+    // The test server has no batches: a separate call writes the replies.
     let calls: Vec<String> = [1, 2].map(|id| request(&json!(id), "none", &json!({}))).into();
     proxy.send(format!("[{}]\n", calls.join(",")));
-    let member = |id: u8, said: &str| {
-        format!("{{ \"id\":{id},\"result\":{{\"content\":[{{\"type\":\"text\",\"text\":\"{said}\"}}]}}}}")
+    let member = |id: u8, text: &str| {
+        format!("{{ \"id\":{id},\"result\":{{\"content\":[{{\"type\":\"text\",\"text\":\"{text}\"}}]}}}}")
     };
     let batch =
         format!("[{},{{\"method\":\"n\"}}, {}]\n", member(1, "fine"), member(2, "jane.doe@corporation.org"));
@@ -179,17 +179,17 @@ fn stuck(scratch: &Scratch, tool: &str) -> Child {
     let call = request(&json!(1), tool, &json!({})) + "\n";
     thread::spawn(move || {
         stdin.write_all(call.as_bytes()).unwrap();
-        // It ends when the proxy does.
+        // It ends with the proxy.
         while stdin.write_all(b"{\"method\":\"filler\"}\n").is_ok() {}
     });
     child
 }
 
 #[test]
-fn a_client_that_stops_reading_can_still_end_it() {
+fn a_client_that_stops_reading_can_still_end_the_proxy() {
     let scratch = Scratch::new();
     let mut child = stuck(&scratch, "flood");
-    // So that it floods already, which nobody reads on.
+    // Wait until the server floods the pipe, which no process reads.
     child.stdout.as_mut().unwrap().read_exact(&mut vec![0; 100_000]).unwrap();
     kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
     until(|| child.try_wait().unwrap().is_some());
@@ -199,7 +199,7 @@ fn a_client_that_stops_reading_can_still_end_it() {
 fn a_client_that_is_gone_ends_a_server_that_does_not_read() {
     let scratch = Scratch::new();
     let mut child = stuck(&scratch, "linger");
-    // The server says one thing more, which cannot be delivered, and nothing after that.
+    // The server sends one more message, which cannot be delivered, and then nothing.
     drop(child.stdout.take());
     until(|| child.try_wait().unwrap().is_some());
 }

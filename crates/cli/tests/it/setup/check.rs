@@ -1,4 +1,4 @@
-//! Does `renown setup --check` tell whether records arrive?
+//! Does `renown setup --check` report whether records arrive?
 
 use super::Home;
 use crate::Run;
@@ -8,28 +8,28 @@ use crate::telemetry::{Received, line};
 const PROTOBUF: (&str, &str) = ("200 OK\r\nContent-Type: application/x-protobuf", "");
 const JSON: (&str, &str) = ("200 OK\r\nContent-Type: application/json; charset=utf-8", "{}");
 
-/// The mark, the name and the rest of each line.
-fn told(run: &Run) -> Vec<(String, String, String)> {
+/// Returns the mark, the subject and the text of each line.
+fn lines(run: &Run) -> Vec<(String, String, String)> {
     let line = |line: &str| {
         let (mark, rest) = line.split_at(6);
-        let (name, said) = rest.split_at(10);
-        (mark.trim().to_owned(), name.trim().to_owned(), said.to_owned())
+        let (name, text) = rest.split_at(10);
+        (mark.trim().to_owned(), name.trim().to_owned(), text.to_owned())
     };
     run.stdout.lines().map(line).collect()
 }
 
 #[track_caller]
 fn check(run: &Run, code: i32, expected: &[(&str, &str, &str)]) {
-    let told = told(run);
-    assert_eq!((run.code, told.len()), (code, expected.len()), "{run:?}");
-    for ((mark, name, said), (wanted_mark, wanted_name, part)) in told.iter().zip(expected) {
+    let lines = lines(run);
+    assert_eq!((run.code, lines.len()), (code, expected.len()), "{run:?}");
+    for ((mark, name, text), (wanted_mark, wanted_name, part)) in lines.iter().zip(expected) {
         assert_eq!((mark.as_str(), name.as_str()), (*wanted_mark, *wanted_name), "{run:?}");
-        assert!(said.contains(part), "{part}: {run:?}");
+        assert!(text.contains(part), "{part}: {run:?}");
     }
 }
 
 #[test]
-fn settings_that_are_right_and_a_receiver_that_answers() {
+fn correct_settings_and_a_receiver_that_answers() {
     for (agent, reply, kind, part) in [
         ("claude", PROTOBUF, "application/x-protobuf", "Claude Code sends to"),
         ("codex", PROTOBUF, "application/x-protobuf", "Codex sends to"),
@@ -39,13 +39,13 @@ fn settings_that_are_right_and_a_receiver_that_answers() {
         let server = ["--server", &receiver.url];
         assert_eq!(home.setup(&[&[agent, "--yes"], &server[..]].concat()).code, 0);
         let before = home.files();
-        // The settings say where, unless somebody else does.
+        // --server overrides the server in the settings.
         for named in [&server[..], &[]] {
             let run = home.setup(&[&[agent, "--check"], named].concat());
             check(&run, 0, &[("ok", "settings", part), ("ok", "receiver", "/v1/logs accepted a record")]);
         }
         assert_eq!(home.files(), before, "nothing was written");
-        let taken = receiver.taken();
+        let taken = receiver.received();
         assert_eq!(taken.len(), 2);
         assert_eq!(taken[0].head, "POST /v1/logs HTTP/1.1");
         assert_eq!(taken[0].header("content-type"), Some(kind));
@@ -55,7 +55,7 @@ fn settings_that_are_right_and_a_receiver_that_answers() {
 }
 
 #[test]
-fn settings_that_differ_are_named() {
+fn different_settings_are_listed() {
     let home = Home::new();
     let run = home.setup(&["codex", "--check"]);
     let env = "~/.codex/.env: OTEL_RESOURCE_ATTRIBUTES is not set, expected renown.agent_id=codex";
@@ -80,14 +80,14 @@ fn settings_that_differ_are_named() {
 }
 
 #[test]
-fn what_comes_back_is_told_with_what_to_do() {
+fn each_reply_is_reported_with_advice() {
     for (reply, part) in [
-        (("401 Unauthorized", "{}"), "answered 401 Unauthorized; the server wants a key: set env.OTEL"),
+        (("401 Unauthorized", "{}"), "answered 401 Unauthorized; the server needs a key: set env.OTEL"),
         (
             ("302 Found\r\nLocation: /login", ""),
-            "answered 302 Found, it points to /login; what listens there is no OTLP",
+            "answered 302 Found, a redirect to /login; this is not an OTLP",
         ),
-        (("404 Not Found", "{}"), "answered 404 Not Found; what listens there is no OTLP/HTTP receiver"),
+        (("404 Not Found", "{}"), "answered 404 Not Found; this is not an OTLP/HTTP receiver"),
         (("200 OK\r\nContent-Type: text/html", "<html>"), "answered 200 OK; what listens there is no OTLP"),
         (("503 Service Unavailable", ""), "answered 503 Service Unavailable; the server is busy"),
     ] {
@@ -97,9 +97,9 @@ fn what_comes_back_is_told_with_what_to_do() {
         check(&run, 1, &[("ok", "settings", "http/protobuf"), ("BAD", "receiver", part)]);
     }
     let home = Home::new();
-    let nobody = ["--server", "http://127.0.0.1:1"];
-    home.setup(&[&["claude", "--yes"], &nobody[..]].concat());
-    let run = home.setup(&[&["claude", "--check"], &nobody[..]].concat());
+    let unused_port = ["--server", "http://127.0.0.1:1"];
+    home.setup(&[&["claude", "--yes"], &unused_port[..]].concat());
+    let run = home.setup(&[&["claude", "--check"], &unused_port[..]].concat());
     check(
         &run,
         1,
@@ -108,7 +108,7 @@ fn what_comes_back_is_told_with_what_to_do() {
 }
 
 #[test]
-fn headers_and_protocols_are_those_of_the_settings() {
+fn the_probe_uses_the_headers_and_protocol_of_the_settings() {
     let key = format!("rn_pub_{}", "k".repeat(32));
     let receiver = Receiver::start(&[JSON]);
     let logs = format!("{}/v1/logs", receiver.url);
@@ -130,13 +130,13 @@ fn headers_and_protocols_are_those_of_the_settings() {
     settings["env"]["OTEL_EXPORTER_OTLP_HEADERS"] = format!("Authorization=Bearer%20{key},x=1").into();
     home.write(".claude/settings.json", &settings.to_string());
     assert_eq!(home.setup(&["claude", "--check", "--server", &of_claude.url]).code, 0);
-    for taken in [&receiver.taken()[0], &of_claude.taken()[0]] {
+    for taken in [&receiver.received()[0], &of_claude.received()[0]] {
         assert_eq!(taken.header("authorization"), Some(format!("Bearer {key}").as_str()));
     }
 }
 
 #[test]
-fn what_has_arrived_is_told() {
+fn the_last_arrival_is_reported() {
     let (home, receiver) = (Home::new(), Receiver::start(&[JSON]));
     home.setup(&["gemini", "--yes", "--server", &receiver.url]);
     let data = home.0.join("data");

@@ -43,7 +43,7 @@ fn a_directory_has_one_process_and_any_number_of_readers() {
 
     let error = Sqlite::open(scratch.path(), "the second", hand.clock()).err().unwrap();
     let StoreError::InUse { holder, .. } = &error else { panic!("{error:?}") };
-    assert_eq!(*holder, format!("process {} (a test)", child.id()));
+    assert_eq!(holder.to_string(), format!("process {} (a test)", child.id()));
     let reader = Reader::open(scratch.path()).unwrap();
     let query = AgentQuery { limit: 9, ..AgentQuery::default() };
     assert_eq!(reader.agents(&default_org(), &query).unwrap().agents.len(), 1);

@@ -1,4 +1,4 @@
-//! Which store a command opens: `--data` and `--store`, the same on every command.
+//! The store that a command opens: `--data` and `--store`, the same on every command.
 
 use std::convert::Infallible;
 use std::fs::File;
@@ -10,26 +10,26 @@ use clap::{Args, ValueHint};
 use renown_core::ids::OrgId;
 use renown_core::time::Timestamp;
 use renown_store::sqlite::{Reader, Sqlite, system_clock};
-use renown_store::{DEFAULT_ORG, StoreError};
+use renown_store::{DEFAULT_ORG, LockPurpose, StoreError};
 
 use crate::config::{self, Config};
 use crate::failure::Failure;
 use crate::settings::{Setting, StoreUrl};
 
 #[derive(Clone, Debug, Default, Args)]
-pub(crate) struct PlaceArgs {
-    /// The data directory [default: `RENOWN_DATA`, else the platform's data directory + /renown]
+pub(crate) struct StoreLocationArgs {
+    /// Data directory [default: `RENOWN_DATA`, else `renown` in the platform's data directory]
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) data: Option<PathBuf>,
 
-    /// The store: `sqlite:` or `sqlite:PATH` [default: `RENOWN_STORE`, else sqlite: in the data directory]
+    /// Store: `sqlite:` or `sqlite:PATH` [default: `RENOWN_STORE`, else SQLite in the data directory]
     #[arg(long, value_name = "URL")]
     pub(crate) store: Option<StoreUrl>,
 }
 
-const NOT_OURS: &str = "run this as the user who owns it, or name another place with --data DIR";
+const NOT_OURS: &str = "run this as the user who owns it, or choose another data directory with --data DIR";
 
-/// A directory, of which any text can be the name.
+/// A path of a directory. Every text is valid.
 #[derive(Clone, Debug)]
 pub(crate) struct Directory(pub(crate) PathBuf);
 
@@ -41,30 +41,30 @@ impl FromStr for Directory {
     }
 }
 
-/// Where data is.
+/// The location of a store.
 #[derive(Clone, Debug)]
-pub(crate) struct Place {
+pub(crate) struct StoreLocation {
     pub(crate) data: PathBuf,
     pub(crate) file: PathBuf,
 }
 
-impl PlaceArgs {
-    /// The place that is meant, as the server would find it: a store that `renown.toml` names is the one to look into.
-    pub(crate) fn resolve(&self) -> Result<Place, Failure> {
+impl StoreLocationArgs {
+    /// Returns the location that the server would use. It includes a store that `renown.toml` names.
+    pub(crate) fn resolve(&self) -> Result<StoreLocation, Failure> {
         self.resolve_with(None)
     }
 
-    /// The same with a configuration that was named.
-    pub(crate) fn resolve_with(&self, config: Option<&Path>) -> Result<Place, Failure> {
+    /// Returns the location, with the configuration file of `--config`.
+    pub(crate) fn resolve_with(&self, config: Option<&Path>) -> Result<StoreLocation, Failure> {
         if let Some(store) = self.store.as_ref().filter(|store| store.names_a_file()) {
             let file = store.file(Path::new(""));
-            return Ok(Place { data: file.parent().unwrap_or(Path::new("")).to_owned(), file });
+            return Ok(StoreLocation { data: file.parent().unwrap_or(Path::new("")).to_owned(), file });
         }
         let config = Config::load_for(config, self.data.as_deref())?;
-        Ok(Place::of(&self.data(&config)?, &self.store(&config)?))
+        Ok(StoreLocation::of(&self.data(&config)?, &self.store(&config)?))
     }
 
-    /// The data directory, and where it was named.
+    /// Returns the data directory, and where it was set.
     pub(crate) fn data(&self, config: &Config) -> Result<Setting<Directory>, Failure> {
         let (flag, file) = (self.data.clone(), config.server.data.clone());
         let platform = config::data_dir();
@@ -75,50 +75,50 @@ impl PlaceArgs {
         Setting::pick("data", flag.map(Directory), file.map(Directory), platform)
     }
 
-    /// The store, and where it was named.
+    /// Returns the store, and where it was set.
     pub(crate) fn store(&self, config: &Config) -> Result<Setting<StoreUrl>, Failure> {
         Setting::pick("store", self.store.clone(), config.server.store.clone(), || StoreUrl::DEFAULT)
     }
 }
 
 pub(crate) fn no_data_dir() -> Failure {
-    Failure::new("there is no place for data").hint("set HOME, or name a directory with --data DIR")
+    Failure::new("no data directory: HOME is not set").hint("set HOME, or choose a directory with --data DIR")
 }
 
-/// The time, if the clock can be right.
+/// Returns the time, or an error if the clock is obviously wrong.
 pub(crate) fn now() -> Result<Timestamp, Failure> {
     (system_clock())().map_err(|error| Failure::new(error.to_string()))
 }
 
-impl Place {
+impl StoreLocation {
     pub(crate) fn of(data: &Setting<Directory>, store: &Setting<StoreUrl>) -> Self {
         let data = data.value.0.clone();
         Self { file: store.value.file(&data), data }
     }
 
-    /// Opens the store beside whoever writes to it.
+    /// Opens the store read-only. Another process may write to it.
     pub(crate) fn read(&self) -> Result<Reader, Failure> {
         open(&self.file, failure)
     }
 
-    /// Opens the store for writing, alone.
+    /// Opens the store for writing. No other process can write to it until it is closed.
     pub(crate) fn write(&self, purpose: &str) -> Result<Sqlite, Failure> {
         self.write_or(purpose, failure)
     }
 
-    /// The same; `told` says what is wrong with the store.
-    pub(crate) fn write_or(
+    /// Opens the store for writing. `explain` turns an error of the store into one for the user.
+    pub(crate) fn write_or<'a>(
         &self,
-        purpose: &str,
-        told: impl FnOnce(&StoreError) -> Failure,
+        purpose: impl Into<LockPurpose<'a>>,
+        explain: impl FnOnce(&StoreError) -> Failure,
     ) -> Result<Sqlite, Failure> {
         self.prepare()?;
         let _private = keep_private();
         is_file(&self.file)?;
-        Sqlite::open_file(&self.file, purpose, system_clock()).map_err(|error| told(&error))
+        Sqlite::open_file(&self.file, purpose, system_clock()).map_err(|error| explain(&error))
     }
 
-    /// Makes the directory of the store, for its owner only.
+    /// Creates the directory of the store, readable by its owner only.
     pub(crate) fn prepare(&self) -> Result<(), Failure> {
         let dir = self.file.parent().unwrap_or(Path::new(""));
         let mut builder = std::fs::DirBuilder::new();
@@ -129,36 +129,36 @@ impl Place {
     }
 }
 
-/// Opens a file for reading; `told` says what is wrong with what is in it.
-pub(crate) fn open(file: &Path, told: impl FnOnce(&StoreError) -> Failure) -> Result<Reader, Failure> {
+/// Opens a database file read-only. `explain` turns an error of the store into one for the user.
+pub(crate) fn open(file: &Path, explain: impl FnOnce(&StoreError) -> Failure) -> Result<Reader, Failure> {
     is_file(file)?;
-    // The system says it better than the database would.
+    // The operating system's error is clearer than the database's.
     match File::open(file) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Err(unusable(file, &error)),
-        _ => Reader::open_file(file).map_err(|error| told(&error)),
+        _ => Reader::open_file(file).map_err(|error| explain(&error)),
     }
 }
 
 fn is_file(file: &Path) -> Result<(), Failure> {
     if file.is_dir() {
-        let error = format!("{}: is a directory, expected the file of a database", file.display());
+        let error = format!("{}: is a directory, expected a database file", file.display());
         return Err(Failure::new(error).hint("--data DIR names a directory, --store sqlite:PATH a file"));
     }
     Ok(())
 }
 
-/// A place that the system does not let us use.
+/// Returns the error for a path that cannot be used.
 pub(crate) fn unusable(path: &Path, error: &io::Error) -> Failure {
     if matches!(error.kind(), io::ErrorKind::NotADirectory | io::ErrorKind::AlreadyExists) {
-        let error = format!("{}: is no directory, expected one for the data", path.display());
-        return Failure::new(error).hint("name another place with --data DIR");
+        let error = format!("{}: not a directory, expected the data directory", path.display());
+        return Failure::new(error).hint("choose another data directory with --data DIR");
     }
     let failure = Failure::new(format!("{}: {error}", path.display()));
     if error.kind() == io::ErrorKind::PermissionDenied { failure.hint(NOT_OURS) } else { failure }
 }
 
-/// As long as it lives, files are made for their owner only: they hold who did what, and what is left of keys. What SQLite makes
-/// later beside a file is for whom the file is.
+/// While this value lives, new files are readable by their owner only: they contain activity of agents and hashes of keys. Files
+/// that SQLite creates later inherit the database file's permissions.
 pub(crate) struct Private {
     #[cfg(unix)]
     before: rustix::fs::Mode,
@@ -178,18 +178,18 @@ impl Drop for Private {
     }
 }
 
-/// What a store says, with a hint where one helps.
+/// Turns an error of the store into one for the user, with a hint if one helps.
 pub(crate) fn failure(error: &StoreError) -> Failure {
     let failure = Failure::new(error.to_string());
     match error {
         StoreError::Missing(_) => {
-            failure.hint("`renown serve` makes one; --data DIR names another data directory")
+            failure.hint("`renown serve` creates one; --data DIR chooses another data directory")
         }
         StoreError::InUse { .. } => failure.hint(
             "stop that process, or go through the server: --server URL, with a secret key in RENOWN_KEY",
         ),
         StoreError::Damaged(_) | StoreError::Sqlite(_) => failure.hint(
-            "`renown doctor` looks closer; `renown restore FILE` brings a backup to a new data directory",
+            "`renown doctor` shows details; `renown restore FILE` restores a backup into a new data directory",
         ),
         StoreError::NoOrganization(_) => {
             failure.hint("`renown keys list` shows the organizations that have keys")
@@ -197,7 +197,9 @@ pub(crate) fn failure(error: &StoreError) -> Failure {
         StoreError::Io { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
             failure.hint(NOT_OURS)
         }
-        StoreError::Overloaded
+        StoreError::NoRandomness(_)
+        | StoreError::Bug(_)
+        | StoreError::Overloaded
         | StoreError::Closed
         | StoreError::TooLong
         | StoreError::Newer { .. }
@@ -211,12 +213,12 @@ pub(crate) fn failure(error: &StoreError) -> Failure {
     }
 }
 
-/// The default organization.
+/// Returns the default organization.
 pub(crate) fn default_org() -> Result<OrgId, Failure> {
     DEFAULT_ORG.parse().map_err(|error| Failure::new(format!("{error}")))
 }
 
-/// Waits for what a store will answer.
+/// Waits for the reply of a store.
 pub(crate) fn wait<T>(answer: impl Future<Output = T>) -> Result<T, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().build();
     let runtime = runtime.map_err(|error| Failure::new(format!("could not start: {error}")))?;

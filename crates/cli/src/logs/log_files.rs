@@ -1,12 +1,12 @@
-//! Which files are meant: paths and globs, each file once.
+//! Expands paths and globs to files, each file once.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::failure::{self, Failure};
-use crate::source::STDIN;
+use crate::input_file::STDIN;
 
-/// The files that the arguments name, in their order. A path that is given twice is read once, with a warning.
+/// Returns the files of the arguments, in their order. A path that is given twice is read once, with a warning.
 pub(crate) fn expand(arguments: &[PathBuf], quiet: bool) -> Result<Vec<PathBuf>, Failure> {
     let (mut paths, mut seen) = (Vec::new(), BTreeSet::new());
     for argument in arguments {
@@ -22,7 +22,7 @@ pub(crate) fn expand(arguments: &[PathBuf], quiet: bool) -> Result<Vec<PathBuf>,
     Ok(paths)
 }
 
-/// The path itself, or what it matches where no such file exists: most shells have expanded a glob already.
+/// Returns the path itself, or the matches of a glob if no such file exists. Most shells have expanded globs already.
 fn matches(argument: &Path) -> Result<Vec<PathBuf>, Failure> {
     let pattern = argument.to_str().filter(|text| text.contains(['*', '?', '[']));
     let Some(pattern) = pattern.filter(|_| !argument.exists() && argument != Path::new(STDIN)) else {
@@ -37,7 +37,7 @@ fn matches(argument: &Path) -> Result<Vec<PathBuf>, Failure> {
         }
     }
     if paths.is_empty() {
-        return Err(refused(&"no file matches").hint("name a file with OTLP JSON, one object a line"));
+        return Err(refused(&"no file matches").hint("name a file with OTLP JSON, one object per line"));
     }
     Ok(paths)
 }

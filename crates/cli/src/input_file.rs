@@ -1,4 +1,4 @@
-//! Where an input comes from: a file or standard input, what it is called in errors, and how long it is.
+//! An open input: a file or standard input, with its name for errors and its length.
 
 use std::fs::File;
 use std::io;
@@ -6,19 +6,19 @@ use std::path::Path;
 
 use crate::failure::Failure;
 
-/// What stands for standard input on the command line.
+/// The name of standard input on the command line.
 pub(crate) const STDIN: &str = "-";
 
-/// An input that is open.
-pub(crate) struct Source {
+/// An open input.
+pub(crate) struct InputFile {
     pub(crate) name: String,
     pub(crate) file: File,
-    /// Its length, if that is known.
+    /// The length, if it is known.
     pub(crate) bytes: Option<u64>,
 }
 
-impl Source {
-    /// Opens a file, or standard input for `-`. `wanted` says what it should hold.
+impl InputFile {
+    /// Opens a file, or standard input for `-`. `wanted` describes the expected content.
     pub(crate) fn open(path: &Path, wanted: &str) -> Result<Self, Failure> {
         let from_stdin = path == Path::new(STDIN);
         let name = if from_stdin { "standard input".to_owned() } else { path.display().to_string() };
@@ -40,7 +40,7 @@ impl Source {
     }
 }
 
-/// Standard input as the file it is, so that its length is known where it has one.
+/// Returns standard input as a file, so that its length is known if it has one.
 #[cfg(unix)]
 fn stdin() -> io::Result<File> {
     use std::os::fd::AsFd;
