@@ -87,15 +87,12 @@ fn without_links(line: &str) -> String {
     let mut text = String::new();
     let mut rest = line;
     while let Some((before, link)) = rest.split_once("[`") {
-        match link.split_once("`]") {
-            Some((name, after)) => {
-                text.extend([before, "`", name, "`"]);
-                rest = after;
-            }
-            None => {
-                text.extend([before, "[`"]);
-                rest = link;
-            }
+        if let Some((name, after)) = link.split_once("`]") {
+            text.extend([before, "`", name, "`"]);
+            rest = after;
+        } else {
+            text.extend([before, "[`"]);
+            rest = link;
         }
     }
     text + rest
