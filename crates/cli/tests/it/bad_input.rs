@@ -154,7 +154,7 @@ fn errors_in_json_have_a_position() {
 fn many_invalid_inputs_are_counted_and_not_listed() {
     for (count, last) in [
         (3, "error: standard input:3:2: outcome: missing, expected completed, blocked or failed"),
-        (4, "error: standard input: 1 more input was refused"),
+        (4, "error: standard input: 1 more invalid input"),
         (1000, "error: standard input: 997 more invalid inputs"),
     ] {
         let run = renown(&["score", "run"], "{}\n".repeat(count));

@@ -134,7 +134,7 @@ fn existing_settings_stay_and_a_backup_is_written() {
     assert_eq!(home.read(".claude/commands/performance.md"), "my own");
     for message in [
         "warning: ~/.claude/settings.json: env.OTEL_LOG_USER_PROMPTS is on",
-        "warning: ~/.claude/commands/performance.md: is not the one that renown writes",
+        "warning: ~/.claude/commands/performance.md: differs from the file that renown writes",
         " (was team=a)\n",
     ] {
         assert!(run.stderr.contains(message), "{message}: {run:?}");
@@ -157,7 +157,7 @@ fn codex_and_gemini_are_set_up() {
     );
     assert_eq!(home.read(".codex/.env"), "OTEL_RESOURCE_ATTRIBUTES=renown.agent_id=reviewer-1\n");
     let encoded = home.setup(&["codex", "--yes", "--agent", "a b"]);
-    assert!(encoded.stderr.contains("this agent will be called a%20b\n"), "{encoded:?}");
+    assert!(encoded.stderr.contains("the id of this agent will be a%20b\n"), "{encoded:?}");
 
     assert_eq!(home.setup(&["gemini", "--yes"]).code, 0);
     assert_eq!(

@@ -202,7 +202,7 @@ fn an_invalid_backup_is_rejected_and_nothing_is_created() {
     fs::create_dir(scratch.at("fresh")).unwrap();
     scratch.write("fresh/renown.db-wal", "");
     let found = run(&["restore", &copy, "--data", &scratch.at("fresh")]).refused();
-    assert!(found.contains("renown.db-wal is there already"), "{found}");
+    assert!(found.contains("renown.db-wal exists already"), "{found}");
 }
 
 #[test]

@@ -90,7 +90,10 @@ fn errors_name_the_file_line_and_key_or_the_variable() {
             "line 2: listen: \"7070\", expected an address and a port, such as 127.0.0.1:7070",
         ),
         ("store = \"mysql:x\"\n", "line 1: store: \"mysql:x\", expected sqlite:[PATH]"),
-        ("store = \"clickhouse:http://h:1/d\"\n", "line 1: store: clickhouse is not in this release"),
+        (
+            "store = \"clickhouse:http://h:1/d\"\n",
+            "line 1: store: clickhouse is not supported in this release",
+        ),
         ("data = 5\n", "line 1: data: invalid type: integer `5`"),
         (
             "[limits]\n\nrequests_per_minute = -5\n",

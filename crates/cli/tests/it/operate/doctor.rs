@@ -64,8 +64,8 @@ fn permissions_that_admit_other_users() {
     let data = scratch.at("data");
     drop(Server::start(&data));
     for (mode, code, mark, message) in [
-        (0o750, 0, "note", "others may look into it (mode 750)"),
-        (0o777, 1, "BAD", "others may write into it (mode 777)"),
+        (0o750, 0, "note", "other users can read it (mode 750)"),
+        (0o777, 1, "BAD", "other users can write to it (mode 777)"),
         (0o700, 0, "ok", ""),
     ] {
         fs::set_permissions(&data, fs::Permissions::from_mode(mode)).unwrap();

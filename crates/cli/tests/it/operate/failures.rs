@@ -44,7 +44,7 @@ fn fill(path: &Path) {
 
 #[test]
 fn a_full_disk_rejects_writes_until_there_is_space_and_loses_nothing() {
-    let Some(disk) = on_small_disk("a_full_disk_refuses_writes_until_there_is_space_and_loses_nothing")
+    let Some(disk) = on_small_disk("a_full_disk_rejects_writes_until_there_is_space_and_loses_nothing")
     else {
         return;
     };
@@ -104,7 +104,7 @@ fn a_full_disk_rejects_writes_until_there_is_space_and_loses_nothing() {
 
 #[test]
 fn a_read_only_disk_is_reported_and_can_be_read() {
-    let Some(disk) = on_small_disk("a_disk_that_cannot_be_written_is_told_and_can_be_read") else { return };
+    let Some(disk) = on_small_disk("a_read_only_disk_is_reported_and_can_be_read") else { return };
     let data = disk.join("data").to_str().unwrap().to_owned();
     let server = Server::start(&data);
     assert_eq!(server.ingest("a", "e", 5), 202);

@@ -170,7 +170,7 @@ fn an_empty_store_has_a_hint_and_an_invalid_day_is_an_error() {
     let scratch = Scratch::new();
     let data = scratch.at("data");
     let message = printed(&["overview"], &data).refused();
-    assert!(message.contains("hint: `renown serve` makes one"), "{message}");
+    assert!(message.contains("hint: `renown serve` creates one"), "{message}");
     let server = Server::start(&data);
     let text = printed(&["overview"], &data).good();
     assert!(text.starts_with("no agents in default yet\nnext: `renown setup claude` "), "{text}");

@@ -64,7 +64,7 @@ fn runs_are_submitted_shown_listed_and_compared() {
     assert!(refused.stderr.contains("bad.jsonl, line 1: outcome: \"done\", expected"), "{refused:?}");
     assert!(refused.stdout.contains("Silver  by c"), "{refused:?}");
     let taken = scratch.write("taken.json", r#"{"agent_id":"a","run_id":"r1","outcome":"failed"}"#);
-    assert!(runs(&["submit", &taken]).stderr.contains("run_id: \"r1\" is another run"));
+    assert!(runs(&["submit", &taken]).stderr.contains("run_id: \"r1\" is the id of another run"));
     assert!(
         runs(&["submit", &scratch.write("empty", "")]).refused().contains("empty, expected a run as JSON")
     );
@@ -184,7 +184,9 @@ fn a_command_is_timed_and_scored_and_keeps_its_exit_code() {
     assert_eq!(serde_json::from_slice::<Value>(&fs::read(&score).unwrap()).unwrap()["agent_id"], "me");
     // Errors that are known in advance are reported before the command runs.
     let never = format!("touch {}", scratch.at("ran"));
-    assert!(ran(&["--run-id", "first"], &never).refused().contains("run_id: \"first\" is another run"));
+    assert!(
+        ran(&["--run-id", "first"], &never).refused().contains("run_id: \"first\" is the id of another run")
+    );
     assert!(ran(&["--org", "nobody"], &never).refused().contains("there is no organization"));
     assert!(!fs::exists(scratch.at("ran")).unwrap());
     let missing = run(&["run", "--agent", "me", "--data", &data, "--", "/no/such/program"]);

@@ -88,7 +88,7 @@ fn each_reply_is_reported_with_advice() {
             "answered 302 Found, a redirect to /login; this is not an OTLP",
         ),
         (("404 Not Found", "{}"), "answered 404 Not Found; this is not an OTLP/HTTP receiver"),
-        (("200 OK\r\nContent-Type: text/html", "<html>"), "answered 200 OK; what listens there is no OTLP"),
+        (("200 OK\r\nContent-Type: text/html", "<html>"), "answered 200 OK; this is not an OTLP"),
         (("503 Service Unavailable", ""), "answered 503 Service Unavailable; the server is busy"),
     ] {
         let (home, receiver) = (Home::new(), Receiver::start(&[reply]));
@@ -142,7 +142,7 @@ fn the_last_arrival_is_reported() {
     let data = home.0.join("data");
     let store = Received::open(&data);
     let args = ["gemini", "--check", "--server", &receiver.url, "--data", data.to_str().unwrap()];
-    let nothing = "nothing of Gemini CLI in ~/data/renown.db yet: restart Gemini CLI, give it a prompt";
+    let nothing = "no records of Gemini CLI in ~/data/renown.db yet: restart Gemini CLI, send it a prompt";
     for (name, session, expected) in [
         ("claude_code.user_prompt", "of-claude", ("note", "arrived", nothing)),
         (
