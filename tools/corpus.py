@@ -6,7 +6,7 @@ Run it at the root of a clone that was built once. Nothing is written or changed
 
 - cut at 4000 characters, at the end of a line; the lines of a test or build log are its last ones
 - this clone, the home, temporary and target directories become /home/dev/..., and the committer of this clone becomes Dev
-- who stands in a byline (Author: Name <address>) becomes Dev too: the repository keeps no addresses of persons
+- the name in a byline (Author: Name <address>) becomes Dev too: the repository keeps no addresses of persons
 - not taken if it has fewer than 80 characters, was already there, or has somebody's e-mail address elsewhere: such an output
   is meant to fail
 
@@ -28,7 +28,7 @@ CHARS_MAX = 4000
 CHARS_MIN = 80
 ADDRESS = re.compile(r"[A-Za-z0-9._%+-]+@[A-Za-z0-9.-]+\.[A-Za-z]{2,}")
 DEV = "Dev <dev@project.invalid>"
-NOBODY = re.compile(r"noreply|@(?:[\w-]+\.)*example\.|git@|\.test\b|^dev@project\.invalid$")
+IMPERSONAL = re.compile(r"noreply|@(?:[\w-]+\.)*example\.|git@|\.test\b|^dev@project\.invalid$")
 BYLINE = re.compile(r"^(?:[^A-Za-z\n]{0,16}(?:authors?|maintainers?|commit|committer|from|[a-z-]+-by)\"?\s*[:=]|\s*\").*$", re.I | re.M)
 PERSON = re.compile(r"[^\s\"':=<>\[][^\"':=<>\n\[]*<" + ADDRESS.pattern + ">")
 
@@ -248,7 +248,7 @@ def main():
                 text = clean(run(real, cwd), tail=shown.startswith(("cargo test", "cargo build", "npm test")))
                 if cwd:
                     text = text.replace(os.path.basename(cwd), "scratch")
-                addresses = [one for one in ADDRESS.findall(text) if not NOBODY.search(one)]
+                addresses = [one for one in ADDRESS.findall(text) if not IMPERSONAL.search(one)]
                 if len(text) >= CHARS_MIN and text not in seen and not addresses:
                     seen.add(text)
                     found.append({"command": clean(shown, False).replace(EXCLUDED, "crates"), "output": text})

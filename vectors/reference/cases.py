@@ -250,7 +250,7 @@ def reputation_refusals(add):
 
 
 def staged(first_try, total):
-    """Stages of which some pass at once; others fail or take longer."""
+    """Stages. Some pass at once; others fail or take longer."""
     passed = {"passed": True}
     others = (
         {"passed": False},
@@ -513,7 +513,7 @@ def all_signals(*values):
 
 
 def signal_draws(seed, count, digits):
-    """Endless lists of so many signals."""
+    """Endless lists of this many signals."""
     dice = Dice(seed)
     while True:
         yield [dice.decimal(0, 1, digits) for _ in range(count)]
@@ -1095,8 +1095,8 @@ def weighted_tenths(data):
 def facts_with_sum(dice, target):
     """Facts with this composite before rounding, in thousandths.
 
-    Tools, prompts and duration are drawn; then tokens and cost, of which
-    any tenths can be had, are chosen so that the rest comes out.
+    Draws tools, prompts and duration. Then chooses tokens and cost, which can
+    give any tenths, so that the rest comes out.
     """
     while True:
         total = dice.whole(1, 40)

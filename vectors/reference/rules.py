@@ -732,7 +732,7 @@ def identity(data):
     identities = set()
     for event in expect_list(data, "events"):
         event_id, facts = identity_event(expect_object(event, "events"))
-        events.setdefault(event_id, facts)  # the first copy stands
+        events.setdefault(event_id, facts)  # the first copy wins
         if event.get("identity_id") is not None:
             identities.add(expect_uuid(event, "identity_id"))
     if len(identities) > 1:

@@ -6,11 +6,13 @@
 //! | length | files above 400 lines are reported, so that they are split by meaning before they are hard to read |
 //! | purity | a pure crate depends on nothing but its list, and names no module of the outside world |
 //! | documents | README and ARCHITECTURE stay short, links between documents resolve, `docs/scores.md` is current |
+//! | words | plain English: none of the habits that a pattern can find |
 //! | dependencies | licences and duplicate majors, by `deny.toml` |
 //! | advisories | `cargo deny`, where it is installed and its database can be reached |
 
 mod dependencies;
 mod documents;
+mod words;
 
 use std::fs;
 use std::path::Path;
@@ -39,9 +41,14 @@ pub(crate) fn run() -> Result<()> {
 
 fn sources(problems: &mut Vec<String>) -> Result<()> {
     let listed = output(program("git").args(["ls-files", "--cached", "--others", "--exclude-standard"]))?;
-    for name in listed.lines().filter(|name| has_extension(name, "rs") || has_extension(name, "py")) {
+    let texts = ["rs", "py", "ts", "md", "html"];
+    for name in listed.lines().filter(|name| texts.iter().any(|extension| has_extension(name, extension))) {
         // A file that was deleted and not yet committed is still listed.
         let Ok(text) = fs::read_to_string(root().join(name)) else { continue };
+        words::check(name, &text, problems)?;
+        if !has_extension(name, "rs") && !has_extension(name, "py") {
+            continue;
+        }
         if has_extension(name, "rs") && !text.starts_with("//! ") {
             problems.push(format!("{name}: no module documentation, expected `//! …` on the first line"));
         }

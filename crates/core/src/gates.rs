@@ -1,4 +1,4 @@
-//! The gates: pure checks of one agent output, each of which passes, fails or is skipped.
+//! The gates: pure checks of one agent output, and each passes, fails or is skipped.
 //!
 //! Settings in, an [`Engine`] out; an output in, a [`Verdict`] out. The server, the command line and programs that
 //! embed this crate run the same code, so an output gets the same verdict everywhere.

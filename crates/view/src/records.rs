@@ -137,7 +137,7 @@ pub struct FactView {
 }
 
 impl FactView {
-    /// A fact of which nothing more is known.
+    /// A fact without further details.
     pub fn bare(kind: FactKind) -> Self {
         Self {
             kind,

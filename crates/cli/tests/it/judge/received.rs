@@ -170,8 +170,8 @@ fn nothing_to_judge_is_an_error_with_a_hint() {
         "",
     );
     refused(
-        on_null(&folder, &["--org", "nobody"]),
-        "there is no organization \"nobody\"",
+        on_null(&folder, &["--org", "unknown"]),
+        "there is no organization \"unknown\"",
         "renown keys list",
     );
     refused(

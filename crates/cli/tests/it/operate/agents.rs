@@ -69,7 +69,7 @@ fn a_list_can_be_searched_sorted_and_limited() {
     assert_eq!(heads, ["AGENT", "C-low", "a-high", "b-low"]);
     assert!(text.contains("calibrating 5/50"), "{text}");
     assert!(list(&["--limit", "0"]).refused().contains("--limit"));
-    assert!(list(&["--org", "nobody"]).refused().contains("there is no organization \"nobody\""));
+    assert!(list(&["--org", "unknown"]).refused().contains("there is no organization \"unknown\""));
 }
 
 #[test]
@@ -86,8 +86,8 @@ fn show_prints_the_components_of_the_score() {
     {
         assert!(text.contains(part), "{part}: {text}");
     }
-    let message = show("nobody").refused();
-    assert!(message.contains("no agent \"nobody\" in default") && message.contains("--search"), "{message}");
+    let message = show("unknown").refused();
+    assert!(message.contains("no agent \"unknown\" in default") && message.contains("--search"), "{message}");
     assert!(show("..").refused().contains("'<ID>'"));
 }
 

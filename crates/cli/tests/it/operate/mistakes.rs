@@ -127,9 +127,9 @@ fn unknown_words() {
     run(&["keys", "create", "--label", &label(200), "--data", &data]).good();
     let long = "201 characters, expected at most 200";
     fails(&["keys", "create", "--label", &label(201), "--data", &data], long, "");
-    assert_eq!(run(&["keys", "list", "--org", "nobody", "--data", &data]).good(), "no keys in nobody\n");
-    let org = "there is no organization \"nobody\"";
-    fails(&["agents", "list", "--org", "nobody", "--data", &data], org, "`renown keys list`");
+    assert_eq!(run(&["keys", "list", "--org", "unknown", "--data", &data]).good(), "no keys in unknown\n");
+    let org = "there is no organization \"unknown\"";
+    fails(&["agents", "list", "--org", "unknown", "--data", &data], org, "`renown keys list`");
 }
 
 #[test]

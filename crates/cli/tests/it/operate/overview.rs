@@ -182,6 +182,6 @@ fn an_empty_store_has_a_hint_and_an_invalid_day_is_an_error() {
         assert!(day.is_empty() || message.contains("not a day such as 2026-11-15"), "{message}");
     }
     assert!(
-        printed(&["overview", "--org", "nobody"], &data).refused().contains("no organization \"nobody\"")
+        printed(&["overview", "--org", "unknown"], &data).refused().contains("no organization \"unknown\"")
     );
 }

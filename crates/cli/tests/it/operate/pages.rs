@@ -55,6 +55,6 @@ fn a_report_is_one_file_and_shows_no_score_below_50_evaluations() {
             "it loads nothing and leads nowhere: {reference}"
         );
     }
-    let stderr = report("nobody", &[]).stderr;
-    assert!(stderr.contains("no agent \"nobody\" in default") && stderr.contains("--search"), "{stderr}");
+    let stderr = report("unknown", &[]).stderr;
+    assert!(stderr.contains("no agent \"unknown\" in default") && stderr.contains("--search"), "{stderr}");
 }

@@ -187,7 +187,7 @@ fn a_command_is_timed_and_scored_and_keeps_its_exit_code() {
     assert!(
         ran(&["--run-id", "first"], &never).refused().contains("run_id: \"first\" is the id of another run")
     );
-    assert!(ran(&["--org", "nobody"], &never).refused().contains("there is no organization"));
+    assert!(ran(&["--org", "unknown"], &never).refused().contains("there is no organization"));
     assert!(!fs::exists(scratch.at("ran")).unwrap());
     let missing = run(&["run", "--agent", "me", "--data", &data, "--", "/no/such/program"]);
     assert_eq!(missing.code, 127);
@@ -275,7 +275,7 @@ fn evidence_is_exported_row_by_row() {
         csv.starts_with("event_id,identity_id,timestamp,category,") && csv.contains("\"paid, \"\"cash\"\"\""),
         "{csv}"
     );
-    assert!(export(&["evaluations", "--org", "nobody"]).refused().contains("there is no organization"));
+    assert!(export(&["evaluations", "--org", "unknown"]).refused().contains("there is no organization"));
     assert!(export(&["evaluations", "-o", &scratch.at("no/such/file")]).refused().contains("No such file"));
 }
 

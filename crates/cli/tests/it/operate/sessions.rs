@@ -73,7 +73,7 @@ fn sessions_are_listed_latest_start_first() {
     assert_eq!(ids(&["--agent", "coder"]), ["with records"]);
     assert_eq!(ids(&["--limit", "1"]), ["only, \"signals\""]);
     assert!(list(&["--limit", "1"]).good().ends_with("… and more: --limit N shows them\n"));
-    assert_eq!(list(&["--agent", "nobody"]).good(), "no sessions of \"nobody\" in default\n");
+    assert_eq!(list(&["--agent", "unknown"]).good(), "no sessions of \"unknown\" in default\n");
     assert!(list(&["--limit", "0"]).refused().contains("--limit"));
 }
 
@@ -129,7 +129,7 @@ TIME (UTC)      KIND         TOOL OR MODEL  OK   DURATION     COST  TOKENS  NOTE
         message,
         "error: no session \"nothing\" in default\nhint: `renown sessions list` lists them\n"
     );
-    assert!(records(&["with records", "--org", "nobody"]).refused().contains("no organization \"nobody\""));
+    assert!(records(&["with records", "--org", "unknown"]).refused().contains("no organization \"unknown\""));
 }
 
 #[test]

@@ -9,7 +9,7 @@
 //! | `sed -i` | the operands after the script |
 //!
 //! `install`, `touch` and others also begin sentences. Without a prompt or a key for commands, a name does not count
-//! as a program if it has no option and more than two words follow, the first of which has only letters.
+//! as a program if it has no option and more than two words follow, and the first of them has only letters.
 
 use super::operands::is_stream;
 use super::shell::{Command, Word, Words, name_of};
