@@ -184,7 +184,7 @@ pub(crate) struct ExportArgs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum EvidenceArg {
-    /// Evaluations: verdicts on outputs
+    /// Verdicts on outputs
     Evaluations,
     /// Reputation events
     Events,
