@@ -100,7 +100,7 @@ pub(crate) fn telemetry(
 fn caller(api: &Api, headers: &HeaderMap) -> Result<Arc<Caller>, ApiError> {
     let key = bearer(headers)?;
     api.keys.find(&key, api.now().ok()).map_err(|problem| match problem {
-        KeyProblem::Unknown => ApiError::new(Code::AuthInvalid, "unknown key"),
+        KeyProblem::Unknown => ApiError::new(Code::AuthInvalid, "there is no such key"),
         KeyProblem::Revoked => ApiError::new(Code::AuthRevoked, "the key was revoked"),
     })
 }

@@ -178,7 +178,7 @@ async fn hot(api: &Arc<Api>, mut request: Request<Body>) -> Result<Response, Req
 
 /// The reply to a path without a route.
 async fn no_route() -> ApiError {
-    ApiError::new(Code::NotFound, "no such route: see /docs")
+    ApiError::new(Code::NotFound, "there is no such route: see /docs")
 }
 
 /// The reply to a method that the route does not have.

@@ -118,7 +118,7 @@ pub(crate) fn refuse_head(api: &Api, status: StatusCode, hyper_reply: &str) -> V
         ApiError::new(Code::HeadTooLarge, error)
     } else {
         ApiError::invalid(
-            "the head of the request is malformed: expected an HTTP/1.1 request line, headers and one body length",
+            "the head of the request is malformed: expected a request line, headers and one body length, as in HTTP/1.1",
         )
     };
     let request_id = api.request_id();

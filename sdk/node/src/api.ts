@@ -1223,7 +1223,8 @@ export interface Totals {
 export interface TraceRequest {
   /** 1 to 512 bytes. */
   trace_id: string;
-  signals: TraceSignals;
+  /** Absent is the same as empty: the trace counts, and the metrics skip it. */
+  signals?: TraceSignals | null;
   /** When it began, which is its place among the others. */
   started_at?: Moment | null;
 }
@@ -1573,7 +1574,9 @@ export class Client extends Http {
   /**
    * Make a key.
    *
-   * A secret key of the default organization may name any organization, others only their own.
+   * A secret key of the default organization may name any organization, others only their own. The
+   * key itself is never stored, so a retry with the same `Idempotency-Key` cannot return it: it is
+   * 409 with the id of the key that the first request created.
    */
   createKey(body: CreateKeyRequest, options: PostOptions = {}): Promise<CreateKeyReply> {
     return this.send({ method: "POST", path: "/v1/keys", body }, options);

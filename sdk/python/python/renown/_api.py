@@ -1281,7 +1281,8 @@ class TraceRequest(TypedDict):
 
     trace_id: str
     """1 to 512 bytes."""
-    signals: TraceSignals
+    signals: NotRequired[TraceSignals | None]
+    """Absent is the same as empty: the trace counts, and the metrics skip it."""
     started_at: NotRequired[Moment | None]
     """When it began, which is its place among the others."""
 
@@ -1750,6 +1751,8 @@ class Client(Http):
         """Make a key.
 
         A secret key of the default organization may name any organization, others only their own.
+        The key itself is never stored, so a retry with the same `Idempotency-Key` cannot return it:
+        it is 409 with the id of the key that the first request created.
 
         :param label: What its owner calls it.
         :param org: Its organization, which is made when it is new; the caller's own if absent.
@@ -2727,6 +2730,8 @@ class AsyncClient(AsyncHttp):
         """Make a key.
 
         A secret key of the default organization may name any organization, others only their own.
+        The key itself is never stored, so a retry with the same `Idempotency-Key` cannot return it:
+        it is 409 with the id of the key that the first request created.
 
         :param label: What its owner calls it.
         :param org: Its organization, which is made when it is new; the caller's own if absent.

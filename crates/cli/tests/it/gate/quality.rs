@@ -79,7 +79,7 @@ fn an_invalid_set_is_an_error_with_its_position() {
     let sets = dir("broken-config", &[("a.jsonl", &line("piii", "pass")), ("--gates: x.toml", "")]);
     let config = sets.join("--gates: x.toml");
     let run = renown(&["gate", "--report", sets.to_str().unwrap(), "--config", config.to_str().unwrap()], "");
-    assert!(run.stderr.contains("a.jsonl: line 1: gate: \"piii\" is no gate"), "{run:?}");
+    assert!(run.stderr.contains("a.jsonl: line 1: gate: \"piii\" is not a gate"), "{run:?}");
     let broken = dir(
         "broken-option",
         &[("a.jsonl", &line("pii", "pass")), ("--gates: y.toml", "[gate.pii]\nmail = 1\n")],

@@ -18,9 +18,10 @@ fn agents_are_listed_and_shown_with_and_without_a_server() {
     assert!(empty.starts_with("no agents in default yet\nnext: `renown setup claude` "), "{empty}");
     assert_eq!(agents(&["list", "--format", "json"]).good(), "[]\n");
 
-    assert_eq!(server.ingest("reviewer", "a", 60), 202);
-    assert_eq!(server.ingest("Writer", "b", 3), 202);
-    assert_eq!(server.ingest("quiet one é", "c", 1), 202);
+    for (agent, ids, count) in [("reviewer", "a", 60), ("Writer", "b", 3), ("quiet one é", "c", 1)] {
+        assert_eq!(server.ingest(agent, ids, count), 202);
+        another_millisecond();
+    }
     let looked = || {
         let list = agents(&["list", "--format", "json"]).json();
         assert_eq!(ids(&list), ["quiet one é", "Writer", "reviewer"]);
@@ -43,6 +44,11 @@ fn agents_are_listed_and_shown_with_and_without_a_server() {
     assert_eq!(looked(), (list, shown), "and the same without the server");
 }
 
+/// Waits until the clock shows another millisecond, so that agents are not last seen at the same time.
+fn another_millisecond() {
+    std::thread::sleep(std::time::Duration::from_millis(2));
+}
+
 #[test]
 fn a_list_can_be_searched_sorted_and_limited() {
     let scratch = Scratch::new();
@@ -50,6 +56,7 @@ fn a_list_can_be_searched_sorted_and_limited() {
     let server = Server::start(&data);
     for (agent, count) in [("b-low", 5), ("a-high", 4), ("C-low", 5)] {
         assert_eq!(server.ingest(agent, agent, count), 202);
+        another_millisecond();
     }
     let list = |args: &[&str]| run(&[&["agents", "list", "--data", &data], args].concat());
     let found = |args: &[&str]| {

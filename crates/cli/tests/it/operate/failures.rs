@@ -90,10 +90,10 @@ fn a_full_disk_rejects_writes_until_there_is_space_and_loses_nothing() {
     }
     assert_eq!(server.get("/v1/reputation/a")["evaluations"], acknowledged.min(500));
     let log = server.log.lock().unwrap().clone();
-    let failed = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let failed =
-        failed.into_iter().find(|line| line["cause"].as_str().is_some_and(|cause| cause.contains("full")));
-    let span = &failed.expect("the log says why")["span"];
+    let lines = serde_json::Deserializer::from_str(&log).into_iter::<Value>().map_while(Result::ok);
+    let is_full = |line: &Value| line["cause"].as_str().is_some_and(|cause| cause.contains("full"));
+    let failed = lines.into_iter().find(is_full);
+    let span = &failed.unwrap_or_else(|| panic!("the log says why: {log}"))["span"];
     assert_eq!((&span["route"], &span["method"]), (&"/v1/evaluate".into(), &"POST".into()), "{span}");
     assert_eq!(span["org"], "default", "{span}");
     assert_eq!(span["request_id"].as_str().map(str::len), Some(36), "{span}");
