@@ -21,7 +21,7 @@ use renown_store::{DEFAULT_ORG, KeyKind, StoreError};
 
 use crate::api::Api;
 use crate::dispatch::{self, Arrival, Routes, Target};
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Cause, Code};
 use crate::keys::{Caller, KeyProblem, KeyText};
 use crate::rate_limit::Rate;
 
@@ -33,30 +33,48 @@ pub(crate) async fn pass(
     target: Target,
     mut request: Request<Body>,
 ) -> Response {
-    let mut rate = None;
+    let mut admitted = Admitted::default();
     if matches!(target, Target::Api(_)) {
-        match admit(api, &request, &mut rate) {
+        match admit(api, &request, &mut admitted.rate) {
             Ok(caller) => {
-                note_org(&caller.org);
+                admitted.caller = Some(Arc::clone(&caller));
                 request.extensions_mut().insert(caller);
             }
-            Err(error) => return with_rate(error.into_response(), rate),
+            Err(error) => return admitted.describe(error.into_response()),
         }
     }
-    let response = dispatch::call(api, routes, arrival, target, request, &mut rate).await;
-    with_rate(response, rate)
+    let response = dispatch::call(api, routes, arrival, target, request, &mut admitted).await;
+    admitted.describe(response)
 }
 
-/// Adds the organization to the span of the request.
-fn note_org(org: &OrgId) {
-    tracing::Span::current().record("org", org.as_str());
+/// What is known of a request that may be answered.
+#[derive(Default)]
+pub(crate) struct Admitted {
+    rate: Option<Rate>,
+    /// The caller of the API.
+    caller: Option<Arc<Caller>>,
+    /// The organization that telemetry is for.
+    telemetry_org: Option<OrgId>,
 }
 
-fn with_rate(mut response: Response, rate: Option<Rate>) -> Response {
-    if let Some(rate) = rate {
-        rate.write(response.headers_mut());
+/// The organization of a failed request, for the log. It travels with the response.
+#[derive(Clone, Debug)]
+pub(crate) struct Org(pub(crate) OrgId);
+
+impl Admitted {
+    /// Adds the headers of the rate limit, and what the log needs of a failure.
+    fn describe(self, mut response: Response) -> Response {
+        if let Some(rate) = self.rate {
+            rate.write(response.headers_mut());
+        }
+        if response.extensions().get::<Cause>().is_some() || response.status().is_server_error() {
+            let org = self.telemetry_org.or_else(|| Some(self.caller?.org.clone()));
+            if let Some(org) = org {
+                response.extensions_mut().insert(Org(org));
+            }
+        }
+        response
     }
-    response
 }
 
 /// Finds the caller and counts the request for the rate limit of its organization.
@@ -76,7 +94,7 @@ pub(crate) fn telemetry(
     api: &Api,
     arrival: Arrival,
     parts: &Parts,
-    rate: &mut Option<Rate>,
+    admitted: &mut Admitted,
 ) -> Result<OrgId, ApiError> {
     let org = match caller(api, &parts.headers) {
         Err(error) if error.code() == Code::AuthMissing => {
@@ -87,10 +105,10 @@ pub(crate) fn telemetry(
         }
         caller => caller?.org.clone(),
     };
-    note_org(&org);
+    admitted.telemetry_org = Some(org.clone());
     if let Some(limit) = &api.ingests {
         let counted = limit.count(&org, Instant::now());
-        *rate = Some(counted);
+        admitted.rate = Some(counted);
         counted.check()?;
     }
     Ok(org)

@@ -12,11 +12,11 @@ use hyper::{Method, Request};
 use tower_service::Service;
 
 use crate::api::Api;
+use crate::auth::Admitted;
 use crate::error::{ApiError, Code};
 use crate::keys::Caller;
 use crate::otlp::{self, Call};
 use crate::pages;
-use crate::rate_limit::Rate;
 use crate::routes::{self, evaluate, ingest, reputation};
 
 /// The protocol that a port serves.
@@ -137,10 +137,10 @@ pub(crate) async fn call(
     arrival: Arrival,
     target: Target,
     request: Request<Body>,
-    rate: &mut Option<Rate>,
+    admitted: &mut Admitted,
 ) -> Response {
     match target {
-        Target::Telemetry(call) => otlp::answer(api, arrival, call, request, rate).await,
+        Target::Telemetry(call) => otlp::answer(api, arrival, call, request, admitted).await,
         Target::Api(_) | Target::Open(_) => match hot(api, request).await {
             Ok(response) => response,
             Err(request) => routes.0.clone().call(request).await.into_response(),

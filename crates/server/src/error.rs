@@ -154,8 +154,8 @@ impl ApiError {
     }
 
     /// Adds the internal cause.
-    pub(crate) fn because(self, cause: impl Error + Send + Sync + 'static) -> Self {
-        Self { cause: Some(Cause(Arc::new(cause))), ..self }
+    pub(crate) fn because(self, cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self { cause: Some(Cause(Arc::from(cause.into()))), ..self }
     }
 
     /// The same with a time after which to try again.

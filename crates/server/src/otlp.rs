@@ -57,7 +57,6 @@ use crate::changes::Changed;
 use crate::dispatch::{Arrival, Port};
 use crate::error::{ApiError, Code};
 use crate::idempotency::{self, Looked, Ticket};
-use crate::rate_limit::Rate;
 
 use budget::{Budget, Hold, IN_FLIGHT_BYTES_MAX};
 use content_type::Form;
@@ -143,10 +142,10 @@ pub(crate) async fn answer(
     arrival: Arrival,
     call: Call,
     request: Request<Body>,
-    rate: &mut Option<Rate>,
+    by: &mut auth::Admitted,
 ) -> Response {
     let (parts, mut body) = request.into_parts();
-    let received = match admitted(api, arrival, call, &parts, &body, rate) {
+    let received = match admitted(api, arrival, call, &parts, &body, by) {
         Ok(admitted) => receive(api, admitted, &parts, &mut body).await,
         // Whoever asks before it sends is not told to go on.
         Err(error) if parts.headers.contains_key(EXPECT) => return call.refused(error),
@@ -178,7 +177,7 @@ fn admitted(
     call: Call,
     parts: &Parts,
     body: &Body,
-    rate: &mut Option<Rate>,
+    by: &mut auth::Admitted,
 ) -> Result<Admitted, ApiError> {
     if arrival.port == Port::OtlpGrpc && call.shape != Shape::Grpc {
         let error = "this port takes gRPC over HTTP/2, expected the content type application/grpc: OTLP over HTTP has a port of its own, 4318 by default, and the API's port takes it below /otlp";
@@ -188,7 +187,7 @@ fn admitted(
     if parts.method != Method::POST {
         return Err(ApiError::new(Code::MethodNotAllowed, "telemetry is sent with POST"));
     }
-    let org = auth::telemetry(api, arrival, parts, rate)?;
+    let org = auth::telemetry(api, arrival, parts, by)?;
     let form = Form::of(call, kind, &parts.headers)?;
     body::check_length(body, form)?;
     Ok(Admitted { org, kind, form, shape: call.shape })

@@ -1,7 +1,10 @@
 //! What every request gets: an id, a span, metrics, and a reply even if its handler panics.
 //!
-//! Each request has one `tracing` span with its id, method, route and organization. Everything logged while the request is answered carries
-//! these fields. The cause of a 5xx is logged once, here. No log line holds a payload, a key or an agent's words.
+//! A request has at most one `tracing` span, with its id, method, route and organization. The cause of a 5xx is logged once, here, inside the
+//! span. No log line holds a payload, a key or an agent's words.
+//!
+//! A span costs as much as half a read of a score. So at the level `debug` each request has its span from the start, and every line about
+//! it carries its fields. At higher levels the span is created when there is something to log.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -12,12 +15,12 @@ use axum::response::Response;
 use futures_util::FutureExt;
 use hyper::header::{HeaderName, HeaderValue};
 use hyper::{Request, StatusCode, Version};
-use tracing::Instrument;
 use tracing::field::Empty;
+use tracing::{Instrument, Level, Span};
 use uuid::Uuid;
 
 use crate::api::Api;
-use crate::auth;
+use crate::auth::{self, Org};
 use crate::dispatch::{Arrival, Routes, Target, TaskMode};
 use crate::error::{ApiError, Cause, Code, LoadShed};
 use crate::limits::{HEAD_BYTES_MAX, HEADER_LIST_BYTES_MAX};
@@ -39,7 +42,8 @@ pub(crate) async fn answer(
     let request_id: &str = api.request_id().hyphenated().encode_lower(&mut buffer);
     let target = Target::of(arrival, &request);
     let (method, route) = (method_name(request.method()), target.route());
-    let span = tracing::error_span!("request", request_id, method, route, org = Empty);
+    let new_span = || tracing::error_span!("request", request_id, method, route, org = Empty);
+    let span = if tracing::enabled!(Level::DEBUG) { new_span() } else { Span::none() };
     let answered = match target.task_mode(&request) {
         TaskMode::CancelOnDisconnect => {
             let handled = handle(&api, &routes, arrival, target, request).instrument(span.clone());
@@ -51,30 +55,33 @@ pub(crate) async fn answer(
             tokio::spawn(handled.instrument(span.clone())).await.ok()
         }
     };
-    let _entered = span.enter();
     let mut response = answered.unwrap_or_else(|| {
         // The panic message may hold a payload. The panic hook logs the location.
-        tracing::error!("a request panicked");
-        target.refused(ApiError::internal(request_id))
+        target.refused(ApiError::internal(request_id).because("the handler panicked"))
     });
     let logged = response.extensions().get::<LoggedStatus>().map(|logged| logged.0);
     let (status, took) = (logged.unwrap_or(response.status()), started.elapsed());
     api.measures.request(method, route, status, took);
-    log(&response, status, took);
+    let is_failure = status.is_server_error() && response.extensions().get::<LoadShed>().is_none();
+    if is_failure || !span.is_none() {
+        let span = if span.is_none() { new_span() } else { span };
+        span.in_scope(|| log(&response, status, took, is_failure));
+    }
     if let Ok(id) = HeaderValue::from_str(request_id) {
         response.headers_mut().insert(HeaderName::from_static("x-request-id"), id);
     }
     response
 }
 
-/// Logs how a request ended, with the cause of a 5xx. Load shedding is not a failure, and one line per refused request would cost more than
-/// the refusal.
-fn log(response: &Response, status: StatusCode, took: Duration) {
+/// Logs how a request ended, with the cause of a failure. Load shedding is not a failure, and one line per refused request would cost more
+/// than the refusal.
+fn log(response: &Response, status: StatusCode, took: Duration, is_failure: bool) {
+    if let Some(Org(org)) = response.extensions().get() {
+        Span::current().record("org", org.as_str());
+    }
     let (code, micros) = (status.as_u16(), u64::try_from(took.as_micros()).unwrap_or(u64::MAX));
     match response.extensions().get::<Cause>() {
-        _ if !status.is_server_error() || response.extensions().get::<LoadShed>().is_some() => {
-            tracing::debug!(status = code, micros, "request");
-        }
+        _ if !is_failure => tracing::debug!(status = code, micros, "request"),
         Some(Cause(cause)) => tracing::error!(status = code, micros, %cause, "request failed"),
         None => tracing::warn!(status = code, micros, "request failed"),
     }

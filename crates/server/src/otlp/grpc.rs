@@ -103,6 +103,9 @@ pub(super) fn accepted(message: &[u8]) -> Response {
 pub(super) fn refused(error: &ApiError) -> Response {
     let code = code(error.code());
     let mut response = replied(Body::empty(), error.code().status());
+    if let Some(cause) = error.cause() {
+        response.extensions_mut().insert(cause.clone());
+    }
     let headers = response.headers_mut();
     headers.insert(STATUS, HeaderValue::from(code));
     if let Ok(message) = HeaderValue::from_str(&utf8_percent_encode(error.text(), ESCAPED).to_string()) {

@@ -61,10 +61,11 @@ pub(crate) async fn ready(State(api): State<Arc<Api>>) -> Result<Response, ApiEr
     match api.ready().await {
         Ok(Ready { standstill }) => Ok(json(StatusCode::OK, &ReadyReply { status: "ready", standstill })),
         Err(NotReady { cause, answer: (code, error) }) => {
-            if let Some(error) = cause {
-                tracing::warn!(error, "not ready");
-            }
-            Err(ApiError::new(code, error))
+            let error = ApiError::new(code, error);
+            Err(match cause {
+                Some(cause) => error.because(cause),
+                None => error,
+            })
         }
     }
 }
