@@ -1224,7 +1224,7 @@ export interface TraceRequest {
   /** 1 to 512 bytes. */
   trace_id: string;
   /** Absent is the same as empty: the trace counts, and the metrics skip it. */
-  signals?: TraceSignals | null;
+  signals?: TraceSignals;
   /** When it began, which is its place among the others. */
   started_at?: Moment | null;
 }

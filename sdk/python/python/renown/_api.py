@@ -1281,7 +1281,7 @@ class TraceRequest(TypedDict):
 
     trace_id: str
     """1 to 512 bytes."""
-    signals: NotRequired[TraceSignals | None]
+    signals: NotRequired[TraceSignals]
     """Absent is the same as empty: the trace counts, and the metrics skip it."""
     started_at: NotRequired[Moment | None]
     """When it began, which is its place among the others."""

@@ -34,7 +34,8 @@ pub(crate) struct TraceRequest {
     /// When it began, which is its place among the others.
     started_at: Option<Moment>,
     /// Absent is the same as empty: the trace counts, and the metrics skip it.
-    signals: Option<SignalsShape>,
+    #[schema(required = false)]
+    signals: SignalsShape,
 }
 
 /// Signals of a trace, each from 0 to 1, where 1 is good. One that is absent is unknown.
