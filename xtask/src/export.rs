@@ -13,7 +13,7 @@ use renown_core::time::Timestamp;
 use renown_core::units::{Micros, Unit};
 use renown_store::sqlite::{Sqlite, system_clock};
 use renown_store::{
-    DEFAULT_ORG, EventId, IdentityStore, NewEvaluation, NewReputationEvent, NewSignals, NewTrace,
+    DEFAULT_ORG, IdentityStore, NewEvaluation, NewEvaluationId, NewReputationEvent, NewSignals, NewTrace,
     SessionStore, Store,
 };
 use renown_telemetry::facts::Batch;
@@ -78,7 +78,7 @@ fn fill(data: &Path) -> Result<()> {
     let evaluations = (0..EVALUATIONS).map(|number| {
         anyhow::Ok(NewEvaluation {
             agent: text(number)?.parse()?,
-            id: EventId::Made(EvaluationId::made(number, number)),
+            id: NewEvaluationId::Generated(EvaluationId::made(number, number)),
             passed: !number.is_multiple_of(3),
             gate_latency: Micros::from_us(u32::try_from(number)?).unwrap_or_default(),
             agent_latency: number.is_multiple_of(2).then(Micros::default),

@@ -61,7 +61,7 @@ fn erase(store: &Sqlite, args: &ForgetArgs) -> Result<(), Failure> {
     let is_known = wait(store.erase(&args.org, &args.agent))?.map_err(failed)?;
     // Also finishes an interrupted erasure. Retention is left to the server, which knows the configured periods.
     let mut erased_some = false;
-    while wait(store.tend(Retention::KEEP_ALL))?.map_err(failed)? {
+    while wait(store.delete_some(Retention::KEEP_ALL))?.map_err(failed)? {
         erased_some = true;
     }
     if !is_known && !erased_some {

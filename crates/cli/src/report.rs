@@ -9,7 +9,7 @@ use renown_core::time::{Day, Timestamp};
 use renown_pages::agent::{Audience, markdown, render};
 use renown_pages::{Section, Shell};
 use renown_store::sqlite::Reader;
-use renown_store::{EventQuery, Publication, RunQuery, SessionQuery, StoreError};
+use renown_store::{EvaluationQuery, Publication, RunQuery, SessionQuery, StoreError};
 use renown_view::standing::{RUNS_SHOWN, SESSIONS_SHOWN};
 use renown_view::{AgentFacts, AgentHistory};
 
@@ -49,14 +49,15 @@ fn read(
     let Some(known) = store.agent(org, agent)? else { return Ok(None) };
     let today = Day::of(now);
     let [month, week] = AgentHistory::first_days(today);
-    let latest = EventQuery { agent: Some(agent.clone()), limit: WINDOW_SIZE, ..EventQuery::default() };
+    let latest =
+        EvaluationQuery { agent: Some(agent.clone()), limit: WINDOW_SIZE, ..EvaluationQuery::default() };
     let runs = RunQuery { agent: Some(agent.clone()), limit: RUNS_SHOWN, ..RunQuery::default() };
     let sessions =
         SessionQuery { agent: Some(agent.clone()), limit: SESSIONS_SHOWN, ..SessionQuery::default() };
     let history = AgentHistory::of(
         agent,
         today,
-        &store.events(org, latest)?.events,
+        &store.evaluations(org, latest)?.evaluations,
         store.agent_days(org, agent, month, today)?,
         store.agent_days(org, agent, week, today)?,
     );

@@ -111,8 +111,8 @@ impl Destination {
                 let submitted =
                     wait(store.add_run(org, new, None))?.map_err(|error| store_location::failure(&error))?;
                 match submitted {
-                    Submitted::New(run) | Submitted::Again(run) => Ok(shown(&ScoreView::of(&run))),
-                    Submitted::Taken => Err(Failure::new(format!(
+                    Submitted::New(run) | Submitted::Repeated(run) => Ok(shown(&ScoreView::of(&run))),
+                    Submitted::Conflict => Err(Failure::new(format!(
                         "run_id: {:?} is the id of another run, with different content",
                         id.as_str()
                     ))),

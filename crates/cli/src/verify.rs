@@ -6,7 +6,7 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use renown_store::sqlite::{Lost, Reader};
+use renown_store::sqlite::{LostWrites, Reader};
 
 use crate::args::VerifyArgs;
 use crate::failure::{self, Failure};
@@ -32,7 +32,7 @@ pub(crate) fn run(args: &VerifyArgs, quiet: bool) -> Result<ExitCode, Failure> {
             let damaged = counted(repaired.damaged, "agent");
             failure::warn(&format!("{damaged} cannot be rebuilt, because evaluations are missing"));
         }
-        if repaired.lost != Lost::default() {
+        if repaired.lost != LostWrites::default() {
             failure::warn(&format!("{}; accepted as lost", repaired.lost));
         }
     }

@@ -6,7 +6,7 @@ use renown_core::gates::GateResult;
 use renown_core::ids::{AgentId, EvaluationId};
 use renown_core::time::Timestamp;
 use renown_core::units::Micros;
-use renown_store::{EventId, NewEvaluation};
+use renown_store::{NewEvaluation, NewEvaluationId};
 
 use crate::agents::{Character, Failure, Story, Volume};
 use crate::calendar::{Calendar, HOUR_MS, MINUTE_MS, MONTH_DAYS, time};
@@ -182,7 +182,7 @@ impl Maker {
     /// The evaluation at its time.
     pub(crate) fn make(&mut self, planned: &PlannedEvaluation) -> Result<NewEvaluation, PlanError> {
         let id = EvaluationId::made(u64::try_from(planned.at_ms).unwrap_or_default(), self.random.draw());
-        let made = self.judge(planned.tool, planned.failure, EventId::Made(id))?;
+        let made = self.judge(planned.tool, planned.failure, NewEvaluationId::Generated(id))?;
         Ok(NewEvaluation { timestamp: Some(time(planned.at_ms)), ..made })
     }
 
@@ -191,7 +191,7 @@ impl Maker {
         &mut self,
         tool: &str,
         failure: Option<Failure>,
-        id: EventId,
+        id: NewEvaluationId,
     ) -> Result<NewEvaluation, PlanError> {
         let spread = |random: &mut Random, average: u64| {
             let tail = if random.chance(40) { 3 } else { 1 };

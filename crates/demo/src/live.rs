@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use renown_store::{EventId, NewEvaluation};
+use renown_store::{NewEvaluation, NewEvaluationId};
 
 use crate::agents::{CHARACTERS, Character, Story, Volume};
 use crate::calendar::Hours;
@@ -44,7 +44,7 @@ impl Live {
     }
 
     /// The next one, under this id. Its time is when it is accepted.
-    pub fn evaluation(&mut self, id: EventId) -> Result<NewEvaluation, PlanError> {
+    pub fn evaluation(&mut self, id: NewEvaluationId) -> Result<NewEvaluation, PlanError> {
         let random = &mut self.random;
         let place = random.place(self.makers.len());
         let (character, maker) =
@@ -69,7 +69,7 @@ mod tests {
             let mut live = Live::new().unwrap();
             let next = |number: usize| {
                 let pause = live.pause();
-                let id = EventId::Made(format!("e-{number}").parse().unwrap());
+                let id = NewEvaluationId::Generated(format!("e-{number}").parse().unwrap());
                 format!("{pause:?} {:?}", live.evaluation(id).unwrap())
             };
             (0..count).map(next).collect::<Vec<String>>()

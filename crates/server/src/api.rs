@@ -7,7 +7,7 @@ use renown_core::gates::Engine;
 use renown_core::ids::{AgentId, EvaluationId, OrgId, RunId};
 use renown_core::time::Timestamp;
 use renown_store::{
-    Clock, ClockError, Closed, EventId, NewEvaluation, Outcome, Ready, Retention, Store, StoreError,
+    Clock, ClockError, Closed, NewEvaluation, NewEvaluationId, Outcome, Ready, Retention, Store, StoreError,
 };
 use renown_telemetry::prices::Prices;
 use uuid::Uuid;
@@ -180,10 +180,10 @@ impl Api {
     }
 
     /// The id of an evaluation: the one that was sent, or a new one.
-    pub fn event_id(&self, sent: Option<EvaluationId>) -> EventId {
+    pub fn event_id(&self, sent: Option<EvaluationId>) -> NewEvaluationId {
         sent.map_or_else(
-            || EventId::Made(EvaluationId::made(self.millis(), self.sequence.next())),
-            EventId::Sent,
+            || NewEvaluationId::Generated(EvaluationId::made(self.millis(), self.sequence.next())),
+            NewEvaluationId::Sent,
         )
     }
 
@@ -246,7 +246,7 @@ impl Api {
     /// Deletes erased and expired evidence until none is left.
     pub(crate) async fn delete_expired(&self) {
         loop {
-            match self.store.tend(self.retention).await {
+            match self.store.delete_some(self.retention).await {
                 Ok(true) => {}
                 Ok(false) => return,
                 Err(error) => {

@@ -13,7 +13,7 @@ use bytes::Bytes;
 use hyper::{HeaderMap, StatusCode};
 use renown_core::ids::OrgId;
 use renown_core::limits::IDEMPOTENCY_KEY_CHARS_MAX;
-use renown_store::{MakeReply, Once, SavedReply};
+use renown_store::{MakeReply, RequestKey, SavedReply};
 use sha2::{Digest, Sha256};
 
 use crate::api::Api;
@@ -54,10 +54,10 @@ struct Flight {
 
 impl Ticket {
     /// What the store has to keep, if a key was sent.
-    pub(crate) fn once<T: ?Sized>(&self, reply: impl FnOnce() -> MakeReply<T>) -> Option<Once<T>> {
+    pub(crate) fn once<T: ?Sized>(&self, reply: impl FnOnce() -> MakeReply<T>) -> Option<RequestKey<T>> {
         let flight = self.0.as_ref()?;
         let (org, key) = flight.place.clone();
-        Some(Once { org, key, fingerprint: flight.fingerprint, reply: reply() })
+        Some(RequestKey { org, key, fingerprint: flight.fingerprint, reply: reply() })
     }
 }
 

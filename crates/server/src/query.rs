@@ -17,7 +17,7 @@ use hyper::{Method, Uri};
 use renown_core::json::Found;
 use renown_core::spelling;
 use renown_core::time::Timestamp;
-use renown_store::{Seq, TimeCursor};
+use renown_store::{Position, TimeCursor};
 use utoipa::openapi::path::{Operation, Parameter, ParameterIn};
 use utoipa::openapi::{OpenApi as Document, RefOr};
 
@@ -185,7 +185,7 @@ pub(crate) fn refused(name: &str, found: &str, expected: &str) -> ApiError {
 
 /// A place in time as a cursor has it.
 pub(crate) fn time_cursor_text(cursor: TimeCursor) -> String {
-    format!("{:x}.{:x}", cursor.at.nanos(), cursor.seq.0)
+    format!("{:x}.{:x}", cursor.at.nanos(), cursor.position.0)
 }
 
 /// The place of such a cursor.
@@ -194,7 +194,7 @@ pub(crate) fn time_cursor(text: &str) -> Option<TimeCursor> {
     // Only as it was written: no signs, no upper case.
     let written = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f' | b'.'));
     let number = |text: &str| i64::from_str_radix(text, 16).ok().filter(|_| written);
-    Some(TimeCursor { at: Timestamp::from_nanos(number(at)?).ok()?, seq: Seq(number(seq)?) })
+    Some(TimeCursor { at: Timestamp::from_nanos(number(at)?).ok()?, position: Position(number(seq)?) })
 }
 
 #[cfg(test)]
@@ -230,7 +230,7 @@ mod tests {
     #[test]
     fn a_cursor_comes_back_as_it_went() {
         let at = Timestamp::from_millis(1_794_744_000_123).unwrap();
-        let cursor = TimeCursor { at, seq: Seq(77) };
+        let cursor = TimeCursor { at, position: Position(77) };
         assert_eq!(time_cursor(&time_cursor_text(cursor)), Some(cursor));
         for refused in ["", "1", "1.1", "x.1", "18e8.", "+18e8a9c0b1d2c000.1", "18E8A9C0B1D2C000.1"] {
             assert_eq!(time_cursor(refused), None, "{refused}");

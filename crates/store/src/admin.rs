@@ -1,11 +1,12 @@
-//! What an organization decides: its settings, who is shown to everybody, and what is forgotten.
+//! Decisions of an organization: its settings, which agents are public, and which are erased.
 //!
-//! **Forgetting.** An agent that is erased is gone from every read at once: its row and that of its identity are deleted in one
-//! transaction, which leaves a tombstone that names what else there is to delete. [`AdminStore::tend`] deletes that, a little at a
-//! time so that no write waits long, and so does retention. Whoever owns a store calls it until there is nothing left to do; a
-//! process that is killed meanwhile has lost nothing, since the tombstone is in the store.
+//! **Erasure** has two steps. [`AdminStore::erase`] hides the agent from every read at once: one transaction
+//! deletes its row and the row of its identity, and adds a tombstone that names what is left to delete.
+//! [`AdminStore::delete_some`] deletes that in small steps, so that no write waits long. Retention works in the
+//! same steps. The owner of a store calls `delete_some` until nothing is left. A killed process loses nothing,
+//! because the tombstone is in the store.
 //!
-//! **Slugs** are unique over all organizations, because the address of a public page names none.
+//! **Slugs** are unique over all organizations, because the address of a public page has no organization in it.
 
 use renown_core::ids::{AgentId, OrgId, Slug};
 use renown_core::limits::REPUTATION_EVENT_DAYS_MAX;
@@ -14,18 +15,18 @@ use serde_json::Value;
 
 use crate::Reply;
 
-/// Whose latency counts for the reputation of an agent.
+/// The latency that counts for the reputation of an agent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LatencySource {
     /// The time that the gates took.
     #[default]
     Gate,
-    /// The time that the agent took, where the caller said it.
+    /// The time that the agent took, if the caller sent it; else that of the gates.
     Agent,
 }
 
 impl LatencySource {
-    /// Its name.
+    /// Returns its name.
     pub fn name(self) -> &'static str {
         match self {
             Self::Gate => "gate",
@@ -33,32 +34,32 @@ impl LatencySource {
         }
     }
 
-    /// The one of that name.
+    /// Finds a source by its name.
     pub fn named(name: &str) -> Option<Self> {
         [Self::Gate, Self::Agent].into_iter().find(|source| source.name() == name)
     }
 }
 
-/// What an organization has chosen.
+/// The settings of an organization.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OrgSettings {
-    /// Whose latency counts, from the next evaluation on.
+    /// The latency that counts, from the next evaluation on.
     pub latency_source: LatencySource,
 }
 
-/// How an agent is to be shown. What is absent stays as it is.
+/// A change of an agent's publication. Absent fields stay as they are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PublicationChange {
-    /// Whether everybody may see it.
+    /// Whether the agent is public.
     pub public: Option<bool>,
-    /// Its name.
+    /// Its slug.
     pub slug: Option<Slug>,
-    /// A name for one that everybody may see and that has none.
+    /// A slug that is used if the agent becomes public and has none.
     pub spare: Option<Slug>,
 }
 
 impl PublicationChange {
-    /// What a publication becomes.
+    /// Returns a publication with this change.
     pub(crate) fn of(&self, known: &Publication) -> Publication {
         let public = self.public.unwrap_or(known.public);
         let slug = self.slug.clone().or_else(|| known.slug.clone());
@@ -66,55 +67,58 @@ impl PublicationChange {
     }
 }
 
-/// Whether an agent is shown to everybody, and under which name.
+/// Whether an agent is public, and under which slug.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Publication {
-    /// Whether it is.
+    /// Whether the agent is public.
     pub public: bool,
-    /// Its name, which no other agent of any organization has.
+    /// Its slug, which no other agent of any organization has.
     pub slug: Option<Slug>,
 }
 
-/// What became of a change of a publication.
+/// The result of a change of a publication.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Published {
-    /// It is changed.
-    Done(Publication),
-    /// There is no such agent.
+    /// The publication after the change.
+    Changed(Publication),
+    /// The organization has no such agent.
     NoAgent,
-    /// Another agent has the name.
-    Taken,
+    /// Another agent has the slug. Nothing was changed.
+    SlugTaken,
 }
 
-/// What stays of an agent that was erased.
+/// What stays of an erased agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tombstone {
     /// SHA-256 of its id.
     pub digest: [u8; 32],
-    /// When it was to be erased.
+    /// When the erasure was requested.
     pub asked_at: Timestamp,
-    /// How many pieces of evidence were deleted so far.
+    /// Number of pieces of evidence that were deleted so far.
     pub erased: u64,
-    /// When nothing of it was left.
+    /// When the last row of it was deleted; `None` while there are more.
     pub done_at: Option<Timestamp>,
 }
 
-/// How many days evidence is kept, by its kind; none is for ever. Retention changes no score: the evaluations of a window, the runs of
-/// a baseline and the latest run of an agent stay, whatever their age. A ranking is of the runs that are kept.
+/// For how many days each kind of evidence is kept; `None` means for ever. Retention changes no score: the
+/// evaluations of a window, the runs of a baseline and the latest run of an agent are kept, whatever their age. A
+/// ranking covers the runs that are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retention {
-    /// Evaluations, but for the newest 500 of every agent.
+    /// Evaluations, except the newest 500 of every agent.
     pub evaluations_days: Option<u32>,
-    /// Runs, but for the latest 20 of every workspace that later ones are compared with, and the latest of every agent.
+    /// Runs, except the latest 20 of every workspace that later runs are compared with, and the latest of every
+    /// agent.
     pub runs_days: Option<u32>,
-    /// Sessions that are over, by when something of them arrived last. What they said about their agents stays.
+    /// Closed sessions, by the time when their last record arrived. The reputation events that they became are
+    /// kept.
     pub sessions_days: Option<u32>,
     /// Reputation events.
     pub events_days: Option<u32>,
 }
 
 impl Retention {
-    /// Everything is kept for ever.
+    /// Keeps everything for ever.
     pub const KEEP_ALL: Self =
         Self { evaluations_days: None, runs_days: None, sessions_days: None, events_days: None };
 }
@@ -125,8 +129,8 @@ impl Default for Retention {
     }
 }
 
-/// A kept reply without an agent that is erased: of a list what is about others stays, so that their retry is still known. None if
-/// nothing stays.
+/// Removes an erased agent from a saved reply. Of a list, the items about other agents stay, so that their retry is
+/// still recognized. Returns `None` if nothing stays.
 pub(crate) fn without(agent: &AgentId, reply: &[u8]) -> Option<Vec<u8>> {
     let mut reply: Value = serde_json::from_slice(reply).ok()?;
     let lists = reply.as_object_mut()?.values_mut().filter_map(Value::as_array_mut);
@@ -139,30 +143,35 @@ pub(crate) fn without(agent: &AgentId, reply: &[u8]) -> Option<Vec<u8>> {
     stays.then(|| reply.to_string().into_bytes())
 }
 
-/// What an organization decides.
+/// Settings, publications and erasures of many organizations.
 pub trait AdminStore: Send + Sync + 'static {
-    /// The settings of an organization.
+    /// Returns the settings of an organization; the default ones if it never changed them.
     fn settings<'a>(&'a self, org: &OrgId) -> Reply<'a, OrgSettings>;
 
-    /// Changes them.
+    /// Replaces the settings of an organization. They apply to evaluations that are accepted afterwards.
     fn set_settings<'a>(&'a self, org: &OrgId, settings: OrgSettings) -> Reply<'a, ()>;
 
-    /// Whether an agent is shown to everybody; none if it was never seen.
+    /// Returns the publication of an agent, or `None` if the agent is unknown.
     fn publication<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Option<Publication>>;
 
-    /// The agent that is shown to everybody under a name, and whose it is.
+    /// Returns the public agent with this slug, and its organization. An agent that has the slug but is not public
+    /// is not found.
     fn public_agent<'a>(&'a self, slug: &Slug) -> Reply<'a, Option<(OrgId, AgentId)>>;
 
-    /// Shows an agent to everybody, or no longer.
+    /// Changes the publication of an agent. Of two concurrent changes to one slug, one gets
+    /// [`Published::SlugTaken`].
     fn publish<'a>(&'a self, org: &OrgId, agent: &AgentId, change: PublicationChange)
     -> Reply<'a, Published>;
 
-    /// Erases an agent: it is gone at once, and [`Self::tend`] deletes what it leaves. False if it was never seen.
+    /// Erases an agent: no later read sees it or its evidence, and [`Self::delete_some`] deletes what is left of
+    /// it. Its ids may be used again at once. Returns `false` if neither the agent, nor its identity, nor a session
+    /// that names it is known.
     fn erase<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, bool>;
 
-    /// What was erased, the latest first.
+    /// Returns the tombstones of an organization, the latest first.
     fn tombstones<'a>(&'a self, org: &OrgId) -> Reply<'a, Vec<Tombstone>>;
 
-    /// Deletes a little of what is to be deleted; whether there is more.
-    fn tend(&self, retention: Retention) -> Reply<'_, bool>;
+    /// Deletes a small part of what is to be deleted: first what erased agents left, then what is older than
+    /// `retention` allows. Returns whether to call it again.
+    fn delete_some(&self, retention: Retention) -> Reply<'_, bool>;
 }

@@ -2,12 +2,13 @@
 //!
 //! | the system clock | what happens |
 //! |---|---|
-//! | shows a time before this release was made, or after 2099 | it cannot be right: every write fails with [`ClockError`] until it is |
+//! | shows a time before the date of this release, or after 2099 | it cannot be right: every write fails with [`ClockError`] until the clock is set |
 //! | goes on, or jumps ahead | times of acceptance follow it |
-//! | shows a time before the latest time of acceptance | times stand still at the latest one, for at most [`STANDSTILL_MS`] by the clock, then they follow the clock again |
+//! | shows a time before the latest time of acceptance | times of acceptance stay at the latest one for at most [`STANDSTILL_MS`] by the clock; then they follow the clock again, back to its earlier time |
 //!
-//! A clock that was set back by seconds catches up, and no time goes backwards. A clock that was years ahead for a while costs five
-//! minutes with one and the same time, not years. The order of acceptance is that of positions, so it survives either.
+//! So after a clock was set back by seconds, times of acceptance wait until it catches up, and no time goes
+//! backwards. After a clock was years ahead for a while, all times are equal for five minutes, not for years. The
+//! order of acceptance does not depend on times but on positions, so it is correct in both cases.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,23 +16,24 @@ use std::time::SystemTime;
 
 use renown_core::time::Timestamp;
 
-/// Where a store learns the time. A test can turn it back.
+/// The clock of a store. Tests set it back.
 pub type Clock = Arc<dyn Fn() -> Result<Timestamp, ClockError> + Send + Sync>;
 
-/// No clock shows an earlier time and is right: 2026-11-01T00:00:00Z, before this release was made. Move it with each release.
+/// The earliest time that a correct clock can show: 2026-11-01T00:00:00Z, before this release was made. Move it
+/// with each release.
 pub const RELEASED_MS: i64 = 1_793_491_200_000;
 
-/// How long times of acceptance stand still, in milliseconds.
+/// How long times of acceptance wait for a clock that was set back, in milliseconds.
 pub const STANDSTILL_MS: i64 = 5 * 60 * 1000;
 
-/// The clock shows a time that cannot be right, in milliseconds since 1970.
+/// The clock shows a time that cannot be right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockError {
     found_ms: i64,
 }
 
 impl ClockError {
-    /// For a clock that shows this, in milliseconds since 1970.
+    /// Makes the error for a clock that shows this time, in milliseconds since 1970.
     pub fn new(found_ms: i64) -> Self {
         Self { found_ms }
     }
@@ -47,12 +49,12 @@ impl fmt::Display for ClockError {
 
 impl std::error::Error for ClockError {}
 
-/// The clock of the system.
+/// Returns the system clock.
 pub fn system_clock() -> Clock {
     Arc::new(|| reading(SystemTime::now()))
 }
 
-/// A reading of the system clock, if it can be right.
+/// Checks a reading of the system clock.
 fn reading(now: SystemTime) -> Result<Timestamp, ClockError> {
     let millis = |duration: std::time::Duration| i64::try_from(duration.as_millis()).unwrap_or(i64::MAX);
     let found_ms = match now.duration_since(SystemTime::UNIX_EPOCH) {
@@ -63,41 +65,41 @@ fn reading(now: SystemTime) -> Result<Timestamp, ClockError> {
     time.filter(|time| *time < Timestamp::MAX).ok_or(ClockError { found_ms })
 }
 
-/// A store that takes writes.
+/// The state of a store that accepts writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ready {
-    /// The time at which times of acceptance stand still, while the clock shows an earlier one.
+    /// The latest time of acceptance, while the clock shows an earlier time.
     pub standstill: Option<Timestamp>,
 }
 
 impl Ready {
-    pub(crate) fn of(following: &Following, latest: Option<Timestamp>) -> Self {
-        Self { standstill: latest.filter(|_| following.still_since.is_some()) }
+    pub(crate) fn of(acceptance_clock: &AcceptanceClock, latest: Option<Timestamp>) -> Self {
+        Self { standstill: latest.filter(|_| acceptance_clock.behind_since.is_some()) }
     }
 }
 
-/// How times of acceptance follow the clock.
+/// Computes times of acceptance from the clock.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Following {
-    /// What the clock showed when times began to stand still.
-    still_since: Option<Timestamp>,
+pub(crate) struct AcceptanceClock {
+    /// What the clock showed when it was first behind the latest time of acceptance.
+    behind_since: Option<Timestamp>,
 }
 
-impl Following {
-    /// The time of acceptance after `latest` when the clock shows `now`, in whole milliseconds. It is before `latest` once,
-    /// when times have stood still for long enough.
+impl AcceptanceClock {
+    /// Returns the time of acceptance after `latest` when the clock shows `now`, in whole milliseconds. It is
+    /// before `latest` only once: when times have waited for [`STANDSTILL_MS`].
     pub(crate) fn next(&mut self, latest: Timestamp, now: Timestamp) -> Timestamp {
         let now = Timestamp::from_millis(now.millis()).unwrap_or(now);
         if now >= latest {
-            self.still_since = None;
+            self.behind_since = None;
             return now;
         }
-        let since = self.still_since.map_or(now, |since| since.min(now));
-        self.still_since = Some(since);
+        let since = self.behind_since.map_or(now, |since| since.min(now));
+        self.behind_since = Some(since);
         if now.millis() - since.millis() < STANDSTILL_MS {
             return latest;
         }
-        self.still_since = None;
+        self.behind_since = None;
         now
     }
 }
@@ -115,7 +117,7 @@ mod tests {
     #[test]
     fn times_follow_the_clock_ahead_and_back_again() {
         let years = 10 * 365 * 24 * 60;
-        let mut following = Following::default();
+        let mut acceptance_clock = AcceptanceClock::default();
         let mut latest = at(0);
         for (step, (now, expected)) in [
             (1, 1),
@@ -130,7 +132,7 @@ mod tests {
             (7, years),
             (8, 8),
             (9, 9),
-            // Set back again while times stand still: the five minutes begin again.
+            // Set back again while times wait: the five minutes begin again.
             (years, years),
             (14, years),
             (12, years),
@@ -140,8 +142,8 @@ mod tests {
         .into_iter()
         .enumerate()
         {
-            latest = following.next(latest, at(now));
-            let standstill = Ready::of(&following, Some(latest)).standstill;
+            latest = acceptance_clock.next(latest, at(now));
+            let standstill = Ready::of(&acceptance_clock, Some(latest)).standstill;
             assert_eq!((latest, standstill.is_some()), (at(expected), expected > now), "step {step}");
         }
     }

@@ -1,25 +1,28 @@
-//! What the evaluations of one agent on one day add up to. Lists, charts and histories read days, never an agent's whole life.
+//! The sums of one agent's evaluations on one day. Lists, charts and histories read days; they never read all
+//! evaluations of an agent.
 //!
-//! A day is the UTC day in which an evaluation happened (`created_at`).
+//! A day is the UTC day on which an evaluation happened (`created_at`).
 //!
 //! | value | meaning | two parts of a day are joined by |
 //! |---|---|---|
 //! | evaluations, passed, latency | counts, and the sum of latencies in µs | adding |
 //! | latencies | evaluations by how long they took, see [`LATENCY_BOUNDS_US`] | adding |
 //! | `first_at` | when the first one happened | the earlier |
-//! | last | when the last one happened, its position, and the score after it | the later, then the later accepted |
+//! | last | when the last one happened, its position, and the score after it | the later; at equal times the later accepted |
 //! | `score_min`, `score_max` | the lowest and highest score after any of them | the lower, the higher |
-//! | `first_seq`, `score_before` | the first accepted, and the score before it | the first accepted |
-//! | `top_seq` | the last accepted | the last accepted |
+//! | `first_position`, `score_before` | the first accepted, and the score before it | the first accepted |
+//! | `top_position` | the last accepted | the last accepted |
 //! | gates | failed evaluations by the gate that failed | adding |
 //! | tools | evaluations and failures by tool | adding |
 //!
-//! Joining does not depend on order, so live counting, catching up after a crash, `verify` and `verify --repair` give the same rows.
+//! The order of joining does not matter. So live counting, settling after a crash, `verify` and `verify --repair`
+//! give the same rows.
 //!
-//! `score_before` is absent while the agent was calibrating: a score below 50 evaluations is not shown, so its change is no news.
+//! `score_before` is absent while the agent was calibrating: a score below 50 evaluations is not shown, so its
+//! change is not shown either.
 //!
-//! **Retention** deletes old evaluations and keeps their days. Such a day can no longer be cut: it counts as a whole, at the time of
-//! its last evaluation.
+//! **Retention** deletes old evaluations and keeps their days. Such a day can no longer be cut into steps: it
+//! counts as a whole, at the time of its last evaluation.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -30,7 +33,7 @@ use renown_core::time::{Day, Timestamp};
 use renown_core::units::Micros;
 use serde::Deserialize;
 
-use crate::evidence::Seq;
+use crate::evidence::Position;
 
 /// Upper bounds of the latency buckets in microseconds; the last bucket has no bound.
 pub const LATENCY_BOUNDS_US: [u32; 11] =
@@ -39,16 +42,16 @@ pub const LATENCY_BOUNDS_US: [u32; 11] =
 /// The number of latency buckets.
 pub const LATENCY_BUCKETS: usize = LATENCY_BOUNDS_US.len() + 1;
 
-/// Evaluations by how long they took.
+/// Numbers of evaluations by latency bucket.
 pub type Latencies = [u64; LATENCY_BUCKETS];
 
 /// The days of one agent.
 pub type Days = BTreeMap<Day, AgentDay>;
 
-/// An evaluation as its day counts it.
+/// An evaluation, as its day counts it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DayInput<'a> {
-    pub(crate) seq: Seq,
+    pub(crate) position: Position,
     pub(crate) at: Timestamp,
     pub(crate) passed: bool,
     pub(crate) latency: Micros,
@@ -61,25 +64,25 @@ pub(crate) struct DayInput<'a> {
     pub(crate) gates: &'a str,
 }
 
-/// An evaluation that its day counts later: the same as [`DayInput`], without what it was read from.
+/// An evaluation that its day counts later: the same as [`DayInput`], but it owns its values.
 #[derive(Clone, Debug)]
-pub(crate) struct Uncounted {
-    pub(crate) seq: Seq,
+pub(crate) struct UncountedEvaluation {
+    pub(crate) position: Position,
     pub(crate) at: Timestamp,
     pub(crate) latency: Micros,
     pub(crate) before: Standing,
     pub(crate) score: u32,
     pub(crate) tool: Option<ToolName>,
-    /// The results of the gates if it failed: those of one that passed are not looked at.
+    /// The results of the gates if it failed. Those of a passed one are not needed.
     pub(crate) failed: Option<Arc<str>>,
 }
 
-impl Uncounted {
+impl UncountedEvaluation {
     pub(crate) fn input(&self) -> DayInput<'_> {
-        let Self { seq, at, latency, before, score, .. } = *self;
+        let Self { position, at, latency, before, score, .. } = *self;
         let (tool, gates) = (self.tool.as_ref().map(ToolName::as_str), self.failed.as_deref());
         let passed = gates.is_none();
-        DayInput { seq, at, passed, latency, before, score, tool, gates: gates.unwrap_or_default() }
+        DayInput { position, at, passed, latency, before, score, tool, gates: gates.unwrap_or_default() }
     }
 }
 
@@ -89,19 +92,19 @@ pub struct Last {
     /// When it happened.
     pub at: Timestamp,
     /// Its position.
-    pub seq: Seq,
+    pub position: Position,
     /// The score after it.
     pub score: u32,
 }
 
-/// How many evaluations there were on a day, of an agent or of all agents.
+/// Counts of a day's evaluations, of one agent or of all agents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DayCounts {
     /// Evaluations.
     pub evaluations: u64,
     /// Those that passed.
     pub passed: u64,
-    /// The sum of their latencies in microseconds.
+    /// Sum of their latencies in microseconds.
     pub latency_us: u64,
     /// Evaluations by latency.
     pub latencies: Latencies,
@@ -143,25 +146,25 @@ pub struct DaySums {
     /// The highest score after any of them.
     pub score_max: u32,
     /// The position of the first accepted.
-    pub first_seq: Seq,
+    pub first_position: Position,
     /// The position of the last accepted.
-    pub top_seq: Seq,
+    pub top_position: Position,
     /// The score before the first accepted; `None` while the agent was calibrating.
     pub score_before: Option<u32>,
 }
 
 impl DaySums {
     fn of(input: &DayInput<'_>) -> Self {
-        let DayInput { seq, at, before, score, .. } = *input;
+        let DayInput { position, at, before, score, .. } = *input;
         let is_calibrated = before.eval_count >= CALIBRATED_AT as u64;
         Self {
             counts: DayCounts::of(input),
             first_at: at,
-            last: Last { at, seq, score },
+            last: Last { at, position, score },
             score_min: score,
             score_max: score,
-            first_seq: seq,
-            top_seq: seq,
+            first_position: position,
+            top_position: position,
             score_before: is_calibrated.then_some(before.score),
         }
     }
@@ -173,13 +176,13 @@ impl DaySums {
         self.last = self.last.max(other.last);
         self.score_min = self.score_min.min(other.score_min);
         self.score_max = self.score_max.max(other.score_max);
-        if other.first_seq < self.first_seq {
-            (self.first_seq, self.score_before) = (other.first_seq, other.score_before);
+        if other.first_position < self.first_position {
+            (self.first_position, self.score_before) = (other.first_position, other.score_before);
         }
-        self.top_seq = self.top_seq.max(other.top_seq);
+        self.top_position = self.top_position.max(other.top_position);
     }
 
-    /// How the score changed on this day; `None` if the agent was calibrating when it began.
+    /// Returns the change of the score on this day; `None` if the agent was calibrating when the day began.
     pub fn change(&self) -> Option<i64> {
         self.score_before.map(|before| i64::from(self.last.score) - i64::from(before))
     }
@@ -194,7 +197,7 @@ pub struct ToolCount {
     pub failed: u64,
 }
 
-/// What failed, by gate and by tool.
+/// Failures by gate, and evaluations by tool.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DayParts {
     /// Failed evaluations by the gate that failed.
@@ -207,7 +210,7 @@ impl DayParts {
     fn count(&mut self, input: &DayInput<'_>) {
         let failed = u64::from(!input.passed);
         if let Some(tool) = input.tool {
-            // Looked up first: a new key is a new allocation.
+            // Look the tool up first: a new key is a new allocation.
             match self.tools.get_mut(tool) {
                 Some(count) => {
                     count.evaluations += 1;
@@ -216,7 +219,7 @@ impl DayParts {
                 None => _ = self.tools.insert(tool.into(), ToolCount { evaluations: 1, failed }),
             }
         }
-        // Where an evaluation passed, a gate may have failed that only observes.
+        // In a passed evaluation a gate may have failed that only observes.
         if !input.passed {
             for gate in failed_gates(input.gates) {
                 *self.gates.entry(gate).or_default() += 1;
@@ -224,7 +227,7 @@ impl DayParts {
         }
     }
 
-    /// Joins another part of the same day, or of another one.
+    /// Joins another part of the same day, or of another day.
     pub(crate) fn join(&mut self, other: &Self) {
         for (gate, failed) in &other.gates {
             *self.gates.entry(gate.clone()).or_default() += failed;
@@ -237,7 +240,7 @@ impl DayParts {
     }
 }
 
-/// The names of the gates that failed, each once.
+/// Returns the names of the gates that failed, each once.
 fn failed_gates(gates: &str) -> Vec<Box<str>> {
     #[derive(Deserialize)]
     struct Gate {
@@ -259,7 +262,7 @@ fn failed_gates(gates: &str) -> Vec<Box<str>> {
 /// One day of an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentDay {
-    /// What its evaluations add up to.
+    /// Sums of its evaluations.
     pub sums: DaySums,
     /// What failed.
     pub parts: DayParts,
@@ -281,15 +284,15 @@ mod tests {
 
     const NOON: i64 = 1_794_744_000_000;
 
-    fn input(seq: i64, after_noon_ms: i64, score: u32) -> DayInput<'static> {
+    fn input(position: i64, after_noon_ms: i64, score: u32) -> DayInput<'static> {
         DayInput {
-            seq: Seq(seq),
+            position: Position(position),
             at: Timestamp::from_millis(NOON + after_noon_ms).unwrap(),
-            passed: seq % 3 != 0,
-            latency: Micros::from_us(u32::try_from(seq * 400).unwrap()).unwrap(),
-            before: Standing::new(score + 1, u64::try_from(seq).unwrap()),
+            passed: position % 3 != 0,
+            latency: Micros::from_us(u32::try_from(position * 400).unwrap()).unwrap(),
+            before: Standing::new(score + 1, u64::try_from(position).unwrap()),
             score,
-            tool: if seq % 2 == 0 { Some("sh") } else { None },
+            tool: if position % 2 == 0 { Some("sh") } else { None },
             gates: r#"[{"name":"pii","passed":false},{"name":"size"},{"name":"pii","passed":false}]"#,
         }
     }
@@ -311,9 +314,9 @@ mod tests {
         let counts = sums.counts;
         assert_eq!((counts.evaluations, counts.passed, counts.latency_us), (3, 1, 73_600));
         assert_eq!(counts.latencies, [0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0]);
-        assert_eq!(sums.last, Last { at: input(0, 5, 0).at, seq: Seq(63), score: 650 });
+        assert_eq!(sums.last, Last { at: input(0, 5, 0).at, position: Position(63), score: 650 });
         assert_eq!((sums.score_min, sums.score_max), (650, 900));
-        assert_eq!((sums.first_seq, sums.top_seq), (Seq(60), Seq(63)));
+        assert_eq!((sums.first_position, sums.top_position), (Position(60), Position(63)));
         assert_eq!(sums.first_at, input(0, -5, 0).at);
         assert_eq!((sums.score_before, sums.change()), (Some(701), Some(-51)));
         assert_eq!(parts.gates, [("pii".into(), 2)].into(), "a gate counts once for each evaluation");
@@ -323,7 +326,9 @@ mod tests {
     #[test]
     fn parts_of_a_day_are_joined_in_any_order() {
         let inputs: Vec<_> = (1..40)
-            .map(|seq| input(seq, (seq * 7919) % 1000, u32::try_from((seq * 37) % 1000).unwrap()))
+            .map(|position| {
+                input(position, (position * 7919) % 1000, u32::try_from((position * 37) % 1000).unwrap())
+            })
             .collect();
         let whole = days(&inputs);
         for cut in [1, 7, 20, 38] {

@@ -1,4 +1,4 @@
-//! What can go wrong, as far as a caller can tell it apart.
+//! The errors of a store, as far as a caller can distinguish them.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -6,14 +6,14 @@ use std::path::PathBuf;
 use crate::clock::ClockError;
 use crate::holder::LockHolder;
 
-/// Why the store could not do what was asked.
+/// The reason why a call failed.
 #[derive(Debug)]
 pub enum StoreError {
-    /// The queue of writes is full.
+    /// A queue is full, or another limit is reached. Nothing was changed; the caller may retry later.
     Overloaded,
-    /// The read took longer than a read may.
+    /// The read exceeded its time limit.
     TooLong,
-    /// The store has shut down.
+    /// The store has shut down, or the thread that should reply panicked.
     Closed,
     /// Another process holds the data directory.
     InUse {
@@ -29,41 +29,42 @@ pub enum StoreError {
         /// The newest version that is known here.
         known: i64,
     },
-    /// The database was written by an older release and is not upgraded by who only reads.
+    /// The database was written by an older release. Only opening it for writing upgrades it.
     Older {
         /// The version that was found.
         found: i64,
         /// The version that is known here.
         known: i64,
     },
-    /// There is no database where one was expected.
+    /// No database is at this path.
     Missing(PathBuf),
-    /// The file is no database of Renown.
+    /// The file is not a database of Renown.
     Foreign(PathBuf),
     /// The clock cannot be right, so nothing can be accepted.
     Clock(ClockError),
-    /// There is no organization of this name.
+    /// No organization has this name.
     NoOrganization(String),
-    /// A row holds what was never written: the file is damaged.
+    /// A row contains a value that was never written: the file is damaged.
     Damaged(String),
-    /// The system has no random bytes.
+    /// The system does not provide random bytes.
     NoRandomness(getrandom::Error),
-    /// A state that cannot occur: a bug in this program. The file is fine.
+    /// A state that cannot occur: a bug in this program. The file is intact.
     Bug(&'static str),
-    /// The database refused.
+    /// SQLite returned an error.
     Sqlite(rusqlite::Error),
-    /// A file or a thread could not be had.
+    /// A file operation or the start of a thread failed.
     Io {
         /// What was being done.
         doing: String,
-        /// What the system said.
+        /// The error of the system.
         source: std::io::Error,
     },
     /// A long read stopped because an erasure waited for it.
     GaveWay,
-    /// A file of the open store was deleted, moved or replaced, so that no write is accepted any more. The text says which.
+    /// A file of the open store was deleted, moved or replaced, so no write is accepted any more. The text names
+    /// the file.
     Vanished(String),
-    /// A transaction failed, and with it every write that it held. The text is the reason.
+    /// The transaction failed, and with it every write that it contained. None of them has changed anything.
     RolledBack(std::sync::Arc<StoreError>),
 }
 
@@ -73,7 +74,7 @@ impl StoreError {
         move |source| Self::Io { doing, source }
     }
 
-    /// The reason behind a transaction that failed, or the error itself.
+    /// Returns the cause of a failed transaction, or the error itself.
     fn reason(&self) -> &Self {
         let mut error = self;
         while let Self::RolledBack(reason) = error {
@@ -82,12 +83,12 @@ impl StoreError {
         error
     }
 
-    /// What the clock shows, where that is the reason.
+    /// Returns the error of the clock, if that is the cause.
     pub fn clock(&self) -> Option<ClockError> {
         if let Self::Clock(error) = self.reason() { Some(*error) } else { None }
     }
 
-    /// Whether the file does not hold what was written to it.
+    /// Returns whether the file does not contain what was written to it.
     pub fn is_damage(&self) -> bool {
         match self {
             Self::Damaged(_) => true,
@@ -111,7 +112,7 @@ impl StoreError {
         }
     }
 
-    /// Whether files of the store are not where they were when it was opened.
+    /// Returns whether files of the open store were deleted, moved or replaced.
     pub fn is_vanished(&self) -> bool {
         matches!(self.reason(), Self::Vanished(_))
     }
@@ -120,7 +121,7 @@ impl StoreError {
 impl fmt::Display for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Overloaded => f.write_str("too much is waiting"),
+            Self::Overloaded => f.write_str("overloaded: too many requests are waiting"),
             Self::TooLong => f.write_str("the read took too long"),
             Self::Closed => f.write_str("the store has shut down"),
             Self::InUse { dir, holder } => {
@@ -139,9 +140,9 @@ impl fmt::Display for StoreError {
             Self::Clock(error) => error.fmt(f),
             Self::NoOrganization(name) => write!(f, "there is no organization \"{name}\""),
             Self::Damaged(what) => write!(f, "the database is damaged: {what}"),
-            Self::NoRandomness(source) => write!(f, "the system has no random bytes: {source}"),
+            Self::NoRandomness(source) => write!(f, "cannot get random bytes from the system: {source}"),
             Self::Bug(what) => write!(f, "internal error: {what}"),
-            Self::Sqlite(source) => write!(f, "the database refused: {source}"),
+            Self::Sqlite(source) => write!(f, "SQLite error: {source}"),
             Self::Io { doing, source } => write!(f, "{doing}: {source}"),
             Self::GaveWay => {
                 f.write_str("the read was stopped: an erasure waited for it to end, run it again")

@@ -1,4 +1,4 @@
-//! Evaluations: as they arrive, as they are counted, and as they are read back.
+//! Evaluations: as they arrive, as they are counted, and as they are read.
 
 use std::sync::Arc;
 
@@ -9,60 +9,63 @@ use renown_core::units::Micros;
 
 use crate::admin::LatencySource;
 
-/// A time as evaluations keep it.
+/// Cuts a time to whole milliseconds, as evaluations keep it.
 pub(crate) fn whole_millis(time: Timestamp) -> Timestamp {
     Timestamp::from_millis(time.millis()).unwrap_or(time)
 }
 
-/// Where an evaluation stands in the log of its organization. A later one has a greater number.
+/// The place of evidence in the order of acceptance. What was accepted later has a greater position. Positions of
+/// different kinds of evidence, or of different organizations, must not be compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Seq(pub i64);
+pub struct Position(pub i64);
 
-/// Random bytes of a record, so that a later seal over it says nothing about what it holds.
+/// Random bytes that are stored with a piece of evidence, so that a later commitment to it (a hash) does not reveal
+/// what it contains.
 pub type Salt = [u8; 16];
 
-/// Where the id of an evaluation comes from.
+/// The id of a new evaluation, and where it comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum EventId {
-    /// The caller sent it: its second arrival counts nothing.
+pub enum NewEvaluationId {
+    /// The caller sent it. If it arrives again, it counts nothing.
     Sent(EvaluationId),
-    /// It was made here for this evaluation, so it cannot have been seen before.
-    Made(EvaluationId),
+    /// The server generated it for this evaluation, so no evaluation has it yet.
+    Generated(EvaluationId),
 }
 
-impl EventId {
-    /// The id itself.
+impl NewEvaluationId {
+    /// Returns the id itself.
     pub fn get(&self) -> &EvaluationId {
         match self {
-            Self::Sent(id) | Self::Made(id) => id,
+            Self::Sent(id) | Self::Generated(id) => id,
         }
     }
 }
 
-/// An evaluation that is to be counted.
+/// An evaluation to count.
 #[derive(Clone, Debug)]
 pub struct NewEvaluation {
     /// Whose output it was.
     pub agent: AgentId,
     /// Its id.
-    pub id: EventId,
+    pub id: NewEvaluationId,
     /// Whether every gate passed.
     pub passed: bool,
     /// How long the gates took.
     pub gate_latency: Micros,
-    /// How long the agent took, if the caller said so.
+    /// How long the agent took, if the caller sent it.
     pub agent_latency: Option<Micros>,
     /// The tool whose output it was.
     pub tool: Option<ToolName>,
     /// The results of the gates as a JSON array.
     pub gates: Arc<str>,
-    /// When it happened, if the caller said so.
+    /// When it happened, if the caller sent it.
     pub timestamp: Option<Timestamp>,
 }
 
 impl NewEvaluation {
-    /// What the window keeps of it: the latency that the organization has chosen, that of the gates where the other is not known.
-    pub fn evaluation(&self, source: LatencySource) -> Evaluation {
+    /// Returns what the window keeps of it. The organization chooses whose latency counts; without a latency of the
+    /// agent, that of the gates counts.
+    pub fn sample(&self, source: LatencySource) -> Evaluation {
         let latency = match source {
             LatencySource::Gate => self.gate_latency,
             LatencySource::Agent => self.agent_latency.unwrap_or(self.gate_latency),
@@ -71,32 +74,32 @@ impl NewEvaluation {
     }
 }
 
-/// What became of one evaluation.
+/// The result of counting one evaluation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
-    /// It was counted.
+    /// It counted.
     Counted {
         /// The agent's sums right after it.
         tally: Tally,
     },
-    /// Its id had been counted before, so nothing was.
+    /// Its id had been counted before, so nothing changed.
     Repeated {
-        /// What was counted the first time.
-        first: Box<Event>,
-        /// The sums of the agent that this arrival named, as they are.
+        /// The evaluation that counted the first time.
+        first: Box<StoredEvaluation>,
+        /// The current sums of the agent that this call named, which may differ from the agent of `first`.
         tally: Tally,
     },
 }
 
 impl Outcome {
-    /// The sums of the agent after this evaluation.
+    /// Returns the sums of the agent after this evaluation.
     pub fn tally(&self) -> Tally {
         match self {
             Self::Counted { tally } | Self::Repeated { tally, .. } => *tally,
         }
     }
 
-    /// Whom a reply about these outcomes may name.
+    /// Returns the agents that a reply about these outcomes may name.
     pub(crate) fn agents(evaluations: &[NewEvaluation], outcomes: &[Self]) -> Vec<AgentId> {
         let firsts = outcomes.iter().filter_map(|outcome| match outcome {
             Self::Counted { .. } => None,
@@ -110,11 +113,11 @@ impl Outcome {
     }
 }
 
-/// An evaluation of the log.
+/// An evaluation in the store.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Event {
-    /// Its place in the log.
-    pub seq: Seq,
+pub struct StoredEvaluation {
+    /// Its position in the order of acceptance.
+    pub position: Position,
     /// Its id.
     pub id: EvaluationId,
     /// Whose output it was.
@@ -125,15 +128,15 @@ pub struct Event {
     pub passed: bool,
     /// How long the gates took.
     pub gate_latency: Micros,
-    /// How long the agent took, if the caller said so.
+    /// How long the agent took, if the caller sent it.
     pub agent_latency: Option<Micros>,
-    /// The latency that counts.
+    /// The latency that counts for the reputation.
     pub latency: Micros,
     /// The results of the gates as a JSON array.
     pub gates: String,
     /// The agent's standing right after it.
     pub standing: Standing,
-    /// When it happened: as the caller said, else when it was accepted. In whole milliseconds.
+    /// When it happened: the time that the caller sent, else the time of acceptance. In whole milliseconds.
     pub created_at: Timestamp,
     /// When it was accepted, in whole milliseconds.
     pub accepted_at: Timestamp,
@@ -141,30 +144,34 @@ pub struct Event {
     pub salt: Salt,
 }
 
-impl Event {
-    /// What the window keeps of it.
-    pub fn evaluation(&self) -> Evaluation {
+impl StoredEvaluation {
+    /// Returns what the window keeps of it.
+    pub fn sample(&self) -> Evaluation {
         Evaluation { passed: self.passed, latency: self.latency }
     }
 }
 
-/// A write that is done once: its reply is kept with it, in the same transaction, and given again for the same key.
-pub struct Once<T: ?Sized> {
-    /// The organization that asks, which has to exist. A key may be made for another one, which has idempotency keys of
-    /// its own.
+/// Makes a write happen once. Its reply is saved in the same transaction, and [`crate::Store::saved_reply`] returns
+/// it for the same key.
+///
+/// The write itself does not look for a saved reply. The caller does that first, and never runs two writes with one
+/// key at the same time.
+pub struct RequestKey<T: ?Sized> {
+    /// The organization of the caller, which has to exist. It can differ from the organization that the write
+    /// changes, because a key can be made for another one.
     pub org: OrgId,
-    /// The key that the caller chose, 1 to 200 characters.
+    /// The key that the client chose, 1 to 200 characters.
     pub key: String,
-    /// A digest of the request, to tell a retry from another request with the same key.
+    /// A digest of the request. It distinguishes a retry from another request with the same key.
     pub fingerprint: [u8; 32],
-    /// Makes the reply of the outcome.
+    /// Makes the reply from the outcome.
     pub reply: MakeReply<T>,
 }
 
-/// Makes a reply, its HTTP status and its body, of an outcome.
+/// Makes a reply (HTTP status and body) from an outcome.
 pub type MakeReply<T> = Box<dyn FnOnce(&T) -> (u16, Vec<u8>) + Send>;
 
-/// A reply that was given before.
+/// A reply that was sent before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SavedReply {
     /// The digest of the request that it answered.

@@ -1,20 +1,21 @@
-//! How a score went over time: equal steps, the last score in each, empty steps left out.
+//! How a score changed over time: equal steps, the last score in each step. Steps without evaluations are left out.
 //!
 //! ```text
 //! step k of n = [from + k·(to − from)/n, from + (k + 1)·(to − from)/n), the last one with its end
 //! ```
 //!
-//! An evaluation stands at the time when it happened. Of two in the same millisecond the one accepted later counts as later.
+//! An evaluation counts at the time when it happened. Of two in the same millisecond, the one that was accepted
+//! later counts as later.
 //!
-//! A day that lies in one step is taken as a whole, from its sums ([`crate::days`]). Only days that a step cuts are read evaluation by
-//! evaluation.
+//! A day that lies within one step is added as a whole, from its sums ([`crate::days`]). Only days that a step
+//! boundary cuts are read evaluation by evaluation.
 
 use std::collections::BTreeMap;
 
 use renown_core::time::{Day, Timestamp};
 
 use crate::days::{DaySums, Last};
-use crate::evidence::Seq;
+use crate::evidence::Position;
 
 /// The steps of a history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,26 +28,26 @@ pub struct Steps {
 /// One step of a history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Point {
-    /// Where the step begins.
+    /// When the step begins.
     pub at: Timestamp,
     /// The score after its last evaluation.
     pub score: u32,
-    /// How many evaluations it has.
+    /// Number of evaluations in it.
     pub evaluations: u64,
 }
 
 impl Steps {
-    /// So many equal steps, at least one; none if the time ends before it begins.
+    /// Makes `count` equal steps. Returns `None` without steps, or if the end is before the beginning.
     pub fn new(from: Timestamp, to: Timestamp, count: u32) -> Option<Self> {
         (from <= to && count > 0).then_some(Self { from, to, count })
     }
 
-    /// The first and the last day that the steps touch.
+    /// Returns the first and the last day that the steps touch.
     pub(crate) fn days(self) -> (Day, Day) {
         (Day::of(self.from), Day::of(self.to))
     }
 
-    /// Whether the evaluations of a day lie in one step, or outside of all.
+    /// Returns whether all evaluations of a day lie in one step, or all outside of the steps.
     fn is_whole(self, sums: &DaySums) -> bool {
         let outside = sums.last.at < self.from || sums.first_at > self.to;
         let inside = |at| (self.from..=self.to).contains(&at);
@@ -58,7 +59,7 @@ impl Steps {
         i128::from(self.to.millis() - self.from.millis())
     }
 
-    /// The step in which a time lies.
+    /// Returns the index of the step that contains a time.
     fn index(self, at: Timestamp) -> Option<u32> {
         let inside = (self.from..=self.to).contains(&at);
         let offset = i128::from(at.millis() - self.from.millis()) * i128::from(self.count);
@@ -66,7 +67,7 @@ impl Steps {
         inside.then(|| u32::try_from(index).unwrap_or(u32::MAX).min(self.count - 1))
     }
 
-    /// Where a step begins: the first millisecond that lies in it.
+    /// Returns the first millisecond of a step.
     fn begin(self, index: u32) -> Timestamp {
         let (width, count) = (self.width_millis().max(1), i128::from(self.count));
         let offset = (i128::from(index) * width + count - 1) / count;
@@ -75,45 +76,45 @@ impl Steps {
     }
 }
 
-/// Gathers evaluations, in any order, into the points of a history.
-pub(crate) struct Gathering {
+/// Builds the points of a history from evaluations in any order.
+pub(crate) struct PointBuilder {
     steps: Steps,
-    points: BTreeMap<u32, (Timestamp, Seq, Point)>,
+    points: BTreeMap<u32, (Timestamp, Position, Point)>,
 }
 
-impl Gathering {
+impl PointBuilder {
     pub(crate) fn new(steps: Steps) -> Self {
         Self { steps, points: BTreeMap::new() }
     }
 
-    /// Takes a day, if no step cuts it; whether it did. One that is cut is taken evaluation by evaluation.
-    pub(crate) fn take_day(&mut self, sums: &DaySums) -> bool {
+    /// Adds a day if no step boundary cuts it. Returns whether it did; otherwise the caller adds its evaluations.
+    pub(crate) fn add_day_if_whole(&mut self, sums: &DaySums) -> bool {
         let is_whole = self.steps.is_whole(sums);
         if is_whole {
-            self.take_whole(sums);
+            self.add_day(sums);
         }
         is_whole
     }
 
-    /// Takes a day at the time of its last evaluation, although a step may cut it.
-    pub(crate) fn take_whole(&mut self, sums: &DaySums) {
-        let Last { at, seq, score } = sums.last;
-        self.add(at, seq, score, sums.counts.evaluations);
+    /// Adds a day as a whole at the time of its last evaluation, although a step boundary may cut it.
+    pub(crate) fn add_day(&mut self, sums: &DaySums) {
+        let Last { at, position, score } = sums.last;
+        self.add(at, position, score, sums.counts.evaluations);
     }
 
-    /// Takes an evaluation.
-    pub(crate) fn take(&mut self, at: Timestamp, seq: Seq, score: u32) {
-        self.add(at, seq, score, 1);
+    /// Adds an evaluation.
+    pub(crate) fn add_evaluation(&mut self, at: Timestamp, position: Position, score: u32) {
+        self.add(at, position, score, 1);
     }
 
-    fn add(&mut self, at: Timestamp, seq: Seq, score: u32, evaluations: u64) {
+    fn add(&mut self, at: Timestamp, position: Position, score: u32, evaluations: u64) {
         let Some(index) = self.steps.index(at) else { return };
         let begin = self.steps.begin(index);
-        let (latest, latest_seq, point) =
-            self.points.entry(index).or_insert((at, seq, Point { at: begin, score, evaluations: 0 }));
+        let (latest, latest_position, point) =
+            self.points.entry(index).or_insert((at, position, Point { at: begin, score, evaluations: 0 }));
         point.evaluations += evaluations;
-        if (at, seq) > (*latest, *latest_seq) {
-            (*latest, *latest_seq, point.score) = (at, seq, score);
+        if (at, position) > (*latest, *latest_position) {
+            (*latest, *latest_position, point.score) = (at, position, score);
         }
     }
 
@@ -131,12 +132,12 @@ mod tests {
     }
 
     fn points(steps: Steps, evaluations: &[(i64, i64, u32)]) -> Vec<(i64, u32, u64)> {
-        let mut gathering = Gathering::new(steps);
-        for &(millis, seq, score) in evaluations {
-            gathering.take(at(millis), Seq(seq), score);
+        let mut points = PointBuilder::new(steps);
+        for &(millis, position, score) in evaluations {
+            points.add_evaluation(at(millis), Position(position), score);
         }
         let shown = |point: Point| (point.at.millis() - at(0).millis(), point.score, point.evaluations);
-        gathering.finish().into_iter().map(shown).collect()
+        points.finish().into_iter().map(shown).collect()
     }
 
     #[test]

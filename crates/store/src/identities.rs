@@ -1,43 +1,43 @@
-//! Reputation events of identities, and what they add up to.
+//! Reputation events of identities, and their sums.
 
 use renown_core::identity::{Event, Windows};
 use renown_core::ids::{AgentId, IdentityId, OrgId};
 use renown_core::time::Timestamp;
 
 use crate::Reply;
-use crate::evidence::{Once, Seq};
+use crate::evidence::{Position, RequestKey};
 use crate::query::TimeCursor;
 
-/// A reputation event that is to be counted.
+/// A reputation event to count.
 #[derive(Clone, Debug)]
 pub struct NewReputationEvent {
-    /// Whom it is about.
+    /// The identity that it is about.
     pub identity: IdentityId,
-    /// The agent, where the event names one: it becomes known by it.
+    /// The agent, if the event names one. It is added if it is new.
     pub agent: Option<AgentId>,
-    /// What was said.
+    /// The event as it was sent.
     pub event: Event,
 }
 
-/// What became of a batch of them.
+/// The result of adding a batch of reputation events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Recorded {
-    /// How many were counted.
+    /// Number of events that were counted.
     pub accepted: usize,
-    /// How many had been counted before.
+    /// Number of events that had been counted before.
     pub duplicates: usize,
-    /// The first that has the id of an event that a session became or will become. Then nothing was counted.
+    /// Index of the first event whose id belongs to the event of a session. If there is one, nothing was counted.
     pub refused: Option<usize>,
 }
 
-/// A reputation event of the log.
+/// A reputation event in the store.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReputationEvent {
-    /// Its place: a later accepted one has a greater number.
-    pub seq: Seq,
-    /// Whom it is about.
+    /// Its position in the order of acceptance.
+    pub position: Position,
+    /// The identity that it is about.
     pub identity: IdentityId,
-    /// What was said.
+    /// The event as it was sent.
     pub event: Event,
     /// When it was accepted.
     pub accepted_at: Timestamp,
@@ -46,18 +46,19 @@ pub struct ReputationEvent {
 /// A page of the events of an identity, the latest first.
 #[derive(Debug, Default)]
 pub struct ReputationEvents {
-    /// The events; of one moment the last accepted first.
+    /// The events. Of events with the same time, the last accepted comes first.
     pub events: Vec<ReputationEvent>,
     /// Where the next page begins, if there is one.
     pub next: Option<TimeCursor>,
 }
 
 impl ReputationEvents {
-    /// A page of events that stand in their order, one more than fits if there are more.
+    /// Makes a page from sorted events. The caller reads one more than the limit, if there are more.
     pub(crate) fn page(mut events: Vec<ReputationEvent>, limit: usize) -> Self {
         let more = events.len() > limit;
         events.truncate(limit);
-        let cursor = |event: &ReputationEvent| TimeCursor { at: event.event.timestamp, seq: event.seq };
+        let cursor =
+            |event: &ReputationEvent| TimeCursor { at: event.event.timestamp, position: event.position };
         let next = events.last().filter(|_| more).map(cursor);
         Self { events, next }
     }
@@ -65,15 +66,18 @@ impl ReputationEvents {
 
 /// The reputation events of many organizations.
 pub trait IdentityStore: Send + Sync + 'static {
-    /// Counts events, all or none; the first copy of an id stands. The organization has to exist.
+    /// Counts events, all or none. An `event_id` counts once per organization: the first copy is kept, later ones
+    /// are duplicates. An id that belongs to the event of a session refuses the whole batch, see
+    /// [`Recorded::refused`].
     fn add_reputation_events<'a>(
         &'a self,
         org: &OrgId,
         events: Vec<NewReputationEvent>,
-        once: Option<Once<Recorded>>,
+        request_key: Option<RequestKey<Recorded>>,
     ) -> Reply<'a, Recorded>;
 
-    /// What the events of an identity add up to as of a time.
+    /// Returns the sums of an identity's events over the spans that end at `as_of`; empty for an unknown identity.
+    /// Events after `as_of` do not count.
     fn identity_windows<'a>(
         &'a self,
         org: &OrgId,
@@ -81,7 +85,7 @@ pub trait IdentityStore: Send + Sync + 'static {
         as_of: Timestamp,
     ) -> Reply<'a, Windows>;
 
-    /// The events of an identity, the latest first.
+    /// Returns a page of the events of an identity, the latest first.
     fn reputation_events<'a>(
         &'a self,
         org: &OrgId,

@@ -1,27 +1,31 @@
-//! The evidence log: what was accepted, in order, durable before the reply.
+//! The evidence store: keeps what was accepted, in order, and makes it durable before it replies.
 //!
 //! ```text
-//! append ──►  bounded queue  ──►  one writer: all that waits is one transaction, one fsync  ──►  published, answered
-//! read   ──►  standings in memory, else a pool of readers on their own connections
+//! write ──►  bounded queue  ──►  one writer: everything waiting becomes one transaction and one fsync  ──►  visible, answered
+//! read  ──►  agent cache, else a pool of readers with their own connections
 //! ```
 //!
-//! Evidence is the only truth. Beside it the store keeps what can always be made again from it: the sums of each agent's
-//! window ([`renown_core::reputation::Tally`]). It computes no score of its own; the rules do, and SQL filters, counts and
-//! sorts.
+//! Evidence is the only truth. The store also keeps derived data that can always be rebuilt from it, such as the
+//! sums of each agent's window ([`renown_core::reputation::Tally`]). It computes no score itself: `renown_core`
+//! does, and SQL filters, counts and sorts.
 //!
-//! What every implementation of [`Store`] promises:
+//! Every implementation of [`Store`] promises:
 //!
-//! - A write that is answered is durable, counted once, and seen by every read that begins after the answer.
-//! - Evaluations of an agent stand in the order in which they were accepted, and the times of acceptance never go
-//!   backwards, whatever the clock does.
-//! - An `evaluation_id` counts once in an organization; its second arrival gets the first result.
-//! - Nothing of one organization can be reached with the name of another.
-//! - Memory has a bound: past it writes are refused with [`StoreError::Overloaded`].
+//! - **Durable.** When a write returns `Ok`, it is durable, and every read that begins afterwards sees it.
+//! - **Atomic.** A write that returns an error has changed nothing. If the process ends before the reply, the
+//!   outcome is unknown: the caller sends the write again with the same request key.
+//! - **Finished.** Calling a method of a write begins the write. Dropping its future neither cancels nor undoes it.
+//! - **Ordered.** Evidence is kept in the order in which it was accepted ([`Position`]). Times of acceptance do not
+//!   go backwards, with the one exception that the `clock` module describes.
+//! - **Idempotent.** An `evaluation_id` counts once per organization; when it arrives again, the result is the
+//!   first one. A write with a request key ([`RequestKey`]) saves its reply in the same transaction.
+//! - **Isolated.** No call with the name of one organization reads or changes data of another one.
+//! - **Bounded.** Memory has a limit. Past it, reads and writes fail with [`StoreError::Overloaded`].
 //!
-//! [`sqlite::Sqlite`] is the store on one machine. [`memory::Memory`] says the same in the plainest way there is, and is what
-//! the conformance suite compares every other store with.
+//! [`sqlite::Sqlite`] is the store on one machine. [`memory::Memory`] is the simplest implementation that keeps
+//! these promises (except durability). The conformance suite compares every other store with it.
 //!
-//! What is deliberately absent: HTTP, formulas, and the payloads (`input`, `output`) of evaluations.
+//! Deliberately absent: HTTP, formulas, and the payloads (`input`, `output`) of evaluations.
 
 mod admin;
 mod clock;
@@ -52,7 +56,10 @@ pub use admin::{
 };
 pub use clock::{Clock, ClockError, RELEASED_MS, Ready, STANDSTILL_MS, system_clock};
 pub use error::StoreError;
-pub use evidence::{Event, EventId, MakeReply, NewEvaluation, Once, Outcome, Salt, SavedReply, Seq};
+pub use evidence::{
+    MakeReply, NewEvaluation, NewEvaluationId, Outcome, Position, RequestKey, Salt, SavedReply,
+    StoredEvaluation,
+};
 pub use history::{Point, Steps};
 pub use holder::{LockHolder, LockPurpose};
 pub use identities::{IdentityStore, NewReputationEvent, Recorded, ReputationEvent, ReputationEvents};
@@ -61,7 +68,9 @@ pub use overview::{
     Activity, AgentDays, AgentEvidence, CHANGES_SHOWN, Change, GATE_DAYS, GateFailures, OVERVIEW_DAYS,
     OrgOverview, PageStore,
 };
-pub use query::{AgentCursor, AgentQuery, AgentSort, AgentSummary, Agents, EventQuery, Events, TimeCursor};
+pub use query::{
+    AgentCursor, AgentQuery, AgentSort, AgentSummary, Agents, EvaluationPage, EvaluationQuery, TimeCursor,
+};
 pub use runs::{NewRun, Run, RunQuery, RunStore, Runs, Scored, SpecSummary, Specs, Submitted};
 pub use sessions::{
     Closed, NewSignals, NewTrace, RecordCursor, SessionQuery, SessionRecord, SessionRecords, SessionStore,
@@ -69,69 +78,84 @@ pub use sessions::{
 };
 pub use waits::{SLOW_COMMIT, Stage, WriteWaits};
 
-/// The organization that is there from the first start.
+/// The organization that every store has from its first start.
 pub const DEFAULT_ORG: &str = "default";
 
-/// How long a reply is remembered for its idempotency key.
+/// For how long a saved reply is returned for its request key, in milliseconds.
 pub const REPLIES_KEPT_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// What a store will answer.
+/// The future result of a call.
 pub type Reply<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
 
-/// The evidence log of many organizations: evaluations, agents and keys here, the rest in the traits that it names.
+/// The evidence of many organizations. This trait has evaluations, agents and keys; its supertraits have the rest.
+///
+/// A method that takes `org` fails with [`StoreError::NoOrganization`] if the organization does not exist. A
+/// `request_key` saves the reply of the write, see [`RequestKey`].
 pub trait Store: RunStore + IdentityStore + SessionStore + AdminStore + PageStore {
-    /// Counts evaluations, all or none, in this order. The organization has to exist.
+    /// Counts evaluations in the given order, all or none. Returns one outcome per evaluation, in the same order.
+    ///
+    /// Adds agents that are new. An evaluation whose id is known counts nothing, does not add its agent, and
+    /// returns [`Outcome::Repeated`]; this includes an id that occurs twice in one call. All evaluations of a call
+    /// get the same time of acceptance.
     fn append<'a>(
         &'a self,
         org: &OrgId,
         evaluations: Vec<NewEvaluation>,
-        once: Option<Once<[Outcome]>>,
+        request_key: Option<RequestKey<[Outcome]>>,
     ) -> Reply<'a, Vec<Outcome>>;
 
-    /// Makes an agent known before its first evaluation; whether it was new.
-    fn add_agent<'a>(&'a self, org: &OrgId, agent: AgentId, once: Option<Once<bool>>) -> Reply<'a, bool>;
+    /// Adds an agent before its first evaluation. Returns whether it was new; a known agent is not changed.
+    fn add_agent<'a>(
+        &'a self,
+        org: &OrgId,
+        agent: AgentId,
+        request_key: Option<RequestKey<bool>>,
+    ) -> Reply<'a, bool>;
 
-    /// The sums of an agent's window, zero if it was never seen.
+    /// Returns the sums of an agent's window; all are zero for an unknown agent.
     fn tally<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Tally>;
 
-    /// An agent's window, rebuilt from the log.
+    /// Returns an agent's window, rebuilt from its evaluations; empty for an unknown agent.
     fn window<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Window>;
 
-    /// Evaluations, the last accepted first.
-    fn events<'a>(&'a self, org: &OrgId, query: EventQuery) -> Reply<'a, Events>;
+    /// Returns a page of evaluations, the last accepted first. [`EvaluationPage::next`] is the `before` of the next
+    /// page.
+    fn evaluations<'a>(&'a self, org: &OrgId, query: EvaluationQuery) -> Reply<'a, EvaluationPage>;
 
-    /// How an agent's score went over time.
+    /// Returns how an agent's score changed over time: one point per step that has an evaluation, in order of time.
     fn history<'a>(&'a self, org: &OrgId, agent: &AgentId, steps: Steps) -> Reply<'a, Vec<Point>>;
 
-    /// When the first of an agent's evaluations happened, by the times that were sent.
+    /// Returns the earliest `created_at` of an agent's evaluations; `None` without an evaluation. Evaluations that
+    /// retention deleted still count, as far as their days are kept.
     fn earliest<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Option<Timestamp>>;
 
-    /// The agents of an organization.
+    /// Returns a page of agents in the order of [`AgentQuery::sort`].
     fn agents<'a>(&'a self, org: &OrgId, query: AgentQuery) -> Reply<'a, Agents>;
 
-    /// One agent, if it was ever seen.
+    /// Returns an agent, or `None` if it is unknown or erased.
     fn agent<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Option<AgentSummary>>;
 
-    /// The reply that was given for an idempotency key within the last day.
+    /// Returns the reply that was saved for a request key, if the key was used less than [`REPLIES_KEPT_MS`] ago.
     fn saved_reply<'a>(&'a self, org: &OrgId, key: &str) -> Reply<'a, Option<SavedReply>>;
 
-    /// Adds a key, and its organization when that is new.
-    fn create_key(&self, key: NewKey, once: Option<Once<ApiKey>>) -> Reply<'_, ApiKey>;
+    /// Adds a key. Adds its organization too if that is new; this is the only way to add one.
+    fn create_key(&self, key: NewKey, request_key: Option<RequestKey<ApiKey>>) -> Reply<'_, ApiKey>;
 
-    /// Every key, also the revoked ones, the oldest first.
+    /// Returns all keys of all organizations, also the revoked ones, the oldest first.
     fn keys(&self) -> Reply<'_, Vec<ApiKey>>;
 
-    /// Ends a key at once; whether there was such a key in this organization.
+    /// Revokes a key at once. Returns whether the organization has this key; a key that was revoked before keeps
+    /// its first time.
     fn revoke_key<'a>(&'a self, org: &OrgId, id: KeyId) -> Reply<'a, bool>;
 
-    /// Notes when keys were last used.
+    /// Saves when keys were last used. Unknown keys are ignored.
     fn touch_keys(&self, used: Vec<(KeyId, Timestamp)>) -> Reply<'_, ()>;
 
-    /// What the writes so far have waited for. Nothing where a store does not measure it.
+    /// Returns what writes have waited for since the start; all zero if the store does not measure it.
     fn write_waits(&self) -> WriteWaits {
         WriteWaits::default()
     }
 
-    /// Whether a write would be durable now: takes the path of one without adding anything.
+    /// Checks that a write would be durable now: takes the path of a write without adding anything.
     fn ready(&self) -> Reply<'_, Ready>;
 }

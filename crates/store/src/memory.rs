@@ -1,5 +1,5 @@
-//! The store in the plainest way there is: a list. It is the reference of the conformance suite, not a product: nothing is
-//! durable, everything is scanned.
+//! The simplest store: lists in memory. It is the reference of the conformance suite, not a product: nothing is
+//! durable, and every read scans the lists.
 
 mod admin;
 mod days;
@@ -15,112 +15,120 @@ use renown_core::reputation::{Tally, Window};
 use renown_core::time::Timestamp;
 
 use crate::admin::{OrgSettings, Publication, Tombstone};
-use crate::clock::{Clock, Following, Ready};
+use crate::clock::{AcceptanceClock, Clock, Ready};
 use crate::error::StoreError;
-use crate::evidence::{Event, NewEvaluation, Once, Outcome, SavedReply, Seq, whole_millis};
-use crate::history::{Gathering, Point, Steps};
+use crate::evidence::{
+    NewEvaluation, Outcome, Position, RequestKey, SavedReply, StoredEvaluation, whole_millis,
+};
+use crate::history::{Point, PointBuilder, Steps};
 use crate::identities::ReputationEvent;
 use crate::keys::{ApiKey, KeyId, NewKey};
-use crate::query::{AgentQuery, AgentSummary, Agents, EventPage, EventQuery, Events};
+use crate::query::{
+    AgentQuery, AgentSummary, Agents, EvaluationPage, EvaluationPageBuilder, EvaluationQuery,
+};
 use crate::runs::Run;
 use crate::{DEFAULT_ORG, REPLIES_KEPT_MS, Reply, Store};
 
-/// Everything that was accepted, in order.
+/// A store in memory.
 pub struct Memory {
     clock: Clock,
-    held: Mutex<Held>,
+    state: Mutex<State>,
 }
 
 #[derive(Default)]
-struct Held {
+struct State {
     orgs: Vec<OrgId>,
-    events: Vec<(OrgId, Event)>,
+    evaluations: Vec<(OrgId, StoredEvaluation)>,
     agents: Vec<(OrgId, AgentId, Timestamp)>,
-    replies: Vec<KeptReply>,
+    replies: Vec<StoredReply>,
     keys: Vec<ApiKey>,
     runs: Vec<(OrgId, Run)>,
-    sessions: Vec<(OrgId, sessions::Held)>,
-    /// When something of an agent was last accepted.
+    sessions: Vec<(OrgId, sessions::SessionEntry)>,
+    /// When evidence of an agent was last accepted.
     seen: HashMap<(OrgId, AgentId), Timestamp>,
     reputation_events: Vec<(OrgId, ReputationEvent)>,
     settings: HashMap<OrgId, OrgSettings>,
     publications: HashMap<(OrgId, AgentId), Publication>,
     tombstones: Vec<(OrgId, Tombstone)>,
-    /// How many of each were ever there: a place is never given twice.
-    places: i64,
+    /// The last position that was used. A position is never used twice.
+    positions: i64,
     latest: Option<Timestamp>,
-    following: Following,
+    acceptance_clock: AcceptanceClock,
 }
 
-struct KeptReply {
+struct StoredReply {
     org: OrgId,
     key: String,
     at: Timestamp,
     reply: SavedReply,
-    /// Whom it is about.
+    /// The agents that it is about.
     agents: Vec<AgentId>,
 }
 
 impl Memory {
-    /// An empty store with the default organization.
+    /// Makes an empty store with the default organization.
     pub fn new(clock: Clock) -> Self {
-        // The default organization is made now, and no later time is before that.
+        // The default organization is added now, and no later time is before that.
         let latest = clock().ok().map(whole_millis);
-        let held = Held { orgs: DEFAULT_ORG.parse().into_iter().collect(), latest, ..Held::default() };
-        Self { clock, held: Mutex::new(held) }
+        let state = State { orgs: DEFAULT_ORG.parse().into_iter().collect(), latest, ..State::default() };
+        Self { clock, state: Mutex::new(state) }
     }
 
-    fn held(&self) -> MutexGuard<'_, Held> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is held, and the time of acceptance.
-    fn at_now(&self) -> Result<(MutexGuard<'_, Held>, Timestamp), StoreError> {
-        let mut held = self.held();
-        let (before, now) = (held.latest.unwrap_or(Timestamp::MIN), (self.clock)()?);
-        let now = held.following.next(before, now);
+    /// Begins a write: locks the state and determines the time of acceptance.
+    fn begin_write(&self) -> Result<(MutexGuard<'_, State>, Timestamp), StoreError> {
+        let mut state = self.state();
+        let (before, now) = (state.latest.unwrap_or(Timestamp::MIN), (self.clock)()?);
+        let now = state.acceptance_clock.next(before, now);
         if now < before {
-            held.come_back(now);
+            state.move_times_back(now);
         }
-        held.latest = Some(now);
-        Ok((held, now))
+        state.latest = Some(now);
+        Ok((state, now))
     }
 }
 
-impl Held {
-    fn known(&self, org: &OrgId) -> Result<(), StoreError> {
+impl State {
+    fn check_org(&self, org: &OrgId) -> Result<(), StoreError> {
         if self.orgs.contains(org) { Ok(()) } else { Err(StoreError::NoOrganization(org.to_string())) }
     }
 
-    fn of_agent<'a>(
+    fn evaluations_of<'a>(
         &'a self,
         org: &'a OrgId,
         agent: &'a AgentId,
-    ) -> impl DoubleEndedIterator<Item = &'a Event> {
-        self.events.iter().filter(move |(o, event)| o == org && event.agent == *agent).map(|(_, event)| event)
+    ) -> impl DoubleEndedIterator<Item = &'a StoredEvaluation> {
+        self.evaluations
+            .iter()
+            .filter(move |(o, evaluation)| o == org && evaluation.agent == *agent)
+            .map(|(_, evaluation)| evaluation)
     }
 
     fn window(&self, org: &OrgId, agent: &AgentId) -> Window {
-        self.of_agent(org, agent).map(Event::evaluation).collect()
+        self.evaluations_of(org, agent).map(StoredEvaluation::sample).collect()
     }
 
     fn count(&mut self, org: &OrgId, new: &NewEvaluation, now: Timestamp) -> Outcome {
         let tally = self.window(org, &new.agent).tally();
-        let first = self.events.iter().find(|(o, event)| o == org && event.id == *new.id.get());
+        let first =
+            self.evaluations.iter().find(|(o, evaluation)| o == org && evaluation.id == *new.id.get());
         if let Some((_, first)) = first {
             return Outcome::Repeated { first: Box::new(first.clone()), tally };
         }
-        self.see(org, &new.agent, now);
+        self.touch_agent(org, &new.agent, now);
         let source = self.settings.get(org).copied().unwrap_or_default().latency_source;
-        let evaluation = new.evaluation(source);
+        let evaluation = new.sample(source);
         let mut window = self.window(org, &new.agent);
         window.push(evaluation);
         let tally = window.tally();
-        let (created_at, seq) = (new.timestamp.unwrap_or(now), self.next_place());
-        self.events.push((
+        let (created_at, position) = (new.timestamp.unwrap_or(now), self.next_position());
+        self.evaluations.push((
             org.clone(),
-            Event {
-                seq,
+            StoredEvaluation {
+                position,
                 id: new.id.get().clone(),
                 agent: new.agent.clone(),
                 tool: new.tool.clone(),
@@ -138,9 +146,9 @@ impl Held {
         Outcome::Counted { tally }
     }
 
-    fn next_place(&mut self) -> Seq {
-        self.places += 1;
-        Seq(self.places)
+    fn next_position(&mut self) -> Position {
+        self.positions += 1;
+        Position(self.positions)
     }
 
     fn add_agent(&mut self, org: &OrgId, agent: &AgentId, now: Timestamp) -> bool {
@@ -162,18 +170,24 @@ impl Held {
         of_org.map(summary).collect()
     }
 
-    /// Notes that an agent was seen, and makes it known if it is not.
-    fn see(&mut self, org: &OrgId, agent: &AgentId, now: Timestamp) {
+    /// Saves when an agent was last seen. Adds the agent if it is new.
+    fn touch_agent(&mut self, org: &OrgId, agent: &AgentId, now: Timestamp) {
         self.add_agent(org, agent, now);
         self.seen.insert((org.clone(), agent.clone()), now);
     }
 
-    fn keep<T: ?Sized>(&mut self, once: Option<Once<T>>, outcome: &T, agents: Vec<AgentId>, at: Timestamp) {
-        let Some(Once { org, key, fingerprint, reply }) = once else { return };
+    fn save_reply<T: ?Sized>(
+        &mut self,
+        request_key: Option<RequestKey<T>>,
+        outcome: &T,
+        agents: Vec<AgentId>,
+        at: Timestamp,
+    ) {
+        let Some(RequestKey { org, key, fingerprint, reply }) = request_key else { return };
         let (status, body) = reply(outcome);
         self.replies.retain(|kept| kept.org != org || kept.key != key);
         let reply = SavedReply { fingerprint, status, body };
-        self.replies.push(KeptReply { org, key, at, reply, agents });
+        self.replies.push(StoredReply { org, key, at, reply, agents });
     }
 }
 
@@ -186,75 +200,88 @@ impl Store for Memory {
         &'a self,
         org: &OrgId,
         evaluations: Vec<NewEvaluation>,
-        once: Option<Once<[Outcome]>>,
+        request_key: Option<RequestKey<[Outcome]>>,
     ) -> Reply<'a, Vec<Outcome>> {
-        let (mut held, now) = match self.at_now() {
-            Ok(at_now) => at_now,
+        let (mut state, now) = match self.begin_write() {
+            Ok(begin_write) => begin_write,
             Err(error) => return answer(Err(error)),
         };
-        answer(held.known(org).map(|()| {
-            let outcomes: Vec<Outcome> = evaluations.iter().map(|new| held.count(org, new, now)).collect();
-            held.keep(once, outcomes.as_slice(), Outcome::agents(&evaluations, &outcomes), now);
+        answer(state.check_org(org).map(|()| {
+            let outcomes: Vec<Outcome> = evaluations.iter().map(|new| state.count(org, new, now)).collect();
+            state.save_reply(request_key, outcomes.as_slice(), Outcome::agents(&evaluations, &outcomes), now);
             outcomes
         }))
     }
 
-    fn add_agent<'a>(&'a self, org: &OrgId, agent: AgentId, once: Option<Once<bool>>) -> Reply<'a, bool> {
-        let (mut held, now) = match self.at_now() {
-            Ok(at_now) => at_now,
+    fn add_agent<'a>(
+        &'a self,
+        org: &OrgId,
+        agent: AgentId,
+        request_key: Option<RequestKey<bool>>,
+    ) -> Reply<'a, bool> {
+        let (mut state, now) = match self.begin_write() {
+            Ok(begin_write) => begin_write,
             Err(error) => return answer(Err(error)),
         };
-        answer(held.known(org).map(|()| {
-            let new = held.add_agent(org, &agent, now);
-            held.keep(once, &new, vec![agent], now);
+        answer(state.check_org(org).map(|()| {
+            let new = state.add_agent(org, &agent, now);
+            state.save_reply(request_key, &new, vec![agent], now);
             new
         }))
     }
 
     fn tally<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Tally> {
-        let held = self.held();
-        answer(held.known(org).map(|()| held.window(org, agent).tally()))
+        let state = self.state();
+        answer(state.check_org(org).map(|()| state.window(org, agent).tally()))
     }
 
     fn window<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Window> {
-        let held = self.held();
-        answer(held.known(org).map(|()| held.window(org, agent)))
+        let state = self.state();
+        answer(state.check_org(org).map(|()| state.window(org, agent)))
     }
 
-    fn events<'a>(&'a self, org: &OrgId, query: EventQuery) -> Reply<'a, Events> {
-        let held = self.held();
-        answer(held.known(org).map(|()| {
-            let mut page = EventPage::new(query);
-            let mut of_org = held.events.iter().rev().filter(|(o, _)| o == org);
-            of_org.all(|(_, event)| page.take(event.clone()));
+    fn evaluations<'a>(&'a self, org: &OrgId, query: EvaluationQuery) -> Reply<'a, EvaluationPage> {
+        let state = self.state();
+        answer(state.check_org(org).map(|()| {
+            let mut page = EvaluationPageBuilder::new(query);
+            let mut of_org = state.evaluations.iter().rev().filter(|(o, _)| o == org);
+            of_org.all(|(_, evaluation)| page.add(evaluation.clone()));
             page.finish()
         }))
     }
 
     fn history<'a>(&'a self, org: &OrgId, agent: &AgentId, steps: Steps) -> Reply<'a, Vec<Point>> {
-        let held = self.held();
-        answer(held.known(org).map(|()| {
-            let mut gathering = Gathering::new(steps);
-            for event in held.of_agent(org, agent) {
-                gathering.take(event.created_at, event.seq, event.standing.score);
+        let state = self.state();
+        answer(state.check_org(org).map(|()| {
+            let mut points = PointBuilder::new(steps);
+            for evaluation in state.evaluations_of(org, agent) {
+                points.add_evaluation(evaluation.created_at, evaluation.position, evaluation.standing.score);
             }
-            gathering.finish()
+            points.finish()
         }))
     }
 
     fn earliest<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Option<Timestamp>> {
-        let held = self.held();
-        answer(held.known(org).map(|()| held.of_agent(org, agent).map(|event| event.created_at).min()))
+        let state = self.state();
+        answer(
+            state
+                .check_org(org)
+                .map(|()| state.evaluations_of(org, agent).map(|evaluation| evaluation.created_at).min()),
+        )
     }
 
     fn agents<'a>(&'a self, org: &OrgId, query: AgentQuery) -> Reply<'a, Agents> {
-        let held = self.held();
-        answer(held.known(org).map(|()| Agents::page(held.summaries(org), &query)))
+        let state = self.state();
+        answer(state.check_org(org).map(|()| Agents::page(state.summaries(org), &query)))
     }
 
     fn agent<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Option<AgentSummary>> {
-        let held = self.held();
-        answer(held.known(org).map(|()| held.summaries(org).into_iter().find(|known| known.agent == *agent)))
+        let state = self.state();
+        answer(
+            state
+                .check_org(org)
+                .map(|()| state.summaries(org).into_iter().find(|found| found.agent == *agent)),
+        )
     }
 
     fn saved_reply<'a>(&'a self, org: &OrgId, key: &str) -> Reply<'a, Option<SavedReply>> {
@@ -262,56 +289,56 @@ impl Store for Memory {
             Ok(now) => now.millis() - REPLIES_KEPT_MS,
             Err(error) => return answer(Err(error.into())),
         };
-        let held = self.held();
-        let mut replies = held.replies.iter();
+        let state = self.state();
+        let mut replies = state.replies.iter();
         let found = replies.find(|kept| kept.org == *org && kept.key == key && kept.at.millis() >= since);
-        answer(held.known(org).map(|()| found.map(|kept| kept.reply.clone())))
+        answer(state.check_org(org).map(|()| found.map(|kept| kept.reply.clone())))
     }
 
-    fn create_key(&self, key: NewKey, once: Option<Once<ApiKey>>) -> Reply<'_, ApiKey> {
-        let (mut held, now) = match self.at_now() {
-            Ok(at_now) => at_now,
+    fn create_key(&self, key: NewKey, request_key: Option<RequestKey<ApiKey>>) -> Reply<'_, ApiKey> {
+        let (mut state, now) = match self.begin_write() {
+            Ok(begin_write) => begin_write,
             Err(error) => return answer(Err(error)),
         };
-        if !held.orgs.contains(&key.org) {
-            held.orgs.push(key.org.clone());
+        if !state.orgs.contains(&key.org) {
+            state.orgs.push(key.org.clone());
         }
         let key = ApiKey { key, created_at: now, last_used_at: None, revoked_at: None };
-        held.keys.push(key.clone());
-        held.keep(once, &key, Vec::new(), now);
+        state.keys.push(key.clone());
+        state.save_reply(request_key, &key, Vec::new(), now);
         answer(Ok(key))
     }
 
     fn keys(&self) -> Reply<'_, Vec<ApiKey>> {
-        let mut keys = self.held().keys.clone();
+        let mut keys = self.state().keys.clone();
         keys.sort_by_key(|key| (key.created_at, key.key.id));
         answer(Ok(keys))
     }
 
     fn revoke_key<'a>(&'a self, org: &OrgId, id: KeyId) -> Reply<'a, bool> {
-        let (mut held, now) = match self.at_now() {
-            Ok(at_now) => at_now,
+        let (mut state, now) = match self.begin_write() {
+            Ok(begin_write) => begin_write,
             Err(error) => return answer(Err(error)),
         };
-        let known = held.known(org);
-        let found = held.keys.iter_mut().find(|key| key.key.id == id && key.key.org == *org);
+        let checked = state.check_org(org);
+        let found = state.keys.iter_mut().find(|key| key.key.id == id && key.key.org == *org);
         let revoked = found.map(|key| key.revoked_at = key.revoked_at.or(Some(now))).is_some();
-        answer(known.map(|()| revoked))
+        answer(checked.map(|()| revoked))
     }
 
     fn touch_keys(&self, used: Vec<(KeyId, Timestamp)>) -> Reply<'_, ()> {
-        let (mut held, _) = match self.at_now() {
-            Ok(at_now) => at_now,
+        let (mut state, _) = match self.begin_write() {
+            Ok(begin_write) => begin_write,
             Err(error) => return answer(Err(error)),
         };
         for (id, at) in used {
             let at = whole_millis(at);
-            held.keys.iter_mut().filter(|key| key.key.id == id).for_each(|key| key.last_used_at = Some(at));
+            state.keys.iter_mut().filter(|key| key.key.id == id).for_each(|key| key.last_used_at = Some(at));
         }
         answer(Ok(()))
     }
 
     fn ready(&self) -> Reply<'_, Ready> {
-        answer(self.at_now().map(|(held, _)| Ready::of(&held.following, held.latest)))
+        answer(self.begin_write().map(|(state, _)| Ready::of(&state.acceptance_clock, state.latest)))
     }
 }

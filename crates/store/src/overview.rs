@@ -1,10 +1,12 @@
-//! What the pages of an organization and of an agent show, from days ([`crate::days`]) and never from single evaluations.
+//! What the pages of an organization and of an agent show. It is read from days ([`crate::days`]), never from
+//! single evaluations.
 //!
-//! The change of a score counts from the score before the day's first evaluation, and only if that score was shown. Its cause
-//! is the gate that failed most on that day, else the number of failures, else the latency.
+//! The change of a score on a day counts from the score before the first evaluation of that day, and only if that
+//! score was shown. Its cause is the gate that failed most on that day, else the number of failures, else the
+//! latency.
 //!
-//! Totals of an organization are always the sums of its agents' rows, so an erased agent leaves them as its days are deleted,
-//! within a minute.
+//! The totals of an organization are always the sums of its agents' rows. So an erased agent leaves them when its
+//! days are deleted, within a minute.
 
 use std::collections::BTreeMap;
 
@@ -17,26 +19,27 @@ use crate::Reply;
 use crate::days::{DayCounts, DayParts, DaySums};
 use crate::sessions::StoredSession;
 
-/// How many rises and falls of a day are shown.
+/// Maximum number of rises, and of falls, that an overview shows.
 pub const CHANGES_SHOWN: usize = 5;
 
-/// How many days an overview goes back, its own day included.
+/// Number of days of an overview, including its own day.
 pub const OVERVIEW_DAYS: u32 = 30;
 
-/// How many days before its own an overview looks at to say which failing gates are new.
+/// Number of days before its own day in which an overview looks for failures of a gate, to show which failing gates
+/// are new.
 pub const GATE_DAYS: u32 = 7;
 
-/// What an agent's evaluations add up to over some days.
+/// The sums of an agent's evaluations over some days.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AgentDays {
-    /// The sums of each day that has any.
+    /// The sums of each day that has evaluations.
     pub days: BTreeMap<Day, DaySums>,
     /// What failed on those days.
     pub parts: DayParts,
 }
 
 impl AgentDays {
-    /// The counts of all days.
+    /// Returns the counts of all days together.
     pub fn counts(&self) -> DayCounts {
         let mut counts = DayCounts::default();
         self.days.values().for_each(|day| counts.add(&day.counts));
@@ -44,31 +47,31 @@ impl AgentDays {
     }
 }
 
-/// How the score of an agent changed on a day.
+/// The change of an agent's score on a day.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// Whose score.
+    /// The agent.
     pub agent: AgentId,
-    /// The day's sums, which have the scores before and after.
+    /// The sums of the day, which contain the scores before and after it.
     pub sums: DaySums,
     /// The gate that failed most on that day, and how often.
     pub worst_gate: Option<(Box<str>, u64)>,
 }
 
 impl Change {
-    /// By how many points; 0 if the score before is not known.
+    /// Returns the change in points; 0 if the score before is not known.
     pub fn points(&self) -> i64 {
         self.sums.change().unwrap_or_default()
     }
 }
 
-/// The gate that failed most often; of equals the first by name.
+/// Returns the gate that failed most often; of equal ones, the first by name.
 pub(crate) fn worst_gate(gates: &BTreeMap<Box<str>, u64>) -> Option<(Box<str>, u64)> {
     let worst = gates.iter().min_by_key(|(gate, failed)| (std::cmp::Reverse(**failed), *gate));
     worst.map(|(gate, failed)| (gate.clone(), *failed))
 }
 
-/// Which of the changes of a day are shown.
+/// The direction of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Direction {
     Rise,
@@ -76,7 +79,7 @@ pub(crate) enum Direction {
 }
 
 impl Direction {
-    /// The largest changes in this direction, the largest first and equal ones by name.
+    /// Returns the largest changes in this direction, the largest first and equal ones by name.
     pub(crate) fn largest<T>(self, mut changes: Vec<T>, of: impl Fn(&T) -> (&AgentId, i64)) -> Vec<T> {
         let size = |change: &T| match self {
             Self::Rise => of(change).1,
@@ -89,19 +92,19 @@ impl Direction {
     }
 }
 
-/// A gate and the evaluations that it failed.
+/// A gate, and how many evaluations it failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GateFailures {
     /// The gate.
     pub gate: Box<str>,
-    /// On the day.
+    /// Failures on the day.
     pub failed: u64,
-    /// On the [`GATE_DAYS`] days before.
+    /// Failures on the [`GATE_DAYS`] days before.
     pub failed_before: u64,
 }
 
 impl GateFailures {
-    /// The failures of a day beside those of the days before it, the most first and equal ones by name.
+    /// Joins the failures of a day with those of the days before it, the most first and equal ones by name.
     pub(crate) fn of(day: BTreeMap<Box<str>, u64>, before: &BTreeMap<Box<str>, u64>) -> Vec<Self> {
         let failures = |(gate, failed): (Box<str>, u64)| {
             let failed_before = before.get(&gate).copied().unwrap_or_default();
@@ -113,7 +116,8 @@ impl GateFailures {
     }
 }
 
-/// The most that one session adds to the cost of a day, in nano-dollars: 10 000 dollars. No cost that was made up can overflow a sum.
+/// The most that one session adds to the cost of a day, in nano-dollars: 10 000 dollars. So no invented cost can
+/// overflow a sum.
 pub(crate) const SESSION_COST_NANO_MAX: u64 = 10_000_000_000_000;
 
 /// Sessions and runs of a day.
@@ -121,14 +125,14 @@ pub(crate) const SESSION_COST_NANO_MAX: u64 = 10_000_000_000_000;
 pub struct Activity {
     /// Sessions that began on the day.
     pub sessions: u64,
-    /// What they cost in nano-dollars, each at most 10 000 dollars.
+    /// Their cost in nano-dollars, at most 10 000 dollars per session.
     pub cost_nano: u64,
     /// Runs that were accepted on the day.
     pub runs: u64,
 }
 
 impl Activity {
-    /// Adds that of another day.
+    /// Adds the activity of another day.
     pub fn add(&mut self, other: &Self) {
         self.sessions += other.sessions;
         self.cost_nano += other.cost_nano;
@@ -136,14 +140,14 @@ impl Activity {
     }
 }
 
-/// What an organization's first page shows beside the list of its agents.
+/// What the first page of an organization shows besides its list of agents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OrgOverview {
-    /// How many agents there are.
+    /// Number of agents.
     pub agents: u64,
-    /// The counts of each day that has any, of the last [`OVERVIEW_DAYS`].
+    /// The counts of each of the last [`OVERVIEW_DAYS`] days that has evaluations.
     pub days: BTreeMap<Day, DayCounts>,
-    /// Sessions and runs of each day that has any, of the same days.
+    /// Sessions and runs of each of these days that has any.
     pub activity: BTreeMap<Day, Activity>,
     /// The largest rises of the day.
     pub rises: Vec<Change>,
@@ -153,23 +157,24 @@ pub struct OrgOverview {
     pub gates: Vec<GateFailures>,
 }
 
-/// What is known of an agent beside its evaluations, as a list shows it.
+/// The evidence of an agent other than evaluations, as a list shows it.
 #[derive(Clone, Debug, Default)]
 pub struct AgentEvidence {
     /// The session that began last, without its traces.
     pub session: Option<StoredSession>,
-    /// The tier of the last run that has a score.
+    /// The tier of its last run that has a score.
     pub tier: Option<Tier>,
-    /// What the events of its identity add up to; `None` without an event.
+    /// The sums of its identity's events; `None` without an event.
     pub identity: Option<Windows>,
 }
 
-/// What lists and pages show, prepared by writes.
+/// What lists and pages show. Writes prepare it, so that no read goes through all evaluations of an agent.
 pub trait PageStore: Send + Sync + 'static {
-    /// The days of an agent from one to another, both included, and what failed on them. Nothing of an agent that was never seen.
+    /// Returns the days of an agent from `from` to `to`, both included, and what failed on them; empty for an
+    /// unknown agent. Days are kept when retention deletes their evaluations.
     fn agent_days<'a>(&'a self, org: &OrgId, agent: &AgentId, from: Day, to: Day) -> Reply<'a, AgentDays>;
 
-    /// The sums of the days of several agents, in the order in which they are named.
+    /// Returns the days of several agents from `from` to `to`, both included, in the order of `agents`.
     fn days_of_agents<'a>(
         &'a self,
         org: &OrgId,
@@ -178,7 +183,7 @@ pub trait PageStore: Send + Sync + 'static {
         to: Day,
     ) -> Reply<'a, Vec<BTreeMap<Day, DaySums>>>;
 
-    /// What is known of several agents beside their evaluations, in the order in which they are named.
+    /// Returns the other evidence of several agents, in the order of `agents`. Identities are summed as of `as_of`.
     fn evidence_of_agents<'a>(
         &'a self,
         org: &OrgId,
@@ -186,6 +191,6 @@ pub trait PageStore: Send + Sync + 'static {
         as_of: Timestamp,
     ) -> Reply<'a, Vec<AgentEvidence>>;
 
-    /// The overview of an organization on a day.
+    /// Returns the overview of an organization for a day (UTC).
     fn overview<'a>(&'a self, org: &OrgId, day: Day) -> Reply<'a, OrgOverview>;
 }

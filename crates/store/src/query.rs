@@ -1,58 +1,58 @@
-//! What can be asked of the log, and the one place where filters are applied: every store uses the same predicates.
+//! Queries of evaluations and agents. Filters are applied here only, so all stores use the same predicates.
 //!
-//! Lists are in the order of acceptance, the last first: a page never changes behind its cursor, whatever times are sent.
-//! `from` and `to` compare the time when an evaluation happened (`created_at`). `gate` and `passed` combine: the evaluation
-//! has this verdict, and the gate took part in it.
+//! Lists are in the order of acceptance, the last first. So a page behind a cursor never changes, whatever times
+//! are sent. `from` and `to` compare the time when an evaluation happened (`created_at`). `gate` and `passed`
+//! combine: the evaluation has this result, and the gate took part in it.
 
 use renown_core::ids::{AgentId, ToolName};
 use renown_core::reputation::{Lifecycle, Tally};
 use renown_core::time::Timestamp;
 use serde::Deserialize;
 
-use crate::evidence::{Event, Seq};
+use crate::evidence::{Position, StoredEvaluation};
 
-/// Which evaluations, the last accepted first.
+/// Selects evaluations, the last accepted first.
 #[derive(Clone, Debug, Default)]
-pub struct EventQuery {
+pub struct EvaluationQuery {
     /// Only of this agent.
     pub agent: Option<AgentId>,
     /// Only of this tool.
     pub tool: Option<ToolName>,
     /// Only those in which this gate took part.
     pub gate: Option<String>,
-    /// Only those that failed, and in which this gate did.
+    /// Only failed ones in which this gate failed.
     pub failed_gate: Option<String>,
-    /// Only those that passed, or that did not.
+    /// Only passed ones, or only failed ones.
     pub passed: Option<bool>,
     /// Only those that happened at this time or later.
     pub from: Option<Timestamp>,
     /// Only those that happened at this time or earlier.
     pub to: Option<Timestamp>,
-    /// Only those accepted before this one.
-    pub before: Option<Seq>,
-    /// How many of them to step over.
+    /// Only those accepted before this position.
+    pub before: Option<Position>,
+    /// Number of matching evaluations to skip.
     pub offset: usize,
     /// How many at most.
     pub limit: usize,
 }
 
-impl EventQuery {
-    /// Whether the query asks for this evaluation, wherever it stands.
-    pub(crate) fn wants(&self, event: &Event) -> bool {
-        self.agent.as_ref().is_none_or(|agent| *agent == event.agent)
-            && self.tool.as_ref().is_none_or(|tool| Some(tool) == event.tool.as_ref())
-            && self.passed.is_none_or(|passed| passed == event.passed)
-            && self.from.is_none_or(|from| event.created_at >= from)
-            && self.to.is_none_or(|to| event.created_at <= to)
-            && self.before.is_none_or(|before| event.seq < before)
-            && self.gate.as_ref().is_none_or(|gate| has_gate(&event.gates, gate, |_| true))
+impl EvaluationQuery {
+    /// Returns whether the evaluation matches the filters. Ignores `offset` and `limit`.
+    pub(crate) fn wants(&self, evaluation: &StoredEvaluation) -> bool {
+        self.agent.as_ref().is_none_or(|agent| *agent == evaluation.agent)
+            && self.tool.as_ref().is_none_or(|tool| Some(tool) == evaluation.tool.as_ref())
+            && self.passed.is_none_or(|passed| passed == evaluation.passed)
+            && self.from.is_none_or(|from| evaluation.created_at >= from)
+            && self.to.is_none_or(|to| evaluation.created_at <= to)
+            && self.before.is_none_or(|before| evaluation.position < before)
+            && self.gate.as_ref().is_none_or(|gate| has_gate(&evaluation.gates, gate, |_| true))
             && self.failed_gate.as_ref().is_none_or(|gate| {
-                !event.passed && has_gate(&event.gates, gate, |passed| passed == Some(false))
+                !evaluation.passed && has_gate(&evaluation.gates, gate, |passed| passed == Some(false))
             })
     }
 }
 
-/// Whether a JSON array of gate results names a gate whose verdict fits.
+/// Returns whether a JSON array of gate results has a gate of this name with a fitting result.
 fn has_gate(gates: &str, name: &str, fits: fn(Option<bool>) -> bool) -> bool {
     #[derive(Deserialize)]
     struct Named<'a> {
@@ -64,67 +64,67 @@ fn has_gate(gates: &str, name: &str, fits: fn(Option<bool>) -> bool) -> bool {
         .is_ok_and(|gates| gates.iter().any(|gate| gate.name == name && fits(gate.passed)))
 }
 
-/// A page of evaluations, filled from a log that is walked backwards.
+/// A page of evaluations.
 #[derive(Debug)]
-pub struct Events {
+pub struct EvaluationPage {
     /// The evaluations, the last accepted first.
-    pub events: Vec<Event>,
+    pub evaluations: Vec<StoredEvaluation>,
     /// Where the next page begins, if there is one.
-    pub next: Option<Seq>,
+    pub next: Option<Position>,
 }
 
-/// Fills a page.
-pub(crate) struct EventPage {
-    query: EventQuery,
+/// Fills a page while the evaluations are read backwards.
+pub(crate) struct EvaluationPageBuilder {
+    query: EvaluationQuery,
     skipped: usize,
-    page: Events,
+    page: EvaluationPage,
 }
 
-impl EventPage {
-    pub(crate) fn new(query: EventQuery) -> Self {
-        Self { query, skipped: 0, page: Events { events: Vec::new(), next: None } }
+impl EvaluationPageBuilder {
+    pub(crate) fn new(query: EvaluationQuery) -> Self {
+        Self { query, skipped: 0, page: EvaluationPage { evaluations: Vec::new(), next: None } }
     }
 
-    pub(crate) fn query(&self) -> &EventQuery {
+    pub(crate) fn query(&self) -> &EvaluationQuery {
         &self.query
     }
 
-    /// Takes the next evaluation of the walk; whether more are wanted. One more than the page holds tells that there is
-    /// another page.
-    pub(crate) fn take(&mut self, event: Event) -> bool {
-        if !self.query.wants(&event) {
+    /// Adds the next evaluation if it matches. Returns whether to continue. One match more than the page holds
+    /// shows that there is another page.
+    pub(crate) fn add(&mut self, evaluation: StoredEvaluation) -> bool {
+        if !self.query.wants(&evaluation) {
             return true;
         }
         if self.skipped < self.query.offset {
             self.skipped += 1;
             return true;
         }
-        if self.page.events.len() == self.query.limit {
-            self.page.next = self.page.events.last().map(|last| last.seq);
+        if self.page.evaluations.len() == self.query.limit {
+            self.page.next = self.page.evaluations.last().map(|last| last.position);
             return false;
         }
-        self.page.events.push(event);
+        self.page.evaluations.push(evaluation);
         true
     }
 
-    pub(crate) fn finish(self) -> Events {
+    pub(crate) fn finish(self) -> EvaluationPage {
         self.page
     }
 }
 
-/// In which order agents are listed.
+/// The order of a list of agents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AgentSort {
     /// The last seen first.
     #[default]
     LastSeen,
-    /// The best first: agents whose score is shown, then those that are calibrating, then those without an evaluation.
+    /// The best first: agents whose score is shown, then calibrating ones, then those without an evaluation.
     Score,
     /// By id.
     Name,
     /// The most evaluations in the window first.
     Evaluations,
-    /// The lowest score that is shown first. Agents below 50 evaluations are left out.
+    /// The lowest shown score first. Agents with fewer than 50 evaluations are left out.
     Lowest,
 }
 
@@ -134,8 +134,8 @@ pub(crate) const RANK_SHOWN: i64 = 1002;
 /// The rank of the highest score.
 pub(crate) const RANK_MAX: i64 = RANK_SHOWN + 1000;
 
-/// The value by which agents are sorted by score. Agents with a score that is shown come first, by that score; then those that are
-/// calibrating; then those without an evaluation.
+/// Returns the value that sorts agents by score. Agents whose score is shown come first, by score; then calibrating
+/// agents; then those without an evaluation.
 pub(crate) fn rank(tally: Tally) -> i64 {
     let standing = tally.standing();
     let score = i64::from(standing.score);
@@ -146,7 +146,7 @@ pub(crate) fn rank(tally: Tally) -> i64 {
     }
 }
 
-/// Whether a name contains a text in any case. The text is in lower case.
+/// Returns whether a name contains a text, ignoring case. The text has to be in lower case.
 pub(crate) fn contains(name: &str, lowercase: &str) -> bool {
     if name.is_ascii() {
         // A search may look at a million names, so this allocates nothing.
@@ -157,16 +157,16 @@ pub(crate) fn contains(name: &str, lowercase: &str) -> bool {
     }
 }
 
-/// Which agents.
+/// Selects agents.
 #[derive(Clone, Debug, Default)]
 pub struct AgentQuery {
-    /// Only those whose id contains this, in any case.
+    /// Only those whose id contains this text, ignoring case.
     pub text: Option<String>,
     /// Only those of this lifecycle.
     pub lifecycle: Option<Lifecycle>,
     /// Only those seen at this time or later.
     pub seen_since: Option<Timestamp>,
-    /// In which order.
+    /// The order.
     pub sort: AgentSort,
     /// Only those after this one.
     pub after: Option<AgentCursor>,
@@ -174,7 +174,7 @@ pub struct AgentQuery {
     pub limit: usize,
 }
 
-/// Where a page of agents ended: the value that it was sorted by, and the id for those of equal value.
+/// The end of a page of agents: the value that it is sorted by, and the id for agents of equal value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentCursor {
     /// Milliseconds, rank or evaluations; 0 when sorted by id.
@@ -188,23 +188,23 @@ pub struct AgentCursor {
 pub struct AgentSummary {
     /// Its id.
     pub agent: AgentId,
-    /// When it was first named here.
+    /// When it was first named.
     pub first_seen: Timestamp,
-    /// When its last evaluation was accepted, or it was named.
+    /// When evidence of it was last accepted, or when it was first named.
     pub last_seen: Timestamp,
     /// The sums of its window.
     pub tally: Tally,
 }
 
 impl AgentSummary {
-    /// Where a page that ends with this agent goes on.
+    /// Returns the cursor of a page that ends with this agent.
     pub(crate) fn cursor(&self, sort: AgentSort) -> AgentCursor {
         let value = match sort {
             AgentSort::LastSeen => self.last_seen.millis(),
             AgentSort::Score => rank(self.tally),
             AgentSort::Evaluations => i64::try_from(self.tally.evaluations()).unwrap_or(i64::MAX),
             AgentSort::Name => 0,
-            // The most points missing first.
+            // A larger value comes first, so count the points that are missing.
             AgentSort::Lowest => RANK_MAX - rank(self.tally),
         };
         AgentCursor { value, agent: self.agent.clone() }
@@ -212,7 +212,7 @@ impl AgentSummary {
 }
 
 impl AgentQuery {
-    /// Whether the query asks for this agent, wherever it stands.
+    /// Returns whether the agent matches the filters. Ignores `after` and `limit`.
     pub(crate) fn wants(&self, agent: &AgentSummary) -> bool {
         let lifecycle = agent.tally.standing().lifecycle;
         self.text.as_ref().is_none_or(|text| contains(agent.agent.as_str(), &text.to_lowercase()))
@@ -221,12 +221,13 @@ impl AgentQuery {
             && (self.sort != AgentSort::Lowest || is_shown(lifecycle))
     }
 
-    /// Whether the query leaves out agents by more than their name, so that the number of rows that a page has to read is unknown.
+    /// Returns whether the query filters by more than the name. Then the number of rows that a page has to read is
+    /// unknown.
     pub(crate) fn skips_rows(&self) -> bool {
         self.lifecycle.is_some() || self.seen_since.is_some()
     }
 
-    /// Whether no agent from this one on is wanted, in the order of the query.
+    /// Returns whether neither this agent nor any later one matches, in the order of the query.
     pub(crate) fn ends_at(&self, agent: &AgentSummary) -> bool {
         let lifecycle = agent.tally.standing().lifecycle;
         match self.sort {
@@ -240,7 +241,7 @@ impl AgentQuery {
         }
     }
 
-    /// The highest value at which a wanted agent may stand.
+    /// Returns the highest value that a matching agent can have.
     pub(crate) fn first_value(&self) -> i64 {
         match (self.sort, self.lifecycle) {
             (AgentSort::Score, Some(Lifecycle::Calibrating)) => RANK_SHOWN,
@@ -250,7 +251,7 @@ impl AgentQuery {
     }
 }
 
-/// Whether agents of this lifecycle have a score that is shown.
+/// Returns whether agents of this lifecycle have a score that is shown.
 fn is_shown(lifecycle: Lifecycle) -> bool {
     matches!(lifecycle, Lifecycle::Active | Lifecycle::Mature)
 }
@@ -265,8 +266,8 @@ pub struct Agents {
 }
 
 impl Agents {
-    /// A page from agents in any order. One that the query does not want, or that stands before its cursor, may be among
-    /// them.
+    /// Makes a page from agents in any order. Agents that do not match, or that belong to an earlier page, are
+    /// dropped.
     pub(crate) fn page(agents: impl IntoIterator<Item = AgentSummary>, query: &AgentQuery) -> Self {
         let order = |a: &AgentCursor, b: &AgentCursor| match query.sort {
             AgentSort::LastSeen => (b.value, &b.agent).cmp(&(a.value, &a.agent)),
@@ -277,22 +278,22 @@ impl Agents {
         let wanted = agents.into_iter().filter(|agent| query.wants(agent));
         let mut page: Vec<(AgentCursor, AgentSummary)> = wanted
             .map(|agent| (agent.cursor(query.sort), agent))
-            // The agent at which the last page ended may have moved since.
-            .filter(|(place, _)| query.after.as_ref().is_none_or(|after| order(after, place).is_lt()))
+            // The agent at the end of the last page may have moved since then.
+            .filter(|(cursor, _)| query.after.as_ref().is_none_or(|after| order(after, cursor).is_lt()))
             .collect();
         page.sort_by(|(a, _), (b, _)| order(a, b));
         let more = page.len() > query.limit;
         page.truncate(query.limit);
-        let next = page.last().filter(|_| more).map(|(place, _)| place.clone());
+        let next = page.last().filter(|_| more).map(|(cursor, _)| cursor.clone());
         Self { agents: page.into_iter().map(|(_, agent)| agent).collect(), next }
     }
 }
 
-/// Where a page of what has a time ended: the time and the place of its last item.
+/// The end of a page that is sorted by time: the time and the position of its last item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeCursor {
-    /// When it was.
+    /// The time.
     pub at: Timestamp,
-    /// Its place.
-    pub seq: Seq,
+    /// The position.
+    pub position: Position,
 }

@@ -1,11 +1,12 @@
-//! Runs: as they are submitted, as they are scored, and as they are read back.
+//! Runs: as they are submitted, as they are scored, and as they are read.
 //!
-//! A run is scored when it is accepted, against the runs of its workspace that are known by then, and its score never changes.
-//! What it was compared with is kept with it, so that the score can be made again however many of those runs are erased.
+//! A run is scored when it is accepted, against the runs of its workspace that are known then. Its score never
+//! changes. The baseline is stored with the run, so the score can be computed again after other runs were erased.
 //!
-//! A `run_id` that is sent again is the same run if its JSON says the same, whatever its spaces and the order of its fields:
-//! the store keeps a SHA-256 of it. A run without a `run_id` is a new run each time. A run that an error prevented from being
-//! scored is stored as `Unranked`; `renown verify --repair` scores it against the baseline of that time.
+//! A `run_id` that is sent again names the same run if its JSON has the same content, whatever its spaces and the
+//! order of its fields: the store keeps a SHA-256 of the content. A run without a `run_id` is a new run each time.
+//! If an internal error prevents scoring, the run is stored as `Unranked`, and `renown verify --repair` scores it
+//! against the baseline of that time.
 
 use std::panic::catch_unwind;
 
@@ -17,52 +18,52 @@ use renown_core::time::Timestamp;
 use renown_core::units::Whole;
 
 use crate::Reply;
-use crate::evidence::{Once, Seq};
+use crate::evidence::{Position, RequestKey};
 
-/// A run that is to be scored.
+/// A run to score.
 #[derive(Clone, Debug)]
 pub struct NewRun {
-    /// Its id: the one that was sent, or a new one.
+    /// Its id: the one that was sent, or a generated one.
     pub id: RunId,
-    /// What was said about it.
+    /// The submission.
     pub submission: Submission,
-    /// A digest of all that was sent, to tell a retry from another run of the same id.
+    /// A digest of everything that was sent. It distinguishes a retry from another run with the same id.
     pub digest: [u8; 32],
 }
 
-/// What became of a run.
+/// The result of a submission.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Submitted {
-    /// It is scored.
+    /// The run is new and was scored.
     New(Box<Run>),
-    /// It had been before, and this is what was said then.
-    Again(Box<Run>),
-    /// Its id stands for another run, so nothing was done.
-    Taken,
+    /// The run had been accepted before. This is what was stored then.
+    Repeated(Box<Run>),
+    /// Another run has this id. Nothing was changed.
+    Conflict,
 }
 
 impl Submitted {
-    /// The run, if there is one to show.
+    /// Returns the run, unless there is a conflict.
     pub(crate) fn run(&self) -> Option<&Run> {
         match self {
-            Self::New(run) | Self::Again(run) => Some(run),
-            Self::Taken => None,
+            Self::New(run) | Self::Repeated(run) => Some(run),
+            Self::Conflict => None,
         }
     }
 }
 
-/// A run of the log.
+/// A run in the store.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
-    /// Its place: a later accepted one has a greater number.
-    pub seq: Seq,
+    /// Its position in the order of acceptance.
+    pub position: Position,
     /// Its id.
     pub id: RunId,
-    /// Who did it.
+    /// Its agent.
     pub agent: AgentId,
-    /// With which runs it was compared.
+    /// The workspace whose runs it was compared with.
     pub workspace: Workspace,
-    /// The task that it was an attempt at.
+    /// The task that it attempted.
     pub spec: Option<SpecId>,
     /// What it reported.
     pub report: Report,
@@ -70,44 +71,44 @@ pub struct Run {
     pub stages: Option<String>,
     /// When it began.
     pub started_at: Option<Timestamp>,
-    /// When it ended: as was said, else when it was accepted.
+    /// When it ended: the time that was sent, else the time of acceptance.
     pub finished_at: Timestamp,
     /// The branch with its work.
     pub branch: Option<String>,
     /// The address of the pull request with its work.
     pub pull_request: Option<String>,
-    /// Whatever else was sent, as a JSON object.
+    /// All other fields that were sent, as a JSON object.
     pub attributes: Option<String>,
-    /// What was impossible in what was said.
+    /// What was impossible in the submission.
     pub warnings: Vec<String>,
     /// When it was accepted.
     pub accepted_at: Timestamp,
-    /// A digest of all that was sent.
+    /// A digest of everything that was sent.
     pub digest: [u8; 32],
-    /// Its score; none if scoring failed inside.
+    /// Its score; `None` if scoring failed with an internal error.
     pub scored: Option<Scored>,
 }
 
-/// The score of a run as it was given.
+/// The score of a run, as it was computed at first.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scored {
     /// 0 to 100.
     pub score: u8,
-    /// The axes it was made of.
+    /// The axes of the score.
     pub axes: Axes,
-    /// Axes that could not be computed and are 50.
+    /// Axes that could not be computed and therefore are 50.
     pub defaulted: Vec<String>,
     /// The version of the formula.
     pub formula_version: String,
-    /// What the wall time was compared with.
+    /// The baseline that the wall time was compared with.
     pub baseline: Baseline,
 }
 
 impl Scored {
-    /// Scores a report; none if that fails, which must not cost the run.
+    /// Scores a report. Returns `None` if the scoring panics, because that must not cost the run.
     pub(crate) fn of(report: Report, baseline: Baseline) -> Option<Self> {
         let scorecard = catch_unwind(|| {
-            assert!(!fails_for_test(), "as the test wants it");
+            assert!(!fails_for_test(), "the test wants scoring to fail");
             report.breakdown(baseline).scorecard(Vec::new())
         });
         let Scorecard { score, axes, defaulted, formula_version, .. } = scorecard.ok()?;
@@ -116,17 +117,18 @@ impl Scored {
     }
 }
 
-/// Whether scoring is to fail: a build with debug assertions can be told so, to show what becomes of such a run.
+/// Returns whether a test wants scoring to fail, to show what becomes of such a run. Only in builds with debug
+/// assertions.
 fn fails_for_test() -> bool {
     cfg!(debug_assertions) && std::env::var_os("RENOWN_TEST_SCORING_FAILS").is_some()
 }
 
 impl Run {
-    /// The run that a new one becomes at its place and time.
-    pub(crate) fn accepted(new: NewRun, seq: Seq, now: Timestamp, default: Workspace) -> Self {
+    /// Returns the run that a submission becomes at this position and time, not yet scored.
+    pub(crate) fn accepted(new: NewRun, position: Position, now: Timestamp, default: Workspace) -> Self {
         let NewRun { id, submission, digest } = new;
         Self {
-            seq,
+            position,
             id,
             agent: submission.agent,
             workspace: submission.workspace.unwrap_or(default),
@@ -145,42 +147,43 @@ impl Run {
         }
     }
 
-    /// Its tier.
+    /// Returns its tier.
     pub fn tier(&self) -> Tier {
         self.scored.as_ref().map_or(Tier::Unranked, |scored| Tier::of(scored.score))
     }
 
-    /// The wall time by which it joins the baseline of later runs, if it does.
+    /// Returns the wall time that counts in the baseline of later runs; `None` if the run does not count there.
     pub(crate) fn baseline_wall(&self) -> Option<Whole> {
         use renown_core::scorecard::Outcome;
         self.report.wall_ms.filter(|_| self.report.outcome == Outcome::Completed)
     }
 
-    /// Whether the baseline of this run has the other: it ended earlier, or in the same moment and was accepted earlier.
+    /// Returns whether the other run can be in the baseline of this one: it ended earlier, or at the same time and
+    /// was accepted earlier.
     pub(crate) fn is_after(&self, other: &Self) -> bool {
-        (other.finished_at, other.seq) < (self.finished_at, self.seq)
+        (other.finished_at, other.position) < (self.finished_at, self.position)
     }
 
     fn contender(&self) -> Contender {
         let scored =
             self.scored.as_ref().map(|scored| (scored.score, scored.axes.completion, scored.axes.error_rate));
-        Contender::new(scored, self.report.wall_ms, self.finished_at, self.seq.0)
+        Contender::new(scored, self.report.wall_ms, self.finished_at, self.position.0)
     }
 }
 
-/// The baseline of these runs' wall times, the latest finished first; only so many count.
+/// Returns the baseline of these wall times, the latest finished first. Only the first [`BASELINE_RUNS`] count.
 pub(crate) fn baseline(latest_first: impl IntoIterator<Item = Whole>) -> Baseline {
     let mut wall_ms: Vec<Whole> = latest_first.into_iter().take(BASELINE_RUNS).collect();
     wall_ms.reverse();
     Baseline::new(&wall_ms)
 }
 
-/// The best run of each agent, the best first.
+/// Returns the best run of each agent, the best first.
 pub(crate) fn ranked(runs: impl IntoIterator<Item = Run>) -> Vec<Run> {
     ranking(runs, |run| &run.agent, Run::contender)
 }
 
-/// Which runs, the last accepted first.
+/// Selects runs, the last accepted first.
 #[derive(Clone, Debug, Default)]
 pub struct RunQuery {
     /// Only of this agent.
@@ -195,14 +198,14 @@ pub struct RunQuery {
     pub from: Option<Timestamp>,
     /// Only those that ended at this time or earlier.
     pub to: Option<Timestamp>,
-    /// Only those accepted before this one.
-    pub before: Option<Seq>,
+    /// Only those accepted before this position.
+    pub before: Option<Position>,
     /// How many at most.
     pub limit: usize,
 }
 
 impl RunQuery {
-    /// Whether the query asks for this run.
+    /// Returns whether the run matches the filters. Ignores `limit`.
     pub(crate) fn wants(&self, run: &Run) -> bool {
         self.agent.as_ref().is_none_or(|agent| *agent == run.agent)
             && self.workspace.as_ref().is_none_or(|workspace| *workspace == run.workspace)
@@ -210,27 +213,27 @@ impl RunQuery {
             && self.tier.is_none_or(|tier| tier == run.tier())
             && self.from.is_none_or(|from| run.finished_at >= from)
             && self.to.is_none_or(|to| run.finished_at <= to)
-            && self.before.is_none_or(|before| run.seq < before)
+            && self.before.is_none_or(|before| run.position < before)
     }
 }
 
-/// A page of runs, filled from a walk backwards.
+/// A page of runs. It is filled while the runs are read backwards.
 #[derive(Debug, Default)]
 pub struct Runs {
     /// The runs, the last accepted first.
     pub runs: Vec<Run>,
     /// Where the next page begins, if there is one.
-    pub next: Option<Seq>,
+    pub next: Option<Position>,
 }
 
 impl Runs {
-    /// Takes the next run of the walk; whether more are wanted.
-    pub(crate) fn take(&mut self, run: Run, query: &RunQuery) -> bool {
+    /// Adds the next run if it matches. Returns whether to continue.
+    pub(crate) fn add(&mut self, run: Run, query: &RunQuery) -> bool {
         if !query.wants(&run) {
             return true;
         }
         if self.runs.len() == query.limit {
-            self.next = self.runs.last().map(|last| last.seq);
+            self.next = self.runs.last().map(|last| last.position);
             return false;
         }
         self.runs.push(run);
@@ -253,38 +256,38 @@ pub struct SpecSummary {
     pub best: Run,
 }
 
-/// Collects the attempts at a spec. Only each agent's best is held, however many there are.
+/// Collects the attempts at a spec. It keeps only the best attempt of each agent in memory.
 pub(crate) struct SpecSums {
     runs: u64,
     finished_at: Timestamp,
-    held: Vec<Run>,
-    held_max: usize,
+    kept: Vec<Run>,
+    kept_max: usize,
 }
 
 impl SpecSums {
-    /// So many runs are held before the best are taken from them.
-    const HELD_MIN: usize = 1024;
+    /// Number of runs to keep before all but the best are dropped.
+    const KEPT_MIN: usize = 1024;
 
     pub(crate) fn new() -> Self {
-        Self { runs: 0, finished_at: Timestamp::MIN, held: Vec::new(), held_max: Self::HELD_MIN }
+        Self { runs: 0, finished_at: Timestamp::MIN, kept: Vec::new(), kept_max: Self::KEPT_MIN }
     }
 
     pub(crate) fn add(&mut self, run: Run) {
         self.runs += 1;
         self.finished_at = self.finished_at.max(run.finished_at);
-        self.held.push(run);
-        if self.held.len() >= self.held_max {
-            self.held = ranked(std::mem::take(&mut self.held));
-            self.held_max = Self::HELD_MIN.max(2 * self.held.len());
+        self.kept.push(run);
+        if self.kept.len() >= self.kept_max {
+            self.kept = ranked(std::mem::take(&mut self.kept));
+            self.kept_max = Self::KEPT_MIN.max(2 * self.kept.len());
         }
     }
 
-    /// Every agent's best attempt, the best first.
+    /// Returns the best attempt of each agent, the best first.
     pub(crate) fn ranked(self) -> Vec<Run> {
-        ranked(self.held)
+        ranked(self.kept)
     }
 
-    /// The summary of these attempts. `None` without any.
+    /// Returns the summary of the attempts; `None` without any.
     pub(crate) fn summary(self, spec: SpecId) -> Option<SpecSummary> {
         let (runs, finished_at) = (self.runs, self.finished_at);
         let ranked = self.ranked();
@@ -296,27 +299,34 @@ impl SpecSums {
 /// A page of specs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Specs {
-    /// The specs by their ids.
+    /// The specs, sorted by id.
     pub specs: Vec<SpecSummary>,
-    /// The last of them, after which the next page begins, if there is one.
+    /// The id after which the next page begins, if there is one.
     pub next: Option<SpecId>,
 }
 
 /// The runs of many organizations.
 pub trait RunStore: Send + Sync + 'static {
-    /// Scores a run against the runs of its workspace. The organization has to exist.
-    fn add_run<'a>(&'a self, org: &OrgId, run: NewRun, once: Option<Once<Submitted>>)
-    -> Reply<'a, Submitted>;
+    /// Scores a run against the latest completed runs of its workspace and stores it. No other run is accepted
+    /// between reading that baseline and storing the run. If the `run_id` is known, nothing changes, see
+    /// [`Submitted`].
+    fn add_run<'a>(
+        &'a self,
+        org: &OrgId,
+        run: NewRun,
+        request_key: Option<RequestKey<Submitted>>,
+    ) -> Reply<'a, Submitted>;
 
-    /// One run.
+    /// Returns a run, or `None` if it is unknown.
     fn run<'a>(&'a self, org: &OrgId, id: &RunId) -> Reply<'a, Option<Run>>;
 
-    /// Runs, the last accepted first.
+    /// Returns a page of runs, the last accepted first.
     fn runs<'a>(&'a self, org: &OrgId, query: RunQuery) -> Reply<'a, Runs>;
 
-    /// Every agent's best attempt at a spec, the best first.
+    /// Returns the best attempt of each agent at a spec, the best first.
     fn competition<'a>(&'a self, org: &OrgId, spec: &SpecId) -> Reply<'a, Vec<Run>>;
 
-    /// The specs that have a run, by their ids, after one of them. It costs as much as the competitions of the page.
+    /// Returns the specs that have a run, sorted by id, after `after`. It costs as much as the competitions of all
+    /// specs of the page.
     fn specs<'a>(&'a self, org: &OrgId, after: Option<SpecId>, limit: usize) -> Reply<'a, Specs>;
 }

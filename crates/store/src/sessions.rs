@@ -1,21 +1,23 @@
-//! Sessions: their telemetry, record by record, the signals of their traces, and when they are over.
+//! Sessions: their telemetry record by record, the signals of their traces, and when they are over.
 //!
 //! ```text
-//! records ──►  each once, by its key  ──►  a fold a session  ──►  performance, live
-//!                                          over after a while ──►  a reputation event of its agent (the bridge)
+//! records ──►  each kept once, by its key  ──►  one fold per session  ──►  performance, live
+//!                                               over after a while    ──►  a reputation event of its agent
 //! ```
 //!
-//! **Over** is a session whose last event is 30 minutes old by its own time, and of which nothing arrived for 5 seconds. An event
-//! without a time, or with one ahead of the clock, counts by its arrival. A record that arrives later opens the session again, and
-//! its end is told again, in the place of what was told before.
+//! **When it is over.** A session is over when its last event is 30 minutes old by the event's own time, and
+//! nothing of it arrived for 5 seconds. An event without a time, or with a time in the future, counts by its time
+//! of arrival. A record that arrives later opens the session again. When the session is over again, its new
+//! reputation event replaces the old one.
 //!
-//! **When it began** is its first event. One ahead of the clock counts by when the session was first heard of, so that it does not
-//! stand before all others for years.
+//! **When it began.** A session begins with its first event. If that is in the future, it begins when its first
+//! record arrived, so that it is not listed before all others for years.
 //!
-//! **Whose it is.** The agent that the records name; where they name none, the one that was last sent with signals.
+//! **Its agent** is the one that its records name; if they name none, the one that was last sent with signals.
 //!
-//! **Traces** are those that were sent, and those between the prompts of the scored records (`renown_telemetry::derived`). Of a trace
-//! that is both, each signal that was sent wins. What a list shows of them is a [`SessionSummary`].
+//! **Its traces** are those that were sent, and those between the prompts of the scored records
+//! (`renown_telemetry::derived`). If a trace is both, each sent signal wins. Lists show a [`SessionSummary`] of the
+//! traces.
 
 mod records;
 mod summary;
@@ -29,7 +31,7 @@ use renown_telemetry::facts::{Batch, NOBODY, Origin};
 use renown_telemetry::ledger::Session;
 
 use crate::Reply;
-use crate::evidence::{Once, Seq};
+use crate::evidence::{Position, RequestKey};
 use crate::query::TimeCursor;
 pub(crate) use records::key_of;
 pub use records::{RecordCursor, SessionRecord, SessionRecords};
@@ -38,46 +40,50 @@ pub use summary::SessionSummary;
 /// How long after its last event a session is over, in milliseconds.
 const IDLE_MS: i64 = 30 * 60 * 1000;
 
-/// For how long nothing of it may have arrived.
+/// How long nothing of a session must have arrived before it is over, in milliseconds.
 const QUIET_MS: i64 = 5 * 1000;
 
-/// How many sessions may be open. Beyond that the one that is idle for longest is over.
+/// Maximum number of open sessions. Beyond that, the one that has been idle for longest is closed.
 pub(crate) const OPEN_MAX: usize = 100_000;
 
-/// How many sessions are closed at a time.
+/// Maximum number of sessions that one call closes.
 pub(crate) const CLOSED_AT_ONCE: usize = 500;
 
-/// Whose a session is.
-pub(crate) fn agent_of(session: Option<&Session>, told: Option<&AgentId>) -> Result<AgentId, IdError> {
-    match (session.and_then(Session::named_agent), told) {
+/// Returns the agent of a session: the one that its records name, else `signal_agent`, the one that was last sent
+/// with signals.
+pub(crate) fn agent_of(
+    session: Option<&Session>,
+    signal_agent: Option<&AgentId>,
+) -> Result<AgentId, IdError> {
+    match (session.and_then(Session::named_agent), signal_agent) {
         (Some(named), _) => named.parse(),
-        (None, Some(told)) => Ok(told.clone()),
+        (None, Some(agent)) => Ok(agent.clone()),
         (None, None) => NOBODY.value.parse(),
     }
 }
 
-/// When a session is over of which something arrived last then, and whose last event was then.
+/// Returns when a session is over, from the times of its last event and of its last arrival.
 pub(crate) fn over_at(last_event: Timestamp, arrived_at: Timestamp) -> Timestamp {
     let millis = (last_event.millis() + IDLE_MS).max(arrived_at.millis() + QUIET_MS);
     Timestamp::from_millis(millis).unwrap_or(Timestamp::MAX)
 }
 
-/// When a session began whose first event, or first trace, was then, and which was first heard of then.
+/// Returns when a session began: its first event or trace, but never later than when it was first seen.
 pub(crate) fn began_at(first: Option<Timestamp>, first_seen: Timestamp) -> Timestamp {
     first.map_or(first_seen, |first| first.min(first_seen))
 }
 
-/// When a record happened, for whether its session is over.
+/// Returns the time of a record that decides whether its session is over.
 pub(crate) fn last_event(origin: &Origin<&str>, arrived_at: Timestamp) -> Timestamp {
     origin.until.max(origin.at).map_or(arrived_at, |at| at.min(arrived_at))
 }
 
-/// Signals of a session that are to be kept.
+/// Signals of a session to store.
 #[derive(Clone, Debug)]
 pub struct NewSignals {
-    /// Whose session it is, if that was said.
+    /// The agent of the session, if the client sent it.
     pub agent: Option<AgentId>,
-    /// Its traces, each once; one that is known is replaced.
+    /// Its traces, each at most once. A known trace is replaced.
     pub traces: Vec<NewTrace>,
 }
 
@@ -99,7 +105,8 @@ pub struct SessionTrace {
     pub started_at: Option<Timestamp>,
 }
 
-/// The traces of a session by when they began, then as they arrived: those that were sent, in that order, and those that are derived.
+/// Joins the traces that were sent with those that are derived from records. Sorts them by the time when they
+/// began, then by arrival: first those that were sent, then those that are derived.
 pub(crate) fn traces(
     sent: Vec<NewTrace>,
     derived: impl IntoIterator<Item = (Option<Timestamp>, Trace)>,
@@ -109,10 +116,10 @@ pub(crate) fn traces(
         .into_iter()
         .map(|NewTrace { trace, started_at }| SessionTrace { trace: Trace { source, ..trace }, started_at });
     let mut traces: Vec<SessionTrace> = sent.collect();
-    let mut places: std::collections::HashMap<_, _> =
-        traces.iter().enumerate().map(|(place, known)| (known.trace.trace_id.clone(), place)).collect();
+    let mut indexes: std::collections::HashMap<_, _> =
+        traces.iter().enumerate().map(|(index, known)| (known.trace.trace_id.clone(), index)).collect();
     for (started_at, trace) in derived {
-        match places.remove(&trace.trace_id).and_then(|place| traces.get_mut(place)) {
+        match indexes.remove(&trace.trace_id).and_then(|index| traces.get_mut(index)) {
             Some(known) => {
                 known.started_at = known.started_at.or(started_at);
                 known.trace = merged(known.trace.clone(), trace.signals);
@@ -124,7 +131,7 @@ pub(crate) fn traces(
     traces
 }
 
-/// A trace that was sent, with derived signals where none were.
+/// Fills the signals that were not sent with derived ones.
 fn merged(sent: Trace, derived: Signals) -> Trace {
     let of_sent = sent.signals;
     let signals = Signals {
@@ -141,31 +148,31 @@ fn merged(sent: Trace, derived: Signals) -> Trace {
     Trace { signals, source: Some(source), ..sent }
 }
 
-/// A session of the log.
+/// A session in the store.
 #[derive(Clone, Debug)]
 pub struct StoredSession {
-    /// Its place: one that was heard of later has a greater number.
-    pub seq: Seq,
+    /// Its position in the order in which sessions were first seen.
+    pub position: Position,
     /// Its id.
     pub id: SessionId,
-    /// Whose it is.
+    /// Its agent.
     pub agent: AgentId,
-    /// What its records add up to; none where only signals were sent.
+    /// The fold of its records; `None` if only signals were sent.
     pub ledger: Option<Session>,
-    /// When it began; where nothing says so, or says that it will, when it was first heard of.
+    /// When it began. If no event says so, or only one in the future: when it was first seen.
     pub began_at: Timestamp,
-    /// When something of it arrived last.
+    /// When something of it last arrived.
     pub last_seen: Timestamp,
-    /// Since when it is over; none while it is open.
+    /// When it was closed; `None` while it is open.
     pub closed_at: Option<Timestamp>,
-    /// What its traces say.
+    /// The summary of its traces.
     pub summary: SessionSummary,
-    /// Its traces, if they were asked for.
+    /// Its traces, if the caller asked for them; else empty.
     pub traces: Vec<SessionTrace>,
 }
 
-/// The event of its agent's identity that a session becomes when it is closed. `None` for a session with nothing to score.
-pub(crate) fn bridged(
+/// Returns the reputation event that a session becomes when it is closed; `None` if it has nothing to score.
+pub(crate) fn session_event(
     org: &OrgId,
     agent: &AgentId,
     session: &Session,
@@ -177,7 +184,7 @@ pub(crate) fn bridged(
     Some(bridge(identity_of(org, agent), &id, &report.performance.0, ended_at))
 }
 
-/// Which sessions, the last to begin first.
+/// Selects sessions, the last to begin first.
 #[derive(Clone, Debug, Default)]
 pub struct SessionQuery {
     /// Only of this agent.
@@ -186,7 +193,7 @@ pub struct SessionQuery {
     pub from: Option<Timestamp>,
     /// Only those that began at this time or earlier.
     pub to: Option<Timestamp>,
-    /// Only those after this one.
+    /// Only those after this one in the list.
     pub after: Option<TimeCursor>,
     /// How many at most.
     pub limit: usize,
@@ -202,47 +209,54 @@ pub struct Sessions {
 }
 
 impl Sessions {
-    /// A page of sessions that stand in their order, one more than fits if there are more.
+    /// Makes a page from sorted sessions. The caller reads one more than the limit, if there are more.
     pub(crate) fn page(mut sessions: Vec<StoredSession>, limit: usize) -> Self {
         let more = sessions.len() > limit;
         sessions.truncate(limit);
-        let cursor = |session: &StoredSession| TimeCursor { at: session.began_at, seq: session.seq };
+        let cursor =
+            |session: &StoredSession| TimeCursor { at: session.began_at, position: session.position };
         let next = sessions.last().filter(|_| more).map(cursor);
         Self { sessions, next }
     }
 }
 
-/// A session that is over.
+/// A session that was closed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Closed {
-    /// Of which organization.
+    /// Its organization.
     pub org: OrgId,
-    /// Which.
+    /// Its id.
     pub session: SessionId,
-    /// Whose.
+    /// Its agent.
     pub agent: AgentId,
 }
 
 /// The sessions of many organizations.
 pub trait SessionStore: Send + Sync + 'static {
-    /// Adds the records of a batch, each once, all or none; what became of them. The organization has to exist.
+    /// Adds the records of a batch, all or none, and returns what became of them. A record that repeats a known one
+    /// (same session and fingerprint) is a duplicate and changes nothing.
+    ///
+    /// Adds sessions and agents that are new, and opens closed sessions again. If more than 100 000 sessions are
+    /// open then, closes those that have been idle for longest; the next call of [`Self::close_sessions`] returns
+    /// them.
     fn add_records<'a>(
         &'a self,
         org: &OrgId,
         batch: Batch,
-        once: Option<Once<Account>>,
+        request_key: Option<RequestKey<Account>>,
     ) -> Reply<'a, Account>;
 
-    /// Keeps signals of a session. The organization has to exist.
+    /// Stores signals of a session, and adds the session if it is new. A session that only has signals is never
+    /// open. If the session is closed, its reputation event is updated.
     fn add_signals<'a>(
         &'a self,
         org: &OrgId,
         session: &SessionId,
         signals: NewSignals,
-        once: Option<Once<()>>,
+        request_key: Option<RequestKey<()>>,
     ) -> Reply<'a, ()>;
 
-    /// One session, with its traces if they are wanted.
+    /// Returns a session, with its traces if `with_traces`; `None` if it is unknown.
     fn session<'a>(
         &'a self,
         org: &OrgId,
@@ -250,7 +264,7 @@ pub trait SessionStore: Send + Sync + 'static {
         with_traces: bool,
     ) -> Reply<'a, Option<StoredSession>>;
 
-    /// Some records of a session, after one of them. `None` if there is no such session. For their order see [`RecordCursor`].
+    /// Returns a page of a session's records in the order of [`RecordCursor`]; `None` if the session is unknown.
     fn session_records<'a>(
         &'a self,
         org: &OrgId,
@@ -259,9 +273,11 @@ pub trait SessionStore: Send + Sync + 'static {
         limit: usize,
     ) -> Reply<'a, Option<SessionRecords>>;
 
-    /// Sessions, the last to begin first, without their traces.
+    /// Returns a page of sessions, the last to begin first, without their traces.
     fn sessions<'a>(&'a self, org: &OrgId, query: SessionQuery) -> Reply<'a, Sessions>;
 
-    /// Closes some of the sessions that are over; those. There may be more if it were any.
+    /// Closes some of the sessions that are over, and adds their reputation events in the same transaction. Returns
+    /// the sessions that it closed, and those that [`Self::add_records`] had to close. The caller calls it again
+    /// until it returns none.
     fn close_sessions(&self) -> Reply<'_, Vec<Closed>>;
 }

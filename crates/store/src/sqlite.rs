@@ -1,22 +1,25 @@
 //! The store on one machine: one file, one writer, a few readers.
 //!
-//! | module | is |
+//! | module | contents |
 //! |---|---|
 //! | `schema` | the tables, their version and upgrades |
 //! | `seal` | the checksum of every row |
 //! | `scrub` | overwrites what deleted rows left in the file |
 //! | `mark` | how much was acknowledged, in a file of its own |
-//! | `writer` | the thread that commits everything waiting as one transaction, and the checkpoints beside it |
-//! | `log` | what a transaction does |
-//! | `reader` | a data directory, read beside whoever writes to it |
-//! | `readers`, `rows` | the pool of reading threads, and what they read of evaluations and keys |
-//! | `runs`, `identities`, `admin` | the same for runs, reputation events, and what an organization decides |
-//! | `agents`, `days` | the rows of agents and of their days, which follow the log about a second behind |
-//! | `standings` | what they do not hold yet, and the sums of hot agents, in memory |
-//! | `overview` | what the pages of an organization show first |
-//! | `backup`, `verify` | a consistent copy, and every score made again |
+//! | `writer` | the thread that commits everything waiting as one transaction |
+//! | `checkpoint` | the thread that moves the write-ahead log into the database |
+//! | `transaction` | what the writer does in a transaction |
+//! | `readers`, `lookups`, `rows` | the pools of reading threads, and what they read of evaluations and keys |
+//! | `reader` | reads a data directory while another process writes to it |
+//! | `runs`, `sessions`, `identities`, `admin` | the same for runs, sessions, reputation events and settings |
+//! | `agents`, `days` | the rows of agents and of their days, about a second behind the evaluations |
+//! | `agent_cache` | what these rows do not contain yet, and the sums of hot agents, in memory |
+//! | `summaries` | the summaries in the rows of sessions |
+//! | `overview` | what the first page of an organization shows |
+//! | `backup`, `export`, `verify` | a consistent copy, all evidence in order, and every score computed again |
 //! | `lock` | one process per data directory |
 //! | `guard` | notices when files vanish under an open store |
+//! | `give_way` | stops long reads for an erasure |
 //! | `throw_away` | a data directory that is removed at its end, without waiting for the disk |
 
 mod admin;
@@ -30,7 +33,6 @@ mod give_way;
 mod guard;
 mod identities;
 mod lock;
-mod log;
 mod lookups;
 mod mark;
 mod orgs;
@@ -46,6 +48,7 @@ mod seal;
 mod sessions;
 mod summaries;
 mod throw_away;
+mod transaction;
 mod verify;
 mod writer;
 
@@ -55,60 +58,62 @@ use std::sync::Arc;
 use renown_core::ids::{AgentId, OrgId};
 use renown_core::reputation::{Tally, Window};
 use renown_core::time::Timestamp;
-use rusqlite::{Connection, Transaction};
+use rusqlite::Connection;
 
-use self::agent_cache::{Standings, Unsettled};
+use self::agent_cache::{AgentCache, Unsettled};
 use self::agents::AgentState;
 use self::days::DaysOf;
 use self::guard::Guard;
 use self::lock::DirectoryLock;
-use self::log::cleaning::{copies, empty_log, last_unclean, note_clean, remove_copies};
 use self::lookups::Lookups;
 use self::orgs::Orgs;
-use self::readers::{Patience, Readers};
+use self::readers::{Deadline, Readers};
 use self::scrub::{DatabaseFile, Scrub};
+use self::transaction::cleaning::{copies, empty_wal, last_unclean, mark_clean, remove_copies};
 use self::writer::{Files, Writer};
 use crate::clock::{Clock, Ready};
 use crate::error::StoreError;
-use crate::evidence::{NewEvaluation, Once, Outcome, SavedReply};
+use crate::evidence::{NewEvaluation, Outcome, RequestKey, SavedReply};
 use crate::history::{Point, Steps};
 use crate::holder::LockPurpose;
 use crate::keys::{ApiKey, KeyId, NewKey};
-use crate::query::{AgentQuery, AgentSummary, Agents, EventQuery, Events};
+use crate::query::{AgentQuery, AgentSummary, Agents, EvaluationPage, EvaluationQuery};
 use crate::waits::WriteWaits;
 use crate::{REPLIES_KEPT_MS, Reply, Store};
 
 pub use crate::clock::system_clock;
 pub use backup::Progress;
 pub use export::{Each, Evidence};
-pub use log::Repaired;
-pub use mark::Lost;
+pub use mark::LostWrites;
 pub use reader::Reader;
 pub use throw_away::ThrowAwayDirectory;
+pub use transaction::Repaired;
 pub use verify::{Difference, Verdict, Verified};
 
-/// The name of the database in its data directory.
+/// The file name of the database in its data directory.
 pub const FILE: &str = "renown.db";
 
-/// A data directory that is open for writing. There is one process for it at a time.
+/// A data directory that is open for writing. Only one process at a time can open it.
 pub struct Sqlite {
-    // In the order in which they have to end: the readers stop, what waits is written, and the last connection, which is
-    // one that may write, moves all of the write-ahead log into the database. Then the lock is let go.
+    // The order of the fields is the order in which they are dropped. First the readers stop. Then the writer
+    // finishes its queue; its connection is the last one and may write, so closing it moves all of the write-ahead
+    // log into the database. The lock is released at the end.
     readers: Readers,
     lookups: Lookups,
     writer: Writer,
     orgs: Arc<Orgs>,
-    standings: Arc<Standings>,
+    agent_cache: Arc<AgentCache>,
     clock: Clock,
-    lost: Option<Lost>,
-    /// Closed after every connection: with any handle of a file the system closes all locks on it.
+    lost: Option<LostWrites>,
+    /// Closed after every connection: when a process closes any handle of a file, the system drops all its locks on
+    /// that file.
     _file: Arc<DatabaseFile>,
     _lock: DirectoryLock,
 }
 
 impl Sqlite {
-    /// Opens the database of a data directory, makes or upgrades it where needed, and holds the directory. `purpose` is what
-    /// another process is told that wants it too.
+    /// Opens the database of a data directory and locks the directory. Creates or upgrades the database if
+    /// necessary. A process that finds the directory locked reports `purpose`.
     pub fn open<'a>(
         dir: &Path,
         purpose: impl Into<LockPurpose<'a>>,
@@ -117,7 +122,7 @@ impl Sqlite {
         Self::open_file(&dir.join(FILE), purpose, clock)
     }
 
-    /// The same for a database of any name. It holds the directory in which the file lies.
+    /// Opens a database with any file name, and locks the directory of the file.
     pub fn open_file<'a>(
         path: &Path,
         purpose: impl Into<LockPurpose<'a>>,
@@ -141,31 +146,31 @@ impl Sqlite {
         clock: Clock,
         connect: fn(&Path) -> Result<Connection, StoreError>,
     ) -> Result<Self, StoreError> {
-        // The file itself: a link to it in another directory is the same store.
+        // Resolve links: a link to the file in another directory is the same store.
         let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let lock = DirectoryLock::take(directory(path), purpose)?;
         let mut connection = connect(path).map_err(|error| foreign(error, path))?;
         schema::upgrade(&mut connection, path, &schema::STEPS)?;
         let file = Arc::new(DatabaseFile::open(path)?);
-        let lost = mark::Before::read(path).lost(&connection)?;
+        let lost = mark::SavedMark::read(path).lost(&connection)?;
         if let Some(lost) = lost {
             mark::note(&connection, lost)?;
         }
-        let (orgs, standings) = (Arc::new(Orgs::load(&connection)?), Arc::new(Standings::new()));
+        let (orgs, agent_cache) = (Arc::new(Orgs::load(&connection)?), Arc::new(AgentCache::new()));
         let writer = Writer::start(
             Files { path, file: Arc::clone(&file), guard: Guard::new(&lock, &file, path)? },
             connection,
             connect(path)?,
             Arc::clone(&orgs),
-            Arc::clone(&standings),
+            Arc::clone(&agent_cache),
             Arc::clone(&clock),
         )?;
         Ok(Self {
             readers: Readers::start(path)?,
-            lookups: Lookups::start(path, &standings)?,
+            lookups: Lookups::start(path, &agent_cache)?,
             writer,
             orgs,
-            standings,
+            agent_cache,
             clock,
             lost,
             _file: file,
@@ -173,105 +178,104 @@ impl Sqlite {
         })
     }
 
-    /// The acknowledged writes that were found missing when the store was opened, and were not accepted as lost since
-    /// ([`Sqlite::repair`]).
-    pub fn lost(&self) -> Option<Lost> {
+    /// Returns the acknowledged writes that were missing when the store was opened, and that [`Sqlite::repair`] has
+    /// not accepted as lost since.
+    pub fn lost(&self) -> Option<LostWrites> {
         self.lost
     }
 }
 
-/// The copies of a database that upgrades kept beside it. An erasure deletes them when they hold the agent.
+/// Returns the copies of a database that upgrades kept beside it. An erasure deletes them if they contain the
+/// agent.
 pub fn upgrade_copies(path: &Path) -> Result<Vec<PathBuf>, StoreError> {
     copies(&path.canonicalize().unwrap_or_else(|_| path.to_owned()))
 }
 
-/// Overwrites every byte that erased agents left in a database, and deletes the copies that hold them. Nobody else may have it open.
+/// Overwrites every byte that erased agents left in a database, and deletes upgrade copies that contain them. No
+/// other process may have the database open.
 pub fn clean(path: &Path, purpose: &str, clock: &Clock) -> Result<(), StoreError> {
     let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let _lock = DirectoryLock::take(directory(path), purpose)?;
-    // First, so that it is closed last.
+    // Opened first, so that it is closed last.
     let file = DatabaseFile::open(path)?;
     let connection = writer::connect(path)?;
-    if !empty_log(&connection, writer::BUSY_TIME_MAX)? {
-        let busy = std::io::Error::other("another process reads it, try again when that has ended");
+    if !empty_wal(&connection, writer::BUSY_TIME_MAX)? {
+        let busy = std::io::Error::other("another process reads it, try again when that process has ended");
         return Err(StoreError::io(path.display().to_string())(busy));
     }
     let last = last_unclean(&connection)?;
     let mut scrub = Scrub::new();
     while !scrub.step(&file, &[])? {}
     remove_copies(&connection, path, last)?;
-    note_clean(&connection, i64::MAX, clock()?.millis())
+    mark_clean(&connection, i64::MAX, clock()?.millis())
 }
 
 impl Sqlite {
-    /// Makes again what is kept beside the evidence, where it is missing or wrong. Before anybody reads: what is in memory is not
-    /// made again.
+    /// Rebuilds derived data that is missing or wrong. Call it before any read, because cached data is not rebuilt.
     pub fn repair(&self) -> Reply<'_, Repaired> {
         #[expect(
             clippy::redundant_closure_for_method_calls,
             reason = "its path is not general enough in lifetimes"
         )]
-        self.writer.send(1, |log| log.repair())
+        self.writer.send(1, |transaction| transaction.repair())
     }
 
-    /// Reads something of the days of one agent; none if it was never seen.
+    /// Reads from the days of one agent. Returns the default value if the agent is unknown.
     fn read_days<'a, T: Default + Send + 'static>(
         &'a self,
         org: &OrgId,
         agent: &AgentId,
-        read: impl FnOnce(&Transaction<'_>, &DaysOf, &Patience) -> Result<T, StoreError> + Send + 'static,
+        read: impl FnOnce(&Connection, &DaysOf, &Deadline) -> Result<T, StoreError> + Send + 'static,
     ) -> Reply<'a, T> {
         let org = match self.orgs.get(org) {
             Ok(org) => org,
             Err(error) => return answer(Err(error)),
         };
         let key = (org, agent.clone());
-        // Before the moment that is read begins: if it is settled between the two, the file has it.
-        let days = self.standings.unsettled(&key).map(Unsettled::into_days);
-        self.readers.run(move |moment, patience| match agents::find(moment, org, &key.1)? {
-            Some(known) => read(moment, &DaysOf::new(org, known, days), patience),
+        // Get this before the read transaction begins: if the agent is settled in between, the file has it.
+        let days = self.agent_cache.unsettled(&key).map(Unsettled::into_days);
+        self.readers.run(move |connection, patience| match agents::find(connection, org, &key.1)? {
+            Some(known) => read(connection, &DaysOf::new(org, known, days), patience),
             None => Ok(T::default()),
         })
     }
 
-    /// Reads something of one agent, which is given as it stands when this is asked.
+    /// Reads from one agent, in its state at the time of the call.
     fn read_agent<'a, T: Send + 'static>(
         &'a self,
         org: &OrgId,
         agent: &AgentId,
-        read: impl FnOnce(&Transaction<'_>, Option<AgentState>, &Patience) -> Result<T, StoreError>
-        + Send
-        + 'static,
+        read: impl FnOnce(&Connection, Option<AgentState>, &Deadline) -> Result<T, StoreError> + Send + 'static,
     ) -> Reply<'a, T> {
         let org = match self.orgs.get(org) {
             Ok(org) => org,
             Err(error) => return answer(Err(error)),
         };
         let key = (org, agent.clone());
-        // Before the moment that is read begins: if it is settled between the two, the file has it.
-        let latest = self.standings.latest(&key);
-        self.readers.run(move |moment, patience| {
+        // Get this before the read transaction begins: if the agent is settled in between, the file has it.
+        let latest = self.agent_cache.latest(&key);
+        self.readers.run(move |connection, patience| {
             let known = match latest {
-                None => agents::find(moment, org, &key.1)?,
-                // It may have been erased meanwhile.
-                Some(latest) => agents::exists(moment, latest)?.then_some(latest),
+                None => agents::find(connection, org, &key.1)?,
+                // The agent may have been erased meanwhile.
+                Some(latest) => agents::exists(connection, latest)?.then_some(latest),
             };
-            read(moment, known, patience)
+            read(connection, known, patience)
         })
     }
 }
 
-/// The place of an agent's last evaluation.
+/// Returns the position of an agent's last evaluation.
 fn last(agent: Option<AgentState>) -> Option<i64> {
-    agent.and_then(|agent| agent.last_seq)
+    agent.and_then(|agent| agent.last_position)
 }
 
-/// The directory of a file.
+/// Returns the directory of a file.
 fn directory(file: &Path) -> &Path {
     file.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// SQLite looks into a file when it is first used, so a file of another kind is found out late.
+/// Maps the error of a file that is not a database. SQLite reports it only when it first reads the file.
 fn foreign(error: StoreError, path: &Path) -> StoreError {
     if let StoreError::Sqlite(sqlite) = &error
         && sqlite.sqlite_error_code() == Some(rusqlite::ErrorCode::NotADatabase)
@@ -281,7 +285,7 @@ fn foreign(error: StoreError, path: &Path) -> StoreError {
     error
 }
 
-/// What cannot be asked because there is no such organization, or the answer.
+/// Makes a reply that is ready at once.
 fn answer<'a, T: Send + 'a>(result: Result<T, StoreError>) -> Reply<'a, T> {
     Box::pin(std::future::ready(result))
 }
@@ -291,20 +295,25 @@ impl Store for Sqlite {
         &'a self,
         org: &OrgId,
         evaluations: Vec<NewEvaluation>,
-        once: Option<Once<[Outcome]>>,
+        request_key: Option<RequestKey<[Outcome]>>,
     ) -> Reply<'a, Vec<Outcome>> {
         let org = org.clone();
-        let written = self.writer.send(evaluations.len(), move |log| {
-            log.append(&org, &evaluations, once).map(|outcomes| (outcomes, evaluations))
+        let written = self.writer.send(evaluations.len(), move |transaction| {
+            transaction.append(&org, &evaluations, request_key).map(|outcomes| (outcomes, evaluations))
         });
-        // The evaluations come back to be freed where they were made: two threads that free what the other allocates wait
-        // for each other.
+        // The evaluations come back and are freed by the thread that allocated them. If one thread frees what
+        // another one allocates, both wait for each other.
         Box::pin(async { written.await.map(|(outcomes, _)| outcomes) })
     }
 
-    fn add_agent<'a>(&'a self, org: &OrgId, agent: AgentId, once: Option<Once<bool>>) -> Reply<'a, bool> {
+    fn add_agent<'a>(
+        &'a self,
+        org: &OrgId,
+        agent: AgentId,
+        request_key: Option<RequestKey<bool>>,
+    ) -> Reply<'a, bool> {
         let org = org.clone();
-        self.writer.send(1, move |log| log.add_agent(&org, &agent, once))
+        self.writer.send(1, move |transaction| transaction.add_agent(&org, &agent, request_key))
     }
 
     fn tally<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Tally> {
@@ -312,32 +321,35 @@ impl Store for Sqlite {
             Ok(org) => org,
             Err(error) => return answer(Err(error)),
         };
-        match self.standings.get(org, agent) {
+        match self.agent_cache.get(org, agent) {
             Ok(tally) => answer(Ok(tally)),
-            Err(vacancy) => self.lookups.tally(vacancy),
+            Err(miss) => self.lookups.tally(miss),
         }
     }
 
     fn window<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Window> {
-        self.read_agent(org, agent, |moment, agent, _| rows::window(moment, last(agent)))
+        self.read_agent(org, agent, |connection, agent, _| rows::window(connection, last(agent)))
     }
 
-    fn events<'a>(&'a self, org: &OrgId, query: EventQuery) -> Reply<'a, Events> {
+    fn evaluations<'a>(&'a self, org: &OrgId, query: EvaluationQuery) -> Reply<'a, EvaluationPage> {
         if let Some(agent) = query.agent.clone() {
-            return self.read_agent(org, &agent, |moment, agent, patience| {
-                rows::events_of_agent(moment, agent, query, patience)
+            return self.read_agent(org, &agent, |connection, agent, patience| {
+                rows::evaluations_of_agent(connection, agent, query, patience)
             });
         }
         let org = self.orgs.get(org);
-        self.readers.run(move |moment, patience| rows::events_of_org(moment, org?, query, patience))
+        self.readers
+            .run(move |connection, patience| rows::evaluations_of_org(connection, org?, query, patience))
     }
 
     fn history<'a>(&'a self, org: &OrgId, agent: &AgentId, steps: Steps) -> Reply<'a, Vec<Point>> {
-        self.read_days(org, agent, move |moment, days, patience| days.history(moment, steps, patience))
+        self.read_days(org, agent, move |connection, days, patience| {
+            days.history(connection, steps, patience)
+        })
     }
 
     fn earliest<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Option<Timestamp>> {
-        self.read_days(org, agent, |moment, days, _| days.first_at(moment))
+        self.read_days(org, agent, |connection, days, _| days.first_at(connection))
     }
 
     fn agents<'a>(&'a self, org: &OrgId, query: AgentQuery) -> Reply<'a, Agents> {
@@ -345,9 +357,9 @@ impl Store for Sqlite {
             Ok(org) => org,
             Err(error) => return answer(Err(error)),
         };
-        // Before the moment that is read begins: what is settled between the two is in both.
-        let behind = self.standings.behind_of(org);
-        self.readers.run(move |moment, patience| agents::page(moment, org, &query, behind, patience))
+        // Get this before the read transaction begins. An agent that is settled in between is in both.
+        let behind = self.agent_cache.behind_of(org);
+        self.readers.run(move |connection, patience| agents::page(connection, org, &query, behind, patience))
     }
 
     fn agent<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Option<AgentSummary>> {
@@ -357,25 +369,26 @@ impl Store for Sqlite {
 
     fn saved_reply<'a>(&'a self, org: &OrgId, key: &str) -> Reply<'a, Option<SavedReply>> {
         let (org, key, now) = (self.orgs.get(org), key.to_owned(), (self.clock)());
-        self.readers
-            .run(move |moment, _| rows::saved_reply(moment, org?, &key, now?.millis() - REPLIES_KEPT_MS))
+        self.readers.run(move |connection, _| {
+            rows::saved_reply(connection, org?, &key, now?.millis() - REPLIES_KEPT_MS)
+        })
     }
 
-    fn create_key(&self, key: NewKey, once: Option<Once<ApiKey>>) -> Reply<'_, ApiKey> {
-        self.writer.send(1, move |log| log.create_key(key, once))
+    fn create_key(&self, key: NewKey, request_key: Option<RequestKey<ApiKey>>) -> Reply<'_, ApiKey> {
+        self.writer.send(1, move |transaction| transaction.create_key(key, request_key))
     }
 
     fn keys(&self) -> Reply<'_, Vec<ApiKey>> {
-        self.readers.run(|moment, _| rows::keys(moment))
+        self.readers.run(|connection, _| rows::keys(connection))
     }
 
     fn revoke_key<'a>(&'a self, org: &OrgId, id: KeyId) -> Reply<'a, bool> {
         let org = org.clone();
-        self.writer.send(1, move |log| log.revoke_key(&org, id))
+        self.writer.send(1, move |transaction| transaction.revoke_key(&org, id))
     }
 
     fn touch_keys(&self, used: Vec<(KeyId, Timestamp)>) -> Reply<'_, ()> {
-        self.writer.send(1, move |log| log.touch_keys(&used))
+        self.writer.send(1, move |transaction| transaction.touch_keys(&used))
     }
 
     fn write_waits(&self) -> WriteWaits {
@@ -383,7 +396,7 @@ impl Store for Sqlite {
     }
 
     fn ready(&self) -> Reply<'_, Ready> {
-        self.writer.send(1, |log| log.probe())
+        self.writer.send(1, |transaction| transaction.probe())
     }
 }
 
@@ -391,7 +404,7 @@ impl Store for Sqlite {
 mod testing {
     use std::path::PathBuf;
 
-    /// A new and empty directory of this test.
+    /// Makes a new and empty directory for a test.
     pub(super) fn scratch(name: &str) -> PathBuf {
         let dir = std::env::temp_dir().join(format!("renown-store-{name}-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&dir);

@@ -1,33 +1,34 @@
-//! What writes wait for: how long each stage of the writer takes, and which stage held a slow commit up.
+//! What writes wait for: how long each stage of the writer takes, and which stage delayed a slow commit.
 //!
-//! A commit is slow for its clients from the moment in which the writer could have taken it: work between two transactions
-//! counts when somebody waited for it. Each stage costs one look at the clock per transaction, and each transaction one at what the
-//! scheduler counts.
+//! The time of a commit begins when the writer could have taken the write. So work between two transactions counts
+//! if a write waited for it. Each stage reads the clock once per transaction, and each transaction reads the delay
+//! counter of the scheduler once.
 
 use std::fs::File;
 use std::io::{Read, Seek};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// A commit that takes longer is slow.
+/// A commit that takes longer than this is slow.
 pub const SLOW_COMMIT: Duration = Duration::from_millis(10);
 
-/// What the writer does between two answers.
+/// What the writer does between two replies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// Rows are written to pages in memory.
     Apply,
-    /// Pages are appended to the write-ahead log, and the disk has to take them.
+    /// Pages are appended to the write-ahead log and synced to disk.
     Sync,
-    /// The same while the checkpointer writes to the database.
+    /// The same, while the checkpointer writes to the database.
     SyncBesideCheckpoint,
-    /// The rows of agents are brought up to the log, and old replies are forgotten.
+    /// The rows of agents are settled, and old replies are deleted.
     Settle,
     /// Bytes of erased agents are overwritten.
     Clean,
     /// The writer moves the rest of the write-ahead log into the database.
     Checkpoint,
-    /// The writer could go on, and the system gave its processors to others. It is part of the other stages. Known on Linux only.
+    /// The writer was ready to run, but the system gave its processor to others. This time is also part of the
+    /// other stages. Known on Linux only.
     Processor,
 }
 
@@ -43,7 +44,7 @@ impl Stage {
         Self::Processor,
     ];
 
-    /// Its name as a metric's label.
+    /// Returns its name as the label of a metric.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Apply => "apply",
@@ -60,14 +61,15 @@ impl Stage {
 /// What the writer has done since its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WriteWaits {
-    /// Transactions with writes that somebody waited for.
+    /// Transactions with writes of callers.
     pub commits: u64,
-    /// The time of each stage of [`Stage::ALL`], and the slow commits that waited for it longer than for any other. One that waited
-    /// for a processor for more than half of its time counts as that, whatever the stage.
+    /// The total time of each stage of [`Stage::ALL`], and the number of slow commits for which this stage took
+    /// longest. A commit that waited for a processor for more than half of its time counts for
+    /// [`Stage::Processor`].
     pub stages: [(Duration, u64); Stage::ALL.len()],
 }
 
-/// The totals, which the writer adds to and anybody reads.
+/// The totals. The writer adds to them, every thread may read them.
 #[derive(Default)]
 pub(crate) struct Totals {
     commits: AtomicU64,
@@ -83,12 +85,12 @@ impl Totals {
     }
 }
 
-/// The writer's watch.
+/// Measures the stages of the writer.
 pub(crate) struct Stopwatch<'t> {
     totals: &'t Totals,
     /// The end of the last stage.
     last: Instant,
-    /// The stages since the last answer that somebody waits for.
+    /// The time of each stage since the last reply.
     spent: [Duration; Stage::ALL.len()],
     delays: Delays,
 }
@@ -98,13 +100,13 @@ impl<'t> Stopwatch<'t> {
         Self { totals, last: Instant::now(), spent: Default::default(), delays: Delays::new() }
     }
 
-    /// Nobody waited until now.
+    /// Begins again, because no write has waited until now.
     pub(crate) fn restart(&mut self) {
         (self.last, self.spent) = (Instant::now(), Default::default());
         self.delays.take();
     }
 
-    /// A stage ends.
+    /// Ends a stage.
     pub(crate) fn end(&mut self, stage: Stage) {
         let now = Instant::now();
         self.add(stage, now.duration_since(self.last));
@@ -112,14 +114,14 @@ impl<'t> Stopwatch<'t> {
     }
 
     fn add(&mut self, stage: Stage, took: Duration) {
-        let places = Stage::ALL.iter().zip(&mut self.spent).zip(&self.totals.stages);
-        for ((_, spent), (nanos, _)) in places.filter(|((known, _), _)| **known == stage) {
+        let stages = Stage::ALL.iter().zip(&mut self.spent).zip(&self.totals.stages);
+        for ((_, spent), (nanos, _)) in stages.filter(|((known, _), _)| **known == stage) {
             *spent += took;
             nanos.fetch_add(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
         }
     }
 
-    /// A transaction is durable and answered.
+    /// Counts a transaction that is durable and answered.
     pub(crate) fn answered(&mut self) {
         self.totals.commits.fetch_add(1, Ordering::Relaxed);
         let whole: Duration = self.spent.iter().sum();
@@ -140,9 +142,9 @@ impl<'t> Stopwatch<'t> {
     }
 }
 
-/// How long this thread was ready to run and did not, as the system counts it.
+/// How long this thread was ready to run but did not run, as the system counts it.
 struct Delays {
-    /// Kept open: to read it again costs less than a microsecond.
+    /// Kept open: reading it again costs less than a microsecond.
     file: Option<File>,
     so_far: Duration,
 }
@@ -155,7 +157,7 @@ impl Delays {
         delays
     }
 
-    /// What was added since the last time; nothing where the system does not say it.
+    /// Returns the delay since the last call; zero if the system does not count it.
     fn take(&mut self) -> Duration {
         let now = self.read().unwrap_or(self.so_far);
         let since = now.saturating_sub(self.so_far);
@@ -163,7 +165,7 @@ impl Delays {
         since
     }
 
-    /// The second of three numbers, in nanoseconds.
+    /// Reads the total delay: the second of three numbers, in nanoseconds.
     fn read(&mut self) -> Option<Duration> {
         let (file, mut text) = (self.file.as_mut()?, [0; 80]);
         file.rewind().ok()?;

@@ -4,7 +4,7 @@ use renown_core::ids::{AgentId, EvaluationId, ToolName};
 use renown_core::reputation::Standing;
 use renown_core::time::Timestamp;
 use renown_core::units::Micros;
-use renown_store::Event;
+use renown_store::StoredEvaluation;
 use serde::Deserialize;
 
 /// An evaluation.
@@ -44,7 +44,7 @@ pub struct GateView {
 
 impl EvaluationView {
     /// The view of an evaluation. What is kept of its gates was checked when it came.
-    pub fn of(event: &Event) -> Self {
+    pub fn of(event: &StoredEvaluation) -> Self {
         Self {
             id: event.id.clone(),
             agent_id: event.agent.clone(),

@@ -5,7 +5,7 @@ use renown_core::ids::{AgentId, IdentityId, OrgId, Slug};
 use renown_core::reputation::{Tally, Window};
 use renown_core::scorecard::Tier;
 use renown_core::time::{Day, Timestamp};
-use renown_store::{AgentDays, AgentSummary, Event, Publication, Run, StoredSession};
+use renown_store::{AgentDays, AgentSummary, Publication, Run, StoredEvaluation, StoredSession};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -94,10 +94,16 @@ impl AgentHistory {
 
     /// The history of an agent, of its latest evaluations (at most 500, the latest first) and of the days from
     /// [`Self::first_days`] on.
-    pub fn of(agent: &AgentId, today: Day, latest: &[Event], month: AgentDays, week: AgentDays) -> Self {
+    pub fn of(
+        agent: &AgentId,
+        today: Day,
+        latest: &[StoredEvaluation],
+        month: AgentDays,
+        week: AgentDays,
+    ) -> Self {
         let [month_from, week_from] = Self::first_days(today);
         Self {
-            window: latest.iter().rev().map(Event::evaluation).collect(),
+            window: latest.iter().rev().map(StoredEvaluation::sample).collect(),
             latest: latest.iter().map(EvaluationView::of).collect(),
             month: AgentBreakdown::of(agent.clone(), month_from, today, month),
             week: AgentBreakdown::of(agent.clone(), week_from, today, week),

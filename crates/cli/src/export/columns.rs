@@ -2,7 +2,7 @@
 
 use renown_core::time::Timestamp;
 use renown_core::units::Whole;
-use renown_store::{Event, ReputationEvent, Run};
+use renown_store::{ReputationEvent, Run, StoredEvaluation};
 use serde_json::Value;
 
 /// The type of a column. Every column may be empty.
@@ -77,7 +77,7 @@ pub(super) const EVALUATIONS: &[Column] = &[
     ("accepted_at", Kind::Time),
 ];
 
-pub(super) fn evaluation(event: Event) -> Row {
+pub(super) fn evaluation(event: StoredEvaluation) -> Row {
     vec![
         Cell::Text(event.id.to_string()),
         Cell::Text(event.agent.to_string()),

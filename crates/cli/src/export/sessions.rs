@@ -139,7 +139,7 @@ fn word(word: impl Serialize) -> Cell {
 mod tests {
     use super::*;
 
-    use renown_store::{Seq, SessionSummary, SessionTrace};
+    use renown_store::{Position, SessionSummary, SessionTrace};
     use renown_telemetry::facts::Batch;
     use renown_telemetry::ledger::{Cut, Ledger};
 
@@ -157,7 +157,7 @@ mod tests {
         let input = r#"{"trace_id":"t","signals":{"tool_correctness":0.5}}"#;
         let traces = vec![SessionTrace { trace: serde_json::from_str(input).unwrap(), started_at: None }];
         StoredSession {
-            seq: Seq(1),
+            position: Position(1),
             id: "s".parse().unwrap(),
             agent: "a".parse().unwrap(),
             ledger: ledger.find("s").filter(|_| has_records).cloned(),

@@ -8,7 +8,7 @@ use renown_core::reputation::Lifecycle;
 use renown_core::scorecard::Tier;
 use renown_core::time::Day;
 use renown_store::{
-    AdminStore, AgentQuery, AgentSort, AgentSummary, EventQuery, IdentityStore, PageStore, RunQuery,
+    AdminStore, AgentQuery, AgentSort, AgentSummary, EvaluationQuery, IdentityStore, PageStore, RunQuery,
     RunStore, Store,
 };
 
@@ -41,15 +41,15 @@ fn the_same_present_gives_the_same_month() {
 fn nothing_lies_ahead_and_the_times_of_acceptance_follow_each_other() {
     for end in ENDS {
         let demo = Demo::ending(end);
-        let mut query = EventQuery { limit: 1000, ..EventQuery::default() };
+        let mut query = EvaluationQuery { limit: 1000, ..EvaluationQuery::default() };
         let (mut found, mut latest) = (0, demo.now);
         loop {
-            let page = wait(demo.store.events(&org(), query.clone())).unwrap();
-            for event in &page.events {
+            let page = wait(demo.store.evaluations(&org(), query.clone())).unwrap();
+            for event in &page.evaluations {
                 assert!(event.created_at <= event.accepted_at && event.accepted_at <= latest, "{event:?}");
                 latest = event.accepted_at;
             }
-            found += page.events.len();
+            found += page.evaluations.len();
             match page.next {
                 None => break,
                 next => query.before = next,

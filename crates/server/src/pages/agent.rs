@@ -10,7 +10,7 @@ use renown_core::reputation::WINDOW_SIZE;
 use renown_core::time::Day;
 use renown_pages::agent::{Audience, render};
 use renown_pages::{Section, Shell, text};
-use renown_store::EventQuery;
+use renown_store::EvaluationQuery;
 use renown_view::AgentHistory;
 
 use super::form::Form;
@@ -40,10 +40,11 @@ pub(super) async fn show(
 ) -> Page {
     let today = Day::of(shell.now);
     let [month, week] = AgentHistory::first_days(today);
-    let query = EventQuery { agent: Some(agent.clone()), limit: WINDOW_SIZE, ..EventQuery::default() };
+    let query =
+        EvaluationQuery { agent: Some(agent.clone()), limit: WINDOW_SIZE, ..EvaluationQuery::default() };
     let (facts, latest, in_month, in_week) = tokio::join!(
         standing::facts(api, org, agent.clone(), shell.now),
-        api.store.events(org, query),
+        api.store.evaluations(org, query),
         api.store.agent_days(org, &agent, month, today),
         api.store.agent_days(org, &agent, week, today),
     );
@@ -51,7 +52,7 @@ pub(super) async fn show(
     if facts.known.is_none() {
         return Err(PageError::not_found(format!("there is no agent {:?}", agent.as_str())));
     }
-    let history = AgentHistory::of(&agent, today, &latest?.events, in_month?, in_week?);
+    let history = AgentHistory::of(&agent, today, &latest?.evaluations, in_month?, in_week?);
     html(render(shell, &facts, &history, audience))
 }
 

@@ -8,7 +8,7 @@ use renown_core::ids::{AgentId, ToolName};
 use renown_core::time::Day;
 use renown_pages::Section;
 use renown_pages::evaluations::{EvaluationFilter, EvaluationList, ROWS, render};
-use renown_store::{EventQuery, Seq};
+use renown_store::{EvaluationQuery, Position};
 use renown_view::EvaluationView;
 
 use super::asked::{A_CURSOR, AN_ID, Asked, last_moment};
@@ -41,7 +41,7 @@ pub(super) async fn list(
     // Of failed evaluations those are wanted that this gate failed, not all in which it took part.
     let (failed_gate, took_part) =
         if passed == Some(false) { (gate.clone(), None) } else { (None, gate.clone()) };
-    let query = EventQuery {
+    let query = EvaluationQuery {
         agent: agent.clone(),
         tool: tool.clone(),
         gate: took_part,
@@ -53,9 +53,9 @@ pub(super) async fn list(
         offset: 0,
         limit: ROWS,
     };
-    let page = api.store.events(&visit.org, query).await?;
-    let evaluations: Vec<EvaluationView> = page.events.iter().map(EvaluationView::of).collect();
-    let next = page.next.map(|Seq(seq)| format!("{seq:x}"));
+    let page = api.store.evaluations(&visit.org, query).await?;
+    let evaluations: Vec<EvaluationView> = page.evaluations.iter().map(EvaluationView::of).collect();
+    let next = page.next.map(|Position(seq)| format!("{seq:x}"));
     let shown = EvaluationList {
         evaluations: &evaluations,
         filter: EvaluationFilter {

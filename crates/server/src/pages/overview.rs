@@ -10,7 +10,7 @@ use renown_core::time::{Day, Timestamp};
 use renown_pages::attention::{self, Cause};
 use renown_pages::overview::{Attention, Filter, OverviewPage, ROWS, render};
 use renown_pages::{Section, text};
-use renown_store::{AgentQuery, AgentSort, EventQuery, OVERVIEW_DAYS};
+use renown_store::{AgentQuery, AgentSort, EvaluationQuery, OVERVIEW_DAYS};
 use renown_view::{AgentRow, EvaluationView, Overview};
 
 use super::reply::{Page, PageError, html};
@@ -80,9 +80,9 @@ async fn detail(api: &Api, org: &OrgId, cause: Cause) -> Result<Attention, PageE
     let Some(agent) = cause.agent().cloned() else {
         return Ok(Attention { cause, latest: Vec::new(), parts: None });
     };
-    let query = EventQuery { agent: Some(agent.clone()), limit: MARKS, ..EventQuery::default() };
-    let (latest, tally) = tokio::join!(api.store.events(org, query), api.store.tally(org, &agent));
-    let latest = latest?.events.iter().map(EvaluationView::of).collect();
+    let query = EvaluationQuery { agent: Some(agent.clone()), limit: MARKS, ..EvaluationQuery::default() };
+    let (latest, tally) = tokio::join!(api.store.evaluations(org, query), api.store.tally(org, &agent));
+    let latest = latest?.evaluations.iter().map(EvaluationView::of).collect();
     Ok(Attention { cause, latest, parts: Some(tally?.breakdown().explain()) })
 }
 

@@ -9,7 +9,7 @@ use renown_core::scorecard::{FORMULA_VERSION, Tier};
 use renown_pages::Section;
 use renown_pages::run::RunPage;
 use renown_pages::runs::{ROWS, RunFilter, RunList, render};
-use renown_store::{RunQuery, Seq};
+use renown_store::{Position, RunQuery};
 use renown_view::RunView;
 
 use super::asked::{A_CURSOR, AN_ID, Asked};
@@ -46,7 +46,7 @@ pub(super) async fn list(
     };
     let page = api.store.runs(&visit.org, query).await?;
     let runs: Vec<RunView<'_>> = page.runs.iter().map(RunView::of).collect();
-    let next = page.next.map(|Seq(place)| format!("{place:x}"));
+    let next = page.next.map(|Position(place)| format!("{place:x}"));
     let shown = RunList {
         runs: &runs,
         filter: RunFilter {

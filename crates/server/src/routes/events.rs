@@ -8,7 +8,7 @@ use hyper::StatusCode;
 use renown_core::ids::{AgentId, EvaluationId, ToolName};
 use renown_core::time::Timestamp;
 use renown_core::units::Micros;
-use renown_store::{Event, EventQuery, Seq};
+use renown_store::{EvaluationQuery, Position, StoredEvaluation};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
@@ -67,7 +67,7 @@ pub(crate) struct EventReply<'a> {
 }
 
 impl<'a> EventReply<'a> {
-    fn of(event: &'a Event) -> Self {
+    fn of(event: &'a StoredEvaluation) -> Self {
         Self {
             id: &event.id,
             agent_id: &event.agent,
@@ -83,9 +83,9 @@ impl<'a> EventReply<'a> {
 }
 
 /// Only as it was written: no signs, no upper case.
-pub(crate) fn cursor_of(text: &str) -> Option<Seq> {
+pub(crate) fn cursor_of(text: &str) -> Option<Position> {
     let written = text.len() <= 16 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-    i64::from_str_radix(text, 16).ok().filter(|_| written).map(Seq)
+    i64::from_str_radix(text, 16).ok().filter(|_| written).map(Position)
 }
 
 /// List evaluations
@@ -117,9 +117,9 @@ pub(crate) async fn events(
 ) -> Result<Response, ApiError> {
     let limit = query.limit()?;
     let offset = query.number("offset", 0..=OFFSET_MAX)?.unwrap_or(0);
-    let page = api.store.events(
+    let page = api.store.evaluations(
         &caller.org,
-        EventQuery {
+        EvaluationQuery {
             agent: query.get("agent_id")?,
             tool: query.get("tool")?,
             gate: query.text("gate")?.map(str::to_owned),
@@ -134,11 +134,11 @@ pub(crate) async fn events(
     );
     let page = page.await?;
     let reply = EventsReply {
-        events: page.events.iter().map(EventReply::of).collect(),
+        events: page.evaluations.iter().map(EventReply::of).collect(),
         limit,
         offset,
-        count: page.events.len(),
-        next_cursor: page.next.map(|Seq(seq)| format!("{seq:x}")),
+        count: page.evaluations.len(),
+        next_cursor: page.next.map(|Position(seq)| format!("{seq:x}")),
     };
     Ok(json(StatusCode::OK, &reply))
 }

@@ -12,7 +12,7 @@ use hyper::StatusCode;
 use renown_core::ids::OrgId;
 use renown_core::json::{self, Found};
 use renown_core::time::Timestamp;
-use renown_store::{ApiKey, DEFAULT_ORG, KeyKind, NewKey, Once, SavedReply};
+use renown_store::{ApiKey, DEFAULT_ORG, KeyKind, NewKey, RequestKey, SavedReply};
 use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -127,7 +127,7 @@ pub(crate) fn make(
 }
 
 /// Keeps a new key; from here on it can be used.
-pub(crate) async fn add(api: &Api, new: NewKey, once: Option<Once<ApiKey>>) -> Result<(), ApiError> {
+pub(crate) async fn add(api: &Api, new: NewKey, once: Option<RequestKey<ApiKey>>) -> Result<(), ApiError> {
     let _changing = api.keys.changing.lock().await;
     let added = api.store.create_key(new, once).await?;
     api.keys.set(&added);

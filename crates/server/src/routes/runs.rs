@@ -12,7 +12,7 @@ use hyper::{HeaderMap, StatusCode};
 use renown_core::ids::RunId;
 use renown_core::json;
 use renown_core::scorecard::{Submission, Tier};
-use renown_store::{NewRun, Run, RunQuery, Seq, Submitted};
+use renown_store::{NewRun, Position, Run, RunQuery, Submitted};
 use renown_view::{RunView, RunsPage, ScoreView};
 use sha2::{Digest, Sha256};
 
@@ -89,8 +89,8 @@ pub fn digest(body: &[u8]) -> [u8; 32] {
 fn rendered(submitted: &Submitted) -> Option<(StatusCode, Vec<u8>)> {
     let (status, run) = match submitted {
         Submitted::New(run) => (StatusCode::CREATED, run),
-        Submitted::Again(run) => (StatusCode::OK, run),
-        Submitted::Taken => return None,
+        Submitted::Repeated(run) => (StatusCode::OK, run),
+        Submitted::Conflict => return None,
     };
     Some((status, serde_json::to_vec(&ScoreView::of(run)).unwrap_or_default()))
 }
@@ -178,12 +178,12 @@ pub(crate) async fn list(
         limit: query.limit()?,
     };
     let page = api.store.runs(&caller.org, query).await?;
-    let next_cursor = page.next.map(|Seq(place)| format!("{place:x}"));
+    let next_cursor = page.next.map(|Position(place)| format!("{place:x}"));
     Ok(reply(StatusCode::OK, &RunsPage { data: page.runs.iter().map(RunView::of).collect(), next_cursor }))
 }
 
 /// A place as a cursor has it: only as it was written, without signs and upper case.
-pub(crate) fn place_of(text: &str) -> Option<Seq> {
+pub(crate) fn place_of(text: &str) -> Option<Position> {
     let written = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-    i64::from_str_radix(text, 16).ok().filter(|_| written).map(Seq)
+    i64::from_str_radix(text, 16).ok().filter(|_| written).map(Position)
 }

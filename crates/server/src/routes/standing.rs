@@ -144,13 +144,13 @@ pub(crate) async fn set_public(
     for attempt in 0..SLUG_ATTEMPTS {
         let change = PublicationChange { public, slug: slug.clone(), spare: slug_of(agent_id, attempt) };
         match api.store.publish(org, agent_id, change).await? {
-            Published::Done(publication) => return Ok(publication),
+            Published::Changed(publication) => return Ok(publication),
             Published::NoAgent => {
                 let error = format!("there is no agent {:?}", agent_id.as_str());
                 return Err(ApiError::new(Code::NotFound, error));
             }
-            Published::Taken if slug.is_some() => break,
-            Published::Taken => {}
+            Published::SlugTaken if slug.is_some() => break,
+            Published::SlugTaken => {}
         }
     }
     Err(ApiError::new(Code::Conflict, "slug: another agent has this name, expected one of your own"))

@@ -11,11 +11,11 @@ use renown_store::days::DaySums;
 use renown_store::memory::Memory;
 use renown_store::{
     AdminStore, AgentDays, AgentEvidence, AgentQuery, AgentSummary, Agents, ApiKey, Clock, Closed,
-    EventQuery, Events, IdentityStore, KeyId, NewEvaluation, NewKey, NewReputationEvent, NewRun, NewSignals,
-    Once, OrgOverview, OrgSettings, Outcome, PageStore, Point, Publication, PublicationChange, Published,
-    Ready, RecordCursor, Recorded, Reply, ReputationEvents, Retention, Run, RunQuery, RunStore, Runs,
-    SavedReply, SessionQuery, SessionRecords, SessionStore, Sessions, Specs, Steps, Store, StoreError,
-    StoredSession, Submitted, TimeCursor, Tombstone,
+    EvaluationPage, EvaluationQuery, IdentityStore, KeyId, NewEvaluation, NewKey, NewReputationEvent, NewRun,
+    NewSignals, OrgOverview, OrgSettings, Outcome, PageStore, Point, Publication, PublicationChange,
+    Published, Ready, RecordCursor, Recorded, Reply, ReputationEvents, RequestKey, Retention, Run, RunQuery,
+    RunStore, Runs, SavedReply, SessionQuery, SessionRecords, SessionStore, Sessions, Specs, Steps, Store,
+    StoreError, StoredSession, Submitted, TimeCursor, Tombstone,
 };
 use renown_telemetry::account::Account;
 use renown_telemetry::facts::Batch;
@@ -86,13 +86,18 @@ impl Store for Gated {
         &'a self,
         org: &OrgId,
         evaluations: Vec<NewEvaluation>,
-        once: Option<Once<[Outcome]>>,
+        once: Option<RequestKey<[Outcome]>>,
     ) -> Reply<'a, Vec<Outcome>> {
         let org = org.clone();
         self.write(move || self.memory.append(&org, evaluations, once))
     }
 
-    fn add_agent<'a>(&'a self, org: &OrgId, agent: AgentId, once: Option<Once<bool>>) -> Reply<'a, bool> {
+    fn add_agent<'a>(
+        &'a self,
+        org: &OrgId,
+        agent: AgentId,
+        once: Option<RequestKey<bool>>,
+    ) -> Reply<'a, bool> {
         let org = org.clone();
         self.write(move || self.memory.add_agent(&org, agent, once))
     }
@@ -105,8 +110,8 @@ impl Store for Gated {
         self.memory.window(org, agent)
     }
 
-    fn events<'a>(&'a self, org: &OrgId, query: EventQuery) -> Reply<'a, Events> {
-        self.memory.events(org, query)
+    fn evaluations<'a>(&'a self, org: &OrgId, query: EvaluationQuery) -> Reply<'a, EvaluationPage> {
+        self.memory.evaluations(org, query)
     }
 
     fn history<'a>(&'a self, org: &OrgId, agent: &AgentId, steps: Steps) -> Reply<'a, Vec<Point>> {
@@ -129,7 +134,7 @@ impl Store for Gated {
         self.memory.saved_reply(org, key)
     }
 
-    fn create_key(&self, key: NewKey, once: Option<Once<ApiKey>>) -> Reply<'_, ApiKey> {
+    fn create_key(&self, key: NewKey, once: Option<RequestKey<ApiKey>>) -> Reply<'_, ApiKey> {
         let mut tells = self.tells.subscribe();
         Box::pin(async move {
             let made = self.write(move || self.memory.create_key(key, once)).await;
@@ -164,7 +169,7 @@ impl RunStore for Gated {
         &'a self,
         org: &OrgId,
         run: NewRun,
-        once: Option<Once<Submitted>>,
+        once: Option<RequestKey<Submitted>>,
     ) -> Reply<'a, Submitted> {
         let org = org.clone();
         self.write(move || self.memory.add_run(&org, run, once))
@@ -192,7 +197,7 @@ impl IdentityStore for Gated {
         &'a self,
         org: &OrgId,
         events: Vec<NewReputationEvent>,
-        once: Option<Once<Recorded>>,
+        once: Option<RequestKey<Recorded>>,
     ) -> Reply<'a, Recorded> {
         let org = org.clone();
         self.write(move || self.memory.add_reputation_events(&org, events, once))
@@ -223,7 +228,7 @@ impl SessionStore for Gated {
         &'a self,
         org: &OrgId,
         batch: Batch,
-        once: Option<Once<Account>>,
+        once: Option<RequestKey<Account>>,
     ) -> Reply<'a, Account> {
         if let Some(error) = self.failure.lock().unwrap().take() {
             return Box::pin(std::future::ready(Err(error)));
@@ -237,7 +242,7 @@ impl SessionStore for Gated {
         org: &OrgId,
         session: &SessionId,
         signals: NewSignals,
-        once: Option<Once<()>>,
+        once: Option<RequestKey<()>>,
     ) -> Reply<'a, ()> {
         let (org, session) = (org.clone(), session.clone());
         self.write(move || self.memory.add_signals(&org, &session, signals, once))
@@ -308,8 +313,8 @@ impl AdminStore for Gated {
         self.memory.tombstones(org)
     }
 
-    fn tend(&self, retention: Retention) -> Reply<'_, bool> {
-        self.memory.tend(retention)
+    fn delete_some(&self, retention: Retention) -> Reply<'_, bool> {
+        self.memory.delete_some(retention)
     }
 }
 

@@ -1,4 +1,4 @@
-//! What an organization decides, in maps.
+//! Settings, publications and erasures, in maps.
 
 use renown_core::identity::identity_of;
 use renown_core::ids::{AgentId, OrgId, Slug};
@@ -12,31 +12,31 @@ use crate::admin::{
 
 impl AdminStore for Memory {
     fn settings<'a>(&'a self, org: &OrgId) -> Reply<'a, OrgSettings> {
-        let held = self.held();
-        answer(held.known(org).map(|()| held.settings.get(org).copied().unwrap_or_default()))
+        let state = self.state();
+        answer(state.check_org(org).map(|()| state.settings.get(org).copied().unwrap_or_default()))
     }
 
     fn set_settings<'a>(&'a self, org: &OrgId, settings: OrgSettings) -> Reply<'a, ()> {
-        let (mut held, _) = match self.at_now() {
-            Ok(at_now) => at_now,
+        let (mut state, _) = match self.begin_write() {
+            Ok(begin_write) => begin_write,
             Err(error) => return answer(Err(error)),
         };
-        answer(held.known(org).map(|()| _ = held.settings.insert(org.clone(), settings)))
+        answer(state.check_org(org).map(|()| _ = state.settings.insert(org.clone(), settings)))
     }
 
     fn publication<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Option<Publication>> {
-        let held = self.held();
-        let is_known = held.agents.iter().any(|(o, known, _)| o == org && known == agent);
-        let found = held.publications.get(&(org.clone(), agent.clone())).cloned().unwrap_or_default();
-        answer(held.known(org).map(|()| is_known.then_some(found)))
+        let state = self.state();
+        let is_known = state.agents.iter().any(|(o, known, _)| o == org && known == agent);
+        let found = state.publications.get(&(org.clone(), agent.clone())).cloned().unwrap_or_default();
+        answer(state.check_org(org).map(|()| is_known.then_some(found)))
     }
 
     fn public_agent<'a>(&'a self, slug: &Slug) -> Reply<'a, Option<(OrgId, AgentId)>> {
-        let held = self.held();
+        let state = self.state();
         let named = |(_, publication): &(_, &Publication)| {
             publication.public && publication.slug.as_ref() == Some(slug)
         };
-        answer(Ok(held.publications.iter().find(named).map(|(agent, _)| agent.clone())))
+        answer(Ok(state.publications.iter().find(named).map(|(agent, _)| agent.clone())))
     }
 
     fn publish<'a>(
@@ -45,47 +45,47 @@ impl AdminStore for Memory {
         agent: &AgentId,
         change: PublicationChange,
     ) -> Reply<'a, Published> {
-        let (mut held, _) = match self.at_now() {
-            Ok(at_now) => at_now,
+        let (mut state, _) = match self.begin_write() {
+            Ok(begin_write) => begin_write,
             Err(error) => return answer(Err(error)),
         };
-        answer(held.known(org).map(|()| {
-            if !held.agents.iter().any(|(o, known, _)| o == org && known == agent) {
+        answer(state.check_org(org).map(|()| {
+            if !state.agents.iter().any(|(o, known, _)| o == org && known == agent) {
                 return Published::NoAgent;
             }
             let key = (org.clone(), agent.clone());
-            let changed = change.of(&held.publications.get(&key).cloned().unwrap_or_default());
-            let mut others = held.publications.iter().filter(|(other, _)| **other != key);
+            let changed = change.of(&state.publications.get(&key).cloned().unwrap_or_default());
+            let mut others = state.publications.iter().filter(|(other, _)| **other != key);
             if changed.slug.is_some() && others.any(|(_, other)| other.slug == changed.slug) {
-                return Published::Taken;
+                return Published::SlugTaken;
             }
-            held.publications.insert(key, changed.clone());
-            Published::Done(changed)
+            state.publications.insert(key, changed.clone());
+            Published::Changed(changed)
         }))
     }
 
     fn erase<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, bool> {
-        let (mut held, now) = match self.at_now() {
-            Ok(at_now) => at_now,
+        let (mut state, now) = match self.begin_write() {
+            Ok(begin_write) => begin_write,
             Err(error) => return answer(Err(error)),
         };
-        answer(held.known(org).map(|()| {
+        answer(state.check_org(org).map(|()| {
             let identity = identity_of(org, agent);
-            let of_identity = held.of_identity(org, identity).count();
-            let is_known = held.agents.iter().any(|(o, known, _)| o == org && known == agent)
+            let of_identity = state.of_identity(org, identity).count();
+            let is_known = state.agents.iter().any(|(o, known, _)| o == org && known == agent)
                 || of_identity > 0
-                || held.is_named(org, agent);
+                || state.is_named(org, agent);
             if is_known {
-                let before = held.events.len() + held.runs.len() + held.reputation_events.len();
-                held.events.retain(|(o, event)| o != org || event.agent != *agent);
-                held.runs.retain(|(o, run)| o != org || run.agent != *agent);
-                let of_sessions = held.forget_sessions(org, agent);
-                held.take_name_out(org, agent);
-                held.seen.remove(&(org.clone(), agent.clone()));
-                held.reputation_events.retain(|(o, event)| o != org || event.identity != identity);
-                held.agents.retain(|(o, known, _)| o != org || known != agent);
-                held.publications.remove(&(org.clone(), agent.clone()));
-                held.replies.retain_mut(|kept| {
+                let before = state.evaluations.len() + state.runs.len() + state.reputation_events.len();
+                state.evaluations.retain(|(o, evaluation)| o != org || evaluation.agent != *agent);
+                state.runs.retain(|(o, run)| o != org || run.agent != *agent);
+                let of_sessions = state.remove_sessions(org, agent);
+                state.remove_name(org, agent);
+                state.seen.remove(&(org.clone(), agent.clone()));
+                state.reputation_events.retain(|(o, event)| o != org || event.identity != identity);
+                state.agents.retain(|(o, known, _)| o != org || known != agent);
+                state.publications.remove(&(org.clone(), agent.clone()));
+                state.replies.retain_mut(|kept| {
                     if kept.org != *org || !kept.agents.contains(agent) {
                         return true;
                     }
@@ -93,27 +93,27 @@ impl AdminStore for Memory {
                     kept.agents.retain(|other| other != agent);
                     left.map(|left| kept.reply.body = left).is_some()
                 });
-                let left = held.events.len() + held.runs.len() + held.reputation_events.len();
+                let left = state.evaluations.len() + state.runs.len() + state.reputation_events.len();
                 let tombstone = Tombstone {
                     digest: Sha256::digest(agent.as_str()).into(),
                     asked_at: now,
                     erased: (before - left + of_sessions) as u64,
                     done_at: Some(now),
                 };
-                held.tombstones.insert(0, (org.clone(), tombstone));
+                state.tombstones.insert(0, (org.clone(), tombstone));
             }
             is_known
         }))
     }
 
     fn tombstones<'a>(&'a self, org: &OrgId) -> Reply<'a, Vec<Tombstone>> {
-        let held = self.held();
-        let of_org = held.tombstones.iter().filter(|(o, _)| o == org);
-        answer(held.known(org).map(|()| of_org.map(|(_, tombstone)| tombstone.clone()).collect()))
+        let state = self.state();
+        let of_org = state.tombstones.iter().filter(|(o, _)| o == org);
+        answer(state.check_org(org).map(|()| of_org.map(|(_, tombstone)| tombstone.clone()).collect()))
     }
 
-    fn tend(&self, _: Retention) -> Reply<'_, bool> {
-        // What is erased is gone at once, and nothing here is kept long enough to grow old.
+    fn delete_some(&self, _: Retention) -> Reply<'_, bool> {
+        // Erasing deletes at once, and nothing here is kept long enough to become too old.
         answer(Ok(false))
     }
 }

@@ -1,4 +1,4 @@
-//! Days, counted again for every question.
+//! Days, counted again for every read.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use renown_core::reputation::Standing;
 use renown_core::time::{Day, Timestamp};
 use renown_telemetry::ledger::Session;
 
-use super::{Held, Memory, answer};
+use super::{Memory, State, answer};
 use crate::days::{self, DayInput, DayParts, DaySums, Days};
 use crate::error::StoreError;
 use crate::overview::{
@@ -19,12 +19,12 @@ use crate::runs::{Run, RunQuery};
 use crate::sessions::{SessionQuery, StoredSession};
 use crate::{IdentityStore, Reply, RunStore, SessionStore, Store};
 
-impl Held {
+impl State {
     fn days(&self, org: &OrgId, agent: &AgentId) -> Days {
         let (mut days, mut before) = (Days::new(), Standing::new(0, 0));
-        for event in self.of_agent(org, agent) {
+        for event in self.evaluations_of(org, agent) {
             let input = DayInput {
-                seq: event.seq,
+                position: event.position,
                 at: event.created_at,
                 passed: event.passed,
                 latency: event.latency,
@@ -68,8 +68,8 @@ impl Held {
         let mut counts = BTreeMap::new();
         let (mut gates, mut before) = (DayParts::default(), DayParts::default());
         for agent in &agents {
-            let of_agent = self.agent_days(org, agent, day.back(OVERVIEW_DAYS - 1), day);
-            for (day, sums) in &of_agent.days {
+            let evaluations_of = self.agent_days(org, agent, day.back(OVERVIEW_DAYS - 1), day);
+            for (day, sums) in &evaluations_of.days {
                 counts.entry(*day).or_insert_with(days::DayCounts::default).add(&sums.counts);
             }
             gates.join(&self.agent_days(org, agent, day, day).parts);
@@ -134,8 +134,8 @@ impl Memory {
 
 impl PageStore for Memory {
     fn agent_days<'a>(&'a self, org: &OrgId, agent: &AgentId, from: Day, to: Day) -> Reply<'a, AgentDays> {
-        let held = self.held();
-        answer(held.known(org).map(|()| held.agent_days(org, agent, from, to)))
+        let state = self.state();
+        answer(state.check_org(org).map(|()| state.agent_days(org, agent, from, to)))
     }
 
     fn days_of_agents<'a>(
@@ -145,9 +145,9 @@ impl PageStore for Memory {
         from: Day,
         to: Day,
     ) -> Reply<'a, Vec<BTreeMap<Day, DaySums>>> {
-        let held = self.held();
-        let days = |agent: &AgentId| held.agent_days(org, agent, from, to).days;
-        answer(held.known(org).map(|()| agents.iter().map(days).collect()))
+        let state = self.state();
+        let days = |agent: &AgentId| state.agent_days(org, agent, from, to).days;
+        answer(state.check_org(org).map(|()| agents.iter().map(days).collect()))
     }
 
     fn evidence_of_agents<'a>(
@@ -170,7 +170,7 @@ impl PageStore for Memory {
         let org = org.clone();
         Box::pin(async move {
             let activity = self.activity(&org, day.back(OVERVIEW_DAYS - 1), day).await?;
-            Ok(OrgOverview { activity, ..self.held().overview(&org, day) })
+            Ok(OrgOverview { activity, ..self.state().overview(&org, day) })
         })
     }
 }

@@ -4,14 +4,14 @@ use renown_core::identity::{Event, Part, Sums, Windows};
 use renown_core::ids::{IdentityId, OrgId};
 use renown_core::time::Timestamp;
 
-use super::{Held, Memory, answer};
+use super::{Memory, State, answer};
 use crate::Reply;
 use crate::error::StoreError;
-use crate::evidence::Once;
+use crate::evidence::RequestKey;
 use crate::identities::{IdentityStore, NewReputationEvent, Recorded, ReputationEvent, ReputationEvents};
 use crate::query::TimeCursor;
 
-impl Held {
+impl State {
     pub(super) fn of_identity<'a>(
         &'a self,
         org: &'a OrgId,
@@ -21,16 +21,16 @@ impl Held {
         of_org.filter(move |event| event.identity == identity)
     }
 
-    /// Counts an event; false if there is one of its id.
+    /// Counts an event. Returns `false` if its id is known.
     fn count_event(&mut self, org: &OrgId, new: &NewReputationEvent, now: Timestamp) -> bool {
         let id = new.event.event_id;
         if self.reputation_events.iter().any(|(o, known)| o == org && known.event.event_id == id) {
             return false;
         }
         let event = Event { identity_id: Some(new.identity), agent_id: None, ..new.event.clone() };
-        let (seq, identity) = (self.next_place(), new.identity);
+        let (position, identity) = (self.next_position(), new.identity);
         self.reputation_events
-            .push((org.clone(), ReputationEvent { seq, identity, event, accepted_at: now }));
+            .push((org.clone(), ReputationEvent { position, identity, event, accepted_at: now }));
         if let Some(agent) = &new.agent {
             self.add_agent(org, agent, now);
         }
@@ -43,20 +43,20 @@ impl IdentityStore for Memory {
         &'a self,
         org: &OrgId,
         events: Vec<NewReputationEvent>,
-        once: Option<Once<Recorded>>,
+        request_key: Option<RequestKey<Recorded>>,
     ) -> Reply<'a, Recorded> {
-        let (mut held, now) = match self.at_now() {
-            Ok(at_now) => at_now,
+        let (mut state, now) = match self.begin_write() {
+            Ok(begin_write) => begin_write,
             Err(error) => return answer(Err(error)),
         };
-        answer(held.known(org).map(|()| {
-            let refused = events.iter().position(|new| held.is_bridge(org, new.event.event_id));
+        answer(state.check_org(org).map(|()| {
+            let refused = events.iter().position(|new| state.is_session_event(org, new.event.event_id));
             if refused.is_some() {
                 return Recorded { refused, ..Recorded::default() };
             }
-            let accepted = events.iter().filter(|new| held.count_event(org, new, now)).count();
+            let accepted = events.iter().filter(|new| state.count_event(org, new, now)).count();
             let recorded = Recorded { accepted, duplicates: events.len() - accepted, refused };
-            held.keep(once, &recorded, Vec::new(), now);
+            state.save_reply(request_key, &recorded, Vec::new(), now);
             recorded
         }))
     }
@@ -67,11 +67,11 @@ impl IdentityStore for Memory {
         identity: IdentityId,
         as_of: Timestamp,
     ) -> Reply<'a, Windows> {
-        let held = self.held();
-        answer(held.known(org).and_then(|()| {
+        let state = self.state();
+        answer(state.check_org(org).and_then(|()| {
             Windows::gather(as_of, |span| {
                 let mut sums = Sums::default();
-                let events = held.of_identity(org, identity).map(|event| &event.event);
+                let events = state.of_identity(org, identity).map(|event| &event.event);
                 for event in events.filter(|event| span.contains(&event.timestamp.nanos())) {
                     sums.add(event.category, Part::of(event.score_delta));
                 }
@@ -87,13 +87,14 @@ impl IdentityStore for Memory {
         after: Option<TimeCursor>,
         limit: usize,
     ) -> Reply<'a, ReputationEvents> {
-        let held = self.held();
-        answer(held.known(org).map(|()| {
-            let place = |event: &ReputationEvent| (event.event.timestamp, event.seq);
-            let wanted =
-                |event: &&ReputationEvent| after.is_none_or(|after| place(event) < (after.at, after.seq));
+        let state = self.state();
+        answer(state.check_org(org).map(|()| {
+            let place = |event: &ReputationEvent| (event.event.timestamp, event.position);
+            let wanted = |event: &&ReputationEvent| {
+                after.is_none_or(|after| place(event) < (after.at, after.position))
+            };
             let mut events: Vec<ReputationEvent> =
-                held.of_identity(org, identity).filter(wanted).cloned().collect();
+                state.of_identity(org, identity).filter(wanted).cloned().collect();
             events.sort_by_key(|event| std::cmp::Reverse(place(event)));
             events.truncate(limit + 1);
             ReputationEvents::page(events, limit)

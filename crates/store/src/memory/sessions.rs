@@ -12,20 +12,20 @@ use uuid::Uuid;
 use super::{Memory, answer};
 use crate::Reply;
 use crate::error::StoreError;
-use crate::evidence::{Once, Seq};
+use crate::evidence::{Position, RequestKey};
 use crate::identities::ReputationEvent;
 use crate::sessions::{
     Closed, NewSignals, NewTrace, OPEN_MAX, RecordCursor, SessionQuery, SessionRecord, SessionRecords,
-    SessionStore, SessionSummary, Sessions, StoredSession, agent_of, began_at, bridged, last_event, over_at,
-    traces,
+    SessionStore, SessionSummary, Sessions, StoredSession, agent_of, began_at, last_event, over_at,
+    session_event, traces,
 };
 
-/// All that is known of a session.
+/// A session with all its records.
 #[derive(Clone)]
-pub(super) struct Held {
-    seq: Seq,
+pub(super) struct SessionEntry {
+    position: Position,
     id: SessionId,
-    told: Option<AgentId>,
+    signal_agent: Option<AgentId>,
     first_seen: Timestamp,
     last_seen: Timestamp,
     last_event: Option<Timestamp>,
@@ -33,11 +33,11 @@ pub(super) struct Held {
     closed_at: Option<Timestamp>,
     records: Vec<(Option<Fingerprint>, Vec<u8>)>,
     traces: Vec<NewTrace>,
-    /// The event that it became when it was closed.
+    /// The id of the reputation event that it became when it was closed.
     event: Option<Uuid>,
 }
 
-impl Held {
+impl SessionEntry {
     fn records(&self) -> impl Iterator<Item = kept::Kept<'_>> {
         let id = self.id.as_str();
         self.records.iter().filter_map(move |(repeat, bytes)| kept::decode(id, *repeat, bytes))
@@ -50,10 +50,10 @@ impl Held {
             ledger.as_ref().map(|ledger| derived::traces(self.id.as_str(), ledger.signal(), self.records()));
         let of_traces = || self.traces.iter().filter_map(|trace| trace.started_at).min();
         let first = ledger.as_ref().and_then(Session::started_at).or_else(of_traces);
-        let agent = agent_of(ledger.as_ref(), self.told.as_ref());
+        let agent = agent_of(ledger.as_ref(), self.signal_agent.as_ref());
         let traces = traces(self.traces.clone(), derived.into_iter().flatten());
         Ok(StoredSession {
-            seq: self.seq,
+            position: self.position,
             id: self.id.clone(),
             agent: agent.map_err(|error| StoreError::Damaged(format!("an agent: {error}")))?,
             ledger,
@@ -65,7 +65,7 @@ impl Held {
         })
     }
 
-    /// A page of its records.
+    /// Returns a page of its records.
     fn page(&self, after: Option<RecordCursor>, limit: usize) -> SessionRecords {
         let numbered = self.records().zip(1..);
         let mut found: Vec<_> = numbered
@@ -77,20 +77,22 @@ impl Held {
         SessionRecords::page(found, limit)
     }
 
-    /// Whether the event that it became is that of another agent than this one, whose it is now.
-    fn is_told_of_another(&self, org: &OrgId, agent: &AgentId) -> bool {
+    /// Returns whether its reputation event is about another agent than `agent`.
+    fn has_event_of_another(&self, org: &OrgId, agent: &AgentId) -> bool {
         self.event.is_some_and(|event| event != bridge_id(identity_of(org, agent), &self.id))
     }
 
-    /// When it is over, if it is open.
+    /// Returns when it is over, if it is open.
     fn over_at(&self) -> Option<Timestamp> {
         self.is_open.then(|| over_at(self.last_event.unwrap_or(self.last_seen), self.last_seen))
     }
 }
 
-impl super::Held {
-    /// Times of acceptance go back to this one: what was seen at a later time counts as seen now.
-    pub(super) fn come_back(&mut self, now: Timestamp) {
+impl super::State {
+    /// Moves times back to `now`, after the clock was ahead for a while. Later times of arrival become `now`, so
+    /// that no session waits for them. So does the time at which a session was closed, unless it became a
+    /// reputation event, whose time follows from it.
+    pub(super) fn move_times_back(&mut self, now: Timestamp) {
         for (_, session) in self.sessions.iter_mut().filter(|(_, session)| session.is_open) {
             session.last_seen = session.last_seen.min(now);
             session.last_event = session.last_event.map(|at| at.min(now));
@@ -101,13 +103,13 @@ impl super::Held {
     }
 
     fn session(&mut self, org: &OrgId, id: &SessionId, now: Timestamp) -> usize {
-        if let Some(place) = self.sessions.iter().position(|(o, held)| o == org && held.id == *id) {
-            return place;
+        if let Some(index) = self.sessions.iter().position(|(o, entry)| o == org && entry.id == *id) {
+            return index;
         }
-        let held = Held {
-            seq: self.next_place(),
+        let entry = SessionEntry {
+            position: self.next_position(),
             id: id.clone(),
-            told: None,
+            signal_agent: None,
             first_seen: now,
             last_seen: now,
             last_event: None,
@@ -117,11 +119,11 @@ impl super::Held {
             traces: Vec::new(),
             event: None,
         };
-        self.sessions.push((org.clone(), held));
+        self.sessions.push((org.clone(), entry));
         self.sessions.len() - 1
     }
 
-    /// Adds records; what became of them, and whose sessions have changed.
+    /// Adds records. Returns what became of them, and the agents of the sessions that have changed.
     fn add_records(
         &mut self,
         org: &OrgId,
@@ -133,10 +135,10 @@ impl super::Held {
             let id =
                 origin.session.parse().map_err(|error| StoreError::Damaged(format!("a session: {error}")))?;
             let before = self.sessions.len();
-            let place = self.session(org, &id, now);
+            let index = self.session(org, &id, now);
             account.sessions += u64::from(self.sessions.len() > before);
-            let Some((_, held)) = self.sessions.get_mut(place) else { continue };
-            if origin.repeat.is_some() && held.records.iter().any(|(known, _)| *known == origin.repeat) {
+            let Some((_, entry)) = self.sessions.get_mut(index) else { continue };
+            if origin.repeat.is_some() && entry.records.iter().any(|(known, _)| *known == origin.repeat) {
                 account.duplicates += 1;
                 continue;
             }
@@ -145,20 +147,20 @@ impl super::Held {
             account.unknown_events += u64::from(!origin.known);
             account.no_time += u64::from(origin.at.is_none());
             let at = last_event(&origin, now);
-            (held.last_event, held.last_seen, held.is_open) = (held.last_event.max(Some(at)), now, true);
-            held.records.push((origin.repeat, kept::encode(&origin, facts)));
-            if !changed.contains(&place) {
-                changed.push(place);
+            (entry.last_event, entry.last_seen, entry.is_open) = (entry.last_event.max(Some(at)), now, true);
+            entry.records.push((origin.repeat, kept::encode(&origin, facts)));
+            if !changed.contains(&index) {
+                changed.push(index);
             }
         }
-        for place in changed {
-            let Some((_, held)) = self.sessions.get(place) else { continue };
-            let agent = held.stored()?.agent;
-            let moved = held.is_told_of_another(org, &agent);
-            self.see(org, &agent, now);
+        for index in changed {
+            let Some((_, entry)) = self.sessions.get(index) else { continue };
+            let agent = entry.stored()?.agent;
+            let moved = entry.has_event_of_another(org, &agent);
+            self.touch_agent(org, &agent, now);
             agents.push(agent);
             if moved {
-                self.tell(place, now)?;
+                self.write_session_event(index, now)?;
             }
         }
         self.close_early(now)?;
@@ -172,94 +174,95 @@ impl super::Held {
         signals: NewSignals,
         now: Timestamp,
     ) -> Result<AgentId, StoreError> {
-        let place = self.session(org, id, now);
-        let Some((_, held)) = self.sessions.get_mut(place) else { return Err(StoreError::Closed) };
+        let index = self.session(org, id, now);
+        let Some((_, entry)) = self.sessions.get_mut(index) else { return Err(StoreError::Closed) };
         for new in signals.traces {
-            match held.traces.iter_mut().find(|known| known.trace.trace_id == new.trace.trace_id) {
+            match entry.traces.iter_mut().find(|known| known.trace.trace_id == new.trace.trace_id) {
                 Some(known) => *known = new,
-                None => held.traces.push(new),
+                None => entry.traces.push(new),
             }
         }
-        held.last_seen = now;
-        held.told = signals.agent.or(held.told.take());
-        let (is_open, agent) = (held.is_open, held.stored()?.agent);
-        let moved = held.is_told_of_another(org, &agent);
-        self.see(org, &agent, now);
+        entry.last_seen = now;
+        entry.signal_agent = signals.agent.or(entry.signal_agent.take());
+        let (is_open, agent) = (entry.is_open, entry.stored()?.agent);
+        let moved = entry.has_event_of_another(org, &agent);
+        self.touch_agent(org, &agent, now);
         if !is_open || moved {
-            self.tell(place, now)?;
+            self.write_session_event(index, now)?;
         }
         Ok(agent)
     }
 
-    /// Makes the event of a session that is closed what it has to be.
-    fn tell(&mut self, place: usize, now: Timestamp) -> Result<(), StoreError> {
-        let Some((org, held)) = self.sessions.get(place).cloned() else { return Ok(()) };
-        let session = held.stored()?;
-        let closed_at = held.closed_at.unwrap_or(now);
+    /// Writes the reputation event of a closed session, and removes the one before.
+    fn write_session_event(&mut self, index: usize, now: Timestamp) -> Result<(), StoreError> {
+        let Some((org, entry)) = self.sessions.get(index).cloned() else { return Ok(()) };
+        let session = entry.stored()?;
+        let closed_at = entry.closed_at.unwrap_or(now);
         let event =
-            session.ledger.as_ref().and_then(|ledger| bridged(&org, &session.agent, ledger, closed_at));
+            session.ledger.as_ref().and_then(|ledger| session_event(&org, &session.agent, ledger, closed_at));
         let new = event.as_ref().map(|event| event.event_id);
         self.reputation_events.retain(|(o, known)| {
             let id = Some(known.event.event_id);
-            *o != org || (id != held.event && id != new)
+            *o != org || (id != entry.event && id != new)
         });
         if let Some(event) = event {
-            let (seq, identity) = (self.next_place(), identity_of(&org, &session.agent));
-            self.reputation_events.push((org, ReputationEvent { seq, identity, event, accepted_at: now }));
+            let (position, identity) = (self.next_position(), identity_of(&org, &session.agent));
+            self.reputation_events
+                .push((org, ReputationEvent { position, identity, event, accepted_at: now }));
         }
-        if let Some((_, held)) = self.sessions.get_mut(place) {
-            held.event = new;
+        if let Some((_, entry)) = self.sessions.get_mut(index) {
+            entry.event = new;
         }
         Ok(())
     }
 
-    fn close(&mut self, place: usize, now: Timestamp) -> Result<Option<Closed>, StoreError> {
-        let Some((org, held)) = self.sessions.get_mut(place) else { return Ok(None) };
-        (held.is_open, held.closed_at) = (false, Some(now));
-        let closed = Closed { org: org.clone(), session: held.id.clone(), agent: held.stored()?.agent };
-        self.tell(place, now)?;
+    fn close(&mut self, index: usize, now: Timestamp) -> Result<Option<Closed>, StoreError> {
+        let Some((org, entry)) = self.sessions.get_mut(index) else { return Ok(None) };
+        (entry.is_open, entry.closed_at) = (false, Some(now));
+        let closed = Closed { org: org.clone(), session: entry.id.clone(), agent: entry.stored()?.agent };
+        self.write_session_event(index, now)?;
         Ok(Some(closed))
     }
 
-    /// Closes the sessions that are idle for longest while too many are open.
+    /// Closes the sessions that have been idle for longest, while too many are open.
     fn close_early(&mut self, now: Timestamp) -> Result<(), StoreError> {
         loop {
             let open = self
                 .sessions
                 .iter()
                 .enumerate()
-                .filter_map(|(place, (_, held))| Some((held.over_at()?, place)));
+                .filter_map(|(index, (_, entry))| Some((entry.over_at()?, index)));
             if open.clone().count() <= OPEN_MAX {
                 return Ok(());
             }
-            let Some((_, place)) = open.min() else { return Ok(()) };
-            self.close(place, now)?;
+            let Some((_, index)) = open.min() else { return Ok(()) };
+            self.close(index, now)?;
         }
     }
 
-    /// Whether an id is that of an event that a session became or will become.
-    pub(super) fn is_bridge(&self, org: &OrgId, event: Uuid) -> bool {
-        let becomes = |held: &Held| {
-            let agent = held.stored().ok().filter(|_| !held.records.is_empty())?.agent;
-            Some(bridge_id(identity_of(org, &agent), &held.id))
+    /// Returns whether an id belongs to the event of a session, now or when the session is closed.
+    pub(super) fn is_session_event(&self, org: &OrgId, event: Uuid) -> bool {
+        let becomes = |entry: &SessionEntry| {
+            let agent = entry.stored().ok().filter(|_| !entry.records.is_empty())?.agent;
+            Some(bridge_id(identity_of(org, &agent), &entry.id))
         };
-        self.sessions.iter().any(|(o, held)| o == org && becomes(held) == Some(event))
+        self.sessions.iter().any(|(o, entry)| o == org && becomes(entry) == Some(event))
     }
 
-    /// Whether a session names an agent.
+    /// Returns whether a session names an agent.
     pub(super) fn is_named(&self, org: &OrgId, agent: &AgentId) -> bool {
-        let names = |held: &Held| {
-            held.told.as_ref() == Some(agent)
-                || held.records().any(|kept| kept.origin.named_agent() == Some(agent.as_str()))
+        let names = |entry: &SessionEntry| {
+            entry.signal_agent.as_ref() == Some(agent)
+                || entry.records().any(|kept| kept.origin.named_agent() == Some(agent.as_str()))
         };
-        self.sessions.iter().any(|(o, held)| o == org && names(held))
+        self.sessions.iter().any(|(o, entry)| o == org && names(entry))
     }
 
-    /// Takes an agent out of the sessions of others that name it.
-    pub(super) fn take_name_out(&mut self, org: &OrgId, agent: &AgentId) {
-        for (_, held) in self.sessions.iter_mut().filter(|(o, _)| o == org) {
-            held.told.take_if(|told| told == agent);
-            for (_, record) in &mut held.records {
+    /// Removes the name of an agent from the sessions of other agents.
+    pub(super) fn remove_name(&mut self, org: &OrgId, agent: &AgentId) {
+        for (_, entry) in self.sessions.iter_mut().filter(|(o, _)| o == org) {
+            entry.signal_agent.take_if(|named| named == agent);
+            for (_, record) in &mut entry.records {
                 let Some(kept::Kept { mut origin, facts }) = kept::decode("", None, record) else { continue };
                 if origin.named_agent() == Some(agent.as_str()) {
                     origin.agent_id = NOBODY;
@@ -269,12 +272,12 @@ impl super::Held {
         }
     }
 
-    /// Forgets the sessions of an agent; how much evidence that was.
-    pub(super) fn forget_sessions(&mut self, org: &OrgId, agent: &AgentId) -> usize {
+    /// Removes the sessions of an agent. Returns how many pieces of evidence they had.
+    pub(super) fn remove_sessions(&mut self, org: &OrgId, agent: &AgentId) -> usize {
         let mut count = 0;
-        self.sessions.retain(|(o, held)| {
-            let is_theirs = o == org && held.stored().is_ok_and(|session| session.agent == *agent);
-            count += if is_theirs { held.records.len() + held.traces.len() } else { 0 };
+        self.sessions.retain(|(o, entry)| {
+            let is_theirs = o == org && entry.stored().is_ok_and(|session| session.agent == *agent);
+            count += if is_theirs { entry.records.len() + entry.traces.len() } else { 0 };
             !is_theirs
         });
         count
@@ -286,15 +289,15 @@ impl SessionStore for Memory {
         &'a self,
         org: &OrgId,
         batch: Batch,
-        once: Option<Once<Account>>,
+        request_key: Option<RequestKey<Account>>,
     ) -> Reply<'a, Account> {
-        let (mut held, now) = match self.at_now() {
-            Ok(at_now) => at_now,
+        let (mut state, now) = match self.begin_write() {
+            Ok(begin_write) => begin_write,
             Err(error) => return answer(Err(error)),
         };
-        let added = held.known(org).and_then(|()| held.add_records(org, &batch, now));
+        let added = state.check_org(org).and_then(|()| state.add_records(org, &batch, now));
         answer(added.map(|(account, agents)| {
-            held.keep(once, &account, agents, now);
+            state.save_reply(request_key, &account, agents, now);
             account
         }))
     }
@@ -304,14 +307,14 @@ impl SessionStore for Memory {
         org: &OrgId,
         session: &SessionId,
         signals: NewSignals,
-        once: Option<Once<()>>,
+        request_key: Option<RequestKey<()>>,
     ) -> Reply<'a, ()> {
-        let (mut held, now) = match self.at_now() {
-            Ok(at_now) => at_now,
+        let (mut state, now) = match self.begin_write() {
+            Ok(begin_write) => begin_write,
             Err(error) => return answer(Err(error)),
         };
-        let agent = held.known(org).and_then(|()| held.add_signals(org, session, signals, now));
-        answer(agent.map(|agent| held.keep(once, &(), vec![agent], now)))
+        let agent = state.check_org(org).and_then(|()| state.add_signals(org, session, signals, now));
+        answer(agent.map(|agent| state.save_reply(request_key, &(), vec![agent], now)))
     }
 
     fn session<'a>(
@@ -320,9 +323,9 @@ impl SessionStore for Memory {
         session: &SessionId,
         with_traces: bool,
     ) -> Reply<'a, Option<StoredSession>> {
-        let held = self.held();
-        let found = held.sessions.iter().find(|(o, known)| o == org && known.id == *session);
-        let found = held.known(org).and_then(|()| found.map(|(_, known)| known.stored()).transpose());
+        let state = self.state();
+        let found = state.sessions.iter().find(|(o, known)| o == org && known.id == *session);
+        let found = state.check_org(org).and_then(|()| found.map(|(_, known)| known.stored()).transpose());
         answer(found.map(|found| found.map(|found| wanted(found, with_traces))))
     }
 
@@ -333,22 +336,22 @@ impl SessionStore for Memory {
         after: Option<RecordCursor>,
         limit: usize,
     ) -> Reply<'a, Option<SessionRecords>> {
-        let held = self.held();
-        let found = held.sessions.iter().find(|(o, known)| o == org && known.id == *session);
-        answer(held.known(org).map(|()| found.map(|(_, known)| known.page(after, limit))))
+        let state = self.state();
+        let found = state.sessions.iter().find(|(o, known)| o == org && known.id == *session);
+        answer(state.check_org(org).map(|()| found.map(|(_, known)| known.page(after, limit))))
     }
 
     fn sessions<'a>(&'a self, org: &OrgId, query: SessionQuery) -> Reply<'a, Sessions> {
-        let held = self.held();
-        let of_org = held.sessions.iter().filter(|(o, _)| o == org);
+        let state = self.state();
+        let of_org = state.sessions.iter().filter(|(o, _)| o == org);
         let found = of_org.map(|(_, known)| known.stored()).collect::<Result<Vec<_>, _>>();
-        answer(held.known(org).and(found).map(|mut found| {
-            let place = |session: &StoredSession| (session.began_at, session.seq);
+        answer(state.check_org(org).and(found).map(|mut found| {
+            let place = |session: &StoredSession| (session.began_at, session.position);
             found.retain(|session| {
                 query.agent.as_ref().is_none_or(|agent| *agent == session.agent)
                     && query.from.is_none_or(|from| session.began_at >= from)
                     && query.to.is_none_or(|to| session.began_at <= to)
-                    && query.after.is_none_or(|after| place(session) < (after.at, after.seq))
+                    && query.after.is_none_or(|after| place(session) < (after.at, after.position))
             });
             found.sort_by_key(|session| std::cmp::Reverse(place(session)));
             found.truncate(query.limit + 1);
@@ -358,18 +361,18 @@ impl SessionStore for Memory {
     }
 
     fn close_sessions(&self) -> Reply<'_, Vec<Closed>> {
-        let (mut held, now) = match self.at_now() {
-            Ok(at_now) => at_now,
+        let (mut state, now) = match self.begin_write() {
+            Ok(begin_write) => begin_write,
             Err(error) => return answer(Err(error)),
         };
-        let over: Vec<usize> = held
+        let over: Vec<usize> = state
             .sessions
             .iter()
             .enumerate()
             .filter(|(_, (_, known))| known.over_at().is_some_and(|over_at| over_at <= now))
             .map(|(place, _)| place)
             .collect();
-        let closed: Result<Vec<_>, _> = over.into_iter().map(|place| held.close(place, now)).collect();
+        let closed: Result<Vec<_>, _> = over.into_iter().map(|place| state.close(place, now)).collect();
         answer(closed.map(|closed| closed.into_iter().flatten().collect()))
     }
 }

@@ -1,39 +1,41 @@
-//! The records of a session, a page at a time.
+//! The records of a session, page by page.
 //!
-//! **The order** is that in which they are kept: by time, then by key. A log record without a time counts as one of 1970-01-01, and
-//! so does every span, since repeats of a span share their ids and not their times. So these come first, in the order of their keys,
-//! which says nothing about time; after them come the log records as they happened.
+//! **Order.** Records are listed in the order in which they are stored: by time, then by key. A log record without
+//! a time has the time 0 (1970-01-01). So has every span, because repeats of a span share their ids but not their
+//! times. These records come first, in the order of their keys, which has no meaning. The other log records follow
+//! in order of time.
 
 use renown_core::time::Timestamp;
 use renown_telemetry::dialect::Agent;
 use renown_telemetry::facts::{Fact, Fingerprint, Origin, Signal};
 use renown_telemetry::kept::Kept;
 
-/// A record of a session in a list, after which the next page begins. It stays valid when records arrive.
+/// The record after which the next page of a session's records begins. It stays valid when records arrive.
 ///
-/// Records are listed by time, then by key. Spans, and log records without a time, come first, in an order that says nothing.
+/// Records are listed by time, then by key. Spans, and log records without a time, come first, in an order without
+/// meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RecordCursor {
-    /// Its time in nanoseconds; 0 for spans and for what has no time.
+    /// Its time in nanoseconds; 0 for spans and for records without a time.
     pub at_ns: i64,
-    /// What tells it from others of this time.
+    /// Distinguishes it from other records with this time.
     pub key: i64,
 }
 
 impl RecordCursor {
-    /// Where a record is kept that is the one of this number in its session.
+    /// Returns the place of a record in its session. `number` is its number in the session, from 1.
     pub(crate) fn of(origin: &Origin<&str>, number: i64) -> Self {
         let at_ns = match origin.signal {
             Signal::Logs => origin.at.map_or(0, Timestamp::nanos),
-            // Repeats have the same ids, whatever their times are.
+            // Repeats have the same ids, but may have other times.
             Signal::Spans => 0,
         };
-        // A record that nothing tells from another has its number, which a fingerprint may have by chance.
+        // A record without a fingerprint gets its number as key. By chance a fingerprint may be the same number.
         Self { at_ns, key: origin.repeat.map_or(number, key_of) }
     }
 }
 
-/// A fingerprint as a key.
+/// Returns the key of a fingerprint.
 pub(crate) fn key_of(fingerprint: Fingerprint) -> i64 {
     fingerprint.get().cast_signed()
 }
@@ -41,15 +43,15 @@ pub(crate) fn key_of(fingerprint: Fingerprint) -> i64 {
 /// A record of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionRecord {
-    /// When it happened; of a span, when it began.
+    /// When it happened; for a span, when it began.
     pub at: Option<Timestamp>,
-    /// When a span ended.
+    /// When it ended, if it is a span.
     pub until: Option<Timestamp>,
     /// Logs or spans.
     pub signal: Signal,
     /// The kind of agent that it comes from.
     pub agent: Agent,
-    /// What it says.
+    /// Its facts.
     pub facts: Vec<Fact<String>>,
 }
 
@@ -75,7 +77,7 @@ pub struct SessionRecords {
 }
 
 impl SessionRecords {
-    /// A page of records that are in their order, one more than fits if there are more.
+    /// Makes a page from sorted records. The caller reads one more than the limit, if there are more.
     pub(crate) fn page(mut found: Vec<(RecordCursor, SessionRecord)>, limit: usize) -> Self {
         let more = found.len() > limit;
         found.truncate(limit);

@@ -1,4 +1,4 @@
-//! What an organization decides, as SQLite keeps it.
+//! Reads publications, and implements [`AdminStore`].
 
 use renown_core::ids::{AgentId, OrgId, Slug};
 use rusqlite::{Connection, OptionalExtension, params};
@@ -12,7 +12,7 @@ use crate::admin::{
 };
 use crate::error::StoreError;
 
-/// Whether an agent is shown to everybody; none if it was never seen.
+/// Returns the publication of an agent, or `None` if it is unknown.
 pub(super) fn publication(
     connection: &Connection,
     org: OrgKey,
@@ -27,7 +27,7 @@ pub(super) fn publication(
     Ok(Some(Publication { public, slug }))
 }
 
-/// The agent that is shown to everybody under a name, and whose it is.
+/// Finds the public agent with a slug, and its organization.
 fn public_agent(connection: &Connection, slug: &Slug) -> Result<Option<(OrgId, AgentId)>, StoreError> {
     let mut select = connection.prepare_cached(
         "SELECT o.name, a.name FROM agents a JOIN orgs o ON o.org = a.org WHERE a.slug = ?1 AND a.public",
@@ -40,22 +40,22 @@ fn public_agent(connection: &Connection, slug: &Slug) -> Result<Option<(OrgId, A
 impl AdminStore for Sqlite {
     fn settings<'a>(&'a self, org: &OrgId) -> Reply<'a, OrgSettings> {
         let org = self.orgs.get(org);
-        self.readers.run(move |moment, _| rows::settings(moment, org?))
+        self.readers.run(move |connection, _| rows::settings(connection, org?))
     }
 
     fn set_settings<'a>(&'a self, org: &OrgId, settings: OrgSettings) -> Reply<'a, ()> {
         let org = org.clone();
-        self.writer.send(1, move |log| log.set_settings(&org, settings))
+        self.writer.send(1, move |transaction| transaction.set_settings(&org, settings))
     }
 
     fn publication<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, Option<Publication>> {
         let (org, agent) = (self.orgs.get(org), agent.clone());
-        self.readers.run(move |moment, _| publication(moment, org?, &agent))
+        self.readers.run(move |connection, _| publication(connection, org?, &agent))
     }
 
     fn public_agent<'a>(&'a self, slug: &Slug) -> Reply<'a, Option<(OrgId, AgentId)>> {
         let slug = slug.clone();
-        self.readers.run(move |moment, _| public_agent(moment, &slug))
+        self.readers.run(move |connection, _| public_agent(connection, &slug))
     }
 
     fn publish<'a>(
@@ -65,20 +65,20 @@ impl AdminStore for Sqlite {
         change: PublicationChange,
     ) -> Reply<'a, Published> {
         let (org, agent) = (org.clone(), agent.clone());
-        self.writer.send(1, move |log| log.publish(&org, &agent, &change))
+        self.writer.send(1, move |transaction| transaction.publish(&org, &agent, &change))
     }
 
     fn erase<'a>(&'a self, org: &OrgId, agent: &AgentId) -> Reply<'a, bool> {
         let (org, agent) = (org.clone(), agent.clone());
-        self.writer.send(1, move |log| log.erase(&org, &agent))
+        self.writer.send(1, move |transaction| transaction.erase(&org, &agent))
     }
 
     fn tombstones<'a>(&'a self, org: &OrgId) -> Reply<'a, Vec<Tombstone>> {
         let org = self.orgs.get(org);
-        self.readers.run(move |moment, _| rows::tombstones(moment, org?))
+        self.readers.run(move |connection, _| rows::tombstones(connection, org?))
     }
 
-    fn tend(&self, retention: Retention) -> Reply<'_, bool> {
-        self.writer.send(1, move |log| log.tend(retention))
+    fn delete_some(&self, retention: Retention) -> Reply<'_, bool> {
+        self.writer.send(1, move |transaction| transaction.delete_some(retention))
     }
 }

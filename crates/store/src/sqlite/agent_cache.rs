@@ -1,10 +1,10 @@
-//! The agents that were lately written or read, in memory and with a bound.
+//! The agents that were written or read lately, in memory and with a limit.
 //!
-//! - **Behind**: what the writer has committed and not yet settled in the rows of `agents`. Readers look here first. The
-//!   writer settles often enough that they stay few.
-//! - **Tallies**: the sums of agents whose rows are current. A reader that found nothing fills in what it read from the
-//!   file. A read that was overtaken by a write must not bring the old sums back, so each shard counts its publications,
-//!   and what was read is taken only if that count is still the one from before the read.
+//! - **Behind**: what the writer has committed but not yet settled in the rows of `agents`. Readers look here
+//!   first. The writer settles often enough that there are few.
+//! - **Tallies**: the sums of agents whose rows are up to date. A reader that misses fills in what it read from the
+//!   file. If a write overtook that read, the old sums must not come back. So each shard counts its publications,
+//!   and a read is only filled in if the count has not changed since before the read.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -18,17 +18,17 @@ use renown_core::reputation::Tally;
 
 use super::agents::{AgentState, Behind};
 use super::orgs::OrgKey;
-use crate::days::{self, Days, Uncounted};
-use crate::evidence::Seq;
+use crate::days::{self, Days, UncountedEvaluation};
+use crate::evidence::Position;
 
-/// How many agents' sums are held: about 150 bytes each.
+/// Maximum number of agents with cached sums: about 150 bytes each.
 const AGENTS_MAX: usize = 65_536;
 const SHARDS: usize = 16;
 
 /// An agent of an organization.
 pub(super) type AgentKey = (OrgKey, AgentId);
 
-/// An agent whose row is behind: as the log leaves it, and the parts of its days that the rows of those do not have yet.
+/// An agent whose row is behind: its current state, and the parts of its days that are not in their rows yet.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Unsettled {
     pub(super) state: AgentState,
@@ -36,14 +36,14 @@ pub(super) struct Unsettled {
 }
 
 impl Unsettled {
-    /// Its number and its days.
+    /// Returns its number and its days.
     pub(super) fn into_days(self) -> (i64, Days) {
         (self.state.agent, self.days)
     }
 
-    /// The first of its evaluations that is not settled.
-    fn first_seq(&self) -> Option<Seq> {
-        self.days.values().map(|day| day.sums.first_seq).min()
+    /// Returns the position of its first evaluation that is not settled.
+    fn first_position(&self) -> Option<Position> {
+        self.days.values().map(|day| day.sums.first_position).min()
     }
 }
 
@@ -53,21 +53,21 @@ struct Shard {
     publications: u64,
 }
 
-/// The agents in memory.
-pub(super) struct Standings {
+/// The cached agents.
+pub(super) struct AgentCache {
     shards: Vec<Mutex<Shard>>,
-    /// Seeded at each start, like those of the maps.
+    /// Seeded at each start, like the hashers of the maps.
     hasher: DefaultHasher,
 }
 
-/// A place that was found empty, to be filled by whoever reads the file.
-pub(super) struct Vacancy {
+/// An agent that was not in the cache. The reader of the file fills it in.
+pub(super) struct Miss {
     key: AgentKey,
     publications: u64,
 }
 
-impl Vacancy {
-    /// Whose place it is.
+impl Miss {
+    /// Returns the agent.
     pub(super) fn key(&self) -> &AgentKey {
         &self.key
     }
@@ -77,7 +77,7 @@ fn lock(shard: &Mutex<Shard>) -> MutexGuard<'_, Shard> {
     shard.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Standings {
+impl AgentCache {
     pub(super) fn new() -> Self {
         let each = NonZeroUsize::new(AGENTS_MAX / SHARDS).unwrap_or(NonZeroUsize::MIN);
         let shard = || {
@@ -91,49 +91,49 @@ impl Standings {
         self.shards.get(hash % SHARDS).map(lock)
     }
 
-    /// The sums of an agent, or the place where they would be.
-    pub(super) fn get(&self, org: OrgKey, agent: &AgentId) -> Result<Tally, Vacancy> {
+    /// Returns the sums of an agent, or a miss.
+    pub(super) fn get(&self, org: OrgKey, agent: &AgentId) -> Result<Tally, Miss> {
         let key = (org, agent.clone());
-        let Some(shard) = self.shard(&key) else { return Err(Vacancy { key, publications: u64::MAX }) };
+        let Some(shard) = self.shard(&key) else { return Err(Miss { key, publications: u64::MAX }) };
         if let Some(unsettled) = shard.behind.get(&key) {
             return Ok(unsettled.state.tally);
         }
-        // What is read keeps its place in the order of letting go: to move it costs more than to read it once again later.
+        // Reading does not change the order of eviction: that would cost more than reading the file again later.
         match shard.tallies.peek(&key) {
             Some(tally) => Ok(*tally),
-            None => Err(Vacancy { publications: shard.publications, key }),
+            None => Err(Miss { publications: shard.publications, key }),
         }
     }
 
-    /// Fills a place with what was read, unless something was published since.
-    pub(super) fn fill(&self, vacancy: Vacancy, tally: Tally) {
-        let Some(mut shard) = self.shard(&vacancy.key) else { return };
-        if shard.publications == vacancy.publications {
-            shard.tallies.put(vacancy.key, tally);
+    /// Fills in what was read, unless something was published since.
+    pub(super) fn fill(&self, miss: Miss, tally: Tally) {
+        let Some(mut shard) = self.shard(&miss.key) else { return };
+        if shard.publications == miss.publications {
+            shard.tallies.put(miss.key, tally);
         }
     }
 
-    /// An agent whose row is behind.
+    /// Returns the state of an agent whose row is behind.
     pub(super) fn latest(&self, key: &AgentKey) -> Option<AgentState> {
         self.shard(key)?.behind.get(key).map(|unsettled| unsettled.state)
     }
 
-    /// The same with its days.
+    /// Returns the state of an agent whose row is behind, with its days.
     pub(super) fn unsettled(&self, key: &AgentKey) -> Option<Unsettled> {
         self.shard(key)?.behind.get(key).cloned()
     }
 
-    /// The agents of an organization whose rows are behind.
+    /// Returns the agents of an organization whose rows are behind.
     pub(super) fn behind_of(&self, org: OrgKey) -> Behind {
         self.collect(|(of, agent), unsettled| (*of == org).then(|| (agent.clone(), unsettled.state)))
     }
 
-    /// The same with their days.
+    /// Returns the agents of an organization whose rows are behind, with their days.
     pub(super) fn unsettled_of(&self, org: OrgKey) -> Vec<(AgentId, Unsettled)> {
         self.collect(|(of, agent), unsettled| (*of == org).then(|| (agent.clone(), unsettled.clone())))
     }
 
-    /// Up to this many of the agents whose rows are behind, those with the lowest numbers above this one.
+    /// Returns up to `at_most` agents whose rows are behind: those with the lowest numbers above `number`.
     pub(super) fn behind_after(&self, number: i64, at_most: usize) -> Vec<(AgentKey, Unsettled)> {
         let mut next: Vec<(i64, AgentKey)> = self.collect(|key, unsettled| {
             let agent = unsettled.state.agent;
@@ -146,15 +146,18 @@ impl Standings {
             .collect()
     }
 
-    /// The first evaluation of each organization that is not settled, of agents up to this number.
-    pub(super) fn first_unsettled(&self, up_to: i64) -> HashMap<OrgKey, Seq> {
+    /// Returns the first evaluation of each organization that is not settled, of agents with numbers up to `up_to`.
+    pub(super) fn first_unsettled(&self, up_to: i64) -> HashMap<OrgKey, Position> {
         let mut firsts = HashMap::new();
-        let behind: Vec<(OrgKey, Seq)> = self.collect(|(org, _), unsettled| {
-            let first = unsettled.first_seq().filter(|_| unsettled.state.agent <= up_to);
+        let behind: Vec<(OrgKey, Position)> = self.collect(|(org, _), unsettled| {
+            let first = unsettled.first_position().filter(|_| unsettled.state.agent <= up_to);
             first.map(|first| (*org, first))
         });
-        for (org, seq) in behind {
-            firsts.entry(org).and_modify(|first: &mut Seq| *first = (*first).min(seq)).or_insert(seq);
+        for (org, position) in behind {
+            firsts
+                .entry(org)
+                .and_modify(|first: &mut Position| *first = (*first).min(position))
+                .or_insert(position);
         }
         firsts
     }
@@ -170,8 +173,14 @@ impl Standings {
         found
     }
 
-    /// Shows what was committed, an agent and its new evaluations; whether the agent's row was not behind before.
-    pub(super) fn publish(&self, key: AgentKey, state: AgentState, evaluations: &[Uncounted]) -> bool {
+    /// Shows a commit to readers: the state of an agent and its new evaluations. Returns whether its row was up to
+    /// date before.
+    pub(super) fn publish(
+        &self,
+        key: AgentKey,
+        state: AgentState,
+        evaluations: &[UncountedEvaluation],
+    ) -> bool {
         let Some(mut shard) = self.shard(&key) else { return false };
         shard.publications = shard.publications.wrapping_add(1);
         let (is_new, unsettled) = match shard.behind.entry(key) {
@@ -185,15 +194,15 @@ impl Standings {
         is_new
     }
 
-    /// Forgets an agent that is erased; whether its row was behind.
-    pub(super) fn forget(&self, key: &AgentKey) -> bool {
+    /// Removes an erased agent. Returns whether its row was behind.
+    pub(super) fn remove(&self, key: &AgentKey) -> bool {
         let Some(mut shard) = self.shard(key) else { return false };
         shard.publications = shard.publications.wrapping_add(1);
         shard.tallies.pop(key);
         shard.behind.remove(key).is_some()
     }
 
-    /// Notes that the rows of these agents are current.
+    /// Marks the rows of these agents as up to date.
     pub(super) fn settle(&self, settled: Vec<(AgentKey, Unsettled)>) {
         for (key, Unsettled { state, .. }) in settled {
             let Some(mut shard) = self.shard(&key) else { continue };
@@ -211,61 +220,61 @@ mod tests {
     fn state(evaluations: u64) -> AgentState {
         let tally = Tally::from_sums(evaluations, 0, 0, 0).unwrap();
         let (first_seen, last_seen) = (Timestamp::MIN, Timestamp::MIN);
-        AgentState { agent: 1, first_seen, last_seen, last_seq: Some(1), tally }
+        AgentState { agent: 1, first_seen, last_seen, last_position: Some(1), tally }
     }
 
     fn key(agent: &str) -> AgentKey {
         (OrgKey::DEFAULT, agent.parse().unwrap())
     }
 
-    fn settle_all(standings: &Standings) {
-        standings.settle(standings.behind_after(0, usize::MAX));
+    fn settle_all(cache: &AgentCache) {
+        cache.settle(cache.behind_after(0, usize::MAX));
     }
 
-    fn held(standings: &Standings, agent: &str) -> Option<Tally> {
-        standings.get(OrgKey::DEFAULT, &key(agent).1).ok()
+    fn cached_tally(cache: &AgentCache, agent: &str) -> Option<Tally> {
+        cache.get(OrgKey::DEFAULT, &key(agent).1).ok()
     }
 
     #[test]
     fn a_read_that_was_overtaken_does_not_bring_old_sums_back() {
-        let standings = Standings::new();
-        let vacancy = || standings.get(OrgKey::DEFAULT, &key("a").1).unwrap_err();
-        let (overtaken, late) = (vacancy(), vacancy());
-        standings.publish(key("a"), state(2), &[]);
-        standings.fill(overtaken, state(1).tally);
-        assert_eq!(held(&standings, "a"), Some(state(2).tally));
-        settle_all(&standings);
-        standings.fill(late, state(1).tally);
-        assert_eq!(held(&standings, "a"), Some(state(2).tally), "also after the row was settled");
+        let cache = AgentCache::new();
+        let miss = || cache.get(OrgKey::DEFAULT, &key("a").1).unwrap_err();
+        let (overtaken, late) = (miss(), miss());
+        cache.publish(key("a"), state(2), &[]);
+        cache.fill(overtaken, state(1).tally);
+        assert_eq!(cached_tally(&cache, "a"), Some(state(2).tally));
+        settle_all(&cache);
+        cache.fill(late, state(1).tally);
+        assert_eq!(cached_tally(&cache, "a"), Some(state(2).tally), "also after the row was settled");
 
-        let vacancy = standings.get(OrgKey::DEFAULT, &key("b").1).unwrap_err();
-        standings.fill(vacancy, state(5).tally);
-        assert_eq!(held(&standings, "b"), Some(state(5).tally));
+        let miss = cache.get(OrgKey::DEFAULT, &key("b").1).unwrap_err();
+        cache.fill(miss, state(5).tally);
+        assert_eq!(cached_tally(&cache, "b"), Some(state(5).tally));
     }
 
     #[test]
-    fn what_is_behind_is_held_until_it_is_settled() {
-        let standings = Standings::new();
-        assert!(standings.publish(key("a"), state(1), &[]));
-        assert!(!standings.publish(key("a"), state(2), &[]), "it was behind already");
-        assert_eq!(standings.latest(&key("a")), Some(state(2)));
-        assert_eq!(standings.behind_after(1, 9), [], "it has the number 1");
-        settle_all(&standings);
-        assert!(standings.latest(&key("a")).is_none() && standings.behind_after(0, 9).is_empty());
-        assert_eq!(held(&standings, "a"), Some(state(2).tally));
+    fn an_agent_that_is_behind_stays_cached_until_it_is_settled() {
+        let cache = AgentCache::new();
+        assert!(cache.publish(key("a"), state(1), &[]));
+        assert!(!cache.publish(key("a"), state(2), &[]), "it was behind already");
+        assert_eq!(cache.latest(&key("a")), Some(state(2)));
+        assert_eq!(cache.behind_after(1, 9), [], "its number is 1");
+        settle_all(&cache);
+        assert!(cache.latest(&key("a")).is_none() && cache.behind_after(0, 9).is_empty());
+        assert_eq!(cached_tally(&cache, "a"), Some(state(2).tally));
     }
 
     #[test]
-    fn memory_has_a_bound() {
-        let standings = Standings::new();
+    fn the_cache_has_a_limit() {
+        let cache = AgentCache::new();
         for number in 0..2 * AGENTS_MAX {
-            standings.publish(key(&number.to_string()), state(1), &[]);
+            cache.publish(key(&number.to_string()), state(1), &[]);
             if number % 1000 == 0 {
-                settle_all(&standings);
+                settle_all(&cache);
             }
         }
-        settle_all(&standings);
-        let held: usize = standings.shards.iter().map(|shard| lock(shard).tallies.len()).sum();
-        assert!(held <= AGENTS_MAX && held > AGENTS_MAX / 2, "{held}");
+        settle_all(&cache);
+        let cached: usize = cache.shards.iter().map(|shard| lock(shard).tallies.len()).sum();
+        assert!(cached <= AGENTS_MAX && cached > AGENTS_MAX / 2, "{cached}");
     }
 }

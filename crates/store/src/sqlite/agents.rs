@@ -1,12 +1,13 @@
-//! Agents: what is kept beside the evidence, and how far that is behind it.
+//! Rows of agents: the sums beside the evidence, and how far they are behind it.
 //!
-//! A row of `agents` holds an agent's last evaluation and the sums of its window. To write it with every evaluation would
-//! dirty most of the pages of a commit, so the rows are *settled* about once a second instead. In between some are behind
-//! the log. The file says how far: the rows of an organization hold every evaluation up to the place `orgs.settled`, and that of an
-//! agent every one up to its `last_seq`. The rows of its days ([`super::days`]) are written with it.
+//! A row of `agents` contains an agent's last evaluation and the sums of its window. Writing it with every
+//! evaluation would change most of the pages of a commit. So the rows are *settled* about once a second instead; in
+//! between some are behind the evaluations. The file shows how far: the rows of an organization contain every
+//! evaluation up to the position `orgs.settled`, and the row of an agent every one up to its `last_seq`. The rows
+//! of its days ([`super::days`]) are written with it.
 //!
-//! Whoever reads puts what the log says in the place of such rows: the server what it holds in memory
-//! ([`super::standings`]), another process what follows from the evaluations after that place ([`behind`]).
+//! Readers replace rows that are behind: the server with its cache ([`super::agent_cache`]), another process with
+//! what the evaluations after that position give ([`behind`]).
 
 use std::collections::HashMap;
 
@@ -17,36 +18,36 @@ use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, Row, ToSql, params};
 
 use super::orgs::OrgKey;
-use super::readers::Patience;
+use super::readers::Deadline;
 use super::rows::{self, text, time};
 use crate::error::StoreError;
-use crate::evidence::Seq;
+use crate::evidence::Position;
 use crate::query::{AgentQuery, AgentSort, AgentSummary, Agents, contains};
 
-/// An agent as the log leaves it.
+/// The state of an agent after its last evaluation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct AgentState {
-    /// Its number, which no other agent ever has.
+    /// Its number. No other agent ever gets it.
     pub(super) agent: i64,
     pub(super) first_seen: Timestamp,
     pub(super) last_seen: Timestamp,
-    /// The place of its last evaluation.
-    pub(super) last_seq: Option<i64>,
+    /// The position of its last evaluation.
+    pub(super) last_position: Option<i64>,
     pub(super) tally: Tally,
 }
 
 impl AgentState {
-    /// The same with the sums up to its last evaluation: those of its row and the evaluations since, or, where one of these
-    /// had to leave the window, those of the window.
+    /// Returns this state with the sums up to its last evaluation: those of the row and the evaluations since, or,
+    /// if one of them had to leave the window, those of the whole window.
     pub(super) fn summed(self, connection: &Connection) -> Result<Self, StoreError> {
         let mut select = connection.prepare_cached(&format!("{AGENT} agent = ?1"))?;
         let mut rows = select.query([self.agent])?;
         let row = rows.next()?.map(state).transpose()?;
-        let (tally, until) = row.map_or((Tally::default(), None), |row| (row.tally, row.last_seq));
-        let since = rows::newest_first(connection, self.last_seq, until)?;
+        let (tally, until) = row.map_or((Tally::default(), None), |row| (row.tally, row.last_position));
+        let since = rows::newest_first(connection, self.last_position, until)?;
         let grown = since.into_iter().rev().try_fold(tally, Tally::with);
-        let tally =
-            grown.map_or_else(|| rows::window(connection, self.last_seq).map(|window| window.tally()), Ok)?;
+        let tally = grown
+            .map_or_else(|| rows::window(connection, self.last_position).map(|window| window.tally()), Ok)?;
         Ok(Self { tally, ..self })
     }
 
@@ -56,7 +57,7 @@ impl AgentState {
     }
 }
 
-/// The agents of one organization whose rows are behind, as the log leaves them.
+/// The agents of an organization whose rows are behind, with their current state.
 pub(super) type Behind = HashMap<AgentId, AgentState>;
 
 const AGENT: &str = "SELECT name, agent, first_seen, last_seen, last_seq, evaluations, passed, streak, latency_us \
@@ -71,12 +72,12 @@ fn state(row: &Row<'_>) -> Result<AgentState, StoreError> {
         agent: row.get(1)?,
         first_seen: time(row.get(2)?)?,
         last_seen: time(row.get(3)?)?,
-        last_seq: row.get(4)?,
+        last_position: row.get(4)?,
         tally,
     })
 }
 
-/// An agent, if it was ever seen.
+/// Finds an agent by its row.
 pub(super) fn find(
     connection: &Connection,
     org: OrgKey,
@@ -87,7 +88,7 @@ pub(super) fn find(
     rows.next()?.map(state).transpose()
 }
 
-/// The sums in an agent's row, zero if it was never seen.
+/// Returns the sums in an agent's row; zero if it is unknown.
 pub(super) fn tally(connection: &Connection, org: OrgKey, agent: &AgentId) -> Result<Tally, StoreError> {
     let mut select = connection.prepare_cached(
         "SELECT evaluations, passed, streak, latency_us FROM agents WHERE org = ?1 AND name = ?2",
@@ -98,12 +99,12 @@ pub(super) fn tally(connection: &Connection, org: OrgKey, agent: &AgentId) -> Re
         .ok_or_else(|| StoreError::Damaged("the sums of an agent".to_owned()))
 }
 
-/// Whether an agent is still there.
+/// Returns whether an agent still exists.
 pub(super) fn exists(connection: &Connection, state: AgentState) -> Result<bool, StoreError> {
     Ok(connection.prepare_cached("SELECT 1 FROM agents WHERE agent = ?1")?.exists([state.agent])?)
 }
 
-/// The name of the agent with a number.
+/// Returns the name of the agent with a number.
 pub(super) fn name(connection: &Connection, agent: i64) -> Result<AgentId, StoreError> {
     let mut select = connection.prepare_cached("SELECT name FROM agents WHERE agent = ?1")?;
     let mut rows = select.query([agent])?;
@@ -111,26 +112,28 @@ pub(super) fn name(connection: &Connection, agent: i64) -> Result<AgentId, Store
     text(rows.next()?.ok_or_else(missing)?, 0, "an agent id")
 }
 
-/// How many agents an organization has.
+/// Returns how many agents an organization has.
 pub(super) fn count(connection: &Connection, org: OrgKey) -> Result<u64, StoreError> {
     Ok(connection
         .prepare_cached("SELECT agents FROM orgs WHERE org = ?1")?
         .query_row([org], |row| row.get(0))?)
 }
 
-/// The agent as a list shows it.
+/// Returns the agent as lists show it.
 pub(super) fn summary(agent: &AgentId, state: Option<AgentState>) -> Option<AgentSummary> {
     state.map(|state| state.summary(agent.clone()))
 }
 
-/// The agents with evaluations after the mark of their organization, or one of them, as the log leaves them but for the sums.
-pub(super) fn left_behind(
+/// Returns the agents whose rows are behind, or one of them, without their sums: those with evaluations after
+/// `orgs.settled`.
+pub(super) fn unsettled_agents(
     connection: &Connection,
     org: OrgKey,
     only: Option<&AgentId>,
 ) -> Result<Vec<(AgentId, AgentState)>, StoreError> {
-    let (Seq(first), Seq(end)) = org.places();
-    // One lower bound: of two, one would be looked up and the other compared with every evaluation from there.
+    let (Position(first), Position(end)) = org.positions();
+    // A single lower bound: with two, SQLite would seek to one and compare the other with every evaluation from
+    // there.
     let mut select = connection.prepare_cached(
         "SELECT a.name, a.agent, a.first_seen, max(a.last_seen, e.accepted_at), e.seq FROM \
          (SELECT max(seq) AS last FROM evaluations \
@@ -145,7 +148,7 @@ pub(super) fn left_behind(
             agent: row.get(1)?,
             first_seen: time(row.get(2)?)?,
             last_seen: time(row.get(3)?)?,
-            last_seq: row.get(4)?,
+            last_position: row.get(4)?,
             tally: Tally::default(),
         };
         left.push((text(row, 0, "an agent id")?, state));
@@ -153,28 +156,28 @@ pub(super) fn left_behind(
     Ok(left)
 }
 
-/// What the evaluations after the mark of an organization make of their agents.
+/// Returns the current state of the agents whose rows are behind.
 pub(super) fn behind(connection: &Connection, org: OrgKey) -> Result<Behind, StoreError> {
-    let left = left_behind(connection, org, None)?.into_iter();
+    let left = unsettled_agents(connection, org, None)?.into_iter();
     left.map(|(agent, state)| Ok((agent, state.summed(connection)?))).collect()
 }
 
-/// An agent as the log leaves it, from the file alone.
+/// Returns the current state of an agent, from the file alone.
 pub(super) fn find_in_log(
     connection: &Connection,
     org: OrgKey,
     agent: &AgentId,
 ) -> Result<Option<AgentState>, StoreError> {
-    match left_behind(connection, org, Some(agent))?.pop() {
+    match unsettled_agents(connection, org, Some(agent))?.pop() {
         Some((_, state)) => state.summed(connection).map(Some),
         None => find(connection, org, agent),
     }
 }
 
-/// The SQL function that tells whether a name contains a text: [`contains`].
+/// The SQL function that returns whether a name contains a text: [`contains`].
 const CONTAINS: &str = "renown_contains";
 
-/// Makes the functions known that statements about agents use.
+/// Registers the SQL functions that statements about agents use.
 pub(super) fn register(connection: &Connection) -> Result<(), StoreError> {
     let flags =
         FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_INNOCUOUS;
@@ -185,20 +188,22 @@ pub(super) fn register(connection: &Connection) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// The walks along an index that find the agents of a page in order: the rest of a statement, with ?1 for the organization, ?2 and ?3 for
-/// the value and the name after which the page begins, and ?4 for how many are needed. A search adds a condition on the name, which is part of
-/// most of the indexes, so that other agents are skipped without reading their rows.
+/// Returns the index scans that find the agents of a page in order. Each is the end of a statement. ?1 is the
+/// organization, ?2 and ?3 are the value and the name after which the page begins, ?4 is the number of agents. A
+/// search adds a condition on the name. Most of the indexes contain the name, so other agents are skipped without
+/// reading their rows.
 fn walks(query: &AgentQuery) -> &'static [&'static str] {
     match query.sort {
-        // By minute first, which an index has in order. Thousands of agents may share a minute, so only their keys are sorted, and the
-        // other columns are read of those that are listed. With the organization in the outer part too, SQLite would walk all of it.
+        // First by minute, which an index has in order. Thousands of agents may share a minute, so only their keys
+        // are sorted, and the other columns are read only for the agents of the page. With the organization in the
+        // outer part too, SQLite would scan all of it.
         AgentSort::LastSeen => {
             &["agent IN (SELECT agent FROM agents WHERE org = ?1 AND seen_minute <= ?2 / 60000 \
              AND (last_seen, name) < (?2, ?3) ORDER BY seen_minute DESC, last_seen DESC, name DESC LIMIT ?4) \
              ORDER BY last_seen DESC, name DESC"]
         }
         AgentSort::Name => &["org = ?1 AND name > ?3 ORDER BY name LIMIT ?4"],
-        // First the rest of those with the same value: many agents may have it.
+        // First the rest of the agents with the same value: there may be many.
         AgentSort::Score => &[
             "org = ?1 AND rank = ?2 AND name > ?3 ORDER BY name LIMIT ?4",
             "org = ?1 AND rank < ?2 ORDER BY rank DESC, name LIMIT ?4",
@@ -207,7 +212,8 @@ fn walks(query: &AgentQuery) -> &'static [&'static str] {
             "org = ?1 AND evaluations = ?2 AND name > ?3 ORDER BY name LIMIT ?4",
             "org = ?1 AND evaluations < ?2 ORDER BY evaluations DESC, name LIMIT ?4",
         ],
-        // The value is how many points are missing, and 1002 is the lowest rank that is shown: `RANK_MAX` and `RANK_SHOWN`.
+        // The value is the number of missing points, and 1002 is the lowest rank that is shown: `RANK_MAX` and
+        // `RANK_SHOWN`.
         AgentSort::Lowest => &[
             "org = ?1 AND rank = 2002 - ?2 AND name > ?3 ORDER BY name LIMIT ?4",
             "org = ?1 AND rank > max(2002 - ?2, 1001) ORDER BY rank, name LIMIT ?4",
@@ -215,18 +221,18 @@ fn walks(query: &AgentQuery) -> &'static [&'static str] {
     }
 }
 
-/// A page of agents.
+/// Returns a page of agents.
 pub(super) fn page(
     connection: &Connection,
     org: OrgKey,
     query: &AgentQuery,
     behind: Behind,
-    patience: &Patience,
+    deadline: &Deadline,
 ) -> Result<Agents, StoreError> {
     let mut found = Vec::new();
     let (value, name) =
         query.after.as_ref().map_or((query.first_value(), ""), |after| (after.value, after.agent.as_str()));
-    // One more than fits, and as many as are left out below. -1 is no limit.
+    // One more than fits, and as many as are replaced below. -1 is no limit.
     let rows_max = (!query.skips_rows()).then(|| query.limit.saturating_add(1).saturating_add(behind.len()));
     let rows_max = rows_max.and_then(|rows| i64::try_from(rows).ok()).unwrap_or(-1);
     let searched = query.text.as_ref().map(|text| text.to_lowercase());
@@ -244,7 +250,7 @@ pub(super) fn page(
         while let Some(row) = rows.next()?
             && found.len() <= query.limit
         {
-            patience.check()?;
+            deadline.check()?;
             let agent = state(row)?.summary(text(row, 0, "an agent id")?);
             if query.ends_at(&agent) {
                 break;
@@ -268,33 +274,33 @@ mod tests {
     use crate::sqlite::testing::scratch;
 
     #[test]
-    fn what_is_left_behind_is_found_without_a_walk_over_any_log() {
+    fn unsettled_agents_are_found_without_reading_all_evaluations() {
         let path = scratch("agents-left").join("renown.db");
         let mut connection = Connection::open(&path).unwrap();
         schema::upgrade(&mut connection, &path, &schema::STEPS).unwrap();
-        // Two organizations, the second without evaluations; the last one of the first is not settled.
-        let log = "INSERT INTO orgs (org, name, created_at, settled) VALUES (0, 'a', 0, 19999), (1, 'b', 0, -1);
+        // Two organizations, the second without evaluations. The last evaluation of the first one is not settled.
+        let fill = "INSERT INTO orgs (org, name, created_at, settled) VALUES (0, 'a', 0, 19999), (1, 'b', 0, -1);
             INSERT INTO agents (agent, org, name, first_seen, last_seen, seen_minute)
                 VALUES (1, 0, 'x', 1794744000000, 1794744000000, 29912400);
             WITH RECURSIVE places(seq) AS (SELECT 0 UNION ALL SELECT seq + 1 FROM places WHERE seq < 20000)
             INSERT INTO evaluations SELECT seq, 0, 1, nullif(seq - 1, -1), 'e' || seq, 1, 0, 0, NULL, NULL, '[]',
                 1794744000000, 1794744000000, 0, 0, zeroblob(16), 0 FROM places;";
-        connection.execute_batch(log).unwrap();
+        connection.execute_batch(fill).unwrap();
 
         let steps = Arc::new(AtomicUsize::new(0));
         let counted = Arc::clone(&steps);
         connection
             .progress_handler(1, Some(move || counted.fetch_add(1, Ordering::Relaxed) == usize::MAX))
             .unwrap();
-        let (first, second) = (OrgKey::DEFAULT, OrgKey::of(Seq(1 << schema::SEQ_BITS)));
-        let left = left_behind(&connection, first, None).unwrap();
+        let (first, second) = (OrgKey::DEFAULT, OrgKey::of(Position(1 << schema::POSITION_BITS)));
+        let left = unsettled_agents(&connection, first, None).unwrap();
         assert_eq!(
-            left.iter().map(|(agent, state)| (agent.as_str(), state.last_seq)).collect::<Vec<_>>(),
+            left.iter().map(|(agent, state)| (agent.as_str(), state.last_position)).collect::<Vec<_>>(),
             [("x", Some(20_000))]
         );
-        assert!(left_behind(&connection, second, None).unwrap().is_empty());
-        assert!(left_behind(&connection, second, Some(&"x".parse().unwrap())).unwrap().is_empty());
+        assert!(unsettled_agents(&connection, second, None).unwrap().is_empty());
+        assert!(unsettled_agents(&connection, second, Some(&"x".parse().unwrap())).unwrap().is_empty());
         let steps = steps.load(Ordering::Relaxed);
-        assert!(steps < 1000, "{steps} steps over a log of 20001");
+        assert!(steps < 1000, "{steps} steps for 20001 evaluations");
     }
 }

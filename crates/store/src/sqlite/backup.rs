@@ -1,7 +1,7 @@
-//! A consistent copy of a database while it is written to.
+//! Makes a consistent copy of a database while it is written to.
 //!
-//! The copy is made inside one read transaction, so it is the state of one moment and writes do not make it begin again. It
-//! appears under its name only when it is whole, durable and checked.
+//! The copy is made in one read transaction. So it contains the state of one moment, and writes do not make it
+//! begin again. It gets its name only when it is complete, durable and checked.
 
 use std::fs::File;
 use std::path::Path;
@@ -13,10 +13,10 @@ use super::give_way::GiveWay;
 use super::scrub;
 use crate::error::StoreError;
 
-/// How many pages are copied at a time, between two reports.
+/// Number of pages that are copied between two reports.
 const PAGES_AT_ONCE: std::ffi::c_int = 4096;
 
-/// How often a copy begins again for an erasure.
+/// How many times a copy is tried if erasures stop it.
 const ATTEMPTS_MAX: usize = 5;
 
 /// How far a copy is.
@@ -39,7 +39,7 @@ pub(super) fn copy(
     let mut unfinished = to.as_os_str().to_owned();
     unfinished.push(".unfinished");
     let unfinished = Path::new(&unfinished);
-    // What a copy that was cut off has left.
+    // An interrupted copy may have left this file.
     let _ = std::fs::remove_file(unfinished);
     let mut written = write(connection, give_way, unfinished, report);
     for _ in 1..ATTEMPTS_MAX {
@@ -51,7 +51,7 @@ pub(super) fn copy(
     let done = written.and_then(|()| {
         let shown = format!("{}", to.display());
         File::open(unfinished).and_then(|file| file.sync_all()).map_err(StoreError::io(shown.clone()))?;
-        // A link, unlike a new name, never takes the place of a file that has come meanwhile.
+        // Unlike a rename, a hard link never replaces a file that was created meanwhile.
         std::fs::hard_link(unfinished, to).map_err(StoreError::io(shown.clone()))?;
         std::fs::remove_file(unfinished).map_err(StoreError::io(shown.clone()))?;
         let dir = to.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -68,13 +68,13 @@ fn write(
     to: &Path,
     report: &mut dyn FnMut(Progress),
 ) -> Result<(), StoreError> {
-    let moment = connection.unchecked_transaction()?;
+    let transaction = connection.unchecked_transaction()?;
     // A transaction sees the database from its first read on.
-    moment.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get::<_, i64>(0))?;
+    transaction.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get::<_, i64>(0))?;
     private_file(to).map_err(StoreError::io(format!("{}", to.display())))?;
     let mut copy = Connection::open_with_flags(to, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     {
-        let backup = Backup::new(&moment, &mut copy)?;
+        let backup = Backup::new(&transaction, &mut copy)?;
         loop {
             let step = backup.step(PAGES_AT_ONCE)?;
             let pages = backup.progress();
@@ -93,28 +93,28 @@ fn write(
         }
     }
     check(&copy)?;
-    // A copy is one file, also for those who only read it: a database with a write-ahead log cannot be read without
-    // files beside it. Whoever opens it for writing turns the log on again.
+    // A copy is a single file, also for readers: a database with a write-ahead log cannot be read without files
+    // beside it. Opening it for writing turns the log on again.
     copy.pragma_update(None, "journal_mode", "delete")?;
     drop(copy);
-    drop(moment);
-    // What deleted rows left in the file is no part of a copy.
+    drop(transaction);
+    // Bytes of deleted rows do not belong into a copy.
     scrub::whole(to)
 }
 
-/// Refuses a place that is taken.
+/// Fails if a file exists at a path.
 pub(super) fn is_free(path: &Path) -> Result<(), StoreError> {
     if path.exists() {
         let taken = std::io::Error::new(
             std::io::ErrorKind::AlreadyExists,
-            "is there already, and is never overwritten",
+            "exists already, and is never overwritten",
         );
         return Err(StoreError::io(format!("{}", path.display()))(taken));
     }
     Ok(())
 }
 
-/// A new and empty file for its owner only: a copy has the digests of keys.
+/// Creates an empty file that only its owner can read: a copy contains the digests of keys.
 fn private_file(path: &Path) -> std::io::Result<()> {
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create_new(true);
@@ -123,7 +123,7 @@ fn private_file(path: &Path) -> std::io::Result<()> {
     options.open(path).map(|_| ())
 }
 
-/// Whether every page and index of a database is sound.
+/// Checks every page and index of a database.
 pub(super) fn check(connection: &Connection) -> Result<(), StoreError> {
     let verdict: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
     if verdict == "ok" { Ok(()) } else { Err(StoreError::Damaged(verdict)) }

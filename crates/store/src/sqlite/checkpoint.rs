@@ -1,12 +1,13 @@
-//! Checkpoints: the write-ahead log is moved into the database by a thread of its own.
+//! Checkpoints: a thread of its own moves the write-ahead log into the database.
 //!
-//! A checkpoint waits for the disk to take the database, so it is done beside the writer (`PASSIVE`, which waits for nobody), often and a
-//! little at a time: what it writes at once is what a commit may have to wait for. Nearly all pages of the log are new ones
-//! at the end of a table or an index, so that moving them rarely would hardly write fewer.
+//! A checkpoint waits for the disk, so it runs beside the writer (`PASSIVE`, which waits for no reader or writer),
+//! often and a little at a time: a commit may have to wait for what is written at once. Nearly all pages of the log
+//! are new pages at the end of a table or an index, so moving them less often would hardly write fewer.
 //!
-//! SQLite reuses the log from its start only while nothing writes. Under load the writer has to stop for that: it moves the rest itself, between two
-//! transactions, and waits for the disk as long. So it does that only when the log has become long, and only when the
-//! checkpointer has left it little to move. Without load the checkpointer alone moves everything, and the log stays short.
+//! SQLite reuses the log from its start only while nothing writes. Under load, the writer has to stop for that: it
+//! moves the rest itself between two transactions, and waits for the disk meanwhile. So it does that only if the
+//! log is long and the checkpointer has left little to move. Without load, the checkpointer moves everything alone,
+//! and the log stays short.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,29 +22,29 @@ use crate::error::StoreError;
 /// How often the write-ahead log is moved into the database while there are writes.
 const CHECKPOINT_EVERY: Duration = Duration::from_millis(100);
 
-/// Past this many pages the log is reused from its start: 32 MB with pages of 8 KB, which a start after a crash reads in less than a tenth of
-/// a second.
+/// Number of pages above which the log is reused from its start: 32 MB with pages of 8 KB, which a start after a
+/// crash reads in less than a tenth of a second.
 const LOG_PAGES_MAX: i64 = 4096;
 
-/// With at most this many pages left to move, the writer does it itself.
+/// If at most this many pages are left to move, the writer moves them.
 const REST_PAGES_MAX: i64 = 128;
 
-/// How often in a row a log that is too long is moved, until the rest is that small: while it is moved it grows.
+/// How many times in a row a long log is moved until the rest is that small: it grows while it is moved.
 const PASSES_MAX: usize = 3;
 
-/// What the writer and the checkpointer tell each other.
+/// The signals between the writer and the checkpointer.
 #[derive(Default)]
 struct Signals {
-    /// There is something in the log that was not there when it was last moved.
+    /// The log has grown since it was last moved.
     log_grew: AtomicBool,
-    /// The log is long, and all but a little of it is moved.
+    /// The log is long, and nearly all of it is moved.
     nearly_moved: AtomicBool,
     /// Pages are being moved.
     is_moving: AtomicBool,
     ended: AtomicBool,
 }
 
-/// The writer's end of the signals.
+/// The writer's side of the signals.
 pub(super) struct Checkpoints {
     signals: Arc<Signals>,
     thread: Thread,
@@ -58,13 +59,13 @@ impl Checkpoints {
         Ok((Self { signals, thread: thread.thread().clone() }, thread))
     }
 
-    /// Whether pages are being moved.
+    /// Returns whether pages are being moved.
     pub(super) fn is_moving(&self) -> bool {
         self.signals.is_moving.load(Ordering::Relaxed)
     }
 
-    /// Between two transactions: wakes the checkpointer with the first one after its last look, and not with every one.
-    /// Moves the rest where that is little.
+    /// Called between two transactions. Wakes the checkpointer for the first transaction after its last check, not
+    /// for each one. Moves the rest if it is small.
     pub(super) fn log_has_grown(&self, connection: &Connection) {
         if !self.signals.log_grew.swap(true, Ordering::Relaxed) {
             self.thread.unpark();
@@ -82,7 +83,7 @@ impl Drop for Checkpoints {
     }
 }
 
-/// Moves the write-ahead log into the database as long as the writer lives.
+/// Moves the write-ahead log into the database until the writer ends.
 fn run(connection: &Connection, signals: &Signals) {
     let ended = || signals.ended.load(Ordering::Relaxed);
     while !ended() {
@@ -101,7 +102,7 @@ fn run(connection: &Connection, signals: &Signals) {
             }
         }
         signals.is_moving.store(false, Ordering::Relaxed);
-        // Not again before this, unless the writer ends.
+        // Wait until then, unless the writer ends.
         let next = Instant::now() + CHECKPOINT_EVERY;
         while !ended()
             && let Some(left) = next.checked_duration_since(Instant::now())
@@ -111,7 +112,8 @@ fn run(connection: &Connection, signals: &Signals) {
     }
 }
 
-/// Moves what can be moved without waiting for anybody. Pages in the write-ahead log, and those of them that are moved.
+/// Moves what can be moved without waiting. Returns the number of pages in the write-ahead log, and how many of
+/// them are moved.
 fn passive(connection: &Connection) -> rusqlite::Result<(i64, i64)> {
     connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| Ok((row.get(1)?, row.get(2)?)))
 }

@@ -1,4 +1,4 @@
-//! Rows of days: how they are read, written and taken back. What they mean is in [`crate::days`].
+//! Reads, writes and deletes the rows of days. Their meaning is in [`crate::days`].
 
 mod rebuild;
 
@@ -11,14 +11,14 @@ use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
 
 use super::agents::AgentState;
 use super::orgs::OrgKey;
-use super::readers::Patience;
+use super::readers::Deadline;
 use super::rows::{time, walk};
 use crate::days::{
     AgentDay, DayCounts, DayParts, DaySums, Days, LATENCY_BUCKETS, Last, Latencies, ToolCount,
 };
 use crate::error::StoreError;
-use crate::evidence::Seq;
-use crate::history::{Gathering, Point, Steps};
+use crate::evidence::Position;
+use crate::history::{Point, PointBuilder, Steps};
 use crate::overview::AgentDays;
 
 pub(super) use rebuild::{COUNT_AGAIN, fold, rebuild, unsettled};
@@ -31,7 +31,7 @@ pub(super) const COUNTS: &str = "evaluations, passed, latency_us, took0, took1, 
 const SCORES: &str =
     "first_at, last_at, last_seq, score_last, score_min, score_max, first_seq, top_seq, score_before";
 
-/// How many columns [`COUNTS`] has.
+/// Number of columns in [`COUNTS`].
 const COUNTS_LEN: usize = 3 + LATENCY_BUCKETS;
 
 /// Finds one day of an agent.
@@ -39,7 +39,7 @@ static FIND_DAY: LazyLock<String> = LazyLock::new(|| {
     format!("SELECT {COUNTS}, {SCORES} FROM agent_days WHERE org = ?1 AND day = ?2 AND agent = ?3")
 });
 
-/// Writes one day of an agent over what was there.
+/// Writes one day of an agent over the row that exists.
 static WRITE_DAY: LazyLock<String> = LazyLock::new(|| {
     upsert("agent_days", "org, day, agent", &format!("{COUNTS}, {SCORES}"), |name| format!("excluded.{name}"))
 });
@@ -75,13 +75,13 @@ fn sums(row: &Row<'_>, column: usize) -> Result<DaySums, StoreError> {
         first_at: time(row.get(scores)?)?,
         last: Last {
             at: time(row.get(scores + 1)?)?,
-            seq: Seq(row.get(scores + 2)?),
+            position: Position(row.get(scores + 2)?),
             score: row.get(scores + 3)?,
         },
         score_min: row.get(scores + 4)?,
         score_max: row.get(scores + 5)?,
-        first_seq: Seq(row.get(scores + 6)?),
-        top_seq: Seq(row.get(scores + 7)?),
+        first_position: Position(row.get(scores + 6)?),
+        top_position: Position(row.get(scores + 7)?),
         score_before: row.get(scores + 8)?,
     })
 }
@@ -94,7 +94,7 @@ fn whole(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// The counts as values of a statement, added or taken away.
+/// Returns the counts as values of a statement, to add (`sign` 1) or to subtract (-1).
 fn count_values(counts: &DayCounts, sign: i64) -> impl Iterator<Item = Value> {
     let DayCounts { evaluations, passed, latency_us, latencies } = *counts;
     [evaluations, passed, latency_us]
@@ -103,7 +103,7 @@ fn count_values(counts: &DayCounts, sign: i64) -> impl Iterator<Item = Value> {
         .map(move |count| Value::Integer(sign * whole(count)))
 }
 
-/// What an organization's days gain from those of its agents.
+/// The changes of an organization's days that follow from those of its agents.
 #[derive(Default)]
 pub(super) struct Totals(HashMap<(OrgKey, Day), OrgDay>);
 
@@ -122,7 +122,7 @@ impl Totals {
         }
     }
 
-    /// Adds them to the rows of the organizations, or takes them away. Rows of nothing go away.
+    /// Adds them to the rows of the organizations (`sign` 1) or subtracts them (-1). Deletes rows that become zero.
     pub(super) fn write(&self, connection: &Connection, sign: i64) -> Result<(), StoreError> {
         let mut upsert = connection.prepare_cached(&ADD_ORG_DAY)?;
         let mut gate_upsert = connection.prepare_cached(
@@ -146,7 +146,7 @@ impl Totals {
     }
 }
 
-/// Joins parts of days to the rows of an agent. The totals are the caller's to write.
+/// Joins parts of days to the rows of an agent. The caller writes the totals.
 pub(super) fn write(
     connection: &Connection,
     org: OrgKey,
@@ -177,17 +177,18 @@ fn write_sums(
     }
     drop(known);
     let mut upsert = connection.prepare_cached(&WRITE_DAY)?;
-    let DaySums { counts, first_at, last, score_min, score_max, first_seq, top_seq, score_before } = joined;
+    let DaySums { counts, first_at, last, score_min, score_max, first_position, top_position, score_before } =
+        joined;
     let key = [org.value(), Value::Integer(day.number()), Value::Integer(agent)];
     let scores = [
         first_at.millis().into(),
         last.at.millis().into(),
-        last.seq.0.into(),
+        last.position.0.into(),
         last.score.into(),
         score_min.into(),
         score_max.into(),
-        first_seq.0.into(),
-        top_seq.0.into(),
+        first_position.0.into(),
+        top_position.0.into(),
         score_before.map_or(Value::Null, Value::from),
     ];
     upsert.execute(params_from_iter(key.into_iter().chain(count_values(&counts, 1)).chain(scores)))?;
@@ -218,7 +219,7 @@ fn write_parts(
     Ok(())
 }
 
-/// An agent of an organization by its number, and the parts of its days that its rows do not have yet.
+/// An agent, and the parts of its days that are not in their rows yet.
 #[derive(Clone)]
 pub(super) struct DaysOf {
     pub(super) org: OrgKey,
@@ -227,18 +228,19 @@ pub(super) struct DaysOf {
 }
 
 impl DaysOf {
-    /// The agent as its row has it, and what was not settled before that was read, of the agent with a number. If the row has some of
-    /// that by now, it has all; and of two agents that had one name, one after the other, only one has that number.
+    /// Joins the row of an agent with the days that were not settled before the row was read. If the row contains
+    /// one evaluation of these days by now, it contains all of them. The number distinguishes two agents that had
+    /// the same name one after the other.
     pub(super) fn new(org: OrgKey, row: AgentState, unsettled: Option<(i64, Days)>) -> Self {
         let is_unsettled = |days: &Days| {
-            let first = days.values().map(|day| day.sums.first_seq.0).min();
-            first.is_some_and(|first| row.last_seq.is_none_or(|settled| settled < first))
+            let first = days.values().map(|day| day.sums.first_position.0).min();
+            first.is_some_and(|first| row.last_position.is_none_or(|settled| settled < first))
         };
         let unsettled = unsettled.filter(|(agent, days)| *agent == row.agent && is_unsettled(days));
         Self { org, agent: row.agent, unsettled: unsettled.map(|(_, days)| days).unwrap_or_default() }
     }
 
-    /// The sums of its days from one day to another, both included.
+    /// Returns the sums of its days from one day to another, both included.
     pub(super) fn sums(
         &self,
         connection: &Connection,
@@ -261,13 +263,13 @@ impl DaysOf {
         Ok(found)
     }
 
-    /// What failed from one day to another, both included.
+    /// Returns what failed from one day to another, both included.
     pub(super) fn parts(
         &self,
         connection: &Connection,
         from: Day,
         to: Day,
-        patience: &Patience,
+        deadline: &Deadline,
     ) -> Result<DayParts, StoreError> {
         let mut parts = DayParts::default();
         let span = params![self.org, self.agent, from.number(), to.number()];
@@ -279,7 +281,7 @@ impl DaysOf {
         while let Some(row) = rows.next()? {
             parts.gates.insert(row.get(0)?, row.get(1)?);
         }
-        patience.check()?;
+        deadline.check()?;
         let mut tools = connection.prepare_cached(
             "SELECT d.tool, sum(d.evaluations), sum(d.failed) FROM org_days o CROSS JOIN agent_tool_days d \
              ON d.org = o.org AND d.day = o.day AND d.agent = ?2 WHERE o.org = ?1 AND o.day BETWEEN ?3 AND ?4 GROUP BY d.tool",
@@ -292,26 +294,27 @@ impl DaysOf {
         Ok(parts)
     }
 
-    /// The parts of days that are not settled, from one day to another. No days if the last is before the first.
+    /// Returns the parts of days that are not settled, from one day to another; none if the last is before the
+    /// first.
     fn unsettled_in(&self, from: Day, to: Day) -> impl Iterator<Item = (&Day, &AgentDay)> {
         self.unsettled.iter().filter(move |(day, _)| (from..=to).contains(day))
     }
 
-    /// Its days from one to another, both included.
+    /// Returns its days from one to another, both included.
     pub(super) fn read(
         &self,
         connection: &Connection,
         from: Day,
         to: Day,
-        patience: &Patience,
+        deadline: &Deadline,
     ) -> Result<AgentDays, StoreError> {
         Ok(AgentDays {
             days: self.sums(connection, from, to)?,
-            parts: self.parts(connection, from, to, patience)?,
+            parts: self.parts(connection, from, to, deadline)?,
         })
     }
 
-    /// When the first of its evaluations happened.
+    /// Returns when the earliest of its evaluations happened.
     pub(super) fn first_at(&self, connection: &Connection) -> Result<Option<Timestamp>, StoreError> {
         let mut select = connection.prepare_cached(
             "SELECT d.first_at FROM org_days o CROSS JOIN agent_days d ON d.org = o.org AND d.day = o.day AND d.agent = ?2 \
@@ -324,49 +327,50 @@ impl DaysOf {
         Ok(settled.into_iter().chain(unsettled).min())
     }
 
-    /// How its score went.
+    /// Returns how its score changed.
     pub(super) fn history(
         &self,
         connection: &Connection,
         steps: Steps,
-        patience: &Patience,
+        deadline: &Deadline,
     ) -> Result<Vec<Point>, StoreError> {
-        let mut gathering = Gathering::new(steps);
+        let mut points = PointBuilder::new(steps);
         let (from, to) = steps.days();
         let mut exists = connection.prepare_cached("SELECT 1 FROM evaluations WHERE seq = ?1")?;
         let mut select = connection
             .prepare_cached("SELECT previous, created_at, score FROM evaluations WHERE seq = ?1")?;
         for (day, sums) in self.sums(connection, from, to)? {
-            if gathering.take_day(&sums) {
+            if points.add_day_if_whole(&sums) {
                 continue;
             }
-            // Retention deletes an agent's oldest evaluations first: where the first of a day is left, so are the others.
-            let Seq(first) = sums.first_seq;
+            // Retention deletes an agent's oldest evaluations first: if the first one of a day exists, so do the
+            // others.
+            let Position(first) = sums.first_position;
             if !exists.exists([first])? {
-                gathering.take_whole(&sums);
+                points.add_day(&sums);
                 continue;
             }
-            walk(connection, &mut select, Some(sums.top_seq.0), |seq, row| {
-                patience.check()?;
+            walk(connection, &mut select, Some(sums.top_position.0), |position, row| {
+                deadline.check()?;
                 let at = time(row.get(1)?)?;
                 if Day::of(at) == day {
-                    gathering.take(at, Seq(seq), row.get(2)?);
+                    points.add_evaluation(at, Position(position), row.get(2)?);
                 }
-                Ok(seq > first)
+                Ok(position > first)
             })?;
         }
-        Ok(gathering.finish())
+        Ok(points.finish())
     }
 }
 
-/// The columns of [`DaySums`] in a table of this name.
+/// Returns the columns of [`DaySums`] in a table with this name.
 fn qualified(table: &str) -> String {
     let columns: Vec<String> =
         COUNTS.split(", ").chain(SCORES.split(", ")).map(|column| format!("{table}.{column}")).collect();
     columns.join(", ")
 }
 
-/// The counts of an organization's days from one to another, both included.
+/// Returns the counts of an organization's days from one to another, both included.
 pub(super) fn org_counts(
     connection: &Connection,
     org: OrgKey,
@@ -384,7 +388,7 @@ pub(super) fn org_counts(
     Ok(found)
 }
 
-/// The failed evaluations of an organization by gate, from one day to another, both included.
+/// Returns the failed evaluations of an organization by gate, from one day to another, both included.
 pub(super) fn org_gates(
     connection: &Connection,
     org: OrgKey,
@@ -399,7 +403,8 @@ pub(super) fn org_gates(
     Ok(gates.collect::<Result<_, _>>()?)
 }
 
-/// Deletes some days of an agent that is erased, and takes them out of the totals of its organization. Whether there was any.
+/// Deletes some days of an erased agent, and subtracts them from the totals of its organization. Returns whether
+/// there were any.
 pub(super) fn erase_some(
     connection: &Connection,
     org: OrgKey,
@@ -416,7 +421,7 @@ pub(super) fn erase_some(
     for number in &found {
         let day = day(*number)?;
         let one = DaysOf { org, agent, unsettled: Days::new() };
-        let parts = one.parts(connection, day, day, &Patience::ENDLESS)?;
+        let parts = one.parts(connection, day, day, &Deadline::NONE)?;
         for sums in one.sums(connection, day, day)?.values() {
             totals.add(org, day, &sums.counts, &parts.gates);
         }

@@ -1,13 +1,13 @@
-//! All evidence of a kind, row by row, in the state of one moment.
+//! Reads all evidence of one kind, row by row, in one read transaction.
 
 use rusqlite::{Connection, Row, params};
 
 use super::give_way::GiveWay;
 use super::orgs::OrgKey;
-use super::readers::Patience;
+use super::readers::Deadline;
 use super::{identities, rows, runs, sessions};
 use crate::error::StoreError;
-use crate::evidence::{Event, Seq};
+use crate::evidence::{Position, StoredEvaluation};
 use crate::identities::ReputationEvent;
 use crate::runs::Run;
 use crate::sessions::StoredSession;
@@ -25,12 +25,12 @@ pub enum Evidence {
     Sessions,
 }
 
-/// Takes one row after the other; whether more are wanted.
+/// Receives one row after the other. Returns whether to continue.
 pub type Each<'e, T> = dyn FnMut(T) -> bool + 'e;
 
-/// How much there is.
+/// Counts the evidence of one kind.
 pub(super) fn count(connection: &Connection, org: OrgKey, evidence: Evidence) -> Result<u64, StoreError> {
-    let (Seq(first), Seq(end)) = org.places();
+    let (Position(first), Position(end)) = org.positions();
     Ok(match evidence {
         Evidence::Evaluations => connection.query_row(
             "SELECT count(*) FROM evaluations WHERE seq >= ?1 AND seq < ?2",
@@ -61,8 +61,8 @@ fn walk<T>(
     read: impl Fn(&Row<'_>) -> Result<T, StoreError>,
     each: &mut Each<'_, T>,
 ) -> Result<(), StoreError> {
-    let moment = connection.unchecked_transaction()?;
-    let mut select = moment.prepare(sql)?;
+    let transaction = connection.unchecked_transaction()?;
+    let mut select = transaction.prepare(sql)?;
     let mut rows = select.query(params)?;
     while let Some(row) = rows.next()? {
         give_way.check()?;
@@ -77,11 +77,11 @@ pub(super) fn evaluations(
     connection: &Connection,
     give_way: &GiveWay,
     org: OrgKey,
-    each: &mut Each<'_, Event>,
+    each: &mut Each<'_, StoredEvaluation>,
 ) -> Result<(), StoreError> {
-    let (Seq(first), Seq(end)) = org.places();
-    let sql = format!("{} WHERE e.seq >= ?1 AND e.seq < ?2 ORDER BY e.seq", rows::EVENT);
-    walk(connection, give_way, &sql, [first, end], rows::event, each)
+    let (Position(first), Position(end)) = org.positions();
+    let sql = format!("{} WHERE e.seq >= ?1 AND e.seq < ?2 ORDER BY e.seq", rows::EVALUATION);
+    walk(connection, give_way, &sql, [first, end], rows::evaluation, each)
 }
 
 pub(super) fn runs(
@@ -112,6 +112,6 @@ pub(super) fn sessions(
 ) -> Result<(), StoreError> {
     let sql =
         format!("{} WHERE +s.org = ?1 AND s.session_id IS NOT NULL ORDER BY s.session", sessions::select());
-    let read = |row: &Row<'_>| sessions::session(connection, row, &Patience::ENDLESS);
+    let read = |row: &Row<'_>| sessions::session(connection, row, &Deadline::NONE);
     walk(connection, give_way, &sql, params![org], read, each)
 }

@@ -1,11 +1,12 @@
 //! Notices when files of the store are deleted, moved or replaced while it is open.
 //!
-//! On Unix an open file lives on without its name. A server whose `renown.db` was deleted would go on to acknowledge writes that
-//! are gone when it ends; one whose `renown.lock` was deleted can be joined by a second one. So before every transaction, and once a second
-//! while nothing is written, what each path leads to is compared with what is open. From the first difference on no write is accepted.
-//! That is not undone by putting a file back: only a new process knows that what it opens is whole.
+//! On Unix an open file lives on without its name. A server whose `renown.db` was deleted would acknowledge writes
+//! that are gone when it ends. If `renown.lock` was deleted, a second server could open the same directory. So
+//! before every transaction, and once per second while nothing is written, each path is compared with the open
+//! file. From the first difference on, no write is accepted. Putting a file back does not undo that: only a new
+//! process can check that what it opens is complete.
 //!
-//! On other systems an open file cannot be deleted, and only its absence is looked for.
+//! On other systems an open file cannot be deleted, so only its absence is checked.
 
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
@@ -14,7 +15,7 @@ use super::lock::DirectoryLock;
 use super::scrub::DatabaseFile;
 use crate::error::StoreError;
 
-/// What a file is, whatever its name.
+/// The identity of a file, whatever its name.
 type FileId = (u64, u64);
 
 #[cfg(unix)]
@@ -41,8 +42,8 @@ pub(super) struct Guard {
 }
 
 impl Guard {
-    /// Watches the lock, the database, its log and the index of that. Connections have to be open, so that all are there; where the system
-    /// of files allows no write-ahead log there is none to watch.
+    /// Watches the lock, the database, its log and the index of the log. Connections have to be open, so that all
+    /// files exist. On a file system without write-ahead logs, only the first two exist.
     pub(super) fn new(lock: &DirectoryLock, file: &DatabaseFile, path: &Path) -> Result<Self, StoreError> {
         let mut watched = Vec::new();
         for (path, metadata) in [(lock.path(), lock.handle().metadata()), (path, file.handle().metadata())] {
@@ -60,7 +61,7 @@ impl Guard {
         Ok(Self { watched, found: None })
     }
 
-    /// Fails from the first time on that a path does not lead to what is open.
+    /// Compares each path with the open file. Fails from the first difference on.
     pub(super) fn check(&mut self) -> Result<(), StoreError> {
         if self.found.is_none() {
             self.found = self.watched.iter().find_map(Watched::difference);
@@ -68,7 +69,7 @@ impl Guard {
         self.found.clone().map_or(Ok(()), |found| Err(StoreError::Vanished(found)))
     }
 
-    /// Whether nothing was found so far.
+    /// Returns whether no difference was found so far.
     pub(super) fn is_quiet(&self) -> bool {
         self.found.is_none()
     }
@@ -83,7 +84,7 @@ impl Watched {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 Some(format!("{name} was deleted or moved"))
             }
-            // A file that cannot be looked at now says nothing about what is open.
+            // A file that cannot be examined now shows nothing about the open one.
             Err(_) => None,
         }
     }

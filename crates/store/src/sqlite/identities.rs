@@ -1,7 +1,7 @@
-//! Rows of reputation events into values, spans of time into sums, and the store of both.
+//! Reads rows of reputation events, sums spans of time, and implements [`IdentityStore`].
 //!
-//! A span is covered by whole days, the hours before and after them, the minutes before and after those, and the events of
-//! at most two minutes that it cuts: a few hundred rows, however many events there are.
+//! A span is covered by whole days, the hours before and after them, the minutes before and after those, and the
+//! events of at most two cut minutes. So it takes a few hundred rows, however many events there are.
 
 use std::ops::Range;
 
@@ -17,11 +17,11 @@ use super::orgs::OrgKey;
 use super::rows::{damaged, nanos, text, time};
 use crate::Reply;
 use crate::error::StoreError;
-use crate::evidence::{Once, Seq};
+use crate::evidence::{Position, RequestKey};
 use crate::identities::{IdentityStore, NewReputationEvent, Recorded, ReputationEvent, ReputationEvents};
 use crate::query::TimeCursor;
 
-/// How long the spans of each level are, in nanoseconds: minutes, hours, days.
+/// The length of the spans of each level in nanoseconds: minutes, hours, days.
 pub(super) const LEVELS_NS: [i64; 3] = [60_000_000_000, 3_600_000_000_000, 86_400_000_000_000];
 
 /// A part of a span of time.
@@ -53,7 +53,7 @@ fn cover(span: Range<i64>, levels: usize, pieces: &mut Vec<Piece>) {
     cover(end..span.end, level, pieces);
 }
 
-/// The number of an identity, if it was ever named.
+/// Returns the number of an identity, or `None` if it is unknown.
 pub(super) fn find(
     connection: &Connection,
     org: OrgKey,
@@ -64,7 +64,7 @@ pub(super) fn find(
     Ok(select.query_row(params![org, identity.as_uuid().as_bytes()], |row| row.get(0)).optional()?)
 }
 
-/// What the events of an identity add up to as of a time.
+/// Returns the sums of an identity's events as of a time.
 pub(super) fn windows(
     connection: &Connection,
     org: OrgKey,
@@ -75,7 +75,7 @@ pub(super) fn windows(
     Windows::gather(as_of, |span| sums(connection, identity, span))
 }
 
-/// What the events of an identity in a span of nanoseconds add up to.
+/// Returns the sums of an identity's events in a span of nanoseconds.
 fn sums(connection: &Connection, identity: i64, span: Range<i64>) -> Result<Sums, StoreError> {
     let mut pieces = Vec::new();
     cover(span, LEVELS_NS.len(), &mut pieces);
@@ -91,7 +91,7 @@ fn sums(connection: &Connection, identity: i64, span: Range<i64>) -> Result<Sums
                 add(&mut total, select.query(params![identity, span.start, span.end])?)?;
             }
             Piece::Sums(level, span) => {
-                // Added up here: to group them SQLite would sort them.
+                // Added up here, because SQLite would sort them to group them.
                 let mut select = connection.prepare_cached(
                     "SELECT category, count, positive, negative, units, millionths FROM identity_sums \
                      WHERE identity = ?1 AND level = ?2 AND start >= ?3 AND start < ?4",
@@ -137,7 +137,7 @@ pub(super) fn event(row: &Row<'_>) -> Result<ReputationEvent, StoreError> {
     let identity = IdentityId::from(Uuid::from_bytes(row.get(1)?));
     let (attributes, reference): (String, String) = (row.get(10)?, row.get(8)?);
     Ok(ReputationEvent {
-        seq: Seq(row.get(0)?),
+        position: Position(row.get(0)?),
         identity,
         event: Event {
             event_id: Uuid::from_bytes(row.get(2)?),
@@ -165,7 +165,7 @@ pub(super) fn page(
     limit: usize,
 ) -> Result<ReputationEvents, StoreError> {
     let Some(identity) = find(connection, org, identity)? else { return Ok(ReputationEvents::default()) };
-    let (at, before) = after.map_or((i64::MAX, i64::MAX), |after| (after.at.nanos(), after.seq.0));
+    let (at, before) = after.map_or((i64::MAX, i64::MAX), |after| (after.at.nanos(), after.position.0));
     let mut select = connection.prepare_cached(&format!(
         "{EVENT} WHERE e.identity = ?1 AND e.at_ns <= ?2 AND (e.at_ns < ?2 OR e.event < ?3) \
          ORDER BY e.at_ns DESC, e.event DESC LIMIT ?4"
@@ -183,10 +183,12 @@ impl IdentityStore for Sqlite {
         &'a self,
         org: &OrgId,
         events: Vec<NewReputationEvent>,
-        once: Option<Once<Recorded>>,
+        request_key: Option<RequestKey<Recorded>>,
     ) -> Reply<'a, Recorded> {
         let org = org.clone();
-        self.writer.send(events.len(), move |log| log.add_reputation_events(&org, &events, once))
+        self.writer.send(events.len(), move |transaction| {
+            transaction.add_reputation_events(&org, &events, request_key)
+        })
     }
 
     fn identity_windows<'a>(
@@ -196,7 +198,7 @@ impl IdentityStore for Sqlite {
         as_of: Timestamp,
     ) -> Reply<'a, Windows> {
         let org = self.orgs.get(org);
-        self.readers.run(move |moment, _| windows(moment, org?, identity, as_of))
+        self.readers.run(move |connection, _| windows(connection, org?, identity, as_of))
     }
 
     fn reputation_events<'a>(
@@ -207,7 +209,7 @@ impl IdentityStore for Sqlite {
         limit: usize,
     ) -> Reply<'a, ReputationEvents> {
         let org = self.orgs.get(org);
-        self.readers.run(move |moment, _| page(moment, org?, identity, after, limit))
+        self.readers.run(move |connection, _| page(connection, org?, identity, after, limit))
     }
 }
 

@@ -1,5 +1,5 @@
-//! One process per data directory: a lock on a file beside the database, which the system lets go when the process ends,
-//! however it ends.
+//! One process per data directory: a lock on a file beside the database. The system releases it when the process
+//! ends, however it ends.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 use crate::error::StoreError;
 use crate::holder::{LockHolder, LockPurpose};
 
-/// The lock on a data directory, held as long as this lives.
+/// The lock on a data directory, held as long as this value lives.
 pub(super) struct DirectoryLock {
     file: File,
     path: PathBuf,
 }
 
 impl DirectoryLock {
-    /// Takes the lock. If another process holds it, the error describes that process by the purpose that it gave here.
+    /// Takes the lock. If another process holds it, the error describes that process by the purpose that it gave.
     pub(super) fn take<'a>(dir: &Path, purpose: impl Into<LockPurpose<'a>>) -> Result<Self, StoreError> {
         let path = dir.join("renown.lock");
         let doing = || format!("{}", path.display());
@@ -41,12 +41,12 @@ impl DirectoryLock {
         Ok(Self { file, path })
     }
 
-    /// The file that is locked.
+    /// Returns the locked file.
     pub(super) fn handle(&self) -> &File {
         &self.file
     }
 
-    /// Where it was found.
+    /// Returns its path.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }

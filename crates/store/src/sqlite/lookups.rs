@@ -1,7 +1,8 @@
-//! Sums of agents that are not in memory, looked up many at a time.
+//! Looks up the sums of agents that are not cached, many at a time.
 //!
-//! To hand one look-up to a thread, and to begin and end a read for it, costs more than the look-up. So a thread takes all that wait, up to
-//! a bound, and answers them from one state of the database. The more is asked at once, the less each costs, as with the writer.
+//! Passing one lookup to a thread, and beginning and ending a read transaction for it, costs more than the lookup
+//! itself. So a thread takes all waiting lookups, up to a limit, and answers them in one read transaction. The more
+//! lookups are requested at once, the less each costs, as with the writer.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -13,27 +14,27 @@ use renown_core::reputation::Tally;
 use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::oneshot;
 
-use super::agent_cache::{Standings, Vacancy};
+use super::agent_cache::{AgentCache, Miss};
 use super::writer::spawn;
 use super::{agents, readers};
 use crate::Reply;
 use crate::error::StoreError;
 
-/// How many look-ups may wait. Past it they are refused.
+/// Maximum number of lookups in the queue. Past it they are refused.
 const QUEUE_MAX: usize = 4096;
 
-/// How many threads look up: two, so that one that waits for the disk does not keep all others waiting.
+/// Number of threads: two, so that one that waits for the disk does not block all lookups.
 const THREADS: usize = 2;
 
-/// How many are answered from one state of the database.
+/// Maximum number of lookups per read transaction.
 const BATCH_MAX: usize = 32;
 
-/// Memory for pages of each thread: thousands of bytes when negative.
+/// Memory for pages per thread. Negative values are in KB.
 const CACHE: i64 = -8000;
 
-/// An agent to look up, and who waits for its sums.
+/// An agent to look up, and the channel for its sums.
 struct Lookup {
-    vacancy: Vacancy,
+    miss: Miss,
     answer: oneshot::Sender<Result<Tally, StoreError>>,
 }
 
@@ -44,24 +45,24 @@ pub(super) struct Lookups {
 }
 
 impl Lookups {
-    pub(super) fn start(path: &Path, standings: &Arc<Standings>) -> Result<Self, StoreError> {
+    pub(super) fn start(path: &Path, agent_cache: &Arc<AgentCache>) -> Result<Self, StoreError> {
         let (queue, waiting) = sync_channel(QUEUE_MAX);
         let waiting = Arc::new(Mutex::new(waiting));
         let mut threads = Vec::new();
         for _ in 0..THREADS {
             let connection = readers::connect(path)?;
             connection.pragma_update(None, "cache_size", CACHE)?;
-            let (waiting, standings) = (Arc::clone(&waiting), Arc::clone(standings));
-            threads.push(spawn("renown-lookup", move || serve(connection, &waiting, &standings))?);
+            let (waiting, agent_cache) = (Arc::clone(&waiting), Arc::clone(agent_cache));
+            threads.push(spawn("renown-lookup", move || serve(connection, &waiting, &agent_cache))?);
         }
         Ok(Self { queue: Some(queue), threads })
     }
 
-    /// The sums of an agent that is not in memory, zero if it was never seen.
-    pub(super) fn tally(&self, vacancy: Vacancy) -> Reply<'_, Tally> {
+    /// Looks up the sums of an agent that is not cached; zero if it is unknown.
+    pub(super) fn tally(&self, miss: Miss) -> Reply<'_, Tally> {
         let (answer, answered) = oneshot::channel();
         let sent = match &self.queue {
-            Some(queue) => queue.try_send(Lookup { vacancy, answer }).map_err(|error| match error {
+            Some(queue) => queue.try_send(Lookup { miss, answer }).map_err(|error| match error {
                 TrySendError::Full(_) => StoreError::Overloaded,
                 TrySendError::Disconnected(_) => StoreError::Closed,
             }),
@@ -83,7 +84,7 @@ impl Drop for Lookups {
     }
 }
 
-fn serve(mut connection: Connection, waiting: &Mutex<Receiver<Lookup>>, standings: &Standings) {
+fn serve(mut connection: Connection, waiting: &Mutex<Receiver<Lookup>>, agent_cache: &AgentCache) {
     loop {
         let batch = {
             let waiting = waiting.lock().unwrap_or_else(PoisonError::into_inner);
@@ -92,29 +93,29 @@ fn serve(mut connection: Connection, waiting: &Mutex<Receiver<Lookup>>, standing
             batch.extend(waiting.try_iter().take(BATCH_MAX - 1));
             batch
         };
-        // Who is not answered because of a panic is told that the store is closed; the thread goes on.
-        let _ = catch_unwind(AssertUnwindSafe(|| look_up(&mut connection, batch, standings)));
+        // After a panic, callers without a reply get `StoreError::Closed`; the thread goes on.
+        let _ = catch_unwind(AssertUnwindSafe(|| look_up(&mut connection, batch, agent_cache)));
     }
 }
 
-fn look_up(connection: &mut Connection, batch: Vec<Lookup>, standings: &Standings) {
-    let moment = connection.transaction_with_behavior(TransactionBehavior::Deferred);
-    let (moment, mut failed) = match moment {
-        Ok(moment) => (Some(moment), None),
+fn look_up(connection: &mut Connection, batch: Vec<Lookup>, agent_cache: &AgentCache) {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Deferred);
+    let (transaction, mut failed) = match transaction {
+        Ok(transaction) => (Some(transaction), None),
         Err(error) => (None, Some(error)),
     };
-    for Lookup { vacancy, answer } in batch {
-        // Who no longer waits has no use for the answer.
+    for Lookup { miss, answer } in batch {
+        // The caller may have dropped its future.
         if answer.is_closed() {
             continue;
         }
-        let (org, agent) = vacancy.key();
-        let found = match &moment {
-            Some(moment) => agents::tally(moment, *org, agent),
+        let (org, agent) = miss.key();
+        let found = match &transaction {
+            Some(transaction) => agents::tally(transaction, *org, agent),
             None => Err(failed.take().map_or(StoreError::Overloaded, StoreError::from)),
         };
         if let Ok(tally) = found {
-            standings.fill(vacancy, tally);
+            agent_cache.fill(miss, tally);
         }
         let _ = answer.send(found);
     }

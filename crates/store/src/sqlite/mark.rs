@@ -1,16 +1,16 @@
 //! The high-water mark: how much was acknowledged, in a small file beside the database.
 //!
-//! A write-ahead log whose end is cut off, or that is deleted, opens without an error: SQLite takes what is left for everything
-//! there is. So after every commit the counts of what is durable go into `renown.db-mark`. The file is not synced. After a
-//! crash of the machine it may be old, or torn and then ignored; it is never ahead of what was acknowledged. A database with less
-//! than its mark has lost acknowledged writes.
+//! If the end of a write-ahead log is cut off, or the log is deleted, the database opens without an error: SQLite
+//! takes what is left for everything there was. So after every commit the counts of what is durable are written to
+//! `renown.db-mark`. The file is not synced. After a crash of the machine it may be old, or torn and then ignored;
+//! it is never ahead of what was acknowledged. A database with less than its mark has lost acknowledged writes.
 //!
 //! | count | in the database | grows with |
 //! |---|---|---|
-//! | places | the last place of each organization's log, added up | each evaluation, so that the hot path writes no page more |
+//! | positions | the sum of the last positions of all organizations | each evaluation, so that the hot path writes no additional page |
 //! | writes | `marks.writes` | each transaction that did anything else |
 //!
-//! The mark names the database by `marks.id`, so that a file which was left by another database says nothing.
+//! The mark names the database by `marks.id`, so that a file of another database is ignored.
 
 use std::fmt;
 use std::fs::{File, OpenOptions};
@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, params};
 
-use super::schema::SEQ_BITS;
+use super::schema::POSITION_BITS;
 use super::seal::{self, Hash, Sink};
 use crate::error::StoreError;
 
@@ -27,20 +27,20 @@ const KIND: &str = "renown-mark-1";
 
 /// Acknowledged writes that a database no longer has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Lost {
+pub struct LostWrites {
     /// Evaluations.
     pub evaluations: u64,
     /// Transactions that wrote anything else.
     pub writes: u64,
 }
 
-impl Lost {
+impl LostWrites {
     fn is_nothing(self) -> bool {
         self == Self::default()
     }
 }
 
-impl fmt::Display for Lost {
+impl fmt::Display for LostWrites {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { evaluations, writes } = self;
         let plural = |count: u64| if count == 1 { "" } else { "s" };
@@ -53,20 +53,20 @@ impl fmt::Display for Lost {
     }
 }
 
-/// What is acknowledged of a database.
+/// How much of a database was acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Mark {
     id: i64,
-    places: u64,
+    positions: u64,
     writes: u64,
 }
 
 impl Mark {
     fn of(connection: &Connection) -> Result<Self, StoreError> {
-        let places = connection.query_row(
+        let positions = connection.query_row(
             "SELECT coalesce(sum(max(0, 1 - (o.org << ?1) + max(o.top, coalesce((SELECT max(seq) FROM evaluations e \
              WHERE e.seq >= o.org << ?1 AND e.seq < (o.org + 1) << ?1), -1)))), 0) FROM orgs o",
-            [SEQ_BITS],
+            [POSITION_BITS],
             |row| row.get(0),
         )?;
         let mark = |name| {
@@ -75,70 +75,71 @@ impl Mark {
         };
         let writes = u64::try_from(mark("writes")?)
             .map_err(|_| StoreError::Damaged("the count of writes is negative".to_owned()))?;
-        Ok(Self { id: mark("id")?, places, writes })
+        Ok(Self { id: mark("id")?, positions, writes })
     }
 
-    /// The mark in a file; none if there is none, or no whole one.
+    /// Reads the mark of a database. Returns `None` if the file is absent or not complete.
     fn read(database: &Path) -> Option<Self> {
         let text = std::fs::read_to_string(path(database)).ok()?;
-        let (said, check) = text.trim_end().rsplit_once(' ')?;
-        let mut fields = said.split(' ');
+        let (content, check) = text.trim_end().rsplit_once(' ')?;
+        let mut fields = content.split(' ');
         if fields.next()? != KIND {
             return None;
         }
         let id = u64::from_str_radix(fields.next()?, 16).ok()?.cast_signed();
-        let mark = Self { id, places: fields.next()?.parse().ok()?, writes: fields.next()?.parse().ok()? };
-        (i64::from_str_radix(check, 16).ok()? == check_of(said)).then_some(mark)
+        let mark = Self { id, positions: fields.next()?.parse().ok()?, writes: fields.next()?.parse().ok()? };
+        (i64::from_str_radix(check, 16).ok()? == check_of(content)).then_some(mark)
     }
 
     fn text(self) -> String {
-        let Self { id, places, writes } = self;
-        let said = format!("{KIND} {:016x} {places:020} {writes:020}", id.cast_unsigned());
-        let check = check_of(&said);
-        format!("{said} {check:012x}\n")
+        let Self { id, positions, writes } = self;
+        let content = format!("{KIND} {:016x} {positions:020} {writes:020}", id.cast_unsigned());
+        let check = check_of(&content);
+        format!("{content} {check:012x}\n")
     }
 }
 
-fn check_of(said: &str) -> i64 {
+fn check_of(content: &str) -> i64 {
     let mut hash = Hash::new();
-    hash.bytes(said.as_bytes());
+    hash.bytes(content.as_bytes());
     hash.finish()
 }
 
-/// Where the mark of a database is.
+/// Returns the path of the mark of a database.
 pub(super) fn path(database: &Path) -> PathBuf {
     let mut name = database.as_os_str().to_owned();
     name.push("-mark");
     name.into()
 }
 
-/// A mark that was read before the database was.
-pub(super) struct Before(Option<Mark>);
+/// A mark that was read before the database.
+pub(super) struct SavedMark(Option<Mark>);
 
-impl Before {
-    /// Reads the mark. Before a moment of the database begins: a server beside us raises it after each commit.
+impl SavedMark {
+    /// Reads the mark. Call it before a read transaction begins, because a server may raise the mark after each
+    /// commit.
     pub(super) fn read(database: &Path) -> Self {
         Self(Mark::read(database))
     }
 
-    /// What a database has lost: now, and as was noted when it was opened before.
-    pub(super) fn lost(&self, connection: &Connection) -> Result<Option<Lost>, StoreError> {
+    /// Returns what a database has lost: now, and when it was opened before.
+    pub(super) fn lost(&self, connection: &Connection) -> Result<Option<LostWrites>, StoreError> {
         let noted = |name| -> Result<u64, StoreError> {
             let noted = seal::mark(connection, name)?.unwrap_or_default();
             u64::try_from(noted).map_err(|_| StoreError::Damaged(format!("the mark {name:?} is negative")))
         };
-        let mut lost = Lost { evaluations: noted("lost.evaluations")?, writes: noted("lost.writes")? };
+        let mut lost = LostWrites { evaluations: noted("lost.evaluations")?, writes: noted("lost.writes")? };
         let found = Mark::of(connection)?;
         if let Some(mark) = self.0.filter(|mark| mark.id == found.id) {
-            lost.evaluations += mark.places.saturating_sub(found.places);
+            lost.evaluations += mark.positions.saturating_sub(found.positions);
             lost.writes += mark.writes.saturating_sub(found.writes);
         }
         Ok(Some(lost).filter(|lost| !lost.is_nothing()))
     }
 }
 
-/// Notes in the database what it has lost, so that it is still known when the mark is written anew.
-pub(super) fn note(connection: &Connection, lost: Lost) -> Result<(), StoreError> {
+/// Saves in the database what it has lost, so that this is still known when the mark is written again.
+pub(super) fn note(connection: &Connection, lost: LostWrites) -> Result<(), StoreError> {
     let mut update = connection.prepare("UPDATE marks SET value = ?2 WHERE name = ?1")?;
     for (name, count) in [("lost.evaluations", lost.evaluations), ("lost.writes", lost.writes)] {
         update.execute(params![name, i64::try_from(count).unwrap_or(i64::MAX)])?;
@@ -146,20 +147,20 @@ pub(super) fn note(connection: &Connection, lost: Lost) -> Result<(), StoreError
     Ok(())
 }
 
-/// The writer's end: counts what a transaction does, and raises the mark when it is durable.
-pub(super) struct Waterline {
+/// Counts what a transaction does, and raises the mark when it is durable.
+pub(super) struct MarkWriter {
     file: Option<File>,
     mark: Mark,
-    /// Evaluations of the open transaction.
+    /// Number of evaluations in the open transaction.
     evaluations: u64,
     /// Whether the open transaction raised `marks.writes`.
     is_raised: bool,
-    /// The changes of the connection before the open transaction.
+    /// The change counter of the connection before the open transaction.
     changes: u64,
 }
 
-impl Waterline {
-    /// A file that cannot be had is no reason not to open a store.
+impl MarkWriter {
+    /// Opens the mark. A store opens even if the file cannot be opened.
     pub(super) fn open(connection: &Connection, database: &Path) -> Result<Self, StoreError> {
         let file = OpenOptions::new().write(true).create(true).truncate(false).open(path(database)).ok();
         let mark = Mark::of(connection)?;
@@ -167,12 +168,12 @@ impl Waterline {
         Ok(Self { file, mark, evaluations: 0, is_raised: false, changes })
     }
 
-    /// An evaluation was written.
+    /// Counts an evaluation that was written.
     pub(super) fn count_evaluation(&mut self) {
         self.evaluations += 1;
     }
 
-    /// Before the commit: counts a transaction that did more than to write evaluations.
+    /// Called before the commit: counts a transaction that did more than write evaluations.
     pub(super) fn raise(&mut self, connection: &Connection) -> Result<(), StoreError> {
         if connection.total_changes().saturating_sub(self.changes) > self.evaluations {
             connection
@@ -183,9 +184,9 @@ impl Waterline {
         Ok(())
     }
 
-    /// After the commit.
+    /// Called after the commit.
     pub(super) fn commit(&mut self, connection: &Connection) {
-        self.mark.places += self.evaluations;
+        self.mark.positions += self.evaluations;
         self.mark.writes += u64::from(self.is_raised);
         let is_changed = self.is_raised || self.evaluations > 0;
         self.roll_back(connection);
@@ -194,13 +195,13 @@ impl Waterline {
         }
     }
 
-    /// The transaction is not.
+    /// Called when the transaction failed.
     pub(super) fn roll_back(&mut self, connection: &Connection) {
         (self.evaluations, self.is_raised) = (0, false);
         self.changes = connection.total_changes();
     }
 
-    /// One write of one small block. A mark that cannot be written stays behind, which it may.
+    /// Writes the mark as one small block. A mark that cannot be written stays old, which is allowed.
     fn write(&self) {
         if let Some(mut file) = self.file.as_ref() {
             let _ = file.rewind().and_then(|()| file.write_all(self.mark.text().as_bytes()));
@@ -218,13 +219,13 @@ mod tests {
         let database = scratch("mark").join("renown.db");
         assert_eq!(Mark::read(&database), None);
         for id in [0, -1, i64::MIN, i64::MAX, 77] {
-            let mark = Mark { id, places: 12, writes: u64::MAX };
+            let mark = Mark { id, positions: 12, writes: u64::MAX };
             std::fs::write(path(&database), mark.text()).unwrap();
             assert_eq!(Mark::read(&database), Some(mark));
             let text = mark.text();
             assert_eq!(
                 text.len(),
-                Mark { id: 1, places: 0, writes: 0 }.text().len(),
+                Mark { id: 1, positions: 0, writes: 0 }.text().len(),
                 "one mark covers another"
             );
             for end in 0..text.len() - 1 {

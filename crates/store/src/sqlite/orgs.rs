@@ -1,4 +1,4 @@
-//! Organizations: their names, and the numbers that stand for them in the tables.
+//! Organizations: their names, and their numbers in the tables.
 
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};
@@ -7,40 +7,40 @@ use renown_core::ids::OrgId;
 use rusqlite::Connection;
 use rusqlite::types::{FromSql, FromSqlResult, ToSql, ToSqlOutput, Value, ValueRef};
 
-use super::schema::SEQ_BITS;
+use super::schema::POSITION_BITS;
 use crate::error::StoreError;
-use crate::evidence::Seq;
+use crate::evidence::Position;
 
 /// The number of an organization.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct OrgKey(i64);
 
 impl OrgKey {
-    /// The organization that is made first.
+    /// The organization that is added first.
     #[cfg(test)]
     pub(super) const DEFAULT: Self = Self(0);
 
-    /// How many there can be: the place of an evaluation has so many bits for it.
-    pub(super) const COUNT_MAX: i64 = 1 << (62 - SEQ_BITS);
+    /// Maximum number of organizations: the bits that a position has for it.
+    pub(super) const COUNT_MAX: i64 = 1 << (62 - POSITION_BITS);
 
-    /// The organization in whose log a place is.
-    pub(super) fn of(Seq(seq): Seq) -> Self {
-        Self(seq >> SEQ_BITS)
+    /// Returns the organization of a position.
+    pub(super) fn of(Position(position): Position) -> Self {
+        Self(position >> POSITION_BITS)
     }
 
-    /// Its number.
+    /// Returns its number.
     pub(super) fn number(self) -> i64 {
         self.0
     }
 
-    /// Its number as a value of a statement.
+    /// Returns its number as a value of a statement.
     pub(super) fn value(self) -> Value {
         Value::Integer(self.0)
     }
 
-    /// The places of its evaluations: the first, and the one after the last.
-    pub(super) fn places(self) -> (Seq, Seq) {
-        (Seq(self.0 << SEQ_BITS), Seq((self.0 + 1) << SEQ_BITS))
+    /// Returns the positions of its evaluations: the first one, and the one after the last.
+    pub(super) fn positions(self) -> (Position, Position) {
+        (Position(self.0 << POSITION_BITS), Position((self.0 + 1) << POSITION_BITS))
     }
 }
 
@@ -56,7 +56,7 @@ impl FromSql for OrgKey {
     }
 }
 
-/// The organizations that there are.
+/// The organizations of a store.
 pub(super) struct Orgs(RwLock<HashMap<OrgId, OrgKey>>);
 
 impl Orgs {

@@ -1,4 +1,4 @@
-//! The overview of an organization, from the rows of days.
+//! Reads the overview of an organization from the rows of days.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -11,7 +11,7 @@ use rusqlite::{Connection, params};
 use super::agent_cache::Unsettled;
 use super::days::{self, DaysOf};
 use super::orgs::OrgKey;
-use super::readers::Patience;
+use super::readers::Deadline;
 use super::rows::text;
 use super::{Sqlite, agents, answer, identities, runs, sessions};
 use crate::Reply;
@@ -23,20 +23,20 @@ use crate::overview::{
 };
 use crate::sessions::SessionQuery;
 
-/// The parts of days that were not settled when a moment began, with the number of their agent.
+/// The days of agents that were not settled when the read transaction began, with the numbers of the agents.
 pub(super) type UnsettledDays = Vec<(AgentId, Option<(i64, Days)>)>;
 
-/// The overview of an organization on a day.
+/// Returns the overview of an organization for a day.
 pub(super) fn read(
     connection: &Connection,
     org: OrgKey,
     day: Day,
     unsettled: UnsettledDays,
-    patience: &Patience,
+    deadline: &Deadline,
 ) -> Result<OrgOverview, StoreError> {
     let mut behind = Vec::new();
     for (agent, days) in unsettled {
-        patience.check()?;
+        deadline.check()?;
         if let Some(row) = agents::find(connection, org, &agent)? {
             let days = DaysOf::new(org, row, days);
             behind.push((agent, days));
@@ -66,7 +66,7 @@ pub(super) fn read(
     })
 }
 
-/// Sessions and runs of the days from one to another, both included.
+/// Returns the sessions and runs of the days from one to another, both included.
 fn activity(
     connection: &Connection,
     org: OrgKey,
@@ -92,29 +92,29 @@ fn add_gates(to: &mut BTreeMap<Box<str>, u64>, from: &BTreeMap<Box<str>, u64>) {
     }
 }
 
-/// What is known of an agent beside its evaluations.
+/// Returns the evidence of an agent other than evaluations.
 pub(super) fn evidence(
     connection: &Connection,
     org: OrgKey,
     identity: IdentityId,
     agent: AgentId,
     as_of: Timestamp,
-    patience: &Patience,
+    deadline: &Deadline,
 ) -> Result<AgentEvidence, StoreError> {
-    patience.check()?;
+    deadline.check()?;
     let windows = identities::windows(connection, org, identity, as_of)?;
     let Some(number) = agents::find(connection, org, &agent)?.map(|row| row.agent) else {
         return Ok(AgentEvidence::default());
     };
     let query = SessionQuery { agent: Some(agent), limit: 1, ..SessionQuery::default() };
     Ok(AgentEvidence {
-        session: sessions::page(connection, org, &query, patience)?.sessions.pop(),
+        session: sessions::page(connection, org, &query, deadline)?.sessions.pop(),
         tier: runs::last_score(connection, number)?.map(Tier::of),
         identity: Some(windows).filter(|windows| windows.breakdown().standing(as_of).total_events > 0),
     })
 }
 
-/// The largest changes of a day in one direction: those of the rows, and of the agents whose rows are behind.
+/// Returns the largest changes of a day in one direction, from the rows and from the agents whose rows are behind.
 fn changes(
     connection: &Connection,
     org: OrgKey,
@@ -138,7 +138,7 @@ fn changes(
     let mut last = None;
     while let Some(row) = rows.next()? {
         let (agent, change): (i64, i64) = (row.get(1)?, row.get(2)?);
-        // Equal changes are sorted by name, so the last one shown brings all of its size.
+        // Equal changes are sorted by name, so all changes of the same size as the last one are needed.
         if found.len() >= CHANGES_SHOWN && last != Some(change) {
             break;
         }
@@ -156,7 +156,7 @@ fn changes(
     }
     let largest = direction.largest(found, |(agent, _, change)| (agent, *change));
     let change = |(agent, days, _): (AgentId, DaysOf, i64)| {
-        let parts = days.parts(connection, day, day, &Patience::ENDLESS)?;
+        let parts = days.parts(connection, day, day, &Deadline::NONE)?;
         let sums = days.sums(connection, day, day)?.remove(&day);
         let worst_gate = worst_gate(&parts.gates);
         Ok(sums.map(|sums| Change { agent, sums, worst_gate }))
@@ -166,7 +166,9 @@ fn changes(
 
 impl PageStore for Sqlite {
     fn agent_days<'a>(&'a self, org: &OrgId, agent: &AgentId, from: Day, to: Day) -> Reply<'a, AgentDays> {
-        self.read_days(org, agent, move |moment, days, patience| days.read(moment, from, to, patience))
+        self.read_days(org, agent, move |connection, days, deadline| {
+            days.read(connection, from, to, deadline)
+        })
     }
 
     fn days_of_agents<'a>(
@@ -180,17 +182,17 @@ impl PageStore for Sqlite {
             Ok(org) => org,
             Err(error) => return answer(Err(error)),
         };
-        // Before the moment that is read begins: if one is settled between the two, the file has it.
+        // Get this before the read transaction begins: if an agent is settled in between, the file has it.
         let unsettled = |agent: AgentId| {
-            let days = self.standings.unsettled(&(org, agent.clone())).map(Unsettled::into_days);
+            let days = self.agent_cache.unsettled(&(org, agent.clone())).map(Unsettled::into_days);
             (agent, days)
         };
         let agents: UnsettledDays = agents.into_iter().map(unsettled).collect();
-        self.readers.run(move |moment, patience| {
+        self.readers.run(move |connection, deadline| {
             let sums = |(agent, days): (AgentId, Option<(i64, Days)>)| {
-                patience.check()?;
-                let Some(row) = agents::find(moment, org, &agent)? else { return Ok(BTreeMap::new()) };
-                DaysOf::new(org, row, days).sums(moment, from, to)
+                deadline.check()?;
+                let Some(row) = agents::find(connection, org, &agent)? else { return Ok(BTreeMap::new()) };
+                DaysOf::new(org, row, days).sums(connection, from, to)
             };
             agents.into_iter().map(sums).collect()
         })
@@ -208,9 +210,11 @@ impl PageStore for Sqlite {
         };
         let identified = |agent: AgentId| (identity_of(org, &agent), agent);
         let agents: Vec<(IdentityId, AgentId)> = agents.into_iter().map(identified).collect();
-        self.readers.run(move |moment, patience| {
+        self.readers.run(move |connection, deadline| {
             let agents = agents.into_iter();
-            agents.map(|(identity, agent)| evidence(moment, key, identity, agent, as_of, patience)).collect()
+            agents
+                .map(|(identity, agent)| evidence(connection, key, identity, agent, as_of, deadline))
+                .collect()
         })
     }
 
@@ -219,8 +223,8 @@ impl PageStore for Sqlite {
             Ok(org) => org,
             Err(error) => return answer(Err(error)),
         };
-        let behind = self.standings.unsettled_of(org).into_iter();
+        let behind = self.agent_cache.unsettled_of(org).into_iter();
         let unsettled = behind.map(|(agent, unsettled)| (agent, Some(unsettled.into_days()))).collect();
-        self.readers.run(move |moment, patience| read(moment, org, day, unsettled, patience))
+        self.readers.run(move |connection, deadline| read(connection, org, day, unsettled, deadline))
     }
 }

@@ -1,4 +1,4 @@
-//! A data directory, read beside whoever writes to it.
+//! Reads a data directory while another process may write to it.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,34 +14,35 @@ use super::days::{self, DaysOf};
 use super::export::{self, Each, Evidence};
 use super::give_way::GiveWay;
 use super::lock::DirectoryLock;
-use super::mark::{self, Before};
+use super::mark::{self, SavedMark};
 use super::orgs::Orgs;
-use super::readers::{self, Patience};
+use super::readers::{self, Deadline};
 use super::verify::{self, Verdict};
 use super::{FILE, agents, directory, foreign, identities, overview, rows, runs, schema, sessions};
 use crate::error::StoreError;
-use crate::evidence::Event;
+use crate::evidence::StoredEvaluation;
 use crate::identities::ReputationEvent;
 use crate::keys::ApiKey;
 use crate::overview::{AgentDays, AgentEvidence, OrgOverview};
-use crate::query::{AgentQuery, AgentSummary, Agents, EventQuery, Events};
+use crate::query::{AgentQuery, AgentSummary, Agents, EvaluationPage, EvaluationQuery};
 use crate::runs::{Run, RunQuery, Runs};
 use crate::sessions::{RecordCursor, SessionQuery, SessionRecords, Sessions, StoredSession};
 
-/// A connection that cannot write, and the version that it found. A database with a write-ahead log wants files beside it
-/// even to be read. Where they cannot be made, and nobody has left a log behind, the file alone is all there is.
-fn look(path: &Path) -> Result<(Connection, i64), StoreError> {
-    let looked = |connection: Result<Connection, StoreError>| {
+/// Opens a connection that cannot write. Returns it with the version of the database. SQLite wants to create files
+/// beside a database with a write-ahead log even to read it. If that is not possible, and no log exists, the
+/// database file alone is read.
+fn connect(path: &Path) -> Result<(Connection, i64), StoreError> {
+    let checked = |connection: Result<Connection, StoreError>| {
         let connection = connection.map_err(|error| foreign(error, path))?;
         let version = schema::check(&connection, path, schema::VERSION)?;
         Ok((connection, version))
     };
-    match looked(readers::connect(path)) {
+    match checked(readers::connect(path)) {
         Err(StoreError::Sqlite(error))
             if error.sqlite_error_code() == Some(rusqlite::ErrorCode::CannotOpen) =>
         {
             match readers::connect_alone(path) {
-                Some(connection) => looked(connection),
+                Some(connection) => checked(connection),
                 None => Err(error.into()),
             }
         }
@@ -49,7 +50,7 @@ fn look(path: &Path) -> Result<(Connection, i64), StoreError> {
     }
 }
 
-/// A data directory, read beside whoever writes to it.
+/// Reads a data directory while another process may write to it.
 pub struct Reader {
     connection: Connection,
     orgs: Orgs,
@@ -58,17 +59,17 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// Opens the database of a data directory, which has to be there.
+    /// Opens the database of a data directory, which has to exist.
     pub fn open(dir: &Path) -> Result<Self, StoreError> {
         Self::open_file(&dir.join(FILE))
     }
 
-    /// Opens a database file, which has to be there.
+    /// Opens a database file, which has to exist.
     pub fn open_file(path: &Path) -> Result<Self, StoreError> {
         if !path.exists() {
             return Err(StoreError::Missing(path.to_owned()));
         }
-        let (connection, version) = look(path)?;
+        let (connection, version) = connect(path)?;
         match version {
             0 => return Err(StoreError::Missing(path.to_owned())),
             schema::VERSION => {}
@@ -78,32 +79,32 @@ impl Reader {
         Ok(Self { connection, orgs, path: path.to_owned(), give_way: GiveWay::new(path) })
     }
 
-    /// How long an erasure waits for a long read of this reader, which then fails with [`StoreError::GaveWay`]: 20 seconds, unless this says
-    /// otherwise.
+    /// Sets how long an erasure waits for a long read of this reader, which then fails with
+    /// [`StoreError::GaveWay`]. The default is 20 seconds.
     #[must_use]
     pub fn give_way_after(mut self, after: Duration) -> Self {
         self.give_way.set_after(after);
         self
     }
 
-    /// The latest time that was given to anything.
+    /// Returns the latest time of acceptance.
     pub fn latest(&self) -> Result<Timestamp, StoreError> {
         rows::latest(&self.connection)
     }
 
-    /// The agents of an organization.
+    /// Returns a page of agents.
     pub fn agents(&self, org: &OrgId, query: &AgentQuery) -> Result<Agents, StoreError> {
-        let (moment, org) = (self.connection.unchecked_transaction()?, self.orgs.get(org)?);
-        agents::page(&moment, org, query, agents::behind(&moment, org)?, &Patience::ENDLESS)
+        let (transaction, org) = (self.connection.unchecked_transaction()?, self.orgs.get(org)?);
+        agents::page(&transaction, org, query, agents::behind(&transaction, org)?, &Deadline::NONE)
     }
 
-    /// One agent, if it was ever seen.
+    /// Returns an agent, or `None` if it is unknown.
     pub fn agent(&self, org: &OrgId, agent: &AgentId) -> Result<Option<AgentSummary>, StoreError> {
-        let moment = self.connection.unchecked_transaction()?;
-        Ok(agents::summary(agent, agents::find_in_log(&moment, self.orgs.get(org)?, agent)?))
+        let transaction = self.connection.unchecked_transaction()?;
+        Ok(agents::summary(agent, agents::find_in_log(&transaction, self.orgs.get(org)?, agent)?))
     }
 
-    /// The days of an agent from one to another, both included, and what failed on them.
+    /// Returns the days of an agent from one to another, both included, and what failed on them.
     pub fn agent_days(
         &self,
         org: &OrgId,
@@ -111,73 +112,73 @@ impl Reader {
         from: Day,
         to: Day,
     ) -> Result<AgentDays, StoreError> {
-        let (moment, org) = (self.connection.unchecked_transaction()?, self.orgs.get(org)?);
-        let Some(row) = agents::find(&moment, org, agent)? else { return Ok(AgentDays::default()) };
-        let days = days::unsettled(&moment, org, Some(row.agent))?.remove(&row.agent);
+        let (transaction, org) = (self.connection.unchecked_transaction()?, self.orgs.get(org)?);
+        let Some(row) = agents::find(&transaction, org, agent)? else { return Ok(AgentDays::default()) };
+        let days = days::unsettled(&transaction, org, Some(row.agent))?.remove(&row.agent);
         let days = DaysOf::new(org, row, days.map(|days| (row.agent, days)));
-        days.read(&moment, from, to, &Patience::ENDLESS)
+        days.read(&transaction, from, to, &Deadline::NONE)
     }
 
-    /// What is known of an agent beside its evaluations.
+    /// Returns the evidence of an agent other than evaluations.
     pub fn evidence(
         &self,
         org: &OrgId,
         agent: &AgentId,
         as_of: Timestamp,
     ) -> Result<AgentEvidence, StoreError> {
-        let (moment, identity) = (self.connection.unchecked_transaction()?, identity_of(org, agent));
-        overview::evidence(&moment, self.orgs.get(org)?, identity, agent.clone(), as_of, &Patience::ENDLESS)
+        let (transaction, identity) = (self.connection.unchecked_transaction()?, identity_of(org, agent));
+        overview::evidence(&transaction, self.orgs.get(org)?, identity, agent.clone(), as_of, &Deadline::NONE)
     }
 
-    /// The overview of an organization on a day.
+    /// Returns the overview of an organization for a day.
     pub fn overview(&self, org: &OrgId, day: Day) -> Result<OrgOverview, StoreError> {
-        let (moment, org) = (self.connection.unchecked_transaction()?, self.orgs.get(org)?);
+        let (transaction, org) = (self.connection.unchecked_transaction()?, self.orgs.get(org)?);
         let mut unsettled = Vec::new();
-        for (number, days) in days::unsettled(&moment, org, None)? {
-            unsettled.push((agents::name(&moment, number)?, Some((number, days))));
+        for (number, days) in days::unsettled(&transaction, org, None)? {
+            unsettled.push((agents::name(&transaction, number)?, Some((number, days))));
         }
-        overview::read(&moment, org, day, unsettled, &Patience::ENDLESS)
+        overview::read(&transaction, org, day, unsettled, &Deadline::NONE)
     }
 
-    /// Evaluations, the last accepted first.
-    pub fn events(&self, org: &OrgId, query: EventQuery) -> Result<Events, StoreError> {
-        let (moment, org) = (self.connection.unchecked_transaction()?, self.orgs.get(org)?);
+    /// Returns a page of evaluations, the last accepted first.
+    pub fn evaluations(&self, org: &OrgId, query: EvaluationQuery) -> Result<EvaluationPage, StoreError> {
+        let (transaction, org) = (self.connection.unchecked_transaction()?, self.orgs.get(org)?);
         match query.agent.clone() {
             Some(agent) => {
-                let agent = agents::find_in_log(&moment, org, &agent)?;
-                rows::events_of_agent(&moment, agent, query, &Patience::ENDLESS)
+                let agent = agents::find_in_log(&transaction, org, &agent)?;
+                rows::evaluations_of_agent(&transaction, agent, query, &Deadline::NONE)
             }
-            None => rows::events_of_org(&moment, org, query, &Patience::ENDLESS),
+            None => rows::evaluations_of_org(&transaction, org, query, &Deadline::NONE),
         }
     }
 
-    /// One run.
+    /// Returns a run, or `None` if it is unknown.
     pub fn run(&self, org: &OrgId, id: &RunId) -> Result<Option<Run>, StoreError> {
         runs::find(&self.connection, self.orgs.get(org)?, id)
     }
 
-    /// Runs, the last accepted first.
+    /// Returns a page of runs, the last accepted first.
     pub fn runs(&self, org: &OrgId, query: &RunQuery) -> Result<Runs, StoreError> {
-        runs::page(&self.connection, self.orgs.get(org)?, query, &Patience::ENDLESS)
+        runs::page(&self.connection, self.orgs.get(org)?, query, &Deadline::NONE)
     }
 
-    /// Every agent's best attempt at a spec, the best first.
+    /// Returns the best attempt of each agent at a spec, the best first.
     pub fn competition(&self, org: &OrgId, spec: &SpecId) -> Result<Vec<Run>, StoreError> {
-        runs::competition(&self.connection, self.orgs.get(org)?, spec, &Patience::ENDLESS)
+        runs::competition(&self.connection, self.orgs.get(org)?, spec, &Deadline::NONE)
     }
 
-    /// One session, with its traces if they are wanted.
+    /// Returns a session, with its traces if `with_traces`; `None` if it is unknown.
     pub fn session(
         &self,
         org: &OrgId,
         id: &SessionId,
         with_traces: bool,
     ) -> Result<Option<StoredSession>, StoreError> {
-        let moment = self.connection.unchecked_transaction()?;
-        sessions::find(&moment, self.orgs.get(org)?, id, with_traces, &Patience::ENDLESS)
+        let transaction = self.connection.unchecked_transaction()?;
+        sessions::find(&transaction, self.orgs.get(org)?, id, with_traces, &Deadline::NONE)
     }
 
-    /// Some records of a session, after one of them. `None` if there is no such session.
+    /// Returns a page of a session's records, or `None` if the session is unknown.
     pub fn session_records(
         &self,
         org: &OrgId,
@@ -185,48 +186,52 @@ impl Reader {
         after: Option<RecordCursor>,
         limit: usize,
     ) -> Result<Option<SessionRecords>, StoreError> {
-        let moment = self.connection.unchecked_transaction()?;
-        sessions::records(&moment, self.orgs.get(org)?, id, after, limit)
+        let transaction = self.connection.unchecked_transaction()?;
+        sessions::records(&transaction, self.orgs.get(org)?, id, after, limit)
     }
 
-    /// Sessions, the last to begin first, without their traces.
+    /// Returns a page of sessions, the last to begin first, without their traces.
     pub fn sessions(&self, org: &OrgId, query: &SessionQuery) -> Result<Sessions, StoreError> {
-        let moment = self.connection.unchecked_transaction()?;
-        sessions::page(&moment, self.orgs.get(org)?, query, &Patience::ENDLESS)
+        let transaction = self.connection.unchecked_transaction()?;
+        sessions::page(&transaction, self.orgs.get(org)?, query, &Deadline::NONE)
     }
 
-    /// What the records of a session within a cut add up to; none if it has no records.
+    /// Folds the records of a session within a time range. Returns `None` if it has none.
     pub fn cut_session(&self, session: &StoredSession, cut: Cut) -> Result<Option<Session>, StoreError> {
-        sessions::refold(&self.connection, session.id.as_str(), session.seq, cut)
+        sessions::refold(&self.connection, session.id.as_str(), session.position, cut)
     }
 
-    /// What the events of an identity add up to as of a time.
+    /// Returns the sums of an identity's events as of a time.
     pub fn identity_windows(
         &self,
         org: &OrgId,
         identity: IdentityId,
         as_of: Timestamp,
     ) -> Result<Windows, StoreError> {
-        let moment = self.connection.unchecked_transaction()?;
-        identities::windows(&moment, self.orgs.get(org)?, identity, as_of)
+        let transaction = self.connection.unchecked_transaction()?;
+        identities::windows(&transaction, self.orgs.get(org)?, identity, as_of)
     }
 
-    /// How much there is of a kind of evidence in an organization.
+    /// Returns how many pieces of one kind of evidence an organization has.
     pub fn count(&self, org: &OrgId, evidence: Evidence) -> Result<u64, StoreError> {
         export::count(&self.connection, self.orgs.get(org)?, evidence)
     }
 
-    /// Every evaluation of an organization, the first accepted first.
-    pub fn each_evaluation(&self, org: &OrgId, each: &mut Each<'_, Event>) -> Result<(), StoreError> {
+    /// Passes every evaluation of an organization to `each`, the first accepted first.
+    pub fn each_evaluation(
+        &self,
+        org: &OrgId,
+        each: &mut Each<'_, StoredEvaluation>,
+    ) -> Result<(), StoreError> {
         export::evaluations(&self.connection, &self.give_way, self.orgs.get(org)?, each)
     }
 
-    /// Every run of an organization, the first accepted first.
+    /// Passes every run of an organization to `each`, the first accepted first.
     pub fn each_run(&self, org: &OrgId, each: &mut Each<'_, Run>) -> Result<(), StoreError> {
         export::runs(&self.connection, &self.give_way, self.orgs.get(org)?, each)
     }
 
-    /// Every reputation event of an organization, the first accepted first.
+    /// Passes every reputation event of an organization to `each`, the first accepted first.
     pub fn each_reputation_event(
         &self,
         org: &OrgId,
@@ -235,28 +240,29 @@ impl Reader {
         export::reputation_events(&self.connection, &self.give_way, self.orgs.get(org)?, each)
     }
 
-    /// Every session of an organization, without its traces, the first that was heard of first.
+    /// Passes every session of an organization to `each`, without its traces, the first seen first.
     pub fn each_session(&self, org: &OrgId, each: &mut Each<'_, StoredSession>) -> Result<(), StoreError> {
         export::sessions(&self.connection, &self.give_way, self.orgs.get(org)?, each)
     }
 
-    /// Every key.
+    /// Returns all keys.
     pub fn keys(&self) -> Result<Vec<ApiKey>, StoreError> {
         rows::keys(&self.connection)
     }
 
-    /// Replays all evidence and compares.
+    /// Computes everything again from the evidence and compares. `report` gets how many evaluations are done, and
+    /// of how many.
     pub fn verify(&self, report: &mut dyn FnMut(u64, u64)) -> Result<Verdict, StoreError> {
-        verify::run(&self.connection, &Before::read(&self.path), &self.give_way, report)
+        verify::run(&self.connection, &SavedMark::read(&self.path), &self.give_way, report)
     }
 
-    /// Copies the database to a new file; what is there is never overwritten.
+    /// Copies the database to a new file. Never overwrites a file.
     pub fn backup(&self, to: &Path, report: &mut dyn FnMut(Progress)) -> Result<(), StoreError> {
         backup::copy(&self.connection, Some(&self.give_way), to, report)
     }
 
-    /// Copies the database to the place of a store that is not there yet, and holds its directory meanwhile. What a store
-    /// left beside its file would be taken for a part of the copy, so there must be nothing of one.
+    /// Copies the database to where no store exists yet, and locks that directory meanwhile. No file of a former
+    /// store may be left there, because it would be taken for a part of the copy.
     pub fn restore(&self, to: &Path, report: &mut dyn FnMut(Progress)) -> Result<(), StoreError> {
         let _lock = DirectoryLock::take(directory(to), "renown restore")?;
         for suffix in ["", "-wal", "-shm"] {
@@ -264,12 +270,12 @@ impl Reader {
             part.push(suffix);
             backup::is_free(Path::new(&part))?;
         }
-        // What a store that is no longer there had acknowledged says nothing about the copy.
+        // A mark of a former store says nothing about the copy.
         let _ = std::fs::remove_file(mark::path(to));
         backup::copy(&self.connection, Some(&self.give_way), to, report)
     }
 
-    /// The version of its schema, and its size in bytes.
+    /// Returns the version of its schema, and its size in bytes.
     pub fn describe(&self) -> Result<(i64, u64), StoreError> {
         let size =
             std::fs::metadata(&self.path).map_err(StoreError::io(format!("{}", self.path.display())))?;

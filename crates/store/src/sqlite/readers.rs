@@ -1,7 +1,8 @@
-//! A pool of readers: a few threads, each with a connection of its own, so that reads wait neither for the writer nor for
-//! the threads of the server.
+//! A pool of readers: a few threads with one connection each. So reads wait neither for the writer nor for the
+//! threads of the server.
 //!
-//! A read may take five seconds. After that it is refused as overloaded, so that one wide query does not stop the others.
+//! A read may take five seconds. After that it fails with [`StoreError::TooLong`], so that one expensive query does
+//! not block the others.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -10,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use tokio::sync::oneshot;
 
 use super::writer::{STATEMENTS_KEPT, plan_once};
@@ -18,27 +19,27 @@ use super::{agents, seal};
 use crate::Reply;
 use crate::error::StoreError;
 
-/// How many reads may wait. Past it they are refused.
+/// Maximum number of reads in the queue. Past it they are refused.
 const QUEUE_MAX: usize = 4096;
 
-/// How many threads read.
+/// Number of reading threads.
 const THREADS: usize = 4;
 
-/// How long a read may take. Whoever wants more asks for less at a time.
+/// How long a read may take. A caller that wants more asks for less at a time.
 const TIME_MAX: Duration = Duration::from_secs(5);
 
-/// How many steps of SQLite lie between two looks at the clock.
+/// Number of steps of SQLite between two checks of the clock.
 const STEPS_BETWEEN: std::ffi::c_int = 100_000;
 
 type Read = Box<dyn FnOnce(&mut Connection) + Send>;
 
-/// How long a read is waited for.
+/// The deadline of a read.
 #[derive(Clone, Copy)]
-pub(super) struct Patience(Option<Instant>);
+pub(super) struct Deadline(Option<Instant>);
 
-impl Patience {
-    /// For a process that reads for itself and keeps nobody waiting.
-    pub(super) const ENDLESS: Self = Self(None);
+impl Deadline {
+    /// No deadline, for a process that reads for itself and blocks no other caller.
+    pub(super) const NONE: Self = Self(None);
 
     fn new() -> Self {
         Self(Some(Instant::now() + TIME_MAX))
@@ -48,7 +49,7 @@ impl Patience {
         self.0.is_some_and(|end| Instant::now() > end)
     }
 
-    /// Refuses to go on when it is over.
+    /// Fails when the deadline has passed.
     pub(super) fn check(&self) -> Result<(), StoreError> {
         if self.is_over() { Err(StoreError::TooLong) } else { Ok(()) }
     }
@@ -60,12 +61,13 @@ pub(super) struct Readers {
     threads: Vec<JoinHandle<()>>,
 }
 
-/// A connection that cannot write.
+/// Opens a connection that cannot write.
 pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
     set_up(Connection::open_with_flags(path, FLAGS)?)
 }
 
-/// The same for a file that nobody can change, so that nothing has to lie beside it; none if a log lies there.
+/// Opens a file that no process can change, without the files that SQLite needs beside it. Returns `None` if a
+/// write-ahead log exists.
 pub(super) fn connect_alone(path: &Path) -> Option<Result<Connection, StoreError>> {
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
@@ -87,7 +89,7 @@ fn set_up(connection: Connection) -> Result<Connection, StoreError> {
     agents::register(&connection)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
     connection.pragma_update(None, "query_only", true)?;
-    // Thousands of bytes when negative: 2 MB a reader. What is hot is in the cache of the system anyway.
+    // Negative values are in KB: 2 MB per reader. Hot pages are in the cache of the system anyway.
     connection.pragma_update(None, "cache_size", -2000)?;
     Ok(connection)
 }
@@ -108,10 +110,10 @@ impl Readers {
         Ok(Self { queue: Some(queue), threads })
     }
 
-    /// Runs a read on one of the threads, over one state of the database.
+    /// Runs a read on one of the threads, in one read transaction.
     pub(super) fn run<T: Send + 'static>(
         &self,
-        read: impl FnOnce(&Transaction<'_>, &Patience) -> Result<T, StoreError> + Send + 'static,
+        read: impl FnOnce(&Connection, &Deadline) -> Result<T, StoreError> + Send + 'static,
     ) -> Reply<'_, T> {
         let (answer, answered) = oneshot::channel();
         let read: Read = Box::new(move |connection| {
@@ -119,14 +121,14 @@ impl Readers {
             if answer.is_closed() {
                 return;
             }
-            let patience = Patience::new();
+            let deadline = Deadline::new();
             let result = connection
-                .progress_handler(STEPS_BETWEEN, Some(move || patience.is_over()))
+                .progress_handler(STEPS_BETWEEN, Some(move || deadline.is_over()))
                 .and_then(|()| connection.transaction_with_behavior(TransactionBehavior::Deferred))
                 .map_err(StoreError::from)
-                .and_then(|transaction| read(&transaction, &patience));
+                .and_then(|transaction| read(&transaction, &deadline));
             let _ = answer
-                .send(result.map_err(|error| if patience.is_over() { StoreError::TooLong } else { error }));
+                .send(result.map_err(|error| if deadline.is_over() { StoreError::TooLong } else { error }));
         });
         let sent = match &self.queue {
             Some(queue) => queue.try_send(read).map_err(|error| match error {
@@ -137,7 +139,7 @@ impl Readers {
         };
         Box::pin(async move {
             sent?;
-            // A read that panicked answers nothing; the thread goes on with the next.
+            // A read that panicked sends no reply; the thread continues with the next one.
             answered.await.unwrap_or(Err(StoreError::Closed))
         })
     }

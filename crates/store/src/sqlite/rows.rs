@@ -1,4 +1,4 @@
-//! Rows into values, and the walks over them. Everything here only reads.
+//! Reads rows of evaluations, organizations and keys. Everything here only reads.
 
 use renown_core::ids::OrgId;
 use renown_core::reputation::{Evaluation, Standing, WINDOW_SIZE, Window};
@@ -9,18 +9,19 @@ use uuid::Uuid;
 
 use super::agents::AgentState;
 use super::orgs::OrgKey;
-use super::readers::Patience;
-use super::schema::SEQ_BITS;
+use super::readers::Deadline;
+use super::schema::POSITION_BITS;
 use crate::admin::{LatencySource, OrgSettings, Tombstone};
 use crate::error::StoreError;
-use crate::evidence::{Event, SavedReply, Seq};
+use crate::evidence::{Position, SavedReply, StoredEvaluation};
 use crate::keys::{ApiKey, NewKey};
-use crate::query::{EventPage, EventQuery, Events};
+use crate::query::{EvaluationPage, EvaluationPageBuilder, EvaluationQuery};
 
-/// Up to so many evaluations in a span of time are found by their times; more of them by walking the log.
+/// If at most this many evaluations are in a time range, they are found by an index of times; otherwise by reading
+/// in order of acceptance.
 const SPAN_MAX: i64 = 20_000;
 
-/// A value that was never written like this.
+/// Makes the error for a value that was never written like this.
 pub(super) fn damaged<E: std::fmt::Display>(what: &'static str) -> impl FnOnce(E) -> StoreError {
     move |error| StoreError::Damaged(format!("{what}: {error}"))
 }
@@ -29,7 +30,7 @@ pub(super) fn time(millis: i64) -> Result<Timestamp, StoreError> {
     Timestamp::from_millis(millis).map_err(damaged("a time"))
 }
 
-/// A time of which every nanosecond counts.
+/// Decodes a time in nanoseconds.
 pub(super) fn nanos(nanos: i64) -> Result<Timestamp, StoreError> {
     Timestamp::from_nanos(nanos).map_err(damaged("a time"))
 }
@@ -46,16 +47,16 @@ pub(super) fn text<T: std::str::FromStr<Err: std::fmt::Display>>(
     row.get_ref(column)?.as_str().map_err(damaged(what))?.parse().map_err(damaged(what))
 }
 
-/// The columns of an [`Event`], in the order in which [`event`] reads them.
-pub(super) const EVENT: &str = "SELECT e.seq, e.evaluation_id, a.name, e.tool, e.passed, e.gate_us, e.agent_us, e.latency_us, e.gates, \
+/// The columns of a [`StoredEvaluation`], in the order in which [`evaluation`] reads them.
+pub(super) const EVALUATION: &str = "SELECT e.seq, e.evaluation_id, a.name, e.tool, e.passed, e.gate_us, e.agent_us, e.latency_us, e.gates, \
      e.score, e.evaluations, e.created_at, e.accepted_at, e.salt, e.previous \
      FROM evaluations e JOIN agents a ON a.agent = e.agent";
 
-pub(super) fn event(row: &Row<'_>) -> Result<Event, StoreError> {
+pub(super) fn evaluation(row: &Row<'_>) -> Result<StoredEvaluation, StoreError> {
     let tool: Option<String> = row.get(3)?;
     let agent_us: Option<u32> = row.get(6)?;
-    Ok(Event {
-        seq: Seq(row.get(0)?),
+    Ok(StoredEvaluation {
+        position: Position(row.get(0)?),
         id: text(row, 1, "an evaluation id")?,
         agent: text(row, 2, "an agent id")?,
         tool: tool.map(|tool| tool.parse()).transpose().map_err(damaged("a tool"))?,
@@ -71,24 +72,30 @@ pub(super) fn event(row: &Row<'_>) -> Result<Event, StoreError> {
     })
 }
 
-/// The evaluation of an id.
-pub(super) fn event_of(connection: &Connection, org: OrgKey, id: &str) -> Result<Option<Event>, StoreError> {
+/// Finds an evaluation by its id.
+pub(super) fn find_evaluation(
+    connection: &Connection,
+    org: OrgKey,
+    id: &str,
+) -> Result<Option<StoredEvaluation>, StoreError> {
     let mut select =
-        connection.prepare_cached(&format!("{EVENT} WHERE e.org = ?1 AND e.evaluation_id = ?2"))?;
+        connection.prepare_cached(&format!("{EVALUATION} WHERE e.org = ?1 AND e.evaluation_id = ?2"))?;
     let mut rows = select.query(params![org, id])?;
-    rows.next()?.map(event).transpose()
+    rows.next()?.map(evaluation).transpose()
 }
 
-/// The place of the last evaluation of an organization.
-pub(super) fn last_place(connection: &Connection, org: OrgKey) -> Result<Option<i64>, StoreError> {
-    let (Seq(first), Seq(end)) = org.places();
+/// Returns the position of the last evaluation of an organization.
+pub(super) fn last_position(connection: &Connection, org: OrgKey) -> Result<Option<i64>, StoreError> {
+    let (Position(first), Position(end)) = org.positions();
     let mut select =
         connection.prepare_cached("SELECT max(seq) FROM evaluations WHERE seq >= ?1 AND seq < ?2")?;
     Ok(select.query_row([first, end], |row| row.get(0))?)
 }
 
-/// An agent's evaluations from `last` backwards, until `take` wants no more. A chain that leads nowhere, or not back, is
-/// damage: an end of it would pass for the whole, and a circle would never end. It may end where evaluations were pruned.
+/// Reads an agent's evaluations from `last` backwards along its chain, until `take` returns `false`.
+///
+/// A chain that leads nowhere, or not backwards, is damage: its end would look like the end of all evaluations, and
+/// a circle would never end. The chain may end where retention deleted evaluations.
 pub(super) fn walk(
     connection: &Connection,
     select: &mut CachedStatement<'_>,
@@ -96,29 +103,33 @@ pub(super) fn walk(
     mut take: impl FnMut(i64, &Row<'_>) -> Result<bool, StoreError>,
 ) -> Result<(), StoreError> {
     let mut next = last;
-    while let Some(seq) = next {
-        let mut rows = select.query([seq])?;
-        let broken = || StoreError::Damaged(format!("the chain of evaluations at {seq}"));
+    while let Some(position) = next {
+        let mut rows = select.query([position])?;
+        let broken = || StoreError::Damaged(format!("the chain of evaluations at {position}"));
         let Some(row) = rows.next()? else {
-            return if seq <= pruned(connection, OrgKey::of(Seq(seq)))? { Ok(()) } else { Err(broken()) };
+            return if position <= pruned(connection, OrgKey::of(Position(position)))? {
+                Ok(())
+            } else {
+                Err(broken())
+            };
         };
         next = row.get("previous")?;
-        if next.is_some_and(|next| next >= seq) {
+        if next.is_some_and(|next| next >= position) {
             return Err(broken());
         }
-        if !take(seq, row)? {
+        if !take(position, row)? {
             return Ok(());
         }
     }
     Ok(())
 }
 
-/// Up to which place evaluations of an organization may be missing because of their age.
+/// Returns the position up to which retention may have deleted evaluations of an organization.
 pub(super) fn pruned(connection: &Connection, org: OrgKey) -> Result<i64, StoreError> {
     mark(connection, org, "pruned")
 }
 
-/// The highest place of an organization that was ever taken, as far as evaluations were deleted.
+/// Returns the highest position of an organization that was used, as far as evaluations were deleted.
 pub(super) fn top(connection: &Connection, org: OrgKey) -> Result<i64, StoreError> {
     mark(connection, org, "top")
 }
@@ -128,7 +139,7 @@ fn mark(connection: &Connection, org: OrgKey, name: &str) -> Result<i64, StoreEr
     Ok(select.query_row([org], |row| row.get(0)).optional()?.unwrap_or(-1))
 }
 
-/// The settings of an organization.
+/// Returns the settings of an organization.
 pub(super) fn settings(connection: &Connection, org: OrgKey) -> Result<OrgSettings, StoreError> {
     let mut select = connection.prepare_cached("SELECT latency_source FROM orgs WHERE org = ?1")?;
     let name: String = select.query_row([org], |row| row.get(0))?;
@@ -137,7 +148,7 @@ pub(super) fn settings(connection: &Connection, org: OrgKey) -> Result<OrgSettin
     Ok(OrgSettings { latency_source: latency_source.ok_or_else(damage)? })
 }
 
-/// What was erased in an organization, the latest first.
+/// Returns the tombstones of an organization, the latest first.
 pub(super) fn tombstones(connection: &Connection, org: OrgKey) -> Result<Vec<Tombstone>, StoreError> {
     let mut select = connection.prepare_cached(
         "SELECT digest, asked_at, erased, done_at FROM tombstones WHERE org = ?1 ORDER BY tombstone DESC",
@@ -155,7 +166,8 @@ pub(super) fn tombstones(connection: &Connection, org: OrgKey) -> Result<Vec<Tom
     Ok(tombstones)
 }
 
-/// The last evaluations of an agent from `last` backwards, at most a window of them, and only those after `until`.
+/// Returns the evaluations of an agent from `last` backwards, at most a window of them, and only those after
+/// `until`.
 pub(super) fn newest_first(
     connection: &Connection,
     last: Option<i64>,
@@ -172,23 +184,23 @@ pub(super) fn newest_first(
     Ok(newest_first)
 }
 
-/// The window that ends with an evaluation.
+/// Returns the window that ends with an evaluation.
 pub(super) fn window(connection: &Connection, last: Option<i64>) -> Result<Window, StoreError> {
     Ok(newest_first(connection, last, None)?.into_iter().rev().collect())
 }
 
-/// A page of an agent's evaluations.
-pub(super) fn events_of_agent(
+/// Returns a page of an agent's evaluations.
+pub(super) fn evaluations_of_agent(
     connection: &Connection,
     agent: Option<AgentState>,
-    query: EventQuery,
-    patience: &Patience,
-) -> Result<Events, StoreError> {
-    let mut page = EventPage::new(query);
-    let Some(AgentState { agent, last_seq, .. }) = agent else { return Ok(page.finish()) };
-    // A page that goes on from an evaluation of this agent need not walk there again.
+    query: EvaluationQuery,
+    deadline: &Deadline,
+) -> Result<EvaluationPage, StoreError> {
+    let mut page = EvaluationPageBuilder::new(query);
+    let Some(AgentState { agent, last_position, .. }) = agent else { return Ok(page.finish()) };
+    // A page that continues after an evaluation of this agent begins at the one before it.
     let resumed = match page.query().before {
-        Some(Seq(before)) => connection
+        Some(Position(before)) => connection
             .query_row(
                 "SELECT previous FROM evaluations WHERE seq = ?1 AND agent = ?2",
                 [before, agent],
@@ -197,25 +209,25 @@ pub(super) fn events_of_agent(
             .optional()?,
         None => None,
     };
-    let mut select = connection.prepare_cached(&format!("{EVENT} WHERE e.seq = ?1"))?;
-    walk(connection, &mut select, resumed.unwrap_or(last_seq), |_, row| {
-        patience.check()?;
-        Ok(page.take(event(row)?))
+    let mut select = connection.prepare_cached(&format!("{EVALUATION} WHERE e.seq = ?1"))?;
+    walk(connection, &mut select, resumed.unwrap_or(last_position), |_, row| {
+        deadline.check()?;
+        Ok(page.add(evaluation(row)?))
     })?;
     Ok(page.finish())
 }
 
-/// A page of an organization's evaluations.
-pub(super) fn events_of_org(
+/// Returns a page of an organization's evaluations.
+pub(super) fn evaluations_of_org(
     connection: &Connection,
     org: OrgKey,
-    query: EventQuery,
-    patience: &Patience,
-) -> Result<Events, StoreError> {
-    let mut page = EventPage::new(query);
-    let (Seq(first), Seq(end)) = org.places();
+    query: EvaluationQuery,
+    deadline: &Deadline,
+) -> Result<EvaluationPage, StoreError> {
+    let mut page = EvaluationPageBuilder::new(query);
+    let (Position(first), Position(end)) = org.positions();
     let query = page.query();
-    let end = query.before.map_or(end, |Seq(before)| before.min(end));
+    let end = query.before.map_or(end, |Position(before)| before.min(end));
     let from = query.from.map_or(i64::MIN, first_milli);
     let to = query.to.map_or(i64::MAX, Timestamp::millis);
     let few_in_span = (query.from.is_some() || query.to.is_some())
@@ -225,20 +237,20 @@ pub(super) fn events_of_org(
         )?;
             count.query_row(params![org, from, to, SPAN_MAX + 1], |row| row.get::<_, i64>(0))? <= SPAN_MAX
         };
-    // The plus keeps the column from choosing an index: the log is walked as it stands.
+    // The plus prevents the use of an index on this column, so that evaluations are read in order of position.
     let found = if few_in_span {
         "SELECT seq FROM evaluations WHERE org = ?5 AND created_at BETWEEN ?3 AND ?4 AND seq >= ?1 AND seq < ?2"
     } else {
         "SELECT seq FROM evaluations WHERE seq >= ?1 AND seq < ?2 AND +created_at BETWEEN ?3 AND ?4 AND +org = ?5"
     };
-    let mut seqs = connection.prepare_cached(&format!("{found} ORDER BY seq DESC"))?;
-    let mut select = connection.prepare_cached(&format!("{EVENT} WHERE e.seq = ?1"))?;
-    let mut seqs = seqs.query(params![first, end, from, to, org])?;
-    while let Some(seq) = seqs.next()? {
-        patience.check()?;
-        let mut rows = select.query([seq.get::<_, i64>(0)?])?;
+    let mut positions = connection.prepare_cached(&format!("{found} ORDER BY seq DESC"))?;
+    let mut select = connection.prepare_cached(&format!("{EVALUATION} WHERE e.seq = ?1"))?;
+    let mut positions = positions.query(params![first, end, from, to, org])?;
+    while let Some(position) = positions.next()? {
+        deadline.check()?;
+        let mut rows = select.query([position.get::<_, i64>(0)?])?;
         if let Some(row) = rows.next()?
-            && !page.take(event(row)?)
+            && !page.add(evaluation(row)?)
         {
             break;
         }
@@ -246,13 +258,13 @@ pub(super) fn events_of_org(
     Ok(page.finish())
 }
 
-/// The first whole millisecond that is not before a time.
+/// Returns the first whole millisecond that is not before a time.
 fn first_milli(time: Timestamp) -> i64 {
     let millis = time.millis();
     if Timestamp::from_millis(millis).is_ok_and(|floor| floor < time) { millis + 1 } else { millis }
 }
 
-/// The reply kept for an idempotency key, if it is not older than `since`.
+/// Returns the reply that was saved for a request key, if it is not older than `since`.
 pub(super) fn saved_reply(
     connection: &Connection,
     org: OrgKey,
@@ -268,7 +280,7 @@ pub(super) fn saved_reply(
     Ok(reply.optional()?)
 }
 
-/// Every key.
+/// Returns all keys.
 pub(super) fn keys(connection: &Connection) -> Result<Vec<ApiKey>, StoreError> {
     let mut select = connection.prepare_cached(
         "SELECT k.id, o.name, k.kind, k.label, k.hash, k.last_four, k.created_at, k.last_used_at, k.revoked_at \
@@ -296,10 +308,10 @@ pub(super) fn keys(connection: &Connection) -> Result<Vec<ApiKey>, StoreError> {
     Ok(keys)
 }
 
-/// The latest time that was given to anything: times never go backwards.
+/// Returns the latest time of acceptance in the file, so that times do not go backwards after the store is opened.
 pub(super) fn latest(connection: &Connection) -> Result<Timestamp, StoreError> {
-    // An organization's last evaluation is its latest, and the agent of the highest number was named last. Sessions move the time at which
-    // their agent was last seen, which an index has by minute.
+    // Indexes and positions keep this fast: an organization's last evaluation is its latest, and the agent with the highest number was
+    // added last. Runs, records and signals set `last_seen` of their agent, which an index has by minute.
     let latest: Option<i64> = connection.query_row(
         "SELECT max(latest) FROM (SELECT max(created_at) AS latest FROM orgs \
          UNION ALL SELECT max(created_at) FROM keys UNION ALL SELECT max(created_at) FROM replies \
@@ -311,7 +323,7 @@ pub(super) fn latest(connection: &Connection) -> Result<Timestamp, StoreError> {
          (SELECT max(seen_minute) FROM agents WHERE org = o.org)) FROM orgs o \
          UNION ALL SELECT (SELECT accepted_at FROM evaluations WHERE seq = \
          (SELECT max(seq) FROM evaluations WHERE seq < (o.org + 1) << ?1)) FROM orgs o)",
-        [SEQ_BITS],
+        [POSITION_BITS],
         |row| row.get(0),
     )?;
     Ok(latest.and_then(|at| Timestamp::from_millis(at).ok()).unwrap_or(Timestamp::MIN))

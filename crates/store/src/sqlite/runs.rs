@@ -1,4 +1,4 @@
-//! Rows of runs into values, and the store of runs.
+//! Reads rows of runs, and implements [`RunStore`].
 
 use renown_core::ids::{OrgId, RunId, SpecId, Workspace};
 use renown_core::scorecard::{Axes, BASELINE_RUNS, Baseline, Outcome, Report, Resources, Stages};
@@ -8,14 +8,14 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::Sqlite;
 use super::orgs::OrgKey;
-use super::readers::Patience;
+use super::readers::Deadline;
 use super::rows::{damaged, nanos, text, time};
 use crate::Reply;
 use crate::error::StoreError;
-use crate::evidence::{Once, Seq};
+use crate::evidence::{Position, RequestKey};
 use crate::runs::{NewRun, Run, RunQuery, RunStore, Runs, Scored, SpecSums, Specs, Submitted, baseline};
 
-/// The columns of a [`Run`], in the order in which [`run`] reads them. The run of an agent that is erased has no agent.
+/// The columns of a [`Run`], in the order in which [`run`] reads them. Runs of erased agents are not seen.
 pub(super) const RUN: &str = "SELECT r.run, r.run_id, a.name, r.workspace, r.spec_id, r.outcome, r.stages, r.wall_ms, \
      r.memory_peak_bytes, r.memory_limit_bytes, r.cpu_periods, r.cpu_throttled_periods, r.cpu_throttled_ms, \
      r.started_ns, r.finished_ns, r.branch, r.pull_request, r.attributes, r.warnings, r.accepted_at, r.digest, \
@@ -43,7 +43,7 @@ pub(super) fn run(row: &Row<'_>) -> Result<Run, StoreError> {
     let report = Report { outcome, stages: counted, wall_ms: whole(7)?, resources };
     let warnings: String = row.get(18)?;
     Ok(Run {
-        seq: Seq(row.get(0)?),
+        position: Position(row.get(0)?),
         id: text(row, 1, "a run id")?,
         agent: text(row, 2, "an agent id")?,
         workspace: text(row, 3, "a workspace")?,
@@ -62,7 +62,7 @@ pub(super) fn run(row: &Row<'_>) -> Result<Run, StoreError> {
     })
 }
 
-/// The score of the last run of an agent that has one.
+/// Returns the score of an agent's last run that has one.
 pub(super) fn last_score(connection: &Connection, agent: i64) -> Result<Option<u8>, StoreError> {
     let mut select = connection.prepare_cached(
         "SELECT score FROM agent_run_scores WHERE agent = ?1 AND score IS NOT NULL ORDER BY run DESC LIMIT 1",
@@ -74,7 +74,7 @@ pub(super) fn whole_of(number: u64) -> Result<Whole, StoreError> {
     Whole::new(number).ok_or_else(|| StoreError::Damaged(format!("the number {number}")))
 }
 
-/// What a row was compared with.
+/// Decodes the baseline of a row.
 pub(super) fn baseline_of(row: &Row<'_>, column: usize) -> Result<Baseline, StoreError> {
     let middle = [whole_of(row.get(column + 1)?)?, whole_of(row.get(column + 2)?)?];
     Ok(Baseline::from_middle(row.get(column)?, middle))
@@ -97,22 +97,22 @@ fn scored(row: &Row<'_>) -> Result<Option<Scored>, StoreError> {
     }))
 }
 
-/// The run of an id.
+/// Finds a run by its id.
 pub(super) fn find(connection: &Connection, org: OrgKey, id: &RunId) -> Result<Option<Run>, StoreError> {
     let mut select = connection.prepare_cached(&format!("{RUN} WHERE r.org = ?1 AND r.run_id = ?2"))?;
     let mut rows = select.query(params![org, id.as_str()])?;
     rows.next()?.map(run).transpose()
 }
 
-/// A page of runs.
+/// Returns a page of runs.
 pub(super) fn page(
     connection: &Connection,
     org: OrgKey,
     query: &RunQuery,
-    patience: &Patience,
+    deadline: &Deadline,
 ) -> Result<Runs, StoreError> {
-    let before = query.before.map_or(i64::MAX, |Seq(before)| before);
-    // The narrowest index there is.
+    let before = query.before.map_or(i64::MAX, |Position(before)| before);
+    // Use the narrowest index.
     let (narrow, value) = match (&query.agent, &query.spec) {
         (Some(agent), _) => {
             ("r.agent = (SELECT agent FROM agents WHERE org = ?1 AND name = ?3)", agent.as_str())
@@ -125,48 +125,48 @@ pub(super) fn page(
     let mut rows = select.query(params![org, before, value])?;
     let mut runs = Runs::default();
     while let Some(row) = rows.next()? {
-        patience.check()?;
-        if !runs.take(run(row)?, query) {
+        deadline.check()?;
+        if !runs.add(run(row)?, query) {
             break;
         }
     }
     Ok(runs)
 }
 
-/// Every attempt at a spec, with no more held than is needed.
+/// Collects the attempts at a spec.
 fn attempts(
     connection: &Connection,
     org: OrgKey,
     spec: &SpecId,
-    patience: &Patience,
+    deadline: &Deadline,
 ) -> Result<SpecSums, StoreError> {
     let mut select = connection.prepare_cached(&format!("{RUN} WHERE r.org = ?1 AND r.spec_id = ?2"))?;
     let mut rows = select.query(params![org, spec.as_str()])?;
     let mut sums = SpecSums::new();
     while let Some(row) = rows.next()? {
-        patience.check()?;
+        deadline.check()?;
         sums.add(run(row)?);
     }
     Ok(sums)
 }
 
-/// Every agent's best attempt at a spec, the best first.
+/// Returns the best attempt of each agent at a spec, the best first.
 pub(super) fn competition(
     connection: &Connection,
     org: OrgKey,
     spec: &SpecId,
-    patience: &Patience,
+    deadline: &Deadline,
 ) -> Result<Vec<Run>, StoreError> {
-    Ok(attempts(connection, org, spec, patience)?.ranked())
+    Ok(attempts(connection, org, spec, deadline)?.ranked())
 }
 
-/// A page of specs. Their ids come from an index, one step for each, however many runs they have.
+/// Returns a page of specs. Their ids come from an index, in one step each, however many runs they have.
 pub(super) fn specs(
     connection: &Connection,
     org: OrgKey,
     after: Option<SpecId>,
     limit: usize,
-    patience: &Patience,
+    deadline: &Deadline,
 ) -> Result<Specs, StoreError> {
     let mut select = connection.prepare_cached(
         "SELECT min(spec_id) FROM agent_run_scores WHERE org = ?1 AND spec_id IS NOT NULL AND spec_id > ?2",
@@ -178,8 +178,8 @@ pub(super) fn specs(
             return Ok(found);
         };
         let spec: SpecId = next.parse().map_err(damaged("a spec"))?;
-        // The attempts of agents that are erased are left out, and may be all there are.
-        if let Some(summary) = attempts(connection, org, &spec, patience)?.summary(spec) {
+        // Attempts of erased agents are left out. There may be no others.
+        if let Some(summary) = attempts(connection, org, &spec, deadline)?.summary(spec) {
             if found.specs.len() == limit {
                 found.next = found.specs.last().map(|last| last.spec.clone());
                 return Ok(found);
@@ -190,7 +190,7 @@ pub(super) fn specs(
     }
 }
 
-/// What a new run is compared with that ends then: the latest that ended no later.
+/// Returns the baseline of a new run that ends at a time: the latest runs that ended no later.
 pub(super) fn baseline_at(
     connection: &Connection,
     org: OrgKey,
@@ -214,29 +214,29 @@ impl RunStore for Sqlite {
         &'a self,
         org: &OrgId,
         run: NewRun,
-        once: Option<Once<Submitted>>,
+        request_key: Option<RequestKey<Submitted>>,
     ) -> Reply<'a, Submitted> {
         let org = org.clone();
-        self.writer.send(1, move |log| log.add_run(&org, run, once))
+        self.writer.send(1, move |transaction| transaction.add_run(&org, run, request_key))
     }
 
     fn run<'a>(&'a self, org: &OrgId, id: &RunId) -> Reply<'a, Option<Run>> {
         let (org, id) = (self.orgs.get(org), id.clone());
-        self.readers.run(move |moment, _| find(moment, org?, &id))
+        self.readers.run(move |connection, _| find(connection, org?, &id))
     }
 
     fn runs<'a>(&'a self, org: &OrgId, query: RunQuery) -> Reply<'a, Runs> {
         let org = self.orgs.get(org);
-        self.readers.run(move |moment, patience| page(moment, org?, &query, patience))
+        self.readers.run(move |connection, deadline| page(connection, org?, &query, deadline))
     }
 
     fn competition<'a>(&'a self, org: &OrgId, spec: &SpecId) -> Reply<'a, Vec<Run>> {
         let (org, spec) = (self.orgs.get(org), spec.clone());
-        self.readers.run(move |moment, patience| competition(moment, org?, &spec, patience))
+        self.readers.run(move |connection, deadline| competition(connection, org?, &spec, deadline))
     }
 
     fn specs<'a>(&'a self, org: &OrgId, after: Option<SpecId>, limit: usize) -> Reply<'a, Specs> {
         let org = self.orgs.get(org);
-        self.readers.run(move |moment, patience| specs(moment, org?, after, limit, patience))
+        self.readers.run(move |connection, deadline| specs(connection, org?, after, limit, deadline))
     }
 }

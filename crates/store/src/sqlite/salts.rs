@@ -9,7 +9,7 @@ const SALTS_AT_ONCE: usize = 256;
 pub(super) struct Salts(Vec<Salt>);
 
 impl Salts {
-    /// Sixteen bytes that were never given before.
+    /// Returns sixteen bytes that it has never returned before.
     pub(super) fn take(&mut self) -> Result<Salt, getrandom::Error> {
         if self.0.is_empty() {
             let mut bytes = vec![0; SALTS_AT_ONCE * size_of::<Salt>()];
@@ -27,7 +27,7 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn no_salt_is_given_twice() {
+    fn no_salt_is_returned_twice() {
         let mut salts = Salts::default();
         let given: HashSet<Salt> = (0..3 * SALTS_AT_ONCE).map(|_| salts.take().unwrap()).collect();
         assert_eq!(given.len(), 3 * SALTS_AT_ONCE);

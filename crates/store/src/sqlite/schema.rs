@@ -1,35 +1,45 @@
-//! The stored shapes, their version, and how an older database becomes a newer one.
+//! The tables, their version, and how an older database is upgraded.
 //!
-//! - `user_version` is the version of the schema. A database of an older release is upgraded step by step when it is
-//!   opened, after a copy was kept as `renown.db.before-<version>`; one of a newer release is refused.
-//! - The place of an evaluation, `seq`, is its organization's number above 40 bits and a running number below, so the table
-//!   itself is sorted by organization and acceptance, and lists of one organization never step over another's rows.
-//! - `previous` chains the evaluations of an agent. An index over (agent, seq) would do the same and dirty a page of
-//!   its own with almost every evaluation; the chain costs nothing to write and a look-up a step to read.
-//! - Agents are listed by when they were last seen. An index over that time would move with every evaluation; the one over its
-//!   minute moves once a minute, and the agents of one minute are sorted when they are asked for.
-//! - Of runs and reputation events the exact time decides, so theirs are nanoseconds; all others are milliseconds.
+//! - `user_version` is the version of the schema. Opening a database of an older release upgrades it step by step,
+//!   after a copy was kept as `renown.db.before-<version>`. A database of a newer release is refused.
+//! - `seq` columns are positions. The position of an evaluation has the number of its organization above 40 bits
+//!   and a running number below. So the table itself is sorted by organization and acceptance, and lists of one
+//!   organization never read rows of another one.
+//! - `previous` chains the evaluations of an agent. An index over (agent, seq) would do the same, but almost every
+//!   evaluation would change a page of it. The chain costs nothing to write and one lookup per step to read.
+//! - Agents are listed by when they were last seen. An index over that time would change with every evaluation. The
+//!   index over the minute changes once per minute, and the agents of one minute are sorted when they are read.
+//! - Runs and reputation events are ordered by exact times, so their times are in nanoseconds. All others are in
+//!   milliseconds.
 //! - The baseline of a run is a range of `runs_by_finish`: the latest 20 of its workspace that ended before it.
-//! - `identity_sums` holds the sums of the reputation events of each minute, hour and day, so that any span of time is a few hundred rows,
-//!   however many events there are. `month` is the partition of an event, by which old ones are found.
-//! - `orgs.pruned` is the place up to which evaluations may be missing because of their age: a chain may end there. `orgs.top` is the
-//!   highest place that was ever taken, so that none is given again after its evaluation was erased.
-//! - A record of a session is kept once by its key: the fingerprint that tells repeats, or the number of the record where nothing
-//!   does. Before it stands the time of a log record, which repeats share, so that a session that goes on is written at its end and
-//!   not all over its pages; of spans, which repeat by their ids alone, it is 0. A trace that stands for a prompt has a key too, and no
-//!   record. `state` is what the records add up to, and the columns of `summaries` are what a list shows of it.
-//! - `due_at` is when a session has to be looked at: it may be over then, or there was something of it since, and it is looked at
-//!   again later. So it does not move with every record. It is null when the session is closed.
-//! - `event_id` is the id of the reputation event that a session became or will become, which nobody else may use.
-//! - A session without a `session_id` is forgotten and waits to be deleted, like those of an agent that is no more.
-//! - `agents` holds what can be made again from the evaluations: the sums of the window. `renown verify` does so. Up to
-//!   which place of its organization's log a row is current is in `orgs.settled`.
-//! - `agent_days`, `agent_gate_days` and `agent_tool_days` hold what the evaluations of an agent on a day add up to, `org_days` and
-//!   `org_gate_days` the sums of those over all agents; see `crate::days`. The day comes before the agent in their keys, so that the rows that
-//!   are written now are beside each other. The days of one agent are found through `org_days`.
+//! - `identity_sums` has the sums of the reputation events of each minute, hour and day. So any time range takes a
+//!   few hundred rows, however many events there are. `month` is the partition of an event, by which old ones are
+//!   found.
+//! - `orgs.pruned` is the position up to which retention may have deleted evaluations: a chain may end there.
+//!   `orgs.top` is the highest position that was ever used, so that none is used again after its evaluation was
+//!   erased.
+//! - A record of a session is stored once, by its key: the fingerprint that identifies repeats, or else the number
+//!   of the record. The key of the table begins with the time of a log record, which repeats share. So a session
+//!   that continues is written at its end and not in all of its pages. For spans, whose repeats share only ids,
+//!   this time is 0. A trace that stands for a prompt has a key without a record. `state` is the fold of the
+//!   records, and the columns of `summaries` are what a list shows.
+//! - `sessions.signal_agent` is the agent that was last sent with signals.
+//! - `sessions.check_at` is when to check whether an open session is over. It does not move with every record: a
+//!   session that is not over then gets a new `check_at`. It is null when the session is closed.
+//! - `sessions.event_id` is the id of the reputation event that a session became or will become. No client may use
+//!   this id.
+//! - A session without a `session_id` is waiting to be deleted, like those of an erased agent.
+//! - `session_erasures` has the sessions in which the name of an erased agent is still to be searched for.
+//! - `agents` has what can be rebuilt from evaluations: the sums of the window. `renown verify` compares them.
+//!   `orgs.settled` is the position up to which the rows of an organization are current. `agents.session_seen_at`
+//!   is when a record or a signal of a session last named the agent.
+//! - `agent_days`, `agent_gate_days` and `agent_tool_days` have the sums of an agent's evaluations per day,
+//!   `org_days` and `org_gate_days` the sums of those over all agents; see `crate::days`. In their keys the day
+//!   comes before the agent, so that rows that are written at the same time are neighbors. The days of one agent
+//!   are found through `org_days`.
 //! - `rank` orders agents by score, see `crate::query`. `orgs.agents` counts agents, by triggers.
-//! - `seal` is the checksum of a row, and `marks` holds the counts of rows and of writes; see `seal` and `mark`.
-//! - `tombstones.clean_at` is when no byte of the erased agent was left in the files; see `scrub`.
+//! - `seal` is the checksum of a row, and `marks` has the counts of rows and of writes; see `seal` and `mark`.
+//! - `tombstones.clean_at` is when the last byte of the erased agent was cleared from the files; see `scrub`.
 
 mod steps;
 
@@ -41,28 +51,29 @@ use super::{backup, days, seal, summaries};
 use crate::error::StoreError;
 use steps::{FIFTH, FIRST, FOURTH, SECOND, SIXTH, THIRD};
 
-/// "Rnwn", so that a file of another program is told apart from ours.
+/// "Rnwn", which distinguishes our files from those of other programs.
 const APPLICATION_ID: i64 = 0x526e_776e;
 
 /// The milliseconds of a minute, as `seen_minute` counts them.
 pub(super) const MINUTE_MS: i64 = 60_000;
 
-/// How many bits of a place are the running number inside an organization.
-pub(super) const SEQ_BITS: u32 = 40;
+/// Number of bits of a position for the running number in an organization.
+pub(super) const POSITION_BITS: u32 = 40;
 
 /// The version that this release writes.
 pub(super) const VERSION: i64 = 6;
 
-/// Step `n` of this list makes version `n + 1` of version `n`; the first makes version 1 of an empty file.
+/// Step `n` of this list, counted from 0, upgrades version `n` to `n + 1`. The first one makes version 1 of an
+/// empty file.
 pub(super) const STEPS: [&str; 6] = [FIRST, SECOND, THIRD, FOURTH, FIFTH, SIXTH];
 
 /// The first version whose rows are sealed.
 const SEALED_FROM: i64 = 5;
 
-/// The first version with days of agents, and with summaries of sessions in their rows.
+/// The first version with days of agents, and with summaries in the rows of sessions.
 const SUMMARIZED_FROM: i64 = 6;
 
-/// Brings the database at a path to the version of the last step.
+/// Upgrades the database at a path to the version of the last step.
 pub(super) fn upgrade(connection: &mut Connection, path: &Path, steps: &[&str]) -> Result<(), StoreError> {
     let known = i64::try_from(steps.len()).unwrap_or(i64::MAX);
     seal::register(connection)?;
@@ -72,16 +83,16 @@ pub(super) fn upgrade(connection: &mut Connection, path: &Path, steps: &[&str]) 
     }
     let copy = if found > 0 { Some(keep_copy(connection, path, found)?) } else { None };
     let steps = steps.iter().skip(usize::try_from(found).unwrap_or_default());
-    take(connection, steps, found, known).inspect_err(|_| {
-        // What was copied is still there, and the next attempt makes another.
+    run_steps(connection, steps, found, known).inspect_err(|_| {
+        // The original is unchanged, and the next attempt makes another copy.
         if let Some(copy) = copy {
             let _ = std::fs::remove_file(copy);
         }
     })
 }
 
-/// Takes the steps to a version, all or none.
-fn take<'a>(
+/// Runs the steps to a version, all or none.
+fn run_steps<'a>(
     connection: &mut Connection,
     steps: impl Iterator<Item = &'a &'a str>,
     found: i64,
@@ -102,7 +113,7 @@ fn take<'a>(
     }
     if version >= SEALED_FROM {
         seal::seal_schema(&transaction)?;
-        // The copy that was just kept has nothing of who is erased by now.
+        // The copy that was just made contains no agent that is erased by now.
         transaction.execute(
             "INSERT OR REPLACE INTO marks (name, value) SELECT 'copied', coalesce(max(tombstone), 0) FROM tombstones \
              WHERE done_at IS NOT NULL",
@@ -112,7 +123,7 @@ fn take<'a>(
     Ok(transaction.commit()?)
 }
 
-/// The version of a database that may be opened; 0 if it is empty.
+/// Returns the version of a database that may be opened; 0 if it is empty.
 pub(super) fn check(connection: &Connection, path: &Path, known: i64) -> Result<i64, StoreError> {
     let number = |pragma| connection.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0));
     let foreign = || StoreError::Foreign(path.to_owned());
@@ -130,7 +141,7 @@ pub(super) fn check(connection: &Connection, path: &Path, known: i64) -> Result<
     }
 }
 
-/// Keeps the database as it was before an upgrade, beside it and under a name that nothing has yet. Returns where.
+/// Copies the database before an upgrade to a file beside it, with a name that is not used yet. Returns its path.
 fn keep_copy(connection: &Connection, path: &Path, version: i64) -> Result<PathBuf, StoreError> {
     let named = |suffix: String| {
         let mut name = path.file_name().unwrap_or_default().to_owned();
@@ -165,7 +176,7 @@ mod tests {
         let path = dir.join("renown.db");
         let mut connection = Connection::open(&path).unwrap();
         upgrade(&mut connection, &path, &[FIRST]).unwrap();
-        assert!(!dir.join("renown.db.before-1").exists(), "a new database has nothing to keep");
+        assert!(!dir.join("renown.db.before-1").exists(), "a new database needs no copy");
 
         upgrade(&mut connection, &path, &[FIRST, SLUG]).unwrap();
         assert_eq!(version(&connection), 2);
@@ -191,7 +202,10 @@ mod tests {
         upgrade(&mut connection, &path, &[FIRST]).unwrap();
         upgrade(&mut connection, &path, &[FIRST, SLUG, "nonsense"]).unwrap_err();
         assert_eq!(version(&connection), 1);
-        assert!(!dir.join("renown.db.before-1").exists(), "what is copied is still there");
+        assert!(
+            !dir.join("renown.db.before-1").exists(),
+            "the copy is removed, because the original is unchanged"
+        );
         assert!(connection.prepare("SELECT slug FROM agents").is_err(), "nothing is half upgraded");
     }
 

@@ -1,28 +1,29 @@
 //! Overwrites what deleted rows leave in the database file, while it is in use.
 //!
-//! SQLite takes a deleted row out of its page and leaves its bytes: in the free blocks of the page, in the gap that a page keeps after its
-//! rows were moved to its neighbours, in pages on the free list, behind the end of a long value. `PRAGMA secure_delete` clears
-//! what a `DELETE` frees, but not what ordinary writes moved around before: of 20 erased agents 17 could still be read. `VACUUM` leaves
-//! nothing and copies the whole store.
+//! SQLite removes a deleted row from its page but leaves its bytes: in the free blocks of the page, in the gap that
+//! a page keeps after its rows were moved to its neighbors, in pages on the free list, behind the end of a long
+//! value. `PRAGMA secure_delete` clears what a `DELETE` frees, but not what ordinary writes moved around before: of
+//! 20 erased agents 17 could still be read. `VACUUM` leaves nothing but copies the whole store.
 //!
-//! So after an erasure the file is read once from its beginning to its end, and every byte that belongs to nothing is set to zero, in place.
-//! Costs: one sequential read of the file (211 MB in 0.4 s) and writes of the pages with something to clear (4 s when every page has some).
-//! Ordinary writes cost nothing more.
+//! So after an erasure the file is read once from beginning to end, and every unused byte is set to zero, in place.
+//! Cost: one sequential read of the file (211 MB in 0.4 s), and writes of the pages with something to clear (4 s if
+//! every page has some). Ordinary writes cost nothing more.
 //!
-//! **Why this is safe.** Only bytes that no reader of the page looks at are written, so a crash or a reader in the middle sees the same rows
-//! before and after. What is dead is decided by the page in the file, so nothing else may write to the file meanwhile: a step runs on
-//! the writer's thread between two transactions, after the whole write-ahead log was moved into the database and emptied. Then
-//! the file is the latest state, no reader uses an older one, and the checkpointer has nothing to move.
+//! **Why this is safe.** Only bytes that no reader of the page looks at are written, so a crash or a reader in the
+//! middle sees the same rows before and after. The page in the file decides which bytes are unused, so nothing else
+//! may write to the file meanwhile: a step runs on the writer's thread between two transactions, after the whole
+//! write-ahead log was moved into the database and emptied. Then the file is the latest state, no reader uses an
+//! older one, and the checkpointer has nothing to move.
 //!
-//! **Why nothing comes back.** The writer drops its cached pages before each step, so what it writes afterwards follows from pages that
-//! were cleared. Rows are copied between pages one by one; only the root of a table is copied with its dead bytes, to or from a
-//! page below it, so these are cleared once more at the end.
+//! **Why nothing comes back.** The writer drops its cached pages before each step, so what it writes afterwards is
+//! based on cleared pages. Rows are copied between pages one by one. Only the root of a table is copied with its
+//! unused bytes, to or from a page below it, so these pages are cleared again at the end.
 //!
-//! **Locks.** When a process closes any handle of a file, the system drops all its locks on that file, also those of SQLite. So this handle
-//! is opened once and lives longer than every connection ([`DatabaseFile`]).
+//! **Locks.** When a process closes any handle of a file, the system drops all its locks on that file, also those
+//! of SQLite. So this handle is opened once and outlives every connection ([`DatabaseFile`]).
 //!
-//! A page that does not parse is left alone: it is damaged, and `renown verify` says so. Files above 128 GiB are refused: there the first
-//! byte no longer tells a page of a tree from a page of a long value.
+//! A page that does not parse is left alone: it is damaged, and `renown verify` reports it. Files above 128 GiB are
+//! refused: there the first byte no longer distinguishes a page of a tree from a page of a long value.
 
 mod page;
 
@@ -34,13 +35,13 @@ use std::path::Path;
 use self::page::{Kind, Parsed};
 use crate::error::StoreError;
 
-/// How much is read at a time between two transactions, in bytes.
+/// Number of bytes that are read between two transactions.
 const STEP_BYTES: u64 = 16 << 20;
 
-/// Below this many pages no page number has a first byte that is the kind of a tree's page.
+/// Below this many pages, no page number has a first byte that is also the kind of a tree page.
 const PAGES_MAX: u32 = 1 << 25;
 
-/// How many pages are read at once.
+/// Number of pages that are read at once.
 const BLOCK_PAGES: u32 = 256;
 
 /// The database file, beside the connections to it. It must not be closed before they are.
@@ -53,7 +54,7 @@ pub(super) struct DatabaseFile {
 #[derive(Clone, Copy)]
 struct Layout {
     page_size: usize,
-    /// The part of a page that SQLite uses.
+    /// The number of bytes of a page that SQLite uses.
     usable: usize,
     pages: u32,
     first_trunk: u32,
@@ -67,7 +68,7 @@ impl DatabaseFile {
         Ok(Self { file, shown })
     }
 
-    /// The handle, to compare it with what its path leads to.
+    /// Returns the handle, to compare it with its path.
     pub(super) fn handle(&self) -> &File {
         &self.file
     }
@@ -115,7 +116,7 @@ impl DatabaseFile {
         self.pages(layout, number, number.saturating_add(1))
     }
 
-    /// The pages from one number up to another.
+    /// Reads the pages from one number up to another, not included.
     fn pages(&self, layout: Layout, from: u32, end: u32) -> Result<Vec<u8>, StoreError> {
         let count = usize::try_from(end.saturating_sub(from)).unwrap_or_default();
         let mut bytes = vec![0; layout.page_size * count];
@@ -138,10 +139,10 @@ fn unsound(what: &str) -> StoreError {
     StoreError::Damaged(format!("{what} cannot be read, so that erased bytes cannot be overwritten"))
 }
 
-/// A pass over a file. It ends where the file ended when it began: rows that are written meanwhile go to pages that are clean, so a file
-/// that grows faster than it is read does not keep the pass from its end.
+/// A pass over a file. It ends where the file ended when the pass began: rows that are written meanwhile go to
+/// cleared pages, so a file that grows faster than it is read does not make the pass endless.
 pub(super) struct Scrub {
-    /// The next page to look at.
+    /// The next page to check.
     next: u32,
     /// The last page, once the pass has begun.
     last: Option<u32>,
@@ -152,8 +153,8 @@ impl Scrub {
         Self { next: 1, last: None }
     }
 
-    /// Clears the next part of the file; whether that was the last. `roots` are the first pages of all tables and indexes. Nobody else
-    /// may write to the file meanwhile, and all of the write-ahead log has to be in it.
+    /// Clears the next part of the file. Returns whether that was the last one. `roots` are the first pages of all
+    /// tables and indexes. Nothing else may write to the file meanwhile, and the write-ahead log has to be empty.
     pub(super) fn step(&mut self, file: &DatabaseFile, roots: &[u32]) -> Result<bool, StoreError> {
         let layout = file.layout()?;
         let (leaves, trunks) = free_list(file, layout)?;
@@ -184,14 +185,14 @@ impl Scrub {
     }
 }
 
-/// Clears a file that nobody else has open.
+/// Clears a file that no other process has open.
 pub(super) fn whole(path: &Path) -> Result<(), StoreError> {
     let (file, mut scrub) = (DatabaseFile::open(path)?, Scrub::new());
     while !scrub.step(&file, &[])? {}
     Ok(())
 }
 
-/// The pages on the free list: those that hold nothing, and those that hold its numbers.
+/// Reads the free list: the unused pages, and the pages that contain the list.
 fn free_list(file: &DatabaseFile, layout: Layout) -> Result<(HashSet<u32>, HashSet<u32>), StoreError> {
     let (mut leaves, mut trunks, mut next) = (HashSet::new(), HashSet::new(), layout.first_trunk);
     while next != 0 {
@@ -228,13 +229,13 @@ fn clear_range(
     bytes: &[u8],
     range: std::ops::Range<usize>,
 ) -> Result<(), StoreError> {
-    if bytes.get(range.clone()).is_some_and(|dead| dead.iter().any(|byte| *byte != 0)) {
+    if bytes.get(range.clone()).is_some_and(|unused| unused.iter().any(|byte| *byte != 0)) {
         file.clear(layout.start(number) + range.start as u64, range.len())?;
     }
     Ok(())
 }
 
-/// Clears what is dead in a page of a tree, and behind the ends of the long values that begin there.
+/// Clears the unused bytes of a tree page, and those behind the ends of the long values that begin there.
 fn clear_page(
     file: &DatabaseFile,
     layout: Layout,
@@ -242,8 +243,8 @@ fn clear_page(
     bytes: &[u8],
 ) -> Result<Option<Parsed>, StoreError> {
     let Some(parsed) = page::parse(bytes, number, layout.usable) else { return Ok(None) };
-    for dead in &parsed.dead {
-        clear_range(file, layout, number, bytes, dead.clone())?;
+    for unused in &parsed.unused {
+        clear_range(file, layout, number, bytes, unused.clone())?;
     }
     for long in &parsed.long_values {
         clear_tail(file, layout, long)?;
@@ -267,7 +268,7 @@ fn clear_tail(file: &DatabaseFile, layout: Layout, long: &page::LongValue) -> Re
         file.read(layout.start(number), &mut next)?;
         number = u32::from_be_bytes(next);
     }
-    // The last one has no next. Anything else is damage, and not ours to write to.
+    // The last page has no next one. Anything else is damage, and must not be written to.
     if !layout.has(number) {
         return Ok(());
     }
@@ -278,7 +279,7 @@ fn clear_tail(file: &DatabaseFile, layout: Layout, long: &page::LongValue) -> Re
     clear_range(file, layout, number, &bytes, 4 + rest..layout.usable)
 }
 
-/// Clears the roots once more, and the pages right below them.
+/// Clears the roots again, and the pages right below them.
 fn clear_roots(file: &DatabaseFile, layout: Layout, roots: &[u32]) -> Result<(), StoreError> {
     for root in roots.iter().copied().filter(|root| layout.has(*root)) {
         let bytes = file.page(layout, root)?;

@@ -1,23 +1,24 @@
-//! Seals: a checksum of every row whose values are shown, and counts of the rows that there have to be.
+//! Seals: a checksum of every row whose values are shown, and the expected number of rows.
 //!
 //! ```text
 //! seal(row) = fold48(FNV-1a-64(kind and bytes of each sealed column, in order))
 //! ```
 //!
-//! SQLite checks the structure of its pages (`PRAGMA integrity_check`) but not the values in them: a flipped bit inside a text is
-//! another text. So each row carries a seal over its values and its key, and `verify` computes it again.
+//! SQLite checks the structure of its pages (`PRAGMA integrity_check`) but not the values in them: a flipped bit in
+//! a text gives another text. So each row has a seal over its values and its key, and `verify` computes it again.
 //!
-//! - **One function**: [`seal_of`], in SQL `renown_seal(…)`, which is registered on every connection. `evaluations` are written most: their
-//!   seal is computed beside the statement. `session_records` call it in their `INSERT`; all other tables have triggers, so that
-//!   no statement can forget it.
-//! - **Not sealed** is what `verify` computes from sealed rows anyway: the sums beside agents, the sums of identities, the state of a
-//!   session and its summary. They change with every write, and a seal would cost more than it tells.
-//! - **48 bits**: SQLite stores them in six bytes and one for the type. Each step of FNV-1a can be undone, so two rows of one
-//!   length that differ in one byte never have the same 64 bits; after folding to 48 a difference is missed once in 2^48.
-//! - **Rows that vanish or appear**: triggers count the rows of each table in `marks`. Evaluations are not counted, since each names
-//!   the one before it of its agent; the records of a session are counted in its row.
+//! - **One function**: [`seal_of`], in SQL `renown_seal(…)`, which is registered on every connection. `evaluations`
+//!   are written most often, so their seal is computed outside of the statement. `session_records` call the
+//!   function in their `INSERT`. All other tables have triggers, so that no statement can forget it.
+//! - **Not sealed** is what `verify` computes from sealed rows anyway: the sums of agents and of identities, the
+//!   state of a session and its summary. They change with every write, and a seal would cost more than it shows.
+//! - **48 bits**: SQLite stores them in six bytes and one for the type. Each step of FNV-1a can be undone, so two
+//!   rows of the same length that differ in one byte never have the same 64 bits. After folding to 48 bits, one
+//!   difference in 2^48 is missed.
+//! - **Rows that vanish or appear**: triggers count the rows of each table in `marks`. Evaluations are not counted,
+//!   since each one names the previous one of its agent; the records of a session are counted in its row.
 //!
-//! A seal protects from accidents. Who can write to the file can also compute it.
+//! A seal protects from accidents only: anyone who can write to the file can also compute it.
 
 mod together;
 
@@ -31,11 +32,11 @@ use crate::error::StoreError;
 /// A table whose rows are sealed.
 pub(super) struct Sealed {
     pub(super) table: &'static str,
-    /// What a row of it is called.
+    /// The name of a row in texts.
     pub(super) what: &'static str,
     /// The column by which its rows are sealed in slices.
     pub(super) slice: &'static str,
-    /// The columns under the seal, in order. They never change for a released version.
+    /// The sealed columns, in order. They never change for a released version.
     pub(super) columns: &'static str,
     /// Whether `marks` counts its rows.
     pub(super) is_counted: bool,
@@ -76,7 +77,7 @@ pub(super) const SEALED: [Sealed; 12] = [
         "sessions",
         "a session",
         "session",
-        "session, org, session_id, agent, told, first_seen, last_seen, began_ns, last_ns, due_at, closed_at, records, traces, \
+        "session, org, session_id, agent, signal_agent, first_seen, last_seen, began_ns, last_ns, check_at, closed_at, records, traces, \
          event, event_id",
     ),
     Sealed::new("session_records", "a record of a session", "session", "session, at_ns, key, record")
@@ -85,7 +86,7 @@ pub(super) const SEALED: [Sealed; 12] = [
         "session_traces",
         "a trace of a session",
         "session",
-        "session, trace_id, place, started_ns, confidence, loop_detection, tool_correctness, coherence",
+        "session, trace_id, position, started_ns, confidence, loop_detection, tool_correctness, coherence",
     ),
     Sealed::new("replies", "a kept reply", "created_at", "org, key, fingerprint, status, body, created_at")
         .uncounted(),
@@ -112,10 +113,11 @@ impl Sealed {
     }
 }
 
-/// How many rows an upgrade seals with one statement. SQLite holds the pages that one statement changes in memory.
+/// Number of rows that an upgrade seals with one statement. SQLite keeps the pages that one statement changes in
+/// memory.
 const SLICE: i64 = 10_000;
 
-/// Makes `renown_seal` known to a connection.
+/// Registers `renown_seal` on a connection.
 pub(super) fn register(connection: &Connection) -> rusqlite::Result<()> {
     let flags =
         FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_INNOCUOUS;
@@ -126,7 +128,7 @@ pub(super) fn register(connection: &Connection) -> rusqlite::Result<()> {
     })
 }
 
-/// The seal of a row with these values.
+/// Returns the seal of a row with these values.
 pub(super) fn seal_of(values: &[ValueRef<'_>]) -> i64 {
     let mut hash = Hash::new();
     for value in values {
@@ -137,7 +139,7 @@ pub(super) fn seal_of(values: &[ValueRef<'_>]) -> i64 {
 
 const PRIME: u64 = 0x0100_0000_01b3;
 
-/// The prime to the power of the index: what so many zeros multiply with.
+/// The prime to the power of the index: the factor for this many zero bytes.
 const ZEROS: [u64; 9] = {
     let mut powers = [1; 9];
     let mut index = 1;
@@ -165,17 +167,17 @@ impl Hash {
         self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(PRIME);
     }
 
-    /// The lower 48 bits, into which the others are mixed.
+    /// Returns the lower 48 bits, with the upper ones mixed in.
     pub(super) fn finish(self) -> i64 {
         (self.0 ^ (self.0 >> 48)).cast_signed() & 0xffff_ffff_ffff
     }
 }
 
-/// Takes what is sealed.
+/// Receives the sealed bytes.
 pub(super) trait Sink {
     fn bytes(&mut self, bytes: &[u8]);
 
-    /// The eight bytes of a number, the lowest first.
+    /// Adds the eight bytes of a number, the lowest first.
     fn number(&mut self, number: u64);
 }
 
@@ -186,7 +188,7 @@ impl Sink for Hash {
         }
     }
 
-    /// A byte that is zero only multiplies, and most numbers end with several: those are one multiplication.
+    /// A zero byte only multiplies, and most numbers end with several zero bytes: these are one multiplication.
     fn number(&mut self, number: u64) {
         let mut rest = number;
         let mut zeros = ZEROS.len() - 1;
@@ -198,7 +200,7 @@ impl Sink for Hash {
     }
 }
 
-/// One value: its kind, its length where that can differ, its bytes.
+/// Adds one value: its kind, its length if that varies, its bytes.
 fn write_value(value: ValueRef<'_>, sink: &mut impl Sink) {
     match value {
         ValueRef::Null => sink.bytes(&[0]),
@@ -208,7 +210,7 @@ fn write_value(value: ValueRef<'_>, sink: &mut impl Sink) {
         }
         ValueRef::Real(number) => {
             sink.bytes(&[2]);
-            // A table keeps one zero only.
+            // A table stores -0.0 as 0.0.
             let number = if number == 0.0 { 0.0 } else { number };
             sink.number(number.to_bits());
         }
@@ -223,7 +225,7 @@ fn write_sized(kind: u8, bytes: &[u8], sink: &mut impl Sink) {
     sink.bytes(bytes);
 }
 
-/// Seals every row that there is, a slice at a time. For an upgrade, inside its transaction.
+/// Seals every row, one slice at a time. For an upgrade, in its transaction.
 pub(super) fn seal_rows(connection: &Connection) -> Result<(), StoreError> {
     for Sealed { table, slice, columns, .. } in &SEALED {
         let mut end = connection.prepare(&format!(
@@ -241,14 +243,14 @@ pub(super) fn seal_rows(connection: &Connection) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Keeps the seal of the schema, which an upgrade has changed.
+/// Saves the seal of the schema after an upgrade.
 pub(super) fn seal_schema(connection: &Connection) -> Result<(), StoreError> {
     let mut keep = connection.prepare("INSERT OR REPLACE INTO marks (name, value) VALUES ('schema', ?1)")?;
     keep.execute([schema(connection)?])?;
     Ok(())
 }
 
-/// The seal of the schema's text. Where a table begins is not part of it, since that may move.
+/// Returns the seal of the schema's text. The first pages of tables are not part of it, since they may move.
 pub(super) fn schema(connection: &Connection) -> Result<i64, StoreError> {
     let mut select = connection
         .prepare("SELECT renown_seal(type, name, tbl_name, sql) FROM sqlite_schema ORDER BY type, name")?;
@@ -260,7 +262,7 @@ pub(super) fn schema(connection: &Connection) -> Result<i64, StoreError> {
     Ok(hash.finish())
 }
 
-/// A value of `marks`.
+/// Returns a value of `marks`.
 pub(super) fn mark(connection: &Connection, name: &str) -> Result<Option<i64>, StoreError> {
     let mut select = connection.prepare_cached("SELECT value FROM marks WHERE name = ?1")?;
     Ok(select.query_row(params![name], |row| row.get(0)).optional()?)
@@ -305,7 +307,7 @@ mod tests {
         assert!((0..1 << 48).contains(&seal(&connection, "1")));
     }
 
-    /// Seals that were computed by hand from the definition of FNV-1a: they are stored, and must never change.
+    /// Seals that were computed by hand from the definition of FNV-1a. They are stored, so they must never change.
     #[test]
     fn the_seal_of_a_value_is_the_same_in_every_release() {
         let connection = Connection::open_in_memory().unwrap();

@@ -1,4 +1,4 @@
-//! Rows of sessions into values, and the store of them.
+//! Reads rows of sessions, and implements [`SessionStore`].
 
 use renown_core::ids::{OrgId, SessionId};
 use renown_core::session_metrics::{Signals, Trace};
@@ -12,42 +12,43 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::Sqlite;
 use super::orgs::OrgKey;
-use super::readers::Patience;
+use super::readers::Deadline;
 use super::rows::{damaged, nanos, text, time};
 use super::summaries::{Fresh, SUMMARY, SummaryRow, folded};
 use crate::Reply;
 use crate::error::StoreError;
-use crate::evidence::{Once, Seq};
+use crate::evidence::{Position, RequestKey};
 use crate::sessions::{
     Closed, NewSignals, NewTrace, RecordCursor, SessionQuery, SessionRecord, SessionRecords, SessionStore,
     SessionSummary, SessionTrace, Sessions, StoredSession, traces,
 };
 
-/// The columns of a [`StoredSession`], in the order in which [`session`] reads them. Those of an agent that is no more are not seen.
+/// The query of a [`StoredSession`], with the columns in the order in which [`session`] reads them. Sessions of
+/// erased agents are not seen.
 pub(super) fn select() -> String {
     format!(
         "SELECT s.session, s.session_id, a.name, s.began_ns, s.last_seen, \
-         CASE WHEN s.due_at IS NULL THEN s.closed_at END, s.state, {SUMMARY} \
+         CASE WHEN s.check_at IS NULL THEN s.closed_at END, s.state, {SUMMARY} \
          FROM sessions s JOIN agents a ON a.agent = s.agent"
     )
 }
 
-/// A session, without its traces. They are read only where its summary is not kept.
+/// Decodes a session without its traces. Reads the traces only if its summary is not stored.
 pub(super) fn session(
     connection: &Connection,
     row: &Row<'_>,
-    patience: &Patience,
+    deadline: &Deadline,
 ) -> Result<StoredSession, StoreError> {
     let closed_at: Option<i64> = row.get(5)?;
-    let (seq, id): (_, SessionId) = (Seq(row.get(0)?), text(row, 1, "a session id")?);
+    let (position, id): (_, SessionId) = (Position(row.get(0)?), text(row, 1, "a session id")?);
     let state = row.get_ref(6)?.as_blob().map_err(damaged("a state"))?;
-    let ledger = ledger(connection, id.as_str(), seq, state)?;
+    let ledger = ledger(connection, id.as_str(), position, state)?;
     let summary = match SummaryRow::read(row, 7)?.summary() {
         Some(summary) => summary,
-        None => SessionSummary::of(&traces_of(connection, id.as_str(), seq, ledger.as_ref(), patience)?),
+        None => SessionSummary::of(&traces_of(connection, id.as_str(), position, ledger.as_ref(), deadline)?),
     };
     Ok(StoredSession {
-        seq,
+        position,
         agent: text(row, 2, "an agent id")?,
         began_at: nanos(row.get(3)?)?,
         last_seen: time(row.get(4)?)?,
@@ -59,40 +60,41 @@ pub(super) fn session(
     })
 }
 
-/// What the records of a session add up to, from its state, or if that cannot be read from the records; none if there are none.
+/// Returns the fold of a session's records: from its state, or from the records if the state cannot be read.
+/// Returns `None` without records.
 pub(super) fn ledger(
     connection: &Connection,
     id: &str,
-    seq: Seq,
+    position: Position,
     state: &[u8],
 ) -> Result<Option<Session>, StoreError> {
     if state.is_empty() {
         return Ok(None);
     }
     Session::from_bytes(id, state)
-        .map_or_else(|| refold(connection, id, seq, Cut::default()), |session| Ok(Some(session)))
+        .map_or_else(|| refold(connection, id, position, Cut::default()), |session| Ok(Some(session)))
 }
 
-/// The session of an id, with its traces if they are wanted.
+/// Finds a session, with its traces if `with_traces`.
 pub(super) fn find(
     connection: &Connection,
     org: OrgKey,
     id: &SessionId,
     with_traces: bool,
-    patience: &Patience,
+    deadline: &Deadline,
 ) -> Result<Option<StoredSession>, StoreError> {
     let mut select =
         connection.prepare_cached(&format!("{} WHERE s.org = ?1 AND s.session_id = ?2", select()))?;
     let mut rows = select.query(params![org, id.as_str()])?;
     let Some(row) = rows.next()? else { return Ok(None) };
-    let mut found = session(connection, row, patience)?;
+    let mut found = session(connection, row, deadline)?;
     if with_traces {
-        found.traces = traces_of(connection, id.as_str(), found.seq, found.ledger.as_ref(), patience)?;
+        found.traces = traces_of(connection, id.as_str(), found.position, found.ledger.as_ref(), deadline)?;
     }
     Ok(Some(found))
 }
 
-/// A page of the records of a session.
+/// Returns a page of a session's records.
 pub(super) fn records(
     connection: &Connection,
     org: OrgKey,
@@ -120,18 +122,18 @@ pub(super) fn records(
     Ok(Some(SessionRecords::page(found, limit)))
 }
 
-/// A record in a column.
+/// Decodes a record in a column.
 fn record<'r>(id: &'r str, row: &'r Row<'_>, column: usize) -> Result<Kept<'r>, StoreError> {
     let bytes = row.get_ref(column)?.as_blob().map_err(damaged("a record"))?;
     kept::decode(id, None, bytes).ok_or_else(|| StoreError::Damaged("a record of a session".to_owned()))
 }
 
-/// A page of sessions.
+/// Returns a page of sessions.
 pub(super) fn page(
     connection: &Connection,
     org: OrgKey,
     query: &SessionQuery,
-    patience: &Patience,
+    deadline: &Deadline,
 ) -> Result<Sessions, StoreError> {
     let (narrow, value) = match &query.agent {
         Some(agent) => ("s.agent = (SELECT agent FROM agents WHERE org = ?1 AND name = ?2)", agent.as_str()),
@@ -145,39 +147,43 @@ pub(super) fn page(
     let from = query.from.map_or(i64::MIN, renown_core::time::Timestamp::nanos);
     let to = query.to.map_or(i64::MAX, renown_core::time::Timestamp::nanos);
     let (began_ns, before) =
-        query.after.map_or((i64::MAX, i64::MAX), |after| (after.at.nanos(), after.seq.0));
+        query.after.map_or((i64::MAX, i64::MAX), |after| (after.at.nanos(), after.position.0));
     let mut rows =
         select.query(params![org, value, from, to.min(began_ns), began_ns, before, query.limit + 1])?;
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
-        found.push(session(connection, row, patience)?);
+        found.push(session(connection, row, deadline)?);
     }
     Ok(Sessions::page(found, query.limit))
 }
 
-/// The traces of a session: from what is kept of them, or from its records where that is stale.
+/// Returns the traces of a session: from its fold, or from its records if the fold is stale.
 fn traces_of(
     connection: &Connection,
     id: &str,
-    seq: Seq,
+    position: Position,
     ledger: Option<&Session>,
-    patience: &Patience,
+    deadline: &Deadline,
 ) -> Result<Vec<SessionTrace>, StoreError> {
-    let Some(ledger) = ledger else { return Ok(traces(sent(connection, seq)?, [])) };
+    let Some(ledger) = ledger else { return Ok(traces(sent(connection, position)?, [])) };
     let mut select = connection.prepare_cached("SELECT records, folded FROM sessions WHERE session = ?1")?;
-    let folded = select
-        .query_row([seq.0], |row| Ok(folded(row.get(0)?, row.get_ref(1)?.as_blob().unwrap_or_default())))?;
+    let folded = select.query_row([position.0], |row| {
+        Ok(folded(row.get(0)?, row.get_ref(1)?.as_blob().unwrap_or_default()))
+    })?;
     match folded.traces(ledger.signal(), id) {
-        Some(derived) => Ok(traces(sent(connection, seq)?, derived)),
-        None => Ok(Fresh::read(connection, id, seq, patience)?.traces),
+        Some(derived) => Ok(traces(sent(connection, position)?, derived)),
+        None => Ok(Fresh::read(connection, id, position, deadline)?.traces),
     }
 }
 
-/// The traces of a session that were sent, as they arrived.
-pub(super) fn sent(connection: &Connection, Seq(session): Seq) -> Result<Vec<NewTrace>, StoreError> {
+/// Returns the sent traces of a session, in the order of their arrival.
+pub(super) fn sent(
+    connection: &Connection,
+    Position(session): Position,
+) -> Result<Vec<NewTrace>, StoreError> {
     let mut select = connection.prepare_cached(
         "SELECT trace_id, started_ns, confidence, loop_detection, tool_correctness, coherence FROM session_traces \
-         WHERE session = ?1 ORDER BY place",
+         WHERE session = ?1 ORDER BY position",
     )?;
     let mut rows = select.query([session])?;
     let mut sent = Vec::new();
@@ -199,12 +205,12 @@ pub(super) fn sent(connection: &Connection, Seq(session): Seq) -> Result<Vec<New
     Ok(sent)
 }
 
-/// Reads the records of a session, one at a time and in no order that means anything; how many there are.
+/// Passes the records of a session to `each`, in an order without meaning. Returns how many there are.
 pub(super) fn each_record(
     connection: &Connection,
     id: &str,
-    Seq(session): Seq,
-    patience: &Patience,
+    Position(session): Position,
+    deadline: &Deadline,
     mut each: impl FnMut(&Kept<'_>),
 ) -> Result<u64, StoreError> {
     let mut select = connection.prepare_cached(
@@ -214,7 +220,7 @@ pub(super) fn each_record(
     let mut count = 0_u64;
     while let Some(row) = rows.next()? {
         if count.is_multiple_of(1024) {
-            patience.check()?;
+            deadline.check()?;
         }
         each(&record(id, row, 0)?);
         count += 1;
@@ -222,15 +228,15 @@ pub(super) fn each_record(
     Ok(count)
 }
 
-/// What the records of a session within a cut add up to, from the records themselves; none if there are none.
+/// Folds the records of a session within a time range. Returns `None` if there are none.
 pub(super) fn refold(
     connection: &Connection,
     id: &str,
-    seq: Seq,
+    position: Position,
     cut: Cut,
 ) -> Result<Option<Session>, StoreError> {
     let mut folding = Folding::new(id, cut);
-    let count = each_record(connection, id, seq, &Patience::ENDLESS, |record| folding.take(record))?;
+    let count = each_record(connection, id, position, &Deadline::NONE, |record| folding.take(record))?;
     Ok((count > 0).then_some(folding.session))
 }
 
@@ -239,13 +245,13 @@ impl SessionStore for Sqlite {
         &'a self,
         org: &OrgId,
         batch: Batch,
-        once: Option<Once<Account>>,
+        request_key: Option<RequestKey<Account>>,
     ) -> Reply<'a, Account> {
         let org = org.clone();
-        let written = self.writer.send(batch.len().max(1), move |log| {
-            log.add_records(&org, &batch, once).map(|account| (account, batch))
+        let written = self.writer.send(batch.len().max(1), move |transaction| {
+            transaction.add_records(&org, &batch, request_key).map(|account| (account, batch))
         });
-        // The batch comes back to be freed where it was made.
+        // The batch comes back and is freed by the thread that allocated it.
         Box::pin(async { written.await.map(|(account, _)| account) })
     }
 
@@ -254,11 +260,12 @@ impl SessionStore for Sqlite {
         org: &OrgId,
         session: &SessionId,
         signals: NewSignals,
-        once: Option<Once<()>>,
+        request_key: Option<RequestKey<()>>,
     ) -> Reply<'a, ()> {
         let (org, session) = (org.clone(), session.clone());
-        self.writer
-            .send(signals.traces.len().max(1), move |log| log.add_signals(&org, session, &signals, once))
+        self.writer.send(signals.traces.len().max(1), move |transaction| {
+            transaction.add_signals(&org, session, &signals, request_key)
+        })
     }
 
     fn session<'a>(
@@ -268,7 +275,7 @@ impl SessionStore for Sqlite {
         with_traces: bool,
     ) -> Reply<'a, Option<StoredSession>> {
         let (org, session) = (self.orgs.get(org), session.clone());
-        self.readers.run(move |moment, patience| find(moment, org?, &session, with_traces, patience))
+        self.readers.run(move |connection, deadline| find(connection, org?, &session, with_traces, deadline))
     }
 
     fn session_records<'a>(
@@ -279,12 +286,12 @@ impl SessionStore for Sqlite {
         limit: usize,
     ) -> Reply<'a, Option<SessionRecords>> {
         let (org, session) = (self.orgs.get(org), session.clone());
-        self.readers.run(move |moment, _| records(moment, org?, &session, after, limit))
+        self.readers.run(move |connection, _| records(connection, org?, &session, after, limit))
     }
 
     fn sessions<'a>(&'a self, org: &OrgId, query: SessionQuery) -> Reply<'a, Sessions> {
         let org = self.orgs.get(org);
-        self.readers.run(move |moment, patience| page(moment, org?, &query, patience))
+        self.readers.run(move |connection, deadline| page(connection, org?, &query, deadline))
     }
 
     fn close_sessions(&self) -> Reply<'_, Vec<Closed>> {
@@ -292,6 +299,6 @@ impl SessionStore for Sqlite {
             clippy::redundant_closure_for_method_calls,
             reason = "its path is not general enough in lifetimes"
         )]
-        self.writer.send(1, |log| log.close_sessions())
+        self.writer.send(1, |transaction| transaction.close_sessions())
     }
 }

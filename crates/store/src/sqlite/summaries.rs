@@ -1,14 +1,15 @@
-//! What is kept beside a session so that a list reads neither its records nor its traces.
+//! What is stored in the row of a session, so that a list reads neither its records nor its traces.
 //!
-//! | column | is |
+//! | column | contents |
 //! |---|---|
 //! | `folded` | the traces that follow from its records ([`FoldedTraces`]); empty without records |
-//! | `trace_count`, `reliability`, `reliability_traces`, `flagged_traces`, `consistency`, `consistency_traces` | the [`SessionSummary`]; scores in ten-thousandths, null where there is nothing to evaluate |
+//! | `trace_count`, `reliability`, `reliability_traces`, `flagged_traces`, `consistency`, `consistency_traces` | the [`SessionSummary`]; scores in ten-thousandths, null if there is nothing to evaluate |
 //! | `cost_nano`, `performance` | the cost in nano-dollars, null if unknown; the composite in tenths, null if not scored. The recommendation follows from the composite |
 //!
-//! **All null** is a summary that is not kept: the traces of the session are stale, or there are too many to go through with every
-//! write. Readers then make it from the records; `log/summaries.rs` says when the writer makes it again. Whatever is kept is exact: it
-//! is written in the transaction that writes the evidence, and `verify` computes all of it again.
+//! **All null** means that the summary is not stored: the traces of the session are stale, or there are too many to
+//! read with every write. Readers then compute it from the records; `transaction/summaries.rs` says when the writer
+//! computes it again. What is stored is exact: it is written in the transaction that writes the evidence, and
+//! `verify` computes all of it again.
 
 use renown_core::decimal::Decimal;
 use renown_core::session_metrics::{ConsistencySummary, ReliabilitySummary, Summary};
@@ -16,21 +17,22 @@ use renown_telemetry::derived::{FoldedTraces, Refold};
 use renown_telemetry::ledger::{Cut, Folding, Session};
 use rusqlite::{Connection, Row, params};
 
-use super::readers::Patience;
+use super::readers::Deadline;
 use super::sessions::{each_record, sent};
 use crate::error::StoreError;
-use crate::evidence::Seq;
+use crate::evidence::Position;
 use crate::sessions::{SessionSummary, SessionTrace, traces};
 
-/// What a summary may cost with every write: its traces, or where those that follow from records are stale, the records. Without
-/// traces that were sent there is nothing to merge, and a trace costs an eighth.
+/// Maximum cost of a summary that is updated with every write. The cost is the number of its traces, or of its
+/// records if the traces that follow from them are stale. Without sent traces nothing has to be merged, and a trace
+/// costs an eighth.
 pub(super) const COST_MAX: i64 = 2048;
 
-/// The columns of a [`SummaryRow`], of sessions that are called `s`.
+/// The columns of a [`SummaryRow`], in a query where sessions are called `s`.
 pub(super) const SUMMARY: &str = "s.trace_count, s.reliability, s.reliability_traces, s.flagged_traces, \
      s.consistency, s.consistency_traces";
 
-/// What the columns are called by `verify`.
+/// The names of these columns in the texts of `verify`.
 pub(super) const NAMES: [&str; 6] = [
     "the number of its traces",
     "its reliability",
@@ -40,12 +42,12 @@ pub(super) const NAMES: [&str; 6] = [
     "the number of its traces with a confidence",
 ];
 
-/// A summary as it is kept.
+/// A summary as it is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SummaryRow(pub(super) [Option<i64>; 6]);
 
 impl SummaryRow {
-    /// Of a session whose summary is not kept.
+    /// The row of a session whose summary is not stored.
     pub(super) const STALE: Self = Self([None; 6]);
 
     pub(super) fn of(summary: Option<&SessionSummary>) -> Self {
@@ -63,16 +65,16 @@ impl SummaryRow {
         ])
     }
 
-    /// Reads the columns from this one on.
+    /// Reads the columns, beginning with `first`.
     pub(super) fn read(row: &Row<'_>, first: usize) -> Result<Self, StoreError> {
         let mut columns = [None; 6];
-        for (place, column) in columns.iter_mut().enumerate() {
-            *column = row.get(first + place)?;
+        for (index, column) in columns.iter_mut().enumerate() {
+            *column = row.get(first + index)?;
         }
         Ok(Self(columns))
     }
 
-    /// The summary, if it is kept and can be one.
+    /// Returns the summary, if it is stored and valid.
     pub(super) fn summary(self) -> Option<SessionSummary> {
         let Self([trace_count, reliability, with_signal, flagged, consistency, with_confidence]) = self;
         let count = |count: Option<i64>| count.and_then(|count| u64::try_from(count).ok());
@@ -90,7 +92,7 @@ impl SummaryRow {
     }
 }
 
-/// The values of `cost_nano` and `performance`.
+/// Returns the values of `cost_nano` and `performance`.
 pub(super) fn scores(session: Option<&Session>) -> [Option<i64>; 2] {
     let cost = session.and_then(Session::cost).map(|cost| i64::try_from(cost.nano()).unwrap_or(i64::MAX));
     let composite = session.and_then(Session::totals).map(|totals| totals.performance().composite);
@@ -105,7 +107,7 @@ pub(super) fn folded(records: i64, bytes: &[u8]) -> FoldedTraces {
     FoldedTraces::from_bytes(bytes).unwrap_or_else(FoldedTraces::stale)
 }
 
-/// What it costs to make the summary of a session.
+/// Returns the cost of computing the summary of a session.
 pub(super) fn cost(session: Option<&Session>, records: i64, sent: i64, folded: &FoldedTraces) -> i64 {
     let derived = session.map_or(0, |session| match session.signal() {
         signal if folded.is_stale(signal) => records,
@@ -117,7 +119,7 @@ pub(super) fn cost(session: Option<&Session>, records: i64, sent: i64, folded: &
     derived.saturating_add(sent)
 }
 
-/// All that follows from the records of a session and from the traces that were sent.
+/// Everything that follows from the records of a session and from its sent traces.
 pub(super) struct Fresh {
     pub(super) ledger: Option<Session>,
     pub(super) folded: FoldedTraces,
@@ -129,17 +131,17 @@ impl Fresh {
     pub(super) fn read(
         connection: &Connection,
         id: &str,
-        seq: Seq,
-        patience: &Patience,
+        position: Position,
+        deadline: &Deadline,
     ) -> Result<Self, StoreError> {
         let (mut folding, mut refold) = (Folding::new(id, Cut::default()), Refold::default());
-        let count = each_record(connection, id, seq, patience, |record| {
+        let count = each_record(connection, id, position, deadline, |record| {
             folding.take(record);
             refold.take(record);
         })?;
         let ledger = folding.session;
         let (folded, derived) = refold.finish(ledger.signal(), id);
-        let traces = traces(sent(connection, seq)?, derived);
+        let traces = traces(sent(connection, position)?, derived);
         Ok(Self { ledger: (count > 0).then_some(ledger), folded, traces })
     }
 
@@ -147,13 +149,17 @@ impl Fresh {
         SessionSummary::of(&self.traces)
     }
 
-    /// The column `folded`.
+    /// Returns the value of the column `folded`.
     pub(super) fn folded_bytes(&self) -> Vec<u8> {
         self.ledger.as_ref().map(|_| self.folded.to_bytes()).unwrap_or_default()
     }
 
-    /// Writes all columns that are described here.
-    pub(super) fn write(&self, connection: &Connection, Seq(session): Seq) -> Result<(), StoreError> {
+    /// Writes all columns that are described in this module.
+    pub(super) fn write(
+        &self,
+        connection: &Connection,
+        Position(session): Position,
+    ) -> Result<(), StoreError> {
         write(connection, session, &self.folded_bytes(), Some(&self.summary()))?;
         let mut update = connection
             .prepare_cached("UPDATE sessions SET cost_nano = ?2, performance = ?3 WHERE session = ?1")?;
@@ -189,8 +195,8 @@ pub(super) fn write(
     Ok(())
 }
 
-/// Fills the columns of every session that is seen. For an upgrade, inside its transaction. A session whose evidence cannot be read
-/// keeps none: `verify` names it.
+/// Fills the columns of every visible session. For an upgrade, in its transaction. A session whose evidence cannot
+/// be read stays without a summary; `verify` reports it.
 pub(super) fn fill(connection: &Connection) -> Result<(), StoreError> {
     let mut select = connection.prepare(
         "SELECT s.session, s.session_id FROM sessions s JOIN agents a ON a.agent = s.agent \
@@ -201,9 +207,9 @@ pub(super) fn fill(connection: &Connection) -> Result<(), StoreError> {
         let mut rows = select.query([after])?;
         let Some(row) = rows.next()? else { return Ok(()) };
         let (session, id): (i64, String) = (row.get(0)?, row.get(1)?);
-        match Fresh::read(connection, &id, Seq(session), &Patience::ENDLESS) {
+        match Fresh::read(connection, &id, Position(session), &Deadline::NONE) {
             Err(error) if error.is_damage() => {}
-            fresh => fresh?.write(connection, Seq(session))?,
+            fresh => fresh?.write(connection, Position(session))?,
         }
         after = session;
     }

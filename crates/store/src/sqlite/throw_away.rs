@@ -1,13 +1,14 @@
-//! A data directory that is thrown away: for a demo, never for evidence that somebody wants to keep.
+//! A data directory that is thrown away: for a demo, never for evidence that someone wants to keep.
 //!
 //! | | |
 //! |---|---|
-//! | where | a new directory below one that the caller names, for its owner only |
-//! | its end | it is removed when [`ThrowAwayDirectory`] is dropped |
-//! | after a kill | the next one that is made below the same directory removes it: nobody holds its lock |
+//! | location | a new directory below one that the caller names, readable only by its owner |
+//! | end | it is removed when [`ThrowAwayDirectory`] is dropped |
+//! | after a kill | the next one that is created below the same directory removes it: its lock is free |
 //!
-//! Commits in it do not wait for the disk. That is safe only because nothing of it is meant to outlive the process, so this type is the
-//! only way to such a store ([`super::Sqlite::open_throw_away`]), and it always begins with an empty directory and ends with none.
+//! Commits in it do not wait for the disk. That is safe only because its data is not meant to outlive the process.
+//! So this type is the only way to open such a store ([`super::Sqlite::open_throw_away`]): it always begins with an
+//! empty directory and removes it at the end.
 
 use std::fs::{self, DirBuilder, File, Metadata};
 use std::io::ErrorKind;
@@ -15,16 +16,16 @@ use std::path::{Path, PathBuf};
 
 use crate::error::StoreError;
 
-/// How the names of such directories begin.
+/// The prefix of the names of such directories.
 const PREFIX: &str = "renown-demo-";
 
-/// The file that is locked for as long as the directory is in use.
+/// The file that is locked as long as the directory is in use.
 const LOCK: &str = "throw-away.lock";
 
-/// How often another name is tried.
+/// Number of names to try.
 const NAMES_MAX: usize = 16;
 
-/// A directory for data that is thrown away, removed when this is dropped.
+/// A directory for data that is thrown away. Dropping it removes it.
 #[derive(Debug)]
 pub struct ThrowAwayDirectory {
     path: PathBuf,
@@ -32,7 +33,7 @@ pub struct ThrowAwayDirectory {
 }
 
 impl ThrowAwayDirectory {
-    /// Makes a new directory below `parent`, and removes those that dead processes of this user left there.
+    /// Creates a directory below `parent`, and removes those that dead processes of this user left there.
     pub fn create(parent: &Path) -> Result<Self, StoreError> {
         for _ in 0..NAMES_MAX {
             if let Some(made) = Self::try_create(parent)? {
@@ -44,12 +45,13 @@ impl ThrowAwayDirectory {
         Err(StoreError::io(parent.display().to_string())(taken))
     }
 
-    /// Where it is.
+    /// Returns its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// `None` if the name is taken, or if another process took the new directory for one that was left.
+    /// Creates a directory. Returns `None` if the name exists, or if another process took the new directory for a
+    /// left one.
     fn try_create(parent: &Path) -> Result<Option<Self>, StoreError> {
         let io = |path: &Path| StoreError::io(path.display().to_string());
         let number = getrandom::u64()?;
@@ -63,12 +65,13 @@ impl ThrowAwayDirectory {
         }
         let name = path.join(LOCK);
         let lock = File::options().create_new(true).write(true).open(&name).map_err(io(&name))?;
-        // Whoever removes what was left locks first. Had they been faster, they have removed it, or will.
+        // A process that removes left directories locks them first. If one was faster, it has removed this one, or
+        // will.
         let is_ours = lock.try_lock().is_ok() && name.exists();
         Ok(is_ours.then_some(Self { path, _lock: lock }))
     }
 
-    /// Removes what dead processes left. What cannot be removed is left alone: it is in nobody's way.
+    /// Removes what dead processes left. What cannot be removed stays.
     fn remove_left(&self, parent: &Path) {
         let (Ok(own), Ok(entries)) = (fs::symlink_metadata(&self.path), fs::read_dir(parent)) else { return };
         for entry in entries.flatten() {
@@ -87,7 +90,7 @@ impl Drop for ThrowAwayDirectory {
     }
 }
 
-/// A directory without the file was never in use, or is being made at this moment.
+/// Removes a directory unless it is in use. One without the lock file was never in use, or is being created now.
 fn remove_if_dead(dir: &Path) {
     if let Ok(lock) = File::open(dir.join(LOCK))
         && lock.try_lock().is_ok()
@@ -96,7 +99,7 @@ fn remove_if_dead(dir: &Path) {
     }
 }
 
-/// Removes a directory, its lock last: if this is cut off, the next one finds what is left.
+/// Removes a directory, its lock last. If this is interrupted, the next process finds the rest.
 fn remove(dir: &Path) {
     for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
         if entry.file_name() != LOCK {
@@ -130,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_private_and_gone_at_its_end() {
+    fn a_directory_is_private_and_removed_at_its_end() {
         let parent = scratch("throw-away");
         let dir = ThrowAwayDirectory::create(&parent).unwrap();
         #[cfg(unix)]
@@ -147,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_thrown_away_is_not_synced() {
+    fn only_a_store_to_throw_away_is_not_synced() {
         let dir = scratch("unsynced");
         let path = dir.join(FILE);
         let level = |connect: fn(&Path) -> Result<rusqlite::Connection, StoreError>| {
@@ -160,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_killed_process_left_is_removed_and_what_is_in_use_is_not() {
+    fn directories_of_killed_processes_are_removed_and_those_in_use_are_not() {
         let parent = scratch("left-over");
         let alive = ThrowAwayDirectory::create(&parent).unwrap();
         let dead = parent.join(format!("{PREFIX}dead"));

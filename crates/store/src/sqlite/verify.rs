@@ -1,20 +1,21 @@
-//! Every score again from the evidence, compared with what is kept.
+//! Computes every score again from the evidence and compares it with what is stored.
 //!
-//! The log is read once, in the order of acceptance. What the store keeps beside the evidence has to be what the rules make
-//! of it: the organization of each evaluation, times of acceptance that do not go backwards, the score and the count after
-//! each, the chain of each agent's evaluations, and the sums, the score, the last place and the last time beside each agent,
-//! up to the place of the log to which those are settled. Where the oldest evaluations of an agent were pruned, its scores are
-//! compared from the first whole window on.
+//! Evaluations are read once, in the order of acceptance. What the store keeps beside the evidence has to be what
+//! the rules give: the organization of each evaluation, times of acceptance that do not go backwards, the score and
+//! the count after each evaluation, the chain of each agent's evaluations, and in the row of each agent the sums,
+//! the score, the last position and the last time, up to the position up to which rows are settled. If the oldest
+//! evaluations of an agent were deleted by retention, its scores are compared from the first complete window on.
 //!
-//! The days of each agent, and those of its organization, have to be what its evaluations add up to.
+//! The days of each agent, and those of its organization, have to be the sums of its evaluations.
 //!
-//! A run has to have the score that its report gives against the baseline that is kept with it, and the sums of each identity's
-//! minutes, hours and days those of its events. A session has to have the state that its records give, the traces and the summary that
-//! follow, unless these are stale, and one that is closed the reputation event that follows from it.
+//! A run has to have the score that its report gives against its stored baseline. The sums of each identity's
+//! minutes, hours and days have to be those of its events. A session has to have the state that its records give,
+//! the traces and the summary that follow (unless these are stale), and, if it is closed, the reputation event that
+//! follows.
 //!
-//! Before that the structure of the file is checked (`PRAGMA integrity_check`: every page, every index against its table), so that the
-//! replay walks over sound pages only. After it the seals are computed again and the rows are counted. They come last because the replay
-//! names what it finds better than a seal can.
+//! First the structure of the file is checked (`PRAGMA integrity_check`: every page, every index against its
+//! table), so that only sound pages are read. At the end the seals are computed again and the rows are counted.
+//! They come last, because the steps before give better names to what they find.
 
 mod days;
 mod identities;
@@ -33,12 +34,12 @@ use renown_core::units::Micros;
 use rusqlite::{Connection, OptionalExtension, Row};
 
 use super::give_way::GiveWay;
-use super::mark::Before;
+use super::mark::SavedMark;
 use super::orgs::OrgKey;
 use super::rows;
 use super::schema::MINUTE_MS;
 use crate::error::StoreError;
-use crate::evidence::Seq;
+use crate::evidence::Position;
 use crate::query::rank;
 
 /// What was compared.
@@ -50,15 +51,15 @@ pub struct Verified {
     pub agents: u64,
     /// Runs that were scored again.
     pub runs: u64,
-    /// Runs whose scoring failed inside, so that they have no score to compare.
+    /// Runs without a score, because scoring them failed with an internal error.
     pub unscored: u64,
-    /// Reputation events that were added up again.
+    /// Reputation events that were summed again.
     pub events: u64,
     /// Sessions whose records were folded again.
     pub sessions: u64,
 }
 
-/// Something kept that is not what the evidence gives.
+/// A stored value that differs from what the evidence gives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
     /// The organization.
@@ -71,11 +72,11 @@ pub struct Difference {
     pub run: Option<String>,
     /// The session, if it is about one.
     pub session: Option<String>,
-    /// What is compared.
+    /// The name of the value.
     pub what: &'static str,
-    /// What is kept.
+    /// The stored value.
     pub kept: String,
-    /// What the evidence gives.
+    /// The value that the evidence gives.
     pub fresh: String,
 }
 
@@ -95,64 +96,65 @@ impl fmt::Display for Difference {
         if let Some(session) = session {
             write!(f, ", session {session:?}")?;
         }
-        write!(f, ": {what} is kept as {kept}, the evidence gives {fresh}")
+        write!(f, ": {what} is stored as {kept}, the evidence gives {fresh}")
     }
 }
 
-/// How a replay ended.
+/// The result of a verification.
 pub type Verdict = Result<Verified, Box<Difference>>;
 
 #[derive(Default)]
 struct Replayed {
     org: Option<OrgKey>,
     window: Window,
-    last_seq: Option<i64>,
-    /// Its first evaluations are gone.
+    last_position: Option<i64>,
+    /// Whether its first evaluations were deleted.
     is_cut: bool,
-    /// The last evaluation that its row holds.
-    row_last_seq: Option<i64>,
+    /// The position of the last evaluation that its row contains.
+    row_last_position: Option<i64>,
     settled: Settled,
 }
 
 impl Replayed {
     fn new(connection: &Connection, agent: i64) -> Result<Self, StoreError> {
         let mut select = connection.prepare_cached("SELECT last_seq FROM agents WHERE agent = ?1")?;
-        let row_last_seq = select.query_row([agent], |row| row.get(0)).optional()?.flatten();
-        Ok(Self { row_last_seq, ..Self::default() })
+        let row_last_position = select.query_row([agent], |row| row.get(0)).optional()?.flatten();
+        Ok(Self { row_last_position, ..Self::default() })
     }
 }
 
-/// Up to which places of an organization the rows of agents are settled, and evaluations may be missing.
+/// The marks of an organization: up to which positions the rows of agents are settled, and evaluations may have
+/// been deleted by retention.
 struct Marks {
     settled: i64,
     pruned: i64,
 }
 
-/// What the row of an agent has to hold.
+/// What the row of an agent has to contain.
 #[derive(Default)]
 struct Settled {
     tally: Tally,
-    last_seq: Option<i64>,
+    last_position: Option<i64>,
     last_accepted: Option<i64>,
-    /// The latest time of all of them. It is later than the last one's where the clock went back.
+    /// The latest time of all of them. It is later than that of the last one if the clock went back.
     latest: Option<i64>,
 }
 
-/// Checks the file, replays all evidence up to the first difference, and compares every seal. `report` hears how many evaluations are
-/// done, of how many.
+/// Checks the file, replays all evidence up to the first difference, and compares every seal. `report` gets how
+/// many evaluations are done, and of how many.
 pub(super) fn run(
     connection: &Connection,
-    before: &Before,
+    before: &SavedMark,
     give_way: &GiveWay,
     report: &mut dyn FnMut(u64, u64),
 ) -> Result<Verdict, StoreError> {
-    // No value of a damaged row may end the process that looks for damage.
+    // A damaged value must not end the process that looks for damage.
     let verdict = catch_unwind(AssertUnwindSafe(|| check(connection, before, give_way, report)));
     let unreadable = || StoreError::Damaged("its evidence cannot be replayed".to_owned());
     verdict.unwrap_or_else(|_| Err(unreadable())).map_err(unreadable_values)
 }
 
-/// A value that a column cannot hold, or a sum that no sum of written values can be, is damage here.
+/// Treats a value of the wrong type, or a sum that overflows, as damage.
 fn unreadable_values(error: StoreError) -> StoreError {
     use rusqlite::Error::{
         FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, QueryReturnedNoRows, Utf8Error,
@@ -174,16 +176,16 @@ fn unreadable_values(error: StoreError) -> StoreError {
 
 fn check(
     connection: &Connection,
-    before: &Before,
+    before: &SavedMark,
     give_way: &GiveWay,
     report: &mut dyn FnMut(u64, u64),
 ) -> Result<Verdict, StoreError> {
-    let moment = connection.unchecked_transaction()?;
-    seals::check_structure(&moment)?;
-    let total: u64 = moment.query_row("SELECT count(*) FROM evaluations", [], |row| row.get(0))?;
+    let transaction = connection.unchecked_transaction()?;
+    seals::check_structure(&transaction)?;
+    let total: u64 = transaction.query_row("SELECT count(*) FROM evaluations", [], |row| row.get(0))?;
     let mut verified = Verified::default();
     let mut agents: HashMap<i64, Replayed> = HashMap::new();
-    let mut select = moment.prepare(
+    let mut select = transaction.prepare(
         "SELECT seq, agent, previous, passed, latency_us, score, evaluations, gate_us, agent_us, org, accepted_at \
          FROM evaluations ORDER BY seq",
     )?;
@@ -192,17 +194,19 @@ fn check(
     while let Some(row) = rows.next()? {
         let agent: i64 = row.get(1)?;
         let kept_org: OrgKey = row.get(9)?;
-        let fresh_org = OrgKey::of(Seq(row.get(0)?));
+        let fresh_org = OrgKey::of(Position(row.get(0)?));
         if org.replace(fresh_org) != Some(fresh_org) {
-            marks =
-                Marks { settled: settled_of(&moment, fresh_org)?, pruned: rows::pruned(&moment, fresh_org)? };
+            marks = Marks {
+                settled: settled_of(&transaction, fresh_org)?,
+                pruned: rows::pruned(&transaction, fresh_org)?,
+            };
         }
         let found = match differs("the organization", &kept_org, &fresh_org) {
             Some(found) => Some(found),
-            None => replay(replayed(&mut agents, &moment, agent)?, row, &marks)?,
+            None => replay(replayed(&mut agents, &transaction, agent)?, row, &marks)?,
         };
         if let Some(found) = found {
-            return Ok(Err(name(&moment, agent, Some(row.get(0)?), found)));
+            return Ok(Err(name(&transaction, agent, Some(row.get(0)?), found)));
         }
         verified.evaluations += 1;
         give_way.check()?;
@@ -210,14 +214,14 @@ fn check(
             report(verified.evaluations, total);
         }
     }
-    let mut verdict = compare_agents(&moment, &mut agents, &mut verified)?;
+    let mut verdict = compare_agents(&transaction, &mut agents, &mut verified)?;
     for compare in [
-        &mut (|_: &mut Verified| compare_marks(&moment)) as &mut dyn FnMut(&mut Verified) -> _,
-        &mut |_| days::compare(&moment),
-        &mut |verified| runs::compare(&moment, verified),
-        &mut |verified| identities::compare(&moment, verified),
-        &mut |verified| sessions::compare(&moment, verified),
-        &mut |_| days::compare_activity(&moment),
+        &mut (|_: &mut Verified| compare_marks(&transaction)) as &mut dyn FnMut(&mut Verified) -> _,
+        &mut |_| days::compare(&transaction),
+        &mut |verified| runs::compare(&transaction, verified),
+        &mut |verified| identities::compare(&transaction, verified),
+        &mut |verified| sessions::compare(&transaction, verified),
+        &mut |_| days::compare_activity(&transaction),
     ] {
         verdict = match verdict {
             None => compare(&mut verified)?,
@@ -228,8 +232,8 @@ fn check(
     if let Some(difference) = verdict {
         return Ok(Err(difference));
     }
-    seals::compare(&moment)?;
-    match before.lost(&moment)? {
+    seals::compare(&transaction)?;
+    match before.lost(&transaction)? {
         Some(lost) => Err(StoreError::Damaged(lost.to_string())),
         None => Ok(Ok(verified)),
     }
@@ -252,8 +256,8 @@ fn differs<T: PartialEq + fmt::Debug>(what: &'static str, kept: &T, fresh: &T) -
     (kept != fresh).then(|| (what, format!("{kept:?}"), format!("{fresh:?}")))
 }
 
-/// Counts one evaluation and compares what is kept with it. Everything is read as the widest integer, so that a value that
-/// was never written is a difference with a name like any other.
+/// Counts one evaluation and compares what is stored with it. Everything is read as the widest integer, so that an
+/// impossible value is reported as a difference with a name.
 fn replay(replayed: &mut Replayed, row: &Row<'_>, marks: &Marks) -> Result<Option<Found>, StoreError> {
     let (us, gate_us, agent_us): (i64, i64, Option<i64>) = (row.get(4)?, row.get(7)?, row.get(8)?);
     let latency = u32::try_from(us).ok().and_then(Micros::from_us);
@@ -262,48 +266,50 @@ fn replay(replayed: &mut Replayed, row: &Row<'_>, marks: &Marks) -> Result<Optio
         return Ok(Some(("the latency that counts", us.to_string(), fresh)));
     };
     replayed.window.push(Evaluation { passed: row.get(3)?, latency });
-    let (seq, tally) = (row.get(0)?, replayed.window.tally());
+    let (position, tally) = (row.get(0)?, replayed.window.tally());
     let previous: Option<i64> = row.get(2)?;
-    if replayed.last_seq.is_none() && previous.is_some_and(|previous| previous <= marks.pruned) {
+    if replayed.last_position.is_none() && previous.is_some_and(|previous| previous <= marks.pruned) {
         replayed.is_cut = true;
-        replayed.last_seq = previous;
+        replayed.last_position = previous;
     }
     let is_whole = !replayed.is_cut || tally.evaluations() == WINDOW_SIZE as u64;
     let standing = tally.standing();
-    replayed.org = Some(OrgKey::of(Seq(seq)));
-    let found = differs("the evaluation before", &previous, &replayed.last_seq);
+    replayed.org = Some(OrgKey::of(Position(position)));
+    let found = differs("the evaluation before", &previous, &replayed.last_position);
     let scored = differs("the score after it", &row.get(5)?, &i64::from(standing.score)).or(differs(
         "the number of evaluations after it",
         &row.get(6)?,
         &whole(standing.eval_count),
     ));
     let found = found.or(scored.filter(|_| is_whole));
-    replayed.last_seq = Some(seq);
-    // The row may be ahead of the mark, and never behind it.
-    if seq <= marks.settled || Some(seq) <= replayed.row_last_seq {
+    replayed.last_position = Some(position);
+    // The row may be ahead of the mark, but never behind it.
+    if position <= marks.settled || Some(position) <= replayed.row_last_position {
         let accepted_at: i64 = row.get(10)?;
         let latest = replayed.settled.latest.max(Some(accepted_at));
-        replayed.settled = Settled { tally, last_seq: Some(seq), last_accepted: Some(accepted_at), latest };
+        replayed.settled =
+            Settled { tally, last_position: Some(position), last_accepted: Some(accepted_at), latest };
     }
     Ok(found)
 }
 
-/// Whether the sums of any identity are not those of its events.
+/// Returns whether the sums of any identity are wrong.
 pub(super) fn identities_differ(connection: &Connection) -> Result<bool, StoreError> {
     Ok(identities::compare(connection, &mut Verified::default())?.is_some())
 }
 
-/// Whether the days of any agent are not those of its evaluations.
+/// Returns whether the days of any agent are wrong.
 pub(super) fn days_differ(connection: &Connection) -> Result<bool, StoreError> {
     Ok(days::compare(connection)?.is_some())
 }
 
-/// Whether what triggers count is not what there is.
+/// Returns whether any count of a trigger is wrong.
 pub(super) fn activity_differs(connection: &Connection) -> Result<bool, StoreError> {
     Ok(days::compare_activity(connection)?.is_some())
 }
 
-/// The first session after this one whose state, summary or event is missing or not what its records give, and its organization.
+/// Finds the first session after this one whose state, summary or reputation event is missing or wrong. Returns its
+/// number and its organization.
 pub(super) fn session_that_differs(
     connection: &Connection,
     after: i64,
@@ -313,7 +319,7 @@ pub(super) fn session_that_differs(
     found.map(named).transpose().map_err(|error: IdError| rows::damaged("an organization")(error))
 }
 
-/// Up to which place the rows of an organization's agents hold its log.
+/// Returns the position up to which the rows of an organization's agents are settled.
 fn settled_of(connection: &Connection, org: OrgKey) -> Result<i64, StoreError> {
     let mut select = connection.prepare_cached("SELECT settled FROM orgs WHERE org = ?1")?;
     Ok(select.query_row([org], |row| row.get(0)).optional()?.unwrap_or(i64::MAX))
@@ -330,26 +336,27 @@ fn compare_agents(
 ) -> Result<Option<Box<Difference>>, StoreError> {
     let mut select = connection.prepare(
         "SELECT agent, last_seq, evaluations, passed, streak, latency_us, score, last_seen, first_seen, \
-         seen_minute, org, heard_at, rank FROM agents ORDER BY agent",
+         seen_minute, org, session_seen_at, rank FROM agents ORDER BY agent",
     )?;
     let mut rows = select.query([])?;
     while let Some(row) = rows.next()? {
         let agent: i64 = row.get(0)?;
         let replayed = agents.remove(&agent).unwrap_or_default();
-        let Settled { tally, last_seq, last_accepted, latest } = replayed.settled;
+        let Settled { tally, last_position, last_accepted, latest } = replayed.settled;
         let org: OrgKey = row.get(10)?;
         let fresh = [tally.evaluations(), tally.passed(), tally.streak(), tally.latency_us()].map(whole);
         let kept = [row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?];
-        // An agent that was only named was last seen then. A run is seen at once, and so is what arrives of a session.
+        // An agent without evidence was last seen when it was first named. Runs, records and signals set the time
+        // at once.
         let evaluated: i64 = last_accepted.map_or_else(|| row.get(8), Ok)?;
-        let (ran, heard_at): (_, Option<i64>) = (runs::last_seen(connection, agent)?, row.get(11)?);
-        let expected = evaluated.max(ran.max(heard_at).unwrap_or(evaluated));
-        // Where the clock went back, the last of them need not be the latest.
+        let (ran, session_seen_at): (_, Option<i64>) = (runs::last_seen(connection, agent)?, row.get(11)?);
+        let expected = evaluated.max(ran.max(session_seen_at).unwrap_or(evaluated));
+        // If the clock went back, the last of these times need not be the latest.
         let kept_seen: i64 = row.get(7)?;
-        let is_one = [Some(evaluated), ran, heard_at, latest].contains(&Some(kept_seen));
+        let is_one = [Some(evaluated), ran, session_seen_at, latest].contains(&Some(kept_seen));
         let last_seen = if is_one { kept_seen } else { expected };
         let found = differs("the organization", &org, &replayed.org.unwrap_or(org))
-            .or(differs("the last evaluation", &row.get(1)?, &last_seq))
+            .or(differs("the last evaluation", &row.get(1)?, &last_position))
             .or(differs("the sums of the window", &kept, &fresh))
             .or(differs("the score", &row.get(6)?, &i64::from(tally.breakdown().score())))
             .or(differs("the rank", &row.get(12)?, &rank(tally)))
@@ -360,29 +367,30 @@ fn compare_agents(
         }
         verified.agents += 1;
     }
-    // What is left belongs to nobody, unless it is being erased.
-    let mut buried = connection.prepare("SELECT 1 FROM tombstones WHERE agent = ?1 AND done_at IS NULL")?;
+    // What is left belongs to no agent, unless it is being erased.
+    let mut being_erased =
+        connection.prepare("SELECT 1 FROM tombstones WHERE agent = ?1 AND done_at IS NULL")?;
     for agent in agents.keys().copied().collect::<Vec<_>>() {
-        if buried.exists([agent])? {
+        if being_erased.exists([agent])? {
             agents.remove(&agent);
         }
     }
     let orphan = agents.keys().min();
-    Ok(orphan.map(|&agent| name(connection, agent, None, ("the agent", "missing".into(), "there".into()))))
+    Ok(orphan.map(|&agent| name(connection, agent, None, ("the agent", "missing".into(), "present".into()))))
 }
 
-/// Whether no organization's agents are said to hold more than its log has.
+/// Checks that no mark is beyond the last evaluation of its organization.
 fn compare_marks(connection: &Connection) -> Result<Option<Box<Difference>>, StoreError> {
     let mut select = connection.prepare("SELECT org, name, settled FROM orgs")?;
     let mut orgs = select.query([])?;
     while let Some(row) = orgs.next()? {
         let org: OrgKey = row.get(0)?;
-        let (Seq(first), _) = org.places();
-        let last = rows::last_place(connection, org)?;
+        let (Position(first), _) = org.positions();
+        let last = rows::last_position(connection, org)?;
         let (settled, last): (i64, i64) = (row.get(2)?, last.unwrap_or(first - 1));
         let last = last.max(rows::top(connection, org)?);
         if let Some((what, kept, fresh)) =
-            differs("the place of what is settled", &settled, &settled.min(last))
+            differs("the position up to which rows are settled", &settled, &settled.min(last))
         {
             let (org, agent, evaluation, run, session) = (row.get(1)?, None, None, None, None);
             return Ok(Some(Box::new(Difference {
@@ -403,7 +411,7 @@ fn compare_marks(connection: &Connection) -> Result<Option<Box<Difference>>, Sto
 fn name(
     connection: &Connection,
     agent: i64,
-    seq: Option<i64>,
+    position: Option<i64>,
     (what, kept, fresh): Found,
 ) -> Box<Difference> {
     let text = |sql: &str, key: i64| -> String {
@@ -412,7 +420,8 @@ fn name(
     Box::new(Difference {
         org: text("SELECT o.name FROM agents a JOIN orgs o ON o.org = a.org WHERE a.agent = ?1", agent),
         agent: Some(text("SELECT name FROM agents WHERE agent = ?1", agent)),
-        evaluation: seq.map(|seq| text("SELECT evaluation_id FROM evaluations WHERE seq = ?1", seq)),
+        evaluation: position
+            .map(|position| text("SELECT evaluation_id FROM evaluations WHERE seq = ?1", position)),
         run: None,
         session: None,
         what,

@@ -1,7 +1,8 @@
-//! The one writer: takes everything that waits as one transaction, makes it durable with one fsync, then answers.
+//! The writer: one thread that commits everything waiting as one transaction, makes it durable with one fsync, and
+//! then answers.
 //!
-//! While the disk works, the next writes gather in the queue, so the more is asked at once the more each fsync carries. The
-//! queue has a bound; past it a write is refused at once instead of held in memory.
+//! While the disk works, the next writes gather in the queue. So the more writes are requested at once, the more
+//! each fsync carries. The queue has a limit; past it a write is refused at once and not kept in memory.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -14,71 +15,72 @@ use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 use tokio::sync::oneshot;
 
-use super::agent_cache::Standings;
+use super::agent_cache::AgentCache;
 use super::checkpoint::Checkpoints;
 use super::guard::Guard;
-use super::log::cleaning::Cleaning;
-use super::log::{Log, SETTLE_EVERY, TRANSACTION_MAX};
-use super::mark::Waterline;
+use super::mark::MarkWriter;
 use super::orgs::Orgs;
 use super::scrub::DatabaseFile;
 use super::seal;
+use super::transaction::cleaning::Cleaning;
+use super::transaction::{SETTLE_EVERY, TRANSACTION_MAX, Transaction};
 use crate::Reply;
 use crate::clock::Clock;
 use crate::error::StoreError;
 use crate::waits::{Stage, Stopwatch, Totals, WriteWaits};
 
-/// Page size of a new database. Batches of evaluations insert 1.1 times faster than with SQLite's default of 4096 bytes; single
-/// evaluations are as fast, and 16 384 bytes gain nothing more. Files of older releases keep their size.
+/// Page size of a new database. Batches of evaluations insert 1.1 times faster than with SQLite's default of 4096
+/// bytes; single evaluations are as fast, and 16 384 bytes gain nothing more. Files of older releases keep their
+/// size.
 const PAGE_BYTES: u32 = 8192;
 
-/// How many writes may wait. Past it they are refused.
+/// Maximum number of writes in the queue. Past it they are refused.
 const QUEUE_MAX: usize = 4096;
 
-/// How many prepared statements a connection keeps: all that there are.
+/// Number of prepared statements that a connection keeps: all that exist.
 pub(super) const STATEMENTS_KEPT: usize = 256;
 
 /// How long a connection waits for another one.
 pub(super) const BUSY_TIME_MAX: Duration = Duration::from_secs(5);
 
-/// How large the file of the write-ahead log stays when there is little in it.
+/// Size that the file of the write-ahead log keeps when it contains little.
 const LOG_BYTES_KEPT: i64 = 256 << 20;
 
 /// A write that waits for its transaction.
 trait Work: Send {
-    /// How many evaluations it holds.
+    /// Returns how many evaluations it contains.
     fn evaluations(&self) -> usize;
 
-    /// Does it inside the open transaction. An error fails the whole transaction; that of a write which has changed nothing
-    /// is its own, and kept for its answer.
-    fn apply(&mut self, log: &mut Log<'_>) -> Result<(), StoreError>;
+    /// Runs the write in the open transaction. A returned error fails the whole transaction. The error of a write
+    /// that has changed nothing is kept for its own reply.
+    fn apply(&mut self, transaction: &mut Transaction<'_>) -> Result<(), StoreError>;
 
-    /// Answers: the transaction is durable, or it failed.
-    fn answer(self: Box<Self>, transaction: Result<(), Arc<StoreError>>);
+    /// Replies, when the transaction is durable or has failed.
+    fn answer(self: Box<Self>, committed: Result<(), Arc<StoreError>>);
 }
 
-/// A write as a function of the log, and who waits for what it returns.
-struct Waiting<T, F> {
+/// A write as a function, and the channel for its result.
+struct QueuedWrite<T, F> {
     evaluations: usize,
     write: Option<F>,
     done: Result<T, StoreError>,
     answer: oneshot::Sender<Result<T, StoreError>>,
 }
 
-impl<T, F> Work for Waiting<T, F>
+impl<T, F> Work for QueuedWrite<T, F>
 where
     T: Send,
-    F: FnOnce(&mut Log<'_>) -> Result<T, StoreError> + Send,
+    F: FnOnce(&mut Transaction<'_>) -> Result<T, StoreError> + Send,
 {
     fn evaluations(&self) -> usize {
         self.evaluations
     }
 
-    fn apply(&mut self, log: &mut Log<'_>) -> Result<(), StoreError> {
+    fn apply(&mut self, transaction: &mut Transaction<'_>) -> Result<(), StoreError> {
         let Some(write) = self.write.take() else { return Ok(()) };
-        let mark = log.changes();
-        match write(log) {
-            Err(error) if !log.can_go_on(mark, &error) => Err(error),
+        let mark = transaction.changes();
+        match write(transaction) {
+            Err(error) if !transaction.can_continue(mark, &error) => Err(error),
             done => {
                 self.done = done;
                 Ok(())
@@ -86,13 +88,13 @@ where
         }
     }
 
-    fn answer(self: Box<Self>, transaction: Result<(), Arc<StoreError>>) {
-        // Who no longer waits has no use for the answer.
-        let _ = self.answer.send(transaction.map_err(StoreError::RolledBack).and(self.done));
+    fn answer(self: Box<Self>, committed: Result<(), Arc<StoreError>>) {
+        // The caller may have dropped its future.
+        let _ = self.answer.send(committed.map_err(StoreError::RolledBack).and(self.done));
     }
 }
 
-/// The files of a store, beside the connections to it.
+/// The files of a store, without the connections to it.
 pub(super) struct Files<'p> {
     pub(super) path: &'p Path,
     pub(super) file: Arc<DatabaseFile>,
@@ -107,29 +109,29 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    /// Starts the writer on its connection, and the checkpointer on another.
+    /// Starts the writer on its connection, and the checkpointer on another one.
     pub(super) fn start(
         files: Files<'_>,
         connection: Connection,
         checkpoints: Connection,
         orgs: Arc<Orgs>,
-        standings: Arc<Standings>,
+        agent_cache: Arc<AgentCache>,
         clock: Clock,
     ) -> Result<Self, StoreError> {
         let (queue, writes) = sync_channel(QUEUE_MAX);
         let (started, has_started) = sync_channel(1);
-        let waterline = Waterline::open(&connection, files.path)?;
+        let mark_writer = MarkWriter::open(&connection, files.path)?;
         let cleaning = Cleaning::new(&connection, files.path, files.file)?;
         let guard = files.guard;
         let (checkpoints, checkpointer) = Checkpoints::start(checkpoints)?;
         let totals = Arc::new(Totals::default());
         let of_writer = Arc::clone(&totals);
         let thread = spawn("renown-writer", move || {
-            match Log::new(&connection, orgs, standings, clock, waterline, cleaning, guard) {
-                Ok(mut log) => {
-                    let _ = started.send(begin(&mut log));
+            match Transaction::new(&connection, orgs, agent_cache, clock, mark_writer, cleaning, guard) {
+                Ok(mut transaction) => {
+                    let _ = started.send(begin(&mut transaction));
                     let watch = Stopwatch::start(&of_writer);
-                    Serving { log, connection: &connection, checkpoints, watch }.run(&writes);
+                    WriterLoop { transaction, connection: &connection, checkpoints, watch }.run(&writes);
                 }
                 Err(error) => {
                     let _ = started.send(Err(error));
@@ -140,15 +142,15 @@ impl Writer {
         has_started.recv().unwrap_or(Err(StoreError::Closed)).map(|()| started)
     }
 
-    /// Puts a write into the queue; the answer comes when it is durable. The transaction is cut by how many evaluations
-    /// its writes hold.
+    /// Puts a write into the queue. Its reply comes when it is durable. Transactions are limited by how many
+    /// evaluations their writes contain.
     pub(super) fn send<T: Send + 'static>(
         &self,
         evaluations: usize,
-        write: impl FnOnce(&mut Log<'_>) -> Result<T, StoreError> + Send + 'static,
+        write: impl FnOnce(&mut Transaction<'_>) -> Result<T, StoreError> + Send + 'static,
     ) -> Reply<'_, T> {
         let (answer, answered) = oneshot::channel();
-        let work = Waiting { evaluations, write: Some(write), done: Err(StoreError::Closed), answer };
+        let work = QueuedWrite { evaluations, write: Some(write), done: Err(StoreError::Closed), answer };
         let sent = match &self.queue {
             Some(queue) => queue.try_send(Box::new(work)).map_err(|error| match error {
                 TrySendError::Full(_) => StoreError::Overloaded,
@@ -162,13 +164,13 @@ impl Writer {
         })
     }
 
-    /// What the writes have waited for.
+    /// Returns what writes have waited for.
     pub(super) fn waits(&self) -> WriteWaits {
         self.totals.read()
     }
 }
 
-/// What has waited is written before the writer ends.
+/// Finishes the queue before the writer ends.
 impl Drop for Writer {
     fn drop(&mut self) {
         self.queue = None;
@@ -185,60 +187,61 @@ pub(super) fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> Result<
         .map_err(StoreError::io(format!("starting {name}")))
 }
 
-/// The first transaction: there is a default organization from the first start on, and every agent's row is current.
-fn begin(log: &mut Log<'_>) -> Result<(), StoreError> {
-    let left = log.find_left()?;
-    // A store that has its default organization needs no time to be opened, so it can be read whatever the clock shows.
-    let begun = match log.begin() {
-        Err(StoreError::Clock(_)) if log.has_default_org()? => log.begin_untimed(),
+/// Runs the first transaction: adds the default organization, and settles every agent.
+fn begin(transaction: &mut Transaction<'_>) -> Result<(), StoreError> {
+    let left = transaction.find_unsettled()?;
+    // A store that has its default organization can be opened without a time, so that it can be read whatever the
+    // clock shows.
+    let begun = match transaction.begin() {
+        Err(StoreError::Clock(_)) if transaction.has_default_org()? => transaction.begin_untimed(),
         begun => begun,
     };
     let done = begun
-        .and_then(|()| log.create_default_org())
-        .and_then(|()| log.catch_up(&left))
-        .and_then(|()| log.commit());
-    done.inspect_err(|_| log.roll_back())
+        .and_then(|()| transaction.create_default_org())
+        .and_then(|()| transaction.settle_found(&left))
+        .and_then(|()| transaction.commit());
+    done.inspect_err(|_| transaction.roll_back())
 }
 
 /// What the writer does next.
 enum Next {
     Write(Box<dyn Work>),
-    /// Nobody wrote for a while.
+    /// No write arrived for a while.
     Pause,
-    /// Nobody can write any more.
+    /// The store was dropped.
     End,
 }
 
-/// The writer at work.
-struct Serving<'c, 't> {
-    log: Log<'c>,
+/// The loop of the writer.
+struct WriterLoop<'c, 't> {
+    transaction: Transaction<'c>,
     connection: &'c Connection,
     checkpoints: Checkpoints,
     watch: Stopwatch<'t>,
 }
 
-impl Serving<'_, '_> {
-    /// Does what is sent, until nobody can send any more.
+impl WriterLoop<'_, '_> {
+    /// Runs until the store is dropped.
     fn run(mut self, writes: &Receiver<Box<dyn Work>>) {
         loop {
             match self.next(writes) {
                 Next::Write(first) => self.transact(gather(first, writes)),
                 Next::Pause => {
-                    let _ = self.log.check_files();
+                    let _ = self.transaction.check_files();
                 }
                 Next::End => break,
             }
-            if self.log.wants_settling() {
-                keep_house(&mut self.log);
+            if self.transaction.wants_settling() {
+                settle_and_clean(&mut self.transaction);
                 self.watch.end(Stage::Settle);
             }
-            self.log.clean();
+            self.transaction.clean();
             self.watch.end(Stage::Clean);
             self.checkpoints.log_has_grown(self.connection);
             self.watch.end(Stage::Checkpoint);
         }
-        let _ = self.log.settle_all();
-        forget_replies(&mut self.log);
+        let _ = self.transaction.settle_all();
+        delete_old_replies(&mut self.transaction);
     }
 
     fn next(&mut self, writes: &Receiver<Box<dyn Work>>) -> Next {
@@ -247,8 +250,8 @@ impl Serving<'_, '_> {
             Err(TryRecvError::Disconnected) => return Next::End,
             Err(TryRecvError::Empty) => {}
         }
-        let idle = if self.log.is_settling() { Duration::ZERO } else { SETTLE_EVERY };
-        let next = match writes.recv_timeout(self.log.clean_after().unwrap_or(idle)) {
+        let idle = if self.transaction.is_settling() { Duration::ZERO } else { SETTLE_EVERY };
+        let next = match writes.recv_timeout(self.transaction.clean_after().unwrap_or(idle)) {
             Ok(first) => Next::Write(first),
             Err(RecvTimeoutError::Timeout) => Next::Pause,
             Err(RecvTimeoutError::Disconnected) => Next::End,
@@ -257,42 +260,42 @@ impl Serving<'_, '_> {
         next
     }
 
-    /// Does a group of writes as one transaction and answers each of them.
+    /// Runs a group of writes as one transaction and answers each of them.
     fn transact(&mut self, mut group: Vec<Box<dyn Work>>) {
         let result = self.apply(&mut group);
-        let transaction = result.map_err(|error| {
-            self.log.roll_back();
+        let committed = result.map_err(|error| {
+            self.transaction.roll_back();
             Arc::new(error)
         });
         for work in group {
-            work.answer(transaction.clone());
+            work.answer(committed.clone());
         }
         self.watch.answered();
     }
 
     fn apply(&mut self, group: &mut [Box<dyn Work>]) -> Result<(), StoreError> {
-        let log = &mut self.log;
-        log.check_files()?;
+        let transaction = &mut self.transaction;
+        transaction.check_files()?;
         // Only if settling failed after the last transaction.
-        if log.is_far_behind() {
-            log.settle_excess().map_err(StoreError::RolledBack)?;
+        if transaction.is_far_behind() {
+            transaction.settle_excess().map_err(StoreError::RolledBack)?;
         }
-        log.begin()?;
+        transaction.begin()?;
         for work in group {
             // A write that panics fails its transaction and nothing else.
-            catch_unwind(AssertUnwindSafe(|| work.apply(log)))
+            catch_unwind(AssertUnwindSafe(|| work.apply(transaction)))
                 .unwrap_or_else(|_| Err(StoreError::Bug("a write panicked")))?;
         }
         self.watch.end(Stage::Apply);
         let was_moving = self.checkpoints.is_moving();
-        let committed = self.log.commit();
+        let committed = self.transaction.commit();
         let beside = was_moving || self.checkpoints.is_moving();
         self.watch.end(if beside { Stage::SyncBesideCheckpoint } else { Stage::Sync });
         committed
     }
 }
 
-/// All that waits, up to a bound.
+/// Takes all waiting writes, up to a limit.
 fn gather(first: Box<dyn Work>, writes: &Receiver<Box<dyn Work>>) -> Vec<Box<dyn Work>> {
     let mut evaluations = first.evaluations();
     let mut group = vec![first];
@@ -305,28 +308,28 @@ fn gather(first: Box<dyn Work>, writes: &Receiver<Box<dyn Work>>) -> Vec<Box<dyn
     group
 }
 
-/// What is done beside the writes, a little at a time. What fails is tried again later: nothing is lost meanwhile.
-fn keep_house(log: &mut Log<'_>) {
-    let _ = log.settle();
-    if !log.is_settling() {
-        forget_replies(log);
+/// Does some of the work between transactions. What fails is tried again later; nothing is lost.
+fn settle_and_clean(transaction: &mut Transaction<'_>) {
+    let _ = transaction.settle();
+    if !transaction.is_settling() {
+        delete_old_replies(transaction);
     }
 }
 
-fn forget_replies(log: &mut Log<'_>) {
-    if log.forget_replies().is_err() {
-        log.roll_back();
+fn delete_old_replies(transaction: &mut Transaction<'_>) {
+    if transaction.delete_old_replies().is_err() {
+        transaction.roll_back();
     }
 }
 
-/// Sets a connection up for writing, durable with every commit.
+/// Opens a connection for writing. Every commit is durable.
 pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
     let connection = Connection::open(path)?;
     connection.busy_timeout(BUSY_TIME_MAX)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
     plan_once(&connection)?;
     seal::register(&connection)?;
-    // Applies to a new file only, and only before the journal mode is set.
+    // Only affects a new file, and only before the journal mode is set.
     connection.pragma_update(None, "page_size", PAGE_BYTES)?;
     connection.pragma_update(None, "journal_mode", "wal")?;
     connection.pragma_update(None, "synchronous", synchronous())?;
@@ -335,28 +338,28 @@ pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
     connection.pragma_update(None, "checkpoint_fullfsync", true)?;
     connection.pragma_update(None, "wal_autocheckpoint", 0)?;
     connection.pragma_update(None, "temp_store", "memory")?;
-    // After a long reader has let the log grow, it is cut to this when it begins anew.
+    // After a long read has made the log grow, it is cut to this size when it starts again.
     connection.pragma_update(None, "journal_size_limit", LOG_BYTES_KEPT)?;
     // Thousands of bytes when negative: 16 MB.
     connection.pragma_update(None, "cache_size", -16_000)?;
     Ok(connection)
 }
 
-/// The same without waiting for the disk, for data that is thrown away.
+/// Opens a connection that does not wait for the disk, for data that is thrown away.
 pub(super) fn connect_unsynced(path: &Path) -> Result<Connection, StoreError> {
     let connection = connect(path)?;
     connection.pragma_update(None, "synchronous", "off")?;
     Ok(connection)
 }
 
-/// Keeps the plan of a statement whatever is bound to it. Without this, SQLite looks at each value and prepares the statement
-/// anew, which costs ten times what running it does.
+/// Keeps the plan of a statement whatever values are bound. Otherwise SQLite looks at each value and prepares the
+/// statement again, which costs ten times as much as running it.
 pub(super) fn plan_once(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map(|_| ())
 }
 
-/// Every commit waits for the disk. A build with debug assertions can be told not to, so that the test of this can show
-/// that it would notice.
+/// Returns the level of syncing: every commit waits for the disk. In builds with debug assertions a test can turn
+/// this off, to prove that it would notice.
 fn synchronous() -> &'static str {
     let off = cfg!(debug_assertions) && std::env::var_os("RENOWN_TEST_SYNCHRONOUS_OFF").is_some();
     if off { "off" } else { "full" }

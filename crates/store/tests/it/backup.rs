@@ -8,7 +8,7 @@ use std::thread;
 use renown_store::sqlite::{FILE, Reader};
 use renown_store::{Store, StoreError};
 
-use crate::support::{Hand, Scratch, default_org, evaluation, ids, open, verify, wait};
+use crate::support::{Scratch, TestClock, default_org, evaluation, ids, open, verify, wait};
 
 const WRITERS: usize = 4;
 const COPIES: usize = 4;
@@ -16,8 +16,8 @@ const COPIES: usize = 4;
 #[test]
 fn a_copy_holds_everything_that_was_acknowledged_before_it_began() {
     let scratch = Scratch::new("backup");
-    let hand = Hand::at_noon();
-    let store = open(scratch.path(), &hand);
+    let clock = TestClock::at_noon();
+    let store = open(scratch.path(), &clock);
     let acknowledged = Mutex::new(HashSet::new());
     let (stop, count) = (AtomicBool::new(false), AtomicUsize::new(0));
     let copies = thread::scope(|scope| {
@@ -58,7 +58,7 @@ fn a_copy_holds_everything_that_was_acknowledged_before_it_began() {
     for (copy, before) in &copies {
         assert_eq!(copy.names(), [FILE], "one file, and nothing beside it");
         verify(copy.path()).unwrap();
-        let held: HashSet<String> = ids(&*open(copy.path(), &hand), &default_org()).into_iter().collect();
+        let held: HashSet<String> = ids(&*open(copy.path(), &clock), &default_org()).into_iter().collect();
         assert!(before.len() >= 150 && held.is_superset(before), "{} {}", before.len(), held.len());
     }
     assert!(copies[0].1.len() < copies[COPIES - 1].1.len());
@@ -68,7 +68,7 @@ fn a_copy_holds_everything_that_was_acknowledged_before_it_began() {
 #[test]
 fn a_copy_overwrites_nothing_and_leaves_nothing_when_it_fails() {
     let scratch = Scratch::new("backup-taken");
-    let store = open(scratch.path(), &Hand::at_noon());
+    let store = open(scratch.path(), &TestClock::at_noon());
     wait(store.append(&default_org(), vec![evaluation("a", "x")], None)).unwrap();
     drop(store);
     let reader = Reader::open(scratch.path()).unwrap();

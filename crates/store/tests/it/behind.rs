@@ -3,17 +3,17 @@
 use std::path::Path;
 
 use renown_store::sqlite::Reader;
-use renown_store::{AgentCursor, AgentQuery, AgentSort, AgentSummary, EventQuery, Store};
+use renown_store::{AgentCursor, AgentQuery, AgentSort, AgentSummary, EvaluationQuery, Store};
 
 use crate::support::{
-    Hand, Scratch, at, copy_killed, default_org, evaluation, evaluations, key, open, verify, wait,
+    Scratch, TestClock, at, copy_killed, default_org, evaluation, evaluations, key, open, verify, wait,
 };
 
 /// Two organizations, the second with an agent of the same name; the writer has just been told.
-fn write(store: &dyn Store, hand: &Hand) {
+fn write(store: &dyn Store, clock: &TestClock) {
     wait(store.create_key(key("other", 1), None)).unwrap();
     for number in 0..12 {
-        hand.set(100 * number);
+        clock.set(100 * number);
         let mut new = evaluation(&format!("agent-{}", number % 5), &format!("e{number}"));
         new.passed = number % 4 != 0;
         wait(store.append(&default_org(), vec![new], None)).unwrap();
@@ -45,9 +45,9 @@ fn all(sort: AgentSort, mut page: impl FnMut(AgentQuery) -> renown_store::Agents
 #[test]
 fn whoever_reads_sees_the_log_and_not_the_rows() {
     let scratch = Scratch::new("behind-read");
-    let hand = Hand::at_noon();
-    let store = open(scratch.path(), &hand);
-    write(&*store, &hand);
+    let clock = TestClock::at_noon();
+    let store = open(scratch.path(), &clock);
+    write(&*store, &clock);
     assert!(rows_behind(&scratch.database()) > 0, "else this shows nothing");
     let beside = Reader::open(scratch.path()).unwrap();
     let org = default_org();
@@ -61,12 +61,16 @@ fn whoever_reads_sees_the_log_and_not_the_rows() {
     assert_eq!(first.tally.evaluations(), 3);
 
     let agent = "agent-0".parse().unwrap();
-    let query = || EventQuery { agent: Some("agent-0".parse().unwrap()), limit: 10, ..EventQuery::default() };
-    let ids = |events: renown_store::Events| -> Vec<String> {
-        events.events.iter().map(|event| event.id.to_string()).collect()
+    let query = || EvaluationQuery {
+        agent: Some("agent-0".parse().unwrap()),
+        limit: 10,
+        ..EvaluationQuery::default()
     };
-    assert_eq!(ids(wait(store.events(&org, query())).unwrap()), ["e10", "e5", "e0"]);
-    assert_eq!(ids(beside.events(&org, query()).unwrap()), ["e10", "e5", "e0"]);
+    let ids = |page: renown_store::EvaluationPage| -> Vec<String> {
+        page.evaluations.iter().map(|event| event.id.to_string()).collect()
+    };
+    assert_eq!(ids(wait(store.evaluations(&org, query())).unwrap()), ["e10", "e5", "e0"]);
+    assert_eq!(ids(beside.evaluations(&org, query()).unwrap()), ["e10", "e5", "e0"]);
     assert_eq!(beside.agent(&org, &agent).unwrap(), wait(store.agent(&org, &agent)).unwrap());
     assert_eq!(wait(store.window(&org, &agent)).unwrap().tally().evaluations(), 3);
     let other = "other".parse().unwrap();
@@ -77,12 +81,12 @@ fn whoever_reads_sees_the_log_and_not_the_rows() {
 #[test]
 fn what_a_killed_process_left_behind_is_settled_by_the_next() {
     let (scratch, killed) = (Scratch::new("behind-left"), Scratch::new("behind-killed"));
-    let hand = Hand::at_noon();
-    let store = open(scratch.path(), &hand);
-    write(&*store, &hand);
+    let clock = TestClock::at_noon();
+    let store = open(scratch.path(), &clock);
+    write(&*store, &clock);
     copy_killed(scratch.path(), killed.path());
     assert!(rows_behind(&killed.database()) > 0, "else this shows nothing");
-    let next = open(killed.path(), &hand);
+    let next = open(killed.path(), &clock);
     assert_eq!(rows_behind(&killed.database()), 0);
     let told = |store: &dyn Store| {
         all(AgentSort::LastSeen, |query| wait(store.agents(&default_org(), query)).unwrap())
@@ -97,8 +101,8 @@ fn what_a_killed_process_left_behind_is_settled_by_the_next() {
 #[test]
 fn a_window_that_filled_since_it_was_settled_is_read_whole() {
     let (scratch, killed) = (Scratch::new("behind-full"), Scratch::new("behind-full-killed"));
-    let hand = Hand::at_noon();
-    let store = open(scratch.path(), &hand);
+    let clock = TestClock::at_noon();
+    let store = open(scratch.path(), &clock);
     let (org, agent) = (default_org(), "a".parse().unwrap());
     // The first batch is settled at once, and then the clock stands still.
     for (ids, count) in [("first", 490), ("second", 30)] {
@@ -111,7 +115,7 @@ fn a_window_that_filled_since_it_was_settled_is_read_whole() {
     assert_eq!(known.as_ref().unwrap().tally.evaluations(), 500);
     assert_eq!(Reader::open(scratch.path()).unwrap().agent(&org, &agent).unwrap(), known);
     copy_killed(scratch.path(), killed.path());
-    let next = open(killed.path(), &hand);
+    let next = open(killed.path(), &clock);
     assert_eq!(wait(next.agent(&org, &agent)).unwrap(), known);
     assert_eq!(verify(killed.path()).unwrap().evaluations, 520);
 }

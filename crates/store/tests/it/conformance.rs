@@ -12,12 +12,12 @@ use renown_store::Store;
 use renown_store::memory::Memory;
 use renown_store::sqlite::Sqlite;
 
-use crate::support::{Hand, Scratch, verify};
+use crate::support::{Scratch, TestClock, verify};
 
 /// A store under test.
 trait Subject {
     /// An empty one.
-    fn make(hand: &Hand) -> Self;
+    fn make(clock: &TestClock) -> Self;
     fn store(&self) -> &dyn Store;
     /// Closes and opens it, if it can be closed.
     fn reopen(&mut self) {}
@@ -26,8 +26,8 @@ trait Subject {
 }
 
 impl Subject for Memory {
-    fn make(hand: &Hand) -> Self {
-        Self::new(hand.clock())
+    fn make(clock: &TestClock) -> Self {
+        Self::new(clock.clock())
     }
 
     fn store(&self) -> &dyn Store {
@@ -39,12 +39,12 @@ struct OnDisk {
     // Before its directory, which goes away with it.
     store: Option<Sqlite>,
     scratch: Scratch,
-    hand: Hand,
+    clock: TestClock,
 }
 
 impl Subject for OnDisk {
-    fn make(hand: &Hand) -> Self {
-        let mut made = Self { store: None, scratch: Scratch::new("conformance"), hand: hand.clone() };
+    fn make(clock: &TestClock) -> Self {
+        let mut made = Self { store: None, scratch: Scratch::new("conformance"), clock: clock.clone() };
         made.reopen();
         made
     }
@@ -55,7 +55,7 @@ impl Subject for OnDisk {
 
     fn reopen(&mut self) {
         self.store = None;
-        self.store = Some(Sqlite::open(self.scratch.path(), "a test", self.hand.clock()).unwrap());
+        self.store = Some(Sqlite::open(self.scratch.path(), "a test", self.clock.clock()).unwrap());
     }
 
     fn verify(&self) {
@@ -64,16 +64,16 @@ impl Subject for OnDisk {
 }
 
 /// A question to an empty store.
-type Question = (&'static str, fn(&dyn Store, &Hand));
+type Question = (&'static str, fn(&dyn Store, &TestClock));
 
 fn ask<S: Subject>() {
     let of_lists = lists::QUESTIONS.iter().chain(&records::QUESTIONS);
     for (question, check) in writes::QUESTIONS.iter().chain(&reads::QUESTIONS).chain(of_lists) {
         // Shown when the check fails.
         println!("{question}");
-        let hand = Hand::at_noon();
-        let subject = S::make(&hand);
-        check(subject.store(), &hand);
+        let clock = TestClock::at_noon();
+        let subject = S::make(&clock);
+        check(subject.store(), &clock);
         subject.verify();
     }
 }

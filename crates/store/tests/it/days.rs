@@ -7,7 +7,7 @@ use renown_store::{AdminStore, NewEvaluation, PageStore, Retention, Steps, Store
 use rusqlite::Connection;
 
 use crate::support::{
-    Hand, Scratch, at, behind_the_back, copy_killed, default_org, evaluation, open, run, verify, wait,
+    Scratch, TestClock, at, behind_the_back, copy_killed, default_org, evaluation, open, run, verify, wait,
 };
 use crate::telemetry::{batch, call, logs, prompt};
 
@@ -47,8 +47,8 @@ const TABLES: [&str; 5] = ["agent_days", "agent_gate_days", "agent_tool_days", "
 #[test]
 fn a_kill_between_evaluations_and_days_leaves_them_equal_after_the_next_start() {
     let (scratch, killed) = (Scratch::new("days-kill"), Scratch::new("days-killed"));
-    let hand = Hand::at_noon();
-    let store = open(scratch.path(), &hand);
+    let clock = TestClock::at_noon();
+    let store = open(scratch.path(), &clock);
     write(&*store);
     copy_killed(scratch.path(), killed.path());
     let org = default_org();
@@ -72,7 +72,7 @@ fn a_kill_between_evaluations_and_days_leaves_them_equal_after_the_next_start() 
     );
     assert_eq!(beside.agent_days(&org, &"a".parse().unwrap(), from, to).unwrap(), before.1[0]);
     drop(beside);
-    let next = open(killed.path(), &hand);
+    let next = open(killed.path(), &clock);
     assert_eq!(ask(&*next), before);
     drop(next);
     let settled = Connection::open(killed.database()).unwrap();
@@ -83,8 +83,8 @@ fn a_kill_between_evaluations_and_days_leaves_them_equal_after_the_next_start() 
 #[test]
 fn damaged_days_are_found_and_mended() {
     let scratch = Scratch::new("days-damage");
-    let hand = Hand::at_noon();
-    write(&*open(scratch.path(), &hand));
+    let clock = TestClock::at_noon();
+    write(&*open(scratch.path(), &clock));
     verify(scratch.path()).unwrap();
     let org = default_org();
     let day = Day::of(at(5 * DAY_MS));
@@ -110,7 +110,7 @@ fn damaged_days_are_found_and_mended() {
         behind_the_back(&scratch.database()).execute_batch(damage).unwrap();
         let found = verify(scratch.path());
         assert!(found.is_err(), "{damage}");
-        let store = Sqlite::open(scratch.path(), "a test", hand.clock()).unwrap();
+        let store = Sqlite::open(scratch.path(), "a test", clock.clock()).unwrap();
         wait(store.repair()).unwrap();
         drop(store);
         verify(scratch.path()).unwrap_or_else(|difference| panic!("{damage}: {difference}"));
@@ -121,12 +121,12 @@ fn damaged_days_are_found_and_mended() {
 #[test]
 fn days_outlive_the_evaluations_that_retention_deletes() {
     let scratch = Scratch::new("days-retention");
-    let hand = Hand::at_noon();
-    let store = open(scratch.path(), &hand);
+    let clock = TestClock::at_noon();
+    let store = open(scratch.path(), &clock);
     let (org, agent) = (default_org(), "a".parse().unwrap());
     // Sixty days with twenty evaluations each, so that the window of 500 is the last 25 of them.
     for number in 0..1200 {
-        hand.set(number * DAY_MS / 20);
+        clock.set(number * DAY_MS / 20);
         let new = happened("a", number, number * DAY_MS / 20);
         wait(store.append(&org, vec![new], None)).unwrap();
     }
@@ -135,7 +135,7 @@ fn days_outlive_the_evaluations_that_retention_deletes() {
     let whole_days = Steps::new(from.start(), to.end(), 61).unwrap();
     let history = wait(store.history(&org, &agent, whole_days)).unwrap();
     let retention = Retention { evaluations_days: Some(10), ..Retention::default() };
-    while wait(store.tend(retention)).unwrap() {}
+    while wait(store.delete_some(retention)).unwrap() {}
     let left = Connection::open(scratch.database()).unwrap();
     assert!(rows(&left, "evaluations") < 600, "else this shows nothing");
     assert_eq!(wait(store.agent_days(&org, &agent, from, to)).unwrap(), days);
@@ -150,7 +150,7 @@ fn days_outlive_the_evaluations_that_retention_deletes() {
 
     // What cannot be counted again stays as it is.
     behind_the_back(&scratch.database()).execute_batch("UPDATE org_days SET passed = 0").unwrap();
-    let store = open(scratch.path(), &hand);
+    let store = open(scratch.path(), &clock);
     wait(store.repair()).unwrap();
     assert_eq!(wait(store.agent_days(&org, &agent, from, to)).unwrap(), days);
     drop(store);
@@ -160,11 +160,11 @@ fn days_outlive_the_evaluations_that_retention_deletes() {
 #[test]
 fn nothing_of_an_erased_agent_is_left_in_days() {
     let scratch = Scratch::new("days-erased");
-    let hand = Hand::at_noon();
-    let store = open(scratch.path(), &hand);
+    let clock = TestClock::at_noon();
+    let store = open(scratch.path(), &clock);
     write(&*store);
     drop(store);
-    let store = open(scratch.path(), &hand);
+    let store = open(scratch.path(), &clock);
     let org = default_org();
     wait(store.erase(&org, &"b".parse().unwrap())).unwrap();
     // One life ends, the next begins with nothing.
@@ -173,7 +173,7 @@ fn nothing_of_an_erased_agent_is_left_in_days() {
     let days =
         wait(store.agent_days(&org, &"b".parse().unwrap(), day.back(9), Day::of(at(20 * DAY_MS)))).unwrap();
     assert_eq!(days.counts().evaluations, 1);
-    while wait(store.tend(Retention::default())).unwrap() {}
+    while wait(store.delete_some(Retention::default())).unwrap() {}
     let overview = wait(store.overview(&org, Day::of(at(10 * DAY_MS)))).unwrap();
     assert_eq!(overview.days.values().map(|day| day.evaluations).sum::<u64>(), 201);
     assert_eq!(overview.agents, 3);

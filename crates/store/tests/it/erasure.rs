@@ -8,14 +8,14 @@ use renown_core::session_metrics::{Signals, Trace};
 use renown_core::units::Unit;
 use renown_store::sqlite::{FILE, Reader, Sqlite, clean};
 use renown_store::{
-    AdminStore, AgentQuery, EventQuery, IdentityStore, NewEvaluation, NewSignals, NewTrace, Retention,
+    AdminStore, AgentQuery, EvaluationQuery, IdentityStore, NewEvaluation, NewSignals, NewTrace, Retention,
     RunStore, SessionStore, Store, StoreError,
 };
 
-use crate::dice::Dice;
+use crate::rng::Rng;
 use crate::support::{
-    Hand, Scratch, copy_killed, default_org, evaluation, event, occurrences, once, open, run, verify, wait,
-    wait_clean,
+    Scratch, TestClock, copy_killed, default_org, evaluation, event, occurrences, open, request_key, run,
+    verify, wait, wait_clean,
 };
 use crate::telemetry::{batch, call, logs, prompt, tool};
 
@@ -29,13 +29,13 @@ fn secret(number: usize) -> String {
     format!("x{number:03}x")
 }
 
-fn evaluations(agent: usize, round: usize, count: usize, dice: &mut Dice) -> Vec<NewEvaluation> {
+fn evaluations(agent: usize, round: usize, count: usize, rng: &mut Rng) -> Vec<NewEvaluation> {
     let (name, secret) = (name(agent), secret(agent));
     let one = |number: usize| {
         let mut new = evaluation(&name, &format!("{secret}-{round}-{number}"));
         new.tool = Some(format!("tool-{secret}").parse().unwrap());
         // Some go over several pages.
-        let reason = format!("reason-{secret} ").repeat(1 + dice.roll(40) * dice.roll(20));
+        let reason = format!("reason-{secret} ").repeat(1 + rng.below(40) * rng.below(20));
         new.gates = format!(r#"[{{"name":"g","passed":true,"latency_ms":1,"reason":"{reason}"}}]"#).into();
         new
     };
@@ -43,16 +43,16 @@ fn evaluations(agent: usize, round: usize, count: usize, dice: &mut Dice) -> Vec
 }
 
 /// A round of evidence of an agent: a large one sends more of it.
-fn write(store: &Sqlite, agent: usize, round: usize, dice: &mut Dice) {
+fn write(store: &Sqlite, agent: usize, round: usize, rng: &mut Rng) {
     let (org, name, secret) = (default_org(), name(agent), secret(agent));
-    let count = if agent.is_multiple_of(7) { 120 } else { 1 + dice.roll(12) };
+    let count = if agent.is_multiple_of(7) { 120 } else { 1 + rng.below(12) };
     let reply = format!(r#"{{"updates":[{{"agent_id":"{name}"}}]}}"#);
     let key = format!("key-{agent}-{round}");
-    wait(store.append(&org, evaluations(agent, round, count, dice), Some(once(&key, &reply)))).unwrap();
+    wait(store.append(&org, evaluations(agent, round, count, rng), Some(request_key(&key, &reply)))).unwrap();
     let text = format!(
         r#"{{"agent_id":"{name}","outcome":"completed","wall_ms":{},"branch":"b-{secret}","attributes":{{"a":"{}"}}}}"#,
         1000 + round,
-        format!("attribute-{secret} ").repeat(dice.roll(400))
+        format!("attribute-{secret} ").repeat(rng.below(400))
     );
     wait(store.add_run(&org, run(&format!("run-{secret}-{round}"), &text), None)).unwrap();
     let number = i64::try_from(agent * 1000 + round).unwrap();
@@ -75,15 +75,15 @@ fn write(store: &Sqlite, agent: usize, round: usize, dice: &mut Dice) {
 const AGENTS: usize = 20;
 
 /// Many agents that write in turn, so that their rows lie on the same pages and pages split again and again.
-fn fill(store: &Sqlite, hand: &Hand) -> Dice {
-    let mut dice = Dice(17);
+fn fill(store: &Sqlite, clock: &TestClock) -> Rng {
+    let mut rng = Rng(17);
     for round in 0..5 {
         for agent in 0..AGENTS {
-            write(store, agent, round, &mut dice);
+            write(store, agent, round, &mut rng);
         }
-        hand.turn(2000);
+        clock.turn(2000);
     }
-    dice
+    rng
 }
 
 fn is_doomed(agent: usize) -> bool {
@@ -96,8 +96,8 @@ fn erase(store: &Sqlite) {
     }
 }
 
-fn tend(store: &Sqlite) {
-    while wait(store.tend(Retention::default())).unwrap() {}
+fn delete_some(store: &Sqlite) {
+    while wait(store.delete_some(Retention::default())).unwrap() {}
 }
 
 /// No byte of who was erased is in any file of a directory, and all of the others is.
@@ -110,9 +110,9 @@ fn assert_erased(dir: &std::path::Path) {
 
 #[test]
 fn no_byte_of_many_erased_agents_is_left_while_others_write_and_read() {
-    let (scratch, hand) = (Scratch::new("erasure"), Hand::at_noon());
-    let store = open(scratch.path(), &hand);
-    let mut dice = fill(&store, &hand);
+    let (scratch, clock) = (Scratch::new("erasure"), TestClock::at_noon());
+    let store = open(scratch.path(), &clock);
+    let mut rng = fill(&store, &clock);
     // A copy of an older schema that an upgrade kept.
     let copy = scratch.path().join(format!("{FILE}.before-3"));
     std::fs::write(&copy, format!("evidence of {}", name(0))).unwrap();
@@ -121,8 +121,8 @@ fn no_byte_of_many_erased_agents_is_left_while_others_write_and_read() {
         for _ in 0..3 {
             scope.spawn(|| {
                 while !done.load(Ordering::Relaxed) {
-                    let query = EventQuery { limit: 1000, ..EventQuery::default() };
-                    wait(store.events(&default_org(), query)).unwrap();
+                    let query = EvaluationQuery { limit: 1000, ..EvaluationQuery::default() };
+                    wait(store.evaluations(&default_org(), query)).unwrap();
                     wait(store.agents(&default_org(), AgentQuery { limit: 100, ..AgentQuery::default() }))
                         .unwrap();
                 }
@@ -131,7 +131,7 @@ fn no_byte_of_many_erased_agents_is_left_while_others_write_and_read() {
         let writer = scope.spawn(|| {
             for round in 5.. {
                 for agent in (0..AGENTS).filter(|agent| !is_doomed(*agent)) {
-                    write(&store, agent, round, &mut dice);
+                    write(&store, agent, round, &mut rng);
                 }
                 if done.load(Ordering::Relaxed) {
                     return;
@@ -139,7 +139,7 @@ fn no_byte_of_many_erased_agents_is_left_while_others_write_and_read() {
             }
         });
         erase(&store);
-        tend(&store);
+        delete_some(&store);
         wait_clean(scratch.path());
         done.store(true, Ordering::Relaxed);
         writer.join().unwrap();
@@ -157,19 +157,20 @@ fn no_byte_of_many_erased_agents_is_left_while_others_write_and_read() {
 
 #[test]
 fn an_erasure_that_was_killed_is_finished_by_the_next_process() {
-    let (scratch, killed, hand) = (Scratch::new("erasure"), Scratch::new("erasure-killed"), Hand::at_noon());
-    let store = open(scratch.path(), &hand);
-    fill(&store, &hand);
+    let (scratch, killed, clock) =
+        (Scratch::new("erasure"), Scratch::new("erasure-killed"), TestClock::at_noon());
+    let store = open(scratch.path(), &clock);
+    fill(&store, &clock);
     // A reader of the state before keeps the log from being emptied.
     let old = rusqlite::Connection::open(scratch.database()).unwrap();
     old.execute_batch("BEGIN; SELECT count(*) FROM evaluations;").unwrap();
     erase(&store);
-    tend(&store);
+    delete_some(&store);
     copy_killed(scratch.path(), killed.path());
     drop((old, store));
     assert!(occurrences(killed.path(), &secret(0)) > 0, "nothing was clean when it was killed");
 
-    let store = open(killed.path(), &hand);
+    let store = open(killed.path(), &clock);
     wait_clean(killed.path());
     assert_erased(killed.path());
     drop(store);
@@ -178,15 +179,15 @@ fn an_erasure_that_was_killed_is_finished_by_the_next_process() {
 
 #[test]
 fn an_erasure_without_a_server_leaves_nothing_either() {
-    let (scratch, hand) = (Scratch::new("erasure"), Hand::at_noon());
-    let store = open(scratch.path(), &hand);
-    fill(&store, &hand);
+    let (scratch, clock) = (Scratch::new("erasure"), TestClock::at_noon());
+    let store = open(scratch.path(), &clock);
+    fill(&store, &clock);
     let copy = scratch.path().join(format!("{FILE}.before-4"));
     std::fs::write(&copy, "old").unwrap();
     erase(&store);
-    tend(&store);
+    delete_some(&store);
     drop(store);
-    clean(&scratch.database(), "a test", &hand.clock()).unwrap();
+    clean(&scratch.database(), "a test", &clock.clock()).unwrap();
     assert!(!copy.exists());
     assert_erased(scratch.path());
     wait_clean(scratch.path());
@@ -195,15 +196,15 @@ fn an_erasure_without_a_server_leaves_nothing_either() {
 
 #[test]
 fn a_long_read_of_another_process_gives_way() {
-    let (scratch, hand) = (Scratch::new("erasure"), Hand::at_noon());
-    let store = open(scratch.path(), &hand);
-    fill(&store, &hand);
+    let (scratch, clock) = (Scratch::new("erasure"), TestClock::at_noon());
+    let store = open(scratch.path(), &clock);
+    fill(&store, &clock);
     let reader = Reader::open(scratch.path()).unwrap().give_way_after(Duration::ZERO);
     let mut rows = 0;
     let ended = reader.each_evaluation(&default_org(), &mut |_| {
         if rows == 0 {
             erase(&store);
-            tend(&store);
+            delete_some(&store);
         }
         rows += 1;
         true
@@ -223,13 +224,14 @@ fn a_long_read_of_another_process_gives_way() {
 
 #[test]
 fn a_backup_has_no_bytes_of_rows_that_are_deleted() {
-    let (scratch, backup, hand) = (Scratch::new("erasure"), Scratch::new("erasure-backup"), Hand::at_noon());
-    let store = open(scratch.path(), &hand);
-    fill(&store, &hand);
+    let (scratch, backup, clock) =
+        (Scratch::new("erasure"), Scratch::new("erasure-backup"), TestClock::at_noon());
+    let store = open(scratch.path(), &clock);
+    fill(&store, &clock);
     let old = rusqlite::Connection::open(scratch.database()).unwrap();
     old.execute_batch("BEGIN; SELECT count(*) FROM evaluations;").unwrap();
     erase(&store);
-    tend(&store);
+    delete_some(&store);
     // The store cannot be clean yet, a copy of it is.
     assert!(occurrences(scratch.path(), &secret(0)) > 0);
     Reader::open(scratch.path()).unwrap().backup(&backup.database(), &mut |_| {}).unwrap();

@@ -13,7 +13,7 @@ use std::process::Command;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use renown_store::sqlite::Sqlite;
-use renown_store::{Once, Outcome, Reply, Store};
+use renown_store::{Outcome, Reply, RequestKey, Store};
 
 use crate::support::{Scratch, default_org, evaluation};
 
@@ -60,8 +60,8 @@ fn hold<'a>(store: &'a Sqlite, id: &str) -> (Sender<()>, Reply<'a, Vec<Outcome>>
         let _ = released.recv();
         (200, Vec::new())
     });
-    let once = Once { org: default_org(), key: "held".to_owned(), fingerprint: [0; 32], reply };
-    let held = store.append(&default_org(), vec![evaluation("held", id)], Some(once));
+    let request_key = RequestKey { org: default_org(), key: "held".to_owned(), fingerprint: [0; 32], reply };
+    let held = store.append(&default_org(), vec![evaluation("held", id)], Some(request_key));
     has_taken.recv().unwrap();
     (release, held)
 }

@@ -3,13 +3,13 @@
 use renown_core::identity::identity_of;
 use renown_core::ids::AgentId;
 use renown_store::{
-    AdminStore, EventQuery, IdentityStore, Outcome, PublicationChange, Retention, RunQuery, RunStore, Store,
-    Submitted,
+    AdminStore, EvaluationQuery, IdentityStore, Outcome, PublicationChange, Retention, RunQuery, RunStore,
+    Store, Submitted,
 };
 
 use crate::support::{
-    Hand, Scratch, at, behind_the_back, default_org, evaluation, evaluations, event, ids, occurrences, once,
-    open, run, verify, wait, wait_clean,
+    Scratch, TestClock, at, behind_the_back, default_org, evaluation, evaluations, event, ids, occurrences,
+    open, request_key, run, verify, wait, wait_clean,
 };
 
 const DAY_MS: i64 = 86_400_000;
@@ -21,7 +21,7 @@ fn write(store: &dyn Store, agent: &str, evaluations_count: usize) {
         .unwrap();
     let reply = format!(r#"{{"updates":[{{"agent_id":"{agent}"}}]}}"#);
     let one = vec![evaluation(agent, &format!("replied-{agent}"))];
-    wait(store.append(&org, one, Some(once(&format!("key-of-{}", agent.len()), &reply)))).unwrap();
+    wait(store.append(&org, one, Some(request_key(&format!("key-of-{}", agent.len()), &reply)))).unwrap();
     for number in 0..30 {
         let text = format!(
             r#"{{"agent_id":"{agent}","outcome":"completed","wall_ms":{},"spec_id":"login","branch":"branch-{agent}","attributes":{{"a":"attribute-{agent}"}}}}"#,
@@ -54,14 +54,14 @@ fn seen(store: &dyn Store, agent: &str) -> String {
     )
 }
 
-fn tend(store: &dyn Store, retention: Retention) {
-    while wait(store.tend(retention)).unwrap() {}
+fn delete_some(store: &dyn Store, retention: Retention) {
+    while wait(store.delete_some(retention)).unwrap() {}
 }
 
 #[test]
 fn nothing_of_an_erased_agent_is_left_and_others_stay_as_they_are() {
-    let (scratch, hand) = (Scratch::new("erased"), Hand::at_noon());
-    let store = open(scratch.path(), &hand);
+    let (scratch, clock) = (Scratch::new("erased"), TestClock::at_noon());
+    let store = open(scratch.path(), &clock);
     write(&*store, "doomed-agent", 1300);
     write(&*store, "kept", 40);
     write(&*store, "doomed-agent", 0);
@@ -73,10 +73,10 @@ fn nothing_of_an_erased_agent_is_left_and_others_stay_as_they_are() {
     assert!(ids(&*store, &default_org()).iter().all(|id| !id.contains("doomed")));
     // It may come back, as somebody new, before all of it is gone.
     wait(store.append(&default_org(), vec![evaluation("doomed-agent", "new-life")], None)).unwrap();
-    tend(&*store, Retention::default());
+    delete_some(&*store, Retention::default());
     assert_eq!(wait(store.tally(&default_org(), &"doomed-agent".parse().unwrap())).unwrap().evaluations(), 1);
     assert!(wait(store.erase(&default_org(), &"doomed-agent".parse().unwrap())).unwrap());
-    tend(&*store, Retention::default());
+    delete_some(&*store, Retention::default());
     assert_eq!(seen(&*store, "kept"), kept);
     let tombstones = wait(store.tombstones(&default_org())).unwrap();
     assert_eq!(tombstones.iter().map(|tombstone| tombstone.erased).collect::<Vec<_>>(), [1, 1301 + 30 + 700]);
@@ -92,23 +92,26 @@ fn nothing_of_an_erased_agent_is_left_and_others_stay_as_they_are() {
 
 #[test]
 fn an_erasure_that_was_cut_off_goes_on_after_a_restart() {
-    let (scratch, hand) = (Scratch::new("cut-off"), Hand::at_noon());
-    let store = open(scratch.path(), &hand);
+    let (scratch, clock) = (Scratch::new("cut-off"), TestClock::at_noon());
+    let store = open(scratch.path(), &clock);
     write(&*store, "doomed-agent", 1300);
     wait(store.erase(&default_org(), &"doomed-agent".parse().unwrap())).unwrap();
-    assert!(wait(store.tend(Retention::default())).unwrap());
+    assert!(wait(store.delete_some(Retention::default())).unwrap());
     drop(store);
     verify(scratch.path()).unwrap();
     assert!(occurrences(scratch.path(), "doomed") > 0);
-    let store = open(scratch.path(), &hand);
+    let store = open(scratch.path(), &clock);
     // The last place was an erased one, and is not given again.
     let before =
-        wait(store.events(&default_org(), EventQuery { limit: 1, ..EventQuery::default() })).unwrap();
-    assert!(before.events.is_empty());
+        wait(store.evaluations(&default_org(), EvaluationQuery { limit: 1, ..EvaluationQuery::default() }))
+            .unwrap();
+    assert!(before.evaluations.is_empty());
     wait(store.append(&default_org(), vec![evaluation("other", "after")], None)).unwrap();
-    let after = wait(store.events(&default_org(), EventQuery { limit: 1, ..EventQuery::default() })).unwrap();
-    assert!(after.events[0].seq.0 >= 1301, "{:?}", after.events[0].seq);
-    tend(&*store, Retention::default());
+    let after =
+        wait(store.evaluations(&default_org(), EvaluationQuery { limit: 1, ..EvaluationQuery::default() }))
+            .unwrap();
+    assert!(after.evaluations[0].position.0 >= 1301, "{:?}", after.evaluations[0].position);
+    delete_some(&*store, Retention::default());
     wait_clean(scratch.path());
     drop(store);
     verify(scratch.path()).unwrap();
@@ -117,8 +120,8 @@ fn an_erasure_that_was_cut_off_goes_on_after_a_restart() {
 
 #[test]
 fn retention_keeps_windows_and_baselines_and_changes_no_score() {
-    let (scratch, hand) = (Scratch::new("retention"), Hand::at_noon());
-    let store = open(scratch.path(), &hand);
+    let (scratch, clock) = (Scratch::new("retention"), TestClock::at_noon());
+    let store = open(scratch.path(), &clock);
     let org = default_org();
     // An agent with more than a window of old evaluations, and one with few.
     for (agent, count) in [("many", 1200), ("few", 30)] {
@@ -139,11 +142,11 @@ fn retention_keeps_windows_and_baselines_and_changes_no_score() {
     let tallies = || ["many", "few"].map(|agent| wait(store.tally(&org, &agent.parse().unwrap())).unwrap());
     let before = tallies();
 
-    hand.set(10 * DAY_MS);
+    clock.set(10 * DAY_MS);
     wait(store.append(&org, vec![evaluation("few", "late")], None)).unwrap();
     let after_late = tallies();
     let retention = Retention { evaluations_days: Some(5), runs_days: Some(5), ..Retention::default() };
-    tend(&*store, retention);
+    delete_some(&*store, retention);
     assert_eq!((tallies(), tallies()[0]), (after_late, before[0]));
     let left = ids(&*store, &org);
     assert_eq!(left.iter().filter(|id| id.starts_with("many")).count(), 500, "a window");
@@ -169,7 +172,7 @@ fn retention_keeps_windows_and_baselines_and_changes_no_score() {
     // The window slides on over what is left, also after a restart.
     drop(store);
     verify(scratch.path()).unwrap();
-    let store = open(scratch.path(), &hand);
+    let store = open(scratch.path(), &clock);
     wait(store.append(&org, evaluations("many", "more", 20), None)).unwrap();
     let window = wait(store.window(&org, &"many".parse().unwrap())).unwrap();
     assert_eq!(window.tally(), wait(store.tally(&org, &"many".parse().unwrap())).unwrap());
@@ -179,8 +182,8 @@ fn retention_keeps_windows_and_baselines_and_changes_no_score() {
 
 #[test]
 fn what_is_sent_again_before_all_is_gone_is_the_first_of_a_new_life() {
-    let (scratch, hand) = (Scratch::new("again"), Hand::at_noon());
-    let store = open(scratch.path(), &hand);
+    let (scratch, clock) = (Scratch::new("again"), TestClock::at_noon());
+    let store = open(scratch.path(), &clock);
     let (org, doomed) = (default_org(), "doomed".parse().unwrap());
     write(&*store, "doomed", 1300);
     write(&*store, "kept-one", 40);
@@ -195,7 +198,7 @@ fn what_is_sent_again_before_all_is_gone_is_the_first_of_a_new_life() {
     let events = (0..10).map(|number| event("doomed", 6000 + number, 0));
     let recorded = wait(store.add_reputation_events(&org, events.collect(), None)).unwrap();
     assert_eq!((recorded.accepted, recorded.duplicates), (10, 0));
-    tend(&*store, Retention::default());
+    delete_some(&*store, Retention::default());
     let tombstones = wait(store.tombstones(&org)).unwrap();
     assert_eq!(tombstones[0].erased, 1301 + 30 + 700, "each is counted once");
     let query = RunQuery { agent: Some(doomed.clone()), limit: 100, ..RunQuery::default() };
@@ -208,12 +211,12 @@ fn what_is_sent_again_before_all_is_gone_is_the_first_of_a_new_life() {
 
 #[test]
 fn kept_replies_lose_an_erased_agent_and_nobody_else() {
-    let (scratch, hand) = (Scratch::new("replies"), Hand::at_noon());
-    let store = open(scratch.path(), &hand);
+    let (scratch, clock) = (Scratch::new("replies"), TestClock::at_noon());
+    let store = open(scratch.path(), &clock);
     let org = default_org();
     let keep = |key: &str, agents: &[&str], body: &str| {
         let batch = agents.iter().map(|agent| evaluation(agent, &format!("{key}-{agent}")));
-        wait(store.append(&org, batch.collect(), Some(once(key, body)))).unwrap();
+        wait(store.append(&org, batch.collect(), Some(request_key(key, body)))).unwrap();
     };
     keep("alone", &["active"], r#"{"evaluation_id":"x","reputation":{"score":5}}"#);
     keep("other", &["b"], r#"{"evaluation_id":"y","lifecycle":"active"}"#);
@@ -233,8 +236,8 @@ fn kept_replies_lose_an_erased_agent_and_nobody_else() {
 
 #[test]
 fn an_agent_that_cannot_be_read_can_be_erased() {
-    let (scratch, hand) = (Scratch::new("damaged"), Hand::at_noon());
-    let store = open(scratch.path(), &hand);
+    let (scratch, clock) = (Scratch::new("damaged"), TestClock::at_noon());
+    let store = open(scratch.path(), &clock);
     write(&*store, "doomed", 900);
     wait(store.append(&default_org(), evaluations("other", "o", 30), None)).unwrap();
     drop(store);
@@ -242,10 +245,10 @@ fn an_agent_that_cannot_be_read_can_be_erased() {
     damage.execute("DELETE FROM evaluations WHERE evaluation_id = 'evaluation-doomed-700'", []).unwrap();
     damage.execute("UPDATE agents SET evaluations = 501 WHERE name = 'doomed'", []).unwrap();
     drop(damage);
-    let store = open(scratch.path(), &hand);
+    let store = open(scratch.path(), &clock);
     assert!(wait(store.repair()).unwrap().damaged == 1);
     assert!(wait(store.erase(&default_org(), &"doomed".parse().unwrap())).unwrap());
-    tend(&*store, Retention::default());
+    delete_some(&*store, Retention::default());
     assert_eq!(wait(store.tombstones(&default_org())).unwrap()[0].erased, 900 + 30 + 700);
     drop(store);
     assert_eq!(verify(scratch.path()).unwrap().evaluations, 30);
@@ -253,15 +256,15 @@ fn an_agent_that_cannot_be_read_can_be_erased() {
 
 #[test]
 fn reputation_events_go_after_three_years_and_their_sums_with_them() {
-    let (scratch, hand) = (Scratch::new("three-years"), Hand::at_noon());
-    let store = open(scratch.path(), &hand);
+    let (scratch, clock) = (Scratch::new("three-years"), TestClock::at_noon());
+    let store = open(scratch.path(), &clock);
     let org = default_org();
     let events = (0..1500_i64).map(|number| event("old", number, -number * DAY_MS));
     wait(store.add_reputation_events(&org, events.collect(), None)).unwrap();
     let identity = identity_of(&org, &"old".parse().unwrap());
     let windows = |as_of| wait(store.identity_windows(&org, identity, as_of)).unwrap();
     let before = windows(at(0));
-    tend(&*store, Retention::default());
+    delete_some(&*store, Retention::default());
     let left = wait(store.reputation_events(&org, identity, None, 5000)).unwrap().events;
     // Noon of today and of the 1096 days before it; the day in which the limit lies is kept whole.
     assert_eq!(left.len(), 1097);

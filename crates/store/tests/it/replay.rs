@@ -4,12 +4,12 @@ use renown_store::Store;
 use renown_store::sqlite::Difference;
 
 use crate::support::{
-    Hand, Scratch, behind_the_back, default_org, evaluation, evaluations, key, open, verify, wait,
+    Scratch, TestClock, behind_the_back, default_org, evaluation, evaluations, key, open, verify, wait,
 };
 
 /// Two agents of the default organization and one of another; the fourth evaluation of `a` failed.
 fn log(scratch: &Scratch) {
-    let store = open(scratch.path(), &Hand::at_noon());
+    let store = open(scratch.path(), &TestClock::at_noon());
     wait(store.create_key(key("other", 1), None)).unwrap();
     let mut first = evaluations("a", "a", 6);
     first[3].passed = false;
@@ -79,7 +79,7 @@ fn verify_names_a_mark_beyond_the_log() {
     let found = difference("UPDATE orgs SET settled = settled + 1 WHERE name = 'other'");
     assert_eq!(
         (found.what, found.org.as_str(), found.agent),
-        ("the place of what is settled", "other", None)
+        ("the position up to which rows are settled", "other", None)
     );
 }
 

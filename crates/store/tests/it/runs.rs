@@ -7,7 +7,7 @@ use renown_store::sqlite::Sqlite;
 use renown_store::{IdentityStore, RunQuery, RunStore, Store};
 
 use crate::support::{
-    Hand, Scratch, at, behind_the_back, default_org, evaluations, event, open, run, verify, wait,
+    Scratch, TestClock, at, behind_the_back, default_org, evaluations, event, open, run, verify, wait,
 };
 
 const THREADS: i64 = 8;
@@ -33,8 +33,8 @@ fn accepted(store: &Sqlite) -> Vec<renown_store::Run> {
 
 #[test]
 fn runs_that_come_together_are_each_compared_with_all_that_were_there() {
-    let (scratch, hand) = (Scratch::new("together"), Hand::at_noon());
-    let store = open(scratch.path(), &hand);
+    let (scratch, clock) = (Scratch::new("together"), TestClock::at_noon());
+    let store = open(scratch.path(), &clock);
     thread::scope(|scope| {
         for thread in 0..THREADS {
             let store = &store;
@@ -52,7 +52,7 @@ fn runs_that_come_together_are_each_compared_with_all_that_were_there() {
         // By the words of the formula: the latest twenty that ended no later than this one and were known before it.
         let mut before: Vec<_> =
             runs[..index].iter().filter(|other| other.finished_at <= run.finished_at).collect();
-        before.sort_by_key(|other| (other.finished_at, other.seq));
+        before.sort_by_key(|other| (other.finished_at, other.position));
         let mut walls: Vec<u64> =
             before.iter().rev().take(20).map(|other| other.report.wall_ms.unwrap().get()).collect();
         walls.sort_unstable();
@@ -69,8 +69,8 @@ fn runs_that_come_together_are_each_compared_with_all_that_were_there() {
 
 #[test]
 fn what_is_missing_or_wrong_beside_the_evidence_is_made_again() {
-    let (scratch, hand) = (Scratch::new("repair"), Hand::at_noon());
-    let store = open(scratch.path(), &hand);
+    let (scratch, clock) = (Scratch::new("repair"), TestClock::at_noon());
+    let store = open(scratch.path(), &clock);
     for number in 0..30 {
         wait(store.add_run(&default_org(), run(&format!("r{number}"), &text(number)), None)).unwrap();
     }
@@ -88,7 +88,7 @@ fn what_is_missing_or_wrong_beside_the_evidence_is_made_again() {
         "UPDATE agent_run_scores SET score = NULL, completion = NULL, error_rate = NULL, latency = NULL, \
          resource_efficiency = NULL, defaulted = NULL, formula_version = NULL WHERE run % 2 = 0",
     );
-    let store = open(scratch.path(), &hand);
+    let store = open(scratch.path(), &clock);
     let unscored = accepted(&store);
     assert_eq!(
         unscored.iter().filter(|run| run.scored.is_none() && run.tier().name() == "Unranked").count(),
@@ -107,7 +107,7 @@ fn what_is_missing_or_wrong_beside_the_evidence_is_made_again() {
         change(sql);
         let said = verify(scratch.path()).unwrap_err().to_string();
         assert!(said.contains(what), "{said}");
-        let store = open(scratch.path(), &hand);
+        let store = open(scratch.path(), &clock);
         let repaired = wait(store.repair()).unwrap();
         assert_eq!(
             (repaired.agents, repaired.identities),

@@ -4,13 +4,13 @@ use renown_core::identity::{bridge_id, identity_of};
 use renown_core::ids::AgentId;
 use renown_store::sqlite::{Sqlite, clean};
 use renown_store::{
-    AdminStore, Closed, IdentityStore, NewSignals, Once, Outcome, ReputationEvent, Retention, SessionQuery,
-    SessionStore, Store, StoredSession,
+    AdminStore, Closed, IdentityStore, NewSignals, Outcome, ReputationEvent, RequestKey, Retention,
+    SessionQuery, SessionStore, Store, StoredSession,
 };
 use serde_json::Value;
 
 use crate::support::{
-    Hand, Scratch, at, behind_the_back, default_org, evaluations, event, open, verify, wait,
+    Scratch, TestClock, at, behind_the_back, default_org, evaluations, event, open, verify, wait,
 };
 use crate::telemetry::{batch, call, logs, prompt, tool};
 
@@ -44,8 +44,8 @@ fn closed(store: &Sqlite) -> Vec<String> {
 
 #[test]
 fn a_session_is_over_after_30_minutes_by_its_own_time_and_5_quiet_seconds() {
-    let (scratch, hand) = (Scratch::new("over"), Hand::at_noon());
-    let store = open(scratch.path(), &hand);
+    let (scratch, clock) = (Scratch::new("over"), TestClock::at_noon());
+    let store = open(scratch.path(), &clock);
     // When its last event was, and when it is over: both after noon, where all of it arrives.
     for (session, last, over) in [
         ("just now", 0, 30 * MINUTE),
@@ -54,14 +54,14 @@ fn a_session_is_over_after_30_minutes_by_its_own_time_and_5_quiet_seconds() {
         ("ahead of the clock", 90 * MINUTE, 30 * MINUTE),
         ("nearly over", -30 * MINUTE + 4000, 5000),
     ] {
-        hand.set(0);
+        clock.set(0);
         let scratch = Scratch::new("over-one");
-        let store = &*open(scratch.path(), &hand);
+        let store = &*open(scratch.path(), &clock);
         send(store, "a", &[tool(session, 1, last - 1000, "Edit", true), prompt(session, 2, last)]);
-        hand.set(over - 1);
+        clock.set(over - 1);
         assert_eq!(closed(store), Vec::<String>::new(), "{session}");
         assert!(find(store, session).unwrap().closed_at.is_none());
-        hand.set(over);
+        clock.set(over);
         let found = wait(store.close_sessions()).unwrap();
         let (org, agent): (_, AgentId) = (default_org(), "a".parse().unwrap());
         assert_eq!(found, [Closed { org, session: session.parse().unwrap(), agent }]);
@@ -75,27 +75,27 @@ fn a_session_is_over_after_30_minutes_by_its_own_time_and_5_quiet_seconds() {
         );
     }
     // What arrives later moves the end.
-    hand.set(0);
+    clock.set(0);
     send(&store, "a", &[prompt("s", 1, 0)]);
-    hand.set(20 * MINUTE);
+    clock.set(20 * MINUTE);
     send(&store, "a", &[prompt("s", 2, 20 * MINUTE)]);
-    hand.set(30 * MINUTE);
+    clock.set(30 * MINUTE);
     assert!(closed(&store).is_empty());
-    hand.set(50 * MINUTE);
+    clock.set(50 * MINUTE);
     assert_eq!(closed(&store), ["s"]);
 }
 
 #[test]
 fn a_late_record_opens_it_again_and_a_repeat_does_not() {
-    let (scratch, hand) = (Scratch::new("late"), Hand::at_noon());
-    let mut store = open(scratch.path(), &hand);
+    let (scratch, clock) = (Scratch::new("late"), TestClock::at_noon());
+    let mut store = open(scratch.path(), &clock);
     let first = [prompt("s", 1, -120 * MINUTE), tool("s", 2, -119 * MINUTE, "Edit", true)];
     assert_eq!(send(&store, "a", &first).facts, 2);
-    hand.turn(5000);
+    clock.turn(5000);
     assert_eq!((closed(&store), deltas(&store, "a")), (vec!["s".to_owned()], vec![300_000]));
     // Again, after a restart: nothing is new.
     drop(store);
-    store = open(scratch.path(), &hand);
+    store = open(scratch.path(), &clock);
     let account = send(&store, "a", &first);
     assert_eq!((account.duplicates, account.facts, account.sessions), (2, 0, 0));
     assert!(find(&store, "s").unwrap().closed_at.is_some());
@@ -104,8 +104,8 @@ fn a_late_record_opens_it_again_and_a_repeat_does_not() {
     assert!(find(&store, "s").unwrap().closed_at.is_none(), "open again");
     assert_eq!(deltas(&store, "a"), [300_000], "what was told stands until it is told again");
     drop(store);
-    store = open(scratch.path(), &hand);
-    hand.turn(5000);
+    store = open(scratch.path(), &clock);
+    clock.turn(5000);
     assert_eq!(closed(&store), ["s"]);
     assert_eq!(performance(&store, "s"), "4.5 1 2");
     assert_eq!(deltas(&store, "a"), [-100_000]);
@@ -116,18 +116,18 @@ fn a_late_record_opens_it_again_and_a_repeat_does_not() {
 
 #[test]
 fn what_was_told_moves_with_the_agent() {
-    let (scratch, hand) = (Scratch::new("moves"), Hand::at_noon());
-    let store = open(scratch.path(), &hand);
+    let (scratch, clock) = (Scratch::new("moves"), TestClock::at_noon());
+    let store = open(scratch.path(), &clock);
     let anonymous = batch(&serde_json::json!({"resourceLogs": [{"scopeLogs": [{"logRecords":
         [prompt("s", 1, -60 * MINUTE), tool("s", 2, -59 * MINUTE, "Edit", true)]}]}]}));
     wait(store.add_records(&default_org(), anonymous, None)).unwrap();
-    hand.turn(5000);
+    clock.turn(5000);
     closed(&store);
     assert_eq!(deltas(&store, "unknown"), [300_000]);
     // A record that names its agent: it moves at once.
     send(&store, "named", &[prompt("s", 3, -58 * MINUTE)]);
     assert_eq!((deltas(&store, "unknown"), deltas(&store, "named").len()), (vec![], 1));
-    hand.turn(5000);
+    clock.turn(5000);
     closed(&store);
     assert_eq!((deltas(&store, "unknown"), deltas(&store, "named").len()), (vec![], 1));
     // Who sends signals says whose it is only where the records do not.
@@ -140,7 +140,7 @@ fn what_was_told_moves_with_the_agent() {
     let nameless = serde_json::json!({"resourceLogs": [{"scopeLogs": [{"logRecords":
         [tool("t", 1, -60 * MINUTE, "Edit", true)]}]}]});
     wait(store.add_records(&default_org(), batch(&nameless), None)).unwrap();
-    hand.turn(5000);
+    clock.turn(5000);
     closed(&store);
     assert_eq!(
         (tell("t"), deltas(&store, "unknown"), deltas(&store, "told").len()),
@@ -152,8 +152,8 @@ fn what_was_told_moves_with_the_agent() {
 
 #[test]
 fn an_event_that_follows_from_a_session_cannot_be_sent() {
-    let (scratch, hand) = (Scratch::new("bridge"), Hand::at_noon());
-    let store = open(scratch.path(), &hand);
+    let (scratch, clock) = (Scratch::new("bridge"), TestClock::at_noon());
+    let store = open(scratch.path(), &clock);
     let identity = identity_of(&default_org(), &"a".parse().unwrap());
     let mut forged = event("a", 1, 0);
     forged.event.event_id = bridge_id(identity, &"s".parse().unwrap());
@@ -163,7 +163,7 @@ fn an_event_that_follows_from_a_session_cannot_be_sent() {
     send(&store, "a", &[tool("s", 1, -60 * MINUTE, "Edit", true)]);
     let refused = wait(store.add_reputation_events(&default_org(), vec![forged.clone()], None)).unwrap();
     assert_eq!(refused.refused, Some(0), "also before it is closed");
-    hand.turn(5000);
+    clock.turn(5000);
     closed(&store);
     assert_eq!(deltas(&store, "a"), [300_000]);
     let both = vec![event("a", 2, 0), forged];
@@ -185,11 +185,11 @@ fn what_is_kept_beside_the_records_is_compared_and_made_again() {
         "UPDATE sessions SET event = NULL WHERE session_id = 's'",
     ];
     for damage in damages {
-        let (scratch, hand) = (Scratch::new("compared"), Hand::at_noon());
-        let store = open(scratch.path(), &hand);
+        let (scratch, clock) = (Scratch::new("compared"), TestClock::at_noon());
+        let store = open(scratch.path(), &clock);
         send(&store, "a", &[prompt("s", 1, -60 * MINUTE), tool("s", 2, -59 * MINUTE, "Edit", true)]);
         send(&store, "a", &[call("other", 1, 0, "0.05"), tool("other", 2, 0, "Edit", true)]);
-        hand.turn(5000);
+        clock.turn(5000);
         closed(&store);
         drop(store);
         verify(scratch.path()).unwrap();
@@ -198,7 +198,7 @@ fn what_is_kept_beside_the_records_is_compared_and_made_again() {
         drop(database);
         let difference = verify(scratch.path()).expect_err(damage);
         assert!(difference.to_string().contains("session \"s\""), "{difference}");
-        let store = open(scratch.path(), &hand);
+        let store = open(scratch.path(), &clock);
         assert_eq!(wait(store.repair()).unwrap().sessions, 1, "{damage}");
         drop(store);
         verify(scratch.path()).unwrap();
@@ -207,7 +207,7 @@ fn what_is_kept_beside_the_records_is_compared_and_made_again() {
 
 /// One session is left, and in the whole file nothing that is called doomed.
 fn doomed_are_gone(scratch: &Scratch) {
-    clean(&scratch.database(), "a test", &Hand::at_noon().clock()).unwrap();
+    clean(&scratch.database(), "a test", &TestClock::at_noon().clock()).unwrap();
     assert_eq!(verify(scratch.path()).unwrap().sessions, 1);
     let bytes = std::fs::read(scratch.database()).unwrap();
     assert!(!bytes.windows(6).any(|found| found == b"doomed"), "not a byte");
@@ -215,13 +215,13 @@ fn doomed_are_gone(scratch: &Scratch) {
 
 #[test]
 fn sessions_of_an_erased_agent_go_and_their_ids_are_free() {
-    let (scratch, hand) = (Scratch::new("erased-sessions"), Hand::at_noon());
-    let store = open(scratch.path(), &hand);
+    let (scratch, clock) = (Scratch::new("erased-sessions"), TestClock::at_noon());
+    let store = open(scratch.path(), &clock);
     let many: Vec<Value> =
         (0..1300).map(|number| tool("doomed-session", number, -60 * MINUTE, "doomed-tool", true)).collect();
     send(&store, "doomed", &many);
     send(&store, "kept", &[tool("s", 1, -60 * MINUTE, "Edit", true)]);
-    hand.turn(5000);
+    clock.turn(5000);
     assert_eq!(closed(&store).len(), 2);
     assert!(wait(store.erase(&default_org(), &"doomed".parse().unwrap())).unwrap());
     assert!(find(&store, "doomed-session").is_none(), "gone at once");
@@ -229,27 +229,27 @@ fn sessions_of_an_erased_agent_go_and_their_ids_are_free() {
     // The same session again, from somebody who does not know of it.
     send(&store, "doomed", &many[..3]);
     assert_eq!(performance(&store, "doomed-session"), "7.5 0 3");
-    while wait(store.tend(Retention::default())).unwrap() {}
+    while wait(store.delete_some(Retention::default())).unwrap() {}
     assert_eq!(performance(&store, "doomed-session"), "7.5 0 3");
     assert_eq!(wait(store.tombstones(&default_org())).unwrap()[0].erased, 1301, "records, and what was told");
     assert!(wait(store.erase(&default_org(), &"doomed".parse().unwrap())).unwrap());
-    while wait(store.tend(Retention::default())).unwrap() {}
+    while wait(store.delete_some(Retention::default())).unwrap() {}
     drop(store);
     doomed_are_gone(&scratch);
 }
 
 #[test]
 fn retention_forgets_sessions_and_not_what_they_told() {
-    let (scratch, hand) = (Scratch::new("old-sessions"), Hand::at_noon());
-    let store = open(scratch.path(), &hand);
+    let (scratch, clock) = (Scratch::new("old-sessions"), TestClock::at_noon());
+    let store = open(scratch.path(), &clock);
     send(&store, "a", &[tool("old", 1, -60 * MINUTE, "Edit", true)]);
     send(&store, "a", &[tool("open", 1, 20 * 24 * 60 * MINUTE, "Edit", true)]);
-    hand.turn(5000);
+    clock.turn(5000);
     closed(&store);
-    hand.set(10 * 24 * 60 * MINUTE);
+    clock.set(10 * 24 * 60 * MINUTE);
     send(&store, "a", &[tool("new", 1, -60 * MINUTE, "Edit", true)]);
     let retention = Retention { sessions_days: Some(5), ..Retention::default() };
-    while wait(store.tend(retention)).unwrap() {}
+    while wait(store.delete_some(retention)).unwrap() {}
     let there = ["old", "open", "new"].map(|session| find(&store, session).is_some());
     assert_eq!(there, [false, true, true]);
     assert_eq!(deltas(&store, "a"), [300_000]);
@@ -262,8 +262,8 @@ fn retention_forgets_sessions_and_not_what_they_told() {
 
 #[test]
 fn beyond_100_000_open_sessions_the_one_that_is_idle_for_longest_is_over() {
-    let (scratch, hand) = (Scratch::new("many-open"), Hand::at_noon());
-    let store = open(scratch.path(), &hand);
+    let (scratch, clock) = (Scratch::new("many-open"), TestClock::at_noon());
+    let store = open(scratch.path(), &clock);
     let open_at = |from: usize, to: usize, ms: i64| {
         for first in (from..to).step_by(5000) {
             let records: Vec<Value> = (first..to.min(first + 5000))
@@ -279,7 +279,7 @@ fn beyond_100_000_open_sessions_the_one_that_is_idle_for_longest_is_over() {
     assert!(closed(&store).is_empty(), "as many as there may be");
     open_at(100_000, 100_001, -MINUTE);
     // A write that fails takes back nothing that was committed before it.
-    let broken = Once::<[Outcome]> {
+    let broken = RequestKey::<[Outcome]> {
         org: default_org(),
         key: "k".to_owned(),
         fingerprint: [0; 32],
@@ -293,35 +293,35 @@ fn beyond_100_000_open_sessions_the_one_that_is_idle_for_longest_is_over() {
     );
     // Those of an agent that is erased are no longer open.
     assert!(wait(store.erase(&default_org(), &"a".parse().unwrap())).unwrap());
-    while wait(store.tend(Retention::default())).unwrap() {}
+    while wait(store.delete_some(Retention::default())).unwrap() {}
     send(&store, "b", &[tool("new", 1, -MINUTE, "Edit", true), tool("newer", 1, -MINUTE, "Edit", true)]);
     assert!(closed(&store).is_empty());
 }
 
 #[test]
 fn times_of_sessions_do_not_go_back_over_a_restart() {
-    let (scratch, hand) = (Scratch::new("session-times"), Hand::at_noon());
-    let store = open(scratch.path(), &hand);
+    let (scratch, clock) = (Scratch::new("session-times"), TestClock::at_noon());
+    let store = open(scratch.path(), &clock);
     let seen = |store: &Sqlite, agent: &str| {
         wait(store.agent(&default_org(), &agent.parse().unwrap())).unwrap().unwrap().last_seen
     };
     send(&store, "a", &[tool("s", 1, -MINUTE, "Edit", true)]);
-    hand.set(2 * MINUTE);
+    clock.set(2 * MINUTE);
     send(&store, "a", &[tool("s", 2, -MINUTE, "Edit", true)]);
     assert_eq!(seen(&store, "a"), at(2 * MINUTE));
     drop(store);
-    hand.set(MINUTE);
-    let store = open(scratch.path(), &hand);
+    clock.set(MINUTE);
+    let store = open(scratch.path(), &clock);
     send(&store, "b", &[tool("t", 1, -MINUTE, "Edit", true)]);
     assert_eq!(seen(&store, "b"), at(2 * MINUTE));
 }
 
 #[test]
 fn an_erased_agent_is_no_longer_named_in_the_sessions_of_others() {
-    let (scratch, hand) = (Scratch::new("named"), Hand::at_noon());
-    let store = open(scratch.path(), &hand);
+    let (scratch, clock) = (Scratch::new("named"), TestClock::at_noon());
+    let store = open(scratch.path(), &clock);
     let erase = |agent: &str| wait(store.erase(&default_org(), &agent.parse().unwrap())).unwrap();
-    let tend = || while wait(store.tend(Retention::default())).unwrap() {};
+    let delete_some = || while wait(store.delete_some(Retention::default())).unwrap() {};
     // The first to be named has it: at first `doomed-one`, and from the second record on `owner`.
     send(&store, "doomed-one", &[tool("s", 1, -50 * MINUTE, "Edit", true)]);
     send(&store, "owner", &[tool("s", 2, -60 * MINUTE, "Edit", true)]);
@@ -330,12 +330,12 @@ fn an_erased_agent_is_no_longer_named_in_the_sessions_of_others() {
     send(&store, "doomed-two", &many);
     let signals = NewSignals { agent: Some("doomed-three".parse().unwrap()), traces: Vec::new() };
     wait(store.add_signals(&default_org(), &"s".parse().unwrap(), signals, None)).unwrap();
-    hand.turn(5000);
+    clock.turn(5000);
     closed(&store);
     let before = performance(&store, "s");
     for agent in ["doomed-one", "doomed-two", "doomed-three"] {
         assert!(erase(agent), "{agent}");
-        tend();
+        delete_some();
         assert!(!erase(agent), "{agent}: once");
     }
     let found = find(&store, "s").unwrap();
@@ -345,9 +345,9 @@ fn an_erased_agent_is_no_longer_named_in_the_sessions_of_others() {
     send(&store, "again", &[tool("s", 7000, -30 * MINUTE, "Edit", true)]);
     assert!(erase("again"));
     send(&store, "again", &[tool("s", 7001, -70 * MINUTE, "Edit", true)]);
-    tend();
+    delete_some();
     assert_eq!(find(&store, "s").unwrap().agent.as_str(), "again");
-    hand.turn(5000);
+    clock.turn(5000);
     closed(&store);
     drop(store);
     doomed_are_gone(&scratch);
@@ -355,10 +355,10 @@ fn an_erased_agent_is_no_longer_named_in_the_sessions_of_others() {
 
 #[test]
 fn a_session_from_the_future_does_not_stand_before_all_others() {
-    let (scratch, hand) = (Scratch::new("future"), Hand::at_noon());
-    let store = open(scratch.path(), &hand);
+    let (scratch, clock) = (Scratch::new("future"), TestClock::at_noon());
+    let store = open(scratch.path(), &clock);
     send(&store, "a", &[prompt("ahead", 1, 3650 * 24 * 60 * MINUTE)]);
-    hand.turn(2000);
+    clock.turn(2000);
     send(&store, "a", &[prompt("now", 1, 1000)]);
     let query = SessionQuery { limit: 10, ..SessionQuery::default() };
     let found = wait(store.sessions(&default_org(), query)).unwrap().sessions;

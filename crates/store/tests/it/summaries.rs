@@ -6,7 +6,7 @@ use renown_store::sqlite::{Reader, Sqlite};
 use renown_store::{NewSignals, NewTrace, SessionQuery, SessionStore, SessionSummary, StoredSession};
 use serde_json::Value;
 
-use crate::support::{Hand, Scratch, at, behind_the_back, default_org, open, verify, wait};
+use crate::support::{Scratch, TestClock, at, behind_the_back, default_org, open, verify, wait};
 use crate::telemetry::{batch, call, logs, prompt, spans, tool};
 
 const MINUTE: i64 = 60_000;
@@ -44,8 +44,8 @@ fn is_kept(scratch: &Scratch, session: &str) -> (bool, bool) {
 
 #[test]
 fn sent_and_derived_traces_are_one_summary_in_any_order() {
-    let (scratch, hand) = (Scratch::new("summary-merge"), Hand::at_noon());
-    let store = open(scratch.path(), &hand);
+    let (scratch, clock) = (Scratch::new("summary-merge"), TestClock::at_noon());
+    let store = open(scratch.path(), &clock);
     let records = |session: &str| {
         [prompt(session, 1, 0), tool(session, 2, 10, "Edit", false), call(session, 3, 20, "0.5")]
     };
@@ -71,8 +71,8 @@ fn sent_and_derived_traces_are_one_summary_in_any_order() {
 
 #[test]
 fn a_session_that_is_too_large_to_rebuild_with_every_write_has_no_summary_for_a_while() {
-    let (scratch, hand) = (Scratch::new("summary-stale"), Hand::at_noon());
-    let mut store = open(scratch.path(), &hand);
+    let (scratch, clock) = (Scratch::new("summary-stale"), TestClock::at_noon());
+    let mut store = open(scratch.path(), &clock);
     let many = |from: u32, to: u32| -> Vec<Value> {
         (from..to)
             .map(|number| tool("s", number, -60 * MINUTE + i64::from(number) * 10, "Edit", number % 3 > 0))
@@ -85,7 +85,7 @@ fn a_session_that_is_too_large_to_rebuild_with_every_write_has_no_summary_for_a_
     assert_eq!((is_kept(&scratch, "s"), listed(&store)[0].summary.trace_count), ((false, false), 2));
     drop(store);
     verify(scratch.path()).unwrap();
-    store = open(scratch.path(), &hand);
+    store = open(scratch.path(), &clock);
     // As much as a quarter of it later.
     send(&store, &many(3000, 3010));
     assert_eq!(is_kept(&scratch, "s"), (true, true), "after a restart it is made once");
@@ -97,7 +97,7 @@ fn a_session_that_is_too_large_to_rebuild_with_every_write_has_no_summary_for_a_
     // Or when it is over.
     send(&store, &[prompt("s", 9002, -60 * MINUTE + 5001)]);
     assert_eq!(is_kept(&scratch, "s"), (false, false));
-    hand.turn(30 * MINUTE);
+    clock.turn(30 * MINUTE);
     assert_eq!(wait(store.close_sessions()).unwrap().len(), 1);
     assert_eq!((is_kept(&scratch, "s"), listed(&store)[0].summary.trace_count), ((true, true), 4));
     drop(store);
@@ -113,8 +113,8 @@ fn every_column_is_compared_and_made_again() {
             "folded = (SELECT folded FROM sessions WHERE session_id = 'other')",
             "the traces that follow from its records",
         ),
-        ("trace_count = trace_count + 1", "the number of its traces is kept as Some(3)"),
-        ("trace_count = NULL", "the number of its traces is kept as None"),
+        ("trace_count = trace_count + 1", "the number of its traces is stored as Some(3)"),
+        ("trace_count = NULL", "the number of its traces is stored as None"),
         ("reliability = reliability - 1", "its reliability"),
         ("reliability = NULL", "its reliability"),
         ("reliability_traces = 7", "the number of its traces with a signal"),
@@ -126,11 +126,11 @@ fn every_column_is_compared_and_made_again() {
           consistency_traces = NULL",
             "the number of its traces",
         ),
-        ("cost_nano = NULL", "its cost in nano-dollars is kept as None, the evidence gives Some(50000000)"),
+        ("cost_nano = NULL", "its cost in nano-dollars is stored as None, the evidence gives Some(50000000)"),
         ("performance = performance + 1", "its performance in tenths"),
     ];
-    let (scratch, hand) = (Scratch::new("summary-damaged"), Hand::at_noon());
-    let store = open(scratch.path(), &hand);
+    let (scratch, clock) = (Scratch::new("summary-damaged"), TestClock::at_noon());
+    let store = open(scratch.path(), &clock);
     send(&store, &[prompt("s", 1, 0), tool("s", 2, 10, "Edit", false), call("s", 3, 20, "0.05")]);
     send(&store, &[prompt("other", 1, 0), prompt("other", 2, 5)]);
     signal(&store, "s", "t", 0.5);
@@ -144,7 +144,7 @@ fn every_column_is_compared_and_made_again() {
         drop(database);
         let difference = verify(scratch.path()).expect_err(&damage).to_string();
         assert!(difference.contains("session \"s\"") && difference.contains(name), "{damage}: {difference}");
-        let store = open(scratch.path(), &hand);
+        let store = open(scratch.path(), &clock);
         assert_eq!(wait(store.repair()).unwrap().sessions, 1, "{damage}");
         let summaries =
             |sessions: &[StoredSession]| sessions.iter().map(|session| session.summary).collect::<Vec<_>>();
@@ -155,15 +155,15 @@ fn every_column_is_compared_and_made_again() {
 
 #[test]
 fn stale_traces_are_no_damage_and_a_repair_makes_them() {
-    let (scratch, hand) = (Scratch::new("summary-repair"), Hand::at_noon());
-    let store = open(scratch.path(), &hand);
+    let (scratch, clock) = (Scratch::new("summary-repair"), TestClock::at_noon());
+    let store = open(scratch.path(), &clock);
     send(&store, &[prompt("s", 1, 0), tool("s", 2, 10, "Edit", false)]);
     drop(store);
     let stale = "UPDATE sessions SET folded = x'010101', trace_count = NULL, reliability = NULL, reliability_traces = NULL, \
                  flagged_traces = NULL, consistency = NULL, consistency_traces = NULL";
     assert_eq!(behind_the_back(&scratch.database()).execute(stale, []).unwrap(), 1);
     verify(scratch.path()).unwrap();
-    let store = open(scratch.path(), &hand);
+    let store = open(scratch.path(), &clock);
     assert_eq!(listed(&store)[0].summary.trace_count, 1, "from its records");
     assert_eq!((is_kept(&scratch, "s"), wait(store.repair()).unwrap().sessions), ((false, false), 1));
     assert_eq!(is_kept(&scratch, "s"), (true, true));

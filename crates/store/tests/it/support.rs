@@ -12,7 +12,8 @@ use renown_core::time::Timestamp;
 use renown_core::units::{Micros, Unit};
 use renown_store::sqlite::{FILE, Reader, Sqlite, Verdict};
 use renown_store::{
-    Clock, ClockError, EventId, EventQuery, NewEvaluation, NewKey, NewReputationEvent, NewRun, Once, Store,
+    Clock, ClockError, EvaluationQuery, NewEvaluation, NewEvaluationId, NewKey, NewReputationEvent, NewRun,
+    RequestKey, Store,
 };
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
@@ -58,7 +59,7 @@ impl Drop for Scratch {
 
 /// A clock that stands still until it is turned.
 #[derive(Clone)]
-pub(crate) struct Hand(Arc<AtomicI64>);
+pub(crate) struct TestClock(Arc<AtomicI64>);
 
 /// When the clocks of the tests begin, in milliseconds: 2026-11-15T12:00:00Z.
 pub(crate) const NOON: i64 = 1_794_744_000_000;
@@ -66,7 +67,7 @@ pub(crate) const NOON: i64 = 1_794_744_000_000;
 /// A clock with this many milliseconds cannot be right.
 const BROKEN: i64 = i64::MIN;
 
-impl Hand {
+impl TestClock {
     pub(crate) fn at_noon() -> Self {
         Self(Arc::new(AtomicI64::new(NOON)))
     }
@@ -112,7 +113,7 @@ pub(crate) fn default_org() -> OrgId {
 pub(crate) fn evaluation(agent: &str, id: &str) -> NewEvaluation {
     NewEvaluation {
         agent: agent.parse().unwrap(),
-        id: EventId::Sent(id.parse().unwrap()),
+        id: NewEvaluationId::Sent(id.parse().unwrap()),
         passed: true,
         gate_latency: Micros::from_us(0).unwrap(),
         agent_latency: None,
@@ -165,21 +166,22 @@ pub(crate) fn key(org: &str, number: u8) -> NewKey {
 }
 
 /// A write of the default organization that keeps a reply under a key.
-pub(crate) fn once<T: ?Sized + 'static>(key: &str, body: &str) -> Once<T> {
+pub(crate) fn request_key<T: ?Sized + 'static>(key: &str, body: &str) -> RequestKey<T> {
     let body = body.as_bytes().to_vec();
     let org = default_org();
-    Once { org, key: key.to_owned(), fingerprint: [7; 32], reply: Box::new(move |_| (200, body)) }
+    RequestKey { org, key: key.to_owned(), fingerprint: [7; 32], reply: Box::new(move |_| (200, body)) }
 }
 
 /// The ids of an organization's evaluations, newest first.
 pub(crate) fn ids(store: &dyn Store, org: &OrgId) -> Vec<String> {
-    let page = wait(store.events(org, EventQuery { limit: 100_000, ..EventQuery::default() })).unwrap();
-    page.events.iter().map(|event| event.id.to_string()).collect()
+    let page = wait(store.evaluations(org, EvaluationQuery { limit: 100_000, ..EvaluationQuery::default() }))
+        .unwrap();
+    page.evaluations.iter().map(|event| event.id.to_string()).collect()
 }
 
 /// Opens a data directory.
-pub(crate) fn open(dir: &Path, hand: &Hand) -> Arc<Sqlite> {
-    Arc::new(Sqlite::open(dir, "a test", hand.clock()).unwrap())
+pub(crate) fn open(dir: &Path, clock: &TestClock) -> Arc<Sqlite> {
+    Arc::new(Sqlite::open(dir, "a test", clock.clock()).unwrap())
 }
 
 /// Copies what a process would leave that is killed now: the file and its log.

@@ -18,13 +18,15 @@ use renown_core::time::Timestamp;
 use renown_core::units::{Micros, Unit, Whole};
 use renown_store::sqlite::{FILE, Reader};
 use renown_store::{
-    AgentQuery, AgentSort, EventQuery, LatencySource, NewSignals, NewTrace, OrgSettings, PublicationChange,
-    Retention, RunQuery, SessionQuery, SessionSummary, Steps, Store, StoredSession,
+    AgentQuery, AgentSort, EvaluationQuery, LatencySource, NewSignals, NewTrace, OrgSettings,
+    PublicationChange, Retention, RunQuery, SessionQuery, SessionSummary, Steps, Store, StoredSession,
 };
 use serde_json::{Value, json};
 
-use crate::dice::Dice;
-use crate::support::{Hand, Scratch, at, default_org, evaluation, event, key, once, open, run, verify, wait};
+use crate::rng::Rng;
+use crate::support::{
+    Scratch, TestClock, at, default_org, evaluation, event, key, open, request_key, run, verify, wait,
+};
 use crate::telemetry::{batch, call, logs, prompt, spans, tool};
 
 /// Every version that a release has written.
@@ -36,8 +38,8 @@ fn fixture(version: i64, extension: &str) -> PathBuf {
 
 /// Two organizations; an agent with more than a window, one with little, one that is only named; keys and a reply; runs of
 /// two workspaces, and reputation events; sessions, one of them closed; an agent that is erased, and one that everybody may see.
-fn write(store: &dyn Store, hand: &Hand) {
-    let mut dice = Dice(1);
+fn write(store: &dyn Store, clock: &TestClock) {
+    let mut rng = Rng(1);
     let other: OrgId = "other".parse().unwrap();
     let agent = OrgSettings { latency_source: LatencySource::Agent };
     wait(store.set_settings(&default_org(), agent)).unwrap();
@@ -46,27 +48,27 @@ fn write(store: &dyn Store, hand: &Hand) {
     wait(store.revoke_key(&other, key("other", 2).id)).unwrap();
     wait(store.touch_keys(vec![(key("default", 1).id, at(60_000))])).unwrap();
     for number in 0..560 {
-        hand.set(1000 * number);
+        clock.set(1000 * number);
         let agent = if number % 20 == 7 { "über-agent" } else { "busy" };
         let mut new = evaluation(agent, &format!("e{number}"));
-        new.passed = !dice.one_in(9);
-        new.gate_latency = Micros::from_us(dice.roll(30_000) as u32).unwrap();
-        new.agent_latency = dice.sometimes(3, |dice| Micros::from_us(dice.roll(50_000) as u32).unwrap());
-        new.tool = dice.sometimes(2, |_| "sh".parse().unwrap());
-        new.gates = dice.pick(&["[]", r#"[{"name":"size","passed":true,"latency_ms":0.02}]"#]).into();
-        new.timestamp = dice.sometimes(4, |dice| at(1000 * number - dice.roll(100_000) as i64));
+        new.passed = !rng.one_in(9);
+        new.gate_latency = Micros::from_us(rng.below(30_000) as u32).unwrap();
+        new.agent_latency = rng.sometimes(3, |rng| Micros::from_us(rng.below(50_000) as u32).unwrap());
+        new.tool = rng.sometimes(2, |_| "sh".parse().unwrap());
+        new.gates = rng.pick(&["[]", r#"[{"name":"size","passed":true,"latency_ms":0.02}]"#]).into();
+        new.timestamp = rng.sometimes(4, |rng| at(1000 * number - rng.below(100_000) as i64));
         wait(store.append(&default_org(), vec![new], None)).unwrap();
     }
-    wait(store.add_agent(&default_org(), "named".parse().unwrap(), Some(once("k", "kept")))).unwrap();
+    wait(store.add_agent(&default_org(), "named".parse().unwrap(), Some(request_key("k", "kept")))).unwrap();
     wait(store.append(&other, vec![evaluation("busy", "e0")], None)).unwrap();
     for number in 0..30 {
-        let agent = dice.pick(&["busy", "named"]);
-        let outcome = dice.pick(&["completed", "completed", "blocked"]);
-        let workspace = dice.pick(&["default", "shop"]);
+        let agent = rng.pick(&["busy", "named"]);
+        let outcome = rng.pick(&["completed", "completed", "blocked"]);
+        let workspace = rng.pick(&["default", "shop"]);
         let text = format!(
             r#"{{"agent_id":"{agent}","outcome":"{outcome}","workspace":"{workspace}","spec_id":"login","wall_ms":{},"finished_at":{},"branch":"b{number}","stages":[{{"name":"test","passed":true,"attempts":2}}],"resources":{{"memory_peak_bytes":-1}}}}"#,
-            dice.roll(5000),
-            at(1000 * dice.roll(60) as i64).millis(),
+            rng.below(5000),
+            at(1000 * rng.below(60) as i64).millis(),
         );
         wait(store.add_run(&default_org(), run(&format!("r{number}"), &text), None)).unwrap();
     }
@@ -77,11 +79,11 @@ fn write(store: &dyn Store, hand: &Hand) {
     let publication =
         PublicationChange { public: Some(true), spare: None, slug: Some("busy-one".parse().unwrap()) };
     wait(store.publish(&default_org(), &"busy".parse().unwrap(), publication)).unwrap();
-    hand.turn(10_000);
+    clock.turn(10_000);
     assert_eq!(wait(store.close_sessions()).unwrap().len(), 1);
     wait(store.append(&other, vec![evaluation("erased", "gone")], None)).unwrap();
     wait(store.erase(&other, &"erased".parse().unwrap())).unwrap();
-    while wait(store.tend(Retention::default())).unwrap() {}
+    while wait(store.delete_some(Retention::default())).unwrap() {}
 }
 
 fn write_sessions(store: &dyn Store) {
@@ -100,7 +102,7 @@ fn write_sessions(store: &dyn Store) {
 }
 
 /// Everything that a caller could see of it.
-fn tell(store: &dyn Store) -> Value {
+fn describe(store: &dyn Store) -> Value {
     let orgs = ["default", "other"].map(|name| {
         let org: OrgId = name.parse().unwrap();
         let query = AgentQuery { sort: AgentSort::Name, limit: 100, ..AgentQuery::default() };
@@ -120,8 +122,8 @@ fn tell(store: &dyn Store) -> Value {
                 "history": history.iter().map(|point| json!([point.at.millis(), point.score, point.evaluations])).collect::<Vec<_>>(),
             })
         }).collect();
-        let page = wait(store.events(&org, EventQuery { limit: 1000, ..EventQuery::default() })).unwrap();
-        let events: Vec<Value> = page.events.iter().map(|event| json!([
+        let page = wait(store.evaluations(&org, EvaluationQuery { limit: 1000, ..EvaluationQuery::default() })).unwrap();
+        let events: Vec<Value> = page.evaluations.iter().map(|event| json!([
             event.id, event.agent, event.tool, event.passed, event.gate_latency.us(), event.agent_latency.map(Micros::us),
             event.latency.us(), event.gates, event.standing.score, event.standing.eval_count,
             event.created_at.millis(), event.accepted_at.millis(),
@@ -130,8 +132,8 @@ fn tell(store: &dyn Store) -> Value {
             tombstone.digest, tombstone.asked_at.millis(), tombstone.erased, tombstone.done_at.map(Timestamp::millis),
         ])).collect();
         json!({
-            "org": name, "agents": agents, "events": events, "runs": tell_runs(store, &org),
-            "identity": tell_identity(store, &org), "erased": erased, "sessions": tell_sessions(store, &org),
+            "org": name, "agents": agents, "events": events, "runs": describe_runs(store, &org),
+            "identity": describe_identity(store, &org), "erased": erased, "sessions": describe_sessions(store, &org),
             "latency_source": wait(store.settings(&org)).unwrap().latency_source.name(),
         })
     });
@@ -148,7 +150,7 @@ fn tell(store: &dyn Store) -> Value {
 }
 
 /// Every run, and who won.
-fn tell_runs(store: &dyn Store, org: &OrgId) -> Value {
+fn describe_runs(store: &dyn Store, org: &OrgId) -> Value {
     let all = wait(store.runs(org, RunQuery { limit: 100, ..RunQuery::default() })).unwrap().runs;
     let runs: Vec<Value> = all
         .iter()
@@ -181,7 +183,7 @@ fn tell_runs(store: &dyn Store, org: &OrgId) -> Value {
 }
 
 /// Every session with its traces.
-fn tell_sessions(store: &dyn Store, org: &OrgId) -> Value {
+fn describe_sessions(store: &dyn Store, org: &OrgId) -> Value {
     let query = SessionQuery { limit: 100, ..SessionQuery::default() };
     let all = wait(store.sessions(org, query)).unwrap().sessions;
     let session = |listed: &StoredSession| {
@@ -203,7 +205,7 @@ fn tell_sessions(store: &dyn Store, org: &OrgId) -> Value {
 }
 
 /// The reputation of the identity of an agent, and how it is shown.
-fn tell_identity(store: &dyn Store, org: &OrgId) -> Value {
+fn describe_identity(store: &dyn Store, org: &OrgId) -> Value {
     let busy = "busy".parse().unwrap();
     let identity = identity_of(org, &busy);
     let as_of = at(12_345);
@@ -230,10 +232,10 @@ fn tell_identity(store: &dyn Store, org: &OrgId) -> Value {
 /// Makes the fixture of this version, if there is none.
 fn make_missing() {
     let scratch = Scratch::new("fixture");
-    let hand = Hand::at_noon();
-    let store = open(scratch.path(), &hand);
-    write(&*store, &hand);
-    let told = tell(&*store);
+    let clock = TestClock::at_noon();
+    let store = open(scratch.path(), &clock);
+    write(&*store, &clock);
+    let told = describe(&*store);
     // Beside the open store, so that the last rows of agents are behind the log.
     let reader = Reader::open(scratch.path()).unwrap();
     let version = reader.describe().unwrap().0;
@@ -252,10 +254,10 @@ fn databases_of_all_versions_say_what_they_said_then() {
     for version in VERSIONS {
         let scratch = Scratch::new("upgrade");
         fs::copy(fixture(version, "db"), scratch.database()).unwrap();
-        let hand = Hand::at_noon();
-        let store = open(scratch.path(), &hand);
+        let clock = TestClock::at_noon();
+        let store = open(scratch.path(), &clock);
         let expected: Value = serde_json::from_slice(&fs::read(fixture(version, "json")).unwrap()).unwrap();
-        assert_contains(&tell(&*store), &expected, &format!("v{version}"));
+        assert_contains(&describe(&*store), &expected, &format!("v{version}"));
         // It is not only read: the log goes on where it ended.
         let before = wait(store.tally(&default_org(), &"busy".parse().unwrap())).unwrap();
         wait(store.append(&default_org(), vec![evaluation("busy", "after")], None)).unwrap();

@@ -4,7 +4,7 @@ use renown_core::reputation::{Tally, Window};
 use renown_core::units::Micros;
 use renown_store::{AgentQuery, LatencySource, NewEvaluation, Outcome, Store};
 
-use crate::support::{Hand, Scratch, default_org, evaluation, open, verify, wait};
+use crate::support::{Scratch, TestClock, default_org, evaluation, open, verify, wait};
 
 /// More than the writer holds.
 const AGENTS: usize = 9000;
@@ -22,7 +22,7 @@ fn counts(store: &dyn Store) -> Vec<u64> {
 #[test]
 fn one_batch_may_touch_more_agents_than_are_held() {
     let scratch = Scratch::new("windows-batch");
-    let store = open(scratch.path(), &Hand::at_noon());
+    let store = open(scratch.path(), &TestClock::at_noon());
     for (name, each) in [("first", 1), ("second", 2)] {
         let outcomes = wait(store.append(&default_org(), round(name), None)).unwrap();
         assert!(outcomes.iter().all(|outcome| outcome.tally().evaluations() == each), "{name}");
@@ -38,8 +38,8 @@ fn one_batch_may_touch_more_agents_than_are_held() {
 fn a_window_is_right_however_it_fills() {
     for sizes in [&[1200][..], &[499, 1, 1, 1], &[450, 100, 100], &[500, 2], &[30; 40], &[1, 700, 3]] {
         let scratch = Scratch::new("windows-fill");
-        let hand = Hand::at_noon();
-        let mut store = open(scratch.path(), &hand);
+        let clock = TestClock::at_noon();
+        let mut store = open(scratch.path(), &clock);
         let (mut window, mut number) = (Window::default(), 0);
         for (turn, &size) in sizes.iter().enumerate() {
             let mut batch = Vec::new();
@@ -53,7 +53,7 @@ fn a_window_is_right_however_it_fills() {
             let expected: Vec<Tally> = batch
                 .iter()
                 .map(|new| {
-                    window.push(new.evaluation(LatencySource::Gate));
+                    window.push(new.sample(LatencySource::Gate));
                     window.tally()
                 })
                 .collect();
@@ -61,7 +61,7 @@ fn a_window_is_right_however_it_fills() {
             assert!(outcomes.iter().map(Outcome::tally).eq(expected), "{sizes:?}, batch {turn}");
             if turn % 2 == 1 {
                 drop(store);
-                store = open(scratch.path(), &hand);
+                store = open(scratch.path(), &clock);
             }
         }
         assert_eq!(wait(store.tally(&default_org(), &"a".parse().unwrap())).unwrap(), window.tally());
@@ -74,8 +74,8 @@ fn a_window_is_right_however_it_fills() {
 #[test]
 fn a_batch_says_the_same_as_its_evaluations_one_by_one() {
     let (together, apart) = (Scratch::new("windows-group"), Scratch::new("windows-single"));
-    let hand = Hand::at_noon();
-    let (of_batches, of_singles) = (open(together.path(), &hand), open(apart.path(), &hand));
+    let clock = TestClock::at_noon();
+    let (of_batches, of_singles) = (open(together.path(), &clock), open(apart.path(), &clock));
     let named = |agent: usize, id: usize| {
         let mut new = evaluation(&format!("a{agent}"), &format!("e{id}"));
         new.passed = !id.is_multiple_of(5);
@@ -97,7 +97,7 @@ fn a_batch_says_the_same_as_its_evaluations_one_by_one() {
     let shown = |outcome: &Outcome| match outcome {
         Outcome::Counted { tally } => (None, *tally),
         Outcome::Repeated { first, tally } => {
-            (Some((first.seq, first.id.clone(), first.agent.clone(), first.standing)), *tally)
+            (Some((first.position, first.id.clone(), first.agent.clone(), first.standing)), *tally)
         }
     };
     for (turn, batch) in batches.into_iter().enumerate() {
@@ -116,7 +116,7 @@ fn a_batch_says_the_same_as_its_evaluations_one_by_one() {
 #[test]
 fn an_agent_that_was_let_go_is_taken_up_where_it_stood() {
     let scratch = Scratch::new("windows-evicted");
-    let store = open(scratch.path(), &Hand::at_noon());
+    let store = open(scratch.path(), &TestClock::at_noon());
     for (name, each) in [("first", 1), ("second", 2)] {
         for batch in round(name).chunks(1000) {
             let outcomes = wait(store.append(&default_org(), batch.to_vec(), None)).unwrap();

@@ -23,7 +23,7 @@ use renown_core::ids::EvaluationId;
 use renown_core::time::{Day, Timestamp};
 use renown_core::units::Micros;
 use renown_store::sqlite::{FILE, system_clock};
-use renown_store::{Clock, EventId, NewEvaluation, SessionStore};
+use renown_store::{Clock, NewEvaluation, NewEvaluationId, SessionStore};
 
 use super::options::Options;
 use super::sessions;
@@ -143,7 +143,7 @@ fn evaluation(number: u64, size: &Size, span: Span, gates: &Gates) -> Result<New
     let failed = gates.failed.get(random.place(gates.failed.len())).context("a gate")?;
     Ok(NewEvaluation {
         agent: agent(of).parse()?,
-        id: EventId::Made(EvaluationId::made(number, number)),
+        id: NewEvaluationId::Generated(EvaluationId::made(number, number)),
         passed,
         gate_latency: Micros::from_us(u32::try_from(random.between(50, 40_000))?).unwrap_or_default(),
         agent_latency: None,

@@ -7,7 +7,7 @@ use anyhow::Result;
 use renown_core::ids::EvaluationId;
 use renown_core::units::Micros;
 use renown_store::sqlite::system_clock;
-use renown_store::{EventId, NewEvaluation};
+use renown_store::{NewEvaluation, NewEvaluationId};
 
 use super::options::Options;
 use super::{load, work};
@@ -73,7 +73,7 @@ fn load_bulk(data: &Path, agents: u64, each: u64) -> Result<()> {
 fn evaluation(number: u64, agents: u64) -> Result<NewEvaluation> {
     Ok(NewEvaluation {
         agent: agent(number % agents).parse()?,
-        id: EventId::Made(EvaluationId::made(number, number)),
+        id: NewEvaluationId::Generated(EvaluationId::made(number, number)),
         passed: !number.is_multiple_of(17),
         gate_latency: Micros::from_us(u32::try_from(number % 40_000)?).unwrap_or_default(),
         agent_latency: None,

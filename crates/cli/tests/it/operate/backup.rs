@@ -47,7 +47,7 @@ fn verify_finds_every_manipulated_score() {
         ),
         (
             "UPDATE agents SET score = 999 WHERE name = 'b'".to_owned(),
-            "agent \"b\" of default: the score is kept as 999",
+            "agent \"b\" of default: the score is stored as 999",
         ),
         (
             "DELETE FROM evaluations WHERE evaluation_id = 'a-29'".to_owned(),
@@ -137,7 +137,7 @@ fn a_backup_with_a_wrong_score_is_kept_and_reported() {
     change(&format!("{data}/renown.db"), "UPDATE agents SET score = 1 WHERE name = 'a'");
     let run = run(&["backup", &copy, "--data", &data]);
     assert_eq!(run.code, 1, "{run:?}");
-    assert!(run.stderr.contains("agent \"a\" of default: the score is kept as 1"), "{run:?}");
+    assert!(run.stderr.contains("agent \"a\" of default: the score is stored as 1"), "{run:?}");
     assert!(run.stderr.contains("hint: the copy is kept"), "{run:?}");
     assert!(scratch.0.join("copy.db").exists());
 }
@@ -189,7 +189,7 @@ fn an_invalid_backup_is_rejected_and_nothing_is_created() {
         (text.as_str(), "is not a database of Renown"),
         (&other, "is not a database of Renown"),
         (&cut, "the database"),
-        (&wrong, "the score is kept as 1"),
+        (&wrong, "the score is stored as 1"),
         (&empty, "there is no database"),
         (&scratch.at("missing.db"), "there is no database at"),
         (&data, "data"),

@@ -84,7 +84,7 @@ fn damage_and_wrong_scores_are_reported() {
     assert!(server.stop().success());
     let file = format!("{data}/renown.db");
     Connection::open(&file).unwrap().execute("UPDATE agents SET score = 7", []).unwrap();
-    found(&doctor(&data, &[]), 1, &[("BAD", "store", "the score is kept as 7")]);
+    found(&doctor(&data, &[]), 1, &[("BAD", "store", "the score is stored as 7")]);
     fs::write(&file, "not a database, and longer than the header of one: ".repeat(20)).unwrap();
     found(&doctor(&data, &[]), 1, &[("BAD", "store", "is not a database of Renown"), ("ok", "data", "")]);
 }

@@ -1,4 +1,4 @@
-//! Days again from the evaluations: after an upgrade or a crash, for `verify` and for `--repair`.
+//! Rebuilds days from the evaluations: after an upgrade or a crash, for `verify` and for `verify --repair`.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -9,42 +9,44 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use super::{COUNTS, Totals, write};
 use crate::days::{self, DayInput, Days};
 use crate::error::StoreError;
-use crate::evidence::Seq;
+use crate::evidence::Position;
 use crate::sqlite::orgs::OrgKey;
 use crate::sqlite::rows::{damaged, latency, time};
 
-/// How many agents' days are held in memory before they are written.
-const AGENTS_HELD_MAX: usize = 10_000;
+/// Maximum number of agents whose days are in memory before they are written.
+const AGENTS_MAX: usize = 10_000;
 
-/// The columns that a day counts, in the order in which [`Replay::count`] reads them. The evaluations of an erased agent are nobody's.
+/// The columns that a day counts, in the order in which [`Replay::count`] reads them. Evaluations of erased agents
+/// are left out.
 const EVALUATION: &str = "SELECT e.seq, e.org, e.agent, e.previous, e.created_at, e.passed, e.latency_us, e.score, \
      e.evaluations, e.tool, e.gates FROM evaluations e CROSS JOIN agents a ON a.agent = e.agent";
 
-/// The agents whose oldest evaluations are gone, and the first that is left. What happened before it cannot be counted again.
-pub(in crate::sqlite) type Cuts = HashMap<i64, Seq>;
+/// The agents whose oldest evaluations were deleted, and the first one that is left. What happened before it cannot
+/// be counted again.
+pub(in crate::sqlite) type Cuts = HashMap<i64, Position>;
 
 /// Evaluations in order of acceptance, counted in their days.
 #[derive(Default)]
 struct Replay {
-    /// The standing of each agent after its last evaluation so far.
-    standings: HashMap<i64, (u32, u64)>,
+    /// The score and the count of each agent after its last evaluation so far.
+    scores: HashMap<i64, (u32, u64)>,
     days: HashMap<(OrgKey, i64), Days>,
     cuts: Cuts,
 }
 
 impl Replay {
     fn count(&mut self, connection: &Connection, row: &Row<'_>) -> Result<(), StoreError> {
-        let (seq, org, agent): (_, OrgKey, i64) = (Seq(row.get(0)?), row.get(1)?, row.get(2)?);
+        let (position, org, agent): (_, OrgKey, i64) = (Position(row.get(0)?), row.get(1)?, row.get(2)?);
         let after = (row.get(7)?, row.get(8)?);
-        let (score, eval_count) = match self.standings.entry(agent) {
+        let (score, eval_count) = match self.scores.entry(agent) {
             Entry::Occupied(mut known) => known.insert(after),
             Entry::Vacant(vacant) => {
                 vacant.insert(after);
-                self.first_standing(connection, agent, seq, row.get(3)?)?
+                self.first_score(connection, agent, position, row.get(3)?)?
             }
         };
         let input = DayInput {
-            seq,
+            position,
             at: time(row.get(4)?)?,
             passed: row.get(5)?,
             latency: latency(row.get(6)?)?,
@@ -57,12 +59,12 @@ impl Replay {
         Ok(())
     }
 
-    /// The standing of an agent before the first of its evaluations that is replayed.
-    fn first_standing(
+    /// Returns the score and the count of an agent before its first evaluation that is replayed.
+    fn first_score(
         &mut self,
         connection: &Connection,
         agent: i64,
-        seq: Seq,
+        position: Position,
         previous: Option<i64>,
     ) -> Result<(u32, u64), StoreError> {
         let Some(previous) = previous else { return Ok((0, 0)) };
@@ -70,18 +72,19 @@ impl Replay {
             connection.prepare_cached("SELECT score, evaluations FROM evaluations WHERE seq = ?1")?;
         let found = select.query_row([previous], |row| Ok((row.get(0)?, row.get(1)?))).optional();
         let found = match found.map_err(StoreError::from) {
-            // What cannot be read is reported by whoever reads the agent. It must not keep others from being counted.
+            // Damaged evidence is reported when the agent is read. It must not prevent other agents from being
+            // counted.
             Err(error) if error.is_damage() => None,
             found => found?,
         };
         if found.is_none() {
-            self.cuts.insert(agent, seq);
+            self.cuts.insert(agent, position);
         }
         Ok(found.unwrap_or_default())
     }
 }
 
-/// Counts every evaluation that the rows of agents hold, and hands over the days of some agents at a time.
+/// Counts every evaluation that the rows of agents contain, and passes the days of some agents at a time to `each`.
 pub(in crate::sqlite) fn fold(
     connection: &Connection,
     each: &mut dyn FnMut(OrgKey, i64, &Days) -> Result<(), StoreError>,
@@ -91,30 +94,31 @@ pub(in crate::sqlite) fn fold(
     let mut rows = select.query([])?;
     while let Some(row) = rows.next()? {
         replay.count(connection, row)?;
-        if replay.days.len() >= AGENTS_HELD_MAX {
-            hand_over(&mut replay, each)?;
+        if replay.days.len() >= AGENTS_MAX {
+            pass_days(&mut replay, each)?;
         }
     }
-    hand_over(&mut replay, each)?;
+    pass_days(&mut replay, each)?;
     Ok(replay.cuts)
 }
 
-fn hand_over(
+fn pass_days(
     replay: &mut Replay,
     each: &mut dyn FnMut(OrgKey, i64, &Days) -> Result<(), StoreError>,
 ) -> Result<(), StoreError> {
     replay.days.drain().try_for_each(|((org, agent), days)| each(org, agent, &days))
 }
 
-/// The parts of days that the rows of an organization's agents, or of one of them, do not have yet.
+/// Returns the parts of days that are not settled, of an organization's agents or of one of them.
 pub(in crate::sqlite) fn unsettled(
     connection: &Connection,
     org: OrgKey,
     only: Option<i64>,
 ) -> Result<HashMap<i64, Days>, StoreError> {
-    let (Seq(first), Seq(end)) = org.places();
+    let (Position(first), Position(end)) = org.positions();
     let mut replay = Replay::default();
-    // One lower bound: of two, one would be looked up and the other compared with every evaluation from there.
+    // A single lower bound: with two, SQLite would seek to one and compare the other with every evaluation from
+    // there.
     let mut select = connection.prepare_cached(&format!(
         "{EVALUATION} WHERE e.seq > max((SELECT settled FROM orgs WHERE org = ?1), ?2 - 1) AND e.seq < ?3 \
          AND e.seq > coalesce(a.last_seq, -1) AND (?4 IS NULL OR e.agent = ?4) ORDER BY e.seq"
@@ -137,11 +141,11 @@ pub(in crate::sqlite) const COUNT_AGAIN: &str = "
         SELECT org, accepted_at / 86400000, 0, 0, count(*) FROM agent_run_scores WHERE true GROUP BY 1, 2
         ON CONFLICT DO UPDATE SET runs = excluded.runs;";
 
-/// Makes every row of days again. Days of which evaluations are gone stay as they are.
+/// Rebuilds every row of days. A day with deleted evaluations stays as it is.
 pub(in crate::sqlite) fn rebuild(connection: &Connection) -> Result<(), StoreError> {
     let cuts = fold(connection, &mut |_, _, _| Ok(()))?;
     delete_rebuildable(connection, &cuts)?;
-    // The totals follow from the rows below.
+    // The totals are computed from the rows below.
     let mut unused = Totals::default();
     let mut known =
         connection.prepare("SELECT 1 FROM agent_days WHERE org = ?1 AND day = ?2 AND agent = ?3")?;
@@ -167,15 +171,15 @@ pub(in crate::sqlite) fn rebuild(connection: &Connection) -> Result<(), StoreErr
     Ok(())
 }
 
-/// Deletes the days that the evaluations give again.
+/// Deletes the days that can be rebuilt from evaluations.
 fn delete_rebuildable(connection: &Connection, cuts: &Cuts) -> Result<(), StoreError> {
     connection.execute_batch(
         "CREATE TEMP TABLE cuts (agent INTEGER PRIMARY KEY, seq INTEGER NOT NULL);
          CREATE TEMP TABLE kept_days (org INTEGER, day INTEGER, agent INTEGER, PRIMARY KEY (org, day, agent)) WITHOUT ROWID;",
     )?;
     let mut insert = connection.prepare("INSERT INTO cuts VALUES (?1, ?2)")?;
-    for (agent, seq) in cuts {
-        insert.execute([*agent, seq.0])?;
+    for (agent, position) in cuts {
+        insert.execute([*agent, position.0])?;
     }
     drop(insert);
     connection.execute_batch(

@@ -1,4 +1,4 @@
-//! The steps from one version of the schema to the next. A step that was released never changes.
+//! The steps from one version of the schema to the next. A released step never changes.
 
 mod fifth;
 mod sixth;
@@ -76,14 +76,15 @@ CREATE TABLE replies (
 CREATE INDEX replies_by_time ON replies (created_at);
 ";
 
-/// The rows of agents may be behind the log; until now none was. A step never changes, so it says 40 where the code says `SEQ_BITS`.
+/// Rows of agents may be behind the evaluations; before this version none was. A step never changes, so it says 40
+/// where the code says `POSITION_BITS`.
 pub(super) const SECOND: &str = "
 ALTER TABLE orgs ADD COLUMN settled INTEGER NOT NULL DEFAULT -1;
 UPDATE orgs SET settled = coalesce(
     (SELECT max(seq) FROM evaluations e WHERE e.seq >= orgs.org << 40 AND e.seq < (orgs.org + 1) << 40), -1);
 ";
 
-/// Runs, reputation events, settings, and what is forgotten.
+/// Runs, reputation events, settings, and tombstones.
 pub(super) const THIRD: &str = "
 ALTER TABLE orgs ADD COLUMN latency_source TEXT NOT NULL DEFAULT 'gate';
 ALTER TABLE orgs ADD COLUMN pruned INTEGER NOT NULL DEFAULT -1;
@@ -202,21 +203,21 @@ CREATE INDEX tombstones_by_agent ON tombstones (agent);
 CREATE INDEX tombstones_open ON tombstones (tombstone) WHERE done_at IS NULL;
 ";
 
-/// Sessions: their records, their traces, and what the records add up to.
+/// Sessions: their records, their traces, and their folds.
 pub(super) const FOURTH: &str = "
-ALTER TABLE agents ADD COLUMN heard_at INTEGER;
+ALTER TABLE agents ADD COLUMN session_seen_at INTEGER;
 
 CREATE TABLE sessions (
     session    INTEGER PRIMARY KEY AUTOINCREMENT,
     org        INTEGER NOT NULL,
     session_id TEXT,
     agent      INTEGER NOT NULL,
-    told       TEXT,
+    signal_agent TEXT,
     first_seen INTEGER NOT NULL,
     last_seen  INTEGER NOT NULL,
     began_ns   INTEGER NOT NULL,
     last_ns    INTEGER NOT NULL,
-    due_at     INTEGER,
+    check_at   INTEGER,
     closed_at  INTEGER,
     records    INTEGER NOT NULL DEFAULT 0,
     traces     INTEGER NOT NULL DEFAULT 0,
@@ -227,7 +228,7 @@ CREATE TABLE sessions (
 CREATE UNIQUE INDEX sessions_by_id ON sessions (org, session_id) WHERE session_id IS NOT NULL;
 CREATE INDEX sessions_by_begin ON sessions (org, began_ns);
 CREATE INDEX sessions_by_agent ON sessions (agent, began_ns);
-CREATE INDEX sessions_open ON sessions (due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX sessions_open ON sessions (check_at) WHERE check_at IS NOT NULL;
 CREATE INDEX sessions_by_event_id ON sessions (event_id) WHERE event_id IS NOT NULL;
 
 CREATE TABLE session_records (
@@ -245,7 +246,7 @@ CREATE TABLE session_names (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX session_names_by_name ON session_names (name);
 
-CREATE TABLE session_graves (
+CREATE TABLE session_erasures (
     tombstone INTEGER NOT NULL,
     session   INTEGER NOT NULL,
     PRIMARY KEY (tombstone, session)
@@ -254,7 +255,7 @@ CREATE TABLE session_graves (
 CREATE TABLE session_traces (
     session          INTEGER NOT NULL,
     trace_id         TEXT NOT NULL,
-    place            INTEGER NOT NULL,
+    position         INTEGER NOT NULL,
     started_ns       INTEGER,
     confidence       REAL,
     loop_detection   REAL,

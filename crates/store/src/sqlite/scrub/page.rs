@@ -1,27 +1,27 @@
-//! The pages of an SQLite file, as far as one has to know them to tell which bytes belong to nothing.
+//! Parses the pages of an SQLite file, as far as necessary to find the unused bytes.
 //!
 //! ```text
 //! tree page:  kind | first free block | cells | start of content | fragments | [right child] | cell pointers | gap | content
-//! content:    cells and free blocks (next, size, dead bytes) and fragments of one to three dead bytes, in any order
+//! content:    cells and free blocks (next, size, unused bytes) and fragments of one to three unused bytes, in any order
 //! ```
 //!
-//! Everything that is not the header, a pointer, a cell or the four bytes of a free block is dead. A page in which two of these overlap, or
-//! leave the page, is not parsed at all.
+//! Everything is unused except the header, the pointers, the cells and the first four bytes of each free block. A
+//! page in which two of these overlap, or leave the page, is not parsed at all.
 
 use std::ops::Range;
 
-/// The kinds of pages of a tree.
+/// The kinds of tree pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Leaf,
     Interior,
 }
 
-/// A value that is too long for its page, and goes on in pages of its own.
+/// A value that is too long for its page and continues in pages of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LongValue {
     pub(super) first: u32,
-    /// How many bytes are there.
+    /// Number of bytes in these pages.
     pub(super) bytes: usize,
 }
 
@@ -29,7 +29,7 @@ pub(super) struct LongValue {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Parsed {
     pub(super) kind: Kind,
-    pub(super) dead: Vec<Range<usize>>,
+    pub(super) unused: Vec<Range<usize>>,
     pub(super) long_values: Vec<LongValue>,
     /// The pages below it.
     pub(super) children: Vec<u32>,
@@ -57,7 +57,7 @@ pub(super) fn trunk(bytes: &[u8], usable: usize) -> Option<Trunk> {
     Some(Trunk { next: u32_at(bytes, 0)?, leaves })
 }
 
-/// A number of one to nine bytes, and how many they are.
+/// Reads a number of one to nine bytes. Returns it with the number of bytes.
 fn varint(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
     let mut value = 0_u64;
     for length in 1..=9 {
@@ -73,7 +73,7 @@ fn varint(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
     None
 }
 
-/// How many bytes of a value are in its page.
+/// Returns how many bytes of a value are in its page.
 fn local(length: usize, is_table: bool, usable: usize) -> usize {
     let min = (usable - 12) * 32 / 255 - 23;
     let max = if is_table { usable - 35 } else { (usable - 12) * 64 / 255 - 23 };
@@ -117,9 +117,9 @@ fn cell(page: &[u8], at: usize, kind: Kind, is_table: bool, usable: usize) -> Op
     Some(Cell { bytes: at..end.max(at + 4), long_value, child })
 }
 
-/// Parses a page of a tree; none if it is not one, or not a sound one.
+/// Parses a tree page. Returns `None` if it is another kind of page, or damaged.
 pub(super) fn parse(page: &[u8], number: u32, usable: usize) -> Option<Parsed> {
-    // Smaller ones do not exist, and the sums below rely on it.
+    // Smaller pages do not exist, and the computations below rely on it.
     if usable < 480 || usable > page.len() {
         return None;
     }
@@ -133,7 +133,7 @@ pub(super) fn parse(page: &[u8], number: u32, usable: usize) -> Option<Parsed> {
     };
     let count = usize::from(u16_at(page, header + 3)?);
     let pointers = header + if kind == Kind::Leaf { 8 } else { 12 };
-    let mut parsed = Parsed { kind, dead: Vec::new(), long_values: Vec::new(), children: Vec::new() };
+    let mut parsed = Parsed { kind, unused: Vec::new(), long_values: Vec::new(), children: Vec::new() };
     let mut live: Vec<Range<usize>> = Vec::with_capacity(count + 1);
     live.push(0..pointers + 2 * count);
     if kind == Kind::Interior {
@@ -162,12 +162,12 @@ pub(super) fn parse(page: &[u8], number: u32, usable: usize) -> Option<Parsed> {
             return None;
         }
         if range.start > end {
-            parsed.dead.push(end..range.start);
+            parsed.unused.push(end..range.start);
         }
         end = range.end;
     }
     if end < usable {
-        parsed.dead.push(end..usable);
+        parsed.unused.push(end..usable);
     }
     Some(parsed)
 }
@@ -178,7 +178,7 @@ mod tests {
 
     const USABLE: usize = 512;
 
-    /// A leaf of a table with cells of this content, and a free block.
+    /// Makes a leaf of a table with these cells and a free block.
     fn leaf(cells: &[&[u8]], free: &[u8]) -> Vec<u8> {
         let mut page = vec![0xee; USABLE];
         page[..8].copy_from_slice(&[0x0d, 0, 0, 0, 0, 0, 0, 0]);
@@ -201,16 +201,16 @@ mod tests {
     }
 
     #[test]
-    fn what_is_neither_header_nor_cell_nor_the_start_of_a_free_block_is_dead() {
+    fn all_bytes_but_headers_cells_and_starts_of_free_blocks_are_unused() {
         let page = leaf(&[b"first", b"second"], b"....erased");
         let parsed = parse(&page, 2, USABLE).unwrap();
         let cells = USABLE - 7 - 8;
-        assert_eq!(parsed.dead, [12..cells - 10, cells - 6..cells]);
+        assert_eq!(parsed.unused, [12..cells - 10, cells - 6..cells]);
         assert_eq!((parsed.kind, parsed.children.len(), parsed.long_values.len()), (Kind::Leaf, 0, 0));
     }
 
     #[test]
-    fn a_page_that_makes_no_sense_is_not_touched() {
+    fn a_damaged_page_is_not_parsed() {
         let sound = leaf(&[b"first", b"second"], b"....erased");
         assert!(parse(&sound, 2, USABLE).is_some());
         let broken = |at: usize, byte: u8| {
@@ -220,21 +220,22 @@ mod tests {
         };
         assert_eq!(broken(0, 0), None, "another kind of page");
         assert_eq!(broken(4, 200), None, "more cells than there is room for");
-        assert_eq!(broken(9, 3), None, "two cells at one place");
+        assert_eq!(broken(9, 3), None, "two cells at the same offset");
         assert_eq!(broken(USABLE - 7, 60), None, "a cell that leaves the page");
         assert_eq!(broken(2, 20), None, "a free block in the gap of no size");
         for at in 0..USABLE {
             for byte in [0, 1, 4, 0x0d, 0x7f, 0x80, 0xff] {
-                // Whatever it says, it ends.
+                // Whatever the result, parsing ends.
                 let _ = broken(at, byte);
             }
         }
     }
 
     #[test]
-    fn a_long_value_goes_on_elsewhere() {
-        // A leaf of a table keeps at most 512 - 35 = 477 bytes of a value, and at least 500 * 32 / 255 - 23 = 39. Of 1000 bytes it would
-        // keep 39 + 961 % 508 = 492, which is too many, so it keeps 39; of 900 bytes 39 + 861 % 508 = 392.
+    fn a_long_value_continues_in_other_pages() {
+        // A leaf of a table keeps at most 512 - 35 = 477 bytes of a value, and at least 500 * 32 / 255 - 23 = 39.
+        // Of 1000 bytes it would keep 39 + 961 % 508 = 492, which is too many, so it keeps 39; of 900 bytes 39 +
+        // 861 % 508 = 392.
         let here = local(1000, true, USABLE);
         assert_eq!((here, local(900, true, USABLE), local(477, true, USABLE)), (39, 392, 477));
         let mut page = vec![0; USABLE];
@@ -245,6 +246,6 @@ mod tests {
         page[end..end + 4].copy_from_slice(&9_u32.to_be_bytes());
         let parsed = parse(&page, 2, USABLE).unwrap();
         assert_eq!(parsed.long_values, [LongValue { first: 9, bytes: 1000 - here }]);
-        assert_eq!(parsed.dead, [10..20, end + 4..USABLE]);
+        assert_eq!(parsed.unused, [10..20, end + 4..USABLE]);
     }
 }

@@ -1,7 +1,7 @@
-//! The seals of several rows, computed together.
+//! Computes the seals of several rows together.
 //!
-//! Each step of FNV-1a waits for the multiplication of the step before it. Four rows that take their steps in turn do not wait for each
-//! other, so that four seals take as long as one.
+//! Each step of FNV-1a waits for the multiplication of the step before it. Four rows that take their steps in turn
+//! do not wait for each other, so four seals take as long as one.
 
 use rusqlite::types::ValueRef;
 
@@ -9,7 +9,7 @@ use super::{Hash, Sink, seal_of, write_value};
 
 const ROWS: usize = 4;
 
-/// The seal of each row, in their order.
+/// Returns the seal of each row, in order.
 pub(in crate::sqlite) fn seals_of<const COLUMNS: usize>(rows: &[[ValueRef<'_>; COLUMNS]]) -> Vec<i64> {
     let mut seals = Vec::with_capacity(rows.len());
     let (fours, rest) = rows.as_chunks::<ROWS>();
@@ -24,7 +24,7 @@ pub(in crate::sqlite) fn seals_of<const COLUMNS: usize>(rows: &[[ValueRef<'_>; C
     seals
 }
 
-/// The same as [`write_value`] for one column of each row. Values of one kind take their steps in turn.
+/// Does the same as [`write_value`] for one column of each row. Values of the same kind take their steps in turn.
 fn write_column(hashes: &mut [Hash; ROWS], values: [ValueRef<'_>; ROWS]) {
     use ValueRef::{Blob, Integer, Text};
     match values {

@@ -1,8 +1,8 @@
-//! Days, counted again.
+//! Counts days again.
 //!
-//! The evaluations are folded into the same tables of a temporary database, and both are read side by side. Days of which evaluations were
-//! deleted for their age cannot be counted again, and are passed over. The days of organizations have to be the sums of those of their
-//! agents, which also holds while an agent is being erased.
+//! The evaluations are folded into the same tables of a temporary database, and both are read side by side. Days
+//! with evaluations that retention deleted cannot be counted again and are skipped. The days of organizations have
+//! to be the sums of those of their agents, even while an agent is being erased.
 
 use std::cmp::Ordering;
 
@@ -11,14 +11,14 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{Difference, Found, name};
 use crate::error::StoreError;
-use crate::evidence::Seq;
+use crate::evidence::Position;
 use crate::sqlite::days::{COUNTS, Totals, fold, write};
 
-/// A table of days: its key, and what is compared.
+/// A table of days.
 struct Table {
     name: &'static str,
     what: &'static str,
-    /// The name in its key after organization, day and agent.
+    /// The column of its key after organization, day and agent.
     part: Option<&'static str>,
 }
 
@@ -28,7 +28,7 @@ const TABLES: [Table; 3] = [
     Table { name: "agent_tool_days", what: "the counts of a tool on a day", part: Some("tool") },
 ];
 
-/// The first day that differs.
+/// Returns the first day that differs.
 pub(super) fn compare(connection: &Connection) -> Result<Option<Box<Difference>>, StoreError> {
     // A file that SQLite deletes when it is closed.
     let fresh = Connection::open("")?;
@@ -42,8 +42,8 @@ pub(super) fn compare(connection: &Connection) -> Result<Option<Box<Difference>>
     let cuts =
         fold(connection, &mut |org, agent, days| write(&fresh, org, agent, days, &mut Totals::default()))?;
     let mut insert = fresh.prepare("INSERT INTO cuts VALUES (?1, ?2)")?;
-    for (agent, Seq(seq)) in cuts {
-        insert.execute([agent, seq])?;
+    for (agent, Position(position)) in cuts {
+        insert.execute([agent, position])?;
     }
     for table in &TABLES {
         if let Some(found) = compare_table(connection, &fresh, table)? {
@@ -53,7 +53,7 @@ pub(super) fn compare(connection: &Connection) -> Result<Option<Box<Difference>>
     compare_sums(connection, &org_days())
 }
 
-/// A row: organization, day, agent and the name of a part, and all of its values.
+/// A row: its key (organization, day, agent and name of a part), and all of its values.
 struct DayRow {
     key: (i64, i64, i64, String),
     values: Vec<Value>,
@@ -75,7 +75,7 @@ fn compare_table(
 ) -> Result<Option<Box<Difference>>, StoreError> {
     let part = table.part.map(|part| format!(", {part}")).unwrap_or_default();
     let order = format!("ORDER BY org, day, agent{part}");
-    // Those of an agent that is being erased are seen by nobody.
+    // Days of an agent that is being erased are invisible.
     let mut kept_rows = kept.prepare(&format!(
         "SELECT * FROM {} WHERE agent NOT IN (SELECT agent FROM tombstones WHERE done_at IS NULL AND agent IS NOT NULL) {order}",
         table.name
@@ -118,7 +118,7 @@ fn compare_table(
     }
 }
 
-/// Whether evaluations of a day are gone, so that it cannot be counted again.
+/// Returns whether evaluations of a day were deleted, so that it cannot be counted again.
 fn is_cut(kept: &Connection, fresh: &Connection, [org, day, agent]: [i64; 3]) -> Result<bool, StoreError> {
     let mut cut = fresh.prepare_cached("SELECT seq FROM cuts WHERE agent = ?1")?;
     let Some(cut): Option<i64> = cut.query_row([agent], |row| row.get(0)).optional()? else {
@@ -130,14 +130,14 @@ fn is_cut(kept: &Connection, fresh: &Connection, [org, day, agent]: [i64; 3]) ->
     Ok(first.is_some_and(|first| first <= cut))
 }
 
-/// A sum that is kept, and the same from what it is of: the statements begin with an organization and a day.
+/// A stored sum, and the query that computes it again. Both queries begin with an organization and a day.
 struct Sum {
     what: &'static str,
     kept: String,
     fresh: String,
 }
 
-/// The days of organizations, which are the sums of those of their agents.
+/// Returns the days of organizations, which are the sums of those of their agents.
 fn org_days() -> [Sum; 2] {
     let summed: Vec<String> = COUNTS.split(", ").map(|column| format!("sum({column})")).collect();
     [
@@ -155,7 +155,8 @@ fn org_days() -> [Sum; 2] {
     ]
 }
 
-/// What triggers count: agents, sessions and runs. Compared after the sessions, whose costs it sums.
+/// Compares what triggers count: agents, sessions and runs. Call it after comparing sessions, because it sums their
+/// costs.
 pub(super) fn compare_activity(connection: &Connection) -> Result<Option<Box<Difference>>, StoreError> {
     let sum = |what, kept: &str, fresh: &str| Sum { what, kept: kept.to_owned(), fresh: fresh.to_owned() };
     let counted = [
@@ -186,8 +187,7 @@ fn compare_sums(connection: &Connection, sums: &[Sum]) -> Result<Option<Box<Diff
             let found: Option<(i64, i64)> =
                 connection.query_row(&sql, params![], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
             if let Some((org, day)) = found {
-                let found =
-                    (*what, format!("another sum (day {day})"), "the sum of what there is".to_owned());
+                let found = (*what, format!("a different sum (day {day})"), "the sum of the rows".to_owned());
                 return of_org(connection, org, found).map(Some);
             }
         }

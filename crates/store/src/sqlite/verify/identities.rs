@@ -1,4 +1,4 @@
-//! Reputation events, added up again.
+//! Sums reputation events again.
 
 use renown_core::ids::IdentityId;
 use rusqlite::{Connection, OptionalExtension, params};
@@ -8,8 +8,8 @@ use super::{Difference, Verified};
 use crate::error::StoreError;
 use crate::sqlite::identities::LEVELS_NS;
 
-/// Adds the events of every identity up again, for each level of spans. The events of one that is being erased are deleted
-/// apart from their sums, and belong to nobody.
+/// Sums the events of every identity again, for each level of spans. An identity that is being erased is left out:
+/// its events and sums are deleted separately.
 pub(super) fn compare(
     connection: &Connection,
     verified: &mut Verified,
@@ -47,7 +47,7 @@ fn name(connection: &Connection, identity: i64) -> Result<Box<Difference>, Store
         run: None,
         session: None,
         what: "the sums of an identity",
-        kept: format!("others than those of the events of {id}"),
-        fresh: "sums that differ".to_owned(),
+        kept: format!("sums that differ from the events of {id}"),
+        fresh: "other sums".to_owned(),
     }))
 }

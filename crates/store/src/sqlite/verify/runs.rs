@@ -1,4 +1,4 @@
-//! Runs, scored again.
+//! Scores runs again.
 
 use renown_core::scorecard::FORMULA_VERSION;
 use rusqlite::{Connection, OptionalExtension};
@@ -8,7 +8,7 @@ use crate::error::StoreError;
 use crate::runs::Scored;
 use crate::sqlite::runs::{RUN, baseline_of, run};
 
-/// Scores every run again by the formula that this release has.
+/// Scores every run again with the formula of this release.
 pub(super) fn compare(
     connection: &Connection,
     verified: &mut Verified,
@@ -23,13 +23,13 @@ pub(super) fn compare(
             verified.unscored += 1;
             continue;
         };
-        // One of another formula keeps its score.
+        // A run with another formula version keeps its score.
         if scored.formula_version == FORMULA_VERSION
             && let Some(fresh) = Scored::of(kept.report, baseline_of(row, 21)?)
             && let Some((what, kept_as, fresh)) =
                 differs("the score", &(scored.score, scored.axes), &(fresh.score, fresh.axes))
         {
-            let org = orgs.query_row([kept.seq.0], |row| row.get(0))?;
+            let org = orgs.query_row([kept.position.0], |row| row.get(0))?;
             let (agent, run) = (Some(kept.agent.to_string()), Some(kept.id.to_string()));
             let difference =
                 Difference { org, agent, evaluation: None, run, session: None, what, kept: kept_as, fresh };
@@ -40,7 +40,7 @@ pub(super) fn compare(
     Ok(None)
 }
 
-/// When the last run of an agent was accepted.
+/// Returns when the last run of an agent was accepted.
 pub(super) fn last_seen(connection: &Connection, agent: i64) -> Result<Option<i64>, StoreError> {
     let mut select = connection.prepare_cached(
         "SELECT accepted_at FROM agent_run_scores WHERE agent = ?1 ORDER BY run DESC LIMIT 1",

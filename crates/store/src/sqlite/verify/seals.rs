@@ -1,11 +1,12 @@
-//! The structure of the file, the seals of its rows, and how many rows there have to be.
+//! Checks the structure of the file, the seals of its rows, and the numbers of rows.
 
 use rusqlite::{Connection, OptionalExtension};
 
 use crate::error::StoreError;
 use crate::sqlite::seal::{self, SEALED, Sealed};
 
-/// Whether every page is sound, every index has just the rows of its table, and the schema is the one that was written.
+/// Checks that every page is sound, that every index matches its table, and that the schema is the one that was
+/// written.
 pub(super) fn check_structure(connection: &Connection) -> Result<(), StoreError> {
     let verdict: String = connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
     if verdict != "ok" {
@@ -35,8 +36,8 @@ fn compare_rows(connection: &Connection, sealed: &Sealed) -> Result<(), StoreErr
     let found: Option<String> = connection.query_row(&sql, [], |row| row.get(0)).optional()?;
     match found {
         None => Ok(()),
-        Some(place) => {
-            let changed = format!("{what} is not as it was written ({table}, {slice} {place})");
+        Some(key) => {
+            let changed = format!("{what} is not as it was written ({table}, {slice} {key})");
             Err(StoreError::Damaged(changed))
         }
     }
@@ -50,10 +51,11 @@ fn compare_count(connection: &Connection, sealed: &Sealed) -> Result<(), StoreEr
         return Ok(());
     }
     let expected = expected.map_or_else(|| "an unknown number".to_owned(), |count| count.to_string());
-    Err(StoreError::Damaged(format!("the table {table} has {found} rows, {expected} were written")))
+    Err(StoreError::Damaged(format!("the table {table} has {found} rows, expected {expected}")))
 }
 
-/// The records of sessions are counted in their rows. One that is being deleted may have fewer.
+/// Compares the number of records of each session with the count in its row. Sessions that are being deleted may
+/// have fewer.
 fn compare_records(connection: &Connection) -> Result<(), StoreError> {
     let found: Option<i64> = connection
         .query_row(
@@ -66,7 +68,7 @@ fn compare_records(connection: &Connection) -> Result<(), StoreError> {
     match found {
         None => Ok(()),
         Some(session) => Err(StoreError::Damaged(format!(
-            "session number {session} has not the records that were counted"
+            "session number {session} does not have the number of records that was counted"
         ))),
     }
 }

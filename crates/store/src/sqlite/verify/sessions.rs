@@ -1,4 +1,4 @@
-//! Sessions, folded again.
+//! Folds sessions again.
 
 use renown_core::identity::Event;
 use renown_core::ids::OrgId;
@@ -8,24 +8,24 @@ use rusqlite::{Connection, Row};
 
 use super::{Difference, Found, Verified, differs};
 use crate::error::StoreError;
-use crate::evidence::Seq;
-use crate::sessions::{StoredSession, bridged};
+use crate::evidence::Position;
+use crate::sessions::{StoredSession, session_event};
 use crate::sqlite::identities;
-use crate::sqlite::readers::Patience;
+use crate::sqlite::readers::Deadline;
 use crate::sqlite::rows::damaged;
 use crate::sqlite::sessions::{select, session};
 use crate::sqlite::summaries::{COST_MAX, Fresh, NAMES, SUMMARY, SummaryRow, cost, folded, scores};
 
-/// What is done about a summary that is not kept, because its session's traces are stale.
+/// What to do about a summary that is not stored because the session's traces are stale.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stale {
-    /// It is no difference.
+    /// It is not a difference.
     Allowed,
-    /// It is one, for a repair that makes it.
+    /// It is a difference, for a repair that computes it.
     Found,
 }
 
-/// Folds the records of every session again, and compares what they add up to, its summary and the event that it became.
+/// Folds the records of every session again. Compares the state, the summary and the reputation event.
 pub(super) fn compare(
     connection: &Connection,
     verified: &mut Verified,
@@ -33,7 +33,7 @@ pub(super) fn compare(
     Ok(first(connection, 0, Stale::Allowed, verified)?.map(|(_, difference)| difference))
 }
 
-/// The first session after this one that differs: its number, and how.
+/// Returns the number of the first session after this one that differs, and the difference.
 pub(super) fn first(
     connection: &Connection,
     after: i64,
@@ -51,10 +51,10 @@ pub(super) fn first(
         let (number, event): (i64, Option<i64>) = (row.get(0)?, row.get(2)?);
         let org: String = orgs.query_row([row.get::<_, i64>(1)?], |row| row.get(0))?;
         let mut found = select.query([number])?;
-        // Those of an agent that is erased are seen by nobody.
+        // Sessions of an erased agent are invisible.
         let Some(found) = found.next()? else { continue };
-        let kept = session(connection, found, &Patience::ENDLESS)?;
-        let fresh = Fresh::read(connection, kept.id.as_str(), Seq(number), &Patience::ENDLESS)?;
+        let kept = session(connection, found, &Deadline::NONE)?;
+        let fresh = Fresh::read(connection, kept.id.as_str(), Position(number), &Deadline::NONE)?;
         let mut found = compare_state(row, &fresh)?;
         if found.is_none() {
             found = compare_summary(row, &fresh, stale)?;
@@ -73,11 +73,11 @@ pub(super) fn first(
     Ok(None)
 }
 
-/// Compares what the records of a session add up to, and the traces that follow from them.
+/// Compares the fold of a session's records, and the traces that follow from them.
 fn compare_state(row: &Row<'_>, fresh: &Fresh) -> Result<Option<Found>, StoreError> {
     let state: Vec<u8> = row.get(3)?;
     if state != fresh.ledger.as_ref().map(Session::to_bytes).unwrap_or_default() {
-        let (kept, fresh) = ("another state".to_owned(), "a state that differs".to_owned());
+        let (kept, fresh) = ("a different state".to_owned(), "another state".to_owned());
         return Ok(Some(("what its records add up to", kept, fresh)));
     }
     let bytes: Vec<u8> = row.get(6)?;
@@ -85,8 +85,9 @@ fn compare_state(row: &Row<'_>, fresh: &Fresh) -> Result<Option<Found>, StoreErr
         None => bytes.is_empty(),
         Some(_) => FoldedTraces::from_bytes(&bytes).is_some_and(|kept| kept.agrees_with(&fresh.folded)),
     };
-    let differ =
-        || ("the traces that follow from its records", "others".to_owned(), "traces that differ".to_owned());
+    let differ = || {
+        ("the traces that follow from its records", "different traces".to_owned(), "other traces".to_owned())
+    };
     Ok((!is_same).then(differ))
 }
 
@@ -111,7 +112,7 @@ fn compare_summary(row: &Row<'_>, fresh: &Fresh, stale: Stale) -> Result<Option<
     Ok(columns.map(|(name, (kept, fresh))| differs(name, kept, fresh)).find_map(|found| found))
 }
 
-/// Compares the event of a session that is closed, unless it has grown too old.
+/// Compares the reputation event of a closed session, unless it is too old and was deleted.
 fn compare_event(
     connection: &Connection,
     org: &str,
@@ -121,14 +122,15 @@ fn compare_event(
 ) -> Result<Option<Found>, StoreError> {
     let (Some(closed_at), Some(fresh)) = (kept.closed_at, fresh) else { return Ok(None) };
     let org: OrgId = org.parse().map_err(damaged("an organization"))?;
-    let fresh = bridged(&org, &kept.agent, fresh, closed_at);
+    let fresh = session_event(&org, &kept.agent, fresh, closed_at);
     let Some(number) = event else {
         return Ok(fresh.map(|_| ("the event that it became", "none".to_owned(), "one".to_owned())));
     };
     let mut select = connection.prepare_cached(&format!("{} WHERE e.event = ?1", identities::EVENT))?;
     let mut rows = select.query([number])?;
     let Some(row) = rows.next()? else { return Ok(None) };
-    let told = |event: &Event| (event.event_id, event.timestamp, event.score_delta, event.confidence.get());
+    let compared =
+        |event: &Event| (event.event_id, event.timestamp, event.score_delta, event.confidence.get());
     let found = identities::event(row)?.event;
-    Ok(differs("the event that it became", &Some(told(&found)), &fresh.as_ref().map(told)))
+    Ok(differs("the event that it became", &Some(compared(&found)), &fresh.as_ref().map(compared)))
 }

@@ -1,9 +1,9 @@
 //! Questions of the lists that pages show: specs, and evaluations by the gate that failed.
 
-use renown_store::{EventQuery, SpecSummary, Store};
+use renown_store::{EvaluationQuery, SpecSummary, Store};
 
 use super::Question;
-use crate::support::{Hand, at, default_org, evaluation, key, run, wait};
+use crate::support::{TestClock, at, default_org, evaluation, key, run, wait};
 
 pub(super) const QUESTIONS: [Question; 2] = [
     ("which specs are there, page by page, and who leads them?", specs),
@@ -24,7 +24,7 @@ fn all(store: &dyn Store, limit: usize) -> Vec<SpecSummary> {
     }
 }
 
-fn specs(store: &dyn Store, _: &Hand) {
+fn specs(store: &dyn Store, _: &TestClock) {
     assert_eq!(all(store, 10), []);
     wait(store.create_key(key("other", 1), None)).unwrap();
     let add = |org: &str, id: &str, spec: &str, agent: &str, outcome: &str, finished: i64| {
@@ -62,7 +62,7 @@ fn specs(store: &dyn Store, _: &Hand) {
     wait(store.specs(&"nowhere".parse().unwrap(), None, 9)).unwrap_err();
 }
 
-fn failed_gate(store: &dyn Store, _: &Hand) {
+fn failed_gate(store: &dyn Store, _: &TestClock) {
     let gates = [
         r#"[{"name":"pii","passed":false},{"name":"size","passed":true}]"#,
         r#"[{"name":"pii","passed":true},{"name":"size","passed":false}]"#,
@@ -77,10 +77,14 @@ fn failed_gate(store: &dyn Store, _: &Hand) {
     }
     let found = |gate: &str, agent: Option<&str>| {
         let agent = agent.map(|agent| agent.parse().unwrap());
-        let query =
-            EventQuery { failed_gate: Some(gate.to_owned()), agent, limit: 10, ..EventQuery::default() };
-        let page = wait(store.events(&default_org(), query)).unwrap();
-        page.events.iter().map(|event| event.id.to_string()).collect::<Vec<_>>()
+        let query = EvaluationQuery {
+            failed_gate: Some(gate.to_owned()),
+            agent,
+            limit: 10,
+            ..EvaluationQuery::default()
+        };
+        let page = wait(store.evaluations(&default_org(), query)).unwrap();
+        page.evaluations.iter().map(|event| event.id.to_string()).collect::<Vec<_>>()
     };
     // A gate that only observes may fail where the evaluation passed.
     assert_eq!(found("pii", None), ["e0-false"]);

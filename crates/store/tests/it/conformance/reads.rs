@@ -2,10 +2,10 @@
 
 use renown_core::ids::AgentId;
 use renown_core::reputation::Lifecycle;
-use renown_store::{AgentQuery, AgentSort, EventQuery, NewEvaluation, PublicationChange, Steps, Store};
+use renown_store::{AgentQuery, AgentSort, EvaluationQuery, NewEvaluation, PublicationChange, Steps, Store};
 
 use super::Question;
-use crate::support::{Hand, at, default_org, evaluation, evaluations, ids, key, wait};
+use crate::support::{TestClock, at, default_org, evaluation, evaluations, ids, key, wait};
 
 pub(super) const QUESTIONS: [Question; 12] = [
     ("each filter of events, alone and with others", filters),
@@ -37,44 +37,44 @@ fn mixed() -> Vec<NewEvaluation> {
     all
 }
 
-fn found(store: &dyn Store, query: EventQuery) -> Vec<usize> {
-    let page = wait(store.events(&default_org(), EventQuery { limit: 100, ..query })).unwrap();
+fn found(store: &dyn Store, query: EvaluationQuery) -> Vec<usize> {
+    let page = wait(store.evaluations(&default_org(), EvaluationQuery { limit: 100, ..query })).unwrap();
     assert_eq!(page.next, None);
-    page.events.iter().map(|event| event.id.as_str()[1..].parse().unwrap()).collect()
+    page.evaluations.iter().map(|event| event.id.as_str()[1..].parse().unwrap()).collect()
 }
 
 /// Whether a query wants the evaluation of a number.
 type Wanted = Box<dyn Fn(usize) -> bool>;
 
-fn filters(store: &dyn Store, _: &Hand) {
+fn filters(store: &dyn Store, _: &TestClock) {
     wait(store.append(&default_org(), mixed(), None)).unwrap();
-    let none = EventQuery::default;
+    let none = EvaluationQuery::default;
     let sub_milli =
         |millis: i64, nanos| renown_core::time::Timestamp::from_nanos(at(millis).nanos() + nanos).unwrap();
     let agent = Some("a".parse().unwrap());
-    let table: Vec<(EventQuery, Wanted)> = vec![
+    let table: Vec<(EvaluationQuery, Wanted)> = vec![
         (none(), Box::new(|_| true)),
-        (EventQuery { agent: agent.clone(), ..none() }, Box::new(|n| n % 2 == 0)),
-        (EventQuery { agent: Some("A".parse().unwrap()), ..none() }, Box::new(|_| false)),
-        (EventQuery { tool: Some("web".parse().unwrap()), ..none() }, Box::new(|n| n % 4 == 1)),
-        (EventQuery { tool: Some("".parse().unwrap()), ..none() }, Box::new(|n| n % 4 == 2)),
-        (EventQuery { gate: Some("size".into()), ..none() }, Box::new(|n| n % 3 < 2)),
-        (EventQuery { gate: Some("ünï\"".into()), ..none() }, Box::new(|n| n % 3 == 1)),
-        (EventQuery { gate: Some("siz".into()), ..none() }, Box::new(|_| false)),
-        (EventQuery { passed: Some(true), ..none() }, Box::new(|n| n % 3 != 0)),
-        (EventQuery { passed: Some(false), ..none() }, Box::new(|n| n % 3 == 0)),
-        (EventQuery { from: Some(at(-300)), ..none() }, Box::new(|n| n <= 3)),
-        (EventQuery { from: Some(sub_milli(-300, 1)), ..none() }, Box::new(|n| n <= 2)),
-        (EventQuery { to: Some(at(-300)), ..none() }, Box::new(|n| n >= 3)),
-        (EventQuery { to: Some(sub_milli(-301, 999_999)), ..none() }, Box::new(|n| n >= 4)),
-        (EventQuery { from: Some(at(-300)), to: Some(at(-300)), ..none() }, Box::new(|n| n == 3)),
-        (EventQuery { from: Some(at(-1)), to: Some(at(-99)), ..none() }, Box::new(|_| false)),
+        (EvaluationQuery { agent: agent.clone(), ..none() }, Box::new(|n| n % 2 == 0)),
+        (EvaluationQuery { agent: Some("A".parse().unwrap()), ..none() }, Box::new(|_| false)),
+        (EvaluationQuery { tool: Some("web".parse().unwrap()), ..none() }, Box::new(|n| n % 4 == 1)),
+        (EvaluationQuery { tool: Some("".parse().unwrap()), ..none() }, Box::new(|n| n % 4 == 2)),
+        (EvaluationQuery { gate: Some("size".into()), ..none() }, Box::new(|n| n % 3 < 2)),
+        (EvaluationQuery { gate: Some("ünï\"".into()), ..none() }, Box::new(|n| n % 3 == 1)),
+        (EvaluationQuery { gate: Some("siz".into()), ..none() }, Box::new(|_| false)),
+        (EvaluationQuery { passed: Some(true), ..none() }, Box::new(|n| n % 3 != 0)),
+        (EvaluationQuery { passed: Some(false), ..none() }, Box::new(|n| n % 3 == 0)),
+        (EvaluationQuery { from: Some(at(-300)), ..none() }, Box::new(|n| n <= 3)),
+        (EvaluationQuery { from: Some(sub_milli(-300, 1)), ..none() }, Box::new(|n| n <= 2)),
+        (EvaluationQuery { to: Some(at(-300)), ..none() }, Box::new(|n| n >= 3)),
+        (EvaluationQuery { to: Some(sub_milli(-301, 999_999)), ..none() }, Box::new(|n| n >= 4)),
+        (EvaluationQuery { from: Some(at(-300)), to: Some(at(-300)), ..none() }, Box::new(|n| n == 3)),
+        (EvaluationQuery { from: Some(at(-1)), to: Some(at(-99)), ..none() }, Box::new(|_| false)),
         (
-            EventQuery { agent: agent.clone(), from: Some(at(-400)), passed: Some(true), ..none() },
+            EvaluationQuery { agent: agent.clone(), from: Some(at(-400)), passed: Some(true), ..none() },
             Box::new(|n| n == 2 || n == 4),
         ),
         (
-            EventQuery {
+            EvaluationQuery {
                 agent,
                 tool: Some("sh".parse().unwrap()),
                 gate: Some("size".into()),
@@ -91,12 +91,12 @@ fn filters(store: &dyn Store, _: &Hand) {
 }
 
 /// Every page of a query, one after the other.
-fn pages(store: &dyn Store, query: &EventQuery) -> Vec<Vec<String>> {
+fn pages(store: &dyn Store, query: &EvaluationQuery) -> Vec<Vec<String>> {
     let mut pages = Vec::new();
     let mut query = query.clone();
     loop {
-        let page = wait(store.events(&default_org(), query.clone())).unwrap();
-        pages.push(page.events.iter().map(|event| event.id.to_string()).collect());
+        let page = wait(store.evaluations(&default_org(), query.clone())).unwrap();
+        pages.push(page.evaluations.iter().map(|event| event.id.to_string()).collect());
         match page.next {
             Some(next) => query.before = Some(next),
             None => return pages,
@@ -104,7 +104,7 @@ fn pages(store: &dyn Store, query: &EventQuery) -> Vec<Vec<String>> {
     }
 }
 
-fn cursors(store: &dyn Store, _: &Hand) {
+fn cursors(store: &dyn Store, _: &TestClock) {
     wait(store.create_key(key("other", 1), None)).unwrap();
     for batch in mixed().chunks(5) {
         wait(store.append(&default_org(), batch.to_vec(), None)).unwrap();
@@ -120,66 +120,77 @@ fn cursors(store: &dyn Store, _: &Hand) {
             (None, None, Some(at(-700))),
         ] {
             let agent = agent.map(|agent| agent.parse().unwrap());
-            let query = EventQuery { agent, passed, from, limit, ..EventQuery::default() };
-            let whole = pages(store, &EventQuery { limit: 100, ..query.clone() }).concat();
+            let query = EvaluationQuery { agent, passed, from, limit, ..EvaluationQuery::default() };
+            let whole = pages(store, &EvaluationQuery { limit: 100, ..query.clone() }).concat();
             let pages = pages(store, &query);
             assert_eq!(pages.concat(), whole, "{query:?}");
             let (last, before) = pages.split_last().unwrap();
             assert!(before.iter().all(|page| page.len() == limit) && !last.is_empty(), "{query:?}");
         }
     }
-    let none = wait(store.events(&default_org(), EventQuery::default())).unwrap();
-    assert!(none.events.is_empty() && none.next.is_none(), "a page of nothing");
+    let none = wait(store.evaluations(&default_org(), EvaluationQuery::default())).unwrap();
+    assert!(none.evaluations.is_empty() && none.next.is_none(), "a page of nothing");
 }
 
-fn offsets(store: &dyn Store, _: &Hand) {
+fn offsets(store: &dyn Store, _: &TestClock) {
     wait(store.append(&default_org(), mixed(), None)).unwrap();
     let all = ids(store, &default_org());
     for limit in 1..=5 {
         let mut seen = Vec::new();
         for offset in (0..=15).step_by(limit) {
-            let query = EventQuery { limit, offset, ..EventQuery::default() };
-            let page = wait(store.events(&default_org(), query)).unwrap();
+            let query = EvaluationQuery { limit, offset, ..EvaluationQuery::default() };
+            let page = wait(store.evaluations(&default_org(), query)).unwrap();
             assert_eq!(page.next.is_some(), offset + limit < all.len(), "{limit} {offset}");
-            seen.extend(page.events.into_iter().map(|event| event.id.to_string()));
+            seen.extend(page.evaluations.into_iter().map(|event| event.id.to_string()));
         }
         assert_eq!(seen, all, "{limit}");
     }
     let second =
-        wait(store.events(&default_org(), EventQuery { limit: 4, offset: 2, ..EventQuery::default() }))
-            .unwrap();
-    let query = EventQuery { limit: 3, offset: 1, before: second.next, ..EventQuery::default() };
-    let after = wait(store.events(&default_org(), query)).unwrap();
-    let after: Vec<String> = after.events.iter().map(|event| event.id.to_string()).collect();
+        wait(store.evaluations(
+            &default_org(),
+            EvaluationQuery { limit: 4, offset: 2, ..EvaluationQuery::default() },
+        ))
+        .unwrap();
+    let query = EvaluationQuery { limit: 3, offset: 1, before: second.next, ..EvaluationQuery::default() };
+    let after = wait(store.evaluations(&default_org(), query)).unwrap();
+    let after: Vec<String> = after.evaluations.iter().map(|event| event.id.to_string()).collect();
     assert_eq!(after, all[7..10], "an offset counts from the cursor");
 }
 
-fn foreign_cursors(store: &dyn Store, _: &Hand) {
+fn foreign_cursors(store: &dyn Store, _: &TestClock) {
     wait(store.append(&default_org(), mixed(), None)).unwrap();
-    let page = wait(store.events(&default_org(), EventQuery { limit: 4, ..EventQuery::default() })).unwrap();
+    let page =
+        wait(store.evaluations(&default_org(), EvaluationQuery { limit: 4, ..EvaluationQuery::default() }))
+            .unwrap();
     // It stands at e08, which is of agent a.
     for (agent, expected) in [("a", vec![6, 4, 2, 0]), ("b", vec![7, 5, 3, 1])] {
-        let query =
-            EventQuery { agent: Some(agent.parse().unwrap()), before: page.next, ..EventQuery::default() };
+        let query = EvaluationQuery {
+            agent: Some(agent.parse().unwrap()),
+            before: page.next,
+            ..EvaluationQuery::default()
+        };
         assert_eq!(found(store, query), expected, "{agent}");
     }
     let oldest = found(
         store,
-        EventQuery {
-            before: page.events.last().map(|event| event.seq),
+        EvaluationQuery {
+            before: page.evaluations.last().map(|event| event.position),
             passed: Some(false),
-            ..EventQuery::default()
+            ..EvaluationQuery::default()
         },
     );
     assert_eq!(oldest, [6, 3, 0]);
 }
 
-fn pages_stand_still(store: &dyn Store, _: &Hand) {
+fn pages_stand_still(store: &dyn Store, _: &TestClock) {
     wait(store.append(&default_org(), mixed(), None)).unwrap();
     let all = ids(store, &default_org());
-    let first = wait(store.events(&default_org(), EventQuery { limit: 5, ..EventQuery::default() })).unwrap();
+    let first =
+        wait(store.evaluations(&default_org(), EvaluationQuery { limit: 5, ..EvaluationQuery::default() }))
+            .unwrap();
     wait(store.append(&default_org(), evaluations("a", "late", 3), None)).unwrap();
-    let rest = pages(store, &EventQuery { limit: 5, before: first.next, ..EventQuery::default() }).concat();
+    let rest = pages(store, &EvaluationQuery { limit: 5, before: first.next, ..EvaluationQuery::default() })
+        .concat();
     assert_eq!(rest, all[5..]);
 }
 
@@ -196,7 +207,7 @@ fn names(store: &dyn Store, query: &AgentQuery) -> Vec<Vec<String>> {
     }
 }
 
-fn agent_orders(store: &dyn Store, hand: &Hand) {
+fn agent_orders(store: &dyn Store, clock: &TestClock) {
     wait(store.create_key(key("other", 1), None)).unwrap();
     wait(store.append(&"other".parse().unwrap(), vec![evaluation("elsewhere", "x")], None)).unwrap();
     let mut batches = 0..;
@@ -211,7 +222,7 @@ fn agent_orders(store: &dyn Store, hand: &Hand) {
     for (minute, agents) in
         [[("m", 2), ("z", 1)], [("k", 2), ("b", 1)], [("~é", 1), ("Z", 9)]].into_iter().enumerate()
     {
-        hand.set(60_000 * minute as i64);
+        clock.set(60_000 * minute as i64);
         for (agent, count) in agents {
             add(agent, count);
         }
@@ -231,16 +242,16 @@ fn agent_orders(store: &dyn Store, hand: &Hand) {
     }
 }
 
-fn agents_move(store: &dyn Store, hand: &Hand) {
+fn agents_move(store: &dyn Store, clock: &TestClock) {
     for (minute, agent) in ["a", "b", "c", "d"].into_iter().enumerate() {
-        hand.set(60_000 * minute as i64);
+        clock.set(60_000 * minute as i64);
         wait(store.append(&default_org(), evaluations(agent, agent, 1), None)).unwrap();
     }
     for sort in [AgentSort::LastSeen, AgentSort::Score] {
         let query = AgentQuery { sort, limit: 2, ..AgentQuery::default() };
         let page = wait(store.agents(&default_org(), query.clone())).unwrap();
         let last = page.agents[1].agent.clone();
-        hand.turn(60_000);
+        clock.turn(60_000);
         // The agent at which the page ended moves to the top. Those behind it stay where they were.
         wait(store.append(&default_org(), evaluations(last.as_str(), &format!("{sort:?}"), 5), None))
             .unwrap();
@@ -251,7 +262,7 @@ fn agents_move(store: &dyn Store, hand: &Hand) {
     }
 }
 
-fn agent_text(store: &dyn Store, _: &Hand) {
+fn agent_text(store: &dyn Store, _: &TestClock) {
     for (number, agent) in ["Ärger", "ärmel", "100%", "a_b", "aXb", "GROSS", "groß"].into_iter().enumerate()
     {
         wait(store.append(&default_org(), vec![evaluation(agent, &format!("e{number}"))], None)).unwrap();
@@ -279,11 +290,11 @@ fn agent_text(store: &dyn Store, _: &Hand) {
     }
 }
 
-fn agent_filters(store: &dyn Store, hand: &Hand) {
+fn agent_filters(store: &dyn Store, clock: &TestClock) {
     use Lifecycle::{Active, Calibrating, Mature, New};
     // Five agents with more and more evaluations; the failures of `c` make its score the lowest that is shown.
     for (minute, (agent, count)) in [("a", 500), ("b", 60), ("c", 50), ("d", 49)].into_iter().enumerate() {
-        hand.set(60_000 * minute as i64);
+        clock.set(60_000 * minute as i64);
         let mut all = evaluations(agent, agent, count);
         for new in &mut all {
             new.passed = agent != "c";
@@ -313,7 +324,7 @@ fn agent_filters(store: &dyn Store, hand: &Hand) {
     }
 }
 
-fn public_agent(store: &dyn Store, _: &Hand) {
+fn public_agent(store: &dyn Store, _: &TestClock) {
     let (org, agent): (_, AgentId) = (default_org(), "a".parse().unwrap());
     wait(store.add_agent(&org, agent.clone(), None)).unwrap();
     let of = |slug: &str| wait(store.public_agent(&slug.parse().unwrap())).unwrap();
@@ -329,7 +340,7 @@ fn public_agent(store: &dyn Store, _: &Hand) {
     assert_eq!(of("one"), None, "it keeps its name, and nobody sees it");
 }
 
-fn names_as_sent(store: &dyn Store, _: &Hand) {
+fn names_as_sent(store: &dyn Store, _: &TestClock) {
     // Two spellings of é, a name that SQL could trip over, spaces, an astral one, the longest.
     let longest = "𝄞".repeat(200);
     let agents = [
@@ -350,12 +361,15 @@ fn names_as_sent(store: &dyn Store, _: &Hand) {
         let agent = agent.parse().unwrap();
         assert_eq!(wait(store.tally(&default_org(), &agent)).unwrap().evaluations(), 1, "{agent}");
         assert_eq!(wait(store.agent(&default_org(), &agent)).unwrap().unwrap().agent, agent);
-        assert_eq!(found(store, EventQuery { agent: Some(agent), ..EventQuery::default() }), [number]);
+        assert_eq!(
+            found(store, EvaluationQuery { agent: Some(agent), ..EvaluationQuery::default() }),
+            [number]
+        );
     }
     assert_eq!(wait(store.tally(&default_org(), &"E".parse().unwrap())).unwrap().evaluations(), 0);
 }
 
-fn history(store: &dyn Store, _: &Hand) {
+fn history(store: &dyn Store, _: &TestClock) {
     wait(store.append(&default_org(), mixed(), None)).unwrap();
     // Agent a has the even ones, at 0, −200, … −1000.
     let points = |agent: &str, from, to, count| {

@@ -6,7 +6,7 @@ use renown_telemetry::dialect::Agent;
 use renown_telemetry::facts::{Fact, Signal};
 
 use super::Question;
-use crate::support::{Hand, at, default_org, wait};
+use crate::support::{TestClock, at, default_org, wait};
 use crate::telemetry::{batch, call, logs, prompt, spans, tool};
 
 pub(super) const QUESTIONS: [Question; 3] = [
@@ -36,7 +36,7 @@ fn all(store: &dyn Store, id: &str, limit: usize) -> Vec<SessionRecord> {
     }
 }
 
-fn unknown_sessions_have_none(store: &dyn Store, _: &Hand) {
+fn unknown_sessions_have_none(store: &dyn Store, _: &TestClock) {
     send(store, &[prompt("s", 1, 0)]);
     assert_eq!(wait(store.session_records(&default_org(), &session("t"), None, 10)).unwrap(), None);
     wait(store.session_records(&"nowhere".parse().unwrap(), &session("s"), None, 10)).unwrap_err();
@@ -47,7 +47,7 @@ fn unknown_sessions_have_none(store: &dyn Store, _: &Hand) {
     assert_eq!(wait(store.session_records(&default_org(), &session("s"), None, 10)).unwrap(), None);
 }
 
-fn pages_add_up(store: &dyn Store, _: &Hand) {
+fn pages_add_up(store: &dyn Store, _: &TestClock) {
     let mut timeless = tool("s", 9, 0, "Read", true);
     timeless["timeUnixNano"] = "0".into();
     send(store, &[tool("s", 3, 30, "Bash", false), prompt("s", 1, 10), timeless, call("s", 2, 20, "0.05")]);
@@ -76,7 +76,7 @@ fn pages_add_up(store: &dyn Store, _: &Hand) {
     assert_eq!((failed.agent, failed.until), (Agent::ClaudeCode, None));
 }
 
-fn cursors_survive(store: &dyn Store, _: &Hand) {
+fn cursors_survive(store: &dyn Store, _: &TestClock) {
     send(store, &[prompt("s", 1, 10), prompt("s", 2, 20), prompt("s", 3, 30), prompt("s", 4, 40)]);
     let page = wait(store.session_records(&default_org(), &session("s"), None, 2)).unwrap().unwrap();
     // One before the cursor and one after it.

@@ -14,13 +14,13 @@ use renown_core::reputation::Lifecycle;
 use renown_core::units::Micros;
 use renown_store::memory::Memory;
 use renown_store::{
-    AgentCursor, AgentQuery, AgentSort, Event, EventId, EventQuery, NewEvaluation, Once, Outcome,
-    STANDSTILL_MS, Seq, Steps, Store, StoreError,
+    AgentCursor, AgentQuery, AgentSort, EvaluationQuery, NewEvaluation, NewEvaluationId, Outcome, Position,
+    RequestKey, STANDSTILL_MS, Steps, Store, StoreError, StoredEvaluation,
 };
 
 use super::Subject;
-use crate::dice::Dice;
-use crate::support::{Hand, at, default_org, key, wait};
+use crate::rng::Rng;
+use crate::support::{TestClock, at, default_org, key, wait};
 
 const ORGS: [&str; 4] = ["default", "other", "third", "nobodys"];
 const AGENTS: [&str; 9] = ["hot", "hot", "hot", "hot", "warm", "warm", "Cold", "cold", "кот"];
@@ -44,29 +44,29 @@ pub(super) fn walk_and_reopen<S: Subject>(seed: u64, steps: usize) {
 }
 
 struct Walk<S> {
-    dice: Dice,
-    hand: Hand,
+    rng: Rng,
+    clock: TestClock,
     plain: Memory,
     subject: S,
     /// The latest that the clock has ever shown, after noon.
     latest: i64,
-    clock: i64,
+    now_ms: i64,
     ids: usize,
     keys: u8,
-    pages: Option<(OrgId, EventQuery, [Option<Seq>; 2])>,
+    pages: Option<(OrgId, EvaluationQuery, [Option<Position>; 2])>,
     step: usize,
 }
 
 impl<S: Subject> Walk<S> {
     fn new(seed: u64) -> Self {
-        let hand = Hand::at_noon();
+        let clock = TestClock::at_noon();
         Self {
-            dice: Dice(seed),
-            plain: Memory::make(&hand),
-            subject: S::make(&hand),
-            hand,
+            rng: Rng(seed),
+            plain: Memory::make(&clock),
+            subject: S::make(&clock),
+            clock,
             latest: 0,
-            clock: 0,
+            now_ms: 0,
             ids: 0,
             keys: 0,
             pages: None,
@@ -77,7 +77,7 @@ impl<S: Subject> Walk<S> {
     fn run(mut self, steps: usize, reopen_one_in: usize) {
         for step in 0..steps {
             self.step = step;
-            if reopen_one_in > 0 && self.dice.one_in(reopen_one_in) {
+            if reopen_one_in > 0 && self.rng.one_in(reopen_one_in) {
                 self.subject.reopen();
                 // What the clock showed while nothing was written is not remembered, and opening is a write: both know the
                 // latest time again.
@@ -85,7 +85,7 @@ impl<S: Subject> Walk<S> {
                 self.both(|store| wait(store.ready()));
             }
             self.turn_clock();
-            match self.dice.roll(36) {
+            match self.rng.below(36) {
                 0..8 => self.append(),
                 8 => self.add_agent(),
                 9 => self.create_key(),
@@ -99,7 +99,7 @@ impl<S: Subject> Walk<S> {
                 20 => self.runs(),
                 21..23 => self.add_reputation_events(),
                 23 => self.identity(),
-                24 if self.dice.one_in(6) => self.erase(),
+                24 if self.rng.one_in(6) => self.erase(),
                 25..29 => self.add_records(),
                 29 => self.add_signals(),
                 30 => self.close_sessions(),
@@ -112,10 +112,10 @@ impl<S: Subject> Walk<S> {
         self.all_sessions();
         self.subject.verify();
         let org: OrgId = ORGS[0].parse().unwrap();
-        let query = EventQuery { limit: usize::MAX, ..EventQuery::default() };
+        let query = EvaluationQuery { limit: usize::MAX, ..EvaluationQuery::default() };
         let all = self.both(|store| {
-            wait(store.events(&org, query.clone()))
-                .map(|page| page.events.into_iter().map(plain).collect::<Vec<_>>())
+            wait(store.evaluations(&org, query.clone()))
+                .map(|page| page.evaluations.into_iter().map(plain).collect::<Vec<_>>())
         });
         let hot = all.unwrap().iter().filter(|event| event.agent.as_str() == "hot").count();
         assert!(hot > 600 || steps < 500, "the walk has to be long enough to fill a window: {hot}");
@@ -129,93 +129,97 @@ impl<S: Subject> Walk<S> {
         subject.ok()
     }
 
-    fn set_clock(&mut self, clock: i64) {
-        self.clock = clock;
-        self.latest = self.latest.max(clock);
-        self.hand.set(clock);
+    fn set_clock(&mut self, now_ms: i64) {
+        self.now_ms = now_ms;
+        self.latest = self.latest.max(now_ms);
+        self.clock.set(now_ms);
     }
 
     fn turn_clock(&mut self) {
-        let by: usize = match self.dice.roll(40) {
-            0 => self.dice.roll(10 * 3_600_000),
-            1..20 => self.dice.roll(3000),
+        let by: usize = match self.rng.below(40) {
+            0 => self.rng.below(10 * 3_600_000),
+            1..20 => self.rng.below(3000),
             20 => {
                 // Not so far that times follow the clock back, for which there are questions of their own.
-                let (back, floor) = (self.dice.roll(3_600_000) as i64, self.latest - STANDSTILL_MS + 1);
-                return self.set_clock((self.clock - back).max(floor));
+                let (back, floor) = (self.rng.below(3_600_000) as i64, self.latest - STANDSTILL_MS + 1);
+                return self.set_clock((self.now_ms - back).max(floor));
             }
             _ => 0,
         };
-        self.set_clock(self.clock + by as i64);
+        self.set_clock(self.now_ms + by as i64);
     }
 
     fn org(&mut self) -> OrgId {
-        let sides = if self.dice.one_in(3) { ORGS.len() } else { 1 };
-        ORGS[self.dice.roll(sides)].parse().unwrap()
+        let sides = if self.rng.one_in(3) { ORGS.len() } else { 1 };
+        ORGS[self.rng.below(sides)].parse().unwrap()
     }
 
     fn agent(&mut self) -> AgentId {
-        self.dice.pick(&AGENTS).parse().unwrap()
+        self.rng.pick(&AGENTS).parse().unwrap()
     }
 
     fn time(&mut self) -> renown_core::time::Timestamp {
-        at(self.clock - self.dice.roll(100_000) as i64)
+        at(self.now_ms - self.rng.below(100_000) as i64)
     }
 
     fn evaluation(&mut self) -> NewEvaluation {
-        let repeat = self.ids > 0 && self.dice.one_in(8);
+        let repeat = self.ids > 0 && self.rng.one_in(8);
         let number = if repeat {
-            self.dice.roll(self.ids)
+            self.rng.below(self.ids)
         } else {
             self.ids += 1;
             self.ids
         };
         let id = format!("e{number}").parse().unwrap();
-        let gate_latency = Micros::from_us(self.dice.roll(200_000) as u32).unwrap();
+        let gate_latency = Micros::from_us(self.rng.below(200_000) as u32).unwrap();
         let agent_latency =
-            self.dice.sometimes(3, |dice| Micros::from_us(dice.roll(60_000_001) as u32).unwrap());
+            self.rng.sometimes(3, |rng| Micros::from_us(rng.below(60_000_001) as u32).unwrap());
         NewEvaluation {
             agent: self.agent(),
-            id: if repeat || self.dice.one_in(2) { EventId::Sent(id) } else { EventId::Made(id) },
-            passed: !self.dice.one_in(6),
+            id: if repeat || self.rng.one_in(2) {
+                NewEvaluationId::Sent(id)
+            } else {
+                NewEvaluationId::Generated(id)
+            },
+            passed: !self.rng.one_in(6),
             gate_latency,
             agent_latency,
-            tool: self.dice.sometimes(2, |dice| dice.pick(&TOOLS).parse().unwrap()),
-            gates: self.dice.pick(&GATES).into(),
-            timestamp: if self.dice.one_in(4) { Some(self.time()) } else { None },
+            tool: self.rng.sometimes(2, |rng| rng.pick(&TOOLS).parse().unwrap()),
+            gates: self.rng.pick(&GATES).into(),
+            timestamp: if self.rng.one_in(4) { Some(self.time()) } else { None },
         }
     }
 
     fn append(&mut self) {
         let org = self.org();
-        let sides = self.dice.pick(&[1, 1, 4, 40]);
-        let batch: Vec<NewEvaluation> = (0..=self.dice.roll(sides)).map(|_| self.evaluation()).collect();
-        let key = self.dice.sometimes(4, |dice| format!("k{}", dice.roll(8)));
+        let sides = self.rng.pick(&[1, 1, 4, 40]);
+        let batch: Vec<NewEvaluation> = (0..=self.rng.below(sides)).map(|_| self.evaluation()).collect();
+        let key = self.rng.sometimes(4, |rng| format!("k{}", rng.below(8)));
         self.both(|store| {
             let outcomes =
-                wait(store.append(&org, batch.clone(), key.as_deref().map(|key| told(&org, key))))?;
+                wait(store.append(&org, batch.clone(), key.as_deref().map(|key| request_key(&org, key))))?;
             Ok(outcomes.into_iter().map(seen).collect::<Vec<_>>())
         });
     }
 
     fn add_agent(&mut self) {
         let (org, agent) = (self.org(), self.agent());
-        self.both(|store| wait(store.add_agent(&org, agent.clone(), Some(told(&org, "k0")))));
+        self.both(|store| wait(store.add_agent(&org, agent.clone(), Some(request_key(&org, "k0")))));
     }
 
     fn create_key(&mut self) {
         if self.keys < KEYS_MAX {
             self.keys += 1;
             // The last organization never gets a key, so it is never there.
-            let new = key(ORGS[self.dice.roll(ORGS.len() - 1)], self.keys);
-            self.both(|store| wait(store.create_key(new.clone(), Some(told(&default_org(), "k1")))));
+            let new = key(ORGS[self.rng.below(ORGS.len() - 1)], self.keys);
+            self.both(|store| wait(store.create_key(new.clone(), Some(request_key(&default_org(), "k1")))));
         }
     }
 
     fn end_or_use_key(&mut self) {
-        let (org, id) = (self.org(), key("default", self.dice.roll(usize::from(self.keys) + 2) as u8).id);
+        let (org, id) = (self.org(), key("default", self.rng.below(usize::from(self.keys) + 2) as u8).id);
         let used = self.time();
-        if self.dice.one_in(2) {
+        if self.rng.one_in(2) {
             self.both(|store| wait(store.revoke_key(&org, id)));
         } else {
             self.both(|store| wait(store.touch_keys(vec![(id, used)])));
@@ -224,35 +228,35 @@ impl<S: Subject> Walk<S> {
         self.both(|store| wait(store.ready()));
     }
 
-    fn event_query(&mut self) -> EventQuery {
+    fn event_query(&mut self) -> EvaluationQuery {
         let (agent, time) = (self.agent(), self.time());
-        EventQuery {
-            agent: self.dice.sometimes(2, |_| agent),
-            tool: self.dice.sometimes(6, |dice| dice.pick(&TOOLS).parse().unwrap()),
-            gate: self.dice.sometimes(6, |_| "size".to_owned()),
-            failed_gate: self.dice.sometimes(6, |dice| dice.pick(&["size", "pii"]).to_owned()),
-            passed: self.dice.sometimes(6, |dice| dice.one_in(2)),
-            from: self.dice.sometimes(5, |_| time),
-            to: self.dice.sometimes(5, |_| time),
+        EvaluationQuery {
+            agent: self.rng.sometimes(2, |_| agent),
+            tool: self.rng.sometimes(6, |rng| rng.pick(&TOOLS).parse().unwrap()),
+            gate: self.rng.sometimes(6, |_| "size".to_owned()),
+            failed_gate: self.rng.sometimes(6, |rng| rng.pick(&["size", "pii"]).to_owned()),
+            passed: self.rng.sometimes(6, |rng| rng.one_in(2)),
+            from: self.rng.sometimes(5, |_| time),
+            to: self.rng.sometimes(5, |_| time),
             before: None,
-            offset: self.dice.sometimes(5, |dice| dice.roll(30)).unwrap_or(0),
-            limit: self.dice.roll(60),
+            offset: self.rng.sometimes(5, |rng| rng.below(30)).unwrap_or(0),
+            limit: self.rng.below(60),
         }
     }
 
     /// A first page, or the next one of the pages that are open.
     fn events(&mut self) {
         let (org, mut query, cursors) = match self.pages.take() {
-            Some(open) if !self.dice.one_in(8) => open,
+            Some(open) if !self.rng.one_in(8) => open,
             _ => (self.org(), self.event_query(), [None; 2]),
         };
         let mut next = Vec::new();
         let mut pages = Vec::new();
         for (store, cursor) in [&self.plain as &dyn Store, self.subject.store()].into_iter().zip(cursors) {
-            let page = wait(store.events(&org, EventQuery { before: cursor, ..query.clone() }));
+            let page = wait(store.evaluations(&org, EvaluationQuery { before: cursor, ..query.clone() }));
             next.push(page.as_ref().ok().and_then(|page| page.next));
             pages.push(
-                page.map(|page| page.events.into_iter().map(plain).collect::<Vec<_>>())
+                page.map(|page| page.evaluations.into_iter().map(plain).collect::<Vec<_>>())
                     .map_err(|error| error.to_string()),
             );
         }
@@ -263,9 +267,9 @@ impl<S: Subject> Walk<S> {
     }
 
     fn history(&mut self) {
-        let (org, agent, to) = (self.org(), self.agent(), self.clock);
+        let (org, agent, to) = (self.org(), self.agent(), self.now_ms);
         let steps =
-            Steps::new(at(to - self.dice.roll(90_000_000) as i64), at(to), self.dice.roll(50) as u32 + 1)
+            Steps::new(at(to - self.rng.below(90_000_000) as i64), at(to), self.rng.below(50) as u32 + 1)
                 .unwrap();
         self.both(|store| wait(store.history(&org, &agent, steps)));
     }
@@ -274,20 +278,20 @@ impl<S: Subject> Walk<S> {
     fn agents(&mut self) {
         let org = self.org();
         let mut query = AgentQuery {
-            text: self.dice.sometimes(3, |dice| dice.pick(&["C", "ol", "КО", "none"]).to_owned()),
-            sort: self.dice.pick(&[
+            text: self.rng.sometimes(3, |rng| rng.pick(&["C", "ol", "КО", "none"]).to_owned()),
+            sort: self.rng.pick(&[
                 AgentSort::LastSeen,
                 AgentSort::Score,
                 AgentSort::Name,
                 AgentSort::Evaluations,
                 AgentSort::Lowest,
             ]),
-            lifecycle: self.dice.sometimes(3, |dice| {
-                dice.pick(&[Lifecycle::New, Lifecycle::Calibrating, Lifecycle::Active, Lifecycle::Mature])
+            lifecycle: self.rng.sometimes(3, |rng| {
+                rng.pick(&[Lifecycle::New, Lifecycle::Calibrating, Lifecycle::Active, Lifecycle::Mature])
             }),
             seen_since: None,
             after: None,
-            limit: self.dice.roll(4) + 1,
+            limit: self.rng.below(4) + 1,
         };
         loop {
             let page = self
@@ -299,7 +303,7 @@ impl<S: Subject> Walk<S> {
     }
 
     fn saved_reply(&mut self) {
-        let (org, key) = (self.org(), format!("k{}", self.dice.roll(8)));
+        let (org, key) = (self.org(), format!("k{}", self.rng.below(8)));
         self.both(|store| wait(store.saved_reply(&org, &key)));
     }
 
@@ -312,8 +316,8 @@ impl<S: Subject> Walk<S> {
 }
 
 /// A reply that tells what the write did.
-fn told<T: Debug + ?Sized + Tell>(org: &OrgId, key: &str) -> Once<T> {
-    Once {
+fn request_key<T: Debug + ?Sized + Tell>(org: &OrgId, key: &str) -> RequestKey<T> {
+    RequestKey {
         org: org.clone(),
         key: key.to_owned(),
         fingerprint: [key.len() as u8; 32],
@@ -343,9 +347,9 @@ impl Tell for renown_store::ApiKey {
     }
 }
 
-/// An event without what is a store's own.
-fn plain(event: Event) -> Event {
-    Event { seq: Seq(0), salt: Default::default(), ..event }
+/// Removes from an evaluation what differs between stores.
+fn plain(evaluation: StoredEvaluation) -> StoredEvaluation {
+    StoredEvaluation { position: Position(0), salt: Default::default(), ..evaluation }
 }
 
 fn seen(outcome: Outcome) -> Outcome {

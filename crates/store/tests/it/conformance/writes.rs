@@ -4,10 +4,12 @@ use renown_core::ids::OrgId;
 use renown_core::reputation::WINDOW_SIZE;
 use renown_core::time::Timestamp;
 use renown_core::units::Micros;
-use renown_store::{EventId, EventQuery, Outcome, REPLIES_KEPT_MS, STANDSTILL_MS, Store, StoreError};
+use renown_store::{
+    EvaluationQuery, NewEvaluationId, Outcome, REPLIES_KEPT_MS, STANDSTILL_MS, Store, StoreError,
+};
 
 use super::Question;
-use crate::support::{Hand, at, default_org, evaluation, evaluations, ids, key, once, wait};
+use crate::support::{TestClock, at, default_org, evaluation, evaluations, ids, key, request_key, wait};
 use crate::telemetry::{batch, logs, prompt};
 
 const YEAR: i64 = 365 * 24 * 60 * 60 * 1000;
@@ -40,7 +42,7 @@ fn counted(outcomes: &[Outcome]) -> Vec<bool> {
     outcomes.iter().map(|outcome| matches!(outcome, Outcome::Counted { .. })).collect()
 }
 
-fn seen_at_once(store: &dyn Store, _: &Hand) {
+fn seen_at_once(store: &dyn Store, _: &TestClock) {
     let agent = "a".parse().unwrap();
     for n in 1..=20 {
         let new = evaluation("a", &format!("e{n}"));
@@ -52,7 +54,7 @@ fn seen_at_once(store: &dyn Store, _: &Hand) {
     }
 }
 
-fn window_slides(store: &dyn Store, _: &Hand) {
+fn window_slides(store: &dyn Store, _: &TestClock) {
     let agent = "a".parse().unwrap();
     let mut all = evaluations("a", "e", 2 * WINDOW_SIZE + 7);
     for (number, new) in all.iter_mut().enumerate() {
@@ -71,11 +73,12 @@ fn window_slides(store: &dyn Store, _: &Hand) {
     assert_eq!(sums, (WINDOW_SIZE as u64, passed as u64, streak as u64, latency_us));
     assert_eq!(wait(store.window(&default_org(), &agent)).unwrap().tally(), tally);
     let newest =
-        wait(store.events(&default_org(), EventQuery { limit: 1, ..EventQuery::default() })).unwrap();
-    assert_eq!(newest.events[0].standing, tally.standing());
+        wait(store.evaluations(&default_org(), EvaluationQuery { limit: 1, ..EvaluationQuery::default() }))
+            .unwrap();
+    assert_eq!(newest.evaluations[0].standing, tally.standing());
 }
 
-fn once_in_a_batch(store: &dyn Store, _: &Hand) {
+fn once_in_a_batch(store: &dyn Store, _: &TestClock) {
     let mut again = evaluation("a", "x");
     again.passed = false;
     let batch = vec![evaluation("a", "x"), evaluation("b", "y"), again, evaluation("c", "x")];
@@ -94,12 +97,12 @@ fn once_in_a_batch(store: &dyn Store, _: &Hand) {
     );
 }
 
-fn once_across_batches(store: &dyn Store, hand: &Hand) {
+fn once_across_batches(store: &dyn Store, clock: &TestClock) {
     let mut first = evaluation("a", "x");
     (first.passed, first.gates) = (false, r#"[{"name":"size"}]"#.into());
     wait(store.append(&default_org(), vec![first], None)).unwrap();
     wait(store.append(&default_org(), vec![evaluation("a", "y")], None)).unwrap();
-    hand.turn(5000);
+    clock.turn(5000);
     let outcomes = wait(store.append(&default_org(), vec![evaluation("b", "x")], None)).unwrap();
     let Outcome::Repeated { first, tally } = &outcomes[0] else { panic!("counted twice") };
     let seen =
@@ -114,7 +117,7 @@ fn once_across_batches(store: &dyn Store, hand: &Hand) {
     assert_eq!((summary.tally.evaluations(), summary.last_seen), (2, at(0)));
 }
 
-fn once_in_each_organization(store: &dyn Store, _: &Hand) {
+fn once_in_each_organization(store: &dyn Store, _: &TestClock) {
     wait(store.create_key(key("other", 1), None)).unwrap();
     for org in [default_org(), other()] {
         for expected in [true, false] {
@@ -126,8 +129,8 @@ fn once_in_each_organization(store: &dyn Store, _: &Hand) {
     }
 }
 
-fn empty_batch(store: &dyn Store, _: &Hand) {
-    assert_eq!(wait(store.append(&default_org(), Vec::new(), Some(once("k", "none")))).unwrap(), []);
+fn empty_batch(store: &dyn Store, _: &TestClock) {
+    assert_eq!(wait(store.append(&default_org(), Vec::new(), Some(request_key("k", "none")))).unwrap(), []);
     assert!(wait(store.saved_reply(&default_org(), "k")).unwrap().is_some(), "but it is an answer");
     assert_eq!(ids(store, &default_org()).len(), 0);
 }
@@ -136,15 +139,15 @@ fn refused<T>(result: Result<T, StoreError>) {
     assert!(matches!(result.err(), Some(StoreError::NoOrganization(name)) if name == "other"));
 }
 
-fn unknown_organization(store: &dyn Store, _: &Hand) {
+fn unknown_organization(store: &dyn Store, _: &TestClock) {
     let (org, agent) = (other(), "a".parse().unwrap());
-    refused(wait(store.append(&org, vec![evaluation("a", "x")], Some(once("k", "r")))));
+    refused(wait(store.append(&org, vec![evaluation("a", "x")], Some(request_key("k", "r")))));
     refused(wait(store.add_agent(&org, agent, None)));
     let agent = "a".parse().unwrap();
     refused(wait(store.tally(&org, &agent)));
     refused(wait(store.window(&org, &agent)));
     refused(wait(store.agent(&org, &agent)));
-    refused(wait(store.events(&org, EventQuery::default())));
+    refused(wait(store.evaluations(&org, EvaluationQuery::default())));
     refused(wait(store.agents(&org, renown_store::AgentQuery::default())));
     refused(wait(store.saved_reply(&org, "k")));
     refused(wait(store.revoke_key(&org, key("other", 1).id)));
@@ -155,21 +158,23 @@ fn unknown_organization(store: &dyn Store, _: &Hand) {
     assert_eq!(wait(store.saved_reply(&org, "k")).unwrap(), None);
 }
 
-fn clock_turned_back(store: &dyn Store, hand: &Hand) {
-    for (number, (clock, expected)) in
+fn clock_turned_back(store: &dyn Store, clock: &TestClock) {
+    for (number, (now_ms, expected)) in
         [(0, 0), (-3_600_000, 0), (7, 7), (6, 7), (8, 8)].into_iter().enumerate()
     {
-        hand.set(clock);
+        clock.set(now_ms);
         wait(store.append(&default_org(), vec![evaluation("a", &format!("e{number}"))], None)).unwrap();
-        let page =
-            wait(store.events(&default_org(), EventQuery { limit: 1, ..EventQuery::default() })).unwrap();
-        let newest = &page.events[0];
-        assert_eq!((newest.accepted_at, newest.created_at), (at(expected), at(expected)), "{clock}");
+        let page = wait(
+            store.evaluations(&default_org(), EvaluationQuery { limit: 1, ..EvaluationQuery::default() }),
+        )
+        .unwrap();
+        let newest = &page.evaluations[0];
+        assert_eq!((newest.accepted_at, newest.created_at), (at(expected), at(expected)), "{now_ms}");
     }
 }
 
-fn clock_jumps(store: &dyn Store, hand: &Hand) {
-    for (number, (clock, expected)) in [
+fn clock_jumps(store: &dyn Store, clock: &TestClock) {
+    for (number, (now_ms, expected)) in [
         (0, 0),
         (YEAR, YEAR),
         (1000, YEAR),
@@ -180,38 +185,40 @@ fn clock_jumps(store: &dyn Store, hand: &Hand) {
     .into_iter()
     .enumerate()
     {
-        hand.set(clock);
+        clock.set(now_ms);
         wait(store.append(&default_org(), vec![evaluation("a", &format!("e{number}"))], None)).unwrap();
-        let page =
-            wait(store.events(&default_org(), EventQuery { limit: 1, ..EventQuery::default() })).unwrap();
-        assert_eq!(page.events[0].accepted_at, at(expected), "{clock}");
-        let standstill = (clock < expected).then_some(at(expected));
-        assert_eq!(wait(store.ready()).unwrap().standstill, standstill, "{clock}");
+        let page = wait(
+            store.evaluations(&default_org(), EvaluationQuery { limit: 1, ..EvaluationQuery::default() }),
+        )
+        .unwrap();
+        assert_eq!(page.evaluations[0].accepted_at, at(expected), "{now_ms}");
+        let standstill = (now_ms < expected).then_some(at(expected));
+        assert_eq!(wait(store.ready()).unwrap().standstill, standstill, "{now_ms}");
     }
     assert_eq!(ids(store, &default_org()), ["e5", "e4", "e3", "e2", "e1", "e0"], "the order of acceptance");
 }
 
-fn clock_jumps_in_a_session(store: &dyn Store, hand: &Hand) {
+fn clock_jumps_in_a_session(store: &dyn Store, clock: &TestClock) {
     let send = |number: u32, event: i64| {
         let records = batch(&logs("a", &[prompt("ahead", number, event)]));
         wait(store.add_records(&default_org(), records, None)).unwrap();
     };
-    hand.set(YEAR);
+    clock.set(YEAR);
     send(1, YEAR);
-    hand.set(0);
+    clock.set(0);
     send(2, 0);
-    hand.set(STANDSTILL_MS);
+    clock.set(STANDSTILL_MS);
     assert!(wait(store.close_sessions()).unwrap().is_empty());
-    hand.set(STANDSTILL_MS + 30 * 60_000 - 1);
+    clock.set(STANDSTILL_MS + 30 * 60_000 - 1);
     assert!(wait(store.close_sessions()).unwrap().is_empty());
-    hand.set(STANDSTILL_MS + 30 * 60_000);
+    clock.set(STANDSTILL_MS + 30 * 60_000);
     assert_eq!(wait(store.close_sessions()).unwrap().len(), 1);
 }
 
-fn clock_fails(store: &dyn Store, hand: &Hand) {
+fn clock_fails(store: &dyn Store, clock: &TestClock) {
     let append = |id: &str| wait(store.append(&default_org(), vec![evaluation("a", id)], None));
     append("e0").unwrap();
-    hand.fail();
+    clock.fail();
     for id in ["e1", "e2"] {
         let error = append(id).unwrap_err();
         assert!(error.clock().is_some(), "{error}");
@@ -222,12 +229,12 @@ fn clock_fails(store: &dyn Store, hand: &Hand) {
     }
     assert!(wait(store.ready()).unwrap_err().clock().is_some());
     assert_eq!(ids(store, &default_org()), ["e0"], "reads go on");
-    hand.set(1);
+    clock.set(1);
     append("e2").unwrap();
     assert_eq!(ids(store, &default_org()), ["e2", "e0"]);
 }
 
-fn sent_timestamp(store: &dyn Store, _: &Hand) {
+fn sent_timestamp(store: &dyn Store, _: &TestClock) {
     let times = [Timestamp::MIN, Timestamp::MAX, Timestamp::from_nanos(at(0).nanos() + 1_999_999).unwrap()];
     let expected = [Timestamp::MIN, Timestamp::MAX, at(1)];
     for (number, time) in times.into_iter().enumerate() {
@@ -235,31 +242,33 @@ fn sent_timestamp(store: &dyn Store, _: &Hand) {
         new.timestamp = Some(time);
         wait(store.append(&default_org(), vec![new], None)).unwrap();
     }
-    let page = wait(store.events(&default_org(), EventQuery { limit: 9, ..EventQuery::default() })).unwrap();
-    let mut created: Vec<Timestamp> = page.events.iter().map(|event| event.created_at).collect();
+    let page =
+        wait(store.evaluations(&default_org(), EvaluationQuery { limit: 9, ..EvaluationQuery::default() }))
+            .unwrap();
+    let mut created: Vec<Timestamp> = page.evaluations.iter().map(|event| event.created_at).collect();
     created.reverse();
     assert_eq!(created, expected);
-    assert!(page.events.iter().all(|event| event.accepted_at == at(0)));
+    assert!(page.evaluations.iter().all(|event| event.accepted_at == at(0)));
 }
 
-fn replies_last_a_day(store: &dyn Store, hand: &Hand) {
-    wait(store.append(&default_org(), vec![evaluation("a", "x")], Some(once("k", "first")))).unwrap();
+fn replies_last_a_day(store: &dyn Store, clock: &TestClock) {
+    wait(store.append(&default_org(), vec![evaluation("a", "x")], Some(request_key("k", "first")))).unwrap();
     let saved = wait(store.saved_reply(&default_org(), "k")).unwrap().unwrap();
     assert_eq!((saved.fingerprint, saved.status, &*saved.body), ([7; 32], 200, &b"first"[..]));
     for (after, there) in [(0, true), (REPLIES_KEPT_MS, true), (REPLIES_KEPT_MS + 1, false), (-1, true)] {
-        hand.set(after);
+        clock.set(after);
         assert_eq!(wait(store.saved_reply(&default_org(), "k")).unwrap().is_some(), there, "{after}");
     }
 }
 
-fn replies_apart(store: &dyn Store, _: &Hand) {
+fn replies_apart(store: &dyn Store, _: &TestClock) {
     // A reply belongs to who asked, not to the organization that the key is for.
-    wait(store.create_key(key("other", 1), Some(once("made", "key")))).unwrap();
-    wait(store.add_agent(&default_org(), "a".parse().unwrap(), Some(once("k", "agent")))).unwrap();
-    let of_other = renown_store::Once { org: other(), ..once("k", "other") };
+    wait(store.create_key(key("other", 1), Some(request_key("made", "key")))).unwrap();
+    wait(store.add_agent(&default_org(), "a".parse().unwrap(), Some(request_key("k", "agent")))).unwrap();
+    let of_other = renown_store::RequestKey { org: other(), ..request_key("k", "other") };
     wait(store.append(&other(), Vec::new(), Some(of_other))).unwrap();
-    wait(store.append(&default_org(), Vec::new(), Some(once("ключ", "unicode")))).unwrap();
-    wait(store.append(&default_org(), Vec::new(), Some(once("K", "another case")))).unwrap();
+    wait(store.append(&default_org(), Vec::new(), Some(request_key("ключ", "unicode")))).unwrap();
+    wait(store.append(&default_org(), Vec::new(), Some(request_key("K", "another case")))).unwrap();
     let body = |org: &OrgId, key: &str| {
         wait(store.saved_reply(org, key)).unwrap().map(|reply| String::from_utf8(reply.body).unwrap())
     };
@@ -269,15 +278,15 @@ fn replies_apart(store: &dyn Store, _: &Hand) {
     assert_eq!(body(&default_org(), "ключ").as_deref(), Some("unicode"));
     assert_eq!(body(&default_org(), "K").as_deref(), Some("another case"));
     assert_eq!(body(&other(), "ключ"), None);
-    wait(store.append(&default_org(), Vec::new(), Some(once("k", "again")))).unwrap();
+    wait(store.append(&default_org(), Vec::new(), Some(request_key("k", "again")))).unwrap();
     assert_eq!(body(&default_org(), "k").as_deref(), Some("again"));
 }
 
-fn agents_are_new_once(store: &dyn Store, hand: &Hand) {
+fn agents_are_new_once(store: &dyn Store, clock: &TestClock) {
     let (named, met) = ("named".parse().unwrap(), "met".parse().unwrap());
     assert!(wait(store.add_agent(&default_org(), named, None)).unwrap());
     wait(store.append(&default_org(), vec![evaluation("met", "x")], None)).unwrap();
-    hand.set(10);
+    clock.set(10);
     assert!(!wait(store.add_agent(&default_org(), "named".parse().unwrap(), None)).unwrap());
     assert!(!wait(store.add_agent(&default_org(), met, None)).unwrap());
     let summary = wait(store.agent(&default_org(), &"named".parse().unwrap())).unwrap().unwrap();
@@ -287,18 +296,18 @@ fn agents_are_new_once(store: &dyn Store, hand: &Hand) {
     assert_eq!((summary.first_seen, summary.last_seen, summary.tally.evaluations()), (at(0), at(10), 1));
 }
 
-fn keys_live_and_end(store: &dyn Store, hand: &Hand) {
+fn keys_live_and_end(store: &dyn Store, clock: &TestClock) {
     let org = default_org();
     let mut first = key("default", 2);
     first.label = Some("naïve ✓ 'quoted'".to_owned());
     let made = wait(store.create_key(first.clone(), None)).unwrap();
-    hand.set(1);
+    clock.set(1);
     // An id that sorts before the first one's: the oldest is still the first.
     wait(store.create_key(key("default", 1), None)).unwrap();
     assert_eq!((made.key, made.created_at, made.revoked_at), (first.clone(), at(0), None));
-    hand.set(2);
+    clock.set(2);
     assert!(wait(store.revoke_key(&org, first.id)).unwrap());
-    hand.set(3);
+    clock.set(3);
     assert!(wait(store.revoke_key(&org, first.id)).unwrap(), "it is still there");
     assert!(!wait(store.revoke_key(&org, key("default", 9).id)).unwrap());
     let used = Timestamp::from_nanos(at(60_000).nanos() + 5).unwrap();
@@ -309,15 +318,15 @@ fn keys_live_and_end(store: &dyn Store, hand: &Hand) {
     assert_eq!(keys[0].key, first);
 }
 
-fn keys_make_organizations(store: &dyn Store, hand: &Hand) {
+fn keys_make_organizations(store: &dyn Store, clock: &TestClock) {
     wait(store.create_key(key("other", 1), None)).unwrap();
     wait(store.create_key(key("other", 2), None)).unwrap();
     assert!(!wait(store.revoke_key(&default_org(), key("other", 1).id)).unwrap(), "of another organization");
     assert!(wait(store.revoke_key(&other(), key("other", 1).id)).unwrap());
     let mut made = evaluation("a", "made-here");
-    made.id = EventId::Made("made-here".parse().unwrap());
+    made.id = NewEvaluationId::Generated("made-here".parse().unwrap());
     wait(store.append(&other(), vec![made.clone()], None)).unwrap();
-    hand.turn(1000);
+    clock.turn(1000);
     assert_eq!(counted(&wait(store.append(&other(), vec![made], None)).unwrap()), [false], "by chance");
     assert_eq!(ids(store, &default_org()).len(), 0);
     wait(store.ready()).unwrap();

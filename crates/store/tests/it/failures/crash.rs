@@ -7,7 +7,7 @@ use renown_store::sqlite::{Reader, Sqlite};
 use renown_store::{AgentQuery, Store, StoreError};
 
 use super::{again, given};
-use crate::support::{Hand, Scratch, default_org, evaluation, ids, open, verify, wait};
+use crate::support::{Scratch, TestClock, default_org, evaluation, ids, open, verify, wait};
 
 /// The begin of a line that tells what was acknowledged. The harness prints lines of its own.
 const DONE: &str = "done: ";
@@ -29,7 +29,7 @@ fn next_done(lines: &mut Lines<BufReader<ChildStdout>>) -> Option<String> {
 fn a_directory_has_one_process_and_any_number_of_readers() {
     const TEST: &str = "failures::crash::a_directory_has_one_process_and_any_number_of_readers";
     if let Some(dir) = given() {
-        let store = open(&dir, &Hand::at_noon());
+        let store = open(&dir, &TestClock::at_noon());
         wait(store.append(&default_org(), vec![evaluation("a", "x")], None)).unwrap();
         println!("\n{DONE}x");
         // Until it is killed.
@@ -37,11 +37,11 @@ fn a_directory_has_one_process_and_any_number_of_readers() {
         return;
     }
     let scratch = Scratch::new("two-processes");
-    let hand = Hand::at_noon();
+    let clock = TestClock::at_noon();
     let (mut child, mut lines) = start(TEST, &scratch);
     assert_eq!(next_done(&mut lines).as_deref(), Some("x"));
 
-    let error = Sqlite::open(scratch.path(), "the second", hand.clock()).err().unwrap();
+    let error = Sqlite::open(scratch.path(), "the second", clock.clock()).err().unwrap();
     let StoreError::InUse { holder, .. } = &error else { panic!("{error:?}") };
     assert_eq!(holder.to_string(), format!("process {} (a test)", child.id()));
     let reader = Reader::open(scratch.path()).unwrap();
@@ -51,14 +51,14 @@ fn a_directory_has_one_process_and_any_number_of_readers() {
 
     child.kill().unwrap();
     child.wait().unwrap();
-    assert_eq!(ids(&*open(scratch.path(), &hand), &default_org()), ["x"]);
+    assert_eq!(ids(&*open(scratch.path(), &clock), &default_org()), ["x"]);
 }
 
 #[test]
 fn a_killed_process_has_kept_everything_that_it_acknowledged() {
     const TEST: &str = "failures::crash::a_killed_process_has_kept_everything_that_it_acknowledged";
     if let Some(dir) = given() {
-        let store = open(&dir, &Hand::at_noon());
+        let store = open(&dir, &TestClock::at_noon());
         for number in 0.. {
             let id = format!("e{number}");
             wait(store.append(&default_org(), vec![evaluation(&format!("a{}", number % 7), &id)], None))
@@ -75,7 +75,7 @@ fn a_killed_process_has_kept_everything_that_it_acknowledged() {
         child.wait().unwrap();
         // What it had still said before it died.
         acknowledged.extend(std::iter::from_fn(|| next_done(&mut lines)));
-        let mut kept = ids(&*open(fresh.path(), &Hand::at_noon()), &default_org());
+        let mut kept = ids(&*open(fresh.path(), &TestClock::at_noon()), &default_org());
         kept.reverse();
         assert!(kept.starts_with(&acknowledged), "{} {}", kept.len(), acknowledged.len());
         assert!(kept.len() <= acknowledged.len() + 1, "only the one in flight may be there unsaid");

@@ -4,13 +4,13 @@ use std::fs;
 use std::path::Path;
 
 use renown_store::sqlite::{FILE, Reader, Sqlite};
-use renown_store::{EventQuery, Store, StoreError};
+use renown_store::{EvaluationQuery, Store, StoreError};
 use rusqlite::Connection;
 
 use super::hold;
 use crate::support::{
-    Hand, Scratch, behind_the_back, copy_killed, default_org, evaluation, evaluations, ids, open, verify,
-    wait,
+    Scratch, TestClock, behind_the_back, copy_killed, default_org, evaluation, evaluations, ids, open,
+    verify, wait,
 };
 
 /// Page size of a new database.
@@ -19,7 +19,7 @@ const PAGE: usize = 8192;
 /// Three hundred evaluations of `well`, then six hundred of `hurt`, more than a window. One of these that is in the window
 /// has a gate of its own.
 fn log(scratch: &Scratch) {
-    let store = open(scratch.path(), &Hand::at_noon());
+    let store = open(scratch.path(), &TestClock::at_noon());
     wait(store.append(&default_org(), evaluations("well", "well", 300), None)).unwrap();
     let mut hurt = evaluations("hurt", "hurt", 600);
     hurt[150].gates = r#"[{"name":"find-this-page"}]"#.into();
@@ -45,7 +45,7 @@ fn is_damage(error: &StoreError) -> bool {
 fn what_a_killed_process_left_of_a_hurt_agent_stops_nobody_else() {
     let (scratch, killed) = (Scratch::new("hurt-left"), Scratch::new("hurt-killed"));
     log(&scratch);
-    let store = open(scratch.path(), &Hand::at_noon());
+    let store = open(scratch.path(), &TestClock::at_noon());
     // The first is settled at once; the clock stands still, so the second is behind when the process is killed.
     for id in ["first", "second"] {
         let both = ["well", "hurt"].map(|agent| evaluation(agent, &format!("{agent}-{id}")));
@@ -54,7 +54,7 @@ fn what_a_killed_process_left_of_a_hurt_agent_stops_nobody_else() {
     copy_killed(scratch.path(), killed.path());
     hurt_page(&killed.database());
 
-    let next = open(killed.path(), &Hand::at_noon());
+    let next = open(killed.path(), &TestClock::at_noon());
     let (org, well, hurt) = (default_org(), "well".parse().unwrap(), "hurt".parse().unwrap());
     assert_eq!(wait(next.tally(&org, &well)).unwrap().evaluations(), 302);
     wait(next.append(&org, vec![evaluation("well", "after")], None)).unwrap();
@@ -69,19 +69,19 @@ fn a_page_of_garbage_hurts_only_those_who_stand_on_it() {
     log(&scratch);
     hurt_page(&scratch.database());
 
-    let store = open(scratch.path(), &Hand::at_noon());
+    let store = open(scratch.path(), &TestClock::at_noon());
     let (org, well, hurt) = (default_org(), "well".parse().unwrap(), "hurt".parse().unwrap());
     assert!(wait(store.window(&org, &hurt)).is_err_and(|error| is_damage(&error)));
-    let all = |agent: &str| EventQuery {
+    let all = |agent: &str| EvaluationQuery {
         agent: Some(agent.parse().unwrap()),
         limit: 1000,
-        ..EventQuery::default()
+        ..EvaluationQuery::default()
     };
-    assert!(wait(store.events(&org, all("hurt"))).is_err_and(|error| is_damage(&error)));
+    assert!(wait(store.evaluations(&org, all("hurt"))).is_err_and(|error| is_damage(&error)));
     assert_eq!(wait(store.tally(&org, &hurt)).unwrap().evaluations(), 500, "the sums stand elsewhere");
     assert_eq!(wait(store.tally(&org, &well)).unwrap().evaluations(), 300);
     assert_eq!(wait(store.window(&org, &well)).unwrap().tally().evaluations(), 300);
-    assert_eq!(wait(store.events(&org, all("well"))).unwrap().events.len(), 300);
+    assert_eq!(wait(store.evaluations(&org, all("well"))).unwrap().evaluations.len(), 300);
 
     for number in 0..20 {
         let batch = vec![evaluation("new", &format!("n{number}")), evaluation("hurt", &format!("h{number}"))];
@@ -113,12 +113,12 @@ fn a_chain_that_does_not_go_back_is_damage_and_no_endless_walk() {
         let sql = format!("UPDATE evaluations SET {broken} WHERE evaluation_id = 'hurt-150'");
         assert_eq!(database.execute(&sql, []).unwrap(), 1);
         drop(database);
-        let store = open(scratch.path(), &Hand::at_noon());
+        let store = open(scratch.path(), &TestClock::at_noon());
         let hurt = "hurt".parse().unwrap();
         let damaged = |error| matches!(error, StoreError::Damaged(_));
         assert!(wait(store.window(&default_org(), &hurt)).is_err_and(damaged), "{broken}");
-        let query = EventQuery { agent: Some(hurt), limit: 1000, ..EventQuery::default() };
-        assert!(wait(store.events(&default_org(), query)).is_err_and(damaged), "{broken}");
+        let query = EvaluationQuery { agent: Some(hurt), limit: 1000, ..EvaluationQuery::default() };
+        assert!(wait(store.evaluations(&default_org(), query)).is_err_and(damaged), "{broken}");
 
         // In one transaction: a write for who is hurt costs the others nothing.
         let (release, held) = hold(&store, "held");
@@ -134,14 +134,15 @@ fn a_chain_that_does_not_go_back_is_damage_and_no_endless_walk() {
 
 /// Reads and writes everything there is. It may all fail, but it has to end.
 fn use_it(dir: &Path) -> bool {
-    let Ok(store) = Sqlite::open(dir, "a test", Hand::at_noon().clock()) else { return false };
+    let Ok(store) = Sqlite::open(dir, "a test", TestClock::at_noon().clock()) else { return false };
     let org = default_org();
     let mut fine = true;
     for agent in ["well", "hurt"] {
         fine &= wait(store.append(&org, vec![evaluation(agent, &format!("{agent}-new"))], None)).is_ok();
         fine &= wait(store.window(&org, &agent.parse().unwrap())).is_ok();
     }
-    fine &= wait(store.events(&org, EventQuery { limit: 1000, ..EventQuery::default() })).is_ok();
+    fine &=
+        wait(store.evaluations(&org, EvaluationQuery { limit: 1000, ..EvaluationQuery::default() })).is_ok();
     fine &= wait(store.keys()).is_ok();
     fine && matches!(Reader::open(dir).and_then(|reader| reader.verify(&mut |_, _| {})), Ok(Ok(_)))
 }
@@ -165,8 +166,8 @@ fn a_file_that_was_cut_off_is_never_taken_for_a_sound_one() {
 fn a_write_ahead_log_that_was_cut_off_or_scratched_holds_a_beginning_of_what_was_written() {
     let scratch = Scratch::new("wal");
     // The tables are in the database itself, and the log is empty.
-    drop(open(scratch.path(), &Hand::at_noon()));
-    let store = open(scratch.path(), &Hand::at_noon());
+    drop(open(scratch.path(), &TestClock::at_noon()));
+    let store = open(scratch.path(), &TestClock::at_noon());
     // While somebody reads an old state, nothing newer is moved into the database.
     let old = Connection::open(scratch.database()).unwrap();
     old.execute_batch("BEGIN; SELECT count(*) FROM evaluations;").unwrap();
@@ -183,7 +184,7 @@ fn a_write_ahead_log_that_was_cut_off_or_scratched_holds_a_beginning_of_what_was
         let crashed = Scratch::new("wal");
         fs::write(crashed.database(), &database).unwrap();
         fs::write(crashed.path().join(&wal_name), log).unwrap();
-        let store = open(crashed.path(), &Hand::at_noon());
+        let store = open(crashed.path(), &TestClock::at_noon());
         let mut kept = ids(&*store, &default_org());
         kept.reverse();
         assert_eq!(kept, written[..kept.len()], "a beginning");

@@ -9,7 +9,9 @@ use renown_store::sqlite::{FILE, Reader, Sqlite};
 use renown_store::{Outcome, Store, StoreError};
 
 use super::{hold, on_small_disk};
-use crate::support::{Hand, Scratch, default_org, evaluation, evaluations, ids, key, open, verify, wait};
+use crate::support::{
+    Scratch, TestClock, default_org, evaluation, evaluations, ids, key, open, verify, wait,
+};
 
 /// Takes all the space that is left.
 fn fill(path: &Path) {
@@ -29,8 +31,8 @@ fn is_full(error: &StoreError) -> bool {
 fn a_full_disk_costs_the_writes_that_it_refuses_and_nothing_else() {
     const TEST: &str = "failures::disk::a_full_disk_costs_the_writes_that_it_refuses_and_nothing_else";
     let Some(dir) = on_small_disk(TEST, 8 << 20) else { return };
-    let (org, hand) = (default_org(), Hand::at_noon());
-    let store = open(&dir, &hand);
+    let (org, clock) = (default_org(), TestClock::at_noon());
+    let store = open(&dir, &clock);
     let (mut counted, mut counted_others) = (100, 0);
     wait(store.append(&org, evaluations("a", "before", counted), None)).unwrap();
 
@@ -75,18 +77,18 @@ fn a_full_disk_costs_the_writes_that_it_refuses_and_nothing_else() {
         assert_eq!(verify(&dir).unwrap().evaluations, (counted + counted_others) as u64, "{round}");
     }
     drop(store);
-    assert_eq!(ids(&*open(&dir, &hand), &org).len(), counted + counted_others);
+    assert_eq!(ids(&*open(&dir, &clock), &org).len(), counted + counted_others);
 }
 
 #[test]
 fn a_disk_that_cannot_be_written_is_refused_with_its_reason() {
     const TEST: &str = "failures::disk::a_disk_that_cannot_be_written_is_refused_with_its_reason";
     let Some(dir) = on_small_disk(TEST, 8 << 20) else { return };
-    let hand = Hand::at_noon();
-    wait(open(&dir, &hand).append(&default_org(), vec![evaluation("a", "x")], None)).unwrap();
+    let clock = TestClock::at_noon();
+    wait(open(&dir, &clock).append(&default_org(), vec![evaluation("a", "x")], None)).unwrap();
     let mounted = Command::new("mount").args(["-o", "remount,ro"]).arg(&dir).status().unwrap();
     assert!(mounted.success());
-    let error = Sqlite::open(&dir, "a test", hand.clock()).err().unwrap();
+    let error = Sqlite::open(&dir, "a test", clock.clock()).err().unwrap();
     assert!(matches!(&error, StoreError::Io { .. }), "{error:?}");
     assert!(error.to_string().contains("renown.lock: Read-only file system"), "{error}");
     let copied = Reader::open(&dir).and_then(|reader| reader.backup(&dir.join("copy.db"), &mut |_| {}));
@@ -96,7 +98,7 @@ fn a_disk_that_cannot_be_written_is_refused_with_its_reason() {
 #[test]
 fn paths_that_are_no_data_directory() {
     let scratch = Scratch::new("paths");
-    let opened = |dir: &Path| Sqlite::open(dir, "a test", Hand::at_noon().clock()).err().unwrap();
+    let opened = |dir: &Path| Sqlite::open(dir, "a test", TestClock::at_noon().clock()).err().unwrap();
     let missing = scratch.path().join("missing");
     assert!(matches!(opened(&missing), StoreError::Io { .. }));
     assert!(matches!(Reader::open(&missing).err().unwrap(), StoreError::Missing(_)));

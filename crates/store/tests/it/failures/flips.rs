@@ -14,10 +14,10 @@ use renown_store::{
 };
 use renown_telemetry::ledger::Session;
 
-use crate::dice::Dice;
+use crate::rng::Rng;
 use crate::support::{
-    Hand, Scratch, at, behind_the_back, copy_killed, default_org, evaluation, evaluations, event, key, once,
-    open, run, verify, wait,
+    Scratch, TestClock, at, behind_the_back, copy_killed, default_org, evaluation, evaluations, event, key,
+    open, request_key, run, verify, wait,
 };
 use crate::telemetry::{batch, call, logs, prompt, spans, tool};
 
@@ -26,34 +26,34 @@ const FLIPS: usize = 120;
 
 /// Everything that a store can hold, so much of it that every table has interior pages or comes near.
 fn fill(dir: &Path) {
-    let hand = Hand::at_noon();
-    let store = open(dir, &hand);
+    let clock = TestClock::at_noon();
+    let store = open(dir, &clock);
     let (org, other): (OrgId, OrgId) = (default_org(), "other".parse().unwrap());
-    let mut dice = Dice(5);
+    let mut rng = Rng(5);
     let mut labelled = key("other", 2);
     labelled.label = Some("for the pipeline".to_owned());
     wait(store.create_key(key("default", 1), None)).unwrap();
     wait(store.create_key(labelled, None)).unwrap();
     for round in 0..40 {
-        hand.turn(1000);
+        clock.turn(1000);
         let agent = format!("agent-{}", round % 6);
-        let batch_of = |number: usize, dice: &mut Dice| {
+        let batch_of = |number: usize, rng: &mut Rng| {
             let mut new = evaluation(&agent, &format!("evaluation-{round}-{number}"));
-            new.passed = !dice.one_in(4);
-            new.tool = dice.sometimes(2, |_| "shell".parse().unwrap());
-            let reason = "a reason ".repeat(dice.roll(30));
+            new.passed = !rng.one_in(4);
+            new.tool = rng.sometimes(2, |_| "shell".parse().unwrap());
+            let reason = "a reason ".repeat(rng.below(30));
             new.gates =
                 format!(r#"[{{"name":"pii","passed":false,"latency_ms":1,"reason":"{reason}"}}]"#).into();
-            new.timestamp = dice.sometimes(3, |dice| at(-(dice.roll(100_000) as i64)));
+            new.timestamp = rng.sometimes(3, |rng| at(-(rng.below(100_000) as i64)));
             new
         };
-        let all = (0..12).map(|number| batch_of(number, &mut dice)).collect();
-        wait(store.append(&org, all, Some(once(&format!("key-{round}"), "a kept reply")))).unwrap();
+        let all = (0..12).map(|number| batch_of(number, &mut rng)).collect();
+        wait(store.append(&org, all, Some(request_key(&format!("key-{round}"), "a kept reply")))).unwrap();
         wait(store.append(&other, vec![evaluation("busy", &format!("other-{round}"))], None)).unwrap();
         let text = format!(
             r#"{{"agent_id":"{agent}","outcome":"completed","spec_id":"login","wall_ms":{},"branch":"b{round}","stages":[{{"name":"test","passed":true,"attempts":2}}],"attributes":{{"a":"{}"}}}}"#,
-            1000 + dice.roll(500),
-            "attribute ".repeat(dice.roll(60))
+            1000 + rng.below(500),
+            "attribute ".repeat(rng.below(60))
         );
         wait(store.add_run(&org, run(&format!("run-{round}"), &text), None)).unwrap();
         let events = (0..5).map(|number| event(&agent, round * 10 + number, -3_600_000 * (round + number)));
@@ -77,11 +77,11 @@ fn fill(dir: &Path) {
     let slug = Some("agent-one".parse().unwrap());
     let shown = PublicationChange { public: Some(true), spare: None, slug };
     wait(store.publish(&org, &"agent-1".parse().unwrap(), shown)).unwrap();
-    hand.turn(10_000);
+    clock.turn(10_000);
     while !wait(store.close_sessions()).unwrap().is_empty() {}
     wait(store.append(&other, vec![evaluation("erased", "gone")], None)).unwrap();
     wait(store.erase(&other, &"erased".parse().unwrap())).unwrap();
-    while wait(store.tend(Retention::default())).unwrap() {}
+    while wait(store.delete_some(Retention::default())).unwrap() {}
 }
 
 /// What `renown export` and the lists print.
@@ -120,7 +120,7 @@ fn exported(dir: &Path) -> Result<String, StoreError> {
 
 /// What the API says beside that.
 fn answered(dir: &Path) -> Result<String, StoreError> {
-    let store = Sqlite::open(dir, "a test", Hand::at_noon().clock())?;
+    let store = Sqlite::open(dir, "a test", TestClock::at_noon().clock())?;
     let mut text: Vec<String> = Vec::new();
     for org in ["default", "other"] {
         let org: OrgId = org.parse().unwrap();
@@ -152,10 +152,10 @@ fn no_flipped_bit_that_changes_an_answer_goes_unnoticed() {
     verify(scratch.path()).unwrap();
     let sound = fs::read(scratch.database()).unwrap();
     let (rows, answers) = (exported(scratch.path()).unwrap(), answered(scratch.path()).unwrap());
-    let mut dice = Dice(2026);
+    let mut rng = Rng(2026);
     let (mut noticed, mut changed) = (0, 0);
     for flip in 0..FLIPS {
-        let bit = dice.roll(sound.len() * 8);
+        let bit = rng.below(sound.len() * 8);
         let mut bytes = sound.clone();
         bytes[bit / 8] ^= 1 << (bit % 8);
         let hurt = Scratch::new("flipped");
@@ -215,9 +215,9 @@ fn rows_that_vanish_or_appear_are_noticed() {
 
 #[test]
 fn a_log_whose_end_is_gone_is_noticed_until_the_loss_is_accepted() {
-    let (scratch, hand) = (Scratch::new("lost"), Hand::at_noon());
-    drop(open(scratch.path(), &hand));
-    let store = open(scratch.path(), &hand);
+    let (scratch, clock) = (Scratch::new("lost"), TestClock::at_noon());
+    drop(open(scratch.path(), &clock));
+    let store = open(scratch.path(), &clock);
     // While somebody reads an old state, nothing newer is moved into the database.
     let old = rusqlite::Connection::open(scratch.database()).unwrap();
     old.execute_batch("BEGIN; SELECT count(*) FROM evaluations;").unwrap();
@@ -245,7 +245,7 @@ fn a_log_whose_end_is_gone_is_noticed_until_the_loss_is_accepted() {
     };
     let whole = killed(None);
     verify(whole.path()).unwrap();
-    assert_eq!(open(whole.path(), &hand).lost(), None);
+    assert_eq!(open(whole.path(), &clock).lost(), None);
 
     let deleted = killed(Some(0));
     assert!(said(deleted.path()).contains("acknowledged writes are missing: 12 evaluations and"));
@@ -253,15 +253,15 @@ fn a_log_whose_end_is_gone_is_noticed_until_the_loss_is_accepted() {
     assert!(said(cut.path()).contains("acknowledged writes are missing: 7 evaluations and"));
 
     // The next process says so, goes on, and does not forget it.
-    let store = open(cut.path(), &hand);
+    let store = open(cut.path(), &clock);
     assert_eq!(store.lost().unwrap().evaluations, 7);
     wait(store.append(&default_org(), evaluations("b", "after", 20), None)).unwrap();
     drop(store);
     assert!(said(cut.path()).contains("7 evaluations and"), "also when the mark was raised again");
-    let store = open(cut.path(), &hand);
+    let store = open(cut.path(), &clock);
     assert_eq!(wait(store.repair()).unwrap().lost.evaluations, 7);
     drop(store);
     verify(cut.path()).unwrap();
-    assert_eq!(open(cut.path(), &hand).lost(), None);
+    assert_eq!(open(cut.path(), &clock).lost(), None);
     drop(old);
 }

@@ -1,9 +1,9 @@
 //! A writer that is held up: the queue fills, the store is dropped, a caller's reply breaks.
 
-use renown_store::{Once, Outcome, Store, StoreError};
+use renown_store::{Outcome, RequestKey, Store, StoreError};
 
 use super::hold;
-use crate::support::{Hand, Scratch, default_org, evaluation, ids, key, open, verify, wait};
+use crate::support::{Scratch, TestClock, default_org, evaluation, ids, key, open, verify, wait};
 
 fn new(number: usize) -> Vec<renown_store::NewEvaluation> {
     vec![evaluation(&format!("agent-{}", number % 10), &format!("e{number}"))]
@@ -12,7 +12,7 @@ fn new(number: usize) -> Vec<renown_store::NewEvaluation> {
 #[test]
 fn a_full_queue_refuses_and_loses_nothing() {
     let scratch = Scratch::new("queue-full");
-    let store = open(scratch.path(), &Hand::at_noon());
+    let store = open(scratch.path(), &TestClock::at_noon());
     let (release, held) = hold(&store, "held");
     let mut waiting = Vec::new();
     let refused = loop {
@@ -40,8 +40,8 @@ fn a_full_queue_refuses_and_loses_nothing() {
 #[test]
 fn what_waits_when_the_store_is_dropped_is_written() {
     let scratch = Scratch::new("queue-dropped");
-    let hand = Hand::at_noon();
-    let store = open(scratch.path(), &hand);
+    let clock = TestClock::at_noon();
+    let store = open(scratch.path(), &clock);
     let (release, held) = hold(&store, "held");
     // Nobody waits for these any more, but they were taken.
     drop(held);
@@ -51,14 +51,14 @@ fn what_waits_when_the_store_is_dropped_is_written() {
     let dropping = std::thread::spawn(move || drop(store));
     drop(release);
     dropping.join().unwrap();
-    assert_eq!(ids(&*open(scratch.path(), &hand), &default_org()).len(), 501);
+    assert_eq!(ids(&*open(scratch.path(), &clock), &default_org()).len(), 501);
 }
 
 #[test]
 fn a_write_that_breaks_is_refused_alone_or_with_its_transaction() {
     let scratch = Scratch::new("broken-write");
-    let store = open(scratch.path(), &Hand::at_noon());
-    let broken = || Once::<[Outcome]> {
+    let store = open(scratch.path(), &TestClock::at_noon());
+    let broken = || RequestKey::<[Outcome]> {
         org: default_org(),
         key: "k".to_owned(),
         fingerprint: [0; 32],

@@ -2,12 +2,12 @@
 
 use renown_store::Store;
 
-use crate::support::{Hand, Scratch, at, default_org, evaluation, ids, key, open, verify, wait};
+use crate::support::{Scratch, TestClock, at, default_org, evaluation, ids, key, open, verify, wait};
 
 #[test]
 fn a_clean_end_leaves_no_log() {
     let scratch = Scratch::new("clean-end");
-    let store = open(scratch.path(), &Hand::at_noon());
+    let store = open(scratch.path(), &TestClock::at_noon());
     wait(store.append(&default_org(), vec![evaluation("a", "x")], None)).unwrap();
     ids(&*store, &default_org());
     drop(store);
@@ -21,15 +21,15 @@ fn a_clean_end_leaves_no_log() {
 #[test]
 fn times_do_not_go_back_across_a_restart() {
     let scratch = Scratch::new("restart-times");
-    let hand = Hand::at_noon();
-    let store = open(scratch.path(), &hand);
-    hand.set(3_600_000);
+    let clock = TestClock::at_noon();
+    let store = open(scratch.path(), &clock);
+    clock.set(3_600_000);
     wait(store.append(&default_org(), vec![evaluation("a", "x")], None)).unwrap();
-    hand.set(7_200_000);
+    clock.set(7_200_000);
     wait(store.create_key(key("default", 2), None)).unwrap();
     drop(store);
-    hand.set(0);
-    let store = open(scratch.path(), &hand);
+    clock.set(0);
+    let store = open(scratch.path(), &clock);
     let later = wait(store.create_key(key("default", 1), None)).unwrap();
     assert_eq!(later.created_at, at(7_200_000));
     wait(store.append(&default_org(), vec![evaluation("a", "y")], None)).unwrap();

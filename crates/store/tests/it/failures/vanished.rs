@@ -5,7 +5,7 @@ use std::fs;
 use renown_store::sqlite::FILE;
 use renown_store::{Store, StoreError};
 
-use crate::support::{Hand, Scratch, default_org, evaluation, evaluations, ids, open, verify, wait};
+use crate::support::{Scratch, TestClock, default_org, evaluation, evaluations, ids, open, verify, wait};
 
 fn name(suffix: &str) -> String {
     if suffix == "renown.lock" { suffix.to_owned() } else { format!("{FILE}{suffix}") }
@@ -16,7 +16,7 @@ fn a_store_whose_files_are_deleted_or_replaced_takes_no_more_writes() {
     for suffix in ["renown.lock", "", "-wal", "-shm"] {
         for is_replaced in [false, true] {
             let scratch = Scratch::new("vanished");
-            let store = open(scratch.path(), &Hand::at_noon());
+            let store = open(scratch.path(), &TestClock::at_noon());
             wait(store.append(&default_org(), evaluations("a", "before", 3), None)).unwrap();
             wait(store.ready()).unwrap();
             let (path, aside) = (scratch.path().join(name(suffix)), scratch.path().join("aside"));
@@ -40,13 +40,13 @@ fn a_store_whose_files_are_deleted_or_replaced_takes_no_more_writes() {
 
 #[test]
 fn nothing_is_lost_with_a_log_that_was_deleted() {
-    let (scratch, hand) = (Scratch::new("vanished-log"), Hand::at_noon());
-    let store = open(scratch.path(), &hand);
+    let (scratch, clock) = (Scratch::new("vanished-log"), TestClock::at_noon());
+    let store = open(scratch.path(), &clock);
     wait(store.append(&default_org(), evaluations("a", "before", 30), None)).unwrap();
     fs::remove_file(scratch.path().join(name("-wal"))).unwrap();
     assert!(wait(store.ready()).is_err_and(|error| error.is_vanished()));
     drop(store);
-    let store = open(scratch.path(), &hand);
+    let store = open(scratch.path(), &clock);
     assert_eq!(store.lost(), None);
     assert_eq!(ids(&*store, &default_org()).len(), 30);
     drop(store);
@@ -55,11 +55,11 @@ fn nothing_is_lost_with_a_log_that_was_deleted() {
 
 #[test]
 fn a_second_process_that_came_in_by_a_deleted_lock_is_alone() {
-    let (scratch, hand) = (Scratch::new("vanished-lock"), Hand::at_noon());
-    let first = open(scratch.path(), &hand);
+    let (scratch, clock) = (Scratch::new("vanished-lock"), TestClock::at_noon());
+    let first = open(scratch.path(), &clock);
     wait(first.append(&default_org(), vec![evaluation("a", "one")], None)).unwrap();
     fs::remove_file(scratch.path().join("renown.lock")).unwrap();
-    let second = open(scratch.path(), &hand);
+    let second = open(scratch.path(), &clock);
     wait(second.append(&default_org(), vec![evaluation("a", "two")], None)).unwrap();
     let refused = wait(first.append(&default_org(), vec![evaluation("a", "three")], None)).unwrap_err();
     assert!(matches!(&refused, StoreError::RolledBack(reason) if reason.is_vanished()), "{refused:?}");

@@ -1,8 +1,8 @@
 //! Version 5: seals, counts and marks.
 
-/// Seals on every row that is shown, counts of rows, and marks: what tells damage from evidence. `clean_at` is when the bytes of an erased
-/// agent were gone from the files, after its rows were (`done_at`). The rows that there are get their seals from
-/// `seal::seal_rows`.
+/// Seals on every row that is shown, counts of rows, and marks: they distinguish damage from evidence. `clean_at`
+/// is when the bytes of an erased agent were cleared from the files, after its rows were deleted (`done_at`).
+/// `seal::seal_rows` seals the rows that exist.
 pub(in super::super) const FIFTH: &str = "
 ALTER TABLE orgs ADD COLUMN seal INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE keys ADD COLUMN seal INTEGER NOT NULL DEFAULT 0;
@@ -143,18 +143,18 @@ END;
 
 CREATE TRIGGER sessions_inserted AFTER INSERT ON sessions BEGIN
     UPDATE sessions SET seal = renown_seal(
-        NEW.session, NEW.org, NEW.session_id, NEW.agent, NEW.told, NEW.first_seen, NEW.last_seen, NEW.began_ns,
-        NEW.last_ns, NEW.due_at, NEW.closed_at, NEW.records, NEW.traces, NEW.event, NEW.event_id
+        NEW.session, NEW.org, NEW.session_id, NEW.agent, NEW.signal_agent, NEW.first_seen, NEW.last_seen, NEW.began_ns,
+        NEW.last_ns, NEW.check_at, NEW.closed_at, NEW.records, NEW.traces, NEW.event, NEW.event_id
     ) WHERE session = NEW.session;
     UPDATE marks SET value = value + 1 WHERE name = 'rows.sessions';
 END;
 CREATE TRIGGER sessions_updated AFTER UPDATE OF
-    session, org, session_id, agent, told, first_seen, last_seen, began_ns, last_ns, due_at, closed_at, records,
+    session, org, session_id, agent, signal_agent, first_seen, last_seen, began_ns, last_ns, check_at, closed_at, records,
     traces, event, event_id
 ON sessions BEGIN
     UPDATE sessions SET seal = renown_seal(
-        NEW.session, NEW.org, NEW.session_id, NEW.agent, NEW.told, NEW.first_seen, NEW.last_seen, NEW.began_ns,
-        NEW.last_ns, NEW.due_at, NEW.closed_at, NEW.records, NEW.traces, NEW.event, NEW.event_id
+        NEW.session, NEW.org, NEW.session_id, NEW.agent, NEW.signal_agent, NEW.first_seen, NEW.last_seen, NEW.began_ns,
+        NEW.last_ns, NEW.check_at, NEW.closed_at, NEW.records, NEW.traces, NEW.event, NEW.event_id
     ) WHERE session = NEW.session;
 END;
 CREATE TRIGGER sessions_removed AFTER DELETE ON sessions BEGIN
@@ -163,16 +163,16 @@ END;
 
 CREATE TRIGGER session_traces_inserted AFTER INSERT ON session_traces BEGIN
     UPDATE session_traces SET seal = renown_seal(
-        NEW.session, NEW.trace_id, NEW.place, NEW.started_ns, NEW.confidence, NEW.loop_detection,
+        NEW.session, NEW.trace_id, NEW.position, NEW.started_ns, NEW.confidence, NEW.loop_detection,
         NEW.tool_correctness, NEW.coherence
     ) WHERE session = NEW.session AND trace_id = NEW.trace_id;
     UPDATE marks SET value = value + 1 WHERE name = 'rows.session_traces';
 END;
 CREATE TRIGGER session_traces_updated AFTER UPDATE OF
-    session, trace_id, place, started_ns, confidence, loop_detection, tool_correctness, coherence
+    session, trace_id, position, started_ns, confidence, loop_detection, tool_correctness, coherence
 ON session_traces BEGIN
     UPDATE session_traces SET seal = renown_seal(
-        NEW.session, NEW.trace_id, NEW.place, NEW.started_ns, NEW.confidence, NEW.loop_detection,
+        NEW.session, NEW.trace_id, NEW.position, NEW.started_ns, NEW.confidence, NEW.loop_detection,
         NEW.tool_correctness, NEW.coherence
     ) WHERE session = NEW.session AND trace_id = NEW.trace_id;
 END;

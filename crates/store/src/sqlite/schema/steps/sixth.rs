@@ -1,11 +1,12 @@
-//! Version 6: what lists, charts and histories read, prepared by writes.
+//! Version 6: writes prepare what lists, charts and histories read.
 
-/// Days of agents and organizations, the indexes of lists, and the summary of each session in its row. All of it follows from the evidence:
-/// nothing here is sealed, `verify` computes it again, and what there is gets its rows from `days::rebuild` and `summaries::fill`.
-/// `folded` is the last column of a session, since it can be long and lists do not read it.
+/// Days of agents and organizations, the indexes of lists, and the summary of each session in its row. All of it
+/// follows from the evidence: nothing here is sealed, `verify` computes it again, and `days::rebuild` and
+/// `summaries::fill` fill it for existing rows. `folded` is the last column of a session, since it can be long and
+/// lists do not read it.
 ///
-/// `org_activity` counts the sessions that began on a day with their cost, and the runs that were accepted on it, by triggers. A session
-/// adds at most 10 000 dollars, so that no cost that was made up can overflow the sum.
+/// `org_activity` counts the sessions that began on a day with their cost, and the runs that were accepted on it,
+/// by triggers. A session adds at most 10 000 dollars, so that no invented cost can overflow the sum.
 pub(in super::super) const SIXTH: &str = "
 ALTER TABLE agents ADD COLUMN rank INTEGER NOT NULL DEFAULT 0;
 UPDATE agents SET rank = CASE WHEN evaluations >= 50 THEN 1002 + score WHEN evaluations > 0 THEN 1 + score ELSE 0 END;

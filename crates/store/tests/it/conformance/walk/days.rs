@@ -3,7 +3,7 @@
 use renown_core::ids::AgentId;
 use renown_core::time::Day;
 use renown_store::days::{DaySums, Last};
-use renown_store::{AgentDays, AgentEvidence, Change, OrgOverview, Seq};
+use renown_store::{AgentDays, AgentEvidence, Change, OrgOverview, Position};
 
 use super::{Subject, Walk};
 use crate::support::{at, wait};
@@ -12,10 +12,10 @@ impl<S: Subject> Walk<S> {
     /// Some days of an agent, and of several.
     pub(super) fn days(&mut self) {
         let (org, agent) = (self.org(), self.agent());
-        let to = Day::of(at(self.clock)).back(self.dice.roll(2) as u32);
-        let from = to.back(self.dice.roll(4) as u32);
+        let to = Day::of(at(self.now_ms)).back(self.rng.below(2) as u32);
+        let from = to.back(self.rng.below(4) as u32);
         // Days that end before they begin are none.
-        let (from, to) = if self.dice.one_in(6) { (to, from) } else { (from, to) };
+        let (from, to) = if self.rng.one_in(6) { (to, from) } else { (from, to) };
         self.both(|store| Ok(plain_days(wait(store.agent_days(&org, &agent, from, to))?)));
         let others: Vec<AgentId> = ["hot", "never-seen", "warm"].map(|name| name.parse().unwrap()).into();
         self.both(|store| {
@@ -26,7 +26,7 @@ impl<S: Subject> Walk<S> {
             Ok(days.iter().map(plain).collect::<Vec<_>>())
         });
         self.both(|store| wait(store.earliest(&org, &agent)));
-        let as_of = at(self.clock);
+        let as_of = at(self.now_ms);
         self.both(|store| {
             let found = wait(store.evidence_of_agents(&org, others.clone(), as_of))?;
             let shown = |AgentEvidence { session, tier, identity }| {
@@ -39,7 +39,7 @@ impl<S: Subject> Walk<S> {
 
     /// The overview of an organization.
     pub(super) fn overview(&mut self) {
-        let (org, day) = (self.org(), Day::of(at(self.clock)).back(self.dice.roll(2) as u32));
+        let (org, day) = (self.org(), Day::of(at(self.now_ms)).back(self.rng.below(2) as u32));
         self.both(|store| {
             let OrgOverview { agents, days, activity, rises, falls, gates } =
                 wait(store.overview(&org, day))?;
@@ -52,8 +52,8 @@ impl<S: Subject> Walk<S> {
 
 /// Without positions, which are a store's own.
 fn plain(sums: DaySums) -> DaySums {
-    let last = Last { seq: Seq(0), ..sums.last };
-    DaySums { last, first_seq: Seq(0), top_seq: Seq(0), ..sums }
+    let last = Last { position: Position(0), ..sums.last };
+    DaySums { last, first_position: Position(0), top_position: Position(0), ..sums }
 }
 
 fn plain_days(mut days: AgentDays) -> AgentDays {

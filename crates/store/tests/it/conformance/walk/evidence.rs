@@ -6,13 +6,13 @@ use renown_core::identity::{Category, Event, Reference, ScoreDelta, identity_of}
 use renown_core::ids::IdentityId;
 use renown_core::units::Unit;
 use renown_store::{
-    LatencySource, NewReputationEvent, NewRun, OrgSettings, PublicationChange, Recorded, ReputationEvent,
-    Retention, Run, RunQuery, Seq, SpecSummary, Submitted, TimeCursor, Tombstone,
+    LatencySource, NewReputationEvent, NewRun, OrgSettings, Position, PublicationChange, Recorded,
+    ReputationEvent, Retention, Run, RunQuery, SpecSummary, Submitted, TimeCursor, Tombstone,
 };
 use serde_json::json;
 use uuid::Uuid;
 
-use super::{Subject, Tell, Walk, told};
+use super::{Subject, Tell, Walk, request_key};
 use crate::support::{at, wait};
 
 const WORKSPACES: [&str; 3] = ["default", "shop", "shop"];
@@ -24,50 +24,51 @@ impl<S: Subject> Walk<S> {
     /// Settings and publications.
     pub(super) fn decide(&mut self) {
         let (org, agent) = (self.org(), self.agent());
-        let source = self.dice.pick(&[LatencySource::Gate, LatencySource::Agent]);
+        let source = self.rng.pick(&[LatencySource::Gate, LatencySource::Agent]);
         self.both(|store| wait(store.set_settings(&org, OrgSettings { latency_source: source })));
         self.both(|store| wait(store.settings(&org)));
-        let slug = self.dice.sometimes(2, |dice| dice.pick(&SLUGS).parse().unwrap());
-        let public = self.dice.sometimes(2, |dice| dice.one_in(2));
-        let spare = self.dice.sometimes(2, |dice| dice.pick(&SLUGS).parse().unwrap());
+        let slug = self.rng.sometimes(2, |rng| rng.pick(&SLUGS).parse().unwrap());
+        let public = self.rng.sometimes(2, |rng| rng.one_in(2));
+        let spare = self.rng.sometimes(2, |rng| rng.pick(&SLUGS).parse().unwrap());
         let change = PublicationChange { public, slug, spare };
         self.both(|store| wait(store.publish(&org, &agent, change.clone())));
         self.both(|store| wait(store.publication(&org, &agent)));
-        let slug = self.dice.pick(&SLUGS).parse().unwrap();
+        let slug = self.rng.pick(&SLUGS).parse().unwrap();
         self.both(|store| wait(store.public_agent(&slug)));
     }
 
     fn new_run(&mut self) -> NewRun {
-        let number = self.dice.roll(400);
-        let outcome = self.dice.pick(&["completed", "completed", "blocked", "failed"]);
+        let number = self.rng.below(400);
+        let outcome = self.rng.pick(&["completed", "completed", "blocked", "failed"]);
         let mut run = json!({ "agent_id": self.agent(), "outcome": outcome });
-        if self.dice.one_in(2) {
-            run["workspace"] = self.dice.pick(&WORKSPACES).into();
+        if self.rng.one_in(2) {
+            run["workspace"] = self.rng.pick(&WORKSPACES).into();
         }
-        if self.dice.one_in(2) {
-            run["spec_id"] = self.dice.pick(&SPECS).into();
+        if self.rng.one_in(2) {
+            run["spec_id"] = self.rng.pick(&SPECS).into();
         }
-        if !self.dice.one_in(4) {
-            run["wall_ms"] = self.dice.roll(5000).into();
+        if !self.rng.one_in(4) {
+            run["wall_ms"] = self.rng.below(5000).into();
         }
-        if self.dice.one_in(2) {
+        if self.rng.one_in(2) {
             // Some end at the same time, and many arrive late.
-            run["finished_at"] = at(self.clock - 1000 * self.dice.roll(20) as i64).millis().into();
+            run["finished_at"] = at(self.now_ms - 1000 * self.rng.below(20) as i64).millis().into();
         }
-        if self.dice.one_in(3) {
+        if self.rng.one_in(3) {
             run["stages"] = json!([{ "name": "lint", "passed": true }, { "name": "test", "passed": true, "attempts": 2 }]);
-            run["branch"] = self.dice.pick(&["feat/x", "", "\n"]).into();
+            run["branch"] = self.rng.pick(&["feat/x", "", "\n"]).into();
         }
         let submission = renown_core::json::parse(run.to_string().as_bytes()).unwrap();
-        let digest = [self.dice.roll(2) as u8; 32];
+        let digest = [self.rng.below(2) as u8; 32];
         NewRun { id: format!("r{number}").parse().unwrap(), submission, digest }
     }
 
     pub(super) fn add_run(&mut self) {
         let (org, new) = (self.org(), self.new_run());
-        let key = self.dice.sometimes(4, |dice| format!("k{}", dice.roll(8)));
+        let key = self.rng.sometimes(4, |rng| format!("k{}", rng.below(8)));
         self.both(|store| {
-            wait(store.add_run(&org, new.clone(), key.as_deref().map(|key| told(&org, key)))).map(submitted)
+            wait(store.add_run(&org, new.clone(), key.as_deref().map(|key| request_key(&org, key))))
+                .map(submitted)
         });
         self.both(|store| wait(store.run(&org, &new.id)).map(|run| run.map(plain)));
     }
@@ -76,14 +77,14 @@ impl<S: Subject> Walk<S> {
     pub(super) fn runs(&mut self) {
         let (org, agent) = (self.org(), self.agent());
         let query = RunQuery {
-            agent: self.dice.sometimes(3, |_| agent),
-            workspace: self.dice.sometimes(4, |dice| dice.pick(&WORKSPACES).parse().unwrap()),
-            spec: self.dice.sometimes(3, |dice| dice.pick(&SPECS).parse().unwrap()),
-            tier: self.dice.sometimes(6, |dice| dice.pick(&renown_core::scorecard::Tier::ALL)),
-            from: self.dice.sometimes(6, |dice| at(dice.roll(100_000) as i64)),
-            to: self.dice.sometimes(6, |dice| at(dice.roll(10_000_000) as i64)),
+            agent: self.rng.sometimes(3, |_| agent),
+            workspace: self.rng.sometimes(4, |rng| rng.pick(&WORKSPACES).parse().unwrap()),
+            spec: self.rng.sometimes(3, |rng| rng.pick(&SPECS).parse().unwrap()),
+            tier: self.rng.sometimes(6, |rng| rng.pick(&renown_core::scorecard::Tier::ALL)),
+            from: self.rng.sometimes(6, |rng| at(rng.below(100_000) as i64)),
+            to: self.rng.sometimes(6, |rng| at(rng.below(10_000_000) as i64)),
             before: None,
-            limit: self.dice.roll(30) + 1,
+            limit: self.rng.below(30) + 1,
         };
         self.both(|store| {
             let (mut all, mut before) = (Vec::new(), None);
@@ -96,11 +97,11 @@ impl<S: Subject> Walk<S> {
                 }
             }
         });
-        let spec = self.dice.pick(&SPECS).parse().unwrap();
+        let spec = self.rng.pick(&SPECS).parse().unwrap();
         self.both(|store| {
             Ok(wait(store.competition(&org, &spec))?.into_iter().map(plain).collect::<Vec<_>>())
         });
-        let limit = self.dice.roll(3) + 1;
+        let limit = self.rng.below(3) + 1;
         self.both(|store| {
             let page = wait(store.specs(&org, None, limit))?;
             let plain =
@@ -113,37 +114,39 @@ impl<S: Subject> Walk<S> {
         &mut self,
         org: &renown_core::ids::OrgId,
     ) -> (IdentityId, Option<renown_core::ids::AgentId>) {
-        if self.dice.one_in(3) {
-            return (Uuid::from_u128(self.dice.roll(3) as u128).into(), None);
+        if self.rng.one_in(3) {
+            return (Uuid::from_u128(self.rng.below(3) as u128).into(), None);
         }
         let agent = self.agent();
-        (identity_of(org, &agent), Some(agent).filter(|_| self.dice.one_in(2)))
+        (identity_of(org, &agent), Some(agent).filter(|_| self.rng.one_in(2)))
     }
 
     pub(super) fn add_reputation_events(&mut self) {
         let org = self.org();
-        let events: Vec<NewReputationEvent> = (0..=self.dice.roll(30))
+        let events: Vec<NewReputationEvent> = (0..=self.rng.below(30))
             .map(|_| {
                 let (identity, agent) = self.identity_id(&org);
-                let millis = self.dice.pick(&[1, 1000, 60_000, 3_600_000, DAY_MS]);
+                let millis = self.rng.pick(&[1, 1000, 60_000, 3_600_000, DAY_MS]);
                 let event = Event {
-                    event_id: Uuid::from_u128(self.dice.roll(5000) as u128),
-                    timestamp: at(self.clock - millis * self.dice.roll(130) as i64),
+                    event_id: Uuid::from_u128(self.rng.below(5000) as u128),
+                    timestamp: at(self.now_ms - millis * self.rng.below(130) as i64),
                     identity_id: None,
                     agent_id: None,
-                    category: self.dice.pick(&Category::ALL),
+                    category: self.rng.pick(&Category::ALL),
                     event_type: "task".parse().unwrap(),
-                    score_delta: ScoreDelta::from_millionths(self.dice.roll(4_000_001) as i64 - 2_000_000)
+                    score_delta: ScoreDelta::from_millionths(self.rng.below(4_000_001) as i64 - 2_000_000)
                         .unwrap(),
                     confidence: Unit::ONE,
                     reference_type: Reference::default(),
-                    reference_id: self.dice.sometimes(3, |_| "ref".to_owned()),
+                    reference_id: self.rng.sometimes(3, |_| "ref".to_owned()),
                     attributes: BTreeMap::from([("k".to_owned(), "v".to_owned())]),
                 };
                 NewReputationEvent { identity, agent, event }
             })
             .collect();
-        self.both(|store| wait(store.add_reputation_events(&org, events.clone(), Some(told(&org, "k2")))));
+        self.both(|store| {
+            wait(store.add_reputation_events(&org, events.clone(), Some(request_key(&org, "k2"))))
+        });
     }
 
     /// The windows of an identity, and every page of its events.
@@ -151,14 +154,16 @@ impl<S: Subject> Walk<S> {
         let org = self.org();
         let (identity, _) = self.identity_id(&org);
         let as_of =
-            at(self.clock + DAY_MS - self.dice.pick(&[1, 60_000, DAY_MS]) * self.dice.roll(130) as i64);
+            at(self.now_ms + DAY_MS - self.rng.pick(&[1, 60_000, DAY_MS]) * self.rng.below(130) as i64);
         self.both(|store| wait(store.identity_windows(&org, identity, as_of)));
-        let limit = self.dice.roll(100) + 1;
+        let limit = self.rng.below(100) + 1;
         self.both(|store| {
             let (mut all, mut after): (Vec<ReputationEvent>, Option<TimeCursor>) = (Vec::new(), None);
             loop {
                 let page = wait(store.reputation_events(&org, identity, after, limit))?;
-                all.extend(page.events.into_iter().map(|event| ReputationEvent { seq: Seq(0), ..event }));
+                all.extend(
+                    page.events.into_iter().map(|event| ReputationEvent { position: Position(0), ..event }),
+                );
                 after = page.next;
                 if after.is_none() {
                     return Ok(all);
@@ -171,15 +176,15 @@ impl<S: Subject> Walk<S> {
     pub(super) fn erase(&mut self) {
         // Not the hot one once its window fills: the walk is about that too.
         let agents = if self.step < 300 { &["hot", "warm"][..] } else { &["warm", "Cold", "cold", "кот"] };
-        let (org, agent) = (self.org(), self.dice.pick(agents).parse().unwrap());
+        let (org, agent) = (self.org(), self.rng.pick(agents).parse().unwrap());
         self.both(|store| wait(store.erase(&org, &agent)));
-        if self.dice.one_in(2) {
+        if self.rng.one_in(2) {
             self.standing();
             self.events();
             self.runs();
             self.append();
         }
-        while wait(self.subject.store().tend(Retention::default())).unwrap() {}
+        while wait(self.subject.store().delete_some(Retention::default())).unwrap() {}
         let done = |tombstone: Tombstone| (tombstone.digest, tombstone.asked_at, tombstone.erased);
         self.both(|store| Ok(wait(store.tombstones(&org))?.into_iter().map(done).collect::<Vec<_>>()));
     }
@@ -187,14 +192,14 @@ impl<S: Subject> Walk<S> {
 
 /// A run without what is a store's own.
 fn plain(run: Run) -> Run {
-    Run { seq: Seq(0), ..run }
+    Run { position: Position(0), ..run }
 }
 
 fn submitted(submitted: Submitted) -> Submitted {
     match submitted {
         Submitted::New(run) => Submitted::New(Box::new(plain(*run))),
-        Submitted::Again(run) => Submitted::Again(Box::new(plain(*run))),
-        Submitted::Taken => Submitted::Taken,
+        Submitted::Repeated(run) => Submitted::Repeated(Box::new(plain(*run))),
+        Submitted::Conflict => Submitted::Conflict,
     }
 }
 

@@ -4,12 +4,12 @@ use renown_core::ids::{OrgId, SessionId};
 use renown_core::session_metrics::{Signals, Trace};
 use renown_core::units::Unit;
 use renown_store::{
-    NewSignals, NewTrace, Once, SessionQuery, SessionTrace, Sessions, Store, StoreError, StoredSession,
+    NewSignals, NewTrace, RequestKey, SessionQuery, SessionTrace, Sessions, Store, StoreError, StoredSession,
     TimeCursor,
 };
 use serde_json::{Value, json};
 
-use super::{ORGS, Subject, Tell, Walk, told};
+use super::{ORGS, Subject, Tell, Walk, request_key};
 use crate::support::{NOON, wait};
 use crate::telemetry::batch;
 
@@ -18,25 +18,25 @@ const SERVICES: [&str; 4] = ["claude-code", "claude-code", "hot", "warm"];
 
 impl<S: Subject> Walk<S> {
     fn session_id(&mut self) -> SessionId {
-        self.dice.pick(&SESSIONS).parse().unwrap()
+        self.rng.pick(&SESSIONS).parse().unwrap()
     }
 
     /// A log record or a span as OTLP has it, perhaps one that was there before.
     fn record(&mut self) -> (bool, Value) {
-        let number = if self.ids > 0 && self.dice.one_in(4) { self.dice.roll(self.ids) } else { self.ids };
+        let number = if self.ids > 0 && self.rng.one_in(4) { self.rng.below(self.ids) } else { self.ids };
         self.ids += 1;
-        let ms = NOON + self.clock - self.dice.roll(4_000_000) as i64 + self.dice.roll(60_000) as i64;
-        let ms = if self.dice.one_in(9) { 0 } else { ms };
+        let ms = NOON + self.now_ms - self.rng.below(4_000_000) as i64 + self.rng.below(60_000) as i64;
+        let ms = if self.rng.one_in(9) { 0 } else { ms };
         let session = self.session_id();
         let attribute = |key: &str, value: &str| json!({"key": key, "value": {"stringValue": value}});
         let mut attributes = vec![attribute("session.id", session.as_str())];
-        if self.dice.one_in(9) {
-            attributes.push(attribute("renown.agent_id", self.dice.pick(&["hot", "cold"])));
+        if self.rng.one_in(9) {
+            attributes.push(attribute("renown.agent_id", self.rng.pick(&["hot", "cold"])));
         }
-        if self.dice.one_in(3) {
-            let trace = format!("{:032x}", self.dice.roll(6) + 1);
+        if self.rng.one_in(3) {
+            let trace = format!("{:032x}", self.rng.below(6) + 1);
             attributes.push(attribute("gen_ai.usage.input_tokens", "5"));
-            let name = self.dice.pick(&["chat m", "execute_tool sh", "invoke_agent a"]);
+            let name = self.rng.pick(&["chat m", "execute_tool sh", "invoke_agent a"]);
             let (start, end) = (ms * 1_000_000, (ms + 500) * 1_000_000);
             return (
                 true,
@@ -44,14 +44,13 @@ impl<S: Subject> Walk<S> {
                 "startTimeUnixNano": start.to_string(), "endTimeUnixNano": end.to_string()}),
             );
         }
-        if !self.dice.one_in(3) {
+        if !self.rng.one_in(3) {
             attributes.push(attribute("event.sequence", &number.to_string()));
         }
-        let name =
-            self.dice.pick(&["user_prompt", "tool_result", "tool_result", "api_request", "unheard_of"]);
-        attributes.push(attribute("tool_name", self.dice.pick(&["Edit", "Bash"])));
-        attributes.push(attribute("success", self.dice.pick(&["true", "false"])));
-        attributes.push(attribute("cost_usd", self.dice.pick(&["0.01", "-1"])));
+        let name = self.rng.pick(&["user_prompt", "tool_result", "tool_result", "api_request", "unheard_of"]);
+        attributes.push(attribute("tool_name", self.rng.pick(&["Edit", "Bash"])));
+        attributes.push(attribute("success", self.rng.pick(&["true", "false"])));
+        attributes.push(attribute("cost_usd", self.rng.pick(&["0.01", "-1"])));
         (
             false,
             json!({"timeUnixNano": (ms * 1_000_000).to_string(), "eventName": name, "attributes": attributes}),
@@ -60,11 +59,11 @@ impl<S: Subject> Walk<S> {
 
     pub(super) fn add_records(&mut self) {
         let (mut logs, mut spans) = (Vec::new(), Vec::new());
-        for _ in 0..self.dice.roll(12) {
+        for _ in 0..self.rng.below(12) {
             let (is_span, record) = self.record();
             if is_span { spans.push(record) } else { logs.push(record) }
         }
-        let service = json!({"attributes": [{"key": "service.name", "value": {"stringValue": self.dice.pick(&SERVICES)}}]});
+        let service = json!({"attributes": [{"key": "service.name", "value": {"stringValue": self.rng.pick(&SERVICES)}}]});
         let line = json!({
             "resourceLogs": [{"resource": service, "scopeLogs": [{"logRecords": logs}]}],
             "resourceSpans": [{"resource": service, "scopeSpans": [{"spans": spans}]}],
@@ -75,13 +74,12 @@ impl<S: Subject> Walk<S> {
 
     pub(super) fn add_signals(&mut self) {
         let (org, session) = (self.org(), self.session_id());
-        let agent = self.dice.sometimes(3, |dice| dice.pick(&["warm", "told"]).parse().unwrap());
+        let agent = self.rng.sometimes(3, |rng| rng.pick(&["warm", "told"]).parse().unwrap());
         let mut traces: Vec<NewTrace> = Vec::new();
-        for number in 0..self.dice.roll(4) {
-            let id = if self.dice.one_in(2) { format!("{session}#{number}") } else { format!("t{number}") };
-            let mut signal = || {
-                self.dice.sometimes(2, |dice| Unit::new(f64::from(dice.roll(101) as u32) / 100.0).unwrap())
-            };
+        for number in 0..self.rng.below(4) {
+            let id = if self.rng.one_in(2) { format!("{session}#{number}") } else { format!("t{number}") };
+            let mut signal =
+                || self.rng.sometimes(2, |rng| Unit::new(f64::from(rng.below(101) as u32) / 100.0).unwrap());
             let signals = Signals {
                 confidence: signal(),
                 loop_detection: signal(),
@@ -89,14 +87,14 @@ impl<S: Subject> Walk<S> {
                 coherence: signal(),
             };
             let trace = Trace { trace_id: id.parse().unwrap(), signals, source: None };
-            let started_at = if self.dice.one_in(2) { Some(self.time()) } else { None };
+            let started_at = if self.rng.one_in(2) { Some(self.time()) } else { None };
             traces.push(NewTrace { trace, started_at });
         }
         let signals = NewSignals { agent, traces };
-        let key = self.dice.sometimes(4, |dice| format!("k{}", dice.roll(8)));
+        let key = self.rng.sometimes(4, |rng| format!("k{}", rng.below(8)));
         self.both(|store| {
-            let once: Option<Once<()>> = key.as_ref().map(|key| told(&org, key));
-            wait(store.add_signals(&org, &session, signals.clone(), once))
+            let request_key: Option<RequestKey<()>> = key.as_ref().map(|key| request_key(&org, key));
+            wait(store.add_signals(&org, &session, signals.clone(), request_key))
         });
     }
 
@@ -109,19 +107,19 @@ impl<S: Subject> Walk<S> {
     }
 
     pub(super) fn sessions(&mut self) {
-        let (org, session, with_traces) = (self.org(), self.session_id(), self.dice.one_in(2));
+        let (org, session, with_traces) = (self.org(), self.session_id(), self.rng.one_in(2));
         self.both(|store| {
             wait(store.session(&org, &session, with_traces)).map(|found| found.as_ref().map(tell))
         });
         let query = SessionQuery {
-            agent: if self.dice.one_in(2) { Some(self.agent()) } else { None },
-            from: if self.dice.one_in(4) { Some(self.time()) } else { None },
-            to: if self.dice.one_in(4) { Some(self.time()) } else { None },
+            agent: if self.rng.one_in(2) { Some(self.agent()) } else { None },
+            from: if self.rng.one_in(4) { Some(self.time()) } else { None },
+            to: if self.rng.one_in(4) { Some(self.time()) } else { None },
             after: None,
-            limit: self.dice.roll(4) + 1,
+            limit: self.rng.below(4) + 1,
         };
         self.both(|store| all(&query, |query| wait(store.sessions(&org, query))));
-        let limit = self.dice.roll(20) + 1;
+        let limit = self.rng.below(20) + 1;
         self.both(|store| all_records(store, &org, &session, limit));
     }
 
@@ -178,7 +176,7 @@ fn all_records(
 
 /// All that can be seen of a session.
 fn tell(session: &StoredSession) -> String {
-    let StoredSession { seq: _, id, agent, ledger, began_at, last_seen, closed_at, summary, traces } =
+    let StoredSession { position: _, id, agent, ledger, began_at, last_seen, closed_at, summary, traces } =
         session;
     let report = ledger.as_ref().map(|ledger| serde_json::to_string(&ledger.report()).unwrap());
     let traces: Vec<String> =

@@ -1,47 +1,47 @@
-//! Makes again what is kept beside the evidence: scores of runs that failed inside, sums and days of agents, sums of identities,
-//! states of sessions.
+//! Rebuilds derived data: scores of runs that failed with an internal error, sums and days of agents, sums of
+//! identities, states of sessions.
 //!
-//! Evidence is never touched. What was scored stays as it was, also where a formula has changed since.
+//! It never changes evidence. A run that has a score keeps it, also if the formula has changed since.
 
 use renown_core::identity::Part;
 use renown_core::ids::OrgId;
 use renown_telemetry::ledger::Session;
 use rusqlite::params;
 
-use super::Log;
+use super::Transaction;
 use super::identities::Changes;
 use crate::error::StoreError;
-use crate::evidence::Seq;
+use crate::evidence::Position;
 use crate::query::rank;
 use crate::runs::Scored;
 use crate::sqlite::agents::AgentState;
-use crate::sqlite::mark::{self, Lost};
-use crate::sqlite::readers::Patience;
+use crate::sqlite::mark::{self, LostWrites};
+use crate::sqlite::readers::Deadline;
 use crate::sqlite::runs::{RUN, baseline_of, run};
 use crate::sqlite::summaries::Fresh;
 use crate::sqlite::{days, identities, rows, seal, verify};
 
-/// What was made again.
+/// What a repair rebuilt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Repaired {
     /// Runs that had no score.
     pub runs: u64,
-    /// Agents whose sums were others.
+    /// Agents whose sums were wrong.
     pub agents: u64,
-    /// Agents whose evaluations cannot be read, which stay as they are.
+    /// Agents whose evaluations cannot be read. Their rows stay as they are.
     pub damaged: u64,
-    /// Whether the days of agents were others.
+    /// Whether the days of agents were wrong.
     pub days: bool,
-    /// Whether the sums of identities were others.
+    /// Whether the sums of identities were wrong.
     pub identities: bool,
-    /// Sessions whose state, summary, or the event that they became, was another or missing.
+    /// Sessions whose state, summary or reputation event was wrong or missing.
     pub sessions: u64,
-    /// Acknowledged writes that are missing, and are accepted as lost from here on.
-    pub lost: Lost,
+    /// Acknowledged writes that are missing, and that are accepted as lost from now on.
+    pub lost: LostWrites,
 }
 
-impl Log<'_> {
-    /// Makes again what can be.
+impl Transaction<'_> {
+    /// Rebuilds what can be rebuilt.
     pub(in crate::sqlite) fn repair(&mut self) -> Result<Repaired, StoreError> {
         let (runs, (agents, damaged)) = (self.repair_runs()?, self.repair_agents()?);
         let days = verify::days_differ(self.connection)?;
@@ -53,26 +53,27 @@ impl Log<'_> {
             self.repair_identities()?;
         }
         let sessions = self.repair_sessions()?;
-        // After the sessions: a trigger has taken what a damaged one cost before out of the sum.
+        // After the sessions, because a trigger has subtracted the former cost of a repaired session from the sum.
         let activity = verify::activity_differs(self.connection)?;
         if activity {
             self.connection.execute_batch(days::COUNT_AGAIN)?;
         }
-        let lost = self.accept_loss()?;
+        let lost = self.accept_lost_writes()?;
         Ok(Repaired { runs, agents, damaged, days: days || activity, identities, sessions, lost })
     }
 
-    /// Forgets which writes are missing: nothing can bring them back, and what is found missing next is news again.
-    fn accept_loss(&self) -> Result<Lost, StoreError> {
+    /// Accepts that writes are missing: nothing can restore them. Writes that are found missing later are reported
+    /// again.
+    fn accept_lost_writes(&self) -> Result<LostWrites, StoreError> {
         let noted = |name| -> Result<u64, StoreError> {
             Ok(u64::try_from(seal::mark(self.connection, name)?.unwrap_or_default()).unwrap_or_default())
         };
-        let lost = Lost { evaluations: noted("lost.evaluations")?, writes: noted("lost.writes")? };
-        mark::note(self.connection, Lost::default())?;
+        let lost = LostWrites { evaluations: noted("lost.evaluations")?, writes: noted("lost.writes")? };
+        mark::note(self.connection, LostWrites::default())?;
         Ok(lost)
     }
 
-    /// Scores the runs that have no score, against what was known when they were accepted.
+    /// Scores the runs without a score, against the baseline of the time when they were accepted.
     fn repair_runs(&self) -> Result<u64, StoreError> {
         let mut select = self.connection.prepare(&format!("{RUN} WHERE r.score IS NULL"))?;
         let mut found = select.query([])?;
@@ -80,17 +81,17 @@ impl Log<'_> {
         while let Some(row) = found.next()? {
             let kept = run(row)?;
             if let Some(fresh) = Scored::of(kept.report, baseline_of(row, 21)?) {
-                scored.push((kept.seq, fresh));
+                scored.push((kept.position, fresh));
             }
         }
         let mut update = self.connection.prepare(
             "UPDATE agent_run_scores SET score = ?2, completion = ?3, error_rate = ?4, latency = ?5, \
              resource_efficiency = ?6, defaulted = ?7, formula_version = ?8 WHERE run = ?1",
         )?;
-        for (seq, Scored { score, axes, defaulted, formula_version, .. }) in &scored {
+        for (position, Scored { score, axes, defaulted, formula_version, .. }) in &scored {
             let defaulted = serde_json::to_string(defaulted).unwrap_or_default();
             update.execute(params![
-                seq.0,
+                position.0,
                 score,
                 axes.completion,
                 axes.error_rate,
@@ -103,7 +104,8 @@ impl Log<'_> {
         Ok(scored.len() as u64)
     }
 
-    /// Writes the rows of agents whose sums are not those of their windows. How many, and how many have no window that can be read.
+    /// Rewrites the rows of agents whose sums differ from their windows. Returns how many, and how many agents have
+    /// no readable window.
     fn repair_agents(&mut self) -> Result<(u64, u64), StoreError> {
         let mut select = self.connection.prepare(
             "SELECT agent, first_seen, last_seen, last_seq, evaluations, passed, streak, latency_us, score, rank FROM agents",
@@ -111,8 +113,8 @@ impl Log<'_> {
         let mut found = select.query([])?;
         let (mut repaired, mut damaged) = (0, 0);
         while let Some(row) = found.next()? {
-            let last_seq: Option<i64> = row.get(3)?;
-            let tally = match rows::window(self.connection, last_seq) {
+            let last_position: Option<i64> = row.get(3)?;
+            let tally = match rows::window(self.connection, last_position) {
                 Err(error) if error.is_damage() => {
                     damaged += 1;
                     continue;
@@ -134,7 +136,7 @@ impl Log<'_> {
                     agent: row.get(0)?,
                     first_seen: rows::time(row.get(1)?)?,
                     last_seen: rows::time(row.get(2)?)?,
-                    last_seq,
+                    last_position,
                     tally,
                 };
                 self.write_row(&state)?;
@@ -144,7 +146,7 @@ impl Log<'_> {
         Ok((repaired, damaged))
     }
 
-    /// Adds every reputation event up again.
+    /// Adds up all reputation events again.
     fn repair_identities(&self) -> Result<(), StoreError> {
         self.connection.execute("DELETE FROM identity_sums", [])?;
         let mut select =
@@ -158,7 +160,8 @@ impl Log<'_> {
         self.change_sums(&changes, 1)
     }
 
-    /// Folds the records of sessions again whose state is another, and tells again what follows from those that are closed.
+    /// Rebuilds the sessions that differ from their records, and the reputation events of the closed ones among
+    /// them.
     fn repair_sessions(&mut self) -> Result<u64, StoreError> {
         let mut repaired = 0;
         let mut after = 0;
@@ -173,20 +176,20 @@ impl Log<'_> {
         let mut select =
             self.connection.prepare_cached("SELECT session_id FROM sessions WHERE session = ?1")?;
         let id: String = select.query_row([number], |row| row.get(0))?;
-        let fresh = Fresh::read(self.connection, &id, Seq(number), &Patience::ENDLESS)?;
+        let fresh = Fresh::read(self.connection, &id, Position(number), &Deadline::NONE)?;
         let state = fresh.ledger.as_ref().map(Session::to_bytes).unwrap_or_default();
         let mut update = self.connection.prepare_cached(
             "UPDATE sessions SET state = ?2, records = (SELECT count(*) FROM session_records r \
              WHERE r.session = ?1 AND record <> x'') WHERE session = ?1",
         )?;
         update.execute(params![number, state])?;
-        fresh.write(self.connection, Seq(number))?;
+        fresh.write(self.connection, Position(number))?;
         let key = (self.orgs.get(org)?, id.parse().map_err(rows::damaged("a session id"))?);
-        self.sessions.forget(&key);
-        if let Some(mut held) = self.find_session(&key)?
-            && !held.is_open
+        self.sessions.remove(&key);
+        if let Some(mut cached) = self.load_session(&key)?
+            && !cached.is_open
         {
-            self.tell(org, &mut held)?;
+            self.write_session_event(org, &mut cached)?;
         }
         Ok(())
     }

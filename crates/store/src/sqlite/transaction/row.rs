@@ -1,7 +1,7 @@
 //! A row of `evaluations`: its values in the order of the table, and its seal.
 //!
-//! The seal is computed here and bound as a value. To call `renown_seal` in the statement would pass every value to SQLite twice, and SQLite
-//! would copy each text once more for it.
+//! The seal is computed here and bound as a value. Calling `renown_seal` in the statement would pass every value to
+//! SQLite twice, and SQLite would copy each text once more.
 
 use std::fmt::Write;
 
@@ -15,13 +15,13 @@ use crate::evidence::{NewEvaluation, Salt};
 use crate::sqlite::orgs::OrgKey;
 use crate::sqlite::seal::{EVALUATION, seals_of};
 
-/// The sealed columns.
+/// Number of sealed columns.
 const SEALED: usize = 16;
 
-/// Parameters of one row: the sealed columns and the seal.
+/// Number of parameters per row: the sealed columns and the seal.
 const PARAMETERS: usize = SEALED + 1;
 
-/// The statement that inserts this many rows, all or none.
+/// Returns the statement that inserts this many rows, all or none.
 pub(super) fn insert(rows: usize) -> String {
     let mut sql = format!("INSERT INTO evaluations ({EVALUATION}, seal) VALUES ");
     for row in 0..rows {
@@ -36,12 +36,12 @@ pub(super) fn insert(rows: usize) -> String {
     sql
 }
 
-/// A row that is to be written.
+/// A row to write.
 pub(super) struct Row<'e> {
-    pub(super) seq: i64,
+    pub(super) position: i64,
     pub(super) org: OrgKey,
     pub(super) agent: i64,
-    /// The agent's evaluation before it.
+    /// The position of the agent's evaluation before it.
     pub(super) previous: Option<i64>,
     pub(super) new: &'e NewEvaluation,
     pub(super) evaluation: Evaluation,
@@ -52,14 +52,14 @@ pub(super) struct Row<'e> {
 }
 
 impl Row<'_> {
-    /// The values of the sealed columns, in their order.
+    /// Returns the values of the sealed columns, in their order.
     fn values(&self) -> [ValueRef<'_>; SEALED] {
         let Self { new, accepted_at, .. } = self;
         let standing = self.tally.standing();
         let integer = |number: Option<i64>| number.map_or(ValueRef::Null, ValueRef::Integer);
         let micros = |micros: Micros| ValueRef::Integer(micros.us().into());
         [
-            ValueRef::Integer(self.seq),
+            ValueRef::Integer(self.position),
             ValueRef::Integer(self.org.number()),
             ValueRef::Integer(self.agent),
             integer(self.previous),
@@ -79,7 +79,7 @@ impl Row<'_> {
     }
 }
 
-/// Binds rows to the statement of [`insert`] for as many.
+/// Binds rows to the statement of [`insert`] for this many rows.
 pub(super) fn bind(rows: &[Row<'_>], insert: &mut Statement<'_>) -> rusqlite::Result<()> {
     let rows: Vec<[ValueRef<'_>; SEALED]> = rows.iter().map(Row::values).collect();
     let seals = seals_of(&rows).into_iter().map(ValueRef::Integer);

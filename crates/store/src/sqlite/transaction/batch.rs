@@ -1,40 +1,42 @@
-//! Evaluations of a batch, several with one statement.
+//! Writes the evaluations of a batch, several with one statement.
 //!
-//! To begin and end a statement costs a third of what a row does, so a batch is written in groups of [`GROUPS`]. A group means the same
-//! as its evaluations one by one: it is only written where each of them is new and each agent is known. Where SQLite
-//! finds an id that is there already, it takes the whole group back, and the evaluations are counted one by one.
+//! Beginning and ending a statement costs a third of what a row costs, so a batch is written in groups of
+//! [`GROUPS`]. A group has the same effect as its evaluations one by one: it is written only if every agent in it
+//! is known, and every id is new. If SQLite finds an id that exists, it undoes the whole group, and the evaluations
+//! are counted one by one.
 //!
-//! What a group makes of its agents is computed ahead and kept when its rows are written, so nothing has to be undone.
+//! The effect of a group on its agents is computed first and applied after its rows were written, so nothing has to
+//! be undone.
 
 use renown_core::ids::OrgId;
 use rusqlite::{Connection, Statement};
 
 use super::row::{self, Row};
-use super::{Log, is_taken};
+use super::{Transaction, is_duplicate_id};
 use crate::error::StoreError;
-use crate::evidence::{NewEvaluation, Once, Outcome, Seq};
+use crate::evidence::{NewEvaluation, Outcome, Position, RequestKey};
 use crate::sqlite::orgs::OrgKey;
 
-/// How many rows the statements write, the largest group first. What is left of a batch is written one by one.
+/// Numbers of rows per statement, the largest first. The rest of a batch is written one by one.
 const GROUPS: [usize; 2] = [50, 10];
 
 /// The statements that write groups.
-pub(super) struct Groups<'c>([(usize, Statement<'c>); GROUPS.len()]);
+pub(super) struct GroupStatements<'c>([(usize, Statement<'c>); GROUPS.len()]);
 
-impl<'c> Groups<'c> {
+impl<'c> GroupStatements<'c> {
     pub(super) fn prepare(connection: &'c Connection) -> rusqlite::Result<Self> {
         let [large, small] = GROUPS;
         let prepare = |rows| connection.prepare(&row::insert(rows)).map(|statement| (rows, statement));
         Ok(Self([prepare(large)?, prepare(small)?]))
     }
 
-    /// The statement for this many rows.
+    /// Returns the statement for this many rows.
     fn get(&mut self, rows: usize) -> Option<&mut Statement<'c>> {
         self.0.iter_mut().find(|(of, _)| *of == rows).map(|(_, statement)| statement)
     }
 }
 
-/// Cuts evaluations into groups, and single ones at the end.
+/// Cuts evaluations into groups, and into single ones at the end.
 fn groups(mut rest: &[NewEvaluation]) -> impl Iterator<Item = &[NewEvaluation]> {
     std::iter::from_fn(move || {
         let length = GROUPS.into_iter().find(|rows| *rows <= rest.len()).unwrap_or(1);
@@ -44,34 +46,35 @@ fn groups(mut rest: &[NewEvaluation]) -> impl Iterator<Item = &[NewEvaluation]> 
     })
 }
 
-impl Log<'_> {
-    /// Counts evaluations in this order. What is known of their agents is read before anything is written, so that
-    /// one whose evidence makes no sense fails only the writes that name it.
+impl Transaction<'_> {
+    /// Counts evaluations in this order. Loads their agents before it writes anything, so that an agent with
+    /// damaged evidence fails only the writes that name it.
     pub(in crate::sqlite) fn append(
         &mut self,
         org: &OrgId,
         evaluations: &[NewEvaluation],
-        once: Option<Once<[Outcome]>>,
+        request_key: Option<RequestKey<[Outcome]>>,
     ) -> Result<Vec<Outcome>, StoreError> {
         let org = self.orgs.get(org)?;
         for new in evaluations {
-            // All of them may be of this agent: to count would cost more than to read a few windows too early.
-            self.recall(&(org, new.agent.clone()), evaluations.len())?;
+            // All of them may be of this agent. Counting them would cost more than reading a few windows too early.
+            self.load_agent(&(org, new.agent.clone()), evaluations.len())?;
         }
         let mut outcomes = Vec::with_capacity(evaluations.len());
         for group in groups(evaluations) {
-            if !self.count_group(org, group, &mut outcomes)? {
+            if !self.append_group(org, group, &mut outcomes)? {
                 for new in group {
                     outcomes.push(self.count(org, new)?);
                 }
             }
         }
-        self.keep_reply(once, outcomes.as_slice(), org, || Outcome::agents(evaluations, &outcomes))?;
+        self.keep_reply(request_key, outcomes.as_slice(), org, || Outcome::agents(evaluations, &outcomes))?;
         Ok(outcomes)
     }
 
-    /// Counts a group of evaluations in this order. False if they have to be counted one by one; nothing is done then.
-    fn count_group(
+    /// Counts a group of evaluations in this order. Returns `false`, and changes nothing, if they have to be
+    /// counted one by one.
+    fn append_group(
         &mut self,
         org: OrgKey,
         group: &[NewEvaluation],
@@ -84,56 +87,56 @@ impl Log<'_> {
         let Some(insert) = self.insert_groups.get(rows.len()) else { return Ok(false) };
         row::bind(&rows, insert)?;
         match insert.raw_execute() {
-            Err(error) if is_taken(&error) => return Ok(false),
+            Err(error) if is_duplicate_id(&error) => return Ok(false),
             written => written?,
         };
         for row in &rows {
-            self.waterline.count_evaluation();
+            self.mark_writer.count_evaluation();
             let key = (org, row.new.agent.clone());
             let Some(agent) = self.agents.peek_mut(&key) else {
                 return Err(StoreError::Bug("an agent is not cached"));
             };
-            agent.take(Seq(row.seq), row.new, row.evaluation, row.tally, row.accepted_at);
+            agent.add(Position(row.position), row.new, row.evaluation, row.tally, row.accepted_at);
             outcomes.push(Outcome::Counted { tally: row.tally });
         }
         if let Some(last) = rows.last() {
-            self.next_seq.insert(org, last.seq + 1);
+            self.next_position.insert(org, last.position + 1);
         }
         Ok(true)
     }
 
-    /// The rows of a group. `None` if one of its agents is not known yet.
+    /// Returns the rows of a group, or `None` if one of its agents is not known yet.
     fn plan<'e>(
         &mut self,
         org: OrgKey,
         group: &'e [NewEvaluation],
     ) -> Result<Option<Vec<Row<'e>>>, StoreError> {
         let (source, accepted_at) = (self.latency_source(org)?, self.latest);
-        let Seq(first) = self.next_seq(org)?;
+        let Position(first) = self.next_position(org)?;
         let mut rows: Vec<Row<'e>> = Vec::with_capacity(group.len());
-        for (new, seq) in group.iter().zip(first..) {
+        for (new, position) in group.iter().zip(first..) {
             let key = (org, new.agent.clone());
-            let Some(held) = self.agents.peek_mut(&key) else { return Ok(None) };
-            // Before anything can fail, as with one evaluation.
-            if !held.touched {
-                held.touched = true;
+            let Some(cached) = self.agents.peek_mut(&key) else { return Ok(None) };
+            // Before anything can fail, as for a single evaluation.
+            if !cached.touched {
+                cached.touched = true;
                 self.touched.push(key);
             }
-            let agent = held.state.agent;
-            let (mut ahead, mut previous, mut before) = (0, held.state.last_seq, held.state.tally);
+            let agent = cached.state.agent;
+            let (mut ahead, mut previous, mut before) = (0, cached.state.last_position, cached.state.tally);
             for row in rows.iter().filter(|row| row.agent == agent) {
-                (ahead, previous, before) = (ahead + 1, Some(row.seq), row.tally);
+                (ahead, previous, before) = (ahead + 1, Some(row.position), row.tally);
             }
             // Only for an agent that this batch has made: the others were recalled.
-            held.expect(ahead + 1, self.connection)?;
-            let evaluation = new.evaluation(source);
-            let tally = match &held.window {
+            cached.load_window_for(ahead + 1, self.connection)?;
+            let evaluation = new.sample(source);
+            let tally = match &cached.window {
                 Some(window) => Some(window.tally_ahead(before, ahead, evaluation)),
                 None => before.with(evaluation),
             };
             let tally = tally.ok_or_else(|| StoreError::Bug("a full window is not cached"))?;
             let salt = self.salts.take()?;
-            rows.push(Row { seq, org, agent, previous, new, evaluation, tally, accepted_at, salt });
+            rows.push(Row { position, org, agent, previous, new, evaluation, tally, accepted_at, salt });
         }
         Ok(Some(rows))
     }
@@ -144,13 +147,13 @@ mod tests {
     use renown_core::units::Micros;
 
     use super::*;
-    use crate::evidence::EventId;
+    use crate::evidence::NewEvaluationId;
 
     #[test]
     fn a_batch_is_cut_into_large_groups_first_and_no_evaluation_is_left_out() {
         let new = |number: usize| NewEvaluation {
             agent: "a".parse().unwrap(),
-            id: EventId::Sent(number.to_string().parse().unwrap()),
+            id: NewEvaluationId::Sent(number.to_string().parse().unwrap()),
             passed: true,
             gate_latency: Micros::default(),
             agent_latency: None,

@@ -1,27 +1,28 @@
-//! Replies that are kept for whoever asks again, and whom each is about.
+//! Saved replies for request keys, and the agents that each reply is about.
 //!
-//! `reply_agents` names the agents that a reply concerns. When an agent is erased, its replies are deleted. Of the reply to a
-//! batch, the parts about other agents stay, so that their retry still counts once.
+//! `reply_agents` has the agents that a reply is about. When an agent is erased, its replies are deleted. From the
+//! reply to a batch only the parts about that agent are removed, so that a retry for the other agents still counts
+//! once.
 
 use renown_core::ids::AgentId;
 use rusqlite::params;
 
-use super::{FORGOTTEN_AT_ONCE, Log};
+use super::{FORGOTTEN_AT_ONCE, Transaction};
 use crate::REPLIES_KEPT_MS;
 use crate::error::StoreError;
-use crate::evidence::Once;
+use crate::evidence::RequestKey;
 use crate::sqlite::orgs::OrgKey;
 
-impl Log<'_> {
-    /// Keeps a reply, and which agents of an organization it is about. One write may name an agent many times.
+impl Transaction<'_> {
+    /// Saves a reply, and which agents of an organization it is about. One write may name an agent many times.
     pub(super) fn keep_reply<T: ?Sized>(
         &self,
-        once: Option<Once<T>>,
+        request_key: Option<RequestKey<T>>,
         outcome: &T,
         of: OrgKey,
         agents: impl FnOnce() -> Vec<AgentId>,
     ) -> Result<(), StoreError> {
-        let Some(Once { org, key, fingerprint, reply }) = once else { return Ok(()) };
+        let Some(RequestKey { org, key, fingerprint, reply }) = request_key else { return Ok(()) };
         let org = self.orgs.get(&org)?;
         let (status, body) = reply(outcome);
         self.connection
@@ -40,8 +41,8 @@ impl Log<'_> {
         Ok(())
     }
 
-    /// Forgets replies a day after they are no longer asked for: a clock that is turned back asks for them again.
-    pub(in crate::sqlite) fn forget_replies(&self) -> Result<(), StoreError> {
+    /// Deletes replies a day after they expired, because a clock that is set back makes them valid again.
+    pub(in crate::sqlite) fn delete_old_replies(&self) -> Result<(), StoreError> {
         let mut delete = self.connection.prepare_cached(
             "DELETE FROM replies WHERE created_at <= (SELECT max(created_at) FROM \
              (SELECT created_at FROM replies WHERE created_at < ?1 ORDER BY created_at LIMIT ?2))",

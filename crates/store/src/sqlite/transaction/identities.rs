@@ -1,4 +1,4 @@
-//! Reputation events, and the sums of the minutes, hours and days in which they fall.
+//! Writes reputation events, and the sums of the minutes, hours and days that contain them.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -6,14 +6,14 @@ use renown_core::identity::{Category, Event, Part};
 use renown_core::ids::{IdentityId, OrgId};
 use rusqlite::params;
 
-use super::Log;
+use super::Transaction;
 use crate::error::StoreError;
-use crate::evidence::{Once, Salt};
+use crate::evidence::{RequestKey, Salt};
 use crate::identities::{NewReputationEvent, Recorded};
 use crate::sqlite::identities::{LEVELS_NS, find};
 use crate::sqlite::orgs::OrgKey;
 
-/// What a span of time gains: by identity, level, number of the span, and category.
+/// The changes of sums by identity, level, number of the span, and category.
 #[derive(Default)]
 pub(super) struct Changes(BTreeMap<(i64, usize, i64, &'static str), Part>);
 
@@ -32,20 +32,20 @@ impl Changes {
     }
 }
 
-impl Log<'_> {
-    /// Counts events; the first copy of an id stands.
+impl Transaction<'_> {
+    /// Counts events. The first copy of an id counts.
     pub(in crate::sqlite) fn add_reputation_events(
         &mut self,
         org: &OrgId,
         events: &[NewReputationEvent],
-        once: Option<Once<Recorded>>,
+        request_key: Option<RequestKey<Recorded>>,
     ) -> Result<Recorded, StoreError> {
         let org = self.orgs.get(org)?;
-        // Before anything is written: one whose evidence makes no sense fails only the writes that name it.
+        // Before anything is written: an agent with damaged evidence fails only the writes that name it.
         for agent in events.iter().filter_map(|new| new.agent.as_ref()) {
-            self.recall(&(org, agent.clone()), 0)?;
+            self.load_agent(&(org, agent.clone()), 0)?;
         }
-        let refused = self.first_bridge(org, events.iter().map(|new| new.event.event_id))?;
+        let refused = self.first_session_event(org, events.iter().map(|new| new.event.event_id))?;
         let mut recorded = Recorded { refused, ..Recorded::default() };
         if refused.is_some() {
             return Ok(recorded);
@@ -56,7 +56,7 @@ impl Log<'_> {
                 Some(&known) => Some(known),
                 None => find(self.connection, org, new.identity)?,
             };
-            // A repeated event does not make its identity known.
+            // A repeated event does not add its identity.
             if known.is_none() && self.has_event(org, &new.event)? {
                 recorded.duplicates += 1;
                 continue;
@@ -78,11 +78,11 @@ impl Log<'_> {
             }
         }
         self.change_sums(&changes, 1)?;
-        self.keep_reply(once, &recorded, org, Vec::new)?;
+        self.keep_reply(request_key, &recorded, org, Vec::new)?;
         Ok(recorded)
     }
 
-    /// Whether there is an event of this id, which is then a repeat.
+    /// Returns whether an event has this id. Then the new one is a repeat.
     fn has_event(&mut self, org: OrgKey, event: &Event) -> Result<bool, StoreError> {
         if self.free_event_id(org, event.event_id)? {
             return Ok(false);
@@ -93,7 +93,7 @@ impl Log<'_> {
         Ok(select.exists(params![org, event.event_id.as_bytes()])?)
     }
 
-    /// Makes an identity known; its number.
+    /// Adds an identity. Returns its number.
     pub(super) fn insert_identity(&self, org: OrgKey, identity: IdentityId) -> Result<i64, StoreError> {
         let mut insert =
             self.connection.prepare_cached("INSERT INTO identities (org, id) VALUES (?1, ?2)")?;
@@ -101,7 +101,7 @@ impl Log<'_> {
         Ok(self.connection.last_insert_rowid())
     }
 
-    /// Keeps an event; false if there is one of its id.
+    /// Writes an event. Returns `false` if its id exists.
     pub(super) fn insert_event(
         &mut self,
         org: OrgKey,
@@ -138,7 +138,7 @@ impl Log<'_> {
         Ok(inserted > 0)
     }
 
-    /// Adds to the sums, or takes away from them. A span without events has no row.
+    /// Adds to the sums (`sign` 1) or subtracts from them (-1). Deletes the row of a span without events.
     pub(super) fn change_sums(&self, changes: &Changes, sign: i64) -> Result<(), StoreError> {
         let mut upsert = self.connection.prepare_cached(
             "INSERT INTO identity_sums (identity, level, start, category, count, positive, negative, units, millionths) \

@@ -1,17 +1,18 @@
-//! The last step of an erasure: no byte of the agent is left in the files.
+//! The last step of an erasure: clears every byte of the agent from the files.
 //!
-//! When the rows of an erased agent are gone, the write-ahead log still has old pages of them, and the database has their bytes between other
-//! rows. A pass of [`Scrub`] over the file clears them, a part at a time between two transactions. Each part needs the log to be empty,
-//! for which every read of an older state has to end. Reads of this process end after five seconds, and while the writer waits for
-//! them nothing new is written that could start older ones. The writer waits [`PATIENCE`] for each part, and after [`WAIT_MAX`] without
-//! success as long as a read may take. Long reads
-//! of other processes give way by themselves (`reader`).
+//! When the rows of an erased agent are deleted, the write-ahead log still has old pages with them, and the
+//! database has their bytes between other rows. A pass of [`Scrub`] over the file clears them, one part at a time
+//! between two transactions. Each part needs an empty log, so every read of an older state has to end first. Reads
+//! of this process end after five seconds, and while the writer waits for them, nothing is written that could start
+//! new ones. The writer waits up to [`PATIENCE`] for each part, and after [`WAIT_MAX`] without success as long as a
+//! read may take. Long reads of other processes stop by themselves (`give_way`).
 //!
-//! `tombstones.clean_at` says that a pass is done. A process that ends before leaves it empty, and the next one begins the pass again.
+//! `tombstones.clean_at` is set when a pass is done. If the process ends before, the next one begins the pass
+//! again.
 //!
-//! Copies that upgrades kept beside the database (`renown.db.before-<version>`) hold the agent too, if it was erased after them (`marks.copied`
-//! is the last tombstone before the last upgrade). They are made without anybody asking for them, so they are deleted here. Backups are
-//! the operator's.
+//! The copies that upgrades kept beside the database (`renown.db.before-<version>`) contain the agent too, if it
+//! was erased after they were made (`marks.copied` is the last tombstone before the last upgrade). Upgrades make
+//! these copies without being asked, so they are deleted here. Backups are the responsibility of the operator.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,34 +20,34 @@ use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, params};
 
-use super::Log;
+use super::Transaction;
 use crate::error::StoreError;
 use crate::sqlite::scrub::{DatabaseFile, Scrub};
 use crate::sqlite::writer::BUSY_TIME_MAX;
 use crate::sqlite::{directory, seal};
 
-/// How long is waited for writes between two parts.
+/// Pause between two parts in which writes may begin.
 const PART_EVERY: Duration = Duration::from_millis(2);
 
-/// How often an empty log is tried for, while somebody reads an older state.
+/// Pause between attempts to empty the log while an older state is being read.
 const TRY_EVERY: Duration = Duration::from_millis(50);
 
-/// How long writes may wait while the log is emptied in passing. Most reads of an older state end sooner.
+/// How long writes may wait for the log to be emptied. Most reads of an older state end sooner.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// After this the writer waits for the longest read of this process.
+/// After this time without success, the writer waits as long as the longest read of this process may take.
 const WAIT_MAX: Duration = Duration::from_secs(10);
 
-/// How long it waits at most: a little more than a read may take.
+/// How long it waits then: a little longer than a read may take.
 const HOLD_MAX: Duration = Duration::from_secs(6);
 
-/// What is left to clean, and how far that is.
+/// What is left to clean, and how far the pass is.
 pub(in crate::sqlite) struct Cleaning {
     path: PathBuf,
     file: Arc<DatabaseFile>,
-    /// There are erased agents whose bytes may be in the files.
+    /// Whether the files may contain bytes of erased agents.
     is_wanted: bool,
-    /// The pass, and the last tombstone that it is for.
+    /// The pass, and the last tombstone that it covers.
     pass: Option<(Scrub, i64)>,
     tried_at: Option<Instant>,
     /// Since when the log could not be emptied.
@@ -64,13 +65,14 @@ impl Cleaning {
         Ok(Self { path, file, is_wanted, pass: None, tried_at: None, waiting_since: None })
     }
 
-    /// Another erased agent has no rows left.
-    pub(super) fn want(&mut self) {
+    /// Requests a pass, because another erased agent has no rows left.
+    pub(super) fn request(&mut self) {
         self.is_wanted = true;
     }
 }
 
-/// The last tombstone whose rows are gone and whose bytes may not be. Graves are emptied in their order.
+/// Returns the last tombstone whose rows are deleted and whose bytes may not be cleared. Erasures are finished in
+/// order.
 pub(in crate::sqlite) fn last_unclean(connection: &Connection) -> Result<Option<i64>, StoreError> {
     let mut select = connection.prepare_cached(
         "SELECT max(tombstone) FROM tombstones WHERE done_at IS NOT NULL AND clean_at IS NULL",
@@ -78,7 +80,7 @@ pub(in crate::sqlite) fn last_unclean(connection: &Connection) -> Result<Option<
     Ok(select.query_row([], |row| row.get(0))?)
 }
 
-/// Where tables and indexes begin.
+/// Returns the first pages of tables and indexes.
 fn roots(connection: &Connection) -> Result<Vec<u32>, StoreError> {
     let mut select = connection.prepare("SELECT rootpage FROM sqlite_schema WHERE rootpage > 0")?;
     let mut roots = select.query_map([], |row| row.get(0))?.collect::<Result<Vec<u32>, _>>()?;
@@ -86,15 +88,16 @@ fn roots(connection: &Connection) -> Result<Vec<u32>, StoreError> {
     Ok(roots)
 }
 
-/// Moves all of the write-ahead log into the database and empties its file; false if somebody reads an older state.
-pub(in crate::sqlite) fn empty_log(connection: &Connection, patience: Duration) -> Result<bool, StoreError> {
+/// Moves all of the write-ahead log into the database and empties the log file. Returns `false` if an older state
+/// is being read.
+pub(in crate::sqlite) fn empty_wal(connection: &Connection, patience: Duration) -> Result<bool, StoreError> {
     connection.busy_timeout(patience)?;
     let is_busy = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, bool>(0));
     connection.busy_timeout(BUSY_TIME_MAX)?;
     Ok(!is_busy?)
 }
 
-/// The copies that upgrades kept beside a database.
+/// Returns the copies that upgrades kept beside a database.
 pub(in crate::sqlite) fn copies(path: &Path) -> Result<Vec<PathBuf>, StoreError> {
     let failed = || StoreError::io(format!("{}", path.display()));
     let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return Ok(Vec::new()) };
@@ -109,7 +112,7 @@ pub(in crate::sqlite) fn copies(path: &Path) -> Result<Vec<PathBuf>, StoreError>
     Ok(copies)
 }
 
-/// Deletes these copies, if one of the agents up to this tombstone was erased after they were made.
+/// Deletes these copies if an agent up to this tombstone was erased after they were made.
 pub(in crate::sqlite) fn remove_copies(
     connection: &Connection,
     path: &Path,
@@ -124,8 +127,8 @@ pub(in crate::sqlite) fn remove_copies(
     Ok(())
 }
 
-/// Notes that no byte of erased agents is left up to this tombstone.
-pub(in crate::sqlite) fn note_clean(
+/// Saves that no byte of erased agents up to this tombstone is left.
+pub(in crate::sqlite) fn mark_clean(
     connection: &Connection,
     last: i64,
     at_ms: i64,
@@ -137,14 +140,15 @@ pub(in crate::sqlite) fn note_clean(
     Ok(())
 }
 
-impl Log<'_> {
-    /// How long a write may be waited for before the next part is cleaned; none if nothing is to be cleaned.
+impl Transaction<'_> {
+    /// Returns how long to wait for writes before the next part; `None` if nothing is to be cleaned.
     pub(in crate::sqlite) fn clean_after(&self) -> Option<Duration> {
         let wait = if self.cleaning.tried_at.is_some() { TRY_EVERY } else { PART_EVERY };
         self.cleaning.is_wanted.then_some(wait)
     }
 
-    /// Does a part of the cleaning, if there is anything to clean and it can. Not inside a transaction. What fails is tried again.
+    /// Cleans one part, if necessary and possible. Must not be called in a transaction. A failed part is tried
+    /// again.
     pub(in crate::sqlite) fn clean(&mut self) {
         if !self.cleaning.is_wanted {
             return;
@@ -157,7 +161,7 @@ impl Log<'_> {
         let since = *self.cleaning.waiting_since.get_or_insert(now);
         let patience = if now.duration_since(since) > WAIT_MAX { HOLD_MAX } else { PATIENCE };
         match self.clean_part(patience) {
-            // The next part at once.
+            // Continue with the next part at once.
             Ok(true) => (self.cleaning.waiting_since, self.cleaning.tried_at) = (None, None),
             Ok(false) => self.cleaning.tried_at = Some(Instant::now()),
             Err(_) => {
@@ -167,18 +171,18 @@ impl Log<'_> {
         }
     }
 
-    /// Whether the log could be emptied and a part was cleaned.
+    /// Cleans one part. Returns `false` if the log could not be emptied.
     fn clean_part(&mut self, patience: Duration) -> Result<bool, StoreError> {
-        // Before the log is emptied: what is deleted afterwards is for the next pass.
+        // Read this before the log is emptied: what is deleted afterwards is for the next pass.
         let last = last_unclean(self.connection)?;
-        if !empty_log(self.connection, patience)? {
+        if !empty_wal(self.connection, patience)? {
             return Ok(false);
         }
         let Some(last) = last else {
             (self.cleaning.is_wanted, self.cleaning.pass) = (false, None);
             return Ok(true);
         };
-        // What the writer holds in memory may have bytes that the file has no more.
+        // The page cache of the writer may have bytes that the file no longer has.
         self.connection.execute_batch("PRAGMA shrink_memory")?;
         let roots = roots(self.connection)?;
         let file = Arc::clone(&self.cleaning.file);
@@ -188,7 +192,7 @@ impl Log<'_> {
             self.cleaning.pass = None;
             remove_copies(self.connection, &self.cleaning.path, Some(for_last))?;
             self.begin.raw_execute()?;
-            note_clean(self.connection, for_last, self.latest.millis())?;
+            mark_clean(self.connection, for_last, self.latest.millis())?;
             self.commit()?;
             self.cleaning.is_wanted = last_unclean(self.connection)?.is_some();
         }

@@ -1,35 +1,36 @@
-//! Runs: scored inside the transaction that accepts them, so that no two see different runs before them.
+//! Writes runs. They are scored in the transaction that accepts them, so that no other run is accepted between
+//! reading the baseline and writing the score.
 
 use renown_core::ids::{OrgId, Workspace};
 use renown_core::scorecard::DEFAULT_WORKSPACE;
 use renown_core::units::Whole;
 use rusqlite::params;
 
-use super::Log;
+use super::Transaction;
 use crate::error::StoreError;
-use crate::evidence::{Once, Salt, Seq};
+use crate::evidence::{Position, RequestKey, Salt};
 use crate::runs::{NewRun, Run, Scored, Submitted};
 use crate::sqlite::agent_cache::AgentKey;
 use crate::sqlite::orgs::OrgKey;
 use crate::sqlite::runs;
 use crate::sqlite::schema::MINUTE_MS;
 
-impl Log<'_> {
-    /// Scores a run and keeps it, unless there is one of its id.
+impl Transaction<'_> {
+    /// Scores a run and writes it, unless its id exists.
     pub(in crate::sqlite) fn add_run(
         &mut self,
         org: &OrgId,
         new: NewRun,
-        once: Option<Once<Submitted>>,
+        request_key: Option<RequestKey<Submitted>>,
     ) -> Result<Submitted, StoreError> {
         let org = self.orgs.get(org)?;
         let submitted = match runs::find(self.connection, org, &new.id)? {
-            Some(first) if first.digest == new.digest => Submitted::Again(Box::new(first)),
-            Some(_) => Submitted::Taken,
+            Some(first) if first.digest == new.digest => Submitted::Repeated(Box::new(first)),
+            Some(_) => Submitted::Conflict,
             None => Submitted::New(Box::new(self.score_run(org, new)?)),
         };
         if let Some(run) = submitted.run() {
-            self.keep_reply(once, &submitted, org, || vec![run.agent.clone()])?;
+            self.keep_reply(request_key, &submitted, org, || vec![run.agent.clone()])?;
         }
         Ok(submitted)
     }
@@ -38,19 +39,19 @@ impl Log<'_> {
         let default: Workspace = DEFAULT_WORKSPACE
             .parse()
             .map_err(|_| StoreError::Bug("the default workspace is not a valid name"))?;
-        let mut run = Run::accepted(new, Seq(i64::MAX), self.latest, default);
+        let mut run = Run::accepted(new, Position(i64::MAX), self.latest, default);
         let baseline = runs::baseline_at(self.connection, org, &run.workspace, run.finished_at)?;
         run.scored = Scored::of(run.report, baseline);
         let key = (org, run.agent.clone());
-        let agent = self.see_agent(&key)?;
+        let agent = self.touch_agent(&key)?;
         self.free_run_id(org, &run.id)?;
-        run.seq = Seq(self.insert_run(org, agent, &run, baseline)?);
+        run.position = Position(self.insert_run(org, agent, &run, baseline)?);
         Ok(run)
     }
 
-    /// Makes an agent known, if it is not, and notes that it was seen. Gives its number.
-    pub(super) fn see_agent(&mut self, key: &AgentKey) -> Result<i64, StoreError> {
-        self.recall(key, 0)?;
+    /// Adds an agent if it is new, and saves when it was last seen. Returns its number.
+    pub(super) fn touch_agent(&mut self, key: &AgentKey) -> Result<i64, StoreError> {
+        self.load_agent(key, 0)?;
         if !self.agents.contains(key) {
             self.insert_agent(key)?;
         }
@@ -64,7 +65,7 @@ impl Log<'_> {
         }
         agent.state.last_seen = now;
         let number = agent.state.agent;
-        // At once: only evaluations tell, after a crash, when their agent was last seen.
+        // Written at once: after a crash, only evaluations show when their agent was last seen.
         let mut update = self
             .connection
             .prepare_cached("UPDATE agents SET last_seen = ?2, seen_minute = ?3 WHERE agent = ?1")?;
@@ -131,7 +132,7 @@ impl Log<'_> {
     }
 }
 
-/// A list of texts as JSON, which can hold any.
+/// Encodes a list of texts as JSON, because they may contain any character.
 fn json(texts: &[String]) -> String {
     serde_json::to_string(texts).unwrap_or_default()
 }

@@ -1,9 +1,9 @@
 //! Choices that follow from a seed.
 
 /// Splitmix64.
-pub(crate) struct Dice(pub(crate) u64);
+pub(crate) struct Rng(pub(crate) u64);
 
-impl Dice {
+impl Rng {
     fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
@@ -13,17 +13,17 @@ impl Dice {
     }
 
     /// A number below `sides`.
-    pub(crate) fn roll(&mut self, sides: usize) -> usize {
+    pub(crate) fn below(&mut self, sides: usize) -> usize {
         (self.number() % sides as u64) as usize
     }
 
     /// True in one of so many cases.
     pub(crate) fn one_in(&mut self, cases: usize) -> bool {
-        self.roll(cases) == 0
+        self.below(cases) == 0
     }
 
     pub(crate) fn pick<T: Clone>(&mut self, from: &[T]) -> T {
-        from[self.roll(from.len())].clone()
+        from[self.below(from.len())].clone()
     }
 
     /// In one of so many cases something.

@@ -1,19 +1,19 @@
-//! Settings, who is shown to everybody, and the first step of forgetting an agent.
+//! Settings, publications, and the first step of an erasure.
 
 use renown_core::identity::identity_of;
 use renown_core::ids::{AgentId, OrgId, Slug};
 use rusqlite::{OptionalExtension, params};
 use sha2::{Digest, Sha256};
 
-use super::Log;
+use super::Transaction;
 use crate::admin::{LatencySource, OrgSettings, PublicationChange, Published, without};
 use crate::error::StoreError;
 use crate::sqlite::agent_cache::AgentKey;
 use crate::sqlite::orgs::OrgKey;
 use crate::sqlite::{admin, identities, rows};
 
-impl Log<'_> {
-    /// Whose latency counts in an organization.
+impl Transaction<'_> {
+    /// Returns whose latency counts in an organization.
     pub(super) fn latency_source(&mut self, org: OrgKey) -> Result<LatencySource, StoreError> {
         if let Some(source) = self.latency_sources.get(&org) {
             return Ok(*source);
@@ -37,7 +37,7 @@ impl Log<'_> {
         Ok(())
     }
 
-    /// Shows an agent to everybody, or no longer.
+    /// Changes the publication of an agent.
     pub(in crate::sqlite) fn publish(
         &mut self,
         org: &OrgId,
@@ -54,31 +54,32 @@ impl Log<'_> {
             .connection
             .prepare_cached("SELECT 1 FROM agents WHERE slug = ?1 AND NOT (org = ?2 AND name = ?3)")?;
         if taken.exists(params![slug, org, agent.as_str()])? {
-            return Ok(Published::Taken);
+            return Ok(Published::SlugTaken);
         }
         let mut update = self
             .connection
             .prepare_cached("UPDATE agents SET public = ?3, slug = ?4 WHERE org = ?1 AND name = ?2")?;
         update.execute(params![org, agent.as_str(), changed.public, slug])?;
-        Ok(Published::Done(changed))
+        Ok(Published::Changed(changed))
     }
 
-    /// Erases an agent: nobody sees it from here on. What it leaves is named by a tombstone, for [`Log::tend`].
+    /// Hides an agent from all reads, and adds a tombstone that names what [`Transaction::delete_some`] has to
+    /// delete.
     pub(in crate::sqlite) fn erase(&mut self, org: &OrgId, agent: &AgentId) -> Result<bool, StoreError> {
         let identity = identity_of(org, agent);
         let key = (self.orgs.get(org)?, agent.clone());
-        let agent = self.chain_of(&key)?;
+        let agent = self.locate_agent(&key)?;
         let identity = identities::find(self.connection, key.0, identity)?;
-        let is_known = agent.is_some() || identity.is_some() || self.is_named(key.0, &key.1)?;
+        let is_known = agent.is_some() || identity.is_some() || self.is_agent_named(key.0, &key.1)?;
         if is_known {
-            self.overwriting(|log| log.bury(&key, agent, identity))?;
-            self.forget_agent(key);
+            self.with_secure_delete(|transaction| transaction.insert_tombstone(&key, agent, identity))?;
+            self.drop_cached_agent(key);
         }
         Ok(is_known)
     }
 
-    /// Does something that overwrites what it deletes.
-    pub(super) fn overwriting<T>(
+    /// Deletes something and overwrites it with zeros.
+    pub(super) fn with_secure_delete<T>(
         &mut self,
         delete: impl FnOnce(&mut Self) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
@@ -88,13 +89,14 @@ impl Log<'_> {
         done
     }
 
-    /// The number of an agent and the end of its chain, also where nothing else of it can be read.
-    fn chain_of(&self, key: &AgentKey) -> Result<Option<(i64, Option<i64>)>, StoreError> {
-        let held = self.agents.peek(key).map(|agent| agent.state);
+    /// Returns the number of an agent and the position of its last evaluation, also if nothing else of it can be
+    /// read.
+    fn locate_agent(&self, key: &AgentKey) -> Result<Option<(i64, Option<i64>)>, StoreError> {
+        let cached = self.agents.peek(key).map(|agent| agent.state);
         if let Some(state) =
-            held.or_else(|| self.standings.latest(key).filter(|_| !self.erased.contains(key)))
+            cached.or_else(|| self.agent_cache.latest(key).filter(|_| !self.erased.contains(key)))
         {
-            return Ok(Some((state.agent, state.last_seq)));
+            return Ok(Some((state.agent, state.last_position)));
         }
         let mut select = self
             .connection
@@ -103,44 +105,52 @@ impl Log<'_> {
         Ok(found.optional()?)
     }
 
-    fn bury(
+    /// Adds the tombstone of an agent, and deletes its row and that of its identity.
+    fn insert_tombstone(
         &mut self,
         key: &AgentKey,
         agent: Option<(i64, Option<i64>)>,
         identity: Option<i64>,
     ) -> Result<(), StoreError> {
-        let (number, last_seq) = agent.unzip();
+        let (number, last_position) = agent.unzip();
         let digest: [u8; 32] = Sha256::digest(key.1.as_str()).into();
-        let mut bury = self.connection.prepare_cached(
+        let mut insert = self.connection.prepare_cached(
             "INSERT INTO tombstones (org, digest, asked_at, agent, last_seq, identity) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         )?;
-        bury.execute(params![key.0, digest, self.latest.millis(), number, last_seq.flatten(), identity])?;
-        self.bury_name(self.connection.last_insert_rowid(), key.0, &key.1)?;
+        insert.execute(params![
+            key.0,
+            digest,
+            self.latest.millis(),
+            number,
+            last_position.flatten(),
+            identity
+        ])?;
+        self.note_named_sessions(self.connection.last_insert_rowid(), key.0, &key.1)?;
         self.connection.prepare_cached("DELETE FROM agents WHERE agent = ?1")?.execute([number])?;
         self.connection.prepare_cached("DELETE FROM identities WHERE identity = ?1")?.execute([identity])?;
-        self.remember_top(key.0)?;
-        self.forget_replies_of(number, &key.1)
+        self.save_top_position(key.0)?;
+        self.remove_agent_from_replies(number, &key.1)
     }
 
-    /// Lets go of everything that is held of an agent.
-    fn forget_agent(&mut self, key: AgentKey) {
+    /// Removes everything of an agent from the caches.
+    fn drop_cached_agent(&mut self, key: AgentKey) {
         self.agents.pop(&key);
-        self.sessions.forget_agent(key.0, &key.1);
+        self.sessions.remove_agent(key.0, &key.1);
         self.touched.retain(|touched| *touched != key);
         self.erased.insert(key);
     }
 
-    /// Keeps the highest place of an organization, so that it is not given again when its evaluation is gone.
-    pub(super) fn remember_top(&mut self, org: OrgKey) -> Result<(), StoreError> {
-        let next = self.next_seq(org)?;
+    /// Saves the highest position of an organization, so that it is not used again when its evaluation is deleted.
+    pub(super) fn save_top_position(&mut self, org: OrgKey) -> Result<(), StoreError> {
+        let next = self.next_position(org)?;
         let mut update =
             self.connection.prepare_cached("UPDATE orgs SET top = max(top, ?2) WHERE org = ?1")?;
         update.execute(params![org, next.0 - 1])?;
         Ok(())
     }
 
-    /// Takes an agent out of the kept replies that are about it.
-    fn forget_replies_of(&self, number: Option<i64>, agent: &AgentId) -> Result<(), StoreError> {
+    /// Removes an agent from the saved replies that are about it.
+    fn remove_agent_from_replies(&self, number: Option<i64>, agent: &AgentId) -> Result<(), StoreError> {
         let mut select = self.connection.prepare_cached(
             "SELECT r.org, r.key, r.body FROM reply_agents a JOIN replies r ON r.org = a.org AND r.key = a.key \
              WHERE a.agent = ?1",
@@ -160,8 +170,8 @@ impl Log<'_> {
         Ok(())
     }
 
-    /// The next number of an agent: never one that a tombstone has, whose evidence may still be there.
-    pub(super) fn next_agent(&self) -> Result<i64, StoreError> {
+    /// Returns the next number of an agent: never one of a tombstone, whose evidence may still exist.
+    pub(super) fn next_agent_number(&self) -> Result<i64, StoreError> {
         let mut select = self.connection.prepare_cached(
             "SELECT max(coalesce((SELECT max(agent) FROM agents), 0), coalesce((SELECT max(agent) FROM tombstones), 0)) + 1",
         )?;

@@ -1,8 +1,10 @@
-//! What the writer does between transactions: brings the rows of agents up to the log, and looks whether its files are where they were.
+//! What the writer does between transactions: settles the rows of agents, and checks that its files are still in
+//! place.
 //!
-//! Settling goes round the agents, 64 at a time by their numbers: rows that are neighbors are written together, and no write
-//! waits for more than 64. A row may be ahead of `orgs.settled`, never behind it; its own `last_seq` is exact. Settling has
-//! its own transaction. If it fails, `/ready` reports it, reads continue, and writes continue until about 2000 agents wait.
+//! Settling goes through the agents that are behind, 64 at a time in the order of their numbers. So neighboring
+//! rows are written together, and no write waits for more than 64. A row may be ahead of `orgs.settled` but never
+//! behind it; the `last_seq` of the row is exact. Settling has its own transaction. If it fails, `/ready` reports
+//! the error, reads continue, and writes continue until about 2000 agents are behind.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -12,10 +14,10 @@ use renown_core::reputation::WINDOW_SIZE;
 use renown_core::time::Timestamp;
 use rusqlite::params;
 
-use super::Log;
+use super::Transaction;
 use crate::days::Days;
 use crate::error::StoreError;
-use crate::evidence::Seq;
+use crate::evidence::Position;
 use crate::query::rank;
 use crate::sqlite::agent_cache::Unsettled;
 use crate::sqlite::agents::{self, AgentState};
@@ -23,40 +25,42 @@ use crate::sqlite::days::{self, Totals};
 use crate::sqlite::orgs::OrgKey;
 use crate::sqlite::schema::MINUTE_MS;
 
-/// How often the rows of agents are settled while there are writes, and how often the files are looked at while there are none.
+/// How often the rows of agents are settled while there are writes, and how often the files are checked while there
+/// are none.
 pub(in crate::sqlite) const SETTLE_EVERY: Duration = Duration::from_secs(1);
 
-/// When this many agents' rows are behind they are settled at once. With those of one more transaction, that is the most.
+/// Number of rows behind at which they are settled at once. At most this many and those of one more transaction are
+/// behind.
 const BEHIND_MAX: usize = 2048;
 
-/// How many agents are settled in one transaction: few, so that no write waits long for it.
+/// Number of agents that are settled in one transaction: few, so that no write waits long.
 const SETTLED_AT_ONCE: usize = 64;
 
-/// A round of settling that is under way.
+/// A round of settling.
 #[derive(Default)]
 pub(super) struct Round {
-    /// The number of the agent that was settled last; 0 if none was.
+    /// The number of the agent that was settled last; 0 at the beginning of a round.
     after: i64,
     orgs: HashSet<OrgKey>,
 }
 
-/// An agent whose row a process left behind.
-pub(in crate::sqlite) struct Left {
+/// An agent whose row was behind when a process ended.
+pub(in crate::sqlite) struct UnsettledAgent {
     org: OrgKey,
     state: AgentState,
     days: Days,
-    /// Its window cannot be read.
+    /// Whether its window cannot be read.
     is_damaged: bool,
 }
 
-impl Log<'_> {
-    /// Whether every row holds what the log says.
+impl Transaction<'_> {
+    /// Returns whether every row is up to date.
     pub(in crate::sqlite) fn is_settled(&self) -> bool {
         self.behind_count == 0
     }
 
-    /// Fails if files of the store are not where they were. What is in the write-ahead log is moved into the database then: if only the log
-    /// is gone, nothing is lost.
+    /// Fails if a file of the store was deleted, moved or replaced. At the first failure, moves the write-ahead log
+    /// into the database: if only the log file is gone, nothing is lost.
     pub(in crate::sqlite) fn check_files(&mut self) -> Result<(), StoreError> {
         let was_quiet = self.guard.is_quiet();
         self.guard.check().inspect_err(|_| {
@@ -66,8 +70,8 @@ impl Log<'_> {
         })
     }
 
-    /// Whether it is time to settle, by the clock of the store. What could not be settled is tried after every write, so that
-    /// [`Log::probe`] says that it is better as soon as a write has shown it.
+    /// Returns whether it is time to settle, by the clock of the store. After a failure it is tried after every
+    /// write, so that [`Transaction::probe`] succeeds again soon.
     pub(in crate::sqlite) fn wants_settling(&self) -> bool {
         let since = self.clock_now().millis().abs_diff(self.settled_at.millis());
         let is_time = u128::from(since) >= SETTLE_EVERY.as_millis();
@@ -75,31 +79,31 @@ impl Log<'_> {
         !self.is_settled() && is_wanted
     }
 
-    /// Whether a round of settling is under way.
+    /// Returns whether a round of settling has begun.
     pub(in crate::sqlite) fn is_settling(&self) -> bool {
         self.round.after > 0
     }
 
-    /// What the clock shows; the latest time of acceptance where that cannot be right.
+    /// Returns what the clock shows, or the latest time of acceptance if the clock cannot be right.
     fn clock_now(&self) -> Timestamp {
         (self.clock)().unwrap_or(self.latest)
     }
 
-    /// Whether so many rows are behind that no more may be.
+    /// Returns whether no more rows may be behind.
     pub(in crate::sqlite) fn is_far_behind(&self) -> bool {
         self.behind_count >= BEHIND_MAX
     }
 
-    /// Settles some of the agents that are behind, in a transaction of its own: what cannot be settled now fails no write before too
-    /// much is behind. Until then it is what [`Log::probe`] says. A round goes once over all agents, by their numbers, so that rows
-    /// which are beside each other are written together.
+    /// Settles some of the agents that are behind, in a transaction of its own. A failure does not fail any write
+    /// until too many are behind; until then [`Transaction::probe`] reports it. A round goes once through all
+    /// agents in the order of their numbers, so that neighboring rows are written together.
     pub(in crate::sqlite) fn settle(&mut self) -> Result<(), Arc<StoreError>> {
         let settled = self.try_settle().map_err(Arc::new).inspect_err(|_| self.roll_back());
         self.cannot_settle = settled.as_ref().err().cloned();
         settled
     }
 
-    /// Settles everything.
+    /// Settles all agents.
     pub(in crate::sqlite) fn settle_all(&mut self) -> Result<(), Arc<StoreError>> {
         while !self.is_settled() {
             self.settle()?;
@@ -107,7 +111,7 @@ impl Log<'_> {
         Ok(())
     }
 
-    /// Settles until no more than a few are behind.
+    /// Settles until fewer than the limit are behind.
     pub(in crate::sqlite) fn settle_excess(&mut self) -> Result<(), Arc<StoreError>> {
         while self.is_far_behind() {
             self.settle()?;
@@ -120,8 +124,8 @@ impl Log<'_> {
             self.settled_at = self.clock_now();
         }
         let after = self.round.after;
-        let slice = self.standings.behind_after(after, SETTLED_AT_ONCE);
-        // Nothing is written that has a time.
+        let slice = self.agent_cache.behind_after(after, SETTLED_AT_ONCE);
+        // Nothing that is written here has a time.
         self.begin.raw_execute()?;
         let mut totals = Totals::default();
         for ((org, _), Unsettled { state, days }) in &slice {
@@ -132,11 +136,11 @@ impl Log<'_> {
         totals.write(self.connection, 1)?;
         let more = slice.last().filter(|_| slice.len() == SETTLED_AT_ONCE).map(|(_, last)| last.state.agent);
         if more.is_none() {
-            self.mark_round(after)?;
+            self.mark_round_settled(after)?;
         }
         self.commit()?;
         self.behind_count -= slice.len();
-        self.standings.settle(slice);
+        self.agent_cache.settle(slice);
         match more {
             Some(last) => self.round.after = last,
             None => self.round = Round::default(),
@@ -144,59 +148,59 @@ impl Log<'_> {
         Ok(())
     }
 
-    /// Notes how far the rows of the organizations of a round hold their logs. What is behind after it are agents that were settled
-    /// earlier in the round, up to this number.
-    fn mark_round(&mut self, up_to: i64) -> Result<(), StoreError> {
-        let firsts = self.standings.first_unsettled(up_to);
+    /// Saves up to which position the rows of the organizations of a round are settled. Agents up to the number
+    /// `up_to` may be behind again, because they were settled earlier in the round.
+    fn mark_round_settled(&mut self, up_to: i64) -> Result<(), StoreError> {
+        let firsts = self.agent_cache.first_unsettled(up_to);
         for org in self.round.orgs.clone() {
             match firsts.get(&org) {
-                Some(Seq(first)) => self.set_mark(org, first - 1)?,
-                None => self.mark(org)?,
+                Some(Position(first)) => self.set_settled(org, first - 1)?,
+                None => self.mark_settled(org)?,
             }
         }
         Ok(())
     }
 
-    /// Reads what a process left behind that ended without settling it. Not inside a transaction that writes, which SQLite
-    /// would refuse to go on with after a damaged page.
-    pub(in crate::sqlite) fn find_left(&self) -> Result<Vec<Left>, StoreError> {
+    /// Reads what a process did not settle before it ended. Must not be called in a transaction that writes,
+    /// because SQLite refuses to continue one after a damaged page.
+    pub(in crate::sqlite) fn find_unsettled(&self) -> Result<Vec<UnsettledAgent>, StoreError> {
         let mut select = self.connection.prepare("SELECT org FROM orgs")?;
         let orgs = select.query_map([], |row| row.get(0))?.collect::<Result<Vec<OrgKey>, _>>()?;
         let mut found = Vec::new();
         for org in orgs {
             let mut days = days::unsettled(self.connection, org, None)?;
-            for (_, state) in agents::left_behind(self.connection, org, None)? {
+            for (_, state) in agents::unsettled_agents(self.connection, org, None)? {
                 let summed = match state.summed(self.connection) {
                     Err(error) if error.is_damage() => None,
                     summed => Some(summed?),
                 };
                 let (days, is_damaged) = (days.remove(&state.agent).unwrap_or_default(), summed.is_none());
-                found.push(Left { org, state: summed.unwrap_or(state), days, is_damaged });
+                found.push(UnsettledAgent { org, state: summed.unwrap_or(state), days, is_damaged });
             }
         }
         Ok(found)
     }
 
     /// Settles what was found.
-    pub(in crate::sqlite) fn catch_up(&mut self, found: &[Left]) -> Result<(), StoreError> {
+    pub(in crate::sqlite) fn settle_found(&mut self, found: &[UnsettledAgent]) -> Result<(), StoreError> {
         let mut totals = Totals::default();
-        for left in found {
-            self.write_row(&left.state)?;
-            days::write(self.connection, left.org, left.state.agent, &left.days, &mut totals)?;
-            if left.is_damaged {
-                self.condemn(&left.state)?;
+        for agent in found {
+            self.write_row(&agent.state)?;
+            days::write(self.connection, agent.org, agent.state.agent, &agent.days, &mut totals)?;
+            if agent.is_damaged {
+                self.mark_unreadable(&agent.state)?;
             }
         }
         totals.write(self.connection, 1)?;
-        for org in found.iter().map(|left| left.org).collect::<HashSet<_>>() {
-            self.mark(org)?;
+        for org in found.iter().map(|agent| agent.org).collect::<HashSet<_>>() {
+            self.mark_settled(org)?;
         }
         Ok(())
     }
 
-    /// Gives an agent sums that no window has. Its evaluations cannot be read, so what it had before would pass for its
-    /// score; like this whoever names it is told, and nobody else.
-    fn condemn(&self, state: &AgentState) -> Result<(), StoreError> {
+    /// Marks an agent as unreadable: writes sums that no window can have. Otherwise its old sums would look like
+    /// its score. So every read of this agent fails, and no other read does.
+    fn mark_unreadable(&self, state: &AgentState) -> Result<(), StoreError> {
         let mut update = self.connection.prepare("UPDATE agents SET evaluations = ?2 WHERE agent = ?1")?;
         update.execute(params![state.agent, WINDOW_SIZE + 1])?;
         Ok(())
@@ -211,7 +215,7 @@ impl Log<'_> {
         row.execute(params![
             state.agent,
             last_seen,
-            state.last_seq,
+            state.last_position,
             tally.passed(),
             tally.streak(),
             tally.latency_us(),
@@ -234,13 +238,13 @@ impl Log<'_> {
         Ok(())
     }
 
-    /// Notes that the rows of an organization hold all of its log.
-    fn mark(&mut self, org: OrgKey) -> Result<(), StoreError> {
-        let Seq(next) = self.next_seq(org)?;
-        self.set_mark(org, next - 1)
+    /// Saves that the rows of an organization contain all of its evaluations.
+    fn mark_settled(&mut self, org: OrgKey) -> Result<(), StoreError> {
+        let Position(next) = self.next_position(org)?;
+        self.set_settled(org, next - 1)
     }
 
-    fn set_mark(&self, org: OrgKey, settled: i64) -> Result<(), StoreError> {
+    fn set_settled(&self, org: OrgKey, settled: i64) -> Result<(), StoreError> {
         let mut update = self.connection.prepare_cached("UPDATE orgs SET settled = ?2 WHERE org = ?1")?;
         update.execute(params![org, settled])?;
         Ok(())

@@ -1,43 +1,47 @@
-//! An agent as the writer holds it.
+//! An agent in the cache of the writer.
 
 use renown_core::reputation::{Evaluation, Tally, WINDOW_SIZE, Window};
 use renown_core::time::Timestamp;
 use rusqlite::Connection;
 
-use crate::days::Uncounted;
+use crate::days::UncountedEvaluation;
 use crate::error::StoreError;
-use crate::evidence::{NewEvaluation, Seq, whole_millis};
+use crate::evidence::{NewEvaluation, Position, whole_millis};
 use crate::sqlite::agents::AgentState;
 use crate::sqlite::rows;
 
-/// An agent as the writer knows it.
-pub(super) struct Agent {
+/// An agent in the cache of the writer.
+pub(super) struct CachedAgent {
     pub(super) state: AgentState,
-    /// Its evaluations, once one of them may have to leave for the next: until then the sums are all that is needed.
+    /// Its window, once an evaluation may have to leave it for the next one. Until then the sums are enough.
     pub(super) window: Option<Window>,
-    /// The evaluations of the open transaction. They are counted in their days when it is committed.
-    pub(super) uncounted: Vec<Uncounted>,
+    /// Evaluations of the open transaction. They are counted in their days at the commit.
+    pub(super) uncounted: Vec<UncountedEvaluation>,
     /// Whether the open transaction has touched it.
     pub(super) touched: bool,
 }
 
-impl Agent {
+impl CachedAgent {
     pub(super) fn new(state: AgentState, window: Option<Window>) -> Self {
         Self { state, window, uncounted: Vec::new(), touched: false }
     }
 
-    /// Takes its window up if so many more evaluations may be too many for it.
-    pub(super) fn expect(&mut self, coming: usize, connection: &Connection) -> Result<(), StoreError> {
+    /// Loads its window if `coming` more evaluations may be too many for it.
+    pub(super) fn load_window_for(
+        &mut self,
+        coming: usize,
+        connection: &Connection,
+    ) -> Result<(), StoreError> {
         if self.window.is_none() && self.state.tally.evaluations() + coming as u64 > WINDOW_SIZE as u64 {
-            self.window = Some(rows::window(connection, self.state.last_seq)?);
+            self.window = Some(rows::window(connection, self.state.last_position)?);
         }
         Ok(())
     }
 
-    /// Takes an evaluation that was written: into its window, its day and its sums, which are these after it.
-    pub(super) fn take(
+    /// Adds an evaluation that was written to its window, its day and its sums. `tally` is the sums after it.
+    pub(super) fn add(
         &mut self,
-        seq: Seq,
+        position: Position,
         new: &NewEvaluation,
         evaluation: Evaluation,
         tally: Tally,
@@ -46,8 +50,8 @@ impl Agent {
         if let Some(window) = &mut self.window {
             window.push(evaluation);
         }
-        self.uncounted.push(Uncounted {
-            seq,
+        self.uncounted.push(UncountedEvaluation {
+            position,
             at: whole_millis(new.timestamp.unwrap_or(accepted_at)),
             latency: evaluation.latency,
             before: self.state.tally.standing(),
@@ -55,6 +59,7 @@ impl Agent {
             tool: new.tool.clone(),
             failed: (!new.passed).then(|| new.gates.clone()),
         });
-        self.state = AgentState { last_seq: Some(seq.0), last_seen: accepted_at, tally, ..self.state };
+        self.state =
+            AgentState { last_position: Some(position.0), last_seen: accepted_at, tally, ..self.state };
     }
 }

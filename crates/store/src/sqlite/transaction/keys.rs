@@ -1,22 +1,22 @@
-//! Keys, and the organizations that come with them.
+//! Writes keys, and the organizations that come with them.
 
 use renown_core::ids::OrgId;
 use renown_core::time::Timestamp;
 use rusqlite::{OptionalExtension, params};
 
-use super::Log;
+use super::Transaction;
 use crate::DEFAULT_ORG;
 use crate::error::StoreError;
-use crate::evidence::Once;
+use crate::evidence::RequestKey;
 use crate::keys::{ApiKey, KeyId, NewKey};
 use crate::sqlite::orgs::OrgKey;
 
-impl Log<'_> {
-    /// Adds a key, and its organization when that is new.
+impl Transaction<'_> {
+    /// Adds a key, and its organization if that is new.
     pub(in crate::sqlite) fn create_key(
         &mut self,
         new: NewKey,
-        once: Option<Once<ApiKey>>,
+        request_key: Option<RequestKey<ApiKey>>,
     ) -> Result<ApiKey, StoreError> {
         let org = match self.orgs.get(&new.org) {
             Ok(org) => org,
@@ -36,7 +36,7 @@ impl Log<'_> {
             created_at.millis()
         ])?;
         let key = ApiKey { key: new, created_at, last_used_at: None, revoked_at: None };
-        self.keep_reply(once, &key, org, Vec::new)?;
+        self.keep_reply(request_key, &key, org, Vec::new)?;
         Ok(key)
     }
 
@@ -57,13 +57,13 @@ impl Log<'_> {
         Ok(org)
     }
 
-    /// Whether the default organization was made.
+    /// Returns whether the default organization exists.
     pub(in crate::sqlite) fn has_default_org(&self) -> Result<bool, StoreError> {
         let mut select = self.connection.prepare_cached("SELECT 1 FROM orgs WHERE name = ?1")?;
         Ok(select.exists([DEFAULT_ORG])?)
     }
 
-    /// Makes the default organization, if there is none yet.
+    /// Adds the default organization if it does not exist.
     pub(in crate::sqlite) fn create_default_org(&mut self) -> Result<(), StoreError> {
         let name: OrgId = DEFAULT_ORG
             .parse()
@@ -71,7 +71,7 @@ impl Log<'_> {
         self.create_org(&name).map(|_| ())
     }
 
-    /// Ends a key.
+    /// Revokes a key. Returns whether it exists.
     pub(in crate::sqlite) fn revoke_key(&mut self, org: &OrgId, id: KeyId) -> Result<bool, StoreError> {
         let org = self.orgs.get(org)?;
         let mut update = self.connection.prepare_cached(
@@ -80,7 +80,7 @@ impl Log<'_> {
         Ok(update.execute(params![org, id.as_bytes(), self.latest.millis()])? > 0)
     }
 
-    /// Notes when keys were last used.
+    /// Saves when keys were last used.
     pub(in crate::sqlite) fn touch_keys(&self, used: &[(KeyId, Timestamp)]) -> Result<(), StoreError> {
         let mut update = self.connection.prepare_cached("UPDATE keys SET last_used_at = ?2 WHERE id = ?1")?;
         for (id, at) in used {

@@ -1,5 +1,5 @@
-//! The sessions that were lately written, in memory and with a bound. One that is being changed is taken out of there and put back
-//! when it is written, so that nothing of a write that fails is left.
+//! The cache of sessions that were written lately, with a limit. A session that is being changed is removed from
+//! it, and inserted again when it is written. So nothing of a failed write stays in the cache.
 
 use lru::LruCache;
 use renown_core::ids::{AgentId, SessionId};
@@ -14,99 +14,95 @@ use crate::error::StoreError;
 use crate::sessions::{RecordCursor, SessionSummary, key_of, last_event};
 use crate::sqlite::orgs::OrgKey;
 
-/// How many sessions the writer holds between two transactions: a few kilobytes each.
-const HELD_MAX: usize = 8192;
+/// Maximum number of sessions that the writer caches between two transactions: a few kilobytes each.
+const SESSIONS_MAX: usize = 8192;
 
 /// The organization of a session and its id.
 pub(super) type SessionKey = (OrgKey, SessionId);
 
-/// The sessions that were lately written.
-pub(super) struct HeldSessions {
-    held: LruCache<SessionKey, Held>,
-    /// Those that the open transaction has written.
+/// The sessions that were written lately.
+pub(super) struct SessionCache {
+    sessions: LruCache<SessionKey, CachedSession>,
+    /// Sessions that the open transaction has written.
     touched: Vec<SessionKey>,
 }
 
-impl HeldSessions {
+impl SessionCache {
     pub(super) fn new() -> Self {
-        Self { held: LruCache::unbounded(), touched: Vec::new() }
+        Self { sessions: LruCache::unbounded(), touched: Vec::new() }
     }
 
-    /// The transaction is durable. Lets go of those that were not used for longest.
+    /// Called when the transaction is durable. Evicts the sessions that were not used for longest.
     pub(super) fn commit(&mut self) {
         self.touched.clear();
-        while self.held.len() > HELD_MAX {
-            self.held.pop_lru();
+        while self.sessions.len() > SESSIONS_MAX {
+            self.sessions.pop_lru();
         }
     }
 
-    /// The transaction is not.
+    /// Called when the transaction failed. Drops the sessions that it has written.
     pub(super) fn roll_back(&mut self) {
         for key in self.touched.drain(..) {
-            self.held.pop(&key);
+            self.sessions.pop(&key);
         }
     }
 
-    /// Lets go of the sessions of an agent, and of those that name it.
-    pub(super) fn forget_agent(&mut self, org: OrgKey, agent: &AgentId) {
-        let theirs = self.held.iter().filter(|((o, _), held)| *o == org && held.names(agent));
+    /// Drops the sessions of an agent, and those that name it.
+    pub(super) fn remove_agent(&mut self, org: OrgKey, agent: &AgentId) {
+        let theirs = self.sessions.iter().filter(|((o, _), cached)| *o == org && cached.names(agent));
         let theirs: Vec<SessionKey> = theirs.map(|(key, _)| key.clone()).collect();
         for key in &theirs {
-            self.forget(key);
+            self.remove(key);
         }
     }
 
-    pub(super) fn forget(&mut self, key: &SessionKey) {
-        self.held.pop(key);
-    }
-
-    /// Holds a session that the open transaction may have written.
-    pub(super) fn hold(&mut self, key: SessionKey, held: Held) {
+    /// Inserts a session that the open transaction may have written.
+    pub(super) fn insert(&mut self, key: SessionKey, cached: CachedSession) {
         self.touched.push(key.clone());
-        self.held.push(key, held);
+        self.sessions.push(key, cached);
     }
 
-    /// Takes a session up to change it, if it is held.
-    pub(super) fn take(&mut self, key: &SessionKey) -> Option<Held> {
-        self.held.pop(key)
+    /// Removes a session, to change it or to drop it.
+    pub(super) fn remove(&mut self, key: &SessionKey) -> Option<CachedSession> {
+        self.sessions.pop(key)
     }
 }
 
-/// A session as the writer knows it.
-pub(super) struct Held {
+/// A session in the cache of the writer.
+pub(super) struct CachedSession {
     pub(super) number: i64,
-    /// Whose it is; none until that was first written.
+    /// Its agent; `None` until the session was first written.
     pub(super) agent: Option<AgentId>,
-    /// The agent that was sent with signals.
-    pub(super) told: Option<AgentId>,
-    /// The agent that was named last.
+    /// The agent that was last sent with signals.
+    pub(super) signal_agent: Option<AgentId>,
+    /// The agent that a record named last.
     pub(super) named: Option<Box<str>>,
     pub(super) first_seen: Timestamp,
     pub(super) last_seen: Timestamp,
     pub(super) began_at: Timestamp,
-    /// The last event, as far as it decides whether the session is over.
+    /// The time of the last event that decides when the session is over.
     pub(super) last_event: Timestamp,
     pub(super) is_open: bool,
     pub(super) closed_at: Option<Timestamp>,
     pub(super) records: i64,
     pub(super) traces: i64,
     pub(super) ledger: Session,
-    /// The traces that follow from its records.
+    /// The fold of the traces that are derived from its records.
     pub(super) folded: FoldedTraces,
-    /// What a list shows of its traces. `None` if that is not kept.
+    /// The summary of its traces; `None` if it is not stored.
     pub(super) summary: Option<SessionSummary>,
-    /// How many records and traces arrived since the summary was made.
+    /// Number of records and traces that arrived since the summary was computed.
     pub(super) arrived: i64,
-    /// The number of the reputation event that it became.
+    /// The number of its reputation event.
     pub(super) event: Option<i64>,
 }
 
-impl Held {
+impl CachedSession {
     pub(super) fn new(number: i64, id: &SessionId, now: Timestamp) -> Self {
         Self {
             number,
             agent: None,
-            told: None,
+            signal_agent: None,
             named: None,
             first_seen: now,
             last_seen: now,
@@ -124,20 +120,20 @@ impl Held {
         }
     }
 
-    /// Its records, if it has any.
+    /// Returns the fold of its records, if it has any.
     pub(super) fn scored(&self) -> Option<&Session> {
         (self.records > 0).then_some(&self.ledger)
     }
 
-    /// Whether it is known to be of an agent, or to name it.
+    /// Returns whether it is known to belong to an agent, or to name it.
     fn names(&self, agent: &AgentId) -> bool {
         self.agent.as_ref() == Some(agent)
-            || self.told.as_ref() == Some(agent)
+            || self.signal_agent.as_ref() == Some(agent)
             || self.named.as_deref() == Some(agent.as_str())
     }
 
-    /// Keeps a record and adds it to the others; false if it is there already.
-    pub(super) fn take(
+    /// Writes a record and adds it to the folds. Returns `false` if the record is a repeat.
+    pub(super) fn add_record(
         &mut self,
         insert: &mut Statement<'_>,
         insert_name: &mut Statement<'_>,

@@ -1,0 +1,292 @@
+//! Writes sessions: new records are stored and folded, and the folds are written with them.
+
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
+
+use renown_core::identity::{bridge_id, identity_of};
+use renown_core::ids::{AgentId, OrgId, SessionId};
+use renown_core::time::Timestamp;
+use renown_telemetry::account::Account;
+use renown_telemetry::facts::Batch;
+use renown_telemetry::ledger::Session;
+use rusqlite::params;
+
+use super::Transaction;
+use super::session_cache::{CachedSession, SessionKey};
+use crate::error::StoreError;
+use crate::evidence::{Position, RequestKey};
+use crate::sessions::{NewSignals, agent_of, began_at, over_at};
+use crate::sqlite::orgs::OrgKey;
+use crate::sqlite::rows::{damaged, nanos, time};
+use crate::sqlite::sessions::ledger;
+use crate::sqlite::summaries::{SUMMARY, SummaryRow, folded, scores, write};
+
+/// Stands for no agent, in the row of a session that is new or deleted.
+pub(super) const NO_AGENT: i64 = 0;
+
+/// A session that is being changed.
+struct ChangedSession {
+    key: SessionKey,
+    cached: CachedSession,
+    is_changed: bool,
+}
+
+impl Transaction<'_> {
+    /// Adds the records of a batch, each once.
+    pub(in crate::sqlite) fn add_records(
+        &mut self,
+        org: &OrgId,
+        batch: &Batch,
+        request_key: Option<RequestKey<Account>>,
+    ) -> Result<Account, StoreError> {
+        let (name, org) = (org, self.orgs.get(org)?);
+        // Load agents and sessions before anything is written: one with damaged evidence fails only the writes that
+        // name it.
+        let agents: HashSet<&str> = batch.records().map(|(origin, _)| origin.agent_id.value).collect();
+        for agent in agents {
+            self.load_agent(&(org, agent.parse().map_err(damaged("an agent id"))?), 0)?;
+        }
+        let (mut loaded, mut indexes) = (Vec::new(), HashMap::new());
+        for (origin, _) in batch.records() {
+            if let Entry::Vacant(vacant) = indexes.entry(origin.session) {
+                let key = (org, origin.session.parse().map_err(damaged("a session id"))?);
+                vacant.insert(loaded.len());
+                loaded.push((self.take_session(&key)?, key));
+            }
+        }
+        let mut account = batch.account;
+        let mut sessions = Vec::with_capacity(loaded.len());
+        for (cached, key) in loaded {
+            account.sessions += u64::from(cached.is_none());
+            let is_changed = cached.is_none();
+            let cached = cached.map_or_else(|| self.insert_session(&key), Ok)?;
+            sessions.push(ChangedSession { key, cached, is_changed });
+        }
+        for (origin, facts) in batch.records() {
+            let index = indexes.get(origin.session).copied();
+            let Some(session) = index.and_then(|index| sessions.get_mut(index)) else { continue };
+            let facts: Vec<_> = facts.collect();
+            let (insert, insert_name) = (&mut self.insert_record, &mut self.insert_name);
+            if !session.cached.add_record(insert, insert_name, &origin, &facts, self.latest)? {
+                account.duplicates += 1;
+                continue;
+            }
+            session.is_changed = true;
+            account.facts += facts.len() as u64;
+            account.unknown_events += u64::from(!origin.known);
+            account.no_time += u64::from(origin.at.is_none());
+        }
+        let mut agents = Vec::new();
+        for ChangedSession { key, mut cached, is_changed } in sessions {
+            if is_changed {
+                agents.push(self.write_session(name, &key, &mut cached, true)?);
+            }
+            self.sessions.insert(key, cached);
+        }
+        self.close_early()?;
+        self.keep_reply(request_key, &account, org, || agents)?;
+        Ok(account)
+    }
+
+    /// Stores signals of a session.
+    pub(in crate::sqlite) fn add_signals(
+        &mut self,
+        org: &OrgId,
+        session: SessionId,
+        signals: &NewSignals,
+        request_key: Option<RequestKey<()>>,
+    ) -> Result<(), StoreError> {
+        let (name, org) = (org, self.orgs.get(org)?);
+        let key = (org, session);
+        if let Some(agent) = &signals.agent {
+            self.load_agent(&(org, agent.clone()), 0)?;
+        }
+        let known = self.take_session(&key)?;
+        let mut cached = known.map_or_else(|| self.insert_session(&key), Ok)?;
+        let mut upsert = self.connection.prepare_cached(
+            "INSERT INTO session_traces (session, trace_id, position, started_ns, confidence, loop_detection, tool_correctness, \
+             coherence) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (session, trace_id) DO UPDATE SET \
+             started_ns = excluded.started_ns, confidence = excluded.confidence, loop_detection = excluded.loop_detection, \
+             tool_correctness = excluded.tool_correctness, coherence = excluded.coherence",
+        )?;
+        for new in &signals.traces {
+            cached.traces = cached.traces.saturating_add(1);
+            cached.arrived = cached.arrived.saturating_add(1);
+            let signals = new.trace.signals;
+            let signal = |signal: Option<renown_core::units::Unit>| signal.map(renown_core::units::Unit::get);
+            upsert.execute(params![
+                cached.number,
+                new.trace.trace_id.as_str(),
+                cached.traces,
+                new.started_at.map(Timestamp::nanos),
+                signal(signals.confidence),
+                signal(signals.loop_detection),
+                signal(signals.tool_correctness),
+                signal(signals.coherence),
+            ])?;
+        }
+        drop(upsert);
+        if let Some(agent) = &signals.agent {
+            self.insert_name.execute(params![cached.number, agent.as_str()])?;
+        }
+        cached.signal_agent = signals.agent.clone().or(cached.signal_agent.take());
+        let was_open = cached.is_open;
+        let agent = self.write_session(name, &key, &mut cached, was_open)?;
+        if !was_open {
+            self.write_session_event(name, &mut cached)?;
+        }
+        self.sessions.insert(key, cached);
+        self.keep_reply(request_key, &(), org, || vec![agent])
+    }
+
+    /// Removes a session from the cache, or loads it, to change it. Returns `None` if it is new.
+    fn take_session(&mut self, key: &SessionKey) -> Result<Option<CachedSession>, StoreError> {
+        match self.sessions.remove(key) {
+            None => self.load_session(key),
+            cached => Ok(cached),
+        }
+    }
+
+    /// Adds a session.
+    fn insert_session(&mut self, key: &SessionKey) -> Result<CachedSession, StoreError> {
+        // The id may belong to a session of an erased agent that is not deleted yet.
+        let mut free = self
+            .connection
+            .prepare_cached("UPDATE sessions SET session_id = NULL WHERE org = ?1 AND session_id = ?2")?;
+        free.execute(params![key.0, key.1.as_str()])?;
+        drop(free);
+        // The agent is known when everything that arrived with the session was read.
+        let now = self.latest;
+        let mut insert = self.connection.prepare_cached(
+            "INSERT INTO sessions (org, session_id, agent, first_seen, last_seen, began_ns, last_ns, state) \
+             VALUES (?1, ?2, ?3, ?4, ?4, ?5, ?6, x'')",
+        )?;
+        let (first_seen, began_ns) = (now.millis(), now.nanos());
+        insert.execute(params![
+            key.0,
+            key.1.as_str(),
+            NO_AGENT,
+            first_seen,
+            began_ns,
+            Timestamp::MIN.nanos()
+        ])?;
+        Ok(CachedSession::new(self.connection.last_insert_rowid(), &key.1, now))
+    }
+
+    /// Loads a session that is not cached. Returns `None` if it does not exist.
+    pub(super) fn load_session(&self, key: &SessionKey) -> Result<Option<CachedSession>, StoreError> {
+        let mut select = self.connection.prepare_cached(&format!(
+            "SELECT s.session, a.name, s.signal_agent, s.first_seen, s.last_seen, s.began_ns, s.last_ns, s.check_at IS NOT NULL, \
+             s.closed_at, s.records, s.state, s.traces, s.event, s.folded, {SUMMARY} FROM sessions s \
+             JOIN agents a ON a.agent = s.agent WHERE s.org = ?1 AND s.session_id = ?2"
+        ))?;
+        let mut rows = select.query(params![key.0, key.1.as_str()])?;
+        let Some(row) = rows.next()? else { return Ok(None) };
+        let (agent, signal_agent): (String, Option<String>) = (row.get(1)?, row.get(2)?);
+        let closed_at: Option<i64> = row.get(8)?;
+        let state = row.get_ref(10)?.as_blob().map_err(damaged("a session's state"))?;
+        let derived = row.get_ref(13)?.as_blob().map_err(damaged("a session's traces"))?;
+        let records: i64 = row.get(9)?;
+        Ok(Some(CachedSession {
+            number: row.get(0)?,
+            agent: Some(agent.parse().map_err(damaged("an agent id"))?),
+            signal_agent: signal_agent
+                .map(|signal_agent| signal_agent.parse())
+                .transpose()
+                .map_err(damaged("an agent id"))?,
+            named: None,
+            first_seen: time(row.get(3)?)?,
+            last_seen: time(row.get(4)?)?,
+            began_at: nanos(row.get(5)?)?,
+            last_event: nanos(row.get(6)?)?,
+            is_open: row.get(7)?,
+            closed_at: closed_at.map(time).transpose()?,
+            records,
+            folded: folded(records, derived),
+            summary: SummaryRow::read(row, 14)?.summary(),
+            // It is not stored since when a summary is missing, so it may be computed at once.
+            arrived: records,
+            ledger: ledger(self.connection, key.1.as_str(), Position(row.get(0)?), state)?
+                .unwrap_or_else(|| Session::new(key.1.as_str())),
+            traces: row.get(11)?,
+            event: row.get(12)?,
+        }))
+    }
+
+    /// Writes the row of a session that has just changed, and its agent. Opens the session if `is_open`.
+    fn write_session(
+        &mut self,
+        org: &OrgId,
+        key: &SessionKey,
+        cached: &mut CachedSession,
+        is_open: bool,
+    ) -> Result<AgentId, StoreError> {
+        let now = self.latest;
+        let agent =
+            agent_of(cached.scored(), cached.signal_agent.as_ref()).map_err(damaged("an agent id"))?;
+        let number = self.touch_session_agent(key.0, &agent)?;
+        let before = cached.agent.replace(agent.clone());
+        cached.last_seen = now;
+        // The reputation event of the former agent moves to this one at once.
+        if cached.event.is_some() && before.as_ref() != Some(&agent) {
+            self.write_session_event(org, cached)?;
+        }
+        self.summarize(&key.1, cached)?;
+        let [cost, performance] = scores(cached.scored());
+        let mut update = self.connection.prepare_cached(
+            "UPDATE sessions SET signal_agent = ?2, last_seen = ?3, last_ns = ?4, records = ?5, traces = ?6, state = ?7, \
+             cost_nano = ?8, performance = ?9 WHERE session = ?1",
+        )?;
+        update.execute(params![
+            cached.number,
+            cached.signal_agent.as_ref().map(AgentId::as_str),
+            now.millis(),
+            cached.last_event.nanos(),
+            cached.records,
+            cached.traces,
+            cached.scored().map(Session::to_bytes).unwrap_or_default(),
+            cost,
+            performance,
+        ])?;
+        write(self.connection, cached.number, &cached.folded_bytes(), cached.summary.as_ref())?;
+        // In a statement of its own, because setting an indexed column writes its index even if the value stays the
+        // same.
+        let mut moves = self.connection.prepare_cached(
+            "UPDATE sessions SET agent = ?2, began_ns = ?3, event_id = ?4 WHERE session = ?1 \
+             AND (agent <> ?2 OR began_ns <> ?3 OR event_id IS NOT ?4)",
+        )?;
+        cached.began_at = self.began_at(cached)?;
+        let event_id = cached.scored().map(|_| bridge_id(identity_of(org, &agent), &key.1).into_bytes());
+        moves.execute(params![cached.number, number, cached.began_at.nanos(), event_id])?;
+        if is_open && !cached.is_open {
+            let check_at = over_at(cached.last_event, now).millis();
+            let mut open =
+                self.connection.prepare_cached("UPDATE sessions SET check_at = ?2 WHERE session = ?1")?;
+            open.execute(params![cached.number, check_at])?;
+            cached.is_open = true;
+            self.open_sessions = self.open_sessions.map(|open| open + 1);
+        }
+        Ok(agent)
+    }
+
+    /// Returns when a session began.
+    fn began_at(&self, cached: &CachedSession) -> Result<Timestamp, StoreError> {
+        if let Some(started_at) = cached.scored().and_then(Session::started_at) {
+            return Ok(began_at(Some(started_at), cached.first_seen));
+        }
+        let mut select = self
+            .connection
+            .prepare_cached("SELECT min(started_ns) FROM session_traces WHERE session = ?1")?;
+        let of_traces: Option<i64> = select.query_row([cached.number], |row| row.get(0))?;
+        Ok(began_at(of_traces.map(nanos).transpose()?, cached.first_seen))
+    }
+
+    /// Adds the agent of a session if it is new, and saves when it was last seen. Returns its number.
+    fn touch_session_agent(&mut self, org: OrgKey, agent: &AgentId) -> Result<i64, StoreError> {
+        let number = self.touch_agent(&(org, agent.clone()))?;
+        let mut update =
+            self.connection.prepare_cached("UPDATE agents SET session_seen_at = ?2 WHERE agent = ?1")?;
+        update.execute(params![number, self.latest.millis()])?;
+        Ok(number)
+    }
+}
