@@ -93,9 +93,14 @@ impl super::State {
     /// that no session waits for them. So does the time at which a session was closed, unless it became a
     /// reputation event, whose time follows from it.
     pub(super) fn move_times_back(&mut self, now: Timestamp) {
-        for (_, session) in self.sessions.iter_mut().filter(|(_, session)| session.is_open) {
-            session.last_seen = session.last_seen.min(now);
-            session.last_event = session.last_event.map(|at| at.min(now));
+        for (_, session) in &mut self.sessions {
+            if session.is_open {
+                session.last_seen = session.last_seen.min(now);
+                session.last_event = session.last_event.map(|at| at.min(now));
+            }
+            if session.event.is_none() {
+                session.closed_at = session.closed_at.map(|at| at.min(now));
+            }
         }
         for reply in &mut self.replies {
             reply.at = reply.at.min(now);

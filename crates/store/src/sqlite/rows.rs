@@ -311,7 +311,8 @@ pub(super) fn keys(connection: &Connection) -> Result<Vec<ApiKey>, StoreError> {
 /// Returns the latest time of acceptance in the file, so that times do not go backwards after the store is opened.
 pub(super) fn latest(connection: &Connection) -> Result<Timestamp, StoreError> {
     // Indexes and positions keep this fast: an organization's last evaluation is its latest, and the agent with the highest number was
-    // added last. Runs, records and signals set `last_seen` of their agent, which an index has by minute.
+    // added last. Runs, records and signals set `last_seen` of their agent, which an index has by minute. A session that is closed
+    // becomes a reputation event of that time; the others have an index of their own.
     let latest: Option<i64> = connection.query_row(
         "SELECT max(latest) FROM (SELECT max(created_at) AS latest FROM orgs \
          UNION ALL SELECT max(created_at) FROM keys UNION ALL SELECT max(created_at) FROM replies \
@@ -319,6 +320,7 @@ pub(super) fn latest(connection: &Connection) -> Result<Timestamp, StoreError> {
          UNION ALL SELECT accepted_at FROM agent_run_scores WHERE run = (SELECT max(run) FROM agent_run_scores) \
          UNION ALL SELECT accepted_at FROM reputation_events WHERE event = (SELECT max(event) FROM reputation_events) \
          UNION ALL SELECT max(asked_at) FROM tombstones \
+         UNION ALL SELECT max(closed_at) FROM sessions WHERE closed_at IS NOT NULL AND event IS NULL \
          UNION ALL SELECT (SELECT max(last_seen) FROM agents WHERE org = o.org AND seen_minute = \
          (SELECT max(seen_minute) FROM agents WHERE org = o.org)) FROM orgs o \
          UNION ALL SELECT (SELECT accepted_at FROM evaluations WHERE seq = \

@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::support::{
     Scratch, TestClock, at, behind_the_back, default_org, evaluations, event, open, verify, wait,
 };
-use crate::telemetry::{batch, call, logs, prompt, tool};
+use crate::telemetry::{batch, call, logs, prompt, tool, unknown};
 
 const MINUTE: i64 = 60_000;
 
@@ -314,6 +314,25 @@ fn times_of_sessions_do_not_go_back_over_a_restart() {
     let store = open(scratch.path(), &clock);
     send(&store, "b", &[tool("t", 1, -MINUTE, "Edit", true)]);
     assert_eq!(seen(&store, "b"), at(2 * MINUTE));
+}
+
+#[test]
+fn times_do_not_go_back_before_the_end_of_a_session_over_a_restart() {
+    let (scratch, clock) = (Scratch::new("session-end"), TestClock::at_noon());
+    let store = open(scratch.path(), &clock);
+    send(&store, "a", &[unknown("s", 1, 0)]);
+    clock.set(40 * MINUTE);
+    assert_eq!(closed(&store), ["s"]);
+    assert!(events(&store, "a").is_empty(), "it has nothing to score, so only its row has the time");
+    drop(store);
+    clock.set(39 * MINUTE);
+    let store = open(scratch.path(), &clock);
+    let agent = "b".parse().unwrap();
+    wait(store.add_agent(&default_org(), agent, None)).unwrap();
+    let added = wait(store.agent(&default_org(), &"b".parse().unwrap())).unwrap().unwrap();
+    assert_eq!(added.first_seen, at(40 * MINUTE));
+    drop(store);
+    verify(scratch.path()).unwrap();
 }
 
 #[test]

@@ -48,6 +48,11 @@ pub(crate) fn tool(session: &str, number: u32, after_noon_ms: i64, tool: &str, o
     record(session, number, after_noon_ms, "tool_result", &[("tool_name", tool), ("success", ok)])
 }
 
+/// A record without evidence: its event is unknown.
+pub(crate) fn unknown(session: &str, number: u32, after_noon_ms: i64) -> Value {
+    record(session, number, after_noon_ms, "something_new", &[])
+}
+
 pub(crate) fn call(session: &str, number: u32, after_noon_ms: i64, cost: &str) -> Value {
     record(session, number, after_noon_ms, "api_request", &[("cost_usd", cost)])
 }

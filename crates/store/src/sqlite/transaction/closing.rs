@@ -151,6 +151,7 @@ impl Transaction<'_> {
             ),
             ("UPDATE sessions SET last_ns = ?1 WHERE check_at IS NOT NULL AND last_ns > ?1", now.nanos()),
             ("UPDATE sessions SET check_at = ?1 WHERE check_at > ?1", now.millis()),
+            ("UPDATE sessions SET closed_at = ?1 WHERE closed_at > ?1 AND event IS NULL", now.millis()),
             ("UPDATE replies SET created_at = ?1 WHERE created_at > ?1", now.millis()),
         ] {
             self.connection.execute(update, [limit])?;

@@ -10,11 +10,11 @@ use renown_store::{
 
 use super::Question;
 use crate::support::{TestClock, at, default_org, evaluation, evaluations, ids, key, request_key, wait};
-use crate::telemetry::{batch, logs, prompt};
+use crate::telemetry::{batch, logs, prompt, unknown};
 
 const YEAR: i64 = 365 * 24 * 60 * 60 * 1000;
 
-pub(super) const QUESTIONS: [Question; 17] = [
+pub(super) const QUESTIONS: [Question; 18] = [
     ("an answered write is seen by the next read", seen_at_once),
     ("the window is the last 500, in the order of acceptance", window_slides),
     ("an id counts once inside a batch", once_in_a_batch),
@@ -25,6 +25,7 @@ pub(super) const QUESTIONS: [Question; 17] = [
     ("a clock that is set back by a little moves no time backwards", clock_turned_back),
     ("a clock that jumps ahead is followed there and back", clock_jumps),
     ("a session that was seen ahead of time is closed in time", clock_jumps_in_a_session),
+    ("a session that was closed ahead of time is closed now", clock_jumps_over_an_end),
     ("a clock that cannot be right refuses writes and nothing else", clock_fails),
     ("what happened when is as the caller says, in milliseconds", sent_timestamp),
     ("a reply is kept for a day and not longer", replies_last_a_day),
@@ -213,6 +214,25 @@ fn clock_jumps_in_a_session(store: &dyn Store, clock: &TestClock) {
     assert!(wait(store.close_sessions()).unwrap().is_empty());
     clock.set(STANDSTILL_MS + 30 * 60_000);
     assert_eq!(wait(store.close_sessions()).unwrap().len(), 1);
+}
+
+fn clock_jumps_over_an_end(store: &dyn Store, clock: &TestClock) {
+    clock.set(YEAR);
+    let records = batch(&logs("a", &[unknown("ahead", 1, YEAR)]));
+    wait(store.add_records(&default_org(), records, None)).unwrap();
+    let end = YEAR + 31 * 60_000;
+    clock.set(end);
+    assert_eq!(wait(store.close_sessions()).unwrap().len(), 1);
+    let closed_at = || {
+        let found = wait(store.session(&default_org(), &"ahead".parse().unwrap(), false)).unwrap();
+        found.unwrap().closed_at
+    };
+    assert_eq!(closed_at(), Some(at(end)));
+    for (now_ms, expected) in [(0, end), (STANDSTILL_MS, STANDSTILL_MS)] {
+        clock.set(now_ms);
+        wait(store.ready()).unwrap();
+        assert_eq!(closed_at(), Some(at(expected)), "{now_ms}");
+    }
 }
 
 fn clock_fails(store: &dyn Store, clock: &TestClock) {

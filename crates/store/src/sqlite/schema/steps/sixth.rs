@@ -5,6 +5,9 @@
 /// `summaries::fill` fill it for existing rows. `folded` is the last column of a session, since it can be long and
 /// lists do not read it.
 ///
+/// `sessions_by_close` has the closed sessions that did not become a reputation event, for the latest time of
+/// acceptance.
+///
 /// `org_activity` counts the sessions that began on a day with their cost, and the runs that were accepted on it,
 /// by triggers. A session adds at most 10 000 dollars, so that no invented cost can overflow the sum.
 pub(in super::super) const SIXTH: &str = "
@@ -112,6 +115,7 @@ ALTER TABLE sessions ADD COLUMN flagged_traces INTEGER;
 ALTER TABLE sessions ADD COLUMN consistency INTEGER;
 ALTER TABLE sessions ADD COLUMN consistency_traces INTEGER;
 ALTER TABLE sessions ADD COLUMN folded BLOB NOT NULL DEFAULT x'';
+CREATE INDEX sessions_by_close ON sessions (closed_at) WHERE closed_at IS NOT NULL AND event IS NULL;
 
 CREATE TABLE org_activity (
     org       INTEGER NOT NULL,
