@@ -1,4 +1,4 @@
-//! Copies while the log is written to.
+//! Copies of a store that is being written to.
 
 use std::collections::HashSet;
 use std::sync::Mutex;
@@ -14,7 +14,7 @@ const WRITERS: usize = 4;
 const COPIES: usize = 4;
 
 #[test]
-fn a_copy_holds_everything_that_was_acknowledged_before_it_began() {
+fn a_copy_contains_everything_that_was_acknowledged_before_it_began() {
     let scratch = Scratch::new("backup");
     let clock = TestClock::at_noon();
     let store = open(scratch.path(), &clock);
@@ -38,7 +38,7 @@ fn a_copy_holds_everything_that_was_acknowledged_before_it_began() {
         }
         let mut copies = Vec::new();
         for number in 1..=COPIES {
-            // Every copy has more to hold than the one before.
+            // Every copy contains more than the one before.
             while count.load(Ordering::Relaxed) < 150 * number {
                 thread::yield_now();
             }
@@ -79,7 +79,7 @@ fn a_copy_overwrites_nothing_and_leaves_nothing_when_it_fails() {
     assert_eq!(std::fs::read(taken.database()).unwrap(), b"precious");
     assert_eq!(taken.names(), [FILE]);
     assert!(reader.backup(&taken.path().join("no/such/directory.db"), &mut |_| {}).is_err());
-    // What a copy that was killed has left is in nobody's way.
+    // The file of a killed copy is not in the way.
     std::fs::write(taken.path().join("other.db.unfinished"), "half").unwrap();
     reader.backup(&taken.path().join("other.db"), &mut |_| {}).unwrap();
     assert_eq!(taken.names(), ["other.db", FILE]);

@@ -1,4 +1,4 @@
-//! Rows of agents that are behind the log: nobody sees it.
+//! Rows of agents that are behind the evaluations: no reader sees a difference.
 
 use std::path::Path;
 
@@ -9,7 +9,8 @@ use crate::support::{
     Scratch, TestClock, at, copy_killed, default_org, evaluation, evaluations, key, open, verify, wait,
 };
 
-/// Two organizations, the second with an agent of the same name; the writer has just been told.
+/// Writes to two organizations that both have an agent of the same name. The rows of agents are not settled
+/// afterwards.
 fn write(store: &dyn Store, clock: &TestClock) {
     wait(store.create_key(key("other", 1), None)).unwrap();
     for number in 0..12 {
@@ -21,7 +22,7 @@ fn write(store: &dyn Store, clock: &TestClock) {
     wait(store.append(&"other".parse().unwrap(), vec![evaluation("agent-0", "e0")], None)).unwrap();
 }
 
-/// How many rows of agents hold less than the log has.
+/// Returns how many rows of agents are behind.
 fn rows_behind(database: &Path) -> i64 {
     let connection = rusqlite::Connection::open(database).unwrap();
     let behind = "SELECT count(*) FROM agents a WHERE a.last_seq IS NOT \
@@ -29,7 +30,7 @@ fn rows_behind(database: &Path) -> i64 {
     connection.query_row(behind, [], |row| row.get(0)).unwrap()
 }
 
-/// Every agent, a page of two at a time.
+/// Reads every agent, in pages of two.
 fn all(sort: AgentSort, mut page: impl FnMut(AgentQuery) -> renown_store::Agents) -> Vec<AgentSummary> {
     let (mut agents, mut after): (Vec<AgentSummary>, Option<AgentCursor>) = (Vec::new(), None);
     loop {
@@ -43,12 +44,12 @@ fn all(sort: AgentSort, mut page: impl FnMut(AgentQuery) -> renown_store::Agents
 }
 
 #[test]
-fn whoever_reads_sees_the_log_and_not_the_rows() {
+fn readers_see_the_evaluations_and_not_the_rows() {
     let scratch = Scratch::new("behind-read");
     let clock = TestClock::at_noon();
     let store = open(scratch.path(), &clock);
     write(&*store, &clock);
-    assert!(rows_behind(&scratch.database()) > 0, "else this shows nothing");
+    assert!(rows_behind(&scratch.database()) > 0, "otherwise this test proves nothing");
     let beside = Reader::open(scratch.path()).unwrap();
     let org = default_org();
     for sort in [AgentSort::LastSeen, AgentSort::Score, AgentSort::Name] {
@@ -79,38 +80,38 @@ fn whoever_reads_sees_the_log_and_not_the_rows() {
 }
 
 #[test]
-fn what_a_killed_process_left_behind_is_settled_by_the_next() {
+fn the_next_process_settles_what_a_killed_process_left() {
     let (scratch, killed) = (Scratch::new("behind-left"), Scratch::new("behind-killed"));
     let clock = TestClock::at_noon();
     let store = open(scratch.path(), &clock);
     write(&*store, &clock);
     copy_killed(scratch.path(), killed.path());
-    assert!(rows_behind(&killed.database()) > 0, "else this shows nothing");
+    assert!(rows_behind(&killed.database()) > 0, "otherwise this test proves nothing");
     let next = open(killed.path(), &clock);
     assert_eq!(rows_behind(&killed.database()), 0);
-    let told = |store: &dyn Store| {
+    let listed = |store: &dyn Store| {
         all(AgentSort::LastSeen, |query| wait(store.agents(&default_org(), query)).unwrap())
     };
-    assert_eq!(told(&*next), told(&*store));
+    assert_eq!(listed(&*next), listed(&*store));
     wait(next.append(&default_org(), vec![evaluation("agent-0", "e12")], None)).unwrap();
     drop(next);
-    assert_eq!(rows_behind(&killed.database()), 0, "whoever ends settles");
+    assert_eq!(rows_behind(&killed.database()), 0, "a process settles when it ends");
     assert_eq!(verify(killed.path()).unwrap().evaluations, 14);
 }
 
 #[test]
-fn a_window_that_filled_since_it_was_settled_is_read_whole() {
+fn a_window_that_filled_since_it_was_settled_is_read_completely() {
     let (scratch, killed) = (Scratch::new("behind-full"), Scratch::new("behind-full-killed"));
     let clock = TestClock::at_noon();
     let store = open(scratch.path(), &clock);
     let (org, agent) = (default_org(), "a".parse().unwrap());
-    // The first batch is settled at once, and then the clock stands still.
+    // The first batch is settled at once, and then the clock does not move.
     for (ids, count) in [("first", 490), ("second", 30)] {
         let mut batch = evaluations("a", ids, count);
         batch.iter_mut().step_by(9).for_each(|new| new.passed = false);
         wait(store.append(&org, batch, None)).unwrap();
     }
-    assert_eq!(rows_behind(&scratch.database()), 1, "else this shows nothing");
+    assert_eq!(rows_behind(&scratch.database()), 1, "otherwise this test proves nothing");
     let known = wait(store.agent(&org, &agent)).unwrap();
     assert_eq!(known.as_ref().unwrap().tally.evaluations(), 500);
     assert_eq!(Reader::open(scratch.path()).unwrap().agent(&org, &agent).unwrap(), known);

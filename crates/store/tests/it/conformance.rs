@@ -1,6 +1,7 @@
-//! What every store promises: questions with one answer each, and a long random walk beside the plainest store there is.
+//! The promises of every store: checks with one answer each, and long random walks that compare a store with the
+//! one in memory.
 //!
-//! A new store joins by an implementation of [`Subject`] and two lines in the tests below.
+//! A new store joins with an implementation of [`Subject`] and two lines in the tests below.
 
 mod lists;
 mod reads;
@@ -16,12 +17,12 @@ use crate::support::{Scratch, TestClock, verify};
 
 /// A store under test.
 trait Subject {
-    /// An empty one.
+    /// Makes an empty store.
     fn make(clock: &TestClock) -> Self;
     fn store(&self) -> &dyn Store;
     /// Closes and opens it, if it can be closed.
     fn reopen(&mut self) {}
-    /// Replays its evidence, if it keeps anything beside it.
+    /// Verifies its derived data, if it has any.
     fn verify(&self) {}
 }
 
@@ -36,7 +37,7 @@ impl Subject for Memory {
 }
 
 struct OnDisk {
-    // Before its directory, which goes away with it.
+    // Dropped before its directory is removed.
     store: Option<Sqlite>,
     scratch: Scratch,
     clock: TestClock,
@@ -63,14 +64,14 @@ impl Subject for OnDisk {
     }
 }
 
-/// A question to an empty store.
-type Question = (&'static str, fn(&dyn Store, &TestClock));
+/// A check of an empty store, and its name.
+type Check = (&'static str, fn(&dyn Store, &TestClock));
 
-fn ask<S: Subject>() {
-    let of_lists = lists::QUESTIONS.iter().chain(&records::QUESTIONS);
-    for (question, check) in writes::QUESTIONS.iter().chain(&reads::QUESTIONS).chain(of_lists) {
+fn run_checks<S: Subject>() {
+    let of_lists = lists::CHECKS.iter().chain(&records::CHECKS);
+    for (name, check) in writes::CHECKS.iter().chain(&reads::CHECKS).chain(of_lists) {
         // Shown when the check fails.
-        println!("{question}");
+        println!("{name}");
         let clock = TestClock::at_noon();
         let subject = S::make(&clock);
         check(subject.store(), &clock);
@@ -80,25 +81,25 @@ fn ask<S: Subject>() {
 
 #[test]
 fn the_store_in_memory_keeps_the_promises() {
-    ask::<Memory>();
+    run_checks::<Memory>();
 }
 
 #[test]
 fn the_store_on_sqlite_keeps_the_promises() {
-    ask::<OnDisk>();
+    run_checks::<OnDisk>();
 }
 
 #[test]
-fn the_store_in_memory_walks_like_itself() {
+fn two_stores_in_memory_agree_on_a_random_walk() {
     walk::walk::<Memory>(1, 1600);
 }
 
 #[test]
-fn the_store_on_sqlite_walks_like_the_one_in_memory() {
+fn sqlite_and_memory_agree_on_a_random_walk() {
     walk::walk::<OnDisk>(2, 5000);
 }
 
 #[test]
-fn the_store_on_sqlite_walks_on_after_it_was_closed() {
+fn sqlite_and_memory_agree_on_a_random_walk_with_restarts() {
     walk::walk_and_reopen::<OnDisk>(3, 2500);
 }

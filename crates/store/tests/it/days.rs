@@ -1,4 +1,5 @@
-//! Days of agents: whatever happens to the process, the rows are what the evaluations add up to, and damage to them is found and mended.
+//! Days of agents: whatever happens to the process, the rows are the sums of the evaluations, and damage to them is
+//! found and repaired.
 
 use renown_core::time::Day;
 use renown_core::units::Micros;
@@ -13,7 +14,7 @@ use crate::telemetry::{batch, call, logs, prompt};
 
 const DAY_MS: i64 = 86_400_000;
 
-/// An evaluation that happened so long after noon.
+/// Makes an evaluation that happened at this time.
 fn happened(agent: &str, number: i64, after_noon_ms: i64) -> NewEvaluation {
     let mut new = evaluation(agent, &format!("{agent}-{number}"));
     new.passed = number % 5 != 0;
@@ -24,7 +25,7 @@ fn happened(agent: &str, number: i64, after_noon_ms: i64) -> NewEvaluation {
     new
 }
 
-/// Three agents over ten days, some of it told late.
+/// Writes three agents over ten days, some evaluations late.
 fn write(store: &dyn Store) {
     for number in 0..300 {
         let late = if number % 7 == 0 { 2 * DAY_MS } else { 0 };
@@ -45,7 +46,7 @@ fn rows(connection: &Connection, table: &str) -> i64 {
 const TABLES: [&str; 5] = ["agent_days", "agent_gate_days", "agent_tool_days", "org_days", "org_gate_days"];
 
 #[test]
-fn a_kill_between_evaluations_and_days_leaves_them_equal_after_the_next_start() {
+fn after_a_kill_the_next_start_brings_days_up_to_the_evaluations() {
     let (scratch, killed) = (Scratch::new("days-kill"), Scratch::new("days-killed"));
     let clock = TestClock::at_noon();
     let store = open(scratch.path(), &clock);
@@ -61,8 +62,8 @@ fn a_kill_between_evaluations_and_days_leaves_them_equal_after_the_next_start() 
     };
     let before = ask(&*store);
     let behind = Connection::open(killed.database()).unwrap();
-    // The first write is settled at once; the clock stands still, so nothing after it is.
-    assert_eq!(rows(&behind, "agent_days"), 1, "else this shows nothing");
+    // The first write is settled at once; the clock does not move, so nothing after it is.
+    assert_eq!(rows(&behind, "agent_days"), 1, "otherwise this test proves nothing");
     drop(behind);
     let beside = Reader::open(killed.path()).unwrap();
     assert_eq!(
@@ -81,7 +82,7 @@ fn a_kill_between_evaluations_and_days_leaves_them_equal_after_the_next_start() 
 }
 
 #[test]
-fn damaged_days_are_found_and_mended() {
+fn damaged_days_are_found_and_repaired() {
     let scratch = Scratch::new("days-damage");
     let clock = TestClock::at_noon();
     write(&*open(scratch.path(), &clock));
@@ -137,11 +138,11 @@ fn days_outlive_the_evaluations_that_retention_deletes() {
     let retention = Retention { evaluations_days: Some(10), ..Retention::default() };
     while wait(store.delete_some(retention)).unwrap() {}
     let left = Connection::open(scratch.database()).unwrap();
-    assert!(rows(&left, "evaluations") < 600, "else this shows nothing");
+    assert!(rows(&left, "evaluations") < 600, "otherwise this test proves nothing");
     assert_eq!(wait(store.agent_days(&org, &agent, from, to)).unwrap(), days);
     assert_eq!(wait(store.history(&org, &agent, whole_days)).unwrap(), history);
     assert_eq!(wait(store.earliest(&org, &agent)).unwrap(), Some(at(0)));
-    // A day without its evaluations is not cut: it counts where its last one was.
+    // A day without its evaluations is not cut: it counts at the time of its last evaluation.
     let halves = Steps::new(from.start(), to.end(), 122).unwrap();
     let points = wait(store.history(&org, &agent, halves)).unwrap();
     assert_eq!(points.iter().map(|point| point.evaluations).sum::<u64>(), 1200);
@@ -167,7 +168,7 @@ fn nothing_of_an_erased_agent_is_left_in_days() {
     let store = open(scratch.path(), &clock);
     let org = default_org();
     wait(store.erase(&org, &"b".parse().unwrap())).unwrap();
-    // One life ends, the next begins with nothing.
+    // The next agent of this name begins with nothing.
     wait(store.append(&org, vec![happened("b", 1000, 0)], None)).unwrap();
     let day = Day::of(at(0));
     let days =

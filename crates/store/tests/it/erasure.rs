@@ -1,4 +1,5 @@
-//! After an erasure no byte of the agent is in the database, its log or a new backup, while the store goes on.
+//! After an erasure, no byte of the agent is in the database, its log or a new backup, while the store continues to
+//! work.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -19,12 +20,13 @@ use crate::support::{
 };
 use crate::telemetry::{batch, call, logs, prompt, tool};
 
-/// The name of an agent, of which every text of its evidence has a part that no other agent has.
+/// Returns the name of an agent. Every text of its evidence contains a part that no other agent has.
 fn name(number: usize) -> String {
     format!("agent-x{number:03}x")
 }
 
-/// What has to be nowhere when the agent is erased: in its id, ids of evaluations, runs and sessions, tools, reasons, branches.
+/// Returns what must not be found after the erasure: it is in the agent's id, in ids of evaluations, runs and
+/// sessions, in tools, reasons and branches.
 fn secret(number: usize) -> String {
     format!("x{number:03}x")
 }
@@ -34,7 +36,7 @@ fn evaluations(agent: usize, round: usize, count: usize, rng: &mut Rng) -> Vec<N
     let one = |number: usize| {
         let mut new = evaluation(&name, &format!("{secret}-{round}-{number}"));
         new.tool = Some(format!("tool-{secret}").parse().unwrap());
-        // Some go over several pages.
+        // Some need several pages.
         let reason = format!("reason-{secret} ").repeat(1 + rng.below(40) * rng.below(20));
         new.gates = format!(r#"[{{"name":"g","passed":true,"latency_ms":1,"reason":"{reason}"}}]"#).into();
         new
@@ -42,7 +44,7 @@ fn evaluations(agent: usize, round: usize, count: usize, rng: &mut Rng) -> Vec<N
     (0..count).map(one).collect()
 }
 
-/// A round of evidence of an agent: a large one sends more of it.
+/// Writes one round of evidence of an agent. Some agents send more.
 fn write(store: &Sqlite, agent: usize, round: usize, rng: &mut Rng) {
     let (org, name, secret) = (default_org(), name(agent), secret(agent));
     let count = if agent.is_multiple_of(7) { 120 } else { 1 + rng.below(12) };
@@ -74,7 +76,8 @@ fn write(store: &Sqlite, agent: usize, round: usize, rng: &mut Rng) {
 
 const AGENTS: usize = 20;
 
-/// Many agents that write in turn, so that their rows lie on the same pages and pages split again and again.
+/// Writes evidence of many agents in turn, so that their rows are on the same pages and pages split again and
+/// again.
 fn fill(store: &Sqlite, clock: &TestClock) -> Rng {
     let mut rng = Rng(17);
     for round in 0..5 {
@@ -100,7 +103,7 @@ fn delete_some(store: &Sqlite) {
     while wait(store.delete_some(Retention::default())).unwrap() {}
 }
 
-/// No byte of who was erased is in any file of a directory, and all of the others is.
+/// Checks that no file of a directory contains a byte of the erased agents, and that the others are still there.
 fn assert_erased(dir: &std::path::Path) {
     for agent in 0..AGENTS {
         let found = occurrences(dir, &secret(agent));
@@ -145,7 +148,7 @@ fn no_byte_of_many_erased_agents_is_left_while_others_write_and_read() {
         writer.join().unwrap();
     });
     assert_erased(scratch.path());
-    assert!(!copy.exists(), "what an upgrade kept goes with the agent");
+    assert!(!copy.exists(), "the copy of an upgrade is deleted with the agent");
     let backup = Scratch::new("erasure-backup");
     Reader::open(scratch.path()).unwrap().backup(&backup.database(), &mut |_| {}).unwrap();
     assert_erased(backup.path());
@@ -161,7 +164,7 @@ fn an_erasure_that_was_killed_is_finished_by_the_next_process() {
         (Scratch::new("erasure"), Scratch::new("erasure-killed"), TestClock::at_noon());
     let store = open(scratch.path(), &clock);
     fill(&store, &clock);
-    // A reader of the state before keeps the log from being emptied.
+    // A reader of an older state prevents the log from being emptied.
     let old = rusqlite::Connection::open(scratch.database()).unwrap();
     old.execute_batch("BEGIN; SELECT count(*) FROM evaluations;").unwrap();
     erase(&store);
@@ -232,7 +235,7 @@ fn a_backup_has_no_bytes_of_rows_that_are_deleted() {
     old.execute_batch("BEGIN; SELECT count(*) FROM evaluations;").unwrap();
     erase(&store);
     delete_some(&store);
-    // The store cannot be clean yet, a copy of it is.
+    // The store cannot be clean yet, but a copy of it is.
     assert!(occurrences(scratch.path(), &secret(0)) > 0);
     Reader::open(scratch.path()).unwrap().backup(&backup.database(), &mut |_| {}).unwrap();
     assert_erased(backup.path());

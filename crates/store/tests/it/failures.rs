@@ -1,4 +1,4 @@
-//! What the store does when its disk, its file, its process or its caller fails it.
+//! What the store does when its disk, its file, its process or its caller fails.
 
 mod crash;
 mod damage;
@@ -17,22 +17,22 @@ use renown_store::{Outcome, Reply, RequestKey, Store};
 
 use crate::support::{Scratch, default_org, evaluation};
 
-/// Names the directory of the test that runs again in a process of its own.
+/// The environment variable with the directory of a test that runs again in another process.
 const DIR: &str = "RENOWN_STORE_TEST_DIR";
 
-/// The directory that this process was given by [`again`], if it is such a process.
+/// Returns the directory that this process got from [`again`], if it is such a process.
 fn given() -> Option<PathBuf> {
     std::env::var_os(DIR).map(PathBuf::from)
 }
 
-/// This program, running one test again on a directory.
+/// Makes a command that runs one test of this program again, on a directory.
 fn again(mut command: Command, test: &str, dir: &std::path::Path) -> Command {
     command.env(DIR, dir).args([test, "--exact", "--nocapture", "--test-threads=1"]);
     command
 }
 
-/// A disk of so many bytes: inside the process that has it mounted, its directory. Outside, runs the test again in such a
-/// process, which has mounts of its own that end with it.
+/// Mounts a disk of this size. In the process with the disk, returns its directory. Otherwise runs the test again
+/// in such a process, whose mounts end with it.
 fn on_small_disk(test: &str, size: usize) -> Option<PathBuf> {
     if let Some(dir) = given() {
         return Some(dir);
@@ -51,17 +51,19 @@ fn on_small_disk(test: &str, size: usize) -> Option<PathBuf> {
     None
 }
 
-/// A write that keeps the writer busy until the returned end is dropped. It is taken when this returns.
-fn hold<'a>(store: &'a Sqlite, id: &str) -> (Sender<()>, Reply<'a, Vec<Outcome>>) {
-    let (taken, has_taken) = channel();
+/// Sends a write that blocks the writer until the returned sender is dropped. The writer has begun it when this
+/// returns.
+fn block_writer<'a>(store: &'a Sqlite, id: &str) -> (Sender<()>, Reply<'a, Vec<Outcome>>) {
+    let (begun, has_begun) = channel();
     let (release, released): (Sender<()>, Receiver<()>) = channel();
     let reply = Box::new(move |_: &[Outcome]| {
-        taken.send(()).unwrap();
+        begun.send(()).unwrap();
         let _ = released.recv();
         (200, Vec::new())
     });
-    let request_key = RequestKey { org: default_org(), key: "held".to_owned(), fingerprint: [0; 32], reply };
-    let held = store.append(&default_org(), vec![evaluation("held", id)], Some(request_key));
-    has_taken.recv().unwrap();
-    (release, held)
+    let request_key =
+        RequestKey { org: default_org(), key: "blocked".to_owned(), fingerprint: [0; 32], reply };
+    let reply = store.append(&default_org(), vec![evaluation("blocked", id)], Some(request_key));
+    has_begun.recv().unwrap();
+    (release, reply)
 }

@@ -1,4 +1,5 @@
-//! What is erased is gone, from the bytes of the file too, and what is too old goes without changing a score.
+//! Erased agents leave no trace, not even in the bytes of the file. Retention deletes old evidence without changing
+//! a score.
 
 use renown_core::identity::identity_of;
 use renown_core::ids::AgentId;
@@ -14,7 +15,7 @@ use crate::support::{
 
 const DAY_MS: i64 = 86_400_000;
 
-/// Everything that there can be of an agent, each with its name in it.
+/// Writes every kind of evidence of an agent, each with its name in it.
 fn write(store: &dyn Store, agent: &str, evaluations_count: usize) {
     let org = default_org();
     wait(store.append(&org, evaluations(agent, &format!("evaluation-{agent}"), evaluations_count), None))
@@ -39,7 +40,7 @@ fn write(store: &dyn Store, agent: &str, evaluations_count: usize) {
     wait(store.publish(&org, &agent.parse().unwrap(), publication)).unwrap();
 }
 
-/// What can be seen of an agent.
+/// Describes what can be seen of an agent.
 fn seen(store: &dyn Store, agent: &str) -> String {
     let (org, agent): (_, AgentId) = (default_org(), agent.parse().unwrap());
     let query = RunQuery { agent: Some(agent.clone()), limit: 100, ..RunQuery::default() };
@@ -69,9 +70,9 @@ fn nothing_of_an_erased_agent_is_left_and_others_stay_as_they_are() {
     assert!(occurrences(scratch.path(), "doomed-agent") > 1000);
 
     assert!(wait(store.erase(&default_org(), &"doomed-agent".parse().unwrap())).unwrap());
-    assert!(!seen(&*store, "doomed-agent").contains("doomed"), "it is gone at once");
+    assert!(!seen(&*store, "doomed-agent").contains("doomed"), "it is invisible at once");
     assert!(ids(&*store, &default_org()).iter().all(|id| !id.contains("doomed")));
-    // It may come back, as somebody new, before all of it is gone.
+    // The name may come back as a new agent before everything is deleted.
     wait(store.append(&default_org(), vec![evaluation("doomed-agent", "new-life")], None)).unwrap();
     delete_some(&*store, Retention::default());
     assert_eq!(wait(store.tally(&default_org(), &"doomed-agent".parse().unwrap())).unwrap().evaluations(), 1);
@@ -81,7 +82,10 @@ fn nothing_of_an_erased_agent_is_left_and_others_stay_as_they_are() {
     let tombstones = wait(store.tombstones(&default_org())).unwrap();
     assert_eq!(tombstones.iter().map(|tombstone| tombstone.erased).collect::<Vec<_>>(), [1, 1301 + 30 + 700]);
     assert!(tombstones.iter().all(|tombstone| tombstone.done_at.is_some()));
-    assert!(!wait(store.erase(&default_org(), &"doomed-agent".parse().unwrap())).unwrap(), "there is none");
+    assert!(
+        !wait(store.erase(&default_org(), &"doomed-agent".parse().unwrap())).unwrap(),
+        "it does not exist any more"
+    );
     wait_clean(scratch.path());
     assert_eq!(occurrences(scratch.path(), "doomed"), 0, "not a byte, while the store runs");
     drop(store);
@@ -91,7 +95,7 @@ fn nothing_of_an_erased_agent_is_left_and_others_stay_as_they_are() {
 }
 
 #[test]
-fn an_erasure_that_was_cut_off_goes_on_after_a_restart() {
+fn an_interrupted_erasure_continues_after_a_restart() {
     let (scratch, clock) = (Scratch::new("cut-off"), TestClock::at_noon());
     let store = open(scratch.path(), &clock);
     write(&*store, "doomed-agent", 1300);
@@ -101,7 +105,7 @@ fn an_erasure_that_was_cut_off_goes_on_after_a_restart() {
     verify(scratch.path()).unwrap();
     assert!(occurrences(scratch.path(), "doomed") > 0);
     let store = open(scratch.path(), &clock);
-    // The last place was an erased one, and is not given again.
+    // The last position was of an erased evaluation, and is not used again.
     let before =
         wait(store.evaluations(&default_org(), EvaluationQuery { limit: 1, ..EvaluationQuery::default() }))
             .unwrap();
@@ -169,7 +173,7 @@ fn retention_keeps_windows_and_baselines_and_changes_no_score() {
     };
     let scored = next.scored.unwrap();
     assert_eq!((scored.axes.latency, scored.baseline.runs()), (80, 20), "the median of 1300 to 1490 is 1395");
-    // The window slides on over what is left, also after a restart.
+    // The window continues with what is left, also after a restart.
     drop(store);
     verify(scratch.path()).unwrap();
     let store = open(scratch.path(), &clock);
@@ -181,14 +185,14 @@ fn retention_keeps_windows_and_baselines_and_changes_no_score() {
 }
 
 #[test]
-fn what_is_sent_again_before_all_is_gone_is_the_first_of_a_new_life() {
+fn evidence_that_is_sent_again_during_an_erasure_belongs_to_a_new_agent() {
     let (scratch, clock) = (Scratch::new("again"), TestClock::at_noon());
     let store = open(scratch.path(), &clock);
     let (org, doomed) = (default_org(), "doomed".parse().unwrap());
     write(&*store, "doomed", 1300);
     write(&*store, "kept-one", 40);
     assert!(wait(store.erase(&org, &doomed)).unwrap());
-    // A client that does not know of it sends all of it once more, and in the same moment others write.
+    // A client that does not know of the erasure sends everything again, while others write.
     let again = evaluations("doomed", "evaluation-doomed", 1300);
     let outcomes = wait(store.append(&org, again, None)).unwrap();
     assert!(outcomes.iter().all(|outcome| matches!(outcome, Outcome::Counted { .. })));
@@ -210,7 +214,7 @@ fn what_is_sent_again_before_all_is_gone_is_the_first_of_a_new_life() {
 }
 
 #[test]
-fn kept_replies_lose_an_erased_agent_and_nobody_else() {
+fn saved_replies_lose_an_erased_agent_and_no_other() {
     let (scratch, clock) = (Scratch::new("replies"), TestClock::at_noon());
     let store = open(scratch.path(), &clock);
     let org = default_org();
@@ -255,7 +259,7 @@ fn an_agent_that_cannot_be_read_can_be_erased() {
 }
 
 #[test]
-fn reputation_events_go_after_three_years_and_their_sums_with_them() {
+fn reputation_events_are_deleted_after_three_years_with_their_sums() {
     let (scratch, clock) = (Scratch::new("three-years"), TestClock::at_noon());
     let store = open(scratch.path(), &clock);
     let org = default_org();
@@ -266,7 +270,7 @@ fn reputation_events_go_after_three_years_and_their_sums_with_them() {
     let before = windows(at(0));
     delete_some(&*store, Retention::default());
     let left = wait(store.reputation_events(&org, identity, None, 5000)).unwrap().events;
-    // Noon of today and of the 1096 days before it; the day in which the limit lies is kept whole.
+    // Noon of today and of the 1096 days before it; the day that contains the limit is kept completely.
     assert_eq!(left.len(), 1097);
     assert_eq!(windows(at(0)), before);
     assert_eq!(windows(at(-1200 * DAY_MS)).breakdown().standing(at(0)).total_events, 0);

@@ -1,4 +1,4 @@
-//! What is kept beside the evidence is what the evidence gives, and `verify` names what is not.
+//! `verify` reports derived data that differs from what the evidence gives.
 
 use renown_store::Store;
 use renown_store::sqlite::Difference;
@@ -7,8 +7,8 @@ use crate::support::{
     Scratch, TestClock, behind_the_back, default_org, evaluation, evaluations, key, open, verify, wait,
 };
 
-/// Two agents of the default organization and one of another; the fourth evaluation of `a` failed.
-fn log(scratch: &Scratch) {
+/// Writes two agents of the default organization and one of another; the fourth evaluation of `a` failed.
+fn write(scratch: &Scratch) {
     let store = open(scratch.path(), &TestClock::at_noon());
     wait(store.create_key(key("other", 1), None)).unwrap();
     let mut first = evaluations("a", "a", 6);
@@ -20,7 +20,7 @@ fn log(scratch: &Scratch) {
 
 fn difference(sql: &str) -> Difference {
     let scratch = Scratch::new("replay");
-    log(&scratch);
+    write(&scratch);
     assert!(verify(scratch.path()).is_ok());
     let database = behind_the_back(&scratch.database());
     assert_eq!(database.execute(sql, []).unwrap(), 1, "{sql}");
@@ -75,7 +75,7 @@ fn verify_names_an_agent_of_another_organization() {
 }
 
 #[test]
-fn verify_names_a_mark_beyond_the_log() {
+fn verify_names_a_mark_beyond_the_last_evaluation() {
     let found = difference("UPDATE orgs SET settled = settled + 1 WHERE name = 'other'");
     assert_eq!(
         (found.what, found.org.as_str(), found.agent),
@@ -84,7 +84,7 @@ fn verify_names_a_mark_beyond_the_log() {
 }
 
 #[test]
-fn verify_names_what_is_gone() {
+fn verify_names_what_is_missing() {
     let found = difference("DELETE FROM evaluations WHERE org = 0 AND evaluation_id = 'a-2'");
     assert_eq!((found.what, found.evaluation.as_deref()), ("the evaluation before", Some("a-3")));
     let found = difference("DELETE FROM evaluations WHERE org = 0 AND evaluation_id = 'a-5'");

@@ -1,4 +1,4 @@
-//! Choices that follow from a seed.
+//! Random choices from a seed.
 
 /// Splitmix64.
 pub(crate) struct Rng(pub(crate) u64);
@@ -12,12 +12,12 @@ impl Rng {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `sides`.
+    /// Returns a number below `sides`.
     pub(crate) fn below(&mut self, sides: usize) -> usize {
         (self.number() % sides as u64) as usize
     }
 
-    /// True in one of so many cases.
+    /// Returns true in one of `cases` cases.
     pub(crate) fn one_in(&mut self, cases: usize) -> bool {
         self.below(cases) == 0
     }
@@ -26,7 +26,7 @@ impl Rng {
         from[self.below(from.len())].clone()
     }
 
-    /// In one of so many cases something.
+    /// Makes something in one of `cases` cases.
     pub(crate) fn sometimes<T>(&mut self, cases: usize, make: impl FnOnce(&mut Self) -> T) -> Option<T> {
         if self.one_in(cases) { Some(make(self)) } else { None }
     }

@@ -1,4 +1,4 @@
-//! Runs that come at the same time, and runs whose score is missing or wrong.
+//! Runs that arrive at the same time, and runs whose score is missing or wrong.
 
 use std::thread;
 
@@ -13,7 +13,7 @@ use crate::support::{
 const THREADS: i64 = 8;
 const EACH: i64 = 40;
 
-/// A run of a workspace that took so long. Later numbers ended earlier for half of them, so many arrive late.
+/// Makes a run of a workspace. Half of the later numbers ended earlier, so many runs arrive late.
 fn text(number: i64) -> String {
     let finished_at = at(if number % 2 == 0 { number } else { -number } * 1000).millis();
     format!(
@@ -23,7 +23,7 @@ fn text(number: i64) -> String {
     )
 }
 
-/// Runs in the order of acceptance, each with what it was compared with.
+/// Returns the runs in the order of acceptance.
 fn accepted(store: &Sqlite) -> Vec<renown_store::Run> {
     let query = RunQuery { limit: 10_000, ..RunQuery::default() };
     let mut runs = wait(store.runs(&default_org(), query)).unwrap().runs;
@@ -32,7 +32,7 @@ fn accepted(store: &Sqlite) -> Vec<renown_store::Run> {
 }
 
 #[test]
-fn runs_that_come_together_are_each_compared_with_all_that_were_there() {
+fn runs_that_arrive_together_are_each_compared_with_all_earlier_ones() {
     let (scratch, clock) = (Scratch::new("together"), TestClock::at_noon());
     let store = open(scratch.path(), &clock);
     thread::scope(|scope| {
@@ -49,14 +49,14 @@ fn runs_that_come_together_are_each_compared_with_all_that_were_there() {
     let runs = accepted(&store);
     assert_eq!(runs.len() as i64, THREADS * EACH);
     for (index, run) in runs.iter().enumerate() {
-        // By the words of the formula: the latest twenty that ended no later than this one and were known before it.
+        // As the formula says: the latest twenty that ended no later than this one and were known before it.
         let mut before: Vec<_> =
             runs[..index].iter().filter(|other| other.finished_at <= run.finished_at).collect();
         before.sort_by_key(|other| (other.finished_at, other.position));
         let mut walls: Vec<u64> =
             before.iter().rev().take(20).map(|other| other.report.wall_ms.unwrap().get()).collect();
         walls.sort_unstable();
-        // Twice the median, which is a half at times.
+        // Twice the median, because the median may have a half.
         let count = walls.len();
         let twice = if count == 0 { 0 } else { walls[(count - 1) / 2] + walls[count / 2] };
         let baseline = run.scored.as_ref().unwrap().baseline;
@@ -68,7 +68,7 @@ fn runs_that_come_together_are_each_compared_with_all_that_were_there() {
 }
 
 #[test]
-fn what_is_missing_or_wrong_beside_the_evidence_is_made_again() {
+fn missing_or_wrong_derived_data_is_repaired() {
     let (scratch, clock) = (Scratch::new("repair"), TestClock::at_noon());
     let store = open(scratch.path(), &clock);
     for number in 0..30 {
@@ -116,7 +116,7 @@ fn what_is_missing_or_wrong_beside_the_evidence_is_made_again() {
         drop(store);
         verify(scratch.path()).unwrap();
     }
-    // A score that was given is evidence of its own: it is told, and stays.
+    // A score is evidence of its own: a difference is reported, and a repair does not change it.
     change("UPDATE agent_run_scores SET score = score - 1 WHERE run_id = 'r7'");
     assert!(verify(scratch.path()).unwrap_err().to_string().contains("run \"r7\""));
 }

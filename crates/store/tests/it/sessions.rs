@@ -1,4 +1,5 @@
-//! Sessions on disk: every record once whatever happens between, the end and what follows from it, and what is forgotten.
+//! Sessions on disk: each record is stored once whatever happens in between, sessions are closed and become
+//! reputation events, and they are deleted.
 
 use renown_core::identity::{bridge_id, identity_of};
 use renown_core::ids::AgentId;
@@ -46,7 +47,7 @@ fn closed(store: &Sqlite) -> Vec<String> {
 fn a_session_is_over_after_30_minutes_by_its_own_time_and_5_quiet_seconds() {
     let (scratch, clock) = (Scratch::new("over"), TestClock::at_noon());
     let store = open(scratch.path(), &clock);
-    // When its last event was, and when it is over: both after noon, where all of it arrives.
+    // The time of the last event, and when the session is over. Both are relative to noon, when everything arrives.
     for (session, last, over) in [
         ("just now", 0, 30 * MINUTE),
         ("long ago", -40 * MINUTE, 5000),
@@ -67,14 +68,14 @@ fn a_session_is_over_after_30_minutes_by_its_own_time_and_5_quiet_seconds() {
         assert_eq!(found, [Closed { org, session: session.parse().unwrap(), agent }]);
         assert_eq!(find(store, session).unwrap().closed_at, Some(at(over)));
         assert_eq!(closed(store), Vec::<String>::new(), "once");
-        let [told] = &events(store, "a")[..] else { panic!("one event") };
+        let [event] = &events(store, "a")[..] else { panic!("one event") };
         assert_eq!(
-            (told.event.timestamp, told.event.score_delta.millionths()),
+            (event.event.timestamp, event.event.score_delta.millionths()),
             (at(last), 300_000),
             "{session}"
         );
     }
-    // What arrives later moves the end.
+    // A later record moves the end.
     clock.set(0);
     send(&store, "a", &[prompt("s", 1, 0)]);
     clock.set(20 * MINUTE);
@@ -86,23 +87,23 @@ fn a_session_is_over_after_30_minutes_by_its_own_time_and_5_quiet_seconds() {
 }
 
 #[test]
-fn a_late_record_opens_it_again_and_a_repeat_does_not() {
+fn a_late_record_opens_a_closed_session_and_a_repeat_does_not() {
     let (scratch, clock) = (Scratch::new("late"), TestClock::at_noon());
     let mut store = open(scratch.path(), &clock);
     let first = [prompt("s", 1, -120 * MINUTE), tool("s", 2, -119 * MINUTE, "Edit", true)];
     assert_eq!(send(&store, "a", &first).facts, 2);
     clock.turn(5000);
     assert_eq!((closed(&store), deltas(&store, "a")), (vec!["s".to_owned()], vec![300_000]));
-    // Again, after a restart: nothing is new.
+    // The same records after a restart: nothing is new.
     drop(store);
     store = open(scratch.path(), &clock);
     let account = send(&store, "a", &first);
     assert_eq!((account.duplicates, account.facts, account.sessions), (2, 0, 0));
     assert!(find(&store, "s").unwrap().closed_at.is_some());
-    // A failure that comes late counts, and what was told is replaced.
+    // A failure that arrives late counts, and the event is replaced.
     send(&store, "a", &[tool("s", 3, -118 * MINUTE, "Bash", false)]);
     assert!(find(&store, "s").unwrap().closed_at.is_none(), "open again");
-    assert_eq!(deltas(&store, "a"), [300_000], "what was told stands until it is told again");
+    assert_eq!(deltas(&store, "a"), [300_000], "the event stays until the session is closed again");
     drop(store);
     store = open(scratch.path(), &clock);
     clock.turn(5000);
@@ -115,7 +116,7 @@ fn a_late_record_opens_it_again_and_a_repeat_does_not() {
 }
 
 #[test]
-fn what_was_told_moves_with_the_agent() {
+fn the_event_of_a_session_moves_with_its_agent() {
     let (scratch, clock) = (Scratch::new("moves"), TestClock::at_noon());
     let store = open(scratch.path(), &clock);
     let anonymous = batch(&serde_json::json!({"resourceLogs": [{"scopeLogs": [{"logRecords":
@@ -124,45 +125,45 @@ fn what_was_told_moves_with_the_agent() {
     clock.turn(5000);
     closed(&store);
     assert_eq!(deltas(&store, "unknown"), [300_000]);
-    // A record that names its agent: it moves at once.
+    // A record that names another agent moves the event at once.
     send(&store, "named", &[prompt("s", 3, -58 * MINUTE)]);
     assert_eq!((deltas(&store, "unknown"), deltas(&store, "named").len()), (vec![], 1));
     clock.turn(5000);
     closed(&store);
     assert_eq!((deltas(&store, "unknown"), deltas(&store, "named").len()), (vec![], 1));
-    // Who sends signals says whose it is only where the records do not.
-    let tell = |session: &str| {
-        let signals = NewSignals { agent: Some("told".parse().unwrap()), traces: Vec::new() };
+    // Signals name the agent only if the records do not.
+    let signal = |session: &str| {
+        let signals = NewSignals { agent: Some("signaled".parse().unwrap()), traces: Vec::new() };
         wait(store.add_signals(&default_org(), &session.parse().unwrap(), signals, None)).unwrap();
         find(&store, session).unwrap().agent.to_string()
     };
-    assert_eq!(tell("s"), "named");
+    assert_eq!(signal("s"), "named");
     let nameless = serde_json::json!({"resourceLogs": [{"scopeLogs": [{"logRecords":
         [tool("t", 1, -60 * MINUTE, "Edit", true)]}]}]});
     wait(store.add_records(&default_org(), batch(&nameless), None)).unwrap();
     clock.turn(5000);
     closed(&store);
     assert_eq!(
-        (tell("t"), deltas(&store, "unknown"), deltas(&store, "told").len()),
-        ("told".to_owned(), vec![], 1)
+        (signal("t"), deltas(&store, "unknown"), deltas(&store, "signaled").len()),
+        ("signaled".to_owned(), vec![], 1)
     );
     drop(store);
     verify(scratch.path()).unwrap();
 }
 
 #[test]
-fn an_event_that_follows_from_a_session_cannot_be_sent() {
+fn a_client_cannot_send_the_event_of_a_session() {
     let (scratch, clock) = (Scratch::new("bridge"), TestClock::at_noon());
     let store = open(scratch.path(), &clock);
     let identity = identity_of(&default_org(), &"a".parse().unwrap());
     let mut forged = event("a", 1, 0);
     forged.event.event_id = bridge_id(identity, &"s".parse().unwrap());
-    // Before there is the session nobody knows. What follows from it takes its place.
+    // Before the session exists, the event is accepted. The event of the session replaces it.
     let recorded = wait(store.add_reputation_events(&default_org(), vec![forged.clone()], None)).unwrap();
     assert_eq!((recorded.accepted, recorded.refused), (1, None));
     send(&store, "a", &[tool("s", 1, -60 * MINUTE, "Edit", true)]);
     let refused = wait(store.add_reputation_events(&default_org(), vec![forged.clone()], None)).unwrap();
-    assert_eq!(refused.refused, Some(0), "also before it is closed");
+    assert_eq!(refused.refused, Some(0), "also before the session is closed");
     clock.turn(5000);
     closed(&store);
     assert_eq!(deltas(&store, "a"), [300_000]);
@@ -175,7 +176,7 @@ fn an_event_that_follows_from_a_session_cannot_be_sent() {
 }
 
 #[test]
-fn what_is_kept_beside_the_records_is_compared_and_made_again() {
+fn derived_data_of_sessions_is_verified_and_repaired() {
     let damages = [
         "UPDATE sessions SET state = (SELECT state FROM sessions WHERE session_id = 'other') WHERE session_id = 's'",
         "UPDATE sessions SET state = x'00' WHERE session_id = 's'",
@@ -205,7 +206,7 @@ fn what_is_kept_beside_the_records_is_compared_and_made_again() {
     }
 }
 
-/// One session is left, and in the whole file nothing that is called doomed.
+/// Checks that one session is left, and that the whole file does not contain the word "doomed".
 fn doomed_are_gone(scratch: &Scratch) {
     clean(&scratch.database(), "a test", &TestClock::at_noon().clock()).unwrap();
     assert_eq!(verify(scratch.path()).unwrap().sessions, 1);
@@ -214,7 +215,7 @@ fn doomed_are_gone(scratch: &Scratch) {
 }
 
 #[test]
-fn sessions_of_an_erased_agent_go_and_their_ids_are_free() {
+fn sessions_of_an_erased_agent_are_deleted_and_their_ids_are_free() {
     let (scratch, clock) = (Scratch::new("erased-sessions"), TestClock::at_noon());
     let store = open(scratch.path(), &clock);
     let many: Vec<Value> =
@@ -226,12 +227,12 @@ fn sessions_of_an_erased_agent_go_and_their_ids_are_free() {
     assert!(wait(store.erase(&default_org(), &"doomed".parse().unwrap())).unwrap());
     assert!(find(&store, "doomed-session").is_none(), "gone at once");
     assert!(deltas(&store, "doomed").is_empty());
-    // The same session again, from somebody who does not know of it.
+    // The same session again, from a client that does not know of the erasure.
     send(&store, "doomed", &many[..3]);
     assert_eq!(performance(&store, "doomed-session"), "7.5 0 3");
     while wait(store.delete_some(Retention::default())).unwrap() {}
     assert_eq!(performance(&store, "doomed-session"), "7.5 0 3");
-    assert_eq!(wait(store.tombstones(&default_org())).unwrap()[0].erased, 1301, "records, and what was told");
+    assert_eq!(wait(store.tombstones(&default_org())).unwrap()[0].erased, 1301, "records, and the event");
     assert!(wait(store.erase(&default_org(), &"doomed".parse().unwrap())).unwrap());
     while wait(store.delete_some(Retention::default())).unwrap() {}
     drop(store);
@@ -239,7 +240,7 @@ fn sessions_of_an_erased_agent_go_and_their_ids_are_free() {
 }
 
 #[test]
-fn retention_forgets_sessions_and_not_what_they_told() {
+fn retention_deletes_sessions_but_not_their_events() {
     let (scratch, clock) = (Scratch::new("old-sessions"), TestClock::at_noon());
     let store = open(scratch.path(), &clock);
     send(&store, "a", &[tool("old", 1, -60 * MINUTE, "Edit", true)]);
@@ -261,7 +262,7 @@ fn retention_forgets_sessions_and_not_what_they_told() {
 }
 
 #[test]
-fn beyond_100_000_open_sessions_the_one_that_is_idle_for_longest_is_over() {
+fn beyond_100_000_open_sessions_the_longest_idle_one_is_closed() {
     let (scratch, clock) = (Scratch::new("many-open"), TestClock::at_noon());
     let store = open(scratch.path(), &clock);
     let open_at = |from: usize, to: usize, ms: i64| {
@@ -272,13 +273,13 @@ fn beyond_100_000_open_sessions_the_one_that_is_idle_for_longest_is_over() {
             send(&store, "a", &records);
         }
     };
-    // The first is idle for longest, until something of it arrives.
+    // The first session is idle for longest, until something of it arrives.
     open_at(0, 2, -2 * MINUTE);
     open_at(2, 100_000, -MINUTE);
     send(&store, "a", &[tool("s0", 2, -1000, "Edit", true)]);
-    assert!(closed(&store).is_empty(), "as many as there may be");
+    assert!(closed(&store).is_empty(), "exactly the limit");
     open_at(100_000, 100_001, -MINUTE);
-    // A write that fails takes back nothing that was committed before it.
+    // A failed write undoes nothing that was committed before it.
     let broken = RequestKey::<[Outcome]> {
         org: default_org(),
         key: "k".to_owned(),
@@ -291,7 +292,7 @@ fn beyond_100_000_open_sessions_the_one_that_is_idle_for_longest_is_over() {
     assert!(
         find(&store, "s1").unwrap().closed_at.is_some() && find(&store, "s0").unwrap().closed_at.is_none()
     );
-    // Those of an agent that is erased are no longer open.
+    // Sessions of an erased agent are no longer open.
     assert!(wait(store.erase(&default_org(), &"a".parse().unwrap())).unwrap());
     while wait(store.delete_some(Retention::default())).unwrap() {}
     send(&store, "b", &[tool("new", 1, -MINUTE, "Edit", true), tool("newer", 1, -MINUTE, "Edit", true)]);
@@ -341,7 +342,7 @@ fn an_erased_agent_is_no_longer_named_in_the_sessions_of_others() {
     let store = open(scratch.path(), &clock);
     let erase = |agent: &str| wait(store.erase(&default_org(), &agent.parse().unwrap())).unwrap();
     let delete_some = || while wait(store.delete_some(Retention::default())).unwrap() {};
-    // The first to be named has it: at first `doomed-one`, and from the second record on `owner`.
+    // The first agent that is named owns the session: at first `doomed-one`, and from the second record on `owner`.
     send(&store, "doomed-one", &[tool("s", 1, -50 * MINUTE, "Edit", true)]);
     send(&store, "owner", &[tool("s", 2, -60 * MINUTE, "Edit", true)]);
     let many: Vec<Value> =
@@ -360,7 +361,7 @@ fn an_erased_agent_is_no_longer_named_in_the_sessions_of_others() {
     let found = find(&store, "s").unwrap();
     assert_eq!((found.agent.as_str(), performance(&store, "s")), ("owner", before));
     assert_eq!(deltas(&store, "owner").len(), 1);
-    // A name that comes again while it is being erased is that of somebody new.
+    // A name that arrives again while it is being erased belongs to a new agent.
     send(&store, "again", &[tool("s", 7000, -30 * MINUTE, "Edit", true)]);
     assert!(erase("again"));
     send(&store, "again", &[tool("s", 7001, -70 * MINUTE, "Edit", true)]);
@@ -373,7 +374,7 @@ fn an_erased_agent_is_no_longer_named_in_the_sessions_of_others() {
 }
 
 #[test]
-fn a_session_from_the_future_does_not_stand_before_all_others() {
+fn a_session_from_the_future_is_not_listed_before_all_others() {
     let (scratch, clock) = (Scratch::new("future"), TestClock::at_noon());
     let store = open(scratch.path(), &clock);
     send(&store, "a", &[prompt("ahead", 1, 3650 * 24 * 60 * MINUTE)]);
@@ -383,5 +384,5 @@ fn a_session_from_the_future_does_not_stand_before_all_others() {
     let found = wait(store.sessions(&default_org(), query)).unwrap().sessions;
     let ids: Vec<&str> = found.iter().map(|session| session.id.as_str()).collect();
     assert_eq!(ids, ["now", "ahead"]);
-    assert_eq!(found[1].began_at, at(0), "when it was first heard of");
+    assert_eq!(found[1].began_at, at(0), "when it was first seen");
 }

@@ -1,4 +1,4 @@
-//! What is kept beside a session so that lists read no records: always what its evidence gives, or not kept at all.
+//! The summaries in the rows of sessions: always what the evidence gives, or not stored at all.
 
 use renown_core::session_metrics::{Signals, Trace};
 use renown_core::units::Unit;
@@ -22,7 +22,7 @@ fn signal(store: &Sqlite, session: &str, trace: &str, confidence: f64) {
     wait(store.add_signals(&default_org(), &session.parse().unwrap(), signals, None)).unwrap();
 }
 
-/// The sessions of a list, after a look at each: its summary is that of its traces.
+/// Lists the sessions, and checks that each summary is that of its traces.
 fn listed(store: &Sqlite) -> Vec<StoredSession> {
     let query = SessionQuery { limit: 100, ..SessionQuery::default() };
     let listed = wait(store.sessions(&default_org(), query)).unwrap().sessions;
@@ -34,8 +34,8 @@ fn listed(store: &Sqlite) -> Vec<StoredSession> {
     listed
 }
 
-/// Whether the summary of a session is kept, and whether the traces that follow from its records are.
-fn is_kept(scratch: &Scratch, session: &str) -> (bool, bool) {
+/// Returns whether the summary of a session is stored, and whether its derived traces are.
+fn is_stored(scratch: &Scratch, session: &str) -> (bool, bool) {
     let database = rusqlite::Connection::open(scratch.database()).unwrap();
     let select =
         "SELECT trace_count IS NOT NULL, substr(folded, 1, 2) <> x'0101' FROM sessions WHERE session_id = ?1";
@@ -43,7 +43,7 @@ fn is_kept(scratch: &Scratch, session: &str) -> (bool, bool) {
 }
 
 #[test]
-fn sent_and_derived_traces_are_one_summary_in_any_order() {
+fn sent_and_derived_traces_give_one_summary_in_any_order() {
     let (scratch, clock) = (Scratch::new("summary-merge"), TestClock::at_noon());
     let store = open(scratch.path(), &clock);
     let records = |session: &str| {
@@ -79,33 +79,33 @@ fn a_session_that_is_too_large_to_rebuild_with_every_write_has_no_summary_for_a_
             .collect()
     };
     send(&store, &many(0, 3000));
-    assert_eq!((is_kept(&scratch, "s"), listed(&store)[0].summary.trace_count), ((true, true), 1));
-    // A prompt in the middle of what is no longer known one by one.
+    assert_eq!((is_stored(&scratch, "s"), listed(&store)[0].summary.trace_count), ((true, true), 1));
+    // A prompt in the middle of records that were folded together.
     send(&store, &[prompt("s", 9000, -60 * MINUTE + 15_001)]);
-    assert_eq!((is_kept(&scratch, "s"), listed(&store)[0].summary.trace_count), ((false, false), 2));
+    assert_eq!((is_stored(&scratch, "s"), listed(&store)[0].summary.trace_count), ((false, false), 2));
     drop(store);
     verify(scratch.path()).unwrap();
     store = open(scratch.path(), &clock);
-    // As much as a quarter of it later.
+    // Again when a quarter of its records has arrived.
     send(&store, &many(3000, 3010));
-    assert_eq!(is_kept(&scratch, "s"), (true, true), "after a restart it is made once");
+    assert_eq!(is_stored(&scratch, "s"), (true, true), "after a restart it is computed once");
     send(&store, &[prompt("s", 9001, -60 * MINUTE + 10_001)]);
     send(&store, &many(3010, 3400));
-    assert_eq!(is_kept(&scratch, "s"), (false, false));
+    assert_eq!(is_stored(&scratch, "s"), (false, false));
     send(&store, &many(3400, 4200));
-    assert_eq!((is_kept(&scratch, "s"), listed(&store)[0].summary.trace_count), ((true, true), 3));
-    // Or when it is over.
+    assert_eq!((is_stored(&scratch, "s"), listed(&store)[0].summary.trace_count), ((true, true), 3));
+    // Or when the session is closed.
     send(&store, &[prompt("s", 9002, -60 * MINUTE + 5001)]);
-    assert_eq!(is_kept(&scratch, "s"), (false, false));
+    assert_eq!(is_stored(&scratch, "s"), (false, false));
     clock.turn(30 * MINUTE);
     assert_eq!(wait(store.close_sessions()).unwrap().len(), 1);
-    assert_eq!((is_kept(&scratch, "s"), listed(&store)[0].summary.trace_count), ((true, true), 4));
+    assert_eq!((is_stored(&scratch, "s"), listed(&store)[0].summary.trace_count), ((true, true), 4));
     drop(store);
     verify(scratch.path()).unwrap();
 }
 
 #[test]
-fn every_column_is_compared_and_made_again() {
+fn every_column_is_verified_and_repaired() {
     let damages = [
         ("folded = x'00'", "the traces that follow from its records"),
         ("folded = x''", "the traces that follow from its records"),
@@ -154,7 +154,7 @@ fn every_column_is_compared_and_made_again() {
 }
 
 #[test]
-fn stale_traces_are_no_damage_and_a_repair_makes_them() {
+fn stale_traces_are_not_damage_and_are_repaired() {
     let (scratch, clock) = (Scratch::new("summary-repair"), TestClock::at_noon());
     let store = open(scratch.path(), &clock);
     send(&store, &[prompt("s", 1, 0), tool("s", 2, 10, "Edit", false)]);
@@ -164,9 +164,9 @@ fn stale_traces_are_no_damage_and_a_repair_makes_them() {
     assert_eq!(behind_the_back(&scratch.database()).execute(stale, []).unwrap(), 1);
     verify(scratch.path()).unwrap();
     let store = open(scratch.path(), &clock);
-    assert_eq!(listed(&store)[0].summary.trace_count, 1, "from its records");
-    assert_eq!((is_kept(&scratch, "s"), wait(store.repair()).unwrap().sessions), ((false, false), 1));
-    assert_eq!(is_kept(&scratch, "s"), (true, true));
+    assert_eq!(listed(&store)[0].summary.trace_count, 1, "computed from its records");
+    assert_eq!((is_stored(&scratch, "s"), wait(store.repair()).unwrap().sessions), ((false, false), 1));
+    assert_eq!(is_stored(&scratch, "s"), (true, true));
     drop(store);
     verify(scratch.path()).unwrap();
 }

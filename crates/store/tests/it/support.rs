@@ -1,4 +1,5 @@
-//! What the tests share: a directory that goes away, a clock that can be turned, evaluations in few words.
+//! Shared by the tests: a directory that is removed at the end, a clock that can be set, short ways to make
+//! evidence.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -36,12 +37,12 @@ impl Scratch {
         &self.0
     }
 
-    /// The database of this data directory.
+    /// Returns the database of this data directory.
     pub(crate) fn database(&self) -> PathBuf {
         self.0.join(FILE)
     }
 
-    /// What is in it, by name.
+    /// Returns the names of its files, sorted.
     pub(crate) fn names(&self) -> Vec<String> {
         let entries = std::fs::read_dir(&self.0).unwrap();
         let mut names: Vec<String> =
@@ -57,14 +58,14 @@ impl Drop for Scratch {
     }
 }
 
-/// A clock that stands still until it is turned.
+/// A clock that does not move until it is set.
 #[derive(Clone)]
 pub(crate) struct TestClock(Arc<AtomicI64>);
 
-/// When the clocks of the tests begin, in milliseconds: 2026-11-15T12:00:00Z.
+/// The time at which the clocks of the tests begin, in milliseconds: 2026-11-15T12:00:00Z.
 pub(crate) const NOON: i64 = 1_794_744_000_000;
 
-/// A clock with this many milliseconds cannot be right.
+/// The value of a clock that cannot be right.
 const BROKEN: i64 = i64::MIN;
 
 impl TestClock {
@@ -94,7 +95,7 @@ impl TestClock {
     }
 }
 
-/// So many milliseconds after noon.
+/// Returns the time this many milliseconds after noon.
 pub(crate) fn at(after_noon_ms: i64) -> Timestamp {
     Timestamp::from_millis(NOON + after_noon_ms).unwrap()
 }
@@ -104,12 +105,12 @@ pub(crate) fn wait<T>(reply: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(reply)
 }
 
-/// The organization that is always there.
+/// Returns the organization that always exists.
 pub(crate) fn default_org() -> OrgId {
     renown_store::DEFAULT_ORG.parse().unwrap()
 }
 
-/// An evaluation that passed in no time, with an id that was sent.
+/// Makes a passed evaluation without latency, with a sent id.
 pub(crate) fn evaluation(agent: &str, id: &str) -> NewEvaluation {
     NewEvaluation {
         agent: agent.parse().unwrap(),
@@ -123,18 +124,18 @@ pub(crate) fn evaluation(agent: &str, id: &str) -> NewEvaluation {
     }
 }
 
-/// Evaluations of one agent, with ids that begin alike.
+/// Makes evaluations of one agent, with ids that begin alike.
 pub(crate) fn evaluations(agent: &str, ids: &str, count: usize) -> Vec<NewEvaluation> {
     (0..count).map(|number| evaluation(agent, &format!("{ids}-{number}"))).collect()
 }
 
-/// A run as it is sent.
+/// Makes a run as it is sent.
 pub(crate) fn run(id: &str, text: &str) -> NewRun {
     let submission = renown_core::json::parse(text.as_bytes()).unwrap();
     NewRun { id: id.parse().unwrap(), submission, digest: [1; 32] }
 }
 
-/// A reputation event of an agent of the default organization. The number makes it another one.
+/// Makes a reputation event of an agent of the default organization. `number` gives its id.
 pub(crate) fn event(agent: &str, number: i64, after_noon_ms: i64) -> NewReputationEvent {
     let agent: AgentId = agent.parse().unwrap();
     let event = Event {
@@ -153,7 +154,7 @@ pub(crate) fn event(agent: &str, number: i64, after_noon_ms: i64) -> NewReputati
     NewReputationEvent { identity: identity_of(&default_org(), &agent), agent: Some(agent), event }
 }
 
-/// A key of an organization. The number makes it another one.
+/// Makes a key of an organization. `number` gives its id.
 pub(crate) fn key(org: &str, number: u8) -> NewKey {
     NewKey {
         id: Uuid::from_u128(u128::from(number)),
@@ -165,14 +166,14 @@ pub(crate) fn key(org: &str, number: u8) -> NewKey {
     }
 }
 
-/// A write of the default organization that keeps a reply under a key.
+/// Makes a request key of the default organization, with the reply to save.
 pub(crate) fn request_key<T: ?Sized + 'static>(key: &str, body: &str) -> RequestKey<T> {
     let body = body.as_bytes().to_vec();
     let org = default_org();
     RequestKey { org, key: key.to_owned(), fingerprint: [7; 32], reply: Box::new(move |_| (200, body)) }
 }
 
-/// The ids of an organization's evaluations, newest first.
+/// Returns the ids of an organization's evaluations, the newest first.
 pub(crate) fn ids(store: &dyn Store, org: &OrgId) -> Vec<String> {
     let page = wait(store.evaluations(org, EvaluationQuery { limit: 100_000, ..EvaluationQuery::default() }))
         .unwrap();
@@ -184,7 +185,7 @@ pub(crate) fn open(dir: &Path, clock: &TestClock) -> Arc<Sqlite> {
     Arc::new(Sqlite::open(dir, "a test", clock.clock()).unwrap())
 }
 
-/// Copies what a process would leave that is killed now: the file and its log.
+/// Copies what a killed process would leave: the database and its log.
 pub(crate) fn copy_killed(from: &Path, to: &Path) {
     for suffix in ["", "-wal"] {
         let name = format!("{FILE}{suffix}");
@@ -192,14 +193,14 @@ pub(crate) fn copy_killed(from: &Path, to: &Path) {
     }
 }
 
-/// A connection that changes rows behind the back of the store: no trigger seals or counts what it does.
+/// Opens a connection that changes rows without the store: no trigger seals or counts what it does.
 pub(crate) fn behind_the_back(database: &Path) -> Connection {
     let connection = Connection::open(database).unwrap();
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false).unwrap();
     connection
 }
 
-/// Waits until no byte of erased agents is left, which the store sees to by itself.
+/// Waits until the store has cleared every byte of erased agents.
 pub(crate) fn wait_clean(dir: &Path) {
     let database = Connection::open_with_flags(dir.join(FILE), OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
     let unclean = "SELECT count(*) FROM tombstones WHERE clean_at IS NULL";
@@ -208,13 +209,13 @@ pub(crate) fn wait_clean(dir: &Path) {
     }
 }
 
-/// How often a text is in the files of a data directory.
+/// Returns how many times a text is in the files of a data directory.
 pub(crate) fn occurrences(dir: &Path, text: &str) -> usize {
     let files = std::fs::read_dir(dir).unwrap().map(|file| std::fs::read(file.unwrap().path()).unwrap());
     files.map(|bytes| bytes.windows(text.len()).filter(|found| *found == text.as_bytes()).count()).sum()
 }
 
-/// Replays the evidence of a data directory.
+/// Verifies a data directory.
 pub(crate) fn verify(dir: &Path) -> Verdict {
     Reader::open(dir).unwrap().verify(&mut |_, _| {}).unwrap()
 }

@@ -1,4 +1,4 @@
-//! Telemetry in few words.
+//! Short ways to make telemetry.
 
 use renown_telemetry::facts::Batch;
 use renown_telemetry::json;
@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 
 use crate::support::NOON;
 
-/// A batch of an OTLP object.
+/// Decodes an OTLP object to a batch.
 pub(crate) fn batch(line: &Value) -> Batch {
     let mut batch = Batch::default();
     json::read(line.to_string().as_bytes(), 1, &Prices::default(), &mut batch).unwrap();
     batch
 }
 
-/// Log records of an agent.
+/// Makes log records of an agent.
 pub(crate) fn logs(agent: &str, records: &[Value]) -> Value {
     json!({"resourceLogs": [{"resource": resource(agent), "scopeLogs": [{"logRecords": records}]}]})
 }
@@ -31,7 +31,7 @@ fn nanos(after_noon_ms: i64) -> String {
     ((NOON + after_noon_ms) * 1_000_000).to_string()
 }
 
-/// A log record, with a number that makes it another one.
+/// Makes a log record. `number` distinguishes it from others.
 fn record(session: &str, number: u32, after_noon_ms: i64, name: &str, more: &[(&str, &str)]) -> Value {
     let mut attributes =
         vec![attribute("session.id", session), attribute("event.sequence", &number.to_string())];
@@ -57,7 +57,7 @@ pub(crate) fn call(session: &str, number: u32, after_noon_ms: i64, cost: &str) -
     record(session, number, after_noon_ms, "api_request", &[("cost_usd", cost)])
 }
 
-/// Two spans of one trace, of an agent that has no name.
+/// Makes two spans of one trace, of an agent without a name.
 pub(crate) fn spans(session: &str, after_noon_ms: i64) -> Value {
     let spans: Vec<Value> = ["chat m", "execute_tool sh"]
         .iter()

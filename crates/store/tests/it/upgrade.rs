@@ -1,12 +1,12 @@
 //! Databases of older releases open and give the same scores.
 //!
-//! `fixtures/v<n>.db` was written by the release whose schema had that version, and `fixtures/v<n>.json` is what that release
-//! then said about it. Neither is ever made again: a later release has to find in the old file what the old one found. What
-//! it says more than that is its own affair, so only what stands in the JSON is compared.
+//! `fixtures/v<n>.db` was written by the release with that schema version, and `fixtures/v<n>.json` is what that
+//! release answered about it. Neither is ever rebuilt: a later release has to find in the old file what the old
+//! release found. Only what is in the JSON is compared, so a later release may answer more.
 //!
-//! **A new schema version** needs a fixture of its own: `RENOWN_STORE_FIXTURE=1 cargo test -p renown-store upgrade` makes it,
-//! from the same writes, if there is none; then it joins `VERSIONS`. The test fails until it has. A version that keeps more
-//! gets more writes and more words here; older fixtures do not have to know them.
+//! **A new schema version** needs a fixture of its own: `RENOWN_STORE_FIXTURE=1 cargo test -p renown-store upgrade`
+//! makes it, from the same writes, if it does not exist; then add it to `VERSIONS`. The test fails until then. A
+//! version that stores more gets more writes and more answers here; older fixtures need not know them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -36,8 +36,9 @@ fn fixture(version: i64, extension: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/fixtures/v{version}.{extension}"))
 }
 
-/// Two organizations; an agent with more than a window, one with little, one that is only named; keys and a reply; runs of
-/// two workspaces, and reputation events; sessions, one of them closed; an agent that is erased, and one that everybody may see.
+/// Writes two organizations; an agent with more than a window, one with little, one that is only named; keys and a
+/// reply; runs of two workspaces, and reputation events; sessions, one of them closed; an agent that is erased, and
+/// one that is public.
 fn write(store: &dyn Store, clock: &TestClock) {
     let mut rng = Rng(1);
     let other: OrgId = "other".parse().unwrap();
@@ -98,10 +99,10 @@ fn write_sessions(store: &dyn Store) {
     let trace = Trace { trace_id: "t1".parse().unwrap(), signals, source: None };
     let traces = vec![NewTrace { trace, started_at: Some(at(5)) }];
     let signals = NewSignals { agent: Some("named".parse().unwrap()), traces };
-    wait(store.add_signals(&default_org(), &"told".parse().unwrap(), signals, None)).unwrap();
+    wait(store.add_signals(&default_org(), &"signals".parse().unwrap(), signals, None)).unwrap();
 }
 
-/// Everything that a caller could see of it.
+/// Describes everything that a caller can see.
 fn describe(store: &dyn Store) -> Value {
     let orgs = ["default", "other"].map(|name| {
         let org: OrgId = name.parse().unwrap();
@@ -149,7 +150,7 @@ fn describe(store: &dyn Store) -> Value {
     json!({ "orgs": orgs, "keys": keys, "reply": reply })
 }
 
-/// Every run, and who won.
+/// Describes every run, and a competition.
 fn describe_runs(store: &dyn Store, org: &OrgId) -> Value {
     let all = wait(store.runs(org, RunQuery { limit: 100, ..RunQuery::default() })).unwrap().runs;
     let runs: Vec<Value> = all
@@ -182,7 +183,7 @@ fn describe_runs(store: &dyn Store, org: &OrgId) -> Value {
     json!({ "runs": runs, "ranking": ranked.iter().map(|run| &run.id).collect::<Vec<_>>() })
 }
 
-/// Every session with its traces.
+/// Describes every session with its traces.
 fn describe_sessions(store: &dyn Store, org: &OrgId) -> Value {
     let query = SessionQuery { limit: 100, ..SessionQuery::default() };
     let all = wait(store.sessions(org, query)).unwrap().sessions;
@@ -204,7 +205,7 @@ fn describe_sessions(store: &dyn Store, org: &OrgId) -> Value {
     all.iter().map(session).collect()
 }
 
-/// The reputation of the identity of an agent, and how it is shown.
+/// Describes the reputation of an agent's identity, and its publication.
 fn describe_identity(store: &dyn Store, org: &OrgId) -> Value {
     let busy = "busy".parse().unwrap();
     let identity = identity_of(org, &busy);
@@ -229,25 +230,25 @@ fn describe_identity(store: &dyn Store, org: &OrgId) -> Value {
     json!({ "standing": windows.breakdown().standing(as_of), "events": events, "shown": shown })
 }
 
-/// Makes the fixture of this version, if there is none.
+/// Makes the fixture of this version, if it does not exist.
 fn make_missing() {
     let scratch = Scratch::new("fixture");
     let clock = TestClock::at_noon();
     let store = open(scratch.path(), &clock);
     write(&*store, &clock);
-    let told = describe(&*store);
-    // Beside the open store, so that the last rows of agents are behind the log.
+    let answers = describe(&*store);
+    // While the store is open, so that the last rows of agents are behind.
     let reader = Reader::open(scratch.path()).unwrap();
     let version = reader.describe().unwrap().0;
     if !fixture(version, "db").exists() {
-        // A copy is one file, whatever mode the database was in.
+        // A copy is a single file, whatever mode the database was in.
         reader.backup(&fixture(version, "db"), &mut |_| {}).unwrap();
-        fs::write(fixture(version, "json"), serde_json::to_string(&told).unwrap() + "\n").unwrap();
+        fs::write(fixture(version, "json"), serde_json::to_string(&answers).unwrap() + "\n").unwrap();
     }
 }
 
 #[test]
-fn databases_of_all_versions_say_what_they_said_then() {
+fn databases_of_all_versions_answer_as_before() {
     if std::env::var_os("RENOWN_STORE_FIXTURE").is_some() {
         make_missing();
     }
@@ -258,13 +259,13 @@ fn databases_of_all_versions_say_what_they_said_then() {
         let store = open(scratch.path(), &clock);
         let expected: Value = serde_json::from_slice(&fs::read(fixture(version, "json")).unwrap()).unwrap();
         assert_contains(&describe(&*store), &expected, &format!("v{version}"));
-        // It is not only read: the log goes on where it ended.
+        // It can also be written: evaluations continue where they ended.
         let before = wait(store.tally(&default_org(), &"busy".parse().unwrap())).unwrap();
         wait(store.append(&default_org(), vec![evaluation("busy", "after")], None)).unwrap();
         let after = wait(store.tally(&default_org(), &"busy".parse().unwrap())).unwrap();
         assert_eq!((before.evaluations(), after.evaluations()), (500, 500));
         let repeated = wait(store.append(&default_org(), vec![evaluation("busy", "e0")], None)).unwrap();
-        assert_eq!(repeated[0].tally(), after, "an id of then is still known");
+        assert_eq!(repeated[0].tally(), after, "an old id is still known");
         drop(store);
 
         let reader = Reader::open(scratch.path()).unwrap();
@@ -272,16 +273,16 @@ fn databases_of_all_versions_say_what_they_said_then() {
         assert!(newest >= version && VERSIONS.contains(&newest), "version {newest} has no fixture");
         assert_eq!(verify(scratch.path()).unwrap().evaluations, 562);
         let copy = scratch.path().join(format!("{FILE}.before-{version}"));
-        assert_eq!(copy.exists(), newest > version, "an upgrade keeps what was there");
+        assert_eq!(copy.exists(), newest > version, "an upgrade keeps a copy");
         if copy.exists() {
             let kept = rusqlite::Connection::open(copy).unwrap();
             let kept: i64 = kept.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
-            assert_eq!(kept, version, "as it was");
+            assert_eq!(kept, version, "the copy has the old version");
         }
     }
 }
 
-/// Whether all that was said then is said now. A field that is new is no difference.
+/// Checks that everything that was answered then is answered now. New fields are allowed.
 fn assert_contains(now: &Value, then: &Value, path: &str) {
     match (now, then) {
         (Value::Object(now), Value::Object(then)) => {

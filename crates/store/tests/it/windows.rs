@@ -1,4 +1,4 @@
-//! More agents than the writer holds in memory, transactions that touch more than it holds, and windows that fill.
+//! More agents than the writer caches, transactions that touch more agents than it caches, and windows that fill.
 
 use renown_core::reputation::{Tally, Window};
 use renown_core::units::Micros;
@@ -6,7 +6,7 @@ use renown_store::{AgentQuery, LatencySource, NewEvaluation, Outcome, Store};
 
 use crate::support::{Scratch, TestClock, default_org, evaluation, open, verify, wait};
 
-/// More than the writer holds.
+/// More agents than the writer caches.
 const AGENTS: usize = 9000;
 
 fn round(name: &str) -> Vec<NewEvaluation> {
@@ -20,7 +20,7 @@ fn counts(store: &dyn Store) -> Vec<u64> {
 }
 
 #[test]
-fn one_batch_may_touch_more_agents_than_are_held() {
+fn one_batch_may_touch_more_agents_than_are_cached() {
     let scratch = Scratch::new("windows-batch");
     let store = open(scratch.path(), &TestClock::at_noon());
     for (name, each) in [("first", 1), ("second", 2)] {
@@ -33,9 +33,10 @@ fn one_batch_may_touch_more_agents_than_are_held() {
     assert_eq!(verify(scratch.path()).unwrap().evaluations, 2 * AGENTS as u64);
 }
 
-/// Windows that fill inside a batch, between batches, and in a batch that makes their agent; each time against the rules.
+/// Windows that fill in a batch, between batches, and in a batch that adds their agent, each time compared with the
+/// rules.
 #[test]
-fn a_window_is_right_however_it_fills() {
+fn a_window_is_correct_however_it_fills() {
     for sizes in [&[1200][..], &[499, 1, 1, 1], &[450, 100, 100], &[500, 2], &[30; 40], &[1, 700, 3]] {
         let scratch = Scratch::new("windows-fill");
         let clock = TestClock::at_noon();
@@ -69,10 +70,10 @@ fn a_window_is_right_however_it_fills() {
     }
 }
 
-/// The same evaluations as batches, which are written in groups, and one by one: ids that repeat inside a batch, across batches and
-/// under another agent, agents that repeat, and agents that a batch makes.
+/// The same evaluations as batches, which are written in groups, and one by one: with ids that repeat in a batch,
+/// across batches and for another agent, agents that repeat, and agents that a batch adds.
 #[test]
-fn a_batch_says_the_same_as_its_evaluations_one_by_one() {
+fn a_batch_gives_the_same_results_as_its_evaluations_one_by_one() {
     let (together, apart) = (Scratch::new("windows-group"), Scratch::new("windows-single"));
     let clock = TestClock::at_noon();
     let (of_batches, of_singles) = (open(together.path(), &clock), open(apart.path(), &clock));
@@ -84,12 +85,12 @@ fn a_batch_says_the_same_as_its_evaluations_one_by_one() {
     let batches: [Vec<NewEvaluation>; 6] = [
         (0..100).map(|number| named(number % 30, number)).collect(),
         (100..200).map(|number| named(number % 3, number)).collect(),
-        // One repeat in the middle of a group, inside the batch and from before.
+        // One repeat in the middle of a group: of the same batch, and of an earlier one.
         (200..300).map(|number| named(number % 30, if number == 250 { 210 } else { number })).collect(),
         (300..400)
             .map(|number| named(number % 30, if number % 40 == 7 { number - 250 } else { number }))
             .collect(),
-        // All of it again, under other agents.
+        // Everything again, for other agents.
         (0..100).map(|number| named(number % 50, number)).collect(),
         // Groups of both sizes and a rest, and one repeat in a small group.
         (400..487).map(|number| named(number % 3, if number == 465 { 401 } else { number })).collect(),
@@ -114,7 +115,7 @@ fn a_batch_says_the_same_as_its_evaluations_one_by_one() {
 }
 
 #[test]
-fn an_agent_that_was_let_go_is_taken_up_where_it_stood() {
+fn an_evicted_agent_continues_with_its_window() {
     let scratch = Scratch::new("windows-evicted");
     let store = open(scratch.path(), &TestClock::at_noon());
     for (name, each) in [("first", 1), ("second", 2)] {

@@ -1,16 +1,16 @@
-//! Questions of the lists that pages show: specs, and evaluations by the gate that failed.
+//! Checks of the lists that pages show: specs, and evaluations by the gate that failed.
 
 use renown_store::{EvaluationQuery, SpecSummary, Store};
 
-use super::Question;
+use super::Check;
 use crate::support::{TestClock, at, default_org, evaluation, key, run, wait};
 
-pub(super) const QUESTIONS: [Question; 2] = [
-    ("which specs are there, page by page, and who leads them?", specs),
-    ("which evaluations did a gate fail?", failed_gate),
+pub(super) const CHECKS: [Check; 2] = [
+    ("specs are listed page by page with their best attempt", specs),
+    ("evaluations are found by the gate that failed", failed_gate),
 ];
 
-/// Every spec, so many at a time.
+/// Reads every spec, `limit` at a time.
 fn all(store: &dyn Store, limit: usize) -> Vec<SpecSummary> {
     let (mut after, mut found) = (None, Vec::new());
     loop {
@@ -86,7 +86,7 @@ fn failed_gate(store: &dyn Store, _: &TestClock) {
         let page = wait(store.evaluations(&default_org(), query)).unwrap();
         page.evaluations.iter().map(|event| event.id.to_string()).collect::<Vec<_>>()
     };
-    // A gate that only observes may fail where the evaluation passed.
+    // A gate that only observes may fail although the evaluation passed.
     assert_eq!(found("pii", None), ["e0-false"]);
     assert_eq!(found("size", Some("a")), ["e2-false", "e1-false"]);
     assert!(found("size", Some("b")).is_empty() && found("other", None).is_empty());

@@ -1,28 +1,28 @@
-//! Questions about reading: filters, pages, orders.
+//! Checks of reads: filters, pages, orders.
 
 use renown_core::ids::AgentId;
 use renown_core::reputation::Lifecycle;
 use renown_store::{AgentQuery, AgentSort, EvaluationQuery, NewEvaluation, PublicationChange, Steps, Store};
 
-use super::Question;
+use super::Check;
 use crate::support::{TestClock, at, default_org, evaluation, evaluations, ids, key, wait};
 
-pub(super) const QUESTIONS: [Question; 12] = [
-    ("each filter of events, alone and with others", filters),
-    ("pages of events by cursor, to the end", cursors),
-    ("pages of events by offset, to the end", offsets),
-    ("a cursor of one filter is good in another", foreign_cursors),
-    ("writes between two pages move nothing", pages_stand_still),
-    ("agents in each order, ties by name", agent_orders),
-    ("pages of agents while they move", agents_move),
-    ("agents by a part of their name in any case", agent_text),
-    ("agents by lifecycle and by when they were seen", agent_filters),
-    ("a public agent by its name, and no other", public_agent),
-    ("names are what was sent, to the last code point", names_as_sent),
-    ("history by steps", history),
+pub(super) const CHECKS: [Check; 12] = [
+    ("each filter of evaluations works, alone and with others", filters),
+    ("pages of evaluations by cursor reach the end", cursors),
+    ("pages of evaluations by offset reach the end", offsets),
+    ("a cursor works with other filters", foreign_cursors),
+    ("writes between two pages do not move the second one", pages_do_not_move),
+    ("agents are listed in each order, ties by name", agent_orders),
+    ("pages of agents stay complete while agents move", agents_move),
+    ("agents are found by a part of their name, ignoring case", agent_text),
+    ("agents are found by lifecycle and by when they were seen", agent_filters),
+    ("a public agent is found by its slug, and no other agent", public_agent),
+    ("names are kept exactly as they were sent", names_as_sent),
+    ("a history has the right steps", history),
 ];
 
-/// Twelve evaluations: two agents, two tools, a gate, failures, and times that run backwards.
+/// Makes twelve evaluations: two agents, two tools, a gate, failures, and times that run backwards.
 fn mixed() -> Vec<NewEvaluation> {
     let mut all = Vec::new();
     for number in 0..12 {
@@ -43,7 +43,7 @@ fn found(store: &dyn Store, query: EvaluationQuery) -> Vec<usize> {
     page.evaluations.iter().map(|event| event.id.as_str()[1..].parse().unwrap()).collect()
 }
 
-/// Whether a query wants the evaluation of a number.
+/// Returns whether the evaluation with this number matches.
 type Wanted = Box<dyn Fn(usize) -> bool>;
 
 fn filters(store: &dyn Store, _: &TestClock) {
@@ -90,7 +90,7 @@ fn filters(store: &dyn Store, _: &TestClock) {
     }
 }
 
-/// Every page of a query, one after the other.
+/// Reads every page of a query.
 fn pages(store: &dyn Store, query: &EvaluationQuery) -> Vec<Vec<String>> {
     let mut pages = Vec::new();
     let mut query = query.clone();
@@ -162,7 +162,7 @@ fn foreign_cursors(store: &dyn Store, _: &TestClock) {
     let page =
         wait(store.evaluations(&default_org(), EvaluationQuery { limit: 4, ..EvaluationQuery::default() }))
             .unwrap();
-    // It stands at e08, which is of agent a.
+    // It is at e08, an evaluation of agent a.
     for (agent, expected) in [("a", vec![6, 4, 2, 0]), ("b", vec![7, 5, 3, 1])] {
         let query = EvaluationQuery {
             agent: Some(agent.parse().unwrap()),
@@ -182,7 +182,7 @@ fn foreign_cursors(store: &dyn Store, _: &TestClock) {
     assert_eq!(oldest, [6, 3, 0]);
 }
 
-fn pages_stand_still(store: &dyn Store, _: &TestClock) {
+fn pages_do_not_move(store: &dyn Store, _: &TestClock) {
     wait(store.append(&default_org(), mixed(), None)).unwrap();
     let all = ids(store, &default_org());
     let first =
@@ -252,7 +252,7 @@ fn agents_move(store: &dyn Store, clock: &TestClock) {
         let page = wait(store.agents(&default_org(), query.clone())).unwrap();
         let last = page.agents[1].agent.clone();
         clock.turn(60_000);
-        // The agent at which the page ended moves to the top. Those behind it stay where they were.
+        // The last agent of the page moves to the top. Those after it stay where they were.
         wait(store.append(&default_org(), evaluations(last.as_str(), &format!("{sort:?}"), 5), None))
             .unwrap();
         let rest = names(store, &AgentQuery { after: page.next, ..query }).concat();
@@ -275,7 +275,7 @@ fn agent_text(store: &dyn Store, _: &TestClock) {
         ("ss", &["GROSS"]),
         ("", &["100%", "GROSS", "aXb", "a_b", "groß", "Ärger", "ärmel"]),
         ("axb", &["aXb"]),
-        ("nobody", &[]),
+        ("absent", &[]),
     ];
     for (text, expected) in table {
         for limit in [1, 100] {
@@ -292,7 +292,7 @@ fn agent_text(store: &dyn Store, _: &TestClock) {
 
 fn agent_filters(store: &dyn Store, clock: &TestClock) {
     use Lifecycle::{Active, Calibrating, Mature, New};
-    // Five agents with more and more evaluations; the failures of `c` make its score the lowest that is shown.
+    // Agents with different numbers of evaluations; the failures of `c` make its score the lowest that is shown.
     for (minute, (agent, count)) in [("a", 500), ("b", 60), ("c", 50), ("d", 49)].into_iter().enumerate() {
         clock.set(60_000 * minute as i64);
         let mut all = evaluations(agent, agent, count);
@@ -337,11 +337,11 @@ fn public_agent(store: &dyn Store, _: &TestClock) {
     set(true);
     assert_eq!((of("one"), of("two")), (Some((org.clone(), agent.clone())), None));
     set(false);
-    assert_eq!(of("one"), None, "it keeps its name, and nobody sees it");
+    assert_eq!(of("one"), None, "it keeps its slug, but is not public");
 }
 
 fn names_as_sent(store: &dyn Store, _: &TestClock) {
-    // Two spellings of é, a name that SQL could trip over, spaces, an astral one, the longest.
+    // Two spellings of é, a name that is dangerous in SQL, spaces, an astral character, the longest name.
     let longest = "𝄞".repeat(200);
     let agents = [
         "\u{e9}",
@@ -380,9 +380,9 @@ fn history(store: &dyn Store, _: &TestClock) {
     assert_eq!(points("a", -1000, 0, 2), [(at(-1000), 3), (at(-500), 3)]);
     assert_eq!(points("a", -650, -350, 3), [(at(-650), 1), (at(-450), 1)]);
     assert_eq!(points("a", 1, 2, 5), []);
-    assert_eq!(points("nobody", -1000, 0, 5), []);
+    assert_eq!(points("absent", -1000, 0, 5), []);
     let steps = Steps::new(at(-1000), at(0), 1).unwrap();
     let all = wait(store.history(&default_org(), &"a".parse().unwrap(), steps)).unwrap();
-    // The latest in time is the first accepted: a failure in no time, 250 points of latency and 0.3 of volume.
+    // The latest in time is the first accepted: a failure without latency, 250 points of latency and 0.3 of volume.
     assert_eq!((all[0].score, all[0].evaluations), (250, 6));
 }

@@ -1,18 +1,18 @@
-//! The records of a session, a page at a time.
+//! Checks of the records of a session, page by page.
 
 use renown_core::ids::SessionId;
 use renown_store::{SessionRecord, Store};
 use renown_telemetry::dialect::Agent;
 use renown_telemetry::facts::{Fact, Signal};
 
-use super::Question;
+use super::Check;
 use crate::support::{TestClock, at, default_org, wait};
 use crate::telemetry::{batch, call, logs, prompt, spans, tool};
 
-pub(super) const QUESTIONS: [Question; 3] = [
-    ("is there a page of what was never heard of?", unknown_sessions_have_none),
-    ("do the pages add up to the whole, in order?", pages_add_up),
-    ("does a cursor survive new records?", cursors_survive),
+pub(super) const CHECKS: [Check; 3] = [
+    ("an unknown session has no page", unknown_sessions_have_none),
+    ("the pages add up to all records, in order", pages_add_up),
+    ("a cursor stays valid when records arrive", cursors_survive),
 ];
 
 fn session(id: &str) -> SessionId {
@@ -41,8 +41,8 @@ fn unknown_sessions_have_none(store: &dyn Store, _: &TestClock) {
     assert_eq!(wait(store.session_records(&default_org(), &session("t"), None, 10)).unwrap(), None);
     wait(store.session_records(&"nowhere".parse().unwrap(), &session("s"), None, 10)).unwrap_err();
     let signals = renown_store::NewSignals { agent: None, traces: Vec::new() };
-    wait(store.add_signals(&default_org(), &session("told"), signals, None)).unwrap();
-    assert_eq!(all(store, "told", 10), [], "a session without records");
+    wait(store.add_signals(&default_org(), &session("signals"), signals, None)).unwrap();
+    assert_eq!(all(store, "signals", 10), [], "a session without records");
     assert!(wait(store.erase(&default_org(), &"a".parse().unwrap())).unwrap());
     assert_eq!(wait(store.session_records(&default_org(), &session("s"), None, 10)).unwrap(), None);
 }
@@ -51,14 +51,14 @@ fn pages_add_up(store: &dyn Store, _: &TestClock) {
     let mut timeless = tool("s", 9, 0, "Read", true);
     timeless["timeUnixNano"] = "0".into();
     send(store, &[tool("s", 3, 30, "Bash", false), prompt("s", 1, 10), timeless, call("s", 2, 20, "0.05")]);
-    // The same again is no record of its own.
+    // A repeat is not a record of its own.
     send(store, &[prompt("s", 1, 10)]);
     wait(store.add_records(&default_org(), batch(&spans("s", 5)), None)).unwrap();
     let found = all(store, "s", 100);
     for limit in 1..8 {
         assert_eq!(all(store, "s", limit), found, "{limit} at a time");
     }
-    // Spans and what has no time come first.
+    // Spans and records without a time come first.
     let (first, timed) = found.split_at(3);
     assert_eq!(first.iter().filter(|record| record.signal == Signal::Spans).count(), 2);
     assert_eq!(first.iter().filter(|record| record.at.is_none()).count(), 1);

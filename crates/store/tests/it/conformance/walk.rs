@@ -1,6 +1,7 @@
-//! A long walk of random writes and reads, done by two stores side by side. Whatever a caller can see has to be the same.
+//! A long walk of random writes and reads, done by two stores side by side. Everything that a caller can see has to
+//! be the same.
 //!
-//! Places in the log and random bytes are a store's own: each gets its own cursors back, and they are left out of what is
+//! Positions and random bytes differ between stores: each store gets its own cursors back, and they are not
 //! compared. A few agents get most of the evaluations, so their windows fill and slide.
 
 mod days;
@@ -22,7 +23,7 @@ use super::Subject;
 use crate::rng::Rng;
 use crate::support::{TestClock, at, default_org, key, wait};
 
-const ORGS: [&str; 4] = ["default", "other", "third", "nobodys"];
+const ORGS: [&str; 4] = ["default", "other", "third", "absent"];
 const AGENTS: [&str; 9] = ["hot", "hot", "hot", "hot", "warm", "warm", "Cold", "cold", "кот"];
 const TOOLS: [&str; 3] = ["sh", "web", ""];
 const GATES: [&str; 4] = [
@@ -33,12 +34,12 @@ const GATES: [&str; 4] = [
 ];
 const KEYS_MAX: u8 = 200;
 
-/// Walks so many steps beside the store in memory.
+/// Walks this many steps beside the store in memory.
 pub(super) fn walk<S: Subject>(seed: u64, steps: usize) {
     Walk::<S>::new(seed).run(steps, 0);
 }
 
-/// The same, and the store is closed and opened now and then.
+/// Does the same, and closes and opens the store now and then.
 pub(super) fn walk_and_reopen<S: Subject>(seed: u64, steps: usize) {
     Walk::<S>::new(seed).run(steps, 40);
 }
@@ -48,7 +49,7 @@ struct Walk<S> {
     clock: TestClock,
     plain: Memory,
     subject: S,
-    /// The latest that the clock has ever shown, after noon.
+    /// The latest time that the clock has shown, in milliseconds after noon.
     latest: i64,
     now_ms: i64,
     ids: usize,
@@ -79,8 +80,8 @@ impl<S: Subject> Walk<S> {
             self.step = step;
             if reopen_one_in > 0 && self.rng.one_in(reopen_one_in) {
                 self.subject.reopen();
-                // What the clock showed while nothing was written is not remembered, and opening is a write: both know the
-                // latest time again.
+                // A store does not remember what the clock showed while nothing was written. Opening is a write, so
+                // let both stores see the latest time again.
                 self.set_clock(self.latest);
                 self.both(|store| wait(store.ready()));
             }
@@ -90,7 +91,7 @@ impl<S: Subject> Walk<S> {
                 8 => self.add_agent(),
                 9 => self.create_key(),
                 10 => self.end_or_use_key(),
-                11..14 => self.events(),
+                11..14 => self.evaluations(),
                 14 => self.history(),
                 15 => self.agents(),
                 16 => self.saved_reply(),
@@ -117,11 +118,11 @@ impl<S: Subject> Walk<S> {
             wait(store.evaluations(&org, query.clone()))
                 .map(|page| page.evaluations.into_iter().map(plain).collect::<Vec<_>>())
         });
-        let hot = all.unwrap().iter().filter(|event| event.agent.as_str() == "hot").count();
+        let hot = all.unwrap().iter().filter(|evaluation| evaluation.agent.as_str() == "hot").count();
         assert!(hot > 600 || steps < 500, "the walk has to be long enough to fill a window: {hot}");
     }
 
-    /// Asks both stores the same and compares what they say.
+    /// Does the same with both stores and compares the results.
     fn both<T: Debug + PartialEq>(&self, ask: impl Fn(&dyn Store) -> Result<T, StoreError>) -> Option<T> {
         let [plain, subject] = [&self.plain as &dyn Store, self.subject.store()]
             .map(|store| ask(store).map_err(|error| error.to_string()));
@@ -140,7 +141,7 @@ impl<S: Subject> Walk<S> {
             0 => self.rng.below(10 * 3_600_000),
             1..20 => self.rng.below(3000),
             20 => {
-                // Not so far that times follow the clock back, for which there are questions of their own.
+                // Not so far that times follow the clock back; there are checks of that.
                 let (back, floor) = (self.rng.below(3_600_000) as i64, self.latest - STANDSTILL_MS + 1);
                 return self.set_clock((self.now_ms - back).max(floor));
             }
@@ -210,7 +211,7 @@ impl<S: Subject> Walk<S> {
     fn create_key(&mut self) {
         if self.keys < KEYS_MAX {
             self.keys += 1;
-            // The last organization never gets a key, so it is never there.
+            // The last organization never gets a key, so it never exists.
             let new = key(ORGS[self.rng.below(ORGS.len() - 1)], self.keys);
             self.both(|store| wait(store.create_key(new.clone(), Some(request_key(&default_org(), "k1")))));
         }
@@ -228,7 +229,7 @@ impl<S: Subject> Walk<S> {
         self.both(|store| wait(store.ready()));
     }
 
-    fn event_query(&mut self) -> EvaluationQuery {
+    fn evaluation_query(&mut self) -> EvaluationQuery {
         let (agent, time) = (self.agent(), self.time());
         EvaluationQuery {
             agent: self.rng.sometimes(2, |_| agent),
@@ -244,11 +245,11 @@ impl<S: Subject> Walk<S> {
         }
     }
 
-    /// A first page, or the next one of the pages that are open.
-    fn events(&mut self) {
+    /// Reads a first page, or the next page of a query that was begun.
+    fn evaluations(&mut self) {
         let (org, mut query, cursors) = match self.pages.take() {
             Some(open) if !self.rng.one_in(8) => open,
-            _ => (self.org(), self.event_query(), [None; 2]),
+            _ => (self.org(), self.evaluation_query(), [None; 2]),
         };
         let mut next = Vec::new();
         let mut pages = Vec::new();
@@ -274,7 +275,7 @@ impl<S: Subject> Walk<S> {
         self.both(|store| wait(store.history(&org, &agent, steps)));
     }
 
-    /// Every page of agents in one order.
+    /// Reads every page of agents in one order.
     fn agents(&mut self) {
         let org = self.org();
         let mut query = AgentQuery {
@@ -315,34 +316,34 @@ impl<S: Subject> Walk<S> {
     }
 }
 
-/// A reply that tells what the write did.
-fn request_key<T: Debug + ?Sized + Tell>(org: &OrgId, key: &str) -> RequestKey<T> {
+/// Makes a request key whose reply describes what the write did.
+fn request_key<T: Debug + ?Sized + Describe>(org: &OrgId, key: &str) -> RequestKey<T> {
     RequestKey {
         org: org.clone(),
         key: key.to_owned(),
         fingerprint: [key.len() as u8; 32],
-        reply: Box::new(|outcome| (201, outcome.tell().into_bytes())),
+        reply: Box::new(|outcome| (201, outcome.describe().into_bytes())),
     }
 }
 
-trait Tell {
-    fn tell(&self) -> String;
+trait Describe {
+    fn describe(&self) -> String;
 }
 
-impl Tell for [Outcome] {
-    fn tell(&self) -> String {
+impl Describe for [Outcome] {
+    fn describe(&self) -> String {
         format!("{:?}", self.iter().map(Outcome::tally).collect::<Vec<_>>())
     }
 }
 
-impl Tell for bool {
-    fn tell(&self) -> String {
+impl Describe for bool {
+    fn describe(&self) -> String {
         self.to_string()
     }
 }
 
-impl Tell for renown_store::ApiKey {
-    fn tell(&self) -> String {
+impl Describe for renown_store::ApiKey {
+    fn describe(&self) -> String {
         format!("{self:?}")
     }
 }

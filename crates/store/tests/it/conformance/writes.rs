@@ -1,4 +1,4 @@
-//! Questions about writing: what counts, how often, when, and for whom.
+//! Checks of writes: what counts, how often, when, and for which agent.
 
 use renown_core::ids::OrgId;
 use renown_core::reputation::WINDOW_SIZE;
@@ -8,31 +8,31 @@ use renown_store::{
     EvaluationQuery, NewEvaluationId, Outcome, REPLIES_KEPT_MS, STANDSTILL_MS, Store, StoreError,
 };
 
-use super::Question;
+use super::Check;
 use crate::support::{TestClock, at, default_org, evaluation, evaluations, ids, key, request_key, wait};
 use crate::telemetry::{batch, logs, prompt, unknown};
 
 const YEAR: i64 = 365 * 24 * 60 * 60 * 1000;
 
-pub(super) const QUESTIONS: [Question; 18] = [
-    ("an answered write is seen by the next read", seen_at_once),
+pub(super) const CHECKS: [Check; 18] = [
+    ("the next read sees an answered write", seen_at_once),
     ("the window is the last 500, in the order of acceptance", window_slides),
     ("an id counts once inside a batch", once_in_a_batch),
     ("an id counts once across batches and agents", once_across_batches),
     ("an id counts once in each organization", once_in_each_organization),
-    ("an empty batch is no evidence", empty_batch),
-    ("an unknown organization is refused and nothing is made", unknown_organization),
+    ("an empty batch adds no evidence", empty_batch),
+    ("an unknown organization is refused and nothing is added", unknown_organization),
     ("a clock that is set back by a little moves no time backwards", clock_turned_back),
     ("a clock that jumps ahead is followed there and back", clock_jumps),
     ("a session that was seen ahead of time is closed in time", clock_jumps_in_a_session),
     ("a session that was closed ahead of time is closed now", clock_jumps_over_an_end),
     ("a clock that cannot be right refuses writes and nothing else", clock_fails),
-    ("what happened when is as the caller says, in milliseconds", sent_timestamp),
+    ("sent times are kept in milliseconds", sent_timestamp),
     ("a reply is kept for a day and not longer", replies_last_a_day),
-    ("a reply belongs to its organization and the last one stands", replies_apart),
+    ("a reply belongs to its organization, and the last one is kept", replies_apart),
     ("an agent is new once", agents_are_new_once),
     ("keys are listed, used and revoked in their organization", keys_live_and_end),
-    ("a key makes its organization", keys_make_organizations),
+    ("a key adds its organization", keys_make_organizations),
 ];
 
 fn other() -> OrgId {
@@ -47,11 +47,11 @@ fn seen_at_once(store: &dyn Store, _: &TestClock) {
     let agent = "a".parse().unwrap();
     for n in 1..=20 {
         let new = evaluation("a", &format!("e{n}"));
-        let told = wait(store.append(&default_org(), vec![new], None)).unwrap()[0].tally();
+        let answered = wait(store.append(&default_org(), vec![new], None)).unwrap()[0].tally();
         let tally = wait(store.tally(&default_org(), &agent)).unwrap();
         let window = wait(store.window(&default_org(), &agent)).unwrap().tally();
         let summary = wait(store.agent(&default_org(), &agent)).unwrap().unwrap();
-        assert_eq!((tally.evaluations(), told, window, summary.tally), (n, tally, tally, tally));
+        assert_eq!((tally.evaluations(), answered, window, summary.tally), (n, tally, tally, tally));
     }
 }
 
@@ -94,7 +94,7 @@ fn once_in_a_batch(store: &dyn Store, _: &TestClock) {
     assert_eq!(
         wait(store.agent(&default_org(), &"c".parse().unwrap())).unwrap(),
         None,
-        "a repeat names nobody"
+        "a repeat does not add its agent"
     );
 }
 
@@ -111,7 +111,7 @@ fn once_across_batches(store: &dyn Store, clock: &TestClock) {
     assert_eq!(
         seen,
         ("a", false, r#"[{"name":"size"}]"#, 1, at(0)),
-        "the first result, not the state of now"
+        "the first result, not the current state"
     );
     assert_eq!(tally.evaluations(), 0);
     let summary = wait(store.agent(&default_org(), &"a".parse().unwrap())).unwrap().unwrap();
@@ -132,7 +132,7 @@ fn once_in_each_organization(store: &dyn Store, _: &TestClock) {
 
 fn empty_batch(store: &dyn Store, _: &TestClock) {
     assert_eq!(wait(store.append(&default_org(), Vec::new(), Some(request_key("k", "none")))).unwrap(), []);
-    assert!(wait(store.saved_reply(&default_org(), "k")).unwrap().is_some(), "but it is an answer");
+    assert!(wait(store.saved_reply(&default_org(), "k")).unwrap().is_some(), "but its reply is saved");
     assert_eq!(ids(store, &default_org()).len(), 0);
 }
 
@@ -282,7 +282,7 @@ fn replies_last_a_day(store: &dyn Store, clock: &TestClock) {
 }
 
 fn replies_apart(store: &dyn Store, _: &TestClock) {
-    // A reply belongs to who asked, not to the organization that the key is for.
+    // A reply belongs to the organization of the caller, not to the one that the key is for.
     wait(store.create_key(key("other", 1), Some(request_key("made", "key")))).unwrap();
     wait(store.add_agent(&default_org(), "a".parse().unwrap(), Some(request_key("k", "agent")))).unwrap();
     let of_other = renown_store::RequestKey { org: other(), ..request_key("k", "other") };
@@ -322,13 +322,13 @@ fn keys_live_and_end(store: &dyn Store, clock: &TestClock) {
     first.label = Some("naïve ✓ 'quoted'".to_owned());
     let made = wait(store.create_key(first.clone(), None)).unwrap();
     clock.set(1);
-    // An id that sorts before the first one's: the oldest is still the first.
+    // Its id sorts before that of the first key; the older key still comes first.
     wait(store.create_key(key("default", 1), None)).unwrap();
     assert_eq!((made.key, made.created_at, made.revoked_at), (first.clone(), at(0), None));
     clock.set(2);
     assert!(wait(store.revoke_key(&org, first.id)).unwrap());
     clock.set(3);
-    assert!(wait(store.revoke_key(&org, first.id)).unwrap(), "it is still there");
+    assert!(wait(store.revoke_key(&org, first.id)).unwrap(), "it still exists");
     assert!(!wait(store.revoke_key(&org, key("default", 9).id)).unwrap());
     let used = Timestamp::from_nanos(at(60_000).nanos() + 5).unwrap();
     wait(store.touch_keys(vec![(first.id, used), (key("default", 9).id, used)])).unwrap();

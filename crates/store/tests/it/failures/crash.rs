@@ -1,4 +1,4 @@
-//! Processes: two that want one directory, and one that is killed while it writes.
+//! Processes: two that open one directory, and one that is killed while it writes.
 
 use std::io::{BufRead, BufReader, Lines, Read};
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -9,10 +9,10 @@ use renown_store::{AgentQuery, Store, StoreError};
 use super::{again, given};
 use crate::support::{Scratch, TestClock, default_org, evaluation, ids, open, verify, wait};
 
-/// The begin of a line that tells what was acknowledged. The harness prints lines of its own.
+/// The beginning of a line with an acknowledged write. The test harness prints lines of its own.
 const DONE: &str = "done: ";
 
-/// Runs a test again as another process; its lines can be read.
+/// Runs a test again in another process. Returns the process and its output.
 fn start(test: &str, scratch: &Scratch) -> (Child, Lines<BufReader<ChildStdout>>) {
     let command = Command::new(std::env::current_exe().unwrap());
     let mut command = again(command, test, scratch.path());
@@ -32,7 +32,7 @@ fn a_directory_has_one_process_and_any_number_of_readers() {
         let store = open(&dir, &TestClock::at_noon());
         wait(store.append(&default_org(), vec![evaluation("a", "x")], None)).unwrap();
         println!("\n{DONE}x");
-        // Until it is killed.
+        // Until the process is killed.
         let _ = std::io::stdin().read(&mut [0]);
         return;
     }
@@ -55,8 +55,8 @@ fn a_directory_has_one_process_and_any_number_of_readers() {
 }
 
 #[test]
-fn a_killed_process_has_kept_everything_that_it_acknowledged() {
-    const TEST: &str = "failures::crash::a_killed_process_has_kept_everything_that_it_acknowledged";
+fn a_killed_process_loses_no_acknowledged_write() {
+    const TEST: &str = "failures::crash::a_killed_process_loses_no_acknowledged_write";
     if let Some(dir) = given() {
         let store = open(&dir, &TestClock::at_noon());
         for number in 0.. {
@@ -73,12 +73,15 @@ fn a_killed_process_has_kept_everything_that_it_acknowledged() {
             (0..150 * kills).map(|_| next_done(&mut lines).unwrap()).collect();
         child.kill().unwrap();
         child.wait().unwrap();
-        // What it had still said before it died.
+        // Lines that it printed before it died.
         acknowledged.extend(std::iter::from_fn(|| next_done(&mut lines)));
         let mut kept = ids(&*open(fresh.path(), &TestClock::at_noon()), &default_org());
         kept.reverse();
         assert!(kept.starts_with(&acknowledged), "{} {}", kept.len(), acknowledged.len());
-        assert!(kept.len() <= acknowledged.len() + 1, "only the one in flight may be there unsaid");
+        assert!(
+            kept.len() <= acknowledged.len() + 1,
+            "only the write in flight may exist without an acknowledgment"
+        );
         verify(fresh.path()).unwrap();
     }
 }

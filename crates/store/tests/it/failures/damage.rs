@@ -1,4 +1,4 @@
-//! A file that does not hold what was written: a page of garbage, an end cut off, a write-ahead log cut off.
+//! A file that does not contain what was written: a page of garbage, a truncated file, a truncated write-ahead log.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use renown_store::sqlite::{FILE, Reader, Sqlite};
 use renown_store::{EvaluationQuery, Store, StoreError};
 use rusqlite::Connection;
 
-use super::hold;
+use super::block_writer;
 use crate::support::{
     Scratch, TestClock, behind_the_back, copy_killed, default_org, evaluation, evaluations, ids, open,
     verify, wait,
@@ -16,9 +16,9 @@ use crate::support::{
 /// Page size of a new database.
 const PAGE: usize = 8192;
 
-/// Three hundred evaluations of `well`, then six hundred of `hurt`, more than a window. One of these that is in the window
-/// has a gate of its own.
-fn log(scratch: &Scratch) {
+/// Writes three hundred evaluations of `well`, then six hundred of `hurt`, more than a window. One evaluation in
+/// the window of `hurt` has a gate of its own.
+fn write(scratch: &Scratch) {
     let store = open(scratch.path(), &TestClock::at_noon());
     wait(store.append(&default_org(), evaluations("well", "well", 300), None)).unwrap();
     let mut hurt = evaluations("hurt", "hurt", 600);
@@ -26,7 +26,7 @@ fn log(scratch: &Scratch) {
     wait(store.append(&default_org(), hurt, None)).unwrap();
 }
 
-/// Fills the page of that one with garbage.
+/// Fills the page of that evaluation with garbage.
 fn hurt_page(database: &Path) {
     let mut bytes = fs::read(database).unwrap();
     let marker = b"find-this-page";
@@ -42,11 +42,12 @@ fn is_damage(error: &StoreError) -> bool {
 }
 
 #[test]
-fn what_a_killed_process_left_of_a_hurt_agent_stops_nobody_else() {
+fn a_damaged_agent_that_was_not_settled_affects_no_other() {
     let (scratch, killed) = (Scratch::new("hurt-left"), Scratch::new("hurt-killed"));
-    log(&scratch);
+    write(&scratch);
     let store = open(scratch.path(), &TestClock::at_noon());
-    // The first is settled at once; the clock stands still, so the second is behind when the process is killed.
+    // The first batch is settled at once; the clock does not move, so the second is behind when the process is
+    // killed.
     for id in ["first", "second"] {
         let both = ["well", "hurt"].map(|agent| evaluation(agent, &format!("{agent}-{id}")));
         wait(store.append(&default_org(), both.to_vec(), None)).unwrap();
@@ -64,9 +65,9 @@ fn what_a_killed_process_left_of_a_hurt_agent_stops_nobody_else() {
 }
 
 #[test]
-fn a_page_of_garbage_hurts_only_those_who_stand_on_it() {
+fn a_page_of_garbage_affects_only_the_agents_on_it() {
     let scratch = Scratch::new("garbage");
-    log(&scratch);
+    write(&scratch);
     hurt_page(&scratch.database());
 
     let store = open(scratch.path(), &TestClock::at_noon());
@@ -78,7 +79,7 @@ fn a_page_of_garbage_hurts_only_those_who_stand_on_it() {
         ..EvaluationQuery::default()
     };
     assert!(wait(store.evaluations(&org, all("hurt"))).is_err_and(|error| is_damage(&error)));
-    assert_eq!(wait(store.tally(&org, &hurt)).unwrap().evaluations(), 500, "the sums stand elsewhere");
+    assert_eq!(wait(store.tally(&org, &hurt)).unwrap().evaluations(), 500, "the sums are on another page");
     assert_eq!(wait(store.tally(&org, &well)).unwrap().evaluations(), 300);
     assert_eq!(wait(store.window(&org, &well)).unwrap().tally().evaluations(), 300);
     assert_eq!(wait(store.evaluations(&org, all("well"))).unwrap().evaluations.len(), 300);
@@ -105,10 +106,10 @@ fn a_page_of_garbage_hurts_only_those_who_stand_on_it() {
 }
 
 #[test]
-fn a_chain_that_does_not_go_back_is_damage_and_no_endless_walk() {
+fn a_chain_that_does_not_go_backwards_is_damage_and_not_an_endless_loop() {
     for broken in ["previous = seq", "previous = seq + 1", "previous = 5000000"] {
         let scratch = Scratch::new("chain");
-        log(&scratch);
+        write(&scratch);
         let database = behind_the_back(&scratch.database());
         let sql = format!("UPDATE evaluations SET {broken} WHERE evaluation_id = 'hurt-150'");
         assert_eq!(database.execute(&sql, []).unwrap(), 1);
@@ -120,19 +121,19 @@ fn a_chain_that_does_not_go_back_is_damage_and_no_endless_walk() {
         let query = EvaluationQuery { agent: Some(hurt), limit: 1000, ..EvaluationQuery::default() };
         assert!(wait(store.evaluations(&default_org(), query)).is_err_and(damaged), "{broken}");
 
-        // In one transaction: a write for who is hurt costs the others nothing.
-        let (release, held) = hold(&store, "held");
+        // In one transaction: a write for the damaged agent does not fail the others.
+        let (release, blocked) = block_writer(&store, "blocked");
         let batch = vec![evaluation("new", "new"), evaluation("hurt", "hurt")];
         let waiting = (store.append(&default_org(), batch, None), store.ready());
         let last = store.append(&default_org(), vec![evaluation("well", "more")], None);
         drop(release);
-        assert!(wait(held).is_ok() && wait(waiting.0).is_err_and(damaged), "{broken}");
+        assert!(wait(blocked).is_ok() && wait(waiting.0).is_err_and(damaged), "{broken}");
         assert!(wait(waiting.1).is_ok() && wait(last).is_ok(), "{broken}");
         assert_eq!(wait(store.agent(&default_org(), &"new".parse().unwrap())).unwrap(), None, "{broken}");
     }
 }
 
-/// Reads and writes everything there is. It may all fail, but it has to end.
+/// Reads and writes everything. It may all fail, but it has to end.
 fn use_it(dir: &Path) -> bool {
     let Ok(store) = Sqlite::open(dir, "a test", TestClock::at_noon().clock()) else { return false };
     let org = default_org();
@@ -148,9 +149,9 @@ fn use_it(dir: &Path) -> bool {
 }
 
 #[test]
-fn a_file_that_was_cut_off_is_never_taken_for_a_sound_one() {
+fn a_truncated_file_is_never_accepted() {
     let scratch = Scratch::new("cut");
-    log(&scratch);
+    write(&scratch);
     let bytes = fs::read(scratch.database()).unwrap();
     for length in
         [2, 99, 100, 512, PAGE - 1, PAGE, PAGE + 1, bytes.len() / 2, bytes.len() - PAGE, bytes.len() - 100]
@@ -159,16 +160,16 @@ fn a_file_that_was_cut_off_is_never_taken_for_a_sound_one() {
         fs::write(cut.database(), &bytes[..length]).unwrap();
         assert!(!use_it(cut.path()), "{length} of {} bytes", bytes.len());
     }
-    assert!(use_it(scratch.path()), "and the whole one is sound");
+    assert!(use_it(scratch.path()), "and the complete file is sound");
 }
 
 #[test]
-fn a_write_ahead_log_that_was_cut_off_or_scratched_holds_a_beginning_of_what_was_written() {
+fn a_damaged_write_ahead_log_keeps_a_prefix_of_what_was_written() {
     let scratch = Scratch::new("wal");
     // The tables are in the database itself, and the log is empty.
     drop(open(scratch.path(), &TestClock::at_noon()));
     let store = open(scratch.path(), &TestClock::at_noon());
-    // While somebody reads an old state, nothing newer is moved into the database.
+    // While an old state is being read, nothing newer is moved into the database.
     let old = Connection::open(scratch.database()).unwrap();
     old.execute_batch("BEGIN; SELECT count(*) FROM evaluations;").unwrap();
     let written: Vec<String> = (0..60).map(|number| format!("e{number}")).collect();
@@ -187,7 +188,7 @@ fn a_write_ahead_log_that_was_cut_off_or_scratched_holds_a_beginning_of_what_was
         let store = open(crashed.path(), &TestClock::at_noon());
         let mut kept = ids(&*store, &default_org());
         kept.reverse();
-        assert_eq!(kept, written[..kept.len()], "a beginning");
+        assert_eq!(kept, written[..kept.len()], "a prefix");
         wait(store.append(&default_org(), vec![evaluation("a", "after")], None)).unwrap();
         assert_eq!(verify(crashed.path()).unwrap().evaluations, kept.len() as u64 + 1);
         kept.len()
@@ -196,7 +197,7 @@ fn a_write_ahead_log_that_was_cut_off_or_scratched_holds_a_beginning_of_what_was
     let mut before = 0;
     for part in 0..=24 {
         let kept = crashed(&log[..log.len() * part / 25]);
-        assert!(kept >= before, "a longer log holds no less");
+        assert!(kept >= before, "a longer log keeps no less");
         before = kept;
     }
     assert!(before > 40, "{before}");

@@ -1,4 +1,4 @@
-//! A disk that is full, one that cannot be written, and paths that are no data directory.
+//! A full disk, a read-only disk, and paths that are not data directories.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -8,12 +8,12 @@ use std::process::Command;
 use renown_store::sqlite::{FILE, Reader, Sqlite};
 use renown_store::{Outcome, Store, StoreError};
 
-use super::{hold, on_small_disk};
+use super::{block_writer, on_small_disk};
 use crate::support::{
     Scratch, TestClock, default_org, evaluation, evaluations, ids, key, open, verify, wait,
 };
 
-/// Takes all the space that is left.
+/// Uses all the space that is left.
 fn fill(path: &Path) {
     let mut ballast = OpenOptions::new().create(true).append(true).open(path).unwrap();
     for size in [4096, 1] {
@@ -28,8 +28,8 @@ fn is_full(error: &StoreError) -> bool {
 }
 
 #[test]
-fn a_full_disk_costs_the_writes_that_it_refuses_and_nothing_else() {
-    const TEST: &str = "failures::disk::a_full_disk_costs_the_writes_that_it_refuses_and_nothing_else";
+fn a_full_disk_fails_writes_and_loses_nothing() {
+    const TEST: &str = "failures::disk::a_full_disk_fails_writes_and_loses_nothing";
     let Some(dir) = on_small_disk(TEST, 8 << 20) else { return };
     let (org, clock) = (default_org(), TestClock::at_noon());
     let store = open(&dir, &clock);
@@ -38,7 +38,7 @@ fn a_full_disk_costs_the_writes_that_it_refuses_and_nothing_else() {
 
     for round in ["first", "second"] {
         fill(&dir.join("ballast"));
-        // Pages that are taken already can be used again, so the first writes may still find room.
+        // Pages that are allocated already can be reused, so the first writes may still find room.
         let refused = (0..1000).find_map(|number| {
             let batch = evaluations("a", &format!("{round}-{number}"), 50);
             let error = wait(store.append(&org, batch, None)).err();
@@ -48,12 +48,13 @@ fn a_full_disk_costs_the_writes_that_it_refuses_and_nothing_else() {
         let (number, error) = refused.expect("the disk is full");
         assert!(is_full(&error), "{error:?}");
 
-        // All that wait for one transaction share its fate. What holds them up is small enough to find room, or not.
-        let (release, held) = hold(&store, round);
+        // All writes of one transaction succeed or fail together. The write that blocks them is small enough to
+        // find room, or not.
+        let (release, blocked) = block_writer(&store, round);
         let big = store.append(&org, evaluations("new", &format!("{round}-new"), 1000), None);
         let (key, ready) = (store.create_key(key("other", 1), None), store.ready());
         drop(release);
-        counted_others += usize::from(wait(held).is_ok());
+        counted_others += usize::from(wait(blocked).is_ok());
         assert!(wait(big).is_err_and(|error| is_full(&error)));
         assert!(wait(key).is_err_and(|error| is_full(&error)));
         assert!(wait(ready).is_err_and(|error| is_full(&error)));
@@ -67,7 +68,7 @@ fn a_full_disk_costs_the_writes_that_it_refuses_and_nothing_else() {
         assert_eq!(ids(&*store, &org).len(), counted + counted_others);
 
         std::fs::remove_file(dir.join("ballast")).unwrap();
-        // What was refused was not counted, so it counts now.
+        // A refused write was not counted, so it counts now.
         let batch = evaluations("a", &format!("{round}-{number}"), 50);
         let outcomes = wait(store.append(&org, batch, None)).unwrap();
         assert!(outcomes.iter().all(|outcome| matches!(outcome, Outcome::Counted { .. })));
@@ -81,8 +82,8 @@ fn a_full_disk_costs_the_writes_that_it_refuses_and_nothing_else() {
 }
 
 #[test]
-fn a_disk_that_cannot_be_written_is_refused_with_its_reason() {
-    const TEST: &str = "failures::disk::a_disk_that_cannot_be_written_is_refused_with_its_reason";
+fn a_read_only_disk_is_refused_with_the_reason() {
+    const TEST: &str = "failures::disk::a_read_only_disk_is_refused_with_the_reason";
     let Some(dir) = on_small_disk(TEST, 8 << 20) else { return };
     let clock = TestClock::at_noon();
     wait(open(&dir, &clock).append(&default_org(), vec![evaluation("a", "x")], None)).unwrap();
@@ -96,7 +97,7 @@ fn a_disk_that_cannot_be_written_is_refused_with_its_reason() {
 }
 
 #[test]
-fn paths_that_are_no_data_directory() {
+fn paths_that_are_not_data_directories_are_refused() {
     let scratch = Scratch::new("paths");
     let opened = |dir: &Path| Sqlite::open(dir, "a test", TestClock::at_noon().clock()).err().unwrap();
     let missing = scratch.path().join("missing");

@@ -1,4 +1,5 @@
-//! Single bits that flip in the file, rows that vanish or appear, and a log whose end is gone: what changes an answer is noticed.
+//! Single bits that flip in the file, rows that vanish or appear, and a log with a missing end: what changes an
+//! answer is noticed.
 
 use std::fs;
 use std::path::Path;
@@ -21,10 +22,10 @@ use crate::support::{
 };
 use crate::telemetry::{batch, call, logs, prompt, spans, tool};
 
-/// How many bits flip, one at a time. `cargo xtask test durability` flips more of them.
+/// Number of bits that flip, one at a time. `cargo xtask test durability` flips more of them.
 const FLIPS: usize = 120;
 
-/// Everything that a store can hold, so much of it that every table has interior pages or comes near.
+/// Writes every kind of data, enough that nearly every table has interior pages.
 fn fill(dir: &Path) {
     let clock = TestClock::at_noon();
     let store = open(dir, &clock);
@@ -48,7 +49,7 @@ fn fill(dir: &Path) {
             new
         };
         let all = (0..12).map(|number| batch_of(number, &mut rng)).collect();
-        wait(store.append(&org, all, Some(request_key(&format!("key-{round}"), "a kept reply")))).unwrap();
+        wait(store.append(&org, all, Some(request_key(&format!("key-{round}"), "a saved reply")))).unwrap();
         wait(store.append(&other, vec![evaluation("busy", &format!("other-{round}"))], None)).unwrap();
         let text = format!(
             r#"{{"agent_id":"{agent}","outcome":"completed","spec_id":"login","wall_ms":{},"branch":"b{round}","stages":[{{"name":"test","passed":true,"attempts":2}}],"attributes":{{"a":"{}"}}}}"#,
@@ -70,7 +71,7 @@ fn fill(dir: &Path) {
         let trace = Trace { trace_id: format!("trace-{round}").parse().unwrap(), signals, source: None };
         let traces = vec![NewTrace { trace, started_at: Some(at(round)) }];
         let signals = NewSignals { agent: Some("named".parse().unwrap()), traces };
-        wait(store.add_signals(&org, &format!("told-{}", round % 5).parse().unwrap(), signals, None))
+        wait(store.add_signals(&org, &format!("signals-{}", round % 5).parse().unwrap(), signals, None))
             .unwrap();
     }
     wait(store.add_records(&org, batch(&spans("spans", -1000)), None)).unwrap();
@@ -84,7 +85,7 @@ fn fill(dir: &Path) {
     while wait(store.delete_some(Retention::default())).unwrap() {}
 }
 
-/// What `renown export` and the lists print.
+/// Returns what `renown export` and the lists print.
 fn exported(dir: &Path) -> Result<String, StoreError> {
     let reader = Reader::open(dir)?;
     let mut text = format!("{:?}", reader.keys()?);
@@ -118,7 +119,7 @@ fn exported(dir: &Path) -> Result<String, StoreError> {
     Ok(text)
 }
 
-/// What the API says beside that.
+/// Returns what the API answers beyond that.
 fn answered(dir: &Path) -> Result<String, StoreError> {
     let store = Sqlite::open(dir, "a test", TestClock::at_noon().clock())?;
     let mut text: Vec<String> = Vec::new();
@@ -146,7 +147,7 @@ fn answered(dir: &Path) -> Result<String, StoreError> {
 }
 
 #[test]
-fn no_flipped_bit_that_changes_an_answer_goes_unnoticed() {
+fn every_flipped_bit_that_changes_an_answer_is_noticed() {
     let scratch = Scratch::new("flips");
     fill(scratch.path());
     verify(scratch.path()).unwrap();
@@ -185,7 +186,7 @@ fn rows_that_vanish_or_appear_are_noticed() {
         "DELETE FROM keys WHERE last_four = '0002'",
         "DELETE FROM tombstones",
         "DELETE FROM identities WHERE identity = 1",
-        "DELETE FROM sessions WHERE session_id = 'told-1'",
+        "DELETE FROM sessions WHERE session_id = 'signals-1'",
         "DELETE FROM agents WHERE name = 'named'",
         "DELETE FROM reputation_events WHERE event = 3",
         "DELETE FROM evaluations WHERE evaluation_id = 'evaluation-39-11'",
@@ -198,7 +199,7 @@ fn rows_that_vanish_or_appear_are_noticed() {
         "UPDATE keys SET revoked_at = NULL, kind = 'secret', label = 'x'",
         "UPDATE replies SET status = 201 WHERE key = 'key-7'",
     ] {
-        // One record that is no evidence of its own sum cannot be named by its row number.
+        // A single record cannot be named by its row number, because the table has none.
         let damage = damage.replace(
             "rowid_of IS NULL",
             "(session, key) IN (SELECT session, key FROM session_records WHERE record <> x'' LIMIT 1)",
@@ -214,11 +215,11 @@ fn rows_that_vanish_or_appear_are_noticed() {
 }
 
 #[test]
-fn a_log_whose_end_is_gone_is_noticed_until_the_loss_is_accepted() {
+fn a_log_with_a_missing_end_is_noticed_until_the_loss_is_accepted() {
     let (scratch, clock) = (Scratch::new("lost"), TestClock::at_noon());
     drop(open(scratch.path(), &clock));
     let store = open(scratch.path(), &clock);
-    // While somebody reads an old state, nothing newer is moved into the database.
+    // While an old state is being read, nothing newer is moved into the database.
     let old = rusqlite::Connection::open(scratch.database()).unwrap();
     old.execute_batch("BEGIN; SELECT count(*) FROM evaluations;").unwrap();
     wait(store.append(&default_org(), evaluations("a", "first", 5), None)).unwrap();
@@ -238,7 +239,7 @@ fn a_log_whose_end_is_gone_is_noticed_until_the_loss_is_accepted() {
         }
         killed
     };
-    let said = |dir: &Path| {
+    let reported = |dir: &Path| {
         let error = Reader::open(dir).unwrap().verify(&mut |_, _| {}).unwrap_err();
         assert!(error.is_damage(), "{error}");
         error.to_string()
@@ -248,16 +249,16 @@ fn a_log_whose_end_is_gone_is_noticed_until_the_loss_is_accepted() {
     assert_eq!(open(whole.path(), &clock).lost(), None);
 
     let deleted = killed(Some(0));
-    assert!(said(deleted.path()).contains("acknowledged writes are missing: 12 evaluations and"));
+    assert!(reported(deleted.path()).contains("acknowledged writes are missing: 12 evaluations and"));
     let cut = killed(Some(half));
-    assert!(said(cut.path()).contains("acknowledged writes are missing: 7 evaluations and"));
+    assert!(reported(cut.path()).contains("acknowledged writes are missing: 7 evaluations and"));
 
-    // The next process says so, goes on, and does not forget it.
+    // The next process reports it, continues, and does not forget it.
     let store = open(cut.path(), &clock);
     assert_eq!(store.lost().unwrap().evaluations, 7);
     wait(store.append(&default_org(), evaluations("b", "after", 20), None)).unwrap();
     drop(store);
-    assert!(said(cut.path()).contains("7 evaluations and"), "also when the mark was raised again");
+    assert!(reported(cut.path()).contains("7 evaluations and"), "also when the mark was raised again");
     let store = open(cut.path(), &clock);
     assert_eq!(wait(store.repair()).unwrap().lost.evaluations, 7);
     drop(store);

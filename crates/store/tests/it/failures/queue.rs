@@ -1,8 +1,8 @@
-//! A writer that is held up: the queue fills, the store is dropped, a caller's reply breaks.
+//! A blocked writer: the queue fills, the store is dropped, the reply of a caller panics.
 
 use renown_store::{Outcome, RequestKey, Store, StoreError};
 
-use super::hold;
+use super::block_writer;
 use crate::support::{Scratch, TestClock, default_org, evaluation, ids, key, open, verify, wait};
 
 fn new(number: usize) -> Vec<renown_store::NewEvaluation> {
@@ -13,10 +13,10 @@ fn new(number: usize) -> Vec<renown_store::NewEvaluation> {
 fn a_full_queue_refuses_and_loses_nothing() {
     let scratch = Scratch::new("queue-full");
     let store = open(scratch.path(), &TestClock::at_noon());
-    let (release, held) = hold(&store, "held");
+    let (release, blocked) = block_writer(&store, "blocked");
     let mut waiting = Vec::new();
     let refused = loop {
-        // Sent when it is made; a reply that is there at once is a refusal.
+        // The call sends the write; a reply that is ready at once is a refusal.
         let mut reply = store.append(&default_org(), new(waiting.len()), None);
         let mut context = std::task::Context::from_waker(std::task::Waker::noop());
         match reply.as_mut().poll(&mut context) {
@@ -25,10 +25,10 @@ fn a_full_queue_refuses_and_loses_nothing() {
         }
     };
     assert!(matches!(refused, Err(StoreError::Overloaded)), "{refused:?}");
-    assert!((1000..10_000).contains(&waiting.len()), "a bound: {}", waiting.len());
+    assert!((1000..10_000).contains(&waiting.len()), "a limit: {}", waiting.len());
     let accepted = waiting.len();
     drop(release);
-    wait(held).unwrap();
+    wait(blocked).unwrap();
     for reply in waiting {
         assert!(matches!(wait(reply).unwrap()[..], [Outcome::Counted { .. }]));
     }
@@ -38,13 +38,13 @@ fn a_full_queue_refuses_and_loses_nothing() {
 }
 
 #[test]
-fn what_waits_when_the_store_is_dropped_is_written() {
+fn queued_writes_are_written_when_the_store_is_dropped() {
     let scratch = Scratch::new("queue-dropped");
     let clock = TestClock::at_noon();
     let store = open(scratch.path(), &clock);
-    let (release, held) = hold(&store, "held");
-    // Nobody waits for these any more, but they were taken.
-    drop(held);
+    let (release, blocked) = block_writer(&store, "blocked");
+    // No caller waits for these any more, but they are in the queue.
+    drop(blocked);
     for number in 0..500 {
         drop(store.append(&default_org(), new(number), None));
     }
@@ -55,7 +55,7 @@ fn what_waits_when_the_store_is_dropped_is_written() {
 }
 
 #[test]
-fn a_write_that_breaks_is_refused_alone_or_with_its_transaction() {
+fn a_write_that_panics_fails_alone_or_with_its_transaction() {
     let scratch = Scratch::new("broken-write");
     let store = open(scratch.path(), &TestClock::at_noon());
     let broken = || RequestKey::<[Outcome]> {
@@ -69,15 +69,15 @@ fn a_write_that_breaks_is_refused_alone_or_with_its_transaction() {
     assert_eq!(ids(&*store, &default_org()).len(), 0);
     assert_eq!(wait(store.agent(&default_org(), &"agent-1".parse().unwrap())).unwrap(), None);
     let tally = wait(store.append(&default_org(), new(1), None)).unwrap()[0].tally();
-    assert_eq!(tally.evaluations(), 1, "the window of the broken write is forgotten");
+    assert_eq!(tally.evaluations(), 1, "the cached window of the failed write is dropped");
 
-    // A key that is there already is no reason to refuse who waits beside it.
+    // A key that exists already does not fail the writes beside it.
     wait(store.create_key(key("default", 1), None)).unwrap();
-    let (release, held) = hold(&store, "held");
+    let (release, blocked) = block_writer(&store, "blocked");
     let waiting = (store.append(&default_org(), new(2), None), store.create_key(key("default", 1), None));
     let last = store.append(&default_org(), new(3), None);
     drop(release);
-    wait(held).unwrap();
+    wait(blocked).unwrap();
     assert!(wait(waiting.0).is_ok() && wait(waiting.1).is_err() && wait(last).is_ok());
     assert_eq!(verify(scratch.path()).unwrap().evaluations, 4);
 }

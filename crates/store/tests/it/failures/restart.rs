@@ -1,11 +1,11 @@
-//! A store that ends and begins again.
+//! A store that is closed and opened again.
 
 use renown_store::Store;
 
 use crate::support::{Scratch, TestClock, at, default_org, evaluation, ids, key, open, verify, wait};
 
 #[test]
-fn a_clean_end_leaves_no_log() {
+fn a_clean_end_leaves_no_write_ahead_log() {
     let scratch = Scratch::new("clean-end");
     let store = open(scratch.path(), &TestClock::at_noon());
     wait(store.append(&default_org(), vec![evaluation("a", "x")], None)).unwrap();
@@ -14,7 +14,7 @@ fn a_clean_end_leaves_no_log() {
     assert_eq!(
         scratch.names(),
         ["renown.db", "renown.db-mark", "renown.lock"],
-        "all is in the database, nothing in a log beside it; the mark says how much"
+        "everything is in the database, nothing in a log beside it; the mark says how much"
     );
 }
 

@@ -12,7 +12,7 @@ fn name(suffix: &str) -> String {
 }
 
 #[test]
-fn a_store_whose_files_are_deleted_or_replaced_takes_no_more_writes() {
+fn a_store_whose_files_are_deleted_or_replaced_refuses_writes() {
     for suffix in ["renown.lock", "", "-wal", "-shm"] {
         for is_replaced in [false, true] {
             let scratch = Scratch::new("vanished");
@@ -30,8 +30,8 @@ fn a_store_whose_files_are_deleted_or_replaced_takes_no_more_writes() {
             let said = wait(store.ready()).unwrap_err().to_string();
             let expected = if is_replaced { "was replaced while" } else { "was deleted or moved while" };
             assert!(said.starts_with(&format!("{} {expected}", name(suffix))), "{said}");
-            assert_eq!(ids(&*store, &default_org()).len(), 3, "what is there can still be read");
-            // It does not come back by itself.
+            assert_eq!(ids(&*store, &default_org()).len(), 3, "the evidence can still be read");
+            // The store does not recover by itself.
             fs::rename(&aside, &path).unwrap();
             assert!(wait(store.ready()).is_err_and(|error| error.is_vanished()));
         }
@@ -39,7 +39,7 @@ fn a_store_whose_files_are_deleted_or_replaced_takes_no_more_writes() {
 }
 
 #[test]
-fn nothing_is_lost_with_a_log_that_was_deleted() {
+fn deleting_the_write_ahead_log_loses_nothing() {
     let (scratch, clock) = (Scratch::new("vanished-log"), TestClock::at_noon());
     let store = open(scratch.path(), &clock);
     wait(store.append(&default_org(), evaluations("a", "before", 30), None)).unwrap();
@@ -54,7 +54,7 @@ fn nothing_is_lost_with_a_log_that_was_deleted() {
 }
 
 #[test]
-fn a_second_process_that_came_in_by_a_deleted_lock_is_alone() {
+fn after_the_lock_was_deleted_only_the_second_process_can_write() {
     let (scratch, clock) = (Scratch::new("vanished-lock"), TestClock::at_noon());
     let first = open(scratch.path(), &clock);
     wait(first.append(&default_org(), vec![evaluation("a", "one")], None)).unwrap();

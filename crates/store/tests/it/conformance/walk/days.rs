@@ -1,4 +1,4 @@
-//! The walk over what is prepared for pages: days of agents, and the overview of an organization.
+//! The steps of the walk with what is prepared for pages: days of agents, and the overview of an organization.
 
 use renown_core::ids::AgentId;
 use renown_core::time::Day;
@@ -9,12 +9,12 @@ use super::{Subject, Walk};
 use crate::support::{at, wait};
 
 impl<S: Subject> Walk<S> {
-    /// Some days of an agent, and of several.
+    /// Reads some days of an agent, and of several.
     pub(super) fn days(&mut self) {
         let (org, agent) = (self.org(), self.agent());
         let to = Day::of(at(self.now_ms)).back(self.rng.below(2) as u32);
         let from = to.back(self.rng.below(4) as u32);
-        // Days that end before they begin are none.
+        // A range that ends before it begins has no days.
         let (from, to) = if self.rng.one_in(6) { (to, from) } else { (from, to) };
         self.both(|store| Ok(plain_days(wait(store.agent_days(&org, &agent, from, to))?)));
         let others: Vec<AgentId> = ["hot", "never-seen", "warm"].map(|name| name.parse().unwrap()).into();
@@ -37,7 +37,7 @@ impl<S: Subject> Walk<S> {
         });
     }
 
-    /// The overview of an organization.
+    /// Reads the overview of an organization.
     pub(super) fn overview(&mut self) {
         let (org, day) = (self.org(), Day::of(at(self.now_ms)).back(self.rng.below(2) as u32));
         self.both(|store| {
@@ -50,7 +50,7 @@ impl<S: Subject> Walk<S> {
     }
 }
 
-/// Without positions, which are a store's own.
+/// Removes positions, which differ between stores.
 fn plain(sums: DaySums) -> DaySums {
     let last = Last { position: Position(0), ..sums.last };
     DaySums { last, first_position: Position(0), top_position: Position(0), ..sums }

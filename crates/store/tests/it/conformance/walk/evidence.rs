@@ -12,7 +12,7 @@ use renown_store::{
 use serde_json::json;
 use uuid::Uuid;
 
-use super::{Subject, Tell, Walk, request_key};
+use super::{Describe, Subject, Walk, request_key};
 use crate::support::{at, wait};
 
 const WORKSPACES: [&str; 3] = ["default", "shop", "shop"];
@@ -73,7 +73,7 @@ impl<S: Subject> Walk<S> {
         self.both(|store| wait(store.run(&org, &new.id)).map(|run| run.map(plain)));
     }
 
-    /// Every page of runs, and a competition.
+    /// Reads every page of runs, and a competition.
     pub(super) fn runs(&mut self) {
         let (org, agent) = (self.org(), self.agent());
         let query = RunQuery {
@@ -149,7 +149,7 @@ impl<S: Subject> Walk<S> {
         });
     }
 
-    /// The windows of an identity, and every page of its events.
+    /// Reads the windows of an identity, and every page of its events.
     pub(super) fn identity(&mut self) {
         let org = self.org();
         let (identity, _) = self.identity_id(&org);
@@ -172,15 +172,15 @@ impl<S: Subject> Walk<S> {
         });
     }
 
-    /// Erases an agent. Before all of it is gone, nothing of it may be seen.
+    /// Erases an agent. Before everything of it is deleted, nothing of it may be seen.
     pub(super) fn erase(&mut self) {
-        // Not the hot one once its window fills: the walk is about that too.
+        // Not the hot one once its window fills, because the walk tests full windows too.
         let agents = if self.step < 300 { &["hot", "warm"][..] } else { &["warm", "Cold", "cold", "кот"] };
         let (org, agent) = (self.org(), self.rng.pick(agents).parse().unwrap());
         self.both(|store| wait(store.erase(&org, &agent)));
         if self.rng.one_in(2) {
             self.standing();
-            self.events();
+            self.evaluations();
             self.runs();
             self.append();
         }
@@ -190,7 +190,7 @@ impl<S: Subject> Walk<S> {
     }
 }
 
-/// A run without what is a store's own.
+/// Removes from a run what differs between stores.
 fn plain(run: Run) -> Run {
     Run { position: Position(0), ..run }
 }
@@ -203,14 +203,14 @@ fn submitted(submitted: Submitted) -> Submitted {
     }
 }
 
-impl Tell for Submitted {
-    fn tell(&self) -> String {
+impl Describe for Submitted {
+    fn describe(&self) -> String {
         format!("{:?}", submitted(self.clone()))
     }
 }
 
-impl Tell for Recorded {
-    fn tell(&self) -> String {
+impl Describe for Recorded {
+    fn describe(&self) -> String {
         format!("{self:?}")
     }
 }

@@ -1,4 +1,4 @@
-//! Sessions: records of every kind, again and again, signals, and the end of them.
+//! The steps of the walk with sessions: records of every kind, repeats, signals, and their end.
 
 use renown_core::ids::{OrgId, SessionId};
 use renown_core::session_metrics::{Signals, Trace};
@@ -9,7 +9,7 @@ use renown_store::{
 };
 use serde_json::{Value, json};
 
-use super::{ORGS, Subject, Tell, Walk, request_key};
+use super::{Describe, ORGS, Subject, Walk, request_key};
 use crate::support::{NOON, wait};
 use crate::telemetry::batch;
 
@@ -21,7 +21,7 @@ impl<S: Subject> Walk<S> {
         self.rng.pick(&SESSIONS).parse().unwrap()
     }
 
-    /// A log record or a span as OTLP has it, perhaps one that was there before.
+    /// Makes a log record or a span as in OTLP. It may be a repeat.
     fn record(&mut self) -> (bool, Value) {
         let number = if self.ids > 0 && self.rng.one_in(4) { self.rng.below(self.ids) } else { self.ids };
         self.ids += 1;
@@ -47,7 +47,8 @@ impl<S: Subject> Walk<S> {
         if !self.rng.one_in(3) {
             attributes.push(attribute("event.sequence", &number.to_string()));
         }
-        let name = self.rng.pick(&["user_prompt", "tool_result", "tool_result", "api_request", "unheard_of"]);
+        let name =
+            self.rng.pick(&["user_prompt", "tool_result", "tool_result", "api_request", "something_new"]);
         attributes.push(attribute("tool_name", self.rng.pick(&["Edit", "Bash"])));
         attributes.push(attribute("success", self.rng.pick(&["true", "false"])));
         attributes.push(attribute("cost_usd", self.rng.pick(&["0.01", "-1"])));
@@ -74,7 +75,7 @@ impl<S: Subject> Walk<S> {
 
     pub(super) fn add_signals(&mut self) {
         let (org, session) = (self.org(), self.session_id());
-        let agent = self.rng.sometimes(3, |rng| rng.pick(&["warm", "told"]).parse().unwrap());
+        let agent = self.rng.sometimes(3, |rng| rng.pick(&["warm", "signaled"]).parse().unwrap());
         let mut traces: Vec<NewTrace> = Vec::new();
         for number in 0..self.rng.below(4) {
             let id = if self.rng.one_in(2) { format!("{session}#{number}") } else { format!("t{number}") };
@@ -109,7 +110,7 @@ impl<S: Subject> Walk<S> {
     pub(super) fn sessions(&mut self) {
         let (org, session, with_traces) = (self.org(), self.session_id(), self.rng.one_in(2));
         self.both(|store| {
-            wait(store.session(&org, &session, with_traces)).map(|found| found.as_ref().map(tell))
+            wait(store.session(&org, &session, with_traces)).map(|found| found.as_ref().map(describe))
         });
         let query = SessionQuery {
             agent: if self.rng.one_in(2) { Some(self.agent()) } else { None },
@@ -123,7 +124,7 @@ impl<S: Subject> Walk<S> {
         self.both(|store| all_records(store, &org, &session, limit));
     }
 
-    /// Everything at the end, of every organization.
+    /// Compares all sessions of every organization at the end.
     pub(super) fn all_sessions(&mut self) {
         for org in ORGS {
             let org: OrgId = org.parse().unwrap();
@@ -133,7 +134,7 @@ impl<S: Subject> Walk<S> {
             for session in SESSIONS {
                 let session: SessionId = session.parse().unwrap();
                 self.both(|store| {
-                    wait(store.session(&org, &session, true)).map(|found| found.as_ref().map(tell))
+                    wait(store.session(&org, &session, true)).map(|found| found.as_ref().map(describe))
                 });
                 self.both(|store| all_records(store, &org, &session, 7));
             }
@@ -141,7 +142,7 @@ impl<S: Subject> Walk<S> {
     }
 }
 
-/// All pages of a query. Cursors are a store's own.
+/// Reads all pages of a query. Cursors differ between stores.
 fn all(
     query: &SessionQuery,
     ask: impl Fn(SessionQuery) -> Result<Sessions, StoreError>,
@@ -149,13 +150,13 @@ fn all(
     let (mut query, mut found) = (query.clone(), Vec::new());
     loop {
         let page = ask(query.clone())?;
-        found.extend(page.sessions.iter().map(tell));
+        found.extend(page.sessions.iter().map(describe));
         let Some(next): Option<TimeCursor> = page.next else { return Ok(found) };
         query.after = Some(next);
     }
 }
 
-/// All records of a session, page by page.
+/// Reads all records of a session, page by page.
 fn all_records(
     store: &dyn Store,
     org: &OrgId,
@@ -174,8 +175,8 @@ fn all_records(
     }
 }
 
-/// All that can be seen of a session.
-fn tell(session: &StoredSession) -> String {
+/// Describes everything that can be seen of a session.
+fn describe(session: &StoredSession) -> String {
     let StoredSession { position: _, id, agent, ledger, began_at, last_seen, closed_at, summary, traces } =
         session;
     let report = ledger.as_ref().map(|ledger| serde_json::to_string(&ledger.report()).unwrap());
@@ -184,8 +185,8 @@ fn tell(session: &StoredSession) -> String {
     format!("{id} {agent} {began_at} {last_seen} {closed_at:?} {report:?} {summary:?} {traces:#?}")
 }
 
-impl Tell for () {
-    fn tell(&self) -> String {
+impl Describe for () {
+    fn describe(&self) -> String {
         "kept".to_owned()
     }
 }
