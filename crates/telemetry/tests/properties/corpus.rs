@@ -7,7 +7,7 @@
 use std::path::Path;
 use std::{env, fs};
 
-use renown_telemetry::kept::encode;
+use renown_telemetry::stored::encode;
 use renown_telemetry::ledger::Session;
 
 use crate::batch_of;

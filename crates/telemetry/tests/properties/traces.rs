@@ -6,7 +6,7 @@ use renown_core::time::Timestamp;
 use renown_telemetry::derived::{self, FoldedTraces, Refold};
 use renown_telemetry::dialect::Agent;
 use renown_telemetry::facts::{Fact, Fingerprint, Origin, Signal, Sourced};
-use renown_telemetry::kept::Kept;
+use renown_telemetry::stored::Kept;
 
 use crate::config;
 use crate::dice::Dice;
