@@ -19,7 +19,7 @@ use renown_core::performance::{KEEP_AT, REVIEW_AT, Recommendation};
 use renown_core::session_metrics::{Metrics, Session};
 use renown_core::time::{Day, Timestamp};
 use renown_view::records::FactKind;
-use renown_view::sessions::{CostSource, Report, UNKNOWN_MASQUE, kind_name};
+use renown_view::sessions::{CostSource, SessionReport, UNKNOWN_MASQUE, kind_name};
 use renown_view::{RecordView, SessionDetail};
 
 use crate::lists::{self, Name};
@@ -99,7 +99,7 @@ pub fn render(shell: &Shell<'_>, page: &SessionPage<'_>) -> askama::Result<Strin
 struct View<'a> {
     shell: &'a Shell<'a>,
     session: &'a renown_view::SessionView<'a>,
-    report: Option<&'a Report<'a>>,
+    report: Option<&'a SessionReport<'a>>,
     agent: Name,
     verdict: Verdict,
     dimensions: Vec<Dimension>,

@@ -4,7 +4,7 @@ use askama::Template;
 use renown_core::performance::Recommendation;
 use renown_core::time::Day;
 use renown_view::SessionView;
-use renown_view::sessions::{MetricSummary, Report, kind_name};
+use renown_view::sessions::{MetricSummary, SessionReport, kind_name};
 
 use crate::Shell;
 use crate::lists::{self, Ignored, Name};
@@ -110,7 +110,7 @@ struct Row<'a> {
     session: &'a SessionView<'a>,
     path: String,
     agent: Name,
-    report: Option<&'a Report<'a>>,
+    report: Option<&'a SessionReport<'a>>,
 }
 
 impl<'a> Row<'a> {

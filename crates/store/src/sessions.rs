@@ -25,7 +25,7 @@ use renown_core::ids::{AgentId, IdError, OrgId, SessionId};
 use renown_core::session_metrics::{Signals, Source, Trace};
 use renown_core::time::Timestamp;
 use renown_telemetry::account::Account;
-use renown_telemetry::facts::{Batch, NOBODY, Origin};
+use renown_telemetry::facts::{Batch, UNKNOWN_AGENT_ID, RecordOrigin};
 use renown_telemetry::ledger::Session;
 
 use crate::Reply;
@@ -52,7 +52,7 @@ pub(crate) fn agent_of(session: Option<&Session>, told: Option<&AgentId>) -> Res
     match (session.and_then(Session::named_agent), told) {
         (Some(named), _) => named.parse(),
         (None, Some(told)) => Ok(told.clone()),
-        (None, None) => NOBODY.value.parse(),
+        (None, None) => UNKNOWN_AGENT_ID.value.parse(),
     }
 }
 
@@ -68,7 +68,7 @@ pub(crate) fn began_at(first: Option<Timestamp>, first_seen: Timestamp) -> Times
 }
 
 /// When a record happened, for whether its session is over.
-pub(crate) fn last_event(origin: &Origin<&str>, arrived_at: Timestamp) -> Timestamp {
+pub(crate) fn last_event(origin: &RecordOrigin<&str>, arrived_at: Timestamp) -> Timestamp {
     origin.until.max(origin.at).map_or(arrived_at, |at| at.min(arrived_at))
 }
 

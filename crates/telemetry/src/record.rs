@@ -129,7 +129,7 @@ impl<'b, 'a> RecordReader<'b, 'a> {
         }
         let fields = fields(attributes, scope, Span::default());
         let (outer_agent, service) = agent_and_service(attributes, scope);
-        let name = Name::of_log(log, &fields, told.map(|told| told.value));
+        let name = Name::of_log(log, &fields, outer_agent.map(|agent| agent.value));
         let stamped = || Timestamp::parse(&fields.text(Key::EventTimestamp)?).ok();
         let at = log.time.or(log.observed_time).or_else(stamped);
         let repeat = || {

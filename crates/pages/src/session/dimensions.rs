@@ -2,7 +2,7 @@
 
 use renown_core::decimal::Decimal;
 use renown_core::explain::Component;
-use renown_view::sessions::{CostSource, Report};
+use renown_view::sessions::{CostSource, SessionReport};
 
 use crate::text;
 
@@ -21,7 +21,7 @@ pub(super) struct Dimension {
 }
 
 /// The dimensions of a report, in the order of the formula.
-pub(super) fn of(report: &Report<'_>) -> Vec<Dimension> {
+pub(super) fn of(report: &SessionReport<'_>) -> Vec<Dimension> {
     let dimensions = &report.performance.0.dimensions;
     let values = [
         dimensions.quality,
@@ -34,7 +34,7 @@ pub(super) fn of(report: &Report<'_>) -> Vec<Dimension> {
     explanation.components.iter().zip(values).map(|(part, value)| one(part, value, report)).collect()
 }
 
-fn one(part: &Component, value: Decimal<1>, report: &Report<'_>) -> Dimension {
+fn one(part: &Component, value: Decimal<1>, report: &SessionReport<'_>) -> Dimension {
     // Of ten points, the most of a dimension is its weight in tenths.
     let weight = Decimal::<6>::from_units(part.points_max.unwrap_or_default().units() * 10);
     let (missing, fact) = fact(part.name, report);
@@ -50,7 +50,7 @@ fn one(part: &Component, value: Decimal<1>, report: &Report<'_>) -> Dimension {
 }
 
 /// What is missing, and what the dimension was made of.
-fn fact(dimension: &str, report: &Report<'_>) -> (Option<&'static str>, String) {
+fn fact(dimension: &str, report: &SessionReport<'_>) -> (Option<&'static str>, String) {
     const NO_TOOLS: (Option<&str>, &str) = (Some("No tool call was reported"), "");
     let (stats, coverage) = (&report.performance.0.stats, &report.coverage);
     let lacks = |evidence: &str| coverage.missing.contains(&evidence);

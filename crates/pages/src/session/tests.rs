@@ -11,7 +11,7 @@ use renown_core::session_metrics::{
 use renown_core::units::{NanoUsd, Unit};
 use renown_view::SessionView;
 use renown_view::records::FactView;
-use renown_view::sessions::{Agent, Coverage, MetricsSummary, Scored, Signal, Signals, TraceView};
+use renown_view::sessions::{Agent, Coverage, MetricsSummary, OtherCounts, Scored, Signal, TraceView};
 
 use super::*;
 use crate::Section;
@@ -22,7 +22,7 @@ struct Made {
     agent: AgentId,
     totals: Option<Totals>,
     coverage: Coverage,
-    signals: Signals,
+    signals: OtherCounts,
     open: bool,
     masque: &'static str,
     traces: Vec<(TraceId, Option<Timestamp>, TraceSignals)>,
@@ -79,7 +79,7 @@ fn made(id: &str, agent: &str) -> Made {
             signal: Signal::Logs,
             cost_source: CostSource::Reported,
         },
-        signals: Signals {
+        signals: OtherCounts {
             api_errors: 0,
             accepts: 0,
             rejects: 0,
@@ -109,7 +109,7 @@ fn ordinary() -> Made {
         cache_tokens: 3000,
     });
     made.masque = "Codesmith";
-    made.signals = Signals { api_errors: 1, rejects: 2, rejects_by_user: 2, compactions: 1, ..made.signals };
+    made.signals = OtherCounts { api_errors: 1, rejects: 2, rejects_by_user: 2, compactions: 1, ..made.signals };
     let signals = |confidence, looping, tools| TraceSignals {
         confidence,
         loop_detection: unit(looping),
@@ -153,7 +153,7 @@ fn page(made: &Made) -> String {
     )
     .unwrap();
     let summary = Summary::of(made.traces.iter().map(|(_, _, signals)| *signals));
-    let report = made.totals.map(|totals| Report {
+    let report = made.totals.map(|totals| SessionReport {
         masque: Cow::Borrowed(made.masque),
         performance: Scored(totals.performance()),
         session_id: made.id.as_str(),

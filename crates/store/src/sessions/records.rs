@@ -6,8 +6,8 @@
 
 use renown_core::time::Timestamp;
 use renown_telemetry::dialect::Agent;
-use renown_telemetry::facts::{Fact, Fingerprint, Origin, Signal};
-use renown_telemetry::kept::Kept;
+use renown_telemetry::facts::{Fact, Fingerprint, RecordOrigin, Signal};
+use renown_telemetry::stored::StoredRecord;
 
 /// A record of a session in a list, after which the next page begins. It stays valid when records arrive.
 ///
@@ -22,7 +22,7 @@ pub struct RecordCursor {
 
 impl RecordCursor {
     /// Where a record is kept that is the one of this number in its session.
-    pub(crate) fn of(origin: &Origin<&str>, number: i64) -> Self {
+    pub(crate) fn of(origin: &RecordOrigin<&str>, number: i64) -> Self {
         let at_ns = match origin.signal {
             Signal::Logs => origin.at.map_or(0, Timestamp::nanos),
             // Repeats have the same ids, whatever their times are.
@@ -53,8 +53,8 @@ pub struct SessionRecord {
     pub facts: Vec<Fact<String>>,
 }
 
-impl From<Kept<'_>> for SessionRecord {
-    fn from(Kept { origin, facts }: Kept<'_>) -> Self {
+impl From<StoredRecord<'_>> for SessionRecord {
+    fn from(StoredRecord { origin, facts }: StoredRecord<'_>) -> Self {
         Self {
             at: origin.at,
             until: origin.until,

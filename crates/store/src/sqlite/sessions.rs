@@ -5,9 +5,9 @@ use renown_core::session_metrics::{Signals, Trace};
 use renown_core::units::Unit;
 use renown_telemetry::account::Account;
 use renown_telemetry::facts::Batch;
-use renown_telemetry::kept;
-use renown_telemetry::kept::Kept;
-use renown_telemetry::ledger::{Cut, Folding, Session};
+use renown_telemetry::stored;
+use renown_telemetry::stored::StoredRecord;
+use renown_telemetry::ledger::{TimeRange, SessionBuilder, Session};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::Sqlite;
@@ -70,7 +70,7 @@ pub(super) fn ledger(
         return Ok(None);
     }
     Session::from_bytes(id, state)
-        .map_or_else(|| refold(connection, id, seq, Cut::default()), |session| Ok(Some(session)))
+        .map_or_else(|| refold(connection, id, seq, TimeRange::default()), |session| Ok(Some(session)))
 }
 
 /// The session of an id, with its traces if they are wanted.
@@ -121,9 +121,9 @@ pub(super) fn records(
 }
 
 /// A record in a column.
-fn record<'r>(id: &'r str, row: &'r Row<'_>, column: usize) -> Result<Kept<'r>, StoreError> {
+fn record<'r>(id: &'r str, row: &'r Row<'_>, column: usize) -> Result<StoredRecord<'r>, StoreError> {
     let bytes = row.get_ref(column)?.as_blob().map_err(damaged("a record"))?;
-    kept::decode(id, None, bytes).ok_or_else(|| StoreError::Damaged("a record of a session".to_owned()))
+    stored::decode(id, None, bytes).ok_or_else(|| StoreError::Damaged("a record of a session".to_owned()))
 }
 
 /// A page of sessions.
@@ -205,7 +205,7 @@ pub(super) fn each_record(
     id: &str,
     Seq(session): Seq,
     patience: &Patience,
-    mut each: impl FnMut(&Kept<'_>),
+    mut each: impl FnMut(&StoredRecord<'_>),
 ) -> Result<u64, StoreError> {
     let mut select = connection.prepare_cached(
         "SELECT record FROM session_records WHERE session = ?1 AND record <> x'' ORDER BY at_ns, key",
@@ -227,10 +227,10 @@ pub(super) fn refold(
     connection: &Connection,
     id: &str,
     seq: Seq,
-    cut: Cut,
+    cut: TimeRange,
 ) -> Result<Option<Session>, StoreError> {
-    let mut folding = Folding::new(id, cut);
-    let count = each_record(connection, id, seq, &Patience::ENDLESS, |record| folding.take(record))?;
+    let mut folding = SessionBuilder::new(id, cut);
+    let count = each_record(connection, id, seq, &Patience::ENDLESS, |record| folding.add(record))?;
     Ok((count > 0).then_some(folding.session))
 }
 

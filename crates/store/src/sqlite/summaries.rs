@@ -12,8 +12,8 @@
 
 use renown_core::decimal::Decimal;
 use renown_core::session_metrics::{ConsistencySummary, ReliabilitySummary, Summary};
-use renown_telemetry::derived::{FoldedTraces, Refold};
-use renown_telemetry::ledger::{Cut, Folding, Session};
+use renown_telemetry::derived::{FoldedTraces, TraceRebuilder};
+use renown_telemetry::ledger::{TimeRange, SessionBuilder, Session};
 use rusqlite::{Connection, Row, params};
 
 use super::readers::Patience;
@@ -132,10 +132,10 @@ impl Fresh {
         seq: Seq,
         patience: &Patience,
     ) -> Result<Self, StoreError> {
-        let (mut folding, mut refold) = (Folding::new(id, Cut::default()), Refold::default());
+        let (mut folding, mut refold) = (SessionBuilder::new(id, TimeRange::default()), TraceRebuilder::default());
         let count = each_record(connection, id, seq, patience, |record| {
-            folding.take(record);
-            refold.take(record);
+            folding.add(record);
+            refold.add(record);
         })?;
         let ledger = folding.session;
         let (folded, derived) = refold.finish(ledger.signal(), id);

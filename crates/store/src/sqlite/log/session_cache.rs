@@ -5,8 +5,8 @@ use lru::LruCache;
 use renown_core::ids::{AgentId, SessionId};
 use renown_core::time::Timestamp;
 use renown_telemetry::derived::FoldedTraces;
-use renown_telemetry::facts::{Fact, Origin};
-use renown_telemetry::kept;
+use renown_telemetry::facts::{Fact, RecordOrigin};
+use renown_telemetry::stored;
 use renown_telemetry::ledger::Session;
 use rusqlite::{Statement, params};
 
@@ -141,11 +141,11 @@ impl Held {
         &mut self,
         insert: &mut Statement<'_>,
         insert_name: &mut Statement<'_>,
-        origin: &Origin<&str>,
+        origin: &RecordOrigin<&str>,
         facts: &[Fact<&str>],
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let bytes = kept::encode(origin, facts.iter().cloned());
+        let bytes = stored::encode(origin, facts.iter().cloned());
         let number = self.number;
         let mut keep =
             |at_ns: i64, key: i64, bytes: &[u8]| insert.execute(params![number, at_ns, key, bytes]);
@@ -157,7 +157,7 @@ impl Held {
             key = key.wrapping_add(1);
         }
         let mut failed = None;
-        self.ledger.take(origin, facts, |trace| match keep(0, key_of(trace), &[]) {
+        self.ledger.add_record(origin, facts, |trace| match keep(0, key_of(trace), &[]) {
             Ok(kept) => kept > 0,
             Err(error) => {
                 failed = Some(error);
@@ -167,7 +167,7 @@ impl Held {
         if let Some(error) = failed {
             return Err(error.into());
         }
-        self.folded.take(origin, facts);
+        self.folded.add(origin, facts);
         if let Some(agent) = origin.named_agent().filter(|agent| self.named.as_deref() != Some(agent)) {
             insert_name.execute(params![number, agent])?;
             self.named = Some(agent.into());
