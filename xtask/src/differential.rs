@@ -13,7 +13,7 @@ use anyhow::{Context, Result, anyhow, ensure};
 use renown_core::time::Timestamp;
 use renown_telemetry::facts::Batch;
 use renown_telemetry::json;
-use renown_telemetry::ledger::{TimeRange, Ledger, Session};
+use renown_telemetry::ledger::{Ledger, Session, TimeRange};
 use renown_telemetry::prices::Prices;
 use serde_json::Value;
 

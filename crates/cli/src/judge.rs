@@ -16,7 +16,7 @@ use std::thread;
 use renown_core::decimal::{Decimal, Written};
 use renown_core::time::Timestamp;
 use renown_telemetry::account::Account;
-use renown_telemetry::ledger::{TimeRange, Ledger, Session};
+use renown_telemetry::ledger::{Ledger, Session, TimeRange};
 use renown_telemetry::limits::REPEATS_MAX;
 use renown_telemetry::prices::Prices;
 use renown_telemetry::report::SessionReport;
@@ -118,7 +118,8 @@ impl<'a> Judge<'a> {
                 return Err(failure);
             }
         };
-        let reports: Vec<SessionReport<'_>> = selected.iter().filter_map(|session| self.report(session)).collect();
+        let reports: Vec<SessionReport<'_>> =
+            selected.iter().filter_map(|session| self.report(session)).collect();
         self.print(&reports)?;
         self.report_account(&account);
         self.report_unscored(ledger.sessions().len() - ledger.scorable().len());

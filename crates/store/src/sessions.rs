@@ -25,7 +25,7 @@ use renown_core::ids::{AgentId, IdError, OrgId, SessionId};
 use renown_core::session_metrics::{Signals, Source, Trace};
 use renown_core::time::Timestamp;
 use renown_telemetry::account::Account;
-use renown_telemetry::facts::{Batch, UNKNOWN_AGENT_ID, RecordOrigin};
+use renown_telemetry::facts::{Batch, RecordOrigin, UNKNOWN_AGENT_ID};
 use renown_telemetry::ledger::Session;
 
 use crate::Reply;

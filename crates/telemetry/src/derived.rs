@@ -262,12 +262,16 @@ mod tests {
         let same = [call("Edit", Some(false)), prompt.clone(), call("Edit", Some(true))];
         let numbered = same.iter().cloned().zip(1..).map(|(fact, number)| stored(Some(5), number, fact));
         assert_eq!(shown_traces(numbered.collect()), ["s#0 0 1", "s#1 1 1"]);
-        assert_eq!(shown_traces(same.into_iter().map(|fact| stored(Some(5), 1, fact)).collect()), ["s#1 0.5 1"]);
+        assert_eq!(
+            shown_traces(same.into_iter().map(|fact| stored(Some(5), 1, fact)).collect()),
+            ["s#1 0.5 1"]
+        );
         assert_eq!(shown_traces(vec![]), Vec::<String>::new());
         // The first trace begins with its first fact of any kind.
         let begins =
             |records| traces("s", Signal::Logs, records).first().map(|(at, _)| at.map(Timestamp::millis));
-        let (refusal, tool) = (stored(Some(1), 1, Fact::Refusal), stored(Some(2), 2, call("Read", Some(true))));
+        let (refusal, tool) =
+            (stored(Some(1), 1, Fact::Refusal), stored(Some(2), 2, call("Read", Some(true))));
         assert_eq!(begins(vec![refusal.clone(), tool.clone()]), Some(Some(1_790_000_001_000)));
         assert_eq!(begins(vec![refusal, stored(Some(9), 3, prompt.clone())]), Some(Some(1_790_000_001_000)));
         assert_eq!(begins(vec![tool, stored(Some(3), 3, Fact::Refusal)]), Some(Some(1_790_000_002_000)));

@@ -19,9 +19,9 @@ use renown_core::time::Timestamp;
 
 use crate::account::Account;
 use crate::dialect::Agent;
-use crate::facts::{Batch, Fact, Fingerprint, UNKNOWN_AGENT_ID, RecordOrigin, Signal, Sourced, TextRange};
-use crate::stored::StoredRecord;
+use crate::facts::{Batch, Fact, Fingerprint, RecordOrigin, Signal, Sourced, TextRange, UNKNOWN_AGENT_ID};
 use crate::limits::SESSIONS_MAX;
+use crate::stored::StoredRecord;
 use repeats::Repeats;
 
 use side::Count;
@@ -371,7 +371,10 @@ impl Session {
 
     /// Returns the agent id, or `None` if no record names the agent.
     pub fn named_agent(&self) -> Option<&str> {
-        self.agent_id.as_ref().filter(|best| best.rank < UNKNOWN_AGENT_ID.rank).map(|best| best.value.as_str())
+        self.agent_id
+            .as_ref()
+            .filter(|best| best.rank < UNKNOWN_AGENT_ID.rank)
+            .map(|best| best.value.as_str())
     }
 
     /// Returns the agent id, `unknown` if no record names the agent.

@@ -24,7 +24,7 @@ use renown_core::time::Timestamp;
 
 use crate::attributes::{Attributes, Key};
 use crate::dialect::{Agent, Event, log_event, span_event};
-use crate::facts::{Batch, Fingerprint, UNKNOWN_AGENT_ID, RecordOrigin, RejectedRecord, Signal, Sourced};
+use crate::facts::{Batch, Fingerprint, RecordOrigin, RejectedRecord, Signal, Sourced, UNKNOWN_AGENT_ID};
 use crate::fields::{BadValue, Fields, ReadFact, Span};
 use crate::fingerprint;
 use crate::limits::{AGENT_ID_CHARS_MAX, MASQUE_CHARS_MAX, NAME_BYTES_MAX, SESSION_ID_BYTES_MAX};

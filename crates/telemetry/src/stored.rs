@@ -136,7 +136,11 @@ pub struct StoredRecord<'a> {
 }
 
 /// Decodes a record of a session. Returns `None` if the bytes are not a valid record.
-pub fn decode<'a>(session: &'a str, repeat: Option<Fingerprint>, bytes: &'a [u8]) -> Option<StoredRecord<'a>> {
+pub fn decode<'a>(
+    session: &'a str,
+    repeat: Option<Fingerprint>,
+    bytes: &'a [u8],
+) -> Option<StoredRecord<'a>> {
     Cursor(bytes).record(session, repeat).ok()
 }
 
@@ -156,7 +160,8 @@ impl<'a> Cursor<'a> {
             if has(MASQUE) { Some(Sourced { rank: self.byte()?, value: self.text()? }) } else { None };
         let signal = if has(SPANS) { Signal::Spans } else { Signal::Logs };
         let known = has(KNOWN);
-        let origin = RecordOrigin { session, signal, at, until, sequence, repeat, agent, agent_id, masque, known };
+        let origin =
+            RecordOrigin { session, signal, at, until, sequence, repeat, agent, agent_id, masque, known };
         let mut facts = Vec::new();
         while !self.0.is_empty() {
             facts.push(self.fact()?);
@@ -275,7 +280,8 @@ mod tests {
                 assert_eq!(decode("s", None, &bytes), Some(StoredRecord { origin, facts: facts() }));
             }
         }
-        let small = encode(&RecordOrigin { until: None, masque: None, ..origin() }, [Fact::Prompt { trace: None }]);
+        let small =
+            encode(&RecordOrigin { until: None, masque: None, ..origin() }, [Fact::Prompt { trace: None }]);
         assert!(small.len() < 32, "{}", small.len());
     }
 

@@ -4,7 +4,7 @@
 
 use renown_telemetry::facts::{ApiRequest, Batch, Fact};
 use renown_telemetry::json;
-use renown_telemetry::ledger::{TimeRange, Ledger, Session};
+use renown_telemetry::ledger::{Ledger, Session, TimeRange};
 use renown_telemetry::prices::Prices;
 
 fn attribute(key: &str, value: &str) -> String {

@@ -12,7 +12,9 @@ use renown_store::{SessionTrace, StoredSession};
 pub use renown_telemetry::dialect::Agent;
 pub use renown_telemetry::facts::Signal;
 use renown_telemetry::ledger::Session as Ledger;
-pub use renown_telemetry::report::{CostSource, Coverage, SessionReport, Scored, OtherCounts, UNKNOWN_MASQUE};
+pub use renown_telemetry::report::{
+    CostSource, Coverage, OtherCounts, Scored, SessionReport, UNKNOWN_MASQUE,
+};
 use serde::Serialize;
 use utoipa::ToSchema;
 

@@ -141,7 +141,7 @@ mod tests {
 
     use renown_store::{Seq, SessionSummary, SessionTrace};
     use renown_telemetry::facts::Batch;
-    use renown_telemetry::ledger::{TimeRange, Ledger};
+    use renown_telemetry::ledger::{Ledger, TimeRange};
 
     const LINE: &str = r#"{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"timeUnixNano":"1790000000000000001","eventName":
         "claude_code.tool_result","attributes":[{"key":"session.id","value":{"stringValue":"s"}},{"key":"tool_name","value":

@@ -12,7 +12,7 @@ use renown_core::ids::{AgentId, OrgId};
 use renown_core::time::Timestamp;
 use renown_store::sqlite::{Evidence, Reader};
 use renown_store::{SessionQuery, StoreError, StoredSession};
-use renown_telemetry::ledger::{TimeRange, Session};
+use renown_telemetry::ledger::{Session, TimeRange};
 use renown_telemetry::report::SessionReport;
 
 use super::watch::Screen;
@@ -74,7 +74,8 @@ impl Received {
     /// Prints the selected sessions.
     pub(super) fn once(&self, judge: &Judge<'_>) -> Result<ExitCode, Failure> {
         let found = self.select(judge)?;
-        let reports: Vec<SessionReport<'_>> = found.iter().filter_map(|found| judge.received(found)).collect();
+        let reports: Vec<SessionReport<'_>> =
+            found.iter().filter_map(|found| judge.received(found)).collect();
         judge.print(&reports)?;
         if !judge.quiet && judge.args.format != FormatArg::Json {
             failure::note(&match found.as_slice() {
@@ -158,7 +159,12 @@ impl Received {
         self.newest(count, judge.cut, &mut report).map_err(|error| store_location::failure(&error))
     }
 
-    fn newest(&self, count: usize, cut: TimeRange, report: &mut dyn FnMut(u64)) -> Result<Vec<Found>, StoreError> {
+    fn newest(
+        &self,
+        count: usize,
+        cut: TimeRange,
+        report: &mut dyn FnMut(u64),
+    ) -> Result<Vec<Found>, StoreError> {
         let mut query = SessionQuery { limit: PAGE, ..SessionQuery::default() };
         let (mut found, mut done) = (Vec::new(), 0);
         loop {

@@ -2,7 +2,7 @@
 
 use std::sync::mpsc::SyncSender;
 
-use renown_telemetry::ledger::{TimeRange, Ledger};
+use renown_telemetry::ledger::{Ledger, TimeRange};
 use renown_telemetry::limits::SESSIONS_MAX;
 
 use super::chunk::{NAMED_MAX, Part, Problem};

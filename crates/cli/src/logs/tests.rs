@@ -7,7 +7,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
-use renown_telemetry::ledger::{TimeRange, Session};
+use renown_telemetry::ledger::{Session, TimeRange};
 use renown_telemetry::limits::LINE_BYTES_MAX;
 use renown_telemetry::prices::Prices;
 

@@ -109,7 +109,8 @@ fn ordinary() -> Made {
         cache_tokens: 3000,
     });
     made.masque = "Codesmith";
-    made.signals = OtherCounts { api_errors: 1, rejects: 2, rejects_by_user: 2, compactions: 1, ..made.signals };
+    made.signals =
+        OtherCounts { api_errors: 1, rejects: 2, rejects_by_user: 2, compactions: 1, ..made.signals };
     let signals = |confidence, looping, tools| TraceSignals {
         confidence,
         loop_detection: unit(looping),

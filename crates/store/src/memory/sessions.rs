@@ -5,7 +5,7 @@ use renown_core::ids::{AgentId, OrgId, SessionId};
 use renown_core::time::Timestamp;
 use renown_telemetry::account::Account;
 use renown_telemetry::facts::{Batch, Fingerprint, UNKNOWN_AGENT_ID};
-use renown_telemetry::ledger::{TimeRange, Session};
+use renown_telemetry::ledger::{Session, TimeRange};
 use renown_telemetry::{derived, stored};
 use uuid::Uuid;
 
@@ -44,8 +44,8 @@ impl Held {
     }
 
     fn stored(&self) -> Result<StoredSession, StoreError> {
-        let ledger =
-            (!self.records.is_empty()).then(|| Session::of(self.id.as_str(), TimeRange::default(), self.records()));
+        let ledger = (!self.records.is_empty())
+            .then(|| Session::of(self.id.as_str(), TimeRange::default(), self.records()));
         let derived =
             ledger.as_ref().map(|ledger| derived::traces(self.id.as_str(), ledger.signal(), self.records()));
         let of_traces = || self.traces.iter().filter_map(|trace| trace.started_at).min();
@@ -260,7 +260,10 @@ impl super::Held {
         for (_, held) in self.sessions.iter_mut().filter(|(o, _)| o == org) {
             held.told.take_if(|told| told == agent);
             for (_, record) in &mut held.records {
-                let Some(stored::StoredRecord { mut origin, facts }) = stored::decode("", None, record) else { continue };
+                let Some(stored::StoredRecord { mut origin, facts }) = stored::decode("", None, record)
+                else {
+                    continue;
+                };
                 if origin.named_agent() == Some(agent.as_str()) {
                     origin.agent_id = UNKNOWN_AGENT_ID;
                     *record = stored::encode(&origin, facts);

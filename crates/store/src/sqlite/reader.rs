@@ -6,7 +6,7 @@ use std::time::Duration;
 use renown_core::identity::{Windows, identity_of};
 use renown_core::ids::{AgentId, IdentityId, OrgId, RunId, SessionId, SpecId};
 use renown_core::time::{Day, Timestamp};
-use renown_telemetry::ledger::{TimeRange, Session};
+use renown_telemetry::ledger::{Session, TimeRange};
 use rusqlite::Connection;
 
 use super::backup::{self, Progress};
@@ -196,7 +196,11 @@ impl Reader {
     }
 
     /// What the records of a session within a cut add up to; none if it has no records.
-    pub fn cut_session(&self, session: &StoredSession, cut: TimeRange) -> Result<Option<Session>, StoreError> {
+    pub fn cut_session(
+        &self,
+        session: &StoredSession,
+        cut: TimeRange,
+    ) -> Result<Option<Session>, StoreError> {
         sessions::refold(&self.connection, session.id.as_str(), session.seq, cut)
     }
 

@@ -5,9 +5,9 @@ use renown_core::session_metrics::{Signals, Trace};
 use renown_core::units::Unit;
 use renown_telemetry::account::Account;
 use renown_telemetry::facts::Batch;
+use renown_telemetry::ledger::{Session, SessionBuilder, TimeRange};
 use renown_telemetry::stored;
 use renown_telemetry::stored::StoredRecord;
-use renown_telemetry::ledger::{TimeRange, SessionBuilder, Session};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::Sqlite;

@@ -13,7 +13,7 @@
 use renown_core::decimal::Decimal;
 use renown_core::session_metrics::{ConsistencySummary, ReliabilitySummary, Summary};
 use renown_telemetry::derived::{FoldedTraces, TraceRebuilder};
-use renown_telemetry::ledger::{TimeRange, SessionBuilder, Session};
+use renown_telemetry::ledger::{Session, SessionBuilder, TimeRange};
 use rusqlite::{Connection, Row, params};
 
 use super::readers::Patience;
@@ -132,7 +132,8 @@ impl Fresh {
         seq: Seq,
         patience: &Patience,
     ) -> Result<Self, StoreError> {
-        let (mut folding, mut refold) = (SessionBuilder::new(id, TimeRange::default()), TraceRebuilder::default());
+        let (mut folding, mut refold) =
+            (SessionBuilder::new(id, TimeRange::default()), TraceRebuilder::default());
         let count = each_record(connection, id, seq, patience, |record| {
             folding.add(record);
             refold.add(record);

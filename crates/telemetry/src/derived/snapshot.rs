@@ -18,8 +18,8 @@ use super::fold::{Entry, Fold, FoldedTraces, Key, Side};
 use super::{Calls, Moment};
 use crate::bytes::{Cursor, Read, Unreadable, Writer};
 use crate::facts::Fingerprint;
-use crate::stored::number_of;
 use crate::limits::{FOLDED_TRACES_MAX, LATEST_STEPS_MAX};
+use crate::stored::number_of;
 
 const VERSION: u8 = 1;
 

@@ -104,7 +104,9 @@ impl Batch {
     }
 
     /// Returns the records with text ranges instead of texts.
-    pub(crate) fn stored_records(&self) -> impl Iterator<Item = (&RecordOrigin<TextRange>, &[Fact<TextRange>])> {
+    pub(crate) fn stored_records(
+        &self,
+    ) -> impl Iterator<Item = (&RecordOrigin<TextRange>, &[Fact<TextRange>])> {
         let mut start = 0;
         self.records.iter().map(move |record| {
             let facts = self.facts.get(start..record.facts_end).unwrap_or_default();
@@ -122,7 +124,8 @@ impl Batch {
         origin: RecordOrigin<impl AsRef<str>>,
         facts: impl IntoIterator<Item = Fact<impl AsRef<str> + 'a>>,
     ) {
-        let RecordOrigin { session, signal, at, until, sequence, repeat, agent, agent_id, masque, known } = origin;
+        let RecordOrigin { session, signal, at, until, sequence, repeat, agent, agent_id, masque, known } =
+            origin;
         let mut store = |role, Sourced { rank, value }: Sourced<_>| Sourced {
             rank,
             value: self.store(role, AsRef::<str>::as_ref(&value)),
@@ -134,7 +137,8 @@ impl Batch {
             let fact = fact.map(|text| self.append(value::cut(text.as_ref(), FACT_TEXT_CHARS_MAX)));
             self.facts.push(fact);
         }
-        let origin = RecordOrigin { session, signal, at, until, sequence, repeat, agent, agent_id, masque, known };
+        let origin =
+            RecordOrigin { session, signal, at, until, sequence, repeat, agent, agent_id, masque, known };
         self.records.push(BatchRecord { origin, facts_end: self.facts.len() });
     }
 
@@ -182,7 +186,7 @@ impl Batch {
 mod tests {
     use super::*;
     use crate::dialect::Agent;
-    use crate::facts::{UNKNOWN_AGENT_ID, Signal};
+    use crate::facts::{Signal, UNKNOWN_AGENT_ID};
 
     fn origin(session: &str) -> RecordOrigin<&str> {
         RecordOrigin {

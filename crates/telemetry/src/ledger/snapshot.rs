@@ -63,9 +63,9 @@ mod tests {
     use super::*;
     use crate::facts::Batch;
     use crate::json;
-    use crate::stored::{decode, encode};
-    use crate::ledger::{TimeRange, Ledger};
+    use crate::ledger::{Ledger, TimeRange};
     use crate::prices::Prices;
+    use crate::stored::{decode, encode};
 
     /// Logs and spans of one session, with every kind of fact.
     const LINE: &str = r#"{"resourceLogs":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"claude-code"}},

@@ -8,15 +8,15 @@
 use std::path::Path;
 use std::{env, fs};
 
-use renown_telemetry::stored::encode;
 use renown_telemetry::ledger::Session;
+use renown_telemetry::stored::encode;
 
 use crate::batch_of;
-use crate::rng::Rng;
 use crate::events::{EVENTS, SPANS};
 use crate::json::{Spelling, line};
 use crate::model::{Requirement, record_of};
 use crate::protobuf::bodies;
+use crate::rng::Rng;
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus");
 

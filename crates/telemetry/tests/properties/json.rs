@@ -2,8 +2,8 @@
 
 use std::fmt::{Display, Write};
 
+use crate::model::{Attributes, Encoded, Record, Shape, Value};
 use crate::rng::Rng;
-use crate::model::{Attributes, Record, Encoded, Shape, Value};
 
 /// The spelling of lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,13 +10,13 @@
 )]
 
 mod corpus;
-mod rng;
 mod events;
 mod json;
 mod model;
 mod privacy;
 mod protobuf;
 mod reference;
+mod rng;
 mod traces;
 
 use proptest::collection::vec;
@@ -26,14 +26,14 @@ use renown_core::units::NanoUsd;
 use renown_telemetry::account::Account;
 use renown_telemetry::facts::{Batch, Signal};
 use renown_telemetry::json as reader;
-use renown_telemetry::ledger::{TimeRange, Ledger, Session};
+use renown_telemetry::ledger::{Ledger, Session, TimeRange};
 use renown_telemetry::prices::{Price, Prices};
 use renown_telemetry::protobuf as bodies_reader;
 
-use crate::rng::Rng;
 use crate::json::{Spelling, line, lines};
 use crate::model::{Record, Requirement, records};
 use crate::protobuf::bodies;
+use crate::rng::Rng;
 
 /// Configures a fixed seed, so that a failure is caused by a change and not by chance.
 fn config(cases: u32) -> ProptestConfig {

@@ -4,8 +4,8 @@
 
 use std::fmt;
 
-use crate::rng::Rng;
 use crate::events::{EVENTS, Event, Kind, SPANS};
+use crate::rng::Rng;
 
 /// The meaning of an attribute's value.
 #[derive(Clone, Debug, PartialEq)]
@@ -158,7 +158,13 @@ fn record(rng: &mut Rng, number: u64, requirement: Requirement) -> Record {
 }
 
 /// Generates a record of this event.
-pub(crate) fn record_of(event: &Event, is_log: bool, rng: &mut Rng, number: u64, requirement: Requirement) -> Record {
+pub(crate) fn record_of(
+    event: &Event,
+    is_log: bool,
+    rng: &mut Rng,
+    number: u64,
+    requirement: Requirement,
+) -> Record {
     let mut attributes = values(event, rng);
     let mut resource = origin(event, rng, requirement);
     session(event, &mut attributes, &mut resource, rng);

@@ -3,12 +3,12 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use crate::rng::Rng;
 use crate::json::{Spelling, lines};
-use crate::model::{Record, Encoded, Shape, Value, Requirement, records};
-use crate::{batch_of, bodies, config, ledger_of, prices, same, results};
+use crate::model::{Encoded, Record, Requirement, Shape, Value, records};
+use crate::rng::Rng;
+use crate::{batch_of, bodies, config, ledger_of, prices, results, same};
 use renown_telemetry::facts::Batch;
-use renown_telemetry::ledger::{TimeRange, Ledger};
+use renown_telemetry::ledger::{Ledger, TimeRange};
 
 const SECRET: &str = "SeCrEt-5f1d";
 

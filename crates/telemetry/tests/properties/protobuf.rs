@@ -12,8 +12,8 @@ use opentelemetry_proto::tonic::trace::v1::{ResourceSpans, ScopeSpans, Span, Sta
 use prost::Message;
 use renown_telemetry::facts::Signal;
 
+use crate::model::{Attributes, Encoded, Record, Shape, Value};
 use crate::rng::Rng;
-use crate::model::{Attributes, Record, Encoded, Shape, Value};
 
 /// Splits the records into request bodies at random positions. Logs and spans are in separate bodies.
 pub(crate) fn bodies(records: &[Record], rng: &mut Rng) -> Vec<(Signal, Vec<u8>)> {
@@ -98,7 +98,9 @@ fn any_value(value: &Value, rng: &mut Rng) -> AnyValue {
         Encoded::Int(number) => Wire::IntValue(number),
         Encoded::Double(number) => Wire::DoubleValue(number),
         Encoded::Bool(flag) => Wire::BoolValue(flag),
-        Encoded::List(texts) => Wire::ArrayValue(ArrayValue { values: texts.into_iter().map(text).collect() }),
+        Encoded::List(texts) => {
+            Wire::ArrayValue(ArrayValue { values: texts.into_iter().map(text).collect() })
+        }
         Encoded::Map => Wire::KvlistValue(KeyValueList { values: Vec::new() }),
         Encoded::Bytes(bytes) => Wire::BytesValue(bytes),
         Encoded::Unset => return AnyValue { value: None },

@@ -7,9 +7,9 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use crate::config;
-use crate::rng::Rng;
 use crate::json::{Spelling, lines};
 use crate::model::{Requirement, records};
+use crate::rng::Rng;
 use crate::{batch_of, ledger_of};
 use renown_telemetry::facts::{Cost, Fact};
 
@@ -119,7 +119,8 @@ fn name(log: &Value, record: &LogRecord<'_>) -> Option<String> {
         "compaction",
     ];
     let field = |value: &Value| value.as_str().map(str::to_owned);
-    let candidates = [record.text("event.name"), field(&log["eventName"]), field(&log["body"]["stringValue"])];
+    let candidates =
+        [record.text("event.name"), field(&log["eventName"]), field(&log["body"]["stringValue"])];
     let bare = |name: String| name.trim().strip_prefix("claude_code.").map(str::to_owned);
     candidates.into_iter().flatten().filter_map(bare).find(|name| KNOWN.contains(&name.as_str()))
 }
@@ -183,8 +184,10 @@ fn sums(lines: &[String]) -> BTreeMap<String, Sums> {
         let line: Value = serde_json::from_str(line).unwrap();
         for resource in lists(&line["resourceLogs"]) {
             for log in lists(&resource["scopeLogs"][0]["logRecords"]) {
-                let record =
-                    LogRecord { attributes: &log["attributes"], resource: &resource["resource"]["attributes"] };
+                let record = LogRecord {
+                    attributes: &log["attributes"],
+                    resource: &resource["resource"]["attributes"],
+                };
                 let keys = ["session.id", "conversation.id", "gen_ai.conversation.id"];
                 let of = |attributes| keys.iter().find_map(|key| own(attributes, key));
                 let session = of(record.attributes).or_else(|| of(record.resource));

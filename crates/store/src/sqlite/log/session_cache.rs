@@ -6,8 +6,8 @@ use renown_core::ids::{AgentId, SessionId};
 use renown_core::time::Timestamp;
 use renown_telemetry::derived::FoldedTraces;
 use renown_telemetry::facts::{Fact, RecordOrigin};
-use renown_telemetry::stored;
 use renown_telemetry::ledger::Session;
+use renown_telemetry::stored;
 use rusqlite::{Statement, params};
 
 use crate::error::StoreError;
