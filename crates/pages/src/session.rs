@@ -49,12 +49,12 @@ pub struct SessionPage<'a> {
     /// The records of the stretch, in any order.
     pub records: &'a [RecordView],
     /// Which part of the session is drawn.
-    pub stretch: Stretch,
+    pub part: DrawnPart,
 }
 
 /// The part of a session that is drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Stretch {
+pub struct DrawnPart {
     /// The index of its first trace.
     pub first: usize,
     /// When the next stretch begins, if there is one.
@@ -229,8 +229,8 @@ struct Timeline<'a> {
     start: Timestamp,
     end: Timestamp,
     /// Whether the calls of models themselves say what they used, so that sums over them do not count.
-    calls_are_told: bool,
-    stretch: Stretch,
+    calls_report_usage: bool,
+    part: DrawnPart,
     /// Whether all of the session's records are here.
     is_whole: bool,
 }
@@ -254,22 +254,22 @@ impl<'a> Timeline<'a> {
         }
         // Of what happened at once a prompt comes first.
         facts.sort_by_key(|happened| (happened.at, happened.fact.kind != FactKind::Prompt));
-        let traced = page.detail.traces.get(page.stretch.first).and_then(|trace| trace.started_at);
+        let traced = page.detail.traces.get(page.part.first).and_then(|trace| trace.started_at);
         let first = facts.first().map(|happened| happened.at);
         let start = first.into_iter().chain(traced).min().unwrap_or(Timestamp::MIN);
-        let is_told = |happened: &Happened<'_>| {
+        let reports_usage = |happened: &Happened<'_>| {
             let fact = happened.fact;
             fact.kind == FactKind::ApiRequest
                 && !fact.is_sum
                 && (fact.input_tokens.is_some() || fact.cost_usd.is_some())
         };
         Self {
-            calls_are_told: facts.iter().any(is_told),
+            calls_report_usage: facts.iter().any(reports_usage),
             facts,
             start,
             end: end.unwrap_or(start).max(start),
-            stretch: page.stretch,
-            is_whole: page.stretch.first == 0 && page.stretch.until.is_none() && !page.stretch.is_cut,
+            part: page.part,
+            is_whole: page.part.first == 0 && page.part.until.is_none() && !page.part.is_cut,
         }
     }
 
@@ -284,7 +284,7 @@ impl<'a> Timeline<'a> {
 
     /// A place in percent.
     fn x(&self, at: Timestamp) -> String {
-        units::place(self.offset_ms(at), self.span_ms())
+        units::position(self.offset_ms(at), self.span_ms())
     }
 }
 

@@ -93,7 +93,7 @@ enum Step {
 #[derive(Debug)]
 pub struct Steps {
     signal: Signal,
-    steps: Vec<(Moment, Step)>,
+    timeline: Vec<(Moment, Step)>,
     /// When the first fact happened that is not a step.
     first_other: Option<Moment>,
     /// Names of the tools at the index of their number.
@@ -104,7 +104,7 @@ pub struct Steps {
 impl Steps {
     /// Creates an empty collection for records of this OTLP signal.
     pub fn new(signal: Signal) -> Self {
-        Self { signal, steps: Vec::new(), first_other: None, tools: Vec::new(), numbers: HashMap::new() }
+        Self { signal, timeline: Vec::new(), first_other: None, tools: Vec::new(), numbers: HashMap::new() }
     }
 
     /// Adds the steps of a record, if the record has this collection's OTLP signal.
@@ -127,7 +127,7 @@ impl Steps {
                     continue;
                 }
             };
-            self.steps.push((moment, step));
+            self.timeline.push((moment, step));
         }
     }
 
@@ -150,7 +150,7 @@ impl Steps {
             Step::Prompt(trace) => (*moment, false, None, None, trace),
             Step::Call(tool, ok) => (*moment, true, name(tool), ok, None),
         };
-        self.steps.sort_by(|a, b| order(a).cmp(&order(b)));
+        self.timeline.sort_by(|a, b| order(a).cmp(&order(b)));
     }
 
     /// Returns the traces of the session, each with its start.
@@ -159,7 +159,7 @@ impl Steps {
         let mut seen: HashSet<Fingerprint> = HashSet::new();
         let mut traces: Vec<(Option<Timestamp>, Calls<u32>)> = vec![(None, Calls::default())];
         let mut first_prompt = None;
-        for ((is_timeless, at, sequence), step) in self.steps {
+        for ((is_timeless, at, sequence), step) in self.timeline {
             match step {
                 Step::Prompt(trace) => {
                     if trace.is_none_or(|trace| seen.insert(trace)) {

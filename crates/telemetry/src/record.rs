@@ -23,7 +23,7 @@ use renown_core::ids::AgentId;
 use renown_core::time::Timestamp;
 
 use crate::attributes::{Attributes, Key};
-use crate::dialect::{Agent, Event, log_event, span_event};
+use crate::dialect::{Agent, DialectEvent, log_event, span_event};
 use crate::facts::{Batch, Fingerprint, RecordOrigin, RejectedRecord, Signal, Sourced, UNKNOWN_AGENT_ID};
 use crate::fields::{BadValue, Fields, ReadFact, Span};
 use crate::fingerprint;
@@ -177,7 +177,7 @@ impl<'b, 'a> RecordReader<'b, 'a> {
     #[expect(clippy::too_many_arguments, reason = "logs and spans read these values in different ways")]
     fn record(
         &mut self,
-        event: &Event,
+        event: &DialectEvent,
         fields: &Fields<'_, 'a>,
         agent: Sourced<Agent>,
         identity: Identity<'a>,
@@ -186,7 +186,7 @@ impl<'b, 'a> RecordReader<'b, 'a> {
         repeat: impl FnOnce() -> Option<Fingerprint>,
     ) {
         self.batch.account.records += 1;
-        if let Event::Shadowed = event {
+        if let DialectEvent::Shadowed = event {
             self.batch.account.shadowed += 1;
             return;
         }
@@ -196,7 +196,7 @@ impl<'b, 'a> RecordReader<'b, 'a> {
         };
         self.facts.clear();
         let known = match event {
-            Event::Known(read) => {
+            DialectEvent::Known(read) => {
                 if let Err(BadValue(key)) = read(fields, &mut self.facts) {
                     self.batch.account.bad_values += 1;
                     self.batch.rejected.push(RejectedRecord { line: self.line, attribute: key.name() });
@@ -205,7 +205,7 @@ impl<'b, 'a> RecordReader<'b, 'a> {
                 }
                 true
             }
-            Event::Shadowed | Event::Unknown => false,
+            DialectEvent::Shadowed | DialectEvent::Unknown => false,
         };
         let sequence = fields.text(Key::EventSequence).and_then(|sequence| sequence.parse().ok());
         let origin = RecordOrigin {
@@ -240,7 +240,7 @@ fn fields<'r, 'a>(record: &'r Attributes<'a>, scope: &Scope<'r, 'a>, span: Span)
 /// The name of a record, and its event.
 #[derive(Clone)]
 struct Name<'a> {
-    event: Event,
+    event: DialectEvent,
     /// Agent whose prefix the name has.
     prefix: Option<Agent>,
     /// Name without the prefix.
@@ -278,7 +278,7 @@ impl<'a> Name<'a> {
     }
 
     fn is_known(&self) -> bool {
-        !matches!(self.event, Event::Unknown)
+        !matches!(self.event, DialectEvent::Unknown)
     }
 }
 

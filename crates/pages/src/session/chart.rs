@@ -91,7 +91,7 @@ impl Chart {
             .facts
             .iter()
             .filter(|happened| {
-                happened.fact.kind == FactKind::ApiRequest && happened.fact.is_sum != timeline.calls_are_told
+                happened.fact.kind == FactKind::ApiRequest && happened.fact.is_sum != timeline.calls_report_usage
             })
             .map(|happened| (happened.at, happened.fact))
             .collect();
@@ -103,7 +103,7 @@ impl Chart {
         let steps = steps(&calls, timeline, step);
         let total: i128 = steps.iter().map(|used| used.cost).sum();
         let money = Money::of(total);
-        let (tips, rows) = told(&steps, timeline, step, money, has_cost);
+        let (tips, rows) = table(&steps, timeline, step, money, has_cost);
         Self {
             is_empty: false,
             has_cost,
@@ -212,8 +212,8 @@ fn bars(steps: &[Used], timeline: &Timeline<'_>, step: u64) -> Vec<Bar> {
         let tall = |tokens: u128| tokens * (BARS_END - BARS_TOP) / most;
         let (all, cached) = (tall(used.all()).max(1), tall(used.cached));
         Bar {
-            x: units::place(from, span),
-            width: units::place((step - step / 6).min(span - from), span),
+            x: units::position(from, span),
+            width: units::position((step - step / 6).min(span - from), span),
             new: (BARS_END - all, all - cached.min(all)),
             cached: (BARS_END - cached, cached),
         }
@@ -236,7 +236,7 @@ fn bands(timeline: &Timeline<'_>, turns: &Turns<'_>) -> Vec<Band> {
         }
         Some(Band {
             x: timeline.x(from),
-            width: units::place(to_ms.saturating_sub(from_ms), span),
+            width: units::position(to_ms.saturating_sub(from_ms), span),
             name: has_room.then(|| format!("turn {}", row.shown)),
         })
     };
@@ -244,7 +244,7 @@ fn bands(timeline: &Timeline<'_>, turns: &Turns<'_>) -> Vec<Band> {
 }
 
 /// The tips of the bars, and the table.
-fn told(
+fn table(
     steps: &[Used],
     timeline: &Timeline<'_>,
     step: u64,

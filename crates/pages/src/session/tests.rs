@@ -27,7 +27,7 @@ struct Made {
     masque: &'static str,
     traces: Vec<(TraceId, Option<Timestamp>, TraceSignals)>,
     records: Vec<RecordView>,
-    stretch: Stretch,
+    part: DrawnPart,
 }
 
 fn at(seconds: i64) -> Timestamp {
@@ -92,7 +92,7 @@ fn made(id: &str, agent: &str) -> Made {
         masque: UNKNOWN_MASQUE,
         traces: Vec::new(),
         records: Vec::new(),
-        stretch: Stretch::default(),
+        part: DrawnPart::default(),
     }
 }
 
@@ -199,7 +199,7 @@ fn page(made: &Made) -> String {
         metrics: &metrics,
         session: &session,
         records: &made.records,
-        stretch: made.stretch,
+        part: made.part,
     };
     render(&shell, &page).unwrap()
 }
@@ -363,7 +363,7 @@ fn largest() -> Made {
             tool(number, &name, number % 2 == 0)
         });
     }
-    made.stretch = Stretch { first: 0, until: Some(at(5000)), is_cut: true };
+    made.part = DrawnPart { first: 0, until: Some(at(5000)), is_cut: true };
     made
 }
 

@@ -162,7 +162,7 @@ pub(super) fn label(page: &SessionPage<'_>, trace: &str) -> String {
 impl<'a> Turns<'a> {
     pub(super) fn of(page: &SessionPage<'a>, timeline: &Timeline<'a>) -> Self {
         let traces = &page.detail.traces;
-        let first = page.stretch.first;
+        let first = page.part.first;
         let shown = traces.get(first..).unwrap_or_default();
         let shown = shown.get(..TURNS.min(shown.len())).unwrap_or_default();
         let has = |column: &&(&str, &str)| traces.iter().any(|trace| trace.signals.contains_key(column.0));
@@ -270,11 +270,11 @@ fn fill(rows: &mut [Turn<'_>], timeline: &Timeline<'_>) -> Option<Looped> {
     let read_until = timeline.facts.last().map(|happened| happened.at);
     let mut looped: Option<Looped> = None;
     for (place, (index, start)) in starts.iter().enumerate() {
-        let end = starts.get(place + 1).map(|(_, end)| *end).or(timeline.stretch.until);
+        let end = starts.get(place + 1).map(|(_, end)| *end).or(timeline.part.until);
         let Some(row) = rows.get_mut(*index) else { continue };
         row.until = end;
         // What was not read has no lane: its calls are not known here.
-        if timeline.stretch.is_cut && read_until.is_none_or(|until| *start > until) {
+        if timeline.part.is_cut && read_until.is_none_or(|until| *start > until) {
             continue;
         }
         let from = timeline.facts.partition_point(|happened| happened.at < *start);
@@ -367,7 +367,7 @@ fn words(fact: &FactView, kind: Kind) -> String {
 /// What is not drawn, in sentences.
 fn left_out(page: &SessionPage<'_>, timeline: &Timeline<'_>) -> String {
     let mut said = String::new();
-    if page.stretch.is_cut {
+    if page.part.is_cut {
         let _ = write!(
             said,
             "Only {} records were read for this stretch; what came after them is counted in the scores, but not drawn. ",

@@ -157,7 +157,7 @@ impl Steps {
             side.note_other(moment);
         }
         let name = |tool: u32| self.tools.get(usize::try_from(tool).ok()?).map(AsRef::as_ref);
-        for (moment, step) in &self.steps {
+        for (moment, step) in &self.timeline {
             side.add(match step {
                 Step::Prompt(trace) => Key::prompt(*moment, *trace),
                 Step::Call(tool, ok) => Key::call(*moment, tool.and_then(name), *ok),
