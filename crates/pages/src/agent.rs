@@ -195,7 +195,7 @@ fn lead(page: &AgentPage<'_>, shown: bool) -> String {
             .to_owned();
     }
     let lately = match streak {
-        0 => ", and the newest failed".to_owned(),
+        0 => ", and the latest one failed".to_owned(),
         _ if streak == evaluations => String::new(),
         _ => format!(" and the last {streak} passed in a row"),
     };

@@ -25,10 +25,9 @@ impl Badge {
             LifecycleView::Calibrating => {
                 Self { message: format!("calibrating {evaluations}/50"), color: GREY }
             }
-            LifecycleView::Active | LifecycleView::Mature => Self {
-                message: format!("{score}/1000"),
-                color: if score < threshold { RED } else { ACCENT },
-            },
+            LifecycleView::Active | LifecycleView::Mature => {
+                Self { message: format!("{score}/1000"), color: if score < threshold { RED } else { ACCENT } }
+            }
         }
     }
 

@@ -25,7 +25,7 @@ impl View<'_> {
         match self.notice.status {
             404 => "There is nothing here.",
             403 => "That is not allowed.",
-            "Not now.", => 503 => "Not available right now.", => "Not now.",
+            503 => "Not available right now.",
             400..500 => "That did not work.",
             _ => "Something went wrong.",
         }

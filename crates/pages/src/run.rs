@@ -192,7 +192,9 @@ fn latency(run: &RunView<'_>) -> String {
         (_, None) => {
             return "there is no earlier completed run with a wall time in this workspace".to_owned();
         }
-        (_, Some(median)) if median.units() == 0 => return "the median of the earlier runs is 0 ms".to_owned(),
+        (_, Some(median)) if median.units() == 0 => {
+            return "the median of the earlier runs is 0 ms".to_owned();
+        }
         (Some(wall), Some(median)) => (wall, median),
     };
     format!(
@@ -226,7 +228,9 @@ fn efficiency(run: &RunView<'_>) -> String {
     };
     match (memory, periods.or_else(time)) {
         (Some(memory), Some(cpu)) => format!("{memory}, {cpu}"),
-        (Some(memory), None) => format!("{memory}; CPU throttling was not reported, so that half counts as 50"),
+        (Some(memory), None) => {
+            format!("{memory}; CPU throttling was not reported, so that half counts as 50")
+        }
         (None, Some(cpu)) => format!("{cpu}; memory was not reported, so that half counts as 50"),
         (None, None) => "neither a memory limit nor CPU throttling was reported".to_owned(),
     }

@@ -89,10 +89,16 @@ fn answer(page: &SessionList<'_>) -> String {
         _ if all == 0 && page.is_first => "No session yet.".to_owned(),
         _ if all == 0 => "There are no more sessions.".to_owned(),
         (0, 0) => format!("Nothing to review in {}.", of_these(all)),
-        format!("{} {} review.", some(review), say(review)), => (0, review) => format!("{} {} rated review.", some(review), are(review)), => format!("{} {} review.", some(review), say(review)),
-        format!("{} {} doff.", some(doff), say(doff)), => (doff, 0) => format!("{} {} rated doff.", some(doff), are(doff)), => format!("{} {} doff.", some(doff), say(doff)),
+        (0, review) => format!("{} {} rated review.", some(review), are(review)),
+        (doff, 0) => format!("{} {} rated doff.", some(doff), are(doff)),
         (doff, review) => {
-            format!("{} {} rated doff, {} {} rated review.", some(doff), are(doff), text::count_word(review), are(review))
+            format!(
+                "{} {} rated doff, {} {} rated review.",
+                some(doff),
+                are(doff),
+                text::count_word(review),
+                are(review)
+            )
         }
     }
 }

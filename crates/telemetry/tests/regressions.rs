@@ -58,7 +58,7 @@ fn an_array_does_not_hide_the_scalar_of_the_resource() {
     assert_eq!(ledger.find("s-1").unwrap().report().unwrap().performance.0.stats.tools_ok, 1);
 }
 
-/// The same for an attribute of which only the presence counts.
+/// The same for an attribute whose value does not matter, only its presence.
 #[test]
 fn an_array_is_not_an_error_message() {
     let array = attribute("error.message", r#"{"arrayValue":{"values":[]}}"#);

@@ -8,7 +8,7 @@ use renown_core::ids::{AgentId, OrgId, SessionId};
 use renown_core::session_metrics::{SignalWeights, Thresholds};
 use renown_core::time::Timestamp;
 use renown_pages::Section;
-use renown_pages::session::{RECORDS, SessionPage, DrawnPart, TURNS, first_drawn};
+use renown_pages::session::{DrawnPart, RECORDS, SessionPage, TURNS, first_drawn};
 use renown_pages::sessions::{ROWS, SessionFilter, SessionList, render};
 use renown_store::{RecordCursor, SessionQuery, StoredSession};
 use renown_view::sessions::{Signal, session_of};
