@@ -1,7 +1,7 @@
 //! Removes randomness: hash maps get the same keys in every process, so that every run is reproducible.
 //!
-//! The standard library calls `getrandom` of the C library for the keys of its hash maps. The linker prefers the function
-//! below, which has the same name.
+//! The standard library calls `getrandom` of the C library for the keys of its hash maps. The linker prefers the
+//! function below, which has the same name.
 
 use std::ffi::{c_uint, c_void};
 

@@ -23,13 +23,14 @@ pub fn prices() -> Prices {
     Prices::new([("*".to_owned(), price)])
 }
 
-/// Maximum bytes of text of one record: its session, agent id and masque, and two tools with one kind of error. A character
-/// has up to four bytes.
+/// Maximum bytes of text of one record: its session, agent id and masque, and two tools with one kind of error. A
+/// character has up to four bytes.
 const TEXT_PER_RECORD: usize = SESSION_ID_BYTES_MAX
     + 4 * (AGENT_ID_CHARS_MAX + MASQUE_CHARS_MAX + 2 * FACT_TEXT_CHARS_MAX)
     + ERROR_TYPE_BYTES_MAX;
 
-/// Asserts that a batch is not larger than its input allows: a record takes at least two bytes, and its texts have limits.
+/// Asserts that a batch is not larger than its input allows: a record takes at least two bytes, and its texts have
+/// limits.
 pub fn is_bounded(batch: &Batch, input_bytes: usize) {
     assert!(batch.len() <= input_bytes, "{} records of {input_bytes} bytes", batch.len());
     for (origin, facts) in batch.records() {
@@ -65,8 +66,8 @@ fn text_bytes(fact: &Fact<&str>) -> usize {
     }
 }
 
-/// Folds a batch and returns the reports of its sessions. Asserts that scores are in range and that no part is greater than
-/// its whole.
+/// Folds a batch and returns the reports of its sessions. Asserts that scores are in range and that no part is
+/// greater than its whole.
 pub fn reports(batch: &Batch) -> Vec<String> {
     let mut ledger = Ledger::new(TimeRange::default());
     assert!(ledger.fold(batch).is_ok(), "too many sessions");
@@ -102,8 +103,8 @@ pub fn reports_of(ledger: &Ledger) -> Vec<String> {
     ledger.sessions().iter().map(report).collect()
 }
 
-/// Folds a batch twice. Asserts that every record with an identity is a duplicate the second time, and that the results are
-/// still in range.
+/// Folds a batch twice. Asserts that every record with an identity is a duplicate the second time, and that the
+/// results are still in range.
 pub fn twice(batch: &Batch) {
     let mut ledger = Ledger::new(TimeRange::default());
     for _ in 0..2 {

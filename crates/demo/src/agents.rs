@@ -55,8 +55,8 @@ pub(crate) const OVERBID: Failure = failure("rtb.bid-sanity", "bid price over 50
 /// The number of evaluations of an agent, and their days.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Volume {
-    /// About `working_day` evaluations per working day, and `weekend_percent` percent of it per weekend day. The agent also has
-    /// evaluations from before the month.
+    /// About `working_day` evaluations per working day, and `weekend_percent` percent of it per weekend day. The
+    /// agent also has evaluations from before the month.
     Daily { working_day: u64, weekend_percent: u64 },
     /// Exactly this number in the last `days` days.
     Exactly { evaluations: usize, days: u32 },

@@ -1,8 +1,8 @@
 //! The working hours of the demo agents, counted back from now.
 //!
-//! The month is the same at every start, on any day and at any hour: by the clocks of the agents it is always Tuesday, 15:30. Only
-//! "today" is the real UTC day, because scores are compared over UTC days. The events of today are compressed into the part of the
-//! day that has passed.
+//! The month is the same at every start, on any day and at any hour: by the clocks of the agents it is always
+//! Tuesday, 15:30. Only "today" is the real UTC day, because scores are compared over UTC days. The events of today
+//! are compressed into the part of the day that has passed.
 
 use renown_core::time::{Day, Timestamp};
 

@@ -10,7 +10,8 @@
 //! logs/*          the records of each dialect; `cargo xtask generate` uses them too
 //! ```
 //!
-//! The plan is pure: the same current time gives the same month. No code here reads a clock, and all randomness has a fixed seed.
+//! The plan is pure: the same current time gives the same month. No code here reads a clock, and all randomness has a
+//! fixed seed.
 
 mod agents;
 mod calendar;

@@ -1,8 +1,9 @@
 //! Generated logs of agents. One file per dialect defines its records.
 //!
-//! A log is an endless sequence of records from a seed. `cargo xtask generate` writes them to files for tests and benches. The demo
-//! gives each session an agent and [`Habits`], and reads the lines with the normal telemetry reader. The records have the attributes,
-//! types and sizes of real ones, including made-up accounts, prompts, arguments and outputs, which a reader must skip.
+//! A log is an endless sequence of records from a seed. `cargo xtask generate` writes them to files for tests and
+//! benches. The demo gives each session an agent and [`Habits`], and reads the lines with the normal telemetry
+//! reader. The records have the attributes, types and sizes of real ones, including made-up accounts, prompts,
+//! arguments and outputs, which a reader must skip.
 
 mod claude_code;
 mod codex;

@@ -18,7 +18,8 @@ const DAYS: u64 = 90;
 /// Number of last days in which an agent may do better or worse than before.
 const LATELY_DAYS: u64 = 14;
 
-/// An agent, the days since its first event, its number of events, and the percentage of good ones: before, and in the last days.
+/// An agent, the days since its first event, its number of events, and the percentage of good ones: before, and in
+/// the last days.
 const KNOWN: [(&str, u64, u64, u64, u64); 11] = [
     ("dsp-bidder-prod", DAYS, 120, 97, 98),
     ("invoice-reader", DAYS, 105, 92, 94),

@@ -123,7 +123,8 @@ const CONTESTS: [Contest; 2] = [
             ("acme/platform/nightly-dependency-upgrader", "nightly", BRONZE),
         ],
     },
-    // Two agents have the same score: both need less than half the typical time, which earns all points. The shorter time wins.
+    // Two agents have the same score: both need less than half the typical time, which earns all points. The shorter
+    // time wins.
     Contest {
         spec: "retry-budget",
         days_back: 0,

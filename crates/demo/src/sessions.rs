@@ -1,6 +1,7 @@
 //! Sessions of the coding agents: telemetry in every dialect, and trace signals that a platform sends.
 //!
-//! A session is planned as a [`Course`]: the number of turns, and how they go. `logs` writes its records like the real agent.
+//! A session is planned as a [`Course`]: the number of turns, and how they go. `logs` writes its records like the
+//! real agent.
 
 use renown_core::ids::SessionId;
 use renown_core::session_metrics::{Signals, Trace};

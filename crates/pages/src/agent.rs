@@ -1,8 +1,8 @@
 //! `/agents/{id}`: one agent, and the explanation of its score.
 //!
-//! From top to bottom: the score with a sentence that explains it, and the other four scores; the four components to scale;
-//! the score over 30 days; the last 500 evaluations, one mark each; failing gates and tools, and the latency; the identity
-//! reputation by category; recent runs and sessions.
+//! From top to bottom: the score with a sentence that explains it, and the other four scores; the four components to
+//! scale; the score over 30 days; the last 500 evaluations, one mark each; failing gates and tools, and the latency;
+//! the identity reputation by category; recent runs and sessions.
 //!
 //! One template renders three views:
 //!

@@ -1,5 +1,5 @@
-//! The stylesheet, the script and the icon, embedded in the binary. Their paths contain a digest of their bytes. So a browser
-//! may cache them forever, and a new page never uses an old file.
+//! The stylesheet, the script and the icon, embedded in the binary. Their paths contain a digest of their bytes. So a
+//! browser may cache them forever, and a new page never uses an old file.
 
 use std::sync::LazyLock;
 

@@ -6,8 +6,8 @@
 //! | new failing gate | a gate failed today and on none of the seven days before | the most failures first |
 //! | below threshold | a shown score is below the threshold of the server | the lowest first |
 //!
-//! A fall whose worst gate is new is one item, not two. Small falls are not shown: one failure after a long streak costs up to
-//! 200 points, and fifty passes bring them back.
+//! A fall whose worst gate is new is one item, not two. Small falls are not shown: one failure after a long streak
+//! costs up to 200 points, and fifty passes bring them back.
 
 use renown_core::ids::AgentId;
 use renown_view::overview::{ChangeRow, FailingGate};

@@ -5,11 +5,11 @@
 //!                          svg: charts as paths         text: numbers, times, ages
 //! ```
 //!
-//! A page module decides the content of its page: sentences, rows, marks. Its template in `templates/` decides the layout.
-//! askama escapes all text. What a template marks as `safe` consists of digits from [`svg`], or is escaped by [`text::code`].
+//! A page module decides the content of its page: sentences, rows, marks. Its template in `templates/` decides the
+//! layout. askama escapes all text. What a template marks as `safe` consists of digits from [`svg`], or is escaped by
+//! [`text::code`].
 //!
 //! - **Complete without the script.** The script ([`assets::JS`]) converts times to the reader's time zone, shows tips, and
-//!   fetches the page again when the stream reports a change. Then it replaces the parts with a `data-live` name.
 //! - **No inline script or style**, so that the strictest content security policy works: sizes are SVG attributes.
 //! - **Every number has a context**: its range, a verdict word or a threshold. An absent value is a dash, never 0.
 //! - **Below 50 evaluations no score is shown**, only the progress of the agent.

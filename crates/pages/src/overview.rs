@@ -1,7 +1,7 @@
 //! `/`: the agents by reputation, and what needs attention first.
 //!
-//! From top to bottom: the answer in words, at most three items that need attention ([`crate::attention`]), totals of the day
-//! and the week, and the list of agents. If there are no agents, the page explains how to start.
+//! From top to bottom: the answer in words, at most three items that need attention ([`crate::attention`]), totals of
+//! the day and the week, and the list of agents. If there are no agents, the page explains how to start.
 
 use askama::Template;
 use renown_core::explain::Explanation;

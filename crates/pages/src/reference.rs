@@ -1,8 +1,8 @@
 //! `/docs`: the API reference, rendered from the OpenAPI document.
 //!
-//! Every operation has its parameters, the fields of its request and its reply, an example of both, and a `curl` command that can
-//! be pasted. Examples are generated from the schemas ([`example`]), so they are never outdated; a test sends each of them to a
-//! server. Errors are the same for all routes and are listed once.
+//! Every operation has its parameters, the fields of its request and its reply, an example of both, and a `curl`
+//! command that can be pasted. Examples are generated from the schemas ([`example`]), so they are never outdated; a
+//! test sends each of them to a server. Errors are the same for all routes and are listed once.
 
 pub mod example;
 mod kind;

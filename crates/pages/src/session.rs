@@ -4,8 +4,9 @@
 //! head: the verdict in words ─► dimensions ─► turns ─► reliability and consistency ─► cost, tools, evidence
 //! ```
 //!
-//! A session may have 100 000 records. The page draws a part of the session, at most [`TURNS`] turns from at most [`RECORDS`]
-//! records, and says what it omits. Numbers about the whole session come from its sums, which count every record.
+//! A session may have 100 000 records. The page draws a part of the session, at most [`TURNS`] turns from at most
+//! [`RECORDS`] records, and says what it omits. Numbers about the whole session come from its sums, which count every
+//! record.
 
 mod chart;
 mod dimensions;
@@ -63,8 +64,8 @@ pub struct DrawnPart {
     pub is_cut: bool,
 }
 
-/// Returns the index of the first drawn trace: the requested turn; else the first of the latest turns if the session is open;
-/// else the first turn.
+/// Returns the index of the first drawn trace: the requested turn; else the first of the latest turns if the session
+/// is open; else the first turn.
 pub fn first_drawn(traces: usize, asked: Option<usize>, is_open: bool) -> usize {
     let last = traces.saturating_sub(TURNS);
     match asked {

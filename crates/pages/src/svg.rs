@@ -1,4 +1,5 @@
-//! Drawings as SVG paths. They consist only of digits and letters of the path syntax, so templates may mark them as `safe`.
+//! Drawings as SVG paths. They consist only of digits and letters of the path syntax, so templates may mark them as
+//! `safe`.
 
 use std::fmt::Write;
 
@@ -63,8 +64,8 @@ pub struct Strip {
     pub failed: usize,
 }
 
-/// Draws marks in rows of `per_row`. A mark is one unit wide, the distance of rows is twelve. Neighbors with the same verdict
-/// are one line.
+/// Draws marks in rows of `per_row`. A mark is one unit wide, the distance of rows is twelve. Neighbors with the same
+/// verdict are one line.
 pub fn strip(marks: &[bool], per_row: usize) -> Strip {
     let mut strip = Strip { pass: String::new(), fail: String::new(), passed: 0, failed: 0 };
     for (row, marks) in marks.chunks(per_row.max(1)).enumerate() {

@@ -246,8 +246,8 @@ pub fn segment(text: &str) -> String {
     encoded
 }
 
-/// Escapes a text between two tags. Quotes stay as they are, because JSON has many of them and `&#34;` is five times as long.
-/// Not for attributes.
+/// Escapes a text between two tags. Quotes stay as they are, because JSON has many of them and `&#34;` is five times
+/// as long. Not for attributes.
 pub fn code(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

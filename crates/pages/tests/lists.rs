@@ -1,4 +1,5 @@
-//! The pages of lists, a run and a competition, rendered from made-up views: their texts, missing evidence, and their size.
+//! The pages of lists, a run and a competition, rendered from made-up views: their texts, missing evidence, and their
+//! size.
 
 #![expect(clippy::unwrap_used, reason = "a broken test fails loudly")]
 
@@ -195,8 +196,8 @@ struct Made {
     pull_request: String,
 }
 
-/// Returns a run that was blocked after 9 seconds, where 6 are usual. One of two stages passed at the first attempt. Memory is
-/// known, CPU is not.
+/// Returns a run that was blocked after 9 seconds, where 6 are usual. One of two stages passed at the first attempt.
+/// Memory is known, CPU is not.
 fn made() -> Made {
     let stages = r#"[{"name":"lint","passed":true},{"name":"<b>test</b>","passed":false,"attempts":3}]"#;
     Made {

@@ -1,7 +1,7 @@
 //! The wait before the next attempt.
 //!
-//! `wait = min(60 s, 1 s · 2^failures) · (0.5 … 1)`, and never less than the server asks for. Because of the jitter, a hundred
-//! proxies that lost the server at the same time do not come back at the same time.
+//! `wait = min(60 s, 1 s · 2^failures) · (0.5 … 1)`, and never less than the server asks for. Because of the jitter,
+//! a hundred proxies that lost the server at the same time do not come back at the same time.
 
 use std::time::Duration;
 

@@ -15,8 +15,8 @@
 //! | full buffer | the oldest verdict goes to the spool if there is one, else it is dropped and counted |
 //! | notices | one [`Notice`] when a problem begins, and one when it ends |
 //!
-//! The proxy writes every verdict to its spool first ([`Settings::spool_first`]), so that the verdict is on disk before the
-//! client sees the output. The next process adopts the spools of dead processes.
+//! The proxy writes every verdict to its spool first ([`Settings::spool_first`]), so that the verdict is on disk
+//! before the client sees the output. The next process adopts the spools of dead processes.
 //!
 //! Deliberately absent: payloads. An [`EncodedVerdict`] has no part of an output or an input.
 

@@ -212,7 +212,8 @@ impl Queue {
         self.notices.push(Notice::Rejected { why, is_saved });
     }
 
-    /// Moves the buffer to the spool, or drops it if there is no spool, and closes the spool. Afterwards nothing is waiting.
+    /// Moves the buffer to the spool, or drops it if there is no spool, and closes the spool. Afterwards nothing is
+    /// waiting.
     pub(crate) fn end(&mut self) {
         self.missed += self.waiting();
         let mut verdicts = 0;

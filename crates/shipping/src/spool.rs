@@ -6,10 +6,10 @@
 //! PARENT/<id>/read                end of the verdicts that the server has: segment and offset
 //! ```
 //!
-//! Every process has its own folder, so processes never wait for each other. An unlocked spool belongs to a dead process; the
-//! next process adopts it. A line is written immediately. The owner of the spool syncs once per second. A line that was torn by
-//! a crash has a wrong checksum and is skipped. `read` only saves requests: without it, verdicts are sent again, which is
-//! harmless.
+//! Every process has its own folder, so processes never wait for each other. An unlocked spool belongs to a dead
+//! process; the next process adopts it. A line is written immediately. The owner of the spool syncs once per second.
+//! A line that was torn by a crash has a wrong checksum and is skipped. `read` only saves requests: without it,
+//! verdicts are sent again, which is harmless.
 
 use std::collections::VecDeque;
 use std::fs::{self, File, OpenOptions};
@@ -64,7 +64,8 @@ impl SpoolBatch {
 struct Segment {
     number: u64,
     bytes: u64,
-    /// Number of verdicts that the server does not have. `None` in an adopted segment, which is only counted when needed.
+    /// Number of verdicts that the server does not have. `None` in an adopted segment, which is only counted when
+    /// needed.
     verdicts: Option<u64>,
 }
 
@@ -173,7 +174,8 @@ impl Spool {
                 Ok(())
             }
             Err(error) => {
-                // Removes the torn line, so that the next line does not continue it. If this fails, a new segment is started.
+                // Removes the torn line, so that the next line does not continue it. If this fails, a new segment is
+                // started.
                 if file.set_len(last.bytes).is_ok() {
                     self.writer = Some(file);
                 } else {
@@ -196,7 +198,8 @@ impl Spool {
         Some(file.try_clone())
     }
 
-    /// Returns the oldest verdicts: at most `verdicts_max`, and at most `bytes_max` bytes unless the first one alone is larger.
+    /// Returns the oldest verdicts: at most `verdicts_max`, and at most `bytes_max` bytes unless the first one alone
+    /// is larger.
     pub fn first(&self, verdicts_max: usize, bytes_max: usize) -> io::Result<SpoolBatch> {
         let mut batch = SpoolBatch { end: self.read, spool: self.dir.clone(), ..SpoolBatch::default() };
         let mut bytes = 0;
@@ -239,8 +242,8 @@ impl Spool {
         self.dir == batch.spool
     }
 
-    /// Returns how many of the first `count` verdicts of a batch are still in the spool. The others were dropped because the
-    /// spool was full.
+    /// Returns how many of the first `count` verdicts of a batch are still in the spool. The others were dropped
+    /// because the spool was full.
     pub(crate) fn count_unreleased(&self, batch: &SpoolBatch, count: usize) -> usize {
         batch.ends.iter().take(count).filter(|end| **end > self.read).count()
     }

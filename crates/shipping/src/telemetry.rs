@@ -141,9 +141,10 @@ impl Telemetry {
         self.shared.notify(state);
     }
 
-    /// Waits until all verdicts that were tracked before are delivered. Returns false after the timeout, or if a verdict was
-    /// rejected, dropped, or left in the spool at shutdown since the last flush. A flush ignores the interval, but not the
-    /// back-off and `Retry-After`. If these last longer than the timeout, it returns false immediately.
+    /// Waits until all verdicts that were tracked before are delivered. Returns false after the timeout, or if a
+    /// verdict was rejected, dropped, or left in the spool at shutdown since the last flush. A flush ignores the
+    /// interval, but not the back-off and `Retry-After`. If these last longer than the timeout, it returns false
+    /// immediately.
     pub fn flush(&self, timeout: Duration) -> bool {
         self.flush_while(timeout, || true)
     }
@@ -179,8 +180,8 @@ impl Telemetry {
         }
     }
 
-    /// Tries once more to deliver the waiting verdicts. The rest is written to the spool, or dropped if there is none. Calling
-    /// it again has no effect.
+    /// Tries once more to deliver the waiting verdicts. The rest is written to the spool, or dropped if there is
+    /// none. Calling it again has no effect.
     pub fn shutdown(&self, timeout: Duration) {
         let until = Instant::now() + timeout;
         self.begin_shutdown();
@@ -188,7 +189,8 @@ impl Telemetry {
         while state.phase == Phase::Closing {
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                // The thread is still waiting for the network. Its batch is also written to disk; sending it twice is harmless.
+                // The thread is still waiting for the network. Its batch is also written to disk; sending it twice is
+                // harmless.
                 state.close();
                 self.shared.changed.notify_all();
                 break;
@@ -198,7 +200,8 @@ impl Telemetry {
         self.shared.notify(state);
     }
 
-    /// Returns the number of verdicts that were dropped because of limited space, or rejected by the server and not saved.
+    /// Returns the number of verdicts that were dropped because of limited space, or rejected by the server and not
+    /// saved.
     pub fn dropped(&self) -> u64 {
         self.shared.lock().queue.dropped()
     }

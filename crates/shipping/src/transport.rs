@@ -99,9 +99,9 @@ impl Transport for Http {
     }
 }
 
-/// Interprets a reply. A batch is accepted only if the reply counts all its verdicts, and rejected only if the reply is an
-/// error of the API about the content. Any other reply may come from something in between, such as a login portal or another
-/// program on the port, so the batch is retried.
+/// Interprets a reply. A batch is accepted only if the reply counts all its verdicts, and rejected only if the reply
+/// is an error of the API about the content. Any other reply may come from something in between, such as a login
+/// portal or another program on the port, so the batch is retried.
 fn meaning(status: StatusCode, text: &str, after: Option<Duration>, verdicts: usize) -> Reply {
     #[derive(Deserialize)]
     struct ErrorBody {

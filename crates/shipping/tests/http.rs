@@ -9,7 +9,8 @@ use std::thread;
 
 use renown_shipping::{Destination, Http, Reply, Transport};
 
-/// Starts a server that answers every request with the result of `reply`. The receiver gets the first line of each request.
+/// Starts a server that answers every request with the result of `reply`. The receiver gets the first line of each
+/// request.
 fn fake(reply: impl Fn(&str) -> String + Send + 'static) -> (String, Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());

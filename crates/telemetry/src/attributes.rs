@@ -1,8 +1,8 @@
 //! The attributes that are read, and their values in one record or resource.
 //!
-//! Every attribute that is read has a [`Key`]. All others (prompts, arguments, outputs, e-mail addresses, account ids) are
-//! skipped during parsing and never stored. [`Key::of`] makes this decision for each attribute of each record, so it is one
-//! lookup in a table that is built at compile time.
+//! Every attribute that is read has a [`Key`]. All others (prompts, arguments, outputs, e-mail addresses, account
+//! ids) are skipped during parsing and never stored. [`Key::of`] makes this decision for each attribute of each
+//! record, so it is one lookup in a table that is built at compile time.
 
 use crate::limits::ATTRIBUTES_MAX;
 use crate::value::Value;
@@ -197,8 +197,8 @@ impl<'a> Attributes<'a> {
         self.set
     }
 
-    /// Restores the values at the time when [`Attributes::set`] returned this set. The values still exist: a value is never
-    /// overwritten while its key is set, and only [`Attributes::clear`] unsets keys.
+    /// Restores the values at the time when [`Attributes::set`] returned this set. The values still exist: a value is
+    /// never overwritten while its key is set, and only [`Attributes::clear`] unsets keys.
     pub(crate) fn restore(&mut self, set: Set) {
         self.set = set;
     }

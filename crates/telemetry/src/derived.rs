@@ -145,7 +145,8 @@ impl Steps {
     fn sort(&mut self) {
         let tools = &self.tools;
         let name = |tool: Option<u32>| tools.get(usize::try_from(tool?).ok()?).map(AsRef::<str>::as_ref);
-        // Steps at the same moment are sorted prompts first, then by tool name, because the order of arrival is not stored.
+        // Steps at the same moment are sorted prompts first, then by tool name, because the order of arrival is not
+        // stored.
         let order = |(moment, step): &(Moment, Step)| match *step {
             Step::Prompt(trace) => (*moment, false, None, None, trace),
             Step::Call(tool, ok) => (*moment, true, name(tool), ok, None),

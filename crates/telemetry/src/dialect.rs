@@ -107,7 +107,8 @@ pub(crate) enum DialectEvent {
     Unknown,
 }
 
-/// Returns the log event with this name. `name` has no prefix; `agent` comes from the prefix, the resource or the scope.
+/// Returns the log event with this name. `name` has no prefix; `agent` comes from the prefix, the resource or the
+/// scope.
 ///
 /// If the agent is unknown, the first dialect that defines the name is used.
 pub(crate) fn log_event(agent: Option<Agent>, name: &str) -> DialectEvent {

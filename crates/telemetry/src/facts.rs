@@ -1,7 +1,8 @@
 //! The neutral facts that all dialects are translated to, and [`Batch`], which holds the facts of many records.
 //!
-//! Scoring sees nothing of a record but its [`Fact`]s. The texts of a fact have the type `T`: slices of the input while a
-//! record is read, ranges of the batch's own text inside the batch, and slices of that text for users of the batch.
+//! Scoring sees nothing of a record but its [`Fact`]s. The texts of a fact have the type `T`: slices of the input
+//! while a record is read, ranges of the batch's own text inside the batch, and slices of that text for users of the
+//! batch.
 
 mod batch;
 

@@ -1,8 +1,9 @@
 //! The 64-bit fingerprint of a record or a trace.
 //!
 //! Each word goes through a mixer that is a bijection of 64 bits. So two records that differ in a single word never
-//! collide; for other pairs the probability is that of a random 64-bit hash. There is no secret key: a record must have the
-//! same fingerprint in every process. A sender who makes two of their own records collide only loses one of them.
+//! collide; for other pairs the probability is that of a random 64-bit hash. There is no secret key: a record must
+//! have the same fingerprint in every process. A sender who makes two of their own records collide only loses one of
+//! them.
 
 use renown_core::time::Timestamp;
 

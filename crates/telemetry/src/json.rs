@@ -5,9 +5,9 @@
 //!   resourceSpans: [ { resource: {attributes}, scopeSpans: [ { scope: {name}, spans:      [ … ] } ] } ] }
 //! ```
 //!
-//! The reader is lenient about how protobuf is mapped to JSON: names in lowerCamelCase or `snake_case`, 64-bit integers as
-//! numbers or texts, enums as numbers or names, `null` for absent values, fields in any order. Unknown fields and
-//! `resourceMetrics` are skipped.
+//! The reader is lenient about how protobuf is mapped to JSON: names in lowerCamelCase or `snake_case`, 64-bit
+//! integers as numbers or texts, enums as numbers or names, `null` for absent values, fields in any order. Unknown
+//! fields and `resourceMetrics` are skipped.
 //!
 //! The reader builds no tree.
 //!
@@ -97,8 +97,8 @@ pub fn read(line: &[u8], number: u64, prices: &Prices, batch: &mut Batch) -> Res
     outcome
 }
 
-/// Reads a line that may have more records than should be in memory at once. First checks the whole line, then reads it.
-/// Calls `full`, which must empty the batch, whenever the batch has `records_max` records.
+/// Reads a line that may have more records than should be in memory at once. First checks the whole line, then reads
+/// it. Calls `full`, which must empty the batch, whenever the batch has `records_max` records.
 pub fn read_in_parts<'b>(
     line: &[u8],
     number: u64,
@@ -118,7 +118,8 @@ fn walk<'b, 'a>(text: &'a str, prices: &'b Prices, reader: RecordReader<'b, 'a>)
     let mut cursor = Cursor::new(text);
     let outcome = walk.request(&mut cursor).and_then(|()| cursor.end());
     match outcome {
-        // Invalid JSON is reported first: the shape of an unfinished line may be wrong only because the rest is missing.
+        // Invalid JSON is reported first: the shape of an unfinished line may be wrong only because the rest is
+        // missing.
         Err(LineError::NotOtlp { .. }) => is_json(text).and(outcome),
         _ => outcome,
     }
@@ -349,8 +350,8 @@ fn text<'a>(cursor: &mut Cursor<'a>, depth: usize) -> Result<Option<Cow<'a, str>
     }
 }
 
-/// Reads nanoseconds since 1970 from a number or text. They are parsed as an integer, because they exceed 2^53. Zero means
-/// no time.
+/// Reads nanoseconds since 1970 from a number or text. They are parsed as an integer, because they exceed 2^53. Zero
+/// means no time.
 fn time(cursor: &mut Cursor<'_>) -> Result<Option<Timestamp>, LineError> {
     let nanos = text(cursor, 7)?.and_then(|text| trimmed(text).parse().ok());
     Ok(nanos.and_then(|nanos| Timestamp::from_nanos(nanos).ok()))

@@ -1,8 +1,8 @@
 //! The ledger: folds the records of any number of sessions, and counts each record once.
 //!
-//! A fold consists of sums, minima and maxima only. So the result does not depend on the order of the records, nor on how
-//! they are split into files, batches and threads. There is one exception: if records repeat each other, the first one in
-//! the stream counts, and only the first 65 536 records of a session are deduplicated.
+//! A fold consists of sums, minima and maxima only. So the result does not depend on the order of the records, nor on
+//! how they are split into files, batches and threads. There is one exception: if records repeat each other, the
+//! first one in the stream counts, and only the first 65 536 records of a session are deduplicated.
 //!
 //! Memory grows with the number of sessions: a fixed size per session, plus eight bytes per record for deduplication.
 //!
@@ -252,7 +252,8 @@ impl Session {
         builder.session
     }
 
-    /// Adds a record that was not added before. A trace that counts as a prompt is counted if `is_first_trace` returns true.
+    /// Adds a record that was not added before. A trace that counts as a prompt is counted if `is_first_trace`
+    /// returns true.
     pub fn add_record(
         &mut self,
         origin: &RecordOrigin<&str>,
@@ -335,8 +336,8 @@ impl Session {
         self.scored().last
     }
 
-    /// Returns the OTLP signal that is scored. Logs with a tool result or an API request come first, then spans with any
-    /// fact. Spans without evidence do not hide logs that have a prompt.
+    /// Returns the OTLP signal that is scored. Logs with a tool result or an API request come first, then spans with
+    /// any fact. Spans without evidence do not hide logs that have a prompt.
     pub fn signal(&self) -> Signal {
         let logs = &self.logs;
         let is_scored_from = |spans: &Side| {

@@ -21,7 +21,8 @@
 //! Sans-io: bytes in, facts out. The same records give the same facts in every encoding, order, batch and file.
 //! Batches can be read on any number of threads; a ledger folds them one after the other.
 //!
-//! Deliberately absent: files, sockets, a clock, logging, and every attribute that is not in the list of `attributes.rs`.
+//! Deliberately absent: files, sockets, a clock, logging, and every attribute that is not in the list of
+//! `attributes.rs`.
 //!
 //! ```
 //! use renown_telemetry::{facts::Batch, json, ledger::{TimeRange, Ledger, Session}, prices::Prices};

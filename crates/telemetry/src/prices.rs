@@ -4,8 +4,9 @@
 //! cost = round half up ( Σ tokens · price per million / 10^6 )    in nano-dollars, over the four kinds of tokens
 //! ```
 //!
-//! Of the patterns that match the model, the longest one wins. `*` matches any text. The price of cached tokens is the
-//! price of the input unless it is set. There is no built-in price list: a visible gap is better than an outdated price.
+//! Of the patterns that match the model, the longest one wins. `*` matches any text. The price of cached tokens is
+//! the price of the input unless it is set. There is no built-in price list: a visible gap is better than an outdated
+//! price.
 
 use renown_core::units::NanoUsd;
 
@@ -54,8 +55,8 @@ impl Prices {
     }
 }
 
-/// Whether a pattern matches the whole text. Each `*` matches as little as possible. That is enough: a later `*` can match
-/// the rest.
+/// Whether a pattern matches the whole text. Each `*` matches as little as possible. That is enough: a later `*` can
+/// match the rest.
 fn matches(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = parts.next().and_then(|first| text.strip_prefix(first)) else { return false };

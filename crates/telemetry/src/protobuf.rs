@@ -60,9 +60,9 @@ pub fn read(body: &[u8], signal: Signal, prices: &Prices, batch: &mut Batch) -> 
     outcome
 }
 
-/// Reads a body that may have more records than should be in memory at once; a record can be as small as two bytes. First
-/// checks the whole body, then reads it. Calls `full`, which must empty the batch, whenever the batch has `records_max`
-/// records.
+/// Reads a body that may have more records than should be in memory at once; a record can be as small as two bytes.
+/// First checks the whole body, then reads it. Calls `full`, which must empty the batch, whenever the batch has
+/// `records_max` records.
 pub fn read_in_parts<'b>(
     body: &[u8],
     signal: Signal,

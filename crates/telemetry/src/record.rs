@@ -98,7 +98,8 @@ enum Mode<'b> {
     Whole,
     /// Ignores them: only the encoding is checked.
     Dry,
-    /// Adds them to the batch, and calls the function whenever the batch has this many records, including rejected ones.
+    /// Adds them to the batch, and calls the function whenever the batch has this many records, including rejected
+    /// ones.
     Parts(usize, &'b mut dyn FnMut(&mut Batch)),
 }
 
@@ -295,8 +296,8 @@ const BY_SCOPE: u8 = 2;
 const BY_GEN_AI: u8 = 3;
 const BY_NOTHING: u8 = 4;
 
-/// Returns the kind of agent, from any source but the name of the record, and the service name. Both usually come from the
-/// scope, because hardly any record names its service.
+/// Returns the kind of agent, from any source but the name of the record, and the service name. Both usually come
+/// from the scope, because hardly any record names its service.
 fn agent_and_service<'a>(
     record: &Attributes<'a>,
     scope: &Scope<'_, 'a>,
@@ -318,9 +319,10 @@ fn agent(name: &Name<'_>, outer_agent: Option<Sourced<Agent>>, fields: &Fields<'
     })
 }
 
-/// Returns the session id of a record. Copilot sends the id of the window on the resource and the id of the conversation on
-/// the record, so the resource is used only if the record has no id at all. An id that is too long is ignored. `thread.id` is
-/// not read: in OpenTelemetry's conventions it is the number of an operating system thread, not a session.
+/// Returns the session id of a record. Copilot sends the id of the window on the resource and the id of the
+/// conversation on the record, so the resource is used only if the record has no id at all. An id that is too long is
+/// ignored. `thread.id` is not read: in OpenTelemetry's conventions it is the number of an operating system thread,
+/// not a session.
 fn session<'a>(fields: &Fields<'_, 'a>) -> Option<Cow<'a, str>> {
     const KEYS: [Key; 3] = [Key::SessionId, Key::ConversationId, Key::GenAiConversationId];
     let first_of = |attributes: &Attributes<'a>| KEYS.iter().find_map(|key| attributes.get(*key).text());

@@ -108,8 +108,8 @@ pub struct OtherCounts {
 }
 
 impl Session {
-    /// Returns the exact totals of the records. Returns `None` if there is nothing to score: no tool result, API request or
-    /// prompt.
+    /// Returns the exact totals of the records. Returns `None` if there is nothing to score: no tool result, API
+    /// request or prompt.
     pub fn totals(&self) -> Option<Totals> {
         let side = self.scored();
         side.has_evidence().then(|| totals(side))

@@ -10,8 +10,9 @@
 //! | boolean | `boolValue`; `true`/`false` in any case; `1`/`0` as text or integer; any other value is unknown |
 //! | list | `arrayValue`; a single text is a list of one element; a text that is a JSON array is read as that array |
 //!
-//! Texts are trimmed. An empty text counts as absent, and so do `kvlistValue`, `bytesValue`, and an array where a scalar
-//! is expected. A record with an invalid number is rejected and counted: a visible gap is better than a wrong sum.
+//! Texts are trimmed. An empty text counts as absent, and so do `kvlistValue`, `bytesValue`, and an array where a
+//! scalar is expected. A record with an invalid number is rejected and counted: a visible gap is better than a wrong
+//! sum.
 
 use std::borrow::Cow;
 

@@ -38,8 +38,8 @@ fn ledger(lines: &[String]) -> Ledger {
     ledger
 }
 
-/// "Out-of-order records and interleaved sessions change nothing". The prompt of a trace counts once for all its spans, and
-/// the number of shadowed records depended on which span came first.
+/// "Out-of-order records and interleaved sessions change nothing". The prompt of a trace counts once for all its
+/// spans, and the number of shadowed records depended on which span came first.
 #[test]
 fn the_number_of_shadowed_records_does_not_depend_on_their_order() {
     let tool = log("claude_code.tool_result", &[], &[]);
@@ -78,8 +78,8 @@ fn an_empty_text_is_absent_in_any_type() {
     }
 }
 
-/// "Memory grows with sessions, not events". One name on the resource was stored again for each of its records, so that a
-/// body of 16 MiB could become terabytes.
+/// "Memory grows with sessions, not events". One name on the resource was stored again for each of its records, so
+/// that a body of 16 MiB could become terabytes.
 #[test]
 fn names_of_tools_and_models_are_cut() {
     for (chars, length) in [(200, 200), (201, 200), (5000, 200)] {
@@ -144,8 +144,8 @@ fn a_prompt_in_the_logs_counts_if_the_spans_have_no_evidence() {
     assert_eq!((report.performance.0.stats.prompts, report.signals.api_errors), (1, 0));
 }
 
-/// In OpenTelemetry's conventions `thread.id` is the number of an operating system thread. A service in Java got one session
-/// per thread.
+/// In OpenTelemetry's conventions `thread.id` is the number of an operating system thread. A service in Java got one
+/// session per thread.
 #[test]
 fn a_thread_id_is_not_a_session_id() {
     let line = log("claude_code.user_prompt", &[attribute("thread.id", r#"{"intValue":"7"}"#)], &[])

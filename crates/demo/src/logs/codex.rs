@@ -105,7 +105,8 @@ impl Session {
         }
     }
 
-    /// Plans a turn: a prompt, then responses. A response is a request, its stream, and the tool calls that it contains.
+    /// Plans a turn: a prompt, then responses. A response is a request, its stream, and the tool calls that it
+    /// contains.
     fn plan_turn(&mut self) {
         let random = &mut self.random;
         self.steps.push_back(Step::Prompt);

@@ -1,7 +1,8 @@
 //! The GenAI conventions as used by Copilot: spans, and logs that repeat them.
 //!
-//! A turn is a trace: chats and tool calls under one agent span, which ends last and has the sum of the chats' usage. Cached
-//! tokens are included in the input. The id of the window is on the resource, the id of the conversation on the records.
+//! A turn is a trace: chats and tool calls under one agent span, which ends last and has the sum of the chats' usage.
+//! Cached tokens are included in the input. The id of the window is on the resource, the id of the conversation on
+//! the records.
 
 use std::collections::VecDeque;
 

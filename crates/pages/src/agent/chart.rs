@@ -1,7 +1,8 @@
-//! The score over 30 days: the last score of each day as a line, the range of each day as a bar, and the failures below.
+//! The score over 30 days: the last score of each day as a line, the range of each day as a bar, and the failures
+//! below.
 //!
-//! A day is an **incident** if at least [`INCIDENT_FAILED`] of its evaluations and at least a quarter of them failed. The day
-//! with the most failures is marked and described if it is one.
+//! A day is an **incident** if at least [`INCIDENT_FAILED`] of its evaluations and at least a quarter of them failed.
+//! The day with the most failures is marked and described if it is one.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -7,7 +7,8 @@ use crate::text;
 /// Number of bars. The last one has no upper bound.
 const BARS: usize = 14;
 
-/// Possible widths of a bar in microseconds. The first width is used with which 95 % of the evaluations are in bounded bars.
+/// Possible widths of a bar in microseconds. The first width is used with which 95 % of the evaluations are in
+/// bounded bars.
 const WIDTHS_US: [u64; 16] = [
     5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 1_000_000, 5_000_000,
 ];

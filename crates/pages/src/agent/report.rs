@@ -1,4 +1,5 @@
-//! The page of an agent as Markdown, for a pull request. Like every external view, it has no score below 50 evaluations.
+//! The page of an agent as Markdown, for a pull request. Like every external view, it has no score below 50
+//! evaluations.
 
 use std::fmt::Write;
 

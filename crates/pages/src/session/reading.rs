@@ -102,8 +102,8 @@ impl Scale {
     }
 }
 
-/// If a single trace is flagged and a metric is below its threshold, says what both metrics would be without this trace, by the
-/// same rule.
+/// If a single trace is flagged and a metric is below its threshold, says what both metrics would be without this
+/// trace, by the same rule.
 fn alone(page: &SessionPage<'_>) -> Option<String> {
     let Metrics { agent_reliability, agent_consistency } = page.metrics;
     let details = agent_reliability.metadata.details.as_ref()?;

@@ -1,7 +1,8 @@
 //! The turns of a session: what happened between two prompts, and the signals of the trace.
 //!
-//! A row is a trace. A trace that was derived from telemetry is a turn, and has a lane with marks at the times of its tool calls.
-//! A trace that was sent as signals only has no lane. A turn contains everything from its start to the start of the next turn.
+//! A row is a trace. A trace that was derived from telemetry is a turn, and has a lane with marks at the times of its
+//! tool calls. A trace that was sent as signals only has no lane. A turn contains everything from its start to the
+//! start of the next turn.
 
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -19,7 +20,8 @@ use crate::svg::strip;
 use crate::text::{self, Form};
 use crate::units::{self, Tick};
 
-/// Maximum number of marks with tips. With more marks, which would overlap, lanes show the calls in order, without times and tips.
+/// Maximum number of marks with tips. With more marks, which would overlap, lanes show the calls in order, without
+/// times and tips.
 const TIPS_MAX: usize = 240;
 
 /// Maximum number of ticks on the axis.
@@ -94,7 +96,8 @@ pub(super) struct Lane {
     pub(super) span: Option<(String, String)>,
     pub(super) prompt: Option<String>,
     pub(super) marks: Vec<Mark>,
-    /// If there are too many marks for tips: the path of the failed calls in order. It is drawn over the path of all calls.
+    /// If there are too many marks for tips: the path of the failed calls in order. It is drawn over the path of all
+    /// calls.
     pub(super) failed: Option<String>,
 }
 

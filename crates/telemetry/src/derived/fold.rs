@@ -4,8 +4,8 @@
 //! records ──►  steps (prompts, tool calls)  ──►  latest 32 steps, sorted, one by one  ──►  older steps: one entry per trace
 //! ```
 //!
-//! A step that arrives in the order of (time, sequence) costs O(1). **A late step** belongs before steps that are no longer
-//! stored one by one. It is added exactly if the entries tell how the result changes:
+//! A step that arrives in the order of (time, sequence) costs O(1). **A late step** belongs before steps that are no
+//! longer stored one by one. It is added exactly if the entries tell how the result changes:
 //!
 //! | late step | is added |
 //! |---|---|
@@ -133,8 +133,8 @@ impl TraceRebuilder {
         }
     }
 
-    /// Returns the fold of all records and the traces of the scored OTLP signal. The traces are returned even if there are
-    /// too many to fold.
+    /// Returns the fold of all records and the traces of the scored OTLP signal. The traces are returned even if
+    /// there are too many to fold.
     pub fn finish(
         mut self,
         signal: Signal,

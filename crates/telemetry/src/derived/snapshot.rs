@@ -5,8 +5,8 @@
 //! fold: first other? | tools | entries | streak? | reached? | latest
 //! ```
 //!
-//! A time is the difference to the time before it. Steps are sorted, so most times take a few bytes. A tool is its index in
-//! the list of tools.
+//! A time is the difference to the time before it. Steps are sorted, so most times take a few bytes. A tool is its
+//! index in the list of tools.
 
 use std::collections::{HashSet, VecDeque};
 use std::num::Saturating;

@@ -1,7 +1,7 @@
 //! # Claude Code
 //!
-//! Logs, `claude_code.*`. OpenCode plugins send the same events as `opencode.*`. A number may be a string, an integer or a
-//! double; this differs by event and version.
+//! Logs, `claude_code.*`. OpenCode plugins send the same events as `opencode.*`. A number may be a string, an integer
+//! or a double; this differs by event and version.
 //!
 //! | event | fact | attributes |
 //! |---|---|---|

@@ -1,7 +1,7 @@
 //! # Codex
 //!
-//! Logs, `codex.*`. The name is the attribute `event.name`, the session is `conversation.id`. The body is empty, the time is
-//! often only an observed time, and there is never a cost.
+//! Logs, `codex.*`. The name is the attribute `event.name`, the session is `conversation.id`. The body is empty, the
+//! time is often only an observed time, and there is never a cost.
 //!
 //! | event | fact | attributes |
 //! |---|---|---|

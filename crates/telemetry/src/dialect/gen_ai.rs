@@ -1,7 +1,7 @@
 //! # GenAI conventions
 //!
-//! Spans of Copilot Chat, Copilot CLI and agent frameworks. The operation is `gen_ai.operation.name`, else the first word of
-//! the span's name. A span failed if its status is ERROR or if it has `error.type`.
+//! Spans of Copilot Chat, Copilot CLI and agent frameworks. The operation is `gen_ai.operation.name`, else the first
+//! word of the span's name. A span failed if its status is ERROR or if it has `error.type`.
 //!
 //! | operation | fact | attributes |
 //! |---|---|---|
@@ -16,13 +16,14 @@
 //! | `cache_read.input_tokens`, `cache_creation.input_tokens` | `cache_read_input_tokens`, `cache_creation_input_tokens` |
 //! | `cost` | |
 //!
-//! The conventions include cached tokens in the input: input = input − `cache_read` − `cache_creation`. If that is negative,
-//! the producer did not include them, and the input is used as it is.
+//! The conventions include cached tokens in the input: input = input − `cache_read` − `cache_creation`. If that is
+//! negative, the producer did not include them, and the input is used as it is.
 //!
-//! Prompts: the number of distinct OTLP traces with an agent or inference span. A sub-agent has the trace of its caller.
+//! Prompts: the number of distinct OTLP traces with an agent or inference span. A sub-agent has the trace of its
+//! caller.
 //!
-//! The sums of all agent spans are added up. If one agent calls another and the model calls of both report no usage, the
-//! inner agent counts twice: the conventions do not define whether the outer sum includes the inner one.
+//! The sums of all agent spans are added up. If one agent calls another and the model calls of both report no usage,
+//! the inner agent counts twice: the conventions do not define whether the outer sum includes the inner one.
 
 use std::borrow::Cow;
 

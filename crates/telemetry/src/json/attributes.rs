@@ -4,7 +4,6 @@
 //!
 //! - Writers format attributes in the same way. [`usual`] tries this one format. The general reader is the fallback.
 //! - Neighboring records begin with the same attributes (agent, service, session). [`PreviousList`] stores where each
-//!   attribute of the previous record ended. Attributes that are byte for byte the same are not read again.
 
 use super::cursor::{Cursor, Start};
 use super::{LineError, Walked, list, message, text};
@@ -86,8 +85,8 @@ fn any<'a>(cursor: &mut Cursor<'a>, depth: usize, into: &mut Attributes<'a>) -> 
     if usual(cursor, into).is_some() { Ok(()) } else { attribute(cursor, depth, into) }
 }
 
-/// Reads an attribute in the format that nearly all writers use. If the format differs, returns `None` and does not move
-/// the cursor.
+/// Reads an attribute in the format that nearly all writers use. If the format differs, returns `None` and does not
+/// move the cursor.
 #[inline]
 fn usual<'a>(cursor: &mut Cursor<'a>, into: &mut Attributes<'a>) -> Option<()> {
     let mut at = *cursor;

@@ -92,7 +92,8 @@ mod tests {
                     let mut bytes = vec![b'#'; length];
                     bytes[at] = found;
                     assert_eq!(special(&bytes, 0), at);
-                    // Neighbors of special characters are not special: 0x20, 0x21, 0x23, 0x5b, 0x5d, and all above ASCII.
+                    // Neighbors of special characters are not special: 0x20, 0x21, 0x23, 0x5b, 0x5d, and all above
+                    // ASCII.
                     for near in [b' ', b'!', b'#', b'[', b']', 0x7f, 0x80, 0xa2, 0xdc, 0xff] {
                         let mut bytes = vec![near; length];
                         bytes[at] = found;

@@ -8,7 +8,8 @@ use crate::limits::REPEATS_MAX;
 /// The fingerprints of a session's records.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Repeats {
-    /// The set hashes with a secret key. Fingerprints are not keyed, so the author of a log could choose colliding ones.
+    /// The set hashes with a secret key. Fingerprints are not keyed, so the author of a log could choose colliding
+    /// ones.
     seen: HashSet<Fingerprint>,
     full: bool,
 }

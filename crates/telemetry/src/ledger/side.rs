@@ -1,6 +1,7 @@
 //! The fold of one OTLP signal (logs or spans) of a session.
 //!
-//! All counts and sums saturate: a damaged snapshot may hold any number, and the next record must not overflow or panic.
+//! All counts and sums saturate: a damaged snapshot may hold any number, and the next record must not overflow or
+//! panic.
 
 use std::num::Saturating;
 
@@ -20,8 +21,8 @@ pub(crate) type Sum = Saturating<u128>;
 pub(crate) struct Side {
     pub(crate) first: Option<Timestamp>,
     pub(crate) last: Option<Timestamp>,
-    /// Records with at least one fact. A prompt that does not count (its trace has counted before) is included, so that the
-    /// order of records does not matter.
+    /// Records with at least one fact. A prompt that does not count (its trace has counted before) is included, so
+    /// that the order of records does not matter.
     pub(crate) records: Count,
     pub(crate) facts: Count,
     pub(crate) tools: Count,

@@ -1,5 +1,5 @@
-//! The seeds of the fuzz targets in `fuzz/corpus`: edge cases, and one record of each event in JSON, in protobuf and in the
-//! encoding of stored records.
+//! The seeds of the fuzz targets in `fuzz/corpus`: edge cases, and one record of each event in JSON, in protobuf and
+//! in the encoding of stored records.
 //!
 //! `MAKE_SEEDS=1 cargo test -p renown-telemetry --test properties seeds` writes them again.
 
@@ -78,8 +78,8 @@ const BODIES: [(&str, &[u8]); 7] = [
     ("not-utf8", &[0x0a, 0x07, 0x12, 0x05, 0x12, 0x03, 0x62, 0x01, 0xff]),
 ];
 
-/// Returns what a store writes for a line with one record: the record and the snapshot of its session. Returns nothing if the
-/// record has no session.
+/// Returns what a store writes for a line with one record: the record and the snapshot of its session. Returns
+/// nothing if the record has no session.
 fn stored(line: &str) -> impl Iterator<Item = (&'static str, Vec<u8>)> {
     let batch = batch_of(&[line.to_owned()]);
     let record = batch.records().next().map(|(origin, facts)| {

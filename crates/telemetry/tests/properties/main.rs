@@ -1,5 +1,5 @@
-//! Properties of all telemetry: encoding, spelling, order and batches do not change the result, repeats count once, a bad
-//! line has no effect, and attributes that are not in the list are neither used nor stored.
+//! Properties of all telemetry: encoding, spelling, order and batches do not change the result, repeats count once, a
+//! bad line has no effect, and attributes that are not in the list are neither used nor stored.
 
 #![expect(
     clippy::unwrap_used,

@@ -237,7 +237,8 @@ fn odd(rng: &mut Rng) -> Value {
     })
 }
 
-/// Generates a resource: with the service name of the agent, another one or none, and sometimes with attributes of records.
+/// Generates a resource: with the service name of the agent, another one or none, and sometimes with attributes of
+/// records.
 fn origin(event: &Event, rng: &mut Rng, requirement: Requirement) -> Attributes {
     let service = match rng.below(12) {
         0..8 => event.service,
@@ -274,7 +275,8 @@ fn session(event: &Event, own: &mut Attributes, resource: &mut Attributes, rng: 
             resource.push((key.to_owned(), Value::text(SESSIONS[0])));
             own.push((key.to_owned(), id));
         }
-        // Often first, as in most agents: the JSON reader compares the first attributes with those of the previous record.
+        // Often first, as in most agents: the JSON reader compares the first attributes with those of the previous
+        // record.
         5..12 => own.insert(0, (key.to_owned(), id)),
         _ => own.insert(rng.below(own.len() + 1), (key.to_owned(), id)),
     }

@@ -1,6 +1,7 @@
 //! A random number generator with a seed.
 //!
-//! Each record is generated from its own seed. So a list of records is cheap to generate, and shrinks by removing records.
+//! Each record is generated from its own seed. So a list of records is cheap to generate, and shrinks by removing
+//! records.
 
 /// Splitmix64.
 #[derive(Clone, Debug)]
