@@ -1,17 +1,17 @@
-//! What holds after any input: asserted by every target.
+//! Assertions that must hold after any input. The targets share them.
 
 mod chance;
 
 use renown_core::units::NanoUsd;
 use renown_telemetry::facts::{Batch, Fact};
-use renown_telemetry::kept::{Kept, decode, encode};
-use renown_telemetry::ledger::{Cut, Ledger, Session};
+use renown_telemetry::stored::{StoredRecord, decode, encode};
+use renown_telemetry::ledger::{TimeRange, Ledger, Session};
 use renown_telemetry::limits::{
     AGENT_ID_CHARS_MAX, ERROR_TYPE_BYTES_MAX, FACT_TEXT_CHARS_MAX, MASQUE_CHARS_MAX, SESSION_ID_BYTES_MAX,
 };
 use renown_telemetry::prices::{Price, Prices};
 
-/// A table in which every model has a price, so that pricing is reached too.
+/// Returns a table with a price for every model, so that pricing is fuzzed, too.
 pub fn prices() -> Prices {
     let usd = |micro: u128| NanoUsd::from_nano(micro * 1000);
     let price = Price {
@@ -23,13 +23,14 @@ pub fn prices() -> Prices {
     Prices::new([("*".to_owned(), price)])
 }
 
-/// How many bytes of text one record may make: its session, agent id and masque, and two tools with one kind of error.
-/// A character has up to four bytes.
+/// Maximum bytes of text of one record: its session, agent id and masque, and two tools with one kind of error. A
+/// character has up to four bytes.
 const TEXT_PER_RECORD: usize = SESSION_ID_BYTES_MAX
     + 4 * (AGENT_ID_CHARS_MAX + MASQUE_CHARS_MAX + 2 * FACT_TEXT_CHARS_MAX)
     + ERROR_TYPE_BYTES_MAX;
 
-/// A batch is not larger than its input allows: a record takes two bytes at least, and its texts have limits.
+/// Asserts that a batch is not larger than its input allows: a record takes at least two bytes, and its texts have
+/// limits.
 pub fn is_bounded(batch: &Batch, input_bytes: usize) {
     assert!(batch.len() <= input_bytes, "{} records of {input_bytes} bytes", batch.len());
     for (origin, facts) in batch.records() {
@@ -40,17 +41,17 @@ pub fn is_bounded(batch: &Batch, input_bytes: usize) {
     }
 }
 
-/// A store gives every record back as it was, and a session in bytes goes on as if it had not stopped.
-pub fn is_kept(batch: &Batch) {
+/// Asserts that records and session snapshots are the same after encoding and decoding.
+pub fn is_stored_exactly(batch: &Batch) {
     for (origin, facts) in batch.records() {
         let facts: Vec<_> = facts.collect();
         let bytes = encode(&origin, facts.iter().cloned());
         let mut session = Session::new(origin.session);
-        session.take(&origin, &facts, |_| true);
+        session.add_record(&origin, &facts, |_| true);
         let state = session.to_bytes();
-        let again = Session::from_bytes(origin.session, &state).map(|again| again.to_bytes());
-        assert_eq!(again, Some(state));
-        assert_eq!(decode(origin.session, origin.repeat, &bytes), Some(Kept { origin, facts }));
+        let decoded = Session::from_bytes(origin.session, &state).map(|session| session.to_bytes());
+        assert_eq!(decoded, Some(state));
+        assert_eq!(decode(origin.session, origin.repeat, &bytes), Some(StoredRecord { origin, facts }));
     }
 }
 
@@ -65,14 +66,15 @@ fn text_bytes(fact: &Fact<&str>) -> usize {
     }
 }
 
-/// Folds a batch and says what its sessions are; every score is one, and nothing is counted that was not read.
+/// Folds a batch and returns the reports of its sessions. Asserts that scores are in range and that no part is
+/// greater than its whole.
 pub fn reports(batch: &Batch) -> Vec<String> {
-    let mut ledger = Ledger::new(Cut::default());
+    let mut ledger = Ledger::new(TimeRange::default());
     assert!(ledger.fold(batch).is_ok(), "too many sessions");
     reports_of(&ledger)
 }
 
-/// The same of a ledger.
+/// Returns the reports of a ledger's sessions, with the same assertions.
 pub fn reports_of(ledger: &Ledger) -> Vec<String> {
     let account = ledger.account();
     let left_out = account.no_session + account.bad_values + account.duplicates + account.unknown_events;
@@ -101,13 +103,14 @@ pub fn reports_of(ledger: &Ledger) -> Vec<String> {
     ledger.sessions().iter().map(report).collect()
 }
 
-/// Feeds a batch twice: what is recognised the second time is a duplicate, and the ledger stays sound.
+/// Folds a batch twice. Asserts that every record with an identity is a duplicate the second time, and that the
+/// results are still in range.
 pub fn twice(batch: &Batch) {
-    let mut ledger = Ledger::new(Cut::default());
+    let mut ledger = Ledger::new(TimeRange::default());
     for _ in 0..2 {
         assert!(ledger.fold(batch).is_ok(), "too many sessions");
     }
     let named = batch.records().filter(|(origin, _)| origin.repeat.is_some()).count() as u64;
-    assert!(ledger.account().duplicates >= named, "{named} records can be recognised");
+    assert!(ledger.account().duplicates >= named, "{named} records have an identity");
     reports_of(&ledger);
 }

@@ -13,7 +13,7 @@ use anyhow::{Context, Result, anyhow, ensure};
 use renown_core::time::Timestamp;
 use renown_telemetry::facts::Batch;
 use renown_telemetry::json;
-use renown_telemetry::ledger::{Cut, Ledger, Session};
+use renown_telemetry::ledger::{Ledger, Session, TimeRange};
 use renown_telemetry::prices::Prices;
 use serde_json::Value;
 
@@ -73,7 +73,7 @@ fn compare(plan: &Plan, path: &Path) -> Result<usize> {
 }
 
 fn by_renown(path: &Path, repeated: u64) -> Result<BTreeMap<String, Sums>> {
-    let (mut ledger, mut batch) = (Ledger::new(Cut::default()), Batch::default());
+    let (mut ledger, mut batch) = (Ledger::new(TimeRange::default()), Batch::default());
     for (number, line) in (1..).zip(fs::read(path)?.split(|byte| *byte == b'\n')) {
         if !line.is_empty() {
             json::read(line, number, &Prices::default(), &mut batch)?;

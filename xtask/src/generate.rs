@@ -128,7 +128,7 @@ impl Plan {
                 running.push(Running { session: self.session(&mut random, account.sessions), left });
                 account.sessions += 1;
             }
-            let place = random.place(running.len());
+            let place = random.index(running.len());
             let Some(chosen) = running.get_mut(place) else { break };
             let batch = random.between(1, self.batch.max(1));
             let records = chosen.batch(&mut line, batch, self.amount);

@@ -16,10 +16,10 @@ use std::thread;
 use renown_core::decimal::{Decimal, Written};
 use renown_core::time::Timestamp;
 use renown_telemetry::account::Account;
-use renown_telemetry::ledger::{Cut, Ledger, Session};
+use renown_telemetry::ledger::{Ledger, Session, TimeRange};
 use renown_telemetry::limits::REPEATS_MAX;
 use renown_telemetry::prices::Prices;
-use renown_telemetry::report::Report;
+use renown_telemetry::report::SessionReport;
 
 use crate::args::{FormatArg, JudgeArgs};
 use crate::config::Config;
@@ -56,7 +56,7 @@ struct Judge<'a> {
     args: &'a JudgeArgs,
     quiet: bool,
     prices: Prices,
-    cut: Cut,
+    cut: TimeRange,
     /// The masque from `--masque` or the session file.
     masque: Option<String>,
 }
@@ -66,7 +66,7 @@ impl<'a> Judge<'a> {
         let prices = Config::load_for(args.config.as_deref(), args.location.data.as_deref())?.prices;
         let session_file =
             args.session_file.as_deref().map(SessionFile::read).transpose()?.unwrap_or_default();
-        let cut = Cut { from: args.from.or(session_file.donned_at), to: args.to };
+        let cut = TimeRange { from: args.from.or(session_file.donned_at), to: args.to };
         if let (Some(from), Some(to)) = (cut.from, cut.to)
             && from > to
         {
@@ -118,7 +118,8 @@ impl<'a> Judge<'a> {
                 return Err(failure);
             }
         };
-        let reports: Vec<Report<'_>> = selected.iter().filter_map(|session| self.report(session)).collect();
+        let reports: Vec<SessionReport<'_>> =
+            selected.iter().filter_map(|session| self.report(session)).collect();
         self.print(&reports)?;
         self.report_account(&account);
         self.report_unscored(ledger.sessions().len() - ledger.scorable().len());
@@ -179,7 +180,7 @@ impl<'a> Judge<'a> {
         Ok(sessions.into_iter().skip(older).collect())
     }
 
-    fn print(&self, reports: &[Report<'_>]) -> Result<(), Failure> {
+    fn print(&self, reports: &[SessionReport<'_>]) -> Result<(), Failure> {
         let is_one = !self.args.all && self.args.last.is_none();
         crate::printed(print::write(io::stdout().lock(), reports, self.args.format, is_one)).map(|_| ())
     }
@@ -196,7 +197,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Scores a session. Returns `None` if it has no evidence.
-    fn report<'s>(&self, session: &'s Session) -> Option<Report<'s>> {
+    fn report<'s>(&self, session: &'s Session) -> Option<SessionReport<'s>> {
         let mut report = session.report()?;
         if let Some(masque) = &self.masque {
             report.masque = masque.clone().into();
@@ -205,7 +206,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Returns the exit code. Reports each session that scores below `--min`.
-    fn passed(&self, reports: &[Report<'_>]) -> ExitCode {
+    fn passed(&self, reports: &[SessionReport<'_>]) -> ExitCode {
         let Some(min) = self.args.min else { return ExitCode::SUCCESS };
         let below: Vec<_> =
             reports.iter().filter(|report| !min.is_met_by(report.performance.0.composite)).collect();
@@ -245,7 +246,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Reports which evidence a single session lacks, if the format does not show it.
-    fn report_missing(&self, reports: &[Report<'_>]) {
+    fn report_missing(&self, reports: &[SessionReport<'_>]) {
         if let ([report], FormatArg::Yaml, false) = (reports, self.args.format, self.quiet)
             && !report.coverage.missing.is_empty()
         {
@@ -305,7 +306,7 @@ fn no_logs() -> Failure {
 }
 
 /// Describes the time range, for the end of an error.
-fn window(cut: Cut) -> String {
+fn window(cut: TimeRange) -> String {
     match (cut.from, cut.to) {
         (None, None) => String::new(),
         (Some(from), None) => format!(" from {from} on"),
@@ -315,7 +316,7 @@ fn window(cut: Cut) -> String {
 }
 
 /// Returns the error that explains why no session was found.
-fn nothing(name: &str, account: &Account, cut: Cut, first_bad_line: Option<&str>) -> Failure {
+fn nothing(name: &str, account: &Account, cut: TimeRange, first_bad_line: Option<&str>) -> Failure {
     const HINT: &str = "a log has one OTLP JSON object per line, as the OpenTelemetry collector's file exporter writes it \
                         with `format: json`";
     if account.records == 0 {

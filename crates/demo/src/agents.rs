@@ -1,29 +1,29 @@
-//! The twelve agents of the demo: a table of characters.
+//! The twelve agents of the demo.
 //!
-//! | agent | its month |
+//! | agent | month |
 //! |---|---|
 //! | `dsp-bidder-prod` | perfect and fast, day and night |
 //! | `invoice-reader` | perfect |
 //! | `docs-writer`, `release-notes` | one failure in weeks |
-//! | `code-reviewer` | a failure now and then |
-//! | `translator-fr` | active since 12 days, 217 evaluations |
+//! | `code-reviewer` | a few failures |
+//! | `translator-fr` | active for 12 days, 217 evaluations |
 //! | `support-triage` | an incident nine days ago: `pii` failed most of its replies for hours |
-//! | `sql-analyst` | slow, fails a little |
-//! | `refund-agent` | falls today: `pii` fails its refunds |
+//! | `sql-analyst` | slow, with some failures |
+//! | `refund-agent` | its score falls today: `pii` fails its refunds |
 //! | `acme/platform/nightly-dependency-upgrader` | `secrets` fails today for the first time |
 //! | `web-scraper` | slow, every eighth output fails |
 //! | `onboarding-mail` | calibrating, 12 evaluations |
 //!
-//! The reasons are those of the gates; a test asks the gates for them.
+//! The reasons of failures are those of the real gates; a test compares them.
 
 use crate::calendar::Hours;
 
-/// How a gate fails an output.
+/// A failure of a gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Failure {
     pub(crate) gate: &'static str,
     pub(crate) reason: &'static str,
-    /// The tool whose output it is; `None` for any.
+    /// Tool whose output fails; `None` for any tool.
     pub(crate) tool: Option<&'static str>,
 }
 
@@ -52,12 +52,13 @@ pub(crate) const INJECTION: Failure =
 pub(crate) const TOO_SLOW: Failure = failure("latency", "latency 9143ms exceeds 8000ms threshold");
 pub(crate) const OVERBID: Failure = failure("rtb.bid-sanity", "bid price over 50x floor");
 
-/// How many evaluations an agent has, and when.
+/// The number of evaluations of an agent, and their days.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Volume {
-    /// About so many on a working day, and of a hundred of these so many on a day of the weekend. It was there before the month.
+    /// About `working_day` evaluations per working day, and `weekend_percent` percent of it per weekend day. The
+    /// agent also has evaluations from before the month.
     Daily { working_day: u64, weekend_percent: u64 },
-    /// Exactly so many in the last days.
+    /// Exactly this number in the last `days` days.
     Exactly { evaluations: usize, days: u32 },
 }
 
@@ -67,27 +68,29 @@ pub(crate) struct Character {
     pub(crate) id: &'static str,
     pub(crate) volume: Volume,
     pub(crate) hours: Hours,
-    /// What the gates take on average, in microseconds.
+    /// Average latency of the gates in microseconds.
     pub(crate) gate_us: u64,
-    /// What the agent takes on average, in milliseconds, if it says so.
+    /// Average latency of the agent in milliseconds, if the agent reports it.
     pub(crate) agent_ms: Option<u64>,
     pub(crate) gates: &'static [&'static str],
     pub(crate) tools: &'static [(u64, &'static str)],
-    /// Of a thousand evaluations, how many fail; how they do, and how many of the last ones do not.
+    /// Failures per thousand evaluations.
     pub(crate) fail_per_mille: u64,
+    /// Possible failures with their weights.
     pub(crate) failures: &'static [(u64, Failure)],
+    /// Number of latest evaluations without a failure.
     pub(crate) calm: usize,
-    /// Days, counted back, whose last evaluation but one fails.
+    /// Days, counted back from today, on which the second to last evaluation fails.
     pub(crate) bad_days: &'static [u32],
     pub(crate) story: Option<Story>,
 }
 
-/// What makes an agent worth a look.
+/// An event that makes an agent interesting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Story {
-    /// A gate fails most outputs of a tool for some hours, days ago.
+    /// Some days ago, a gate failed most outputs of a tool for some hours.
     Incident { days_back: u32, outputs: usize, passes: usize, failure: Failure },
-    /// Outputs of today: `F` fails, anything else passes.
+    /// Outputs of today: `F` fails, any other character passes.
     Today { outputs: &'static str, failure: Failure },
 }
 
@@ -96,7 +99,7 @@ const CODING: &[&str] = &["filesystem", "pii", "content", "secrets"];
 const READING: &[&str] = &["filesystem", "pii", "content", "secrets", "injection"];
 const AUCTION: &[&str] = &["rtb.tmax-guard", "rtb.impid-match", "rtb.bid-sanity", "rtb.bcat-compliance"];
 
-/// All of them. Each has its own chance, so that a change of one changes no other.
+/// All agents. Each has its own random generator, so that a change of one agent does not affect the others.
 pub(crate) const CHARACTERS: [Character; 12] = [
     Character {
         id: "dsp-bidder-prod",

@@ -1,8 +1,8 @@
-//! When the agents of the demo work, counted back from the present.
+//! The working hours of the demo agents, counted back from now.
 //!
-//! The month is the same at every start, whatever the day and the hour: by the clocks of the agents it is always Tuesday, half past three in
-//! the afternoon. Only "today" is the UTC day of the reader, since that is what scores are compared over. What happens today is squeezed
-//! into what there is of it.
+//! The month is the same at every start, on any day and at any hour: by the clocks of the agents it is always
+//! Tuesday, 15:30. Only "today" is the real UTC day, because scores are compared over UTC days. The events of today
+//! are compressed into the part of the day that has passed.
 
 use renown_core::time::{Day, Timestamp};
 
@@ -12,23 +12,25 @@ pub(crate) const MINUTE_MS: i64 = 60_000;
 pub(crate) const HOUR_MS: i64 = 60 * MINUTE_MS;
 pub(crate) const DAY_MS: i64 = 24 * HOUR_MS;
 
-/// How many days the month has, with the present one.
+/// Number of days in the month, including today.
 pub const MONTH_DAYS: u32 = 30;
 
-/// What the clocks of the agents show now.
+/// The current time of day by the clocks of the agents.
 const LOCAL_NOW_MS: i64 = 15 * HOUR_MS + 30 * MINUTE_MS;
 
-/// The present day of the week, from Monday 0, and how many of them are no weekend.
+/// The current day of the week by the calendar of the agents; Monday is 0.
 const TODAY: i64 = 1;
+
+/// Number of working days per week.
 const WORKING_DAYS: i64 = 5;
 
-/// How far back today's events go where the day is long enough.
+/// How long ago the events of today begin, if the day is long enough.
 const STORY_MS: i64 = 6 * HOUR_MS;
 
-/// How long ago the last of today's events is where the day is long enough.
+/// How long ago the last event of today is, if the day is long enough.
 const STORY_END_MS: i64 = 2 * MINUTE_MS;
 
-/// When an agent works.
+/// The working hours of an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Hours {
     /// From 8 to 18, most of it around 11 and 15.
@@ -39,7 +41,7 @@ pub(crate) enum Hours {
     Night,
 }
 
-/// The present, and the times that are counted back from it.
+/// The current time, and times that are counted back from it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Calendar {
     now_ms: i64,
@@ -54,7 +56,7 @@ impl Calendar {
         self.now_ms
     }
 
-    /// The midnight with which a day of the agents began.
+    /// Returns the start of a day by the clocks of the agents.
     pub(crate) fn midnight_ms(self, days_back: u32) -> i64 {
         self.now_ms - LOCAL_NOW_MS - i64::from(days_back) * DAY_MS
     }
@@ -63,11 +65,11 @@ impl Calendar {
         (TODAY - i64::from(days_back)).rem_euclid(7) >= WORKING_DAYS
     }
 
-    /// A time on a day, within these hours.
+    /// Draws a time on a day, within these hours.
     pub(crate) fn draw_ms(self, random: &mut Random, days_back: u32, hours: Hours) -> i64 {
         let mut minutes = |least, most| i64::try_from(random.between(least, most)).unwrap_or_default();
         let minute = match hours {
-            // The mean of two draws around each of two busy hours.
+            // The mean of two draws, so that most times are around one of two busy hours.
             Hours::Office => match minutes(0, 1) {
                 0 => i64::midpoint(minutes(8 * 60, 14 * 60), minutes(8 * 60, 14 * 60)),
                 _ => i64::midpoint(minutes(12 * 60, 18 * 60), minutes(12 * 60, 18 * 60)),
@@ -79,19 +81,19 @@ impl Calendar {
         self.midnight_ms(days_back) + minute * MINUTE_MS + within_minute
     }
 
-    /// The beginning of the UTC day.
+    /// Returns the start of the current UTC day.
     pub(crate) fn today_ms(self) -> i64 {
         Day::of(time(self.now_ms)).start().millis()
     }
 
-    /// When today's events begin, and when they end: both on the present UTC day, however young it is.
+    /// Returns the start and the end of today's events. Both are on the current UTC day, even shortly after midnight.
     pub(crate) fn story_ms(self) -> (i64, i64) {
         let elapsed = self.now_ms - self.today_ms();
         let from = self.today_ms().max(self.now_ms - STORY_MS);
         (from, self.now_ms - STORY_END_MS.min(elapsed / 10))
     }
 
-    /// The time of one of today's events: they follow each other evenly.
+    /// Returns the time of one of today's events, which are evenly spaced.
     pub(crate) fn story_step_ms(self, step: usize, steps: usize) -> i64 {
         let (from, to) = self.story_ms();
         let whole = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
@@ -99,7 +101,7 @@ impl Calendar {
     }
 }
 
-/// A time that is in range by construction: counted back from one that is.
+/// Converts a time that is in range, because it is counted back from one that is.
 pub(crate) fn time(ms: i64) -> Timestamp {
     Timestamp::from_millis(ms).unwrap_or(Timestamp::MIN)
 }
@@ -115,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn todays_events_are_on_the_utc_day_however_young_it_is() {
+    fn todays_events_are_on_the_utc_day_even_shortly_after_midnight() {
         for text in [
             "2026-11-18T00:00:00Z",
             "2026-11-18T00:00:20Z",

@@ -1,4 +1,4 @@
-//! The clock of a store that is filled with the past: it shows what it is told, then follows another one.
+//! The clock of a store that is filled with past events. It shows a fixed time, then switches to a real clock.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use renown_core::time::Timestamp;
 use renown_store::{Clock, ClockError};
 
-/// Where no time is set.
+/// The value that means: use the real clock.
 const FOLLOWS: i64 = i64::MIN;
 
-/// A clock that can be set, and in the end follows the one that it was made with.
+/// A clock that can be set, and then be switched to a real clock.
 #[derive(Clone)]
 pub struct DemoClock {
     set_ms: Arc<AtomicI64>,
@@ -17,12 +17,12 @@ pub struct DemoClock {
 }
 
 impl DemoClock {
-    /// A clock that shows `first` until it is set, and follows `then` in the end.
+    /// Creates a clock that shows `first`, and later follows `then`.
     pub fn new(first: Timestamp, then: Clock) -> Self {
         Self { set_ms: Arc::new(AtomicI64::new(first.millis())), then }
     }
 
-    /// The clock for a store.
+    /// Returns the clock for a store.
     pub fn clock(&self) -> Clock {
         let Self { set_ms, then } = self.clone();
         Arc::new(move || match set_ms.load(Ordering::Relaxed) {

@@ -1,4 +1,4 @@
-//! What the gates said about each agent's outputs: its month as a list of evaluations.
+//! The evaluations of each agent.
 
 use std::sync::Arc;
 
@@ -13,14 +13,16 @@ use crate::calendar::{Calendar, HOUR_MS, MINUTE_MS, MONTH_DAYS, time};
 use crate::plan::PlanError;
 use crate::random::Random;
 
-/// The evaluations before the month, so that it begins with full windows, and the days over which they are spread.
+/// Number of evaluations before the month, so that the month begins with full windows.
 const BEFORE: u64 = 500;
+
+/// Number of days of these evaluations.
 const BEFORE_DAYS: u32 = 14;
 
-/// No regular evaluation is more recent than this.
+/// Minimum age of a regular evaluation.
 const LATEST_MS: i64 = MINUTE_MS;
 
-/// An evaluation that is to happen.
+/// A planned evaluation.
 #[derive(Clone, Debug)]
 pub(crate) struct PlannedEvaluation {
     pub(crate) at_ms: i64,
@@ -28,7 +30,7 @@ pub(crate) struct PlannedEvaluation {
     pub(crate) failure: Option<Failure>,
 }
 
-/// All evaluations of an agent, the oldest first.
+/// Plans all evaluations of an agent, the oldest first.
 pub(crate) fn month(
     character: &Character,
     calendar: Calendar,
@@ -37,13 +39,13 @@ pub(crate) fn month(
     let times = times(character, calendar, random);
     let mut planned = judged(character, calendar, &times, random);
     if let Some(story) = character.story {
-        planned.extend(told(character, story, calendar, random));
+        planned.extend(story_evaluations(character, story, calendar, random));
         planned.sort_by_key(|planned| planned.at_ms);
     }
     planned
 }
 
-/// When the regular evaluations happen. Those that a story replaces are left out.
+/// Draws the times of the regular evaluations, except those that a story replaces.
 fn times(character: &Character, calendar: Calendar, random: &mut Random) -> Vec<i64> {
     let latest = calendar.now_ms() - LATEST_MS;
     let mut times = Vec::new();
@@ -79,7 +81,7 @@ fn days(drawn: u64) -> u32 {
     u32::try_from(drawn).unwrap_or_default()
 }
 
-/// The time in which only the story happens.
+/// Returns the time range in which only the story happens.
 fn replaced(character: &Character, calendar: Calendar) -> std::ops::Range<i64> {
     match character.story {
         None => 0..0,
@@ -88,13 +90,13 @@ fn replaced(character: &Character, calendar: Calendar) -> std::ops::Range<i64> {
     }
 }
 
-/// An incident lasts from 9:21 to 14:55.
+/// Returns the time range of an incident, from 9:21 to 14:55.
 fn incident_ms(calendar: Calendar, days_back: u32) -> std::ops::Range<i64> {
     let midnight = calendar.midnight_ms(days_back);
     midnight + 9 * HOUR_MS + 21 * MINUTE_MS..midnight + 14 * HOUR_MS + 55 * MINUTE_MS
 }
 
-/// Which of the regular evaluations fail.
+/// Decides which of the regular evaluations fail.
 fn judged(
     character: &Character,
     calendar: Calendar,
@@ -103,9 +105,9 @@ fn judged(
 ) -> Vec<PlannedEvaluation> {
     let calm_from = times.len().saturating_sub(character.calm);
     let bad: Vec<usize> =
-        character.bad_days.iter().filter_map(|back| bad_place(calendar, times, *back)).collect();
-    let judge = |(place, at): (usize, &i64)| {
-        let fails = random.chance(character.fail_per_mille) && place < calm_from || bad.contains(&place);
+        character.bad_days.iter().filter_map(|back| bad_index(calendar, times, *back)).collect();
+    let judge = |(index, at): (usize, &i64)| {
+        let fails = random.chance(character.fail_per_mille) && index < calm_from || bad.contains(&index);
         let failure = fails.then(|| random.weighted_of(character.failures)).flatten();
         let tool = random.weighted(character.tools);
         PlannedEvaluation {
@@ -117,15 +119,15 @@ fn judged(
     times.iter().enumerate().map(judge).collect()
 }
 
-/// The last evaluation but one of a day.
-fn bad_place(calendar: Calendar, times: &[i64], days_back: u32) -> Option<usize> {
+/// Returns the index of the second to last evaluation of a day.
+fn bad_index(calendar: Calendar, times: &[i64], days_back: u32) -> Option<usize> {
     let (from, to) = (calendar.midnight_ms(days_back), calendar.midnight_ms(days_back) + 24 * HOUR_MS);
     let (first, next) = (times.partition_point(|at| *at < from), times.partition_point(|at| *at < to));
-    next.checked_sub(2).filter(|place| *place >= first)
+    next.checked_sub(2).filter(|index| *index >= first)
 }
 
-/// The evaluations of a story.
-fn told(
+/// Plans the evaluations of a story.
+fn story_evaluations(
     character: &Character,
     story: Story,
     calendar: Calendar,
@@ -158,7 +160,7 @@ fn told(
     }
 }
 
-/// Turns planned evaluations of one agent into what a store takes.
+/// Converts planned evaluations of one agent to the input of a store.
 #[derive(Debug)]
 pub(crate) struct Maker {
     agent: AgentId,
@@ -179,14 +181,14 @@ impl Maker {
         })
     }
 
-    /// The evaluation at its time.
+    /// Creates an evaluation at its planned time.
     pub(crate) fn make(&mut self, planned: &PlannedEvaluation) -> Result<NewEvaluation, PlanError> {
         let id = EvaluationId::made(u64::try_from(planned.at_ms).unwrap_or_default(), self.random.draw());
         let made = self.judge(planned.tool, planned.failure, NewEvaluationId::Generated(id))?;
         Ok(NewEvaluation { timestamp: Some(time(planned.at_ms)), ..made })
     }
 
-    /// An evaluation whenever it is accepted.
+    /// Creates an evaluation without a time. Its time is the time of acceptance.
     pub(crate) fn judge(
         &mut self,
         tool: &str,
@@ -215,7 +217,7 @@ impl Maker {
         })
     }
 
-    /// The results of its gates as JSON. Each takes its part of the time.
+    /// Returns the results of the gates as JSON. Each gate takes an equal part of the total time.
     fn results(&self, total: Micros, failure: Option<Failure>) -> String {
         let count = u32::try_from(self.names.len()).unwrap_or(1).max(1);
         let result = |name: &Arc<str>| {

@@ -1,7 +1,7 @@
-//! Writes a month into a store, with times of acceptance that follow it.
+//! Writes a month into a store, with matching times of acceptance.
 //!
-//! What happens within one step of time is one group of writes, accepted at the last of their times: a transaction or two instead of one per
-//! evaluation. Sessions are closed as time goes on, as a server would.
+//! All events within a time step are one group of writes, accepted at the time of the last event. This needs one or two
+//! transactions instead of one per evaluation. Sessions are closed as time passes, as on a server.
 
 use std::future::Future;
 
@@ -12,28 +12,28 @@ use crate::calendar::{DAY_MS, HOUR_MS, MINUTE_MS};
 use crate::clock::DemoClock;
 use crate::plan::{Happening, Month};
 
-/// How long a step is: short on the last day, where pages show how many minutes ago an agent was seen.
+/// Length of a step. It is short on the last day, because pages show how many minutes ago an agent was seen.
 const STEP_MS: i64 = 3 * HOUR_MS;
 const LAST_DAY_STEP_MS: i64 = 2 * MINUTE_MS;
 
-/// What was written.
+/// Counts of what was written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Filled {
-    /// Evaluations.
+    /// Number of evaluations.
     pub evaluations: usize,
-    /// Sessions, with the one that is still open.
+    /// Number of sessions, including the open one.
     pub sessions: usize,
-    /// Records of them.
+    /// Number of their records.
     pub records: usize,
-    /// Runs.
+    /// Number of runs.
     pub runs: usize,
-    /// Reputation events that were sent.
+    /// Number of reputation events.
     pub events: usize,
-    /// Sessions that are over.
+    /// Number of closed sessions.
     pub closed: usize,
 }
 
-/// Fills an empty store. In the end its clock follows the time.
+/// Fills an empty store. At the end, the store's clock switches to the real time.
 pub async fn fill(store: &dyn Store, clock: &DemoClock, month: Month) -> Result<Filled, StoreError> {
     let Month { org, now_ms, timeline, public } = month;
     let mut filled = Filled::default();
@@ -61,7 +61,7 @@ pub async fn fill(store: &dyn Store, clock: &DemoClock, month: Month) -> Result<
     Ok(filled)
 }
 
-/// The number of the step in which a time lies.
+/// Returns the number of the step that contains a time.
 fn step_of(at: i64, now_ms: i64) -> (bool, i64) {
     let is_last_day = at > now_ms - DAY_MS;
     (is_last_day, at / if is_last_day { LAST_DAY_STEP_MS } else { STEP_MS })
@@ -72,7 +72,7 @@ async fn publish(store: &dyn Store, org: &OrgId, (agent, slug): (AgentId, Slug))
     store.publish(org, &agent, change).await.map(|_| ())
 }
 
-/// What happens within one step.
+/// The events of one step.
 #[derive(Default)]
 struct Step {
     last_ms: i64,
@@ -85,7 +85,7 @@ impl Step {
         self.happenings.push(happening);
     }
 
-    /// Writes it and begins the next one.
+    /// Writes the step and starts the next one.
     async fn write(
         &mut self,
         store: &dyn Store,
@@ -94,7 +94,7 @@ impl Step {
         filled: &mut Filled,
     ) -> Result<(), StoreError> {
         clock.set(self.last_ms);
-        // All are sent before the first is waited for, so that they share transactions.
+        // All writes are sent before the first one is awaited, so that they share transactions.
         let closing = store.close_sessions();
         let mut writes: Vec<Reply<'_, ()>> = Vec::new();
         let (mut evaluations, mut events) = (Vec::new(), Vec::new());
@@ -132,7 +132,7 @@ impl Step {
     }
 }
 
-/// A write of which only its end matters.
+/// Drops the result of a write.
 fn done<'a, T: 'a>(reply: impl Future<Output = Result<T, StoreError>> + Send + 'a) -> Reply<'a, ()> {
     Box::pin(async { reply.await.map(|_| ()) })
 }

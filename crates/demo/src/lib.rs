@@ -1,16 +1,17 @@
-//! A month of twelve made-up agents, for `renown serve --demo`.
+//! Demo data for `renown serve --demo`: a month of twelve made-up agents.
 //!
 //! ```text
-//! agents.rs       the characters, a table        ┐
-//! evaluations.rs  what the gates said            │
+//! agents.rs       a table of the agents          ┐
+//! evaluations.rs  verdicts of the gates          │
 //! sessions.rs     telemetry in every dialect     ├──►  plan.rs: one timeline  ──►  fill.rs: a store
-//! runs.rs         everyday runs, two contests    │     the time is an argument     its clock goes along
-//! reputation.rs   events of identities           ┘
-//! live.rs         what happens while somebody looks
-//! logs/*          how the records of each agent look; `cargo xtask generate` uses them too
+//! runs.rs         everyday runs, two contests    │     the time is an argument     its clock follows the timeline
+//! reputation.rs   reputation events              ┘
+//! live.rs         evaluations while the demo runs
+//! logs/*          the records of each dialect; `cargo xtask generate` uses them too
 //! ```
 //!
-//! The plan is pure: the same present gives the same month. Nothing here asks a clock, and nothing is random but by a seed.
+//! The plan is pure: the same current time gives the same month. No code here reads a clock, and all randomness has a
+//! fixed seed.
 
 mod agents;
 mod calendar;

@@ -1,4 +1,4 @@
-//! What happens while somebody looks: an evaluation every few seconds, always in the same order.
+//! Evaluations while the demo runs: one every few seconds, always in the same order.
 
 use std::time::Duration;
 
@@ -10,16 +10,16 @@ use crate::evaluations::Maker;
 use crate::plan::PlanError;
 use crate::random::Random;
 
-/// The chance of what happens live.
+/// Seed of the live evaluations.
 const SEED: u64 = 7070;
 
-/// How long one waits for the next evaluation, in milliseconds: least and most.
+/// Pause before the next evaluation in milliseconds: minimum and maximum.
 const PAUSE_MS: (u64, u64) = (2000, 6000);
 
-/// Of a thousand outputs of an agent that falls today, how many fail.
+/// Failed outputs per thousand, of an agent whose score falls today.
 const FALLING_PER_MILLE: u64 = 400;
 
-/// The evaluations that are still to come, without end.
+/// An endless sequence of evaluations.
 #[derive(Debug)]
 pub struct Live {
     random: Random,
@@ -27,7 +27,7 @@ pub struct Live {
 }
 
 impl Live {
-    /// The evaluations of the agents that have settled in and work by day.
+    /// Creates the evaluations of the agents that have a daily volume and work by day.
     pub fn new() -> Result<Self, PlanError> {
         let mut random = Random::new(SEED);
         let works = |character: &&Character| {
@@ -38,17 +38,17 @@ impl Live {
         Ok(Self { random, makers })
     }
 
-    /// How long to wait for the next one.
+    /// Returns the pause before the next evaluation.
     pub fn pause(&mut self) -> Duration {
         Duration::from_millis(self.random.between(PAUSE_MS.0, PAUSE_MS.1))
     }
 
-    /// The next one, under this id. Its time is when it is accepted.
+    /// Returns the next evaluation with this id. Its time is the time of acceptance.
     pub fn evaluation(&mut self, id: NewEvaluationId) -> Result<NewEvaluation, PlanError> {
         let random = &mut self.random;
-        let place = random.place(self.makers.len());
+        let index = random.index(self.makers.len());
         let (character, maker) =
-            self.makers.get_mut(place).ok_or_else(|| PlanError::new("nobody works live"))?;
+            self.makers.get_mut(index).ok_or_else(|| PlanError::new("no agent works by day"))?;
         let failure = match character.story {
             Some(Story::Today { failure, .. }) if random.chance(FALLING_PER_MILLE) => Some(failure),
             _ if random.chance(character.fail_per_mille) => random.weighted_of(character.failures),
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_same_things_happen_at_every_start() {
+    fn the_live_evaluations_are_the_same_at_every_start() {
         let first = |count: usize| {
             let mut live = Live::new().unwrap();
             let next = |number: usize| {
@@ -79,7 +79,7 @@ mod tests {
         for expected in ["refund-agent", "dsp-bidder-prod", "passed: true", "passed: false"] {
             assert!(happened.iter().any(|line| line.contains(expected)), "{expected}");
         }
-        // They stay as they are: new, or asleep.
+        // These agents have no live evaluations: two are new, and one works at night.
         assert!(!happened.iter().any(|line| {
             ["onboarding-mail", "translator-fr", "nightly"].iter().any(|name| line.contains(name))
         }));

@@ -1,8 +1,9 @@
-//! Logs as agents write them: one file per dialect knows how its records look.
+//! Generated logs of agents. One file per dialect defines its records.
 //!
-//! A log is an endless supply of records from a seed. `cargo xtask generate` makes files of them for tests and benches; the demo gives
-//! each session an agent and [`Habits`], and reads the lines with the same reader as any telemetry. The records have the attributes,
-//! the types and the size of real ones, with what a reader must skip: accounts, prompts, arguments and outputs, all of them made up.
+//! A log is an endless sequence of records from a seed. `cargo xtask generate` writes them to files for tests and
+//! benches. The demo gives each session an agent and [`Habits`], and reads the lines with the normal telemetry
+//! reader. The records have the attributes, types and sizes of real ones, including made-up accounts, prompts,
+//! arguments and outputs, which a reader must skip.
 
 mod claude_code;
 mod codex;
@@ -15,7 +16,7 @@ mod qwen;
 use crate::random::Random;
 pub use line::{Line, LineSignal, Shape, Transport};
 
-/// The agent whose records are written.
+/// The dialect of the generated records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Dialect {
     /// Claude Code.
@@ -26,22 +27,22 @@ pub enum Dialect {
     GeminiCli,
     /// Qwen Code.
     QwenCode,
-    /// OpenCode, with a plugin that mirrors the events of Claude Code.
+    /// OpenCode with a plugin that sends the events of Claude Code.
     OpenCode,
-    /// Spans by the GenAI conventions, as Copilot writes them, with the logs that repeat them.
+    /// Copilot: spans of the GenAI conventions, and logs that repeat them.
     Copilot,
 }
 
-/// How a session goes. It can change between two turns.
+/// The habits of an agent and its user in a session. They can change between two turns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Habits {
-    /// Of a thousand tool calls, how many fail.
+    /// Failing tool calls per thousand.
     pub fail_per_mille: u64,
-    /// How long the user thinks before a prompt, in milliseconds: least and most.
+    /// Time before a prompt in milliseconds: minimum and maximum.
     pub think_ms: (u64, u64),
-    /// How many calls of the model a turn has: least and most.
+    /// Model calls per turn: minimum and maximum.
     pub requests: (u64, u64),
-    /// Whether the agent does nothing but call its shell, and fails every time.
+    /// Whether the agent only calls its shell, and fails every time.
     pub is_stuck: bool,
 }
 
@@ -51,36 +52,36 @@ impl Default for Habits {
     }
 }
 
-/// A session of some agent: an endless supply of records.
+/// A session of an agent: an endless sequence of records.
 pub trait AgentLog {
-    /// What the next record is.
+    /// Returns the OTLP signal of the next record.
     fn signal(&mut self) -> LineSignal {
         LineSignal::Logs
     }
 
-    /// The attributes of the resource.
+    /// Returns the attributes of the resource.
     fn resource(&self) -> &str;
 
-    /// The instrumentation scope, a JSON object.
+    /// Returns the instrumentation scope as a JSON object.
     fn scope(&self) -> &str;
 
     /// Writes the next record.
     fn record(&mut self, line: &mut Line);
 
-    /// The id by which a reader knows the session.
+    /// Returns the session id that a reader finds.
     fn session_id(&self) -> &str;
 
-    /// When the latest record was written, in nanoseconds after 1970.
+    /// Returns the time of the latest record in nanoseconds since 1970.
     fn now_ns(&self) -> u64;
 
-    /// Whether a turn is over and the next record begins another.
+    /// Whether the next record begins a new turn.
     fn is_between_turns(&self) -> bool;
 
-    /// How it goes on.
+    /// Changes the habits from the next turn on.
     fn set_habits(&mut self, habits: Habits);
 }
 
-/// A session that begins at a time, with these attributes of its resource beside the agent's own.
+/// Creates a session that begins at this time. `attributes` are added to the agent's own resource attributes.
 pub fn agent_log(
     dialect: Dialect,
     random: &mut Random,

@@ -1,4 +1,4 @@
-//! The month as one timeline: everything that happens, in the order in which it does.
+//! The month as one timeline: all events in order of time.
 
 use std::fmt;
 
@@ -16,13 +16,13 @@ use crate::evaluations::{self, Maker};
 use crate::random::Random;
 use crate::{reputation, runs, sessions};
 
-/// The chance of the demo.
+/// Seed of the demo.
 const SEED: u64 = 2026;
 
-/// The agent that everybody may see, and under which name.
+/// The public agent, and its slug.
 const PUBLIC: (&str, &str) = ("docs-writer", "docs-writer");
 
-/// Something that happens.
+/// An event of the timeline.
 #[derive(Debug)]
 pub(crate) enum Happening {
     Evaluation(NewEvaluation),
@@ -37,20 +37,20 @@ pub(crate) enum Happening {
 pub struct Month {
     pub(crate) org: OrgId,
     pub(crate) now_ms: i64,
-    /// By their times.
+    /// Events, sorted by time.
     pub(crate) timeline: Vec<(i64, Happening)>,
     pub(crate) public: (AgentId, Slug),
 }
 
 impl Month {
-    /// When the first of it happened.
+    /// Returns the time of the first event.
     pub fn begin(&self) -> Timestamp {
         let first = self.timeline.first().map_or(self.now_ms, |(at, _)| *at);
         Timestamp::from_millis(first).unwrap_or(Timestamp::MIN)
     }
 }
 
-/// Plans the month of an organization that ends now. The prices are for telemetry that does not say what it cost.
+/// Plans the month of an organization that ends at `now`. The prices are used for telemetry that does not report costs.
 pub fn plan(org: &OrgId, now: Timestamp, prices: &Prices) -> Result<Month, PlanError> {
     let calendar = Calendar::new(now);
     let mut random = Random::new(SEED);
@@ -77,13 +77,13 @@ pub fn plan(org: &OrgId, now: Timestamp, prices: &Prices) -> Result<Month, PlanE
     for (at, event) in reputation::events(calendar, org, &mut random.fork())? {
         timeline.push((at, Happening::Reputation(event)));
     }
-    // Stable, so that what happens at the same time keeps its order.
+    // The sort is stable, so events at the same time keep their order.
     timeline.sort_by_key(|(at, _)| *at);
     let public = (PUBLIC.0.parse()?, PUBLIC.1.parse()?);
     Ok(Month { org: org.clone(), now_ms: calendar.now_ms(), timeline, public })
 }
 
-/// The tables of the demo are wrong: a bug.
+/// An error in the tables of the demo, which is a bug.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlanError(String);
 

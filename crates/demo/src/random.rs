@@ -1,22 +1,22 @@
-//! Chance that repeats itself: the same seed gives the same logs on every machine.
+//! Reproducible random numbers: the same seed gives the same data on every machine.
 
-/// A `SplitMix64` generator: one word of state, and good enough for ids and sizes.
+/// A `SplitMix64` generator. It has one word of state, and is good enough for ids and sizes.
 #[derive(Debug, Clone)]
 pub struct Random(u64);
 
 impl Random {
-    /// The generator of a seed.
+    /// Creates the generator of a seed.
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// Another generator, so that what one session draws does not change the others.
+    /// Returns an independent generator, so that the draws of one session do not affect the others.
     #[must_use]
     pub fn fork(&mut self) -> Self {
         Self(self.draw())
     }
 
-    /// 64 bits.
+    /// Returns 64 random bits.
     pub fn draw(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -24,39 +24,39 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// 128 bits, for trace ids and UUIDs.
+    /// Returns 128 random bits, for trace ids and UUIDs.
     pub fn wide(&mut self) -> u128 {
         (u128::from(self.draw()) << 64) | u128::from(self.draw())
     }
 
-    /// A whole number, both ends included. The bias of a remainder does not matter here.
+    /// Returns a whole number between two ends, both included. The bias of the remainder does not matter here.
     pub fn between(&mut self, least: u64, most: u64) -> u64 {
         let width = most.saturating_sub(least).saturating_add(1);
         least + self.draw() % width
     }
 
-    /// True in so many of a thousand cases.
+    /// Returns true with a probability in thousandths.
     pub fn chance(&mut self, per_mille: u64) -> bool {
         self.draw() % 1000 < per_mille
     }
 
-    /// A place in a list of this length; 0 of an empty one.
-    pub fn place(&mut self, length: usize) -> usize {
+    /// Returns an index into a list of this length; 0 for an empty list.
+    pub fn index(&mut self, length: usize) -> usize {
         let length = u64::try_from(length).unwrap_or(u64::MAX).max(1);
         usize::try_from(self.draw() % length).unwrap_or(0)
     }
 
-    /// One of a list.
+    /// Returns one element of a list.
     pub fn pick<T: Copy + Default>(&mut self, of: &[T]) -> T {
-        of.get(self.place(of.len())).copied().unwrap_or_default()
+        of.get(self.index(of.len())).copied().unwrap_or_default()
     }
 
-    /// One of a list whose entries say how often they come up.
+    /// Returns one element of a list with weights.
     pub fn weighted<T: Copy + Default>(&mut self, of: &[(u64, T)]) -> T {
         self.weighted_of(of).unwrap_or_default()
     }
 
-    /// The same; `None` of an empty list.
+    /// Returns one element of a list with weights, or `None` if the list is empty.
     pub fn weighted_of<T: Copy>(&mut self, of: &[(u64, T)]) -> Option<T> {
         let total: u64 = of.iter().map(|(weight, _)| weight).sum();
         let mut left = self.draw() % total.max(1);
@@ -69,7 +69,7 @@ impl Random {
         None
     }
 
-    /// A random UUID as its 36 characters.
+    /// Returns a random UUID as text.
     pub fn uuid(&mut self) -> String {
         let (high, low) = (self.draw(), self.draw());
         format!(
@@ -82,7 +82,7 @@ impl Random {
         )
     }
 
-    /// Words of a developer's day, as prompts, commands and outputs have them.
+    /// Returns random words, as in prompts, commands and outputs.
     pub fn words(&mut self, count: u64) -> String {
         let mut text = String::new();
         for _ in 0..count {
@@ -94,7 +94,7 @@ impl Random {
         text
     }
 
-    /// A path in some source tree.
+    /// Returns a random path of a source file.
     pub fn path(&mut self) -> String {
         format!("src/{}/{}_{}.rs", self.pick(&FOLDERS), self.pick(&FOLDERS), self.draw() % 100)
     }
@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_sequence_is_the_published_one() {
+    fn the_sequence_is_that_of_the_reference_implementation() {
         // The first outputs of SplitMix64 for the seed 1234567, from its reference implementation.
         let mut random = Random::new(1_234_567);
         assert_eq!(random.draw(), 6_457_827_717_110_365_317);
@@ -147,11 +147,11 @@ mod tests {
     }
 
     #[test]
-    fn draws_stay_within_their_ends() {
+    fn draws_stay_within_their_range() {
         let mut random = Random::new(1);
         let drawn: Vec<u64> = (0..1000).map(|_| random.between(3, 5)).collect();
-        for wanted in 3..=5 {
-            assert!(drawn.contains(&wanted), "{wanted}");
+        for expected in 3..=5 {
+            assert!(drawn.contains(&expected), "{expected}");
         }
         assert!(drawn.iter().all(|drawn| (3..=5).contains(drawn)));
         assert!((0..1000).all(|_| random.weighted(&[(1, "a"), (0, "b")]) == "a"));

@@ -1,4 +1,4 @@
-//! Reputation events of identities over 90 days: what others say about the agents.
+//! Reputation events of identities over 90 days.
 
 use std::collections::BTreeMap;
 
@@ -12,13 +12,14 @@ use crate::calendar::{Calendar, DAY_MS, time};
 use crate::plan::PlanError;
 use crate::random::Random;
 
-/// Over how many days the events are spread at most: what counts.
+/// Maximum age of the events in days. Older events would not count.
 const DAYS: u64 = 90;
 
-/// The last days, in which an agent may do better or worse than before.
+/// Number of last days in which an agent may do better or worse than before.
 const LATELY_DAYS: u64 = 14;
 
-/// An agent, for how many days it is known, how many events there are of it, and how many of a hundred are good: before, and lately.
+/// An agent, the days since its first event, its number of events, and the percentage of good ones: before, and in
+/// the last days.
 const KNOWN: [(&str, u64, u64, u64, u64); 11] = [
     ("dsp-bidder-prod", DAYS, 120, 97, 98),
     ("invoice-reader", DAYS, 105, 92, 94),
@@ -33,7 +34,7 @@ const KNOWN: [(&str, u64, u64, u64, u64); 11] = [
     ("web-scraper", DAYS, 46, 56, 54),
 ];
 
-/// A kind of event: its category, its names when it is good and when it is bad, and what it refers to.
+/// A kind of event: its category, its type if it is good and if it is bad, and what it refers to.
 type Kind = (Category, &'static str, &'static str, Reference);
 
 const KINDS: [(u64, Kind); 3] = [
@@ -42,7 +43,7 @@ const KINDS: [(u64, Kind); 3] = [
     (10, (Category::IdentityHygiene, "key_rotated", "session_expired", Reference::Attestation)),
 ];
 
-/// All events of an organization, in no order.
+/// Plans all events of an organization. They are not sorted.
 pub(crate) fn events(
     calendar: Calendar,
     org: &OrgId,

@@ -1,4 +1,4 @@
-//! Runs of coding agents in one workspace: everyday tasks, and two specs on which several agents competed.
+//! Runs of coding agents in one workspace: everyday tasks, and two specs that several agents competed on.
 
 use renown_core::json;
 use renown_core::scorecard::Submission;
@@ -12,7 +12,7 @@ use crate::random::Random;
 
 const WORKSPACE: &str = "acme/platform";
 
-/// What a run of the workspace takes.
+/// Typical wall time of a run in the workspace.
 const TYPICAL_MS: u64 = 9 * 60 * 1000;
 
 const MEMORY_LIMIT: u64 = 2 << 30;
@@ -20,13 +20,13 @@ const MEMORY_LIMIT: u64 = 2 << 30;
 /// The stages of every run.
 const STAGES: [&str; 5] = ["plan", "edit", "lint", "test", "review"];
 
-/// How a run went.
+/// The course of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Course {
     outcome: &'static str,
-    /// Of each stage: `1` passed, a greater digit passed at that attempt, `x` failed, `-` was not reached.
+    /// One character per stage: `1` passed, a greater digit passed at this attempt, `x` failed, `-` was not reached.
     stages: &'static str,
-    /// Its wall time as percent of what is typical: least and most.
+    /// Wall time in percent of the typical one: minimum and maximum.
     wall_percent: (u64, u64),
     memory_percent: (u64, u64),
 }
@@ -45,7 +45,7 @@ const GOLD: Course = course("completed", "11121", (85, 120), (35, 60));
 const SILVER: Course = course("blocked", "1112-", (90, 140), (40, 70));
 const BRONZE: Course = course("failed", "12xx-", (170, 230), (60, 90));
 
-/// An agent, what its runs are called, how they go, and the latest of them.
+/// An agent and its runs: the prefix of their ids, their specs and courses, and the latest course.
 struct Runner {
     agent: &'static str,
     prefix: &'static str,
@@ -54,7 +54,7 @@ struct Runner {
     latest: Course,
 }
 
-/// How many everyday runs each has.
+/// Number of everyday runs per agent.
 const RUNS_EACH: u32 = 5;
 
 const RUNNERS: [Runner; 6] = [
@@ -102,7 +102,7 @@ const RUNNERS: [Runner; 6] = [
     },
 ];
 
-/// A spec on which agents competed: when, and how each did. The first is the winner.
+/// A spec that agents competed on. The first attempt wins.
 struct Contest {
     spec: &'static str,
     days_back: u32,
@@ -123,7 +123,8 @@ const CONTESTS: [Contest; 2] = [
             ("acme/platform/nightly-dependency-upgrader", "nightly", BRONZE),
         ],
     },
-    // Two have the same score: both need less than half of the typical time, which earns all of the points. The shorter time wins.
+    // Two agents have the same score: both need less than half the typical time, which earns all points. The shorter
+    // time wins.
     Contest {
         spec: "retry-budget",
         days_back: 0,
@@ -137,20 +138,20 @@ const CONTESTS: [Contest; 2] = [
     },
 ];
 
-/// A run as it is sent.
+/// A planned run.
 #[derive(Clone, Debug)]
 pub(crate) struct PlannedRun {
     pub(crate) at_ms: i64,
     pub(crate) run: NewRun,
 }
 
-/// All runs of the month.
+/// Plans all runs of the month.
 pub(crate) fn month(calendar: Calendar, random: &mut Random) -> Result<Vec<PlannedRun>, PlanError> {
     let mut planned = Vec::new();
     for runner in &RUNNERS {
         let mut random = random.fork();
         for number in 0..RUNS_EACH {
-            // Evenly over the month, and none today: that is the day of the second contest.
+            // Evenly spaced over the month, but not today, which is the day of the second contest.
             let days_back = (RUNS_EACH - number) * MONTH_DAYS / RUNS_EACH - 5;
             let course = match random.weighted_of(runner.courses) {
                 Some(course) if number + 1 < RUNS_EACH => course,
@@ -176,15 +177,15 @@ pub(crate) fn month(calendar: Calendar, random: &mut Random) -> Result<Vec<Plann
 impl Contest {
     fn runs(&self, calendar: Calendar, random: &mut Random) -> Result<Vec<PlannedRun>, PlanError> {
         let mut planned = Vec::new();
-        for ((agent, prefix, course), place) in self.attempts.iter().zip(0_i64..) {
+        for ((agent, prefix, course), position) in self.attempts.iter().zip(0_i64..) {
             let ten = calendar.midnight_ms(self.days_back) + 10 * 60 * MINUTE_MS;
             let described = Described {
                 id: format!("{prefix}-{}", self.spec),
                 agent,
                 spec: self.spec,
                 course: *course,
-                pull_request: (place == 0).then_some(self.pull_request),
-                at_ms: ten + place * 17 * MINUTE_MS,
+                pull_request: (position == 0).then_some(self.pull_request),
+                at_ms: ten + position * 17 * MINUTE_MS,
             };
             planned.push(described.planned(random)?);
         }
@@ -192,7 +193,7 @@ impl Contest {
     }
 }
 
-/// What is known of a run before chance decides the rest.
+/// The fixed part of a run. The rest is random.
 struct Described {
     id: String,
     agent: &'static str,
@@ -247,7 +248,7 @@ fn resources(memory_peak_bytes: u64) -> Value {
     })
 }
 
-/// The stages that were reached, as a report has them.
+/// Returns the stages that were reached, in the format of a submission.
 fn stages(outcomes: &str) -> Value {
     let stage = |(name, outcome): (&&str, char)| {
         let attempts = outcome.to_digit(10);

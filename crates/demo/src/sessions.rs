@@ -1,6 +1,7 @@
-//! Sessions of the coding agents: telemetry in every dialect, and signals of traces that somebody sent.
+//! Sessions of the coding agents: telemetry in every dialect, and trace signals that a platform sends.
 //!
-//! A session is planned as a [`Course`]: how many turns, and how they go. Its records are written by `logs`, as the agent would.
+//! A session is planned as a [`Course`]: the number of turns, and how they go. `logs` writes its records like the
+//! real agent.
 
 use renown_core::ids::SessionId;
 use renown_core::session_metrics::{Signals, Trace};
@@ -12,16 +13,16 @@ use crate::logs::{AgentLog, Dialect, Habits, Line, Shape, Transport, agent_log};
 use crate::plan::PlanError;
 use crate::random::Random;
 
-/// How a session goes.
+/// The course of a session.
 #[derive(Clone, Copy, Debug)]
 struct Course {
     turns: (u64, u64),
     habits: Habits,
-    /// The turn in which the agent calls its shell again and again, and fails every time.
+    /// Turn in which the agent calls its shell repeatedly and fails every time.
     stuck_turn: Option<u64>,
 }
 
-/// How it goes: turns, failing calls, how many seconds the user thinks, calls of the model per turn.
+/// Creates a course: turns, failing calls per thousand, thinking time of the user in seconds, model calls per turn.
 const fn course(turns: (u64, u64), fail_per_mille: u64, seconds: (u64, u64), requests: (u64, u64)) -> Course {
     let think_ms = (seconds.0 * 1000, seconds.1 * 1000);
     Course { turns, habits: Habits { fail_per_mille, think_ms, requests, is_stuck: false }, stuck_turn: None }
@@ -33,27 +34,27 @@ const GOOD: Course = course((4, 7), 25, (20, 120), (5, 11));
 const FAIR: Course = course((5, 8), 160, (60, 300), (2, 6));
 /// A prompt for almost every call: review.
 const WEAK: Course = course((6, 9), 330, (120, 420), (1, 3));
-/// Hardly anything works, and somebody has to ask for everything: doff.
+/// Most calls fail, and every call needs a prompt: doff.
 const POOR: Course = course((6, 8), 620, (240, 700), (1, 1));
 /// Stuck in a loop of failing commands.
 const LOOP: Course = Course { turns: (7, 7), stuck_turn: Some(5), ..course((7, 7), 200, (150, 400), (2, 4)) };
 
-/// What is called for while an agent is stuck.
+/// The habits of an agent that is stuck.
 const STUCK: Habits =
     Habits { fail_per_mille: 1000, think_ms: (30_000, 60_000), requests: (8, 8), is_stuck: true };
 
-/// An agent that writes code, and how its sessions go.
+/// A coding agent and its sessions.
 struct Coder {
     agent: &'static str,
     dialect: Dialect,
     masque: Option<&'static str>,
     hours: Hours,
-    /// Sessions on a hundred working days.
+    /// Number of sessions per hundred working days.
     per_hundred_days: u64,
     courses: &'static [(u64, Course)],
-    /// The latest session, and how many minutes ago it ended.
+    /// Course of the latest session, and how many minutes ago it ended.
     latest: Option<(Course, i64)>,
-    /// Whether a platform sends signals of its traces.
+    /// Whether a platform sends trace signals.
     has_signals: bool,
 }
 
@@ -144,27 +145,27 @@ const CODERS: [Coder; 8] = [
     },
 ];
 
-/// How many minutes ago the open session had its last record.
+/// Age of the open session's last record in minutes.
 const OPEN_MINUTES: i64 = 2;
 
-/// A session is over 30 minutes after its last record. Those that are meant to be over end this long ago.
+/// Minimum age of the end of a closed session. A session is closed 30 minutes after its last record.
 const OVER_MS: i64 = 40 * MINUTE_MS;
 
-/// When a session is written to see how long it takes: any time will do.
+/// Any start, for writing a session once to measure its duration.
 const SOME_TIME_NS: u64 = 1_790_000_000_000_000_000;
 
-/// A session as it is sent.
+/// A planned session.
 #[derive(Clone, Debug)]
 pub(crate) struct PlannedSession {
     pub(crate) id: SessionId,
-    /// When it has ended.
+    /// End of the session.
     pub(crate) end_ms: i64,
-    /// Its records, one OTLP JSON object a line.
+    /// Records, one OTLP JSON object per line.
     pub(crate) lines: String,
     pub(crate) signals: Option<NewSignals>,
 }
 
-/// All sessions of the month.
+/// Plans all sessions of the month.
 pub(crate) fn month(calendar: Calendar, random: &mut Random) -> Result<Vec<PlannedSession>, PlanError> {
     let mut planned = Vec::new();
     for coder in &CODERS {
@@ -177,7 +178,7 @@ pub(crate) fn month(calendar: Calendar, random: &mut Random) -> Result<Vec<Plann
                 let start_ms = calendar.draw_ms(&mut random, days_back, coder.hours);
                 let Some(course) = random.weighted_of(coder.courses) else { break };
                 let session = coder.session(course, nanos(start_ms), &mut random.fork())?;
-                // One that would not be over is none of this day.
+                // A session that would still be open is omitted.
                 planned.extend(Some(session).filter(|session| session.end_ms <= calendar.now_ms() - OVER_MS));
             }
         }
@@ -194,7 +195,7 @@ fn nanos(ms: i64) -> u64 {
 }
 
 impl Coder {
-    /// A session that ends at a time. Written once to see how long it takes.
+    /// Plans a session that ends at this time. It is first written once to measure its duration.
     fn session_until(
         &self,
         course: Course,
@@ -206,7 +207,7 @@ impl Coder {
         self.session(course, nanos(end_ms - takes_ms), &mut random.clone())
     }
 
-    /// A session that begins at a time.
+    /// Plans a session that begins at this time.
     fn session(
         &self,
         course: Course,
@@ -219,7 +220,7 @@ impl Coder {
         let turns = random.between(course.turns.0, course.turns.1);
         let mut line = Line::new(Shape::Modern, Transport::HttpJson);
         let mut lines = String::new();
-        // What some agents say before the first prompt.
+        // Records of some agents before the first prompt.
         write_until_rest(log.as_mut(), &mut line, &mut lines);
         for turn in 1..=turns {
             let is_stuck = course.stuck_turn == Some(turn);
@@ -236,7 +237,7 @@ impl Coder {
         })
     }
 
-    /// What a platform says of the turns: how sure the agent was, and of some how coherent it was. It missed one.
+    /// Plans the signals that a platform sends: the confidence of all turns but one, and the coherence of some.
     fn signals(
         &self,
         session: &str,
@@ -269,17 +270,17 @@ fn hundredths(number: u64) -> Option<Unit> {
     Unit::new(f64::from(u32::try_from(number).ok()?) / 100.0).ok()
 }
 
-/// How many records one line has at most.
+/// Maximum number of records per line.
 const RECORDS_MAX: usize = 24;
 
-/// Writes the records up to the end of a turn.
+/// Writes records until the end of the turn.
 fn write_until_rest(log: &mut dyn AgentLog, line: &mut Line, lines: &mut String) {
     while !log.is_between_turns() {
         write_line(log, line, lines);
     }
 }
 
-/// Writes a line: at least one record, and no more than belong to the turn.
+/// Writes a line with at least one record. It ends with the turn at the latest.
 fn write_line(log: &mut dyn AgentLog, line: &mut Line, lines: &mut String) {
     let signal = log.signal();
     line.open(signal, log.resource(), log.scope());

@@ -1,4 +1,4 @@
-//! What the month promises, whenever it ends.
+//! Properties of the month, for any current time.
 
 mod reasons;
 mod sessions;
@@ -13,10 +13,10 @@ use renown_store::{Clock, DEFAULT_ORG};
 
 use crate::{DemoClock, Filled, fill, plan, prices};
 
-/// A month that ends on any afternoon.
+/// An ordinary end of the month, in an afternoon.
 const ANY_END: &str = "2027-02-28T15:30:00Z";
 
-/// Ends of the month: of a day that has just begun, of any, and of one that is nearly over.
+/// Ends of the month: shortly after midnight, at ordinary times, and shortly before midnight.
 const ENDS: [&str; 4] = ["2026-11-18T00:03:00Z", "2026-11-18T07:16:35.123Z", ANY_END, "2028-02-29T23:59:00Z"];
 
 fn org() -> OrgId {
@@ -27,7 +27,7 @@ fn at(text: &str) -> Timestamp {
     Timestamp::parse(text).unwrap()
 }
 
-/// A store with the month that ends then, whose clock stands still at that time.
+/// A store filled with a month. Its clock shows the end of the month forever.
 struct Demo {
     store: Sqlite,
     now: Timestamp,

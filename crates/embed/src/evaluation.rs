@@ -9,7 +9,7 @@ use renown_core::gates::{Context, GateClock, Outcome, Started, Tmax, Verdict};
 use renown_core::ids::{AgentId, EvaluationId, ToolName};
 use renown_core::time::Timestamp;
 use renown_core::units::{Micros, duration_of_ms};
-use renown_shipping::Event;
+use renown_shipping::EncodedVerdict;
 use serde_json::value::RawValue;
 
 use crate::Engine;
@@ -175,8 +175,8 @@ pub struct Judged {
 
 impl Judged {
     /// Returns the event to send to a server: the verdict, and no part of the output or the input.
-    pub fn event(&self) -> Event {
-        Event::new(&renown_shipping::Verdict {
+    pub fn event(&self) -> EncodedVerdict {
+        EncodedVerdict::new(&renown_shipping::ShippedVerdict {
             evaluation_id: &self.evaluation_id,
             agent_id: &self.agent_id,
             tool: self.tool.as_ref(),

@@ -1,16 +1,16 @@
-//! `/agents/{id}`: one agent, and why its score is what it is.
+//! `/agents/{id}`: one agent, and the explanation of its score.
 //!
-//! From top to bottom: the score with the sentence that explains it, beside it the other four scores; the four components to
-//! scale; the score over 30 days; the last 500 evaluations, one mark each; what failed and how long gates took; the identity's
-//! reputation by category; recent runs and sessions.
+//! From top to bottom: the score with a sentence that explains it, and the other four scores; the four components to
+//! scale; the score over 30 days; the last 500 evaluations, one mark each; failing gates and tools, and the latency;
+//! the identity reputation by category; recent runs and sessions.
 //!
-//! The same template makes three views:
+//! One template renders three views:
 //!
-//! | view | for | leaves out |
+//! | view | for | without |
 //! |---|---|---|
-//! | [`Audience::Member`] | who is logged in | nothing |
+//! | [`Audience::Member`] | logged-in users | |
 //! | [`Audience::Report`] | a file for a pull request | links and forms; the score below 50 evaluations |
-//! | [`Audience::Public`] | everybody, if the owner turned it on | also tools, gates, reasons, runs and sessions |
+//! | [`Audience::Public`] | everybody, if the owner made the agent public | also without tools, gates, reasons, runs and sessions |
 
 mod chart;
 mod latency;
@@ -33,16 +33,16 @@ use latency::LatencyChart;
 
 pub use report::markdown;
 
-/// Marks in a row of the strip.
+/// Number of marks per row of the strip.
 const STRIP_ROW: usize = 100;
 
-/// How many gates and tools are listed.
+/// Maximum number of gates and of tools in a list.
 const FAILING_SHOWN: usize = 8;
 
-/// Who reads a page about an agent.
+/// The readers of an agent page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Audience {
-    /// Somebody who is logged in.
+    /// Logged-in users.
     Member,
     /// Readers of a file.
     Report,
@@ -50,18 +50,18 @@ pub enum Audience {
     Public,
 }
 
-/// What the page of an agent shows.
+/// The content of the page.
 struct AgentPage<'a> {
     audience: Audience,
-    /// Everything that is known of the agent.
+    /// Everything known about the agent.
     standing: AgentStanding<'a>,
-    /// The parts of its score.
+    /// Parts of its score.
     why: ReputationExplanation,
-    /// Its latest evaluations, the latest first, at most 500.
+    /// At most 500 evaluations, the latest first.
     latest: &'a [EvaluationView],
     month: &'a AgentBreakdown,
     week: &'a AgentBreakdown,
-    /// What each category adds to the reputation of its identity.
+    /// Contribution of each category to the identity reputation.
     identity: Explanation,
 }
 
@@ -79,7 +79,7 @@ impl<'a> AgentPage<'a> {
     }
 }
 
-/// The page.
+/// Renders the page.
 pub fn render(
     shell: &Shell<'_>,
     facts: &AgentFacts,
@@ -148,19 +148,19 @@ impl<'a> View<'a> {
         self.page.standing.agent_id.as_str()
     }
 
-    /// The line that shows the badge in Markdown.
+    /// Returns the badge as a line of Markdown.
     fn badge(&self) -> Option<String> {
         let slug = self.page.standing.slug.as_ref().filter(|_| self.page.standing.public)?;
         let origin = self.shell.origin;
         Some(format!("[![Renown]({origin}/badge/{slug}.svg)]({origin}/public/{slug})"))
     }
 
-    /// The lists of what failed.
+    /// Returns the lists of failing gates and tools.
     fn failing(&self) -> [(&'static str, &[Failing]); 2] {
         [("Gate", &self.gates), ("Tool", &self.tools)]
     }
 
-    /// What the traces of the latest session say, as far as there is anything to evaluate.
+    /// Returns the metrics of the latest session that could be evaluated.
     fn metrics(&self) -> Vec<(&'static str, &MetricSummary)> {
         let metrics = self.page.standing.metrics.iter();
         metrics
@@ -176,27 +176,27 @@ impl<'a> View<'a> {
     }
 }
 
-/// When a session began, as far as that is known.
+/// Returns the start of a session, or the time of its last record if no record has a time.
 fn began<'s>(session: &'s SessionView<'_>) -> &'s Timestamp {
     session.started_at.as_ref().unwrap_or(&session.last_seen)
 }
 
-/// Both metrics of a session.
+/// Returns both metrics of a session.
 fn both<'s>(session: &'s SessionView<'_>) -> [&'s MetricSummary; 2] {
     [&session.metrics.agent_reliability, &session.metrics.agent_consistency]
 }
 
-/// The score in a sentence or two.
+/// Explains the score in one or two sentences.
 fn lead(page: &AgentPage<'_>, shown: bool) -> String {
     let reputation = &page.standing.reputation;
     let (evaluations, passed, streak) = (reputation.evaluations, reputation.passed, reputation.streak);
     if evaluations == 0 {
-        return "No evaluation yet, so there is nothing to judge. Its other scores do not need one."
+        return "No evaluation yet, so there is no reputation. The other scores do not need evaluations."
             .to_owned();
     }
     let lately = match streak {
-        0 => ", and the newest failed".to_owned(),
-        _ if streak == evaluations => ", every one in a row".to_owned(),
+        0 => ", and the latest one failed".to_owned(),
+        _ if streak == evaluations => String::new(),
         _ => format!(" and the last {streak} passed in a row"),
     };
     let outputs = text::plural(evaluations, "output", "outputs");
@@ -206,7 +206,7 @@ fn lead(page: &AgentPage<'_>, shown: bool) -> String {
             " The score appears with {}: below 50 a single failure weighs too much for a number to be fair.",
             text::plural(50_u64.saturating_sub(evaluations), "more evaluation", "more evaluations")
         ),
-        0 => " No point is missing.".to_owned(),
+        0 => " No points are missing.".to_owned(),
         missing if !lost.is_empty() => format!(" The {missing} missing points: {lost}."),
         _ => String::new(),
     };
@@ -220,14 +220,14 @@ struct Part {
     most: String,
     lost: Option<String>,
     fact: String,
-    /// Points in tenths, for bars.
+    /// Points with one decimal, as the length of the bar.
     drawn: String,
-    /// Its arc of the ring: where it begins, how long it is, and how much of it is earned.
+    /// Its arc of the ring: start, length, and earned length.
     arc: [String; 3],
 }
 
 impl Part {
-    /// The next component. The scan holds the points of those before it.
+    /// Converts the next component. `before` is the sum of the maximum points of the components before it.
     fn of(before: &mut i128, part: &Component) -> Option<Self> {
         let one = 1_000_000;
         let most = part.points_max?.units() / one;
@@ -243,7 +243,7 @@ impl Part {
             "volume" => ("Volume", format!("{} of 500 evaluations", number("evaluations"))),
             other => (other, String::new()),
         };
-        // A gap of three points on either side keeps the arcs apart.
+        // A gap of three points on both sides separates the arcs.
         let (begin, length) = (*before + 3, most - 6);
         let got = earned * length / most.max(1);
         let tenths = |value: i128| format!("{}.{}", value / 10, value % 10);
@@ -261,7 +261,7 @@ impl Part {
     }
 }
 
-/// A number with one decimal at most, as JSON wrote it.
+/// Cuts the text of a number to one decimal.
 fn short(number: &str) -> &str {
     match number.split_once('.') {
         Some((whole, _)) => number.get(..whole.len() + 2).unwrap_or(number),
@@ -269,7 +269,7 @@ fn short(number: &str) -> &str {
     }
 }
 
-/// What is said of a mark of the strip.
+/// Returns the tip of a mark of the strip.
 fn tip(evaluation: &EvaluationView) -> String {
     let tool = evaluation.tool.as_ref().map(|tool| format!(" {}", tool.as_str())).unwrap_or_default();
     let failed: Vec<String> = evaluation
@@ -293,11 +293,11 @@ struct Failing {
     name: String,
     failed: u64,
     week: u64,
-    /// Of a tool: its evaluations.
+    /// Number of its evaluations; only for a tool.
     of: Option<u64>,
 }
 
-/// The gates and tools that failed in the latest evaluations, the most first.
+/// Returns the gates and tools that failed in the latest evaluations, the one with most failures first.
 fn failing(page: &AgentPage<'_>) -> (Vec<Failing>, Vec<Failing>) {
     let mut gates: Vec<Failing> = Vec::new();
     let mut tools: Vec<Failing> = Vec::new();
@@ -335,20 +335,19 @@ fn add<'l>(list: &'l mut Vec<Failing>, name: &str, failed: u64, week: u64) -> &'
         list.push(Failing { name: name.to_owned(), failed: 0, week, of: None });
         list.len() - 1
     });
-    // The index is that of an entry.
-    #[expect(clippy::indexing_slicing, reason = "the index was just found or made")]
+    #[expect(clippy::indexing_slicing, reason = "the index was just found or created")]
     let item = &mut list[index];
     item.failed += failed;
     item
 }
 
-/// A category of the identity's reputation.
+/// A category of the identity reputation.
 struct Category {
     name: &'static str,
     weight: String,
     mean: String,
     events: u64,
-    /// Where its dot is, in percent of an axis from −1 to +1.
+    /// Position of its dot, in percent of an axis from −1 to +1.
     at: String,
 }
 
@@ -364,18 +363,18 @@ impl Category {
             weight: format!("{} %", number("weight").units()),
             mean: text::cut(mean, 2),
             events: part.inputs.get("events").and_then(serde_json::Value::as_u64).unwrap_or_default(),
-            at: place(mean),
+            at: position(mean),
         }
     }
 }
 
-/// Where a score from −1 to +1 lies on its axis, in percent.
-fn place(score: Decimal<2>) -> String {
+/// Returns the position of a score on an axis from −1 to +1, in percent.
+fn position(score: Decimal<2>) -> String {
     let halves = (score.units().clamp(-100, 100) + 100) * 5;
     format!("{}.{}%", halves / 10, halves % 10)
 }
 
-/// Where an overall score lies on its axis.
-fn place_of(score: impl Given<Decimal<6>>) -> String {
-    place(Decimal::from_units(score.given().units() / 10_000))
+/// Returns the position of an overall score on the same axis.
+fn position_of(score: impl Given<Decimal<6>>) -> String {
+    position(Decimal::from_units(score.given().units() / 10_000))
 }

@@ -1,22 +1,22 @@
-//! The stylesheet, the script and the icon, in the binary. Their addresses hold a digest of their bytes, so a browser may keep
-//! them for ever and never sees an old one beside a new page.
+//! The stylesheet, the script and the icon, embedded in the binary. Their paths contain a digest of their bytes. So a
+//! browser may cache them forever, and a new page never uses an old file.
 
 use std::sync::LazyLock;
 
 use sha2::{Digest, Sha256};
 
-/// A file that pages refer to.
+/// A file that pages link to.
 #[derive(Debug)]
 pub struct Asset {
     name: &'static str,
     extension: &'static str,
-    /// Its type, for the header of the same name.
+    /// Value of the `Content-Type` header.
     pub content_type: &'static str,
-    /// Its bytes.
+    /// Content of the file.
     pub text: &'static str,
 }
 
-/// The stylesheet of all pages: one request, in the order in which rules override each other.
+/// The stylesheet of all pages. One file, in the order in which rules override each other.
 pub static CSS: LazyLock<Linked> = LazyLock::new(|| {
     Linked::new(Asset {
         name: "renown",
@@ -54,10 +54,10 @@ pub static ICON: LazyLock<Linked> = LazyLock::new(|| {
     })
 });
 
-/// An asset and its address.
+/// An asset and its path.
 #[derive(Debug)]
 pub struct Linked {
-    /// The asset.
+    /// Asset.
     pub asset: Asset,
     path: String,
 }
@@ -70,13 +70,13 @@ impl Linked {
         Self { asset, path }
     }
 
-    /// Where it is served.
+    /// Returns the path of the asset.
     pub fn path(&self) -> &str {
         &self.path
     }
 }
 
-/// The asset at an address.
+/// Returns the asset with this path.
 pub fn at(path: &str) -> Option<&'static Asset> {
     [&CSS, &JS, &ICON].into_iter().find(|linked| linked.path() == path).map(|linked| &linked.asset)
 }
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_asset_is_found_at_its_address_and_nowhere_else() {
+    fn every_asset_is_found_only_at_its_path() {
         for linked in [&CSS, &JS, &ICON] {
             assert_eq!(at(linked.path()).unwrap().text, linked.asset.text);
         }

@@ -1,28 +1,28 @@
-//! What needs attention: at most three things, the worst first, each agent once.
+//! Chooses what needs attention: at most three items, the worst first, each agent once.
 //!
-//! | kind | when | order |
+//! | kind | condition | order |
 //! |---|---|---|
 //! | fell today | the score fell by [`FALL_SHOWN`] points or more on this UTC day | the largest fall first |
 //! | new failing gate | a gate failed today and on none of the seven days before | the most failures first |
 //! | below threshold | a shown score is below the threshold of the server | the lowest first |
 //!
-//! A fall whose worst gate is new is one item, not two. A small fall is no news: one failure after a long streak costs up to 200
-//! points and fifty passes bring them back, so only what is large today is named.
+//! A fall whose worst gate is new is one item, not two. Small falls are not shown: one failure after a long streak
+//! costs up to 200 points, and fifty passes bring them back.
 
 use renown_core::ids::AgentId;
 use renown_view::overview::{ChangeRow, FailingGate};
 use renown_view::{AgentRow, EvaluationView, Overview};
 
-/// How many points an agent has to fall in a day to be named.
+/// Number of points that an agent has to fall in a day to be shown.
 pub const FALL_SHOWN: i64 = 50;
 
-/// How many things are named.
+/// Maximum number of items.
 pub const SHOWN: usize = 3;
 
-/// Why something needs attention.
+/// The reason why something needs attention.
 #[derive(Clone, Debug)]
 pub enum Cause {
-    /// A score fell, and whether the gate that failed most did so for the first time in a week.
+    /// A score fell. The flag: whether the gate that failed most had not failed for a week.
     Fell(ChangeRow, bool),
     /// A gate failed that had not failed for a week.
     NewGate(FailingGate),
@@ -31,7 +31,7 @@ pub enum Cause {
 }
 
 impl Cause {
-    /// The agent that it is about, if it is about one.
+    /// Returns the agent, if the cause concerns one.
     pub fn agent(&self) -> Option<&AgentId> {
         match self {
             Self::Fell(change, _) => Some(&change.agent_id),
@@ -40,7 +40,7 @@ impl Cause {
         }
     }
 
-    /// What kind of thing it is, in two or three words.
+    /// Returns the kind in two or three words.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Fell(_, false) => "Fell today",
@@ -50,7 +50,7 @@ impl Cause {
     }
 }
 
-/// Chooses what is shown, from an overview and the agents with the lowest scores. Also says how many there are that could be.
+/// Chooses the items from an overview and the agents with the lowest scores. Also returns the number of all candidates.
 pub fn choose(overview: &Overview, lowest: &[AgentRow], threshold: u32) -> (Vec<Cause>, usize) {
     let is_new = |gate: &str| overview.failing_gates.iter().any(|known| known.is_new && *known.gate == *gate);
     let falls: Vec<&ChangeRow> = overview.falls.iter().filter(|fall| fall.change <= -FALL_SHOWN).collect();
@@ -58,8 +58,8 @@ pub fn choose(overview: &Overview, lowest: &[AgentRow], threshold: u32) -> (Vec<
         .iter()
         .map(|fall| Cause::Fell((*fall).clone(), fall.gate.as_deref().is_some_and(is_new)))
         .collect();
-    let told = |gate: &FailingGate| falls.iter().any(|fall| fall.gate.as_deref() == Some(&*gate.gate));
-    let new_gates = overview.failing_gates.iter().filter(|gate| gate.is_new && !told(gate));
+    let is_in_fall = |gate: &FailingGate| falls.iter().any(|fall| fall.gate.as_deref() == Some(&*gate.gate));
+    let new_gates = overview.failing_gates.iter().filter(|gate| gate.is_new && !is_in_fall(gate));
     causes.extend(new_gates.cloned().map(Cause::NewGate));
     let fell = |row: &&AgentRow| !falls.iter().any(|fall| fall.agent_id == row.agent_id);
     let below = lowest.iter().filter(|row| row.score < threshold).filter(fell);
@@ -69,16 +69,16 @@ pub fn choose(overview: &Overview, lowest: &[AgentRow], threshold: u32) -> (Vec<
     (causes, all)
 }
 
-/// What the failed ones of an agent's latest evaluations have in common.
+/// What the failed evaluations of an agent have in common.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InCommon {
-    /// The tool of all of them.
+    /// Tool of all of them.
     pub tool: Option<String>,
-    /// The reason that the gate gave most recently.
+    /// Most recent reason of the gate.
     pub reason: Option<String>,
 }
 
-/// Looks at the evaluations that a gate failed, the latest first.
+/// Compares the evaluations that a gate failed. The latest is first.
 pub fn in_common(latest: &[EvaluationView], gate: &str) -> InCommon {
     let failed: Vec<(&EvaluationView, &renown_view::GateView)> = latest
         .iter()
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn large_falls_come_first_then_new_gates_then_low_scores_each_agent_once() {
+    fn falls_come_before_new_gates_and_low_scores_and_each_agent_is_shown_once() {
         let low = |agent: &str, score| crate::testing::row(agent, score, LifecycleView::Mature);
         let falls = [("a", -210, Some("pii")), ("b", -50, Some("secrets")), ("c", -49, None)];
         let gates = [("secrets", 3, true), ("pii", 9, false), ("content", 2, true)];

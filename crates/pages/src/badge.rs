@@ -1,15 +1,15 @@
-//! The badge of a public agent: an SVG in the style of shields, and the JSON that shields.io reads.
+//! The badge of a public agent: an SVG in the style of shields.io, and the JSON that shields.io reads.
 //!
-//! Below 50 evaluations it shows how far the agent is, never a number of its score.
+//! Below 50 evaluations it shows the progress of the agent, never its score.
 
 use renown_view::shared::LifecycleView;
 use serde_json::json;
 
-/// What a badge says, and its colour.
+/// The text and the color of a badge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Badge {
     message: String,
-    colour: &'static str,
+    color: &'static str,
 }
 
 const LABEL: &str = "renown";
@@ -18,31 +18,30 @@ const GREY: &str = "#62676c";
 const RED: &str = "#b3261e";
 
 impl Badge {
-    /// The badge of an agent. Scores below the threshold are red.
+    /// Creates the badge of an agent. Scores below the threshold are red.
     pub fn of(score: u32, lifecycle: LifecycleView, evaluations: u64, threshold: u32) -> Self {
         match lifecycle {
-            LifecycleView::New => Self { message: "new".to_owned(), colour: GREY },
+            LifecycleView::New => Self { message: "new".to_owned(), color: GREY },
             LifecycleView::Calibrating => {
-                Self { message: format!("calibrating {evaluations}/50"), colour: GREY }
+                Self { message: format!("calibrating {evaluations}/50"), color: GREY }
             }
-            LifecycleView::Active | LifecycleView::Mature => Self {
-                message: format!("{score}/1000"),
-                colour: if score < threshold { RED } else { ACCENT },
-            },
+            LifecycleView::Active | LifecycleView::Mature => {
+                Self { message: format!("{score}/1000"), color: if score < threshold { RED } else { ACCENT } }
+            }
         }
     }
 
-    /// The badge as SVG.
+    /// Renders the badge as SVG.
     pub fn svg(&self) -> String {
         let (label, message) = (width(LABEL), width(&self.message));
         let (all, text) = (label + message, &self.message);
-        let colour = self.colour;
+        let color = self.color;
         format!(
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{all}\" height=\"20\" role=\"img\" aria-label=\"{LABEL}: {text}\">\
              <title>{LABEL}: {text}</title>\
              <clipPath id=\"r\"><rect width=\"{all}\" height=\"20\" rx=\"3\"/></clipPath>\
              <g clip-path=\"url(#r)\"><rect width=\"{label}\" height=\"20\" fill=\"#3b3f43\"/>\
-             <rect x=\"{label}\" width=\"{message}\" height=\"20\" fill=\"{colour}\"/></g>\
+             <rect x=\"{label}\" width=\"{message}\" height=\"20\" fill=\"{color}\"/></g>\
              <g fill=\"#fff\" text-anchor=\"middle\" font-family=\"Verdana,DejaVu Sans,Geneva,sans-serif\" font-size=\"11\">\
              <text x=\"{}\" y=\"14\">{LABEL}</text><text x=\"{}\" y=\"14\">{text}</text></g></svg>",
             label / 2,
@@ -50,14 +49,14 @@ impl Badge {
         )
     }
 
-    /// The badge as shields.io reads it from an endpoint.
+    /// Renders the badge as JSON for an endpoint badge of shields.io.
     pub fn shields(&self) -> String {
-        let colour = self.colour.trim_start_matches('#');
-        json!({"schemaVersion": 1, "label": LABEL, "message": self.message, "color": colour}).to_string()
+        let color = self.color.trim_start_matches('#');
+        json!({"schemaVersion": 1, "label": LABEL, "message": self.message, "color": color}).to_string()
     }
 }
 
-/// How wide a text is in pixels, with room on both sides. Letters and digits of this font are about 7 wide.
+/// Returns the width of a text in pixels, with padding. A letter or digit of this font is about 7 pixels wide.
 fn width(text: &str) -> usize {
     10 + 7 * text.chars().count()
 }
@@ -69,13 +68,13 @@ mod tests {
     #[test]
     fn a_badge_shows_no_score_below_50_evaluations() {
         let of = |lifecycle, evaluations| Badge::of(987, lifecycle, evaluations, 600);
-        for (badge, message, colour) in [
+        for (badge, message, color) in [
             (of(LifecycleView::New, 0), "new", GREY),
             (of(LifecycleView::Calibrating, 49), "calibrating 49/50", GREY),
             (of(LifecycleView::Active, 50), "987/1000", ACCENT),
             (Badge::of(599, LifecycleView::Mature, 500, 600), "599/1000", RED),
         ] {
-            assert_eq!((badge.message.as_str(), badge.colour), (message, colour));
+            assert_eq!((badge.message.as_str(), badge.color), (message, color));
             assert!(badge.svg().contains(&format!("renown: {message}</title>")));
             assert!(badge.shields().contains(&format!("\"message\":\"{message}\"")));
         }

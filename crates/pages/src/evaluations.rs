@@ -1,4 +1,4 @@
-//! `/evaluations`: verdicts on outputs as they come in, the last accepted first.
+//! `/evaluations`: verdicts on outputs in order of acceptance, the latest first.
 
 use askama::Template;
 use renown_core::reputation::Lifecycle;
@@ -9,41 +9,43 @@ use crate::Shell;
 use crate::lists::{self, Ignored, Name};
 use crate::text::{self, Form};
 
-/// How many evaluations a page has.
+/// Number of evaluations per page.
 pub const ROWS: usize = 50;
 
-/// How many failing gates a row names, and how much of each reason.
+/// Maximum number of failing gates in a row.
 const GATES_SHOWN: usize = 3;
+
+/// Maximum number of characters of a reason.
 const REASON_SHOWN: usize = 160;
 
-/// What the list shows.
+/// The content of the page.
 pub struct EvaluationList<'a> {
-    /// The last accepted first.
+    /// Evaluations in order of acceptance, the latest first.
     pub evaluations: &'a [EvaluationView],
-    /// What the list was asked for.
+    /// Filter of the list.
     pub filter: EvaluationFilter<'a>,
-    /// What of it was not understood.
+    /// Invalid filters.
     pub ignored: &'a [Ignored],
     /// Whether this is the first page.
     pub is_first: bool,
-    /// The cursor of the next page.
+    /// Cursor of the next page.
     pub next: Option<&'a str>,
 }
 
-/// What a list of evaluations was asked for.
+/// The filter of a list of evaluations.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct EvaluationFilter<'a> {
-    /// Only of this agent.
+    /// Only evaluations of this agent.
     pub agent: &'a str,
-    /// Only of this tool.
+    /// Only evaluations of this tool.
     pub tool: &'a str,
-    /// Only those in which this gate took part; together with failed ones, only those that it failed.
+    /// Only evaluations with this gate. With `passed: Some(false)`, only those that it failed.
     pub gate: &'a str,
-    /// Only those that passed, or that did not.
+    /// Only evaluations that passed or only those that failed.
     pub passed: Option<bool>,
-    /// Only those that happened on this UTC day or later.
+    /// Only evaluations on this UTC day or later.
     pub from: Option<Day>,
-    /// Only those that happened on this UTC day or earlier.
+    /// Only evaluations on this UTC day or earlier.
     pub to: Option<Day>,
 }
 
@@ -81,7 +83,7 @@ impl EvaluationFilter<'_> {
     }
 }
 
-/// The page.
+/// Renders the page.
 pub fn render(shell: &Shell<'_>, page: &EvaluationList<'_>) -> askama::Result<String> {
     let rows: Vec<Row<'_>> = page.evaluations.iter().map(Row::of).collect();
     let is_empty = rows.is_empty() && page.is_first && !page.filter.is_narrow();
@@ -107,17 +109,17 @@ impl View<'_> {
         )
     }
 
-    /// Which evaluations these are, in words.
+    /// Describes the filter in words.
     fn which(&self) -> String {
         let filter = &self.page.filter;
         let gate = match (filter.gate, filter.passed) {
             ("", _) => None,
-            (gate, Some(false)) => Some(format!("failed by gate {gate}")),
+            (gate, Some(false)) => Some(format!("that gate {gate} failed")),
             (gate, _) => Some(format!("with gate {gate}")),
         };
         let verdict = match filter.passed {
-            Some(true) => Some("passed".to_owned()),
-            Some(false) if filter.gate.is_empty() => Some("failed".to_owned()),
+            Some(true) => Some("that passed".to_owned()),
+            Some(false) if filter.gate.is_empty() => Some("that failed".to_owned()),
             Some(false) | None => None,
         };
         let of = |word: &str, value: &str| (!value.is_empty()).then(|| format!("{word} {value}"));
@@ -129,7 +131,7 @@ impl View<'_> {
             .chain(days)
             .map(|part| lists::shortened(&part, 80))
             .collect();
-        if parts.is_empty() { String::new() } else { format!("Only those {}. ", lists::listed(&parts)) }
+        if parts.is_empty() { String::new() } else { format!("Only evaluations {}. ", lists::listed(&parts)) }
     }
 }
 
@@ -139,7 +141,7 @@ fn answer(page: &EvaluationList<'_>) -> String {
     let shown = if all == ROWS && page.is_first { "the latest" } else { "these" };
     let count = text::count_word(all);
     match (all, failed) {
-        (0, _) if page.filter.is_narrow() => "No evaluation fits.".to_owned(),
+        (0, _) if page.filter.is_narrow() => "No evaluation matches.".to_owned(),
         (0, _) if page.is_first => "No evaluation yet.".to_owned(),
         (0, _) => "There are no more evaluations.".to_owned(),
         (1, 0) => "One evaluation, and it passed.".to_owned(),
@@ -152,7 +154,7 @@ fn answer(page: &EvaluationList<'_>) -> String {
     }
 }
 
-/// An evaluation as a row.
+/// A row of the table.
 struct Row<'a> {
     evaluation: &'a EvaluationView,
     agent: Name,
@@ -185,7 +187,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// The score right after it, once there are 50 evaluations.
+    /// Returns the score right after this evaluation, or `None` below 50 evaluations.
     fn score(&self) -> Option<u32> {
         let standing = &self.evaluation.standing;
         matches!(standing.lifecycle, Lifecycle::Active | Lifecycle::Mature).then_some(standing.score)

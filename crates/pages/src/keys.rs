@@ -1,37 +1,37 @@
-//! `/keys`: API keys. A new one is shown once.
+//! `/keys`: API keys. A new key is shown once.
 
 use askama::Template;
 use renown_core::time::Timestamp;
 
 use crate::Shell;
 
-/// What the page of keys shows.
+/// The content of the page.
 #[derive(Debug)]
 pub struct KeysPage<'a> {
-    /// The keys, the newest first.
+    /// Keys, the newest first.
     pub keys: &'a [KeyRow],
-    /// A key that was just made. It is shown this once.
+    /// Key that was just created. It is shown only once.
     pub made: Option<&'a str>,
-    /// What was wrong with a request.
+    /// Error of the last request.
     pub problem: Option<&'a str>,
 }
 
-/// A key in the list: never the key itself.
+/// A row of the list. It never contains the key itself.
 #[derive(Clone, Debug)]
 pub struct KeyRow {
-    /// Its id.
+    /// Id of the key.
     pub id: String,
     /// `publishable` or `secret`.
     pub kind: &'static str,
-    /// What its owner calls it.
+    /// Label chosen by the owner.
     pub label: Option<String>,
-    /// Its last four characters.
+    /// Last four characters of the key.
     pub last_four: String,
-    /// When it was made.
+    /// Time of creation.
     pub created_at: Timestamp,
-    /// When it was last used, to the minute.
+    /// Time of the last use, to the minute.
     pub last_used_at: Option<Timestamp>,
-    /// Since when it is worth nothing.
+    /// Time of revocation.
     pub revoked_at: Option<Timestamp>,
 }
 
@@ -42,7 +42,7 @@ struct View<'a> {
     page: &'a KeysPage<'a>,
 }
 
-/// The page.
+/// Renders the page.
 pub fn render(shell: &Shell<'_>, page: &KeysPage<'_>) -> askama::Result<String> {
     View { shell, page }.render()
 }

@@ -1,21 +1,20 @@
 //! The web pages: view models in, HTML and SVG out.
 //!
 //! ```text
-//! views (renown-view) ──►  one module per page: what to say, in words and numbers  ──►  templates/*.html  ──►  HTML
+//! views (renown-view) ──►  one module per page: words and numbers  ──►  templates/*.html  ──►  HTML
 //!                          svg: charts as paths         text: numbers, times, ages
 //! ```
 //!
-//! A page module holds what its page says: sentences, which rows, which marks. Its template in `templates/` holds where it
-//! stands. All text goes through askama, which escapes it; what a template marks `safe` is made of digits by [`svg`], or
-//! escaped by [`text::code`].
+//! A page module decides the content of its page: sentences, rows, marks. Its template in `templates/` decides the
+//! layout. askama escapes all text. What a template marks as `safe` consists of digits from [`svg`], or is escaped by
+//! [`text::code`].
 //!
-//! - **Complete without the script.** The script ([`assets::JS`]) writes times in the reader's zone, shows tips, and fetches
-//!   the page again when the stream says that something changed. Parts named `data-live` are then put in place.
-//! - **No inline script or style**, so that the strictest content security policy holds: sizes are SVG attributes.
-//! - **A number never stands alone**: beside it is its range, a verdict word or a threshold. What is absent is a dash, never 0.
-//! - **Below 50 evaluations no score is shown**, only how far an agent is.
+//! - **Complete without the script.** The script ([`assets::JS`]) converts times to the reader's time zone, shows tips, and
+//! - **No inline script or style**, so that the strictest content security policy works: sizes are SVG attributes.
+//! - **Every number has a context**: its range, a verdict word or a threshold. An absent value is a dash, never 0.
+//! - **Below 50 evaluations no score is shown**, only the progress of the agent.
 //!
-//! What is deliberately absent: HTTP, reading a store, and a clock. The time is part of the [`Shell`].
+//! Deliberately absent: HTTP, access to a store, and a clock. The time is part of the [`Shell`].
 
 pub mod agent;
 pub mod assets;
@@ -42,41 +41,41 @@ pub mod units;
 
 use renown_core::time::Timestamp;
 
-/// What every page has around its own content.
+/// The frame of a page: everything around its own content.
 #[derive(Clone, Copy, Debug)]
 pub struct Shell<'a> {
-    /// Where the page belongs.
+    /// Section that the page belongs to.
     pub section: Section,
-    /// Whether the data is made up.
+    /// Whether the server shows demo data.
     pub demo: bool,
-    /// Who looks at it; `None` on pages for everybody.
+    /// Logged-in user; `None` on public pages.
     pub member: Option<Member<'a>>,
-    /// The time that ages are counted from.
+    /// Current time, for ages.
     pub now: Timestamp,
-    /// Whether the page is a file of its own: its style is in it, and nothing else is loaded.
+    /// Whether the page is a single file: it contains its stylesheet and loads nothing.
     pub standalone: bool,
-    /// Where this server is, as its reader wrote it: `http://127.0.0.1:7070`.
+    /// Address of this server as the browser knows it, for example `http://127.0.0.1:7070`.
     pub origin: &'a str,
 }
 
 impl Shell<'_> {
-    /// The shell of a page for everybody, without a time.
+    /// Creates the frame of a public page, without a time.
     pub fn bare(section: Section) -> Self {
         Self { section, demo: false, member: None, now: Timestamp::MIN, standalone: false, origin: "" }
     }
 }
 
-/// Somebody who is logged in.
+/// A logged-in user.
 #[derive(Clone, Copy, Debug)]
 pub struct Member<'a> {
-    /// Whether keys, settings and what is public may be changed.
+    /// Whether the user may change keys, settings and the publication of agents.
     pub administers: bool,
-    /// The token that forms send back, so that no other site can send them.
+    /// Token that forms send back, so that other sites cannot submit them.
     pub csrf: &'a str,
 }
 
 impl Member<'_> {
-    /// The pages that this member can open.
+    /// Returns the sections that this user can open.
     pub fn sections(&self) -> &'static [Section] {
         use Section::{Api, Evaluations, Keys, Overview, Runs, Sessions, Settings, Specs};
         if self.administers {
@@ -87,7 +86,7 @@ impl Member<'_> {
     }
 }
 
-/// A group of pages, as the bar on top names it.
+/// A group of pages: an entry of the navigation bar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Section {
     /// The overview and the agents.
@@ -96,7 +95,7 @@ pub enum Section {
     Sessions,
     /// Runs.
     Runs,
-    /// Specs, on which agents compete.
+    /// Specs that agents compete on.
     Specs,
     /// Evaluations.
     Evaluations,
@@ -104,14 +103,14 @@ pub enum Section {
     Keys,
     /// Settings.
     Settings,
-    /// The reference of the API.
+    /// The API reference.
     Api,
-    /// A page beside them, such as the login.
+    /// A page without an entry, such as the login page.
     Other,
 }
 
 impl Section {
-    /// What the bar on top says.
+    /// Returns the label in the navigation bar.
     pub fn name(self) -> &'static str {
         match self {
             Self::Overview => "Overview",
@@ -126,7 +125,7 @@ impl Section {
         }
     }
 
-    /// Where its first page is.
+    /// Returns the path of the section's first page.
     pub fn path(self) -> &'static str {
         match self {
             Self::Overview | Self::Other => "/",

@@ -1,24 +1,24 @@
-//! What the lists of evidence share: addresses that can be sent to somebody, filters that were not understood, and long names.
+//! Helpers of the lists of evidence: addresses with filters, invalid filters, and long names.
 
 use renown_core::time::Day;
 
 use crate::text;
 
-/// A filter that was not understood. The list is shown without it, and says so.
+/// An invalid filter. The list is shown without it, and reports it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ignored {
-    /// Which.
+    /// Name of the filter.
     pub name: &'static str,
-    /// What it said.
+    /// Invalid value.
     pub value: String,
-    /// What would be understood.
+    /// Valid values.
     pub expected: &'static str,
 }
 
-/// How much is shown of a value that was not understood.
+/// Maximum number of characters shown of an invalid value.
 const VALUE_SHOWN: usize = 60;
 
-/// What was not understood, in a sentence; empty if all was.
+/// Describes all invalid filters in a sentence. Returns an empty text if there are none.
 pub fn ignored(all: &[Ignored]) -> String {
     let one = |ignored: &Ignored| {
         let value = shortened(&ignored.value, VALUE_SHOWN);
@@ -30,7 +30,7 @@ pub fn ignored(all: &[Ignored]) -> String {
     }
 }
 
-/// The address of a list with these parameters; those without a value are left out.
+/// Returns the address of a list with these parameters. Empty parameters are omitted.
 pub fn address(path: &str, parameters: &[(&str, &str)]) -> String {
     let pairs: Vec<String> = parameters
         .iter()
@@ -40,31 +40,31 @@ pub fn address(path: &str, parameters: &[(&str, &str)]) -> String {
     if pairs.is_empty() { path.to_owned() } else { format!("{path}?{}", pairs.join("&")) }
 }
 
-/// A text with at most so many characters, the last of them an ellipsis if some are left out.
+/// Shortens a text to at most `most` characters. The last one is an ellipsis if the text was cut.
 pub fn shortened(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();
     }
-    let kept: String = text.chars().take(most.saturating_sub(1)).collect();
-    format!("{}…", kept.trim_end())
+    let start: String = text.chars().take(most.saturating_sub(1)).collect();
+    format!("{}…", start.trim_end())
 }
 
-/// An id in a row: the start of it, and all of it where somebody points at it.
+/// An id in a row: its beginning, and the whole id as a tip.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Name {
-    /// What is shown.
+    /// Shown beginning.
     pub shown: String,
-    /// All of it.
+    /// Whole id.
     pub whole: String,
-    /// Where it leads.
+    /// Path of the linked page.
     pub path: String,
 }
 
-/// How much of an id a row shows at most; the stylesheet cuts it to the width of its column.
+/// Maximum number of characters shown of an id. The stylesheet cuts it to the width of its column.
 const NAME_SHOWN: usize = 48;
 
 impl Name {
-    /// An id below a path such as `/agents`.
+    /// Creates a name that links to the id under a path such as `/agents`.
     pub fn below(path: &str, id: &str) -> Self {
         Self {
             shown: shortened(id, NAME_SHOWN),
@@ -74,12 +74,12 @@ impl Name {
     }
 }
 
-/// A day as an input has it.
+/// Formats a day for a date input.
 pub fn day(day: impl text::Given<Option<Day>>) -> String {
     day.given().map(|day| day.to_string()).unwrap_or_default()
 }
 
-/// How many of a page say something, for headlines: `Three of these 25 runs`.
+/// Formats a part of the rows of a page, for headlines: `Three of these 25 runs`.
 pub fn some_of(count: usize, all: usize, one: &str, many: &str) -> String {
     let noun = if all == 1 { one } else { many };
     match (count, all) {
@@ -92,7 +92,7 @@ pub fn some_of(count: usize, all: usize, one: &str, many: &str) -> String {
     }
 }
 
-/// Parts of a sentence: `a`, `a and b`, `a, b and c`.
+/// Joins parts of a sentence: `a`, `a and b`, `a, b and c`.
 pub fn listed(parts: &[String]) -> String {
     match parts {
         [] => String::new(),
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_hold_what_was_asked_for_and_nothing_else() {
+    fn an_address_has_only_the_set_filters() {
         assert_eq!(address("/runs", &[("agent", ""), ("spec", "")]), "/runs");
         assert_eq!(
             address("/runs", &[("agent", "a/b&c=<d>"), ("cursor", "1f")]),
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_understood_is_said() {
+    fn invalid_filters_are_reported() {
         let day = Ignored { name: "from", value: "x".repeat(500), expected: "a day such as 2026-11-15" };
         let said = ignored(std::slice::from_ref(&day));
         assert!(said.starts_with("Not understood and ignored: from “xxx"), "{said}");
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn long_names_are_cut_at_characters() {
+    fn long_names_are_cut_between_characters() {
         assert_eq!(shortened("abc", 3), "abc");
         assert_eq!(shortened("äöüß", 3), "äö…");
         let name = Name::below("/agents", &"🙂/".repeat(100));
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn headlines_count() {
+    fn headlines_have_counts() {
         let said = |count, all| some_of(count, all, "run", "runs");
         assert_eq!(said(3, 25), "Three of these 25 runs");
         assert_eq!(said(25, 25), "All of these 25 runs");

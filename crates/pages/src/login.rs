@@ -1,24 +1,24 @@
-//! `/login`: for somebody who has a key instead of a link.
+//! `/login`: log in with a key instead of a link.
 
 use askama::Template;
 
 use crate::Shell;
 
-/// The page to log in.
+/// The content of the login page.
 #[derive(Clone, Copy, Debug)]
 pub struct LoginPage<'a> {
-    /// Where to go afterwards.
+    /// Path to open after the login.
     pub next: &'a str,
-    /// What went wrong before.
+    /// Reason why the last attempt failed.
     pub problem: Option<Problem>,
 }
 
-/// Why somebody is not logged in.
+/// The reason why a login failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Problem {
-    /// The one-time link was used already, or a newer one took its place.
+    /// The one-time link was used already, or a newer link has replaced it.
     UsedLink,
-    /// There is no such key, or it was revoked.
+    /// The key does not exist or was revoked.
     WrongKey,
 }
 
@@ -29,7 +29,7 @@ struct View<'a> {
     page: &'a LoginPage<'a>,
 }
 
-/// The page.
+/// Renders the page.
 pub fn render(shell: &Shell<'_>, page: &LoginPage<'_>) -> askama::Result<String> {
     View { shell, page }.render()
 }

@@ -1,15 +1,15 @@
-//! A page that says why there is no other.
+//! The page that is shown instead of another one, with the reason.
 
 use askama::Template;
 
 use crate::Shell;
 
-/// Why there is no page.
+/// The reason why a page cannot be shown.
 #[derive(Clone, Copy, Debug)]
 pub struct Notice<'a> {
-    /// The HTTP status.
+    /// HTTP status.
     pub status: u16,
-    /// What was found, and what is allowed.
+    /// Error text: what was found, and what is expected.
     pub text: &'a str,
 }
 
@@ -25,14 +25,14 @@ impl View<'_> {
         match self.notice.status {
             404 => "There is nothing here.",
             403 => "That is not allowed.",
-            503 => "Not now.",
+            503 => "Not available right now.",
             400..500 => "That did not work.",
             _ => "Something went wrong.",
         }
     }
 }
 
-/// The page.
+/// Renders the page.
 pub fn render(shell: &Shell<'_>, notice: &Notice<'_>) -> askama::Result<String> {
     View { shell, notice }.render()
 }

@@ -1,7 +1,7 @@
-//! `/`: which agents to trust, and what needs attention first.
+//! `/`: the agents by reputation, and what needs attention first.
 //!
-//! From top to bottom: the answer in words, at most three things that need attention ([`crate::attention`]), totals of the day
-//! and the week, and the agents. Without any agent the page says how to begin.
+//! From top to bottom: the answer in words, at most three items that need attention ([`crate::attention`]), totals of
+//! the day and the week, and the list of agents. If there are no agents, the page explains how to start.
 
 use askama::Template;
 use renown_core::explain::Explanation;
@@ -16,56 +16,56 @@ use crate::attention::{Cause, in_common};
 use crate::svg::{Bars, Spark, bars, spark};
 use crate::text::{self, Form};
 
-/// How many agents a page has.
+/// Number of agents per page.
 pub const ROWS: usize = 25;
 
-/// How many days the bars beside a total have.
+/// Number of days in the bars next to a total.
 const BAR_DAYS: u32 = 14;
 
-/// Days of a week, and of the one before it.
+/// Number of days in a week.
 const WEEK: u32 = 7;
 
-/// What the overview shows.
+/// The content of the page.
 #[derive(Debug)]
 pub struct OverviewPage<'a> {
     /// Totals, changes and failing gates.
     pub overview: &'a Overview,
-    /// What needs attention, and how many things there are in all.
+    /// Items that need attention, and the number of all candidates.
     pub attention: (Vec<Attention>, usize),
-    /// Scores below this need attention.
+    /// Threshold below which a score needs attention.
     pub threshold: u32,
-    /// The agents in the order that was asked for.
+    /// Agents in the requested order.
     pub agents: &'a [AgentRow],
-    /// The place of the first of them in the order, from 1.
+    /// Rank of the first agent on this page, from 1.
     pub first: usize,
-    /// The address of the next page.
+    /// Address of the next page.
     pub next: Option<String>,
-    /// What the list was asked for.
+    /// Filter and order of the list.
     pub filter: Filter<'a>,
-    /// The ports for telemetry, for the first start: gRPC, then HTTP.
+    /// Ports for telemetry, shown at the first start: gRPC, then HTTP.
     pub otlp: [Option<u16>; 2],
 }
 
-/// What a list of agents was asked for.
+/// The filter and order of the list of agents.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Filter<'a> {
-    /// Part of a name.
+    /// Part of an agent id.
     pub q: &'a str,
     /// `score`, `last_seen`, `name` or `evaluations`.
     pub sort: &'a str,
-    /// A lifecycle, or empty for all.
+    /// Lifecycle, or empty for all.
     pub lifecycle: &'a str,
     /// `today`, `30d`, or empty for any time.
     pub seen: &'a str,
 }
 
 impl Filter<'_> {
-    /// Whether some agents are left out.
+    /// Whether the filter excludes any agents.
     fn is_narrow(&self) -> bool {
         !(self.q.is_empty() && self.lifecycle.is_empty() && self.seen.is_empty())
     }
 
-    /// The address of the same list in another order.
+    /// Returns the address of the same list in another order.
     fn sorted(&self, sort: &str) -> String {
         let mut query: Vec<String> = Vec::new();
         let sort = if sort == "score" { "" } else { sort };
@@ -80,18 +80,18 @@ impl Filter<'_> {
     }
 }
 
-/// Something that needs attention, with what its agent's latest evaluations say.
+/// Something that needs attention, with the latest evaluations of its agent.
 #[derive(Debug)]
 pub struct Attention {
-    /// Why.
+    /// Reason.
     pub cause: Cause,
-    /// The agent's latest evaluations, the latest first, at most 50.
+    /// At most 50 evaluations of the agent, the latest first.
     pub latest: Vec<EvaluationView>,
-    /// The parts of its score.
+    /// Parts of the agent's score.
     pub parts: Option<Explanation>,
 }
 
-/// The page.
+/// Renders the page.
 pub fn render(shell: &Shell<'_>, page: &OverviewPage<'_>) -> askama::Result<String> {
     if page.overview.agents == 0 && page.agents.is_empty() && !page.filter.is_narrow() {
         return Start { shell, otlp: page.otlp }.render();
@@ -126,7 +126,7 @@ struct View<'a> {
     rows: Vec<Row<'a>>,
 }
 
-/// Nothing has arrived yet.
+/// The page before any data has arrived.
 #[derive(Template)]
 #[template(path = "start.html")]
 struct Start<'a> {
@@ -144,13 +144,13 @@ impl Start<'_> {
     }
 }
 
-/// The answer in words, and what else there is to say.
+/// Returns the headline, and a sentence about the largest rise.
 fn answer(page: &OverviewPage<'_>) -> (String, String) {
     let agents = page.overview.agents;
     let of = format!("of {} agents", text::count_word(usize::try_from(agents).unwrap_or(usize::MAX)));
     let (found, all) = (page.attention.0.len(), page.attention.1);
     let headline = match (all, agents) {
-        (0, 0) => "No agent fits.".to_owned(),
+        (0, 0) => "No agent matches.".to_owned(),
         (0, 1) => "One agent. Nothing needs attention.".to_owned(),
         (0, _) => "Nothing needs attention.".to_owned(),
         (1, 1) => "Your agent needs attention.".to_owned(),
@@ -174,16 +174,16 @@ fn answer(page: &OverviewPage<'_>) -> (String, String) {
     (headline, rises.unwrap_or_default())
 }
 
-/// Something that needs attention, in words.
+/// An item that needs attention, in words.
 struct Item<'a> {
     kind: &'static str,
     agent: Option<&'a str>,
     gate: Option<&'a str>,
-    /// The number in front, and what it is.
+    /// Number in front, and its description.
     number: (String, String),
     text: String,
     reason: Option<String>,
-    /// The oldest first.
+    /// Verdicts of the latest evaluations, the oldest first.
     marks: Vec<bool>,
     lost: String,
     link: (String, String),
@@ -208,7 +208,7 @@ impl<'a> Item<'a> {
             ),
             Cause::NewGate(gate) => (
                 (text::whole(gate.failed), "failures today".to_owned()),
-                "It failed on none of the seven days before".to_owned(),
+                "It had no failure in the seven days before".to_owned(),
                 Some(&*gate.gate),
                 (
                     format!("/evaluations?gate={}&verdict=failed", text::segment(&gate.gate)),
@@ -250,7 +250,7 @@ impl<'a> Item<'a> {
     }
 }
 
-/// The points that a score is missing, by part, as `streak −200 · pass rate −14`.
+/// Formats the missing points of a score by part: `streak −200 · pass rate −14`.
 pub(crate) fn lost(parts: &Explanation) -> String {
     let lost = parts.components.iter().filter_map(|part| {
         let points = text::cut(part.points_lost?, 0);
@@ -259,7 +259,7 @@ pub(crate) fn lost(parts: &Explanation) -> String {
     lost.collect::<Vec<_>>().join(" · ")
 }
 
-/// A total of the day and the week.
+/// A total of the day and of the week.
 struct Total {
     name: &'static str,
     today: String,
@@ -267,14 +267,14 @@ struct Total {
     bars: Option<(Bars, String)>,
 }
 
-/// The sum of some of the days of an overview.
+/// Sums up `days` days of an overview. The last one is `from_back` days before the overview's day.
 fn sum<T: std::iter::Sum>(overview: &Overview, from_back: u32, days: u32, of: impl Fn(&Totals) -> T) -> T {
     let (first, last) = (overview.day.back(from_back + days - 1), overview.day.back(from_back));
     let inside = |day: &&DayTotals| (first..=last).contains(&day.day);
     overview.days.iter().filter(inside).map(|day| of(&day.totals)).sum()
 }
 
-/// A week beside the one before it: `2 614 in 7 days, −1 %`.
+/// Formats a week compared with the one before: `2 614 in 7 days, −1 %`.
 fn week(shown: &str, now: i128, before: i128) -> String {
     let change = |percent: i128| match percent {
         0 => "±0 %".to_owned(),
@@ -336,7 +336,7 @@ fn totals(overview: &Overview) -> Vec<Total> {
     ]
 }
 
-/// An agent as a row of the table.
+/// A row of the table.
 struct Row<'a> {
     agent: &'a AgentRow,
     name: &'a str,
@@ -371,7 +371,7 @@ impl<'a> Row<'a> {
         format!("/agents/{}", text::segment(self.agent.agent_id.as_str()))
     }
 
-    /// The share that passed; below 50 evaluations as a count.
+    /// Formats the share of passed evaluations; below 50 evaluations their number.
     fn passed(&self) -> String {
         match self.agent.pass_rate {
             None => "–".to_owned(),
@@ -404,7 +404,7 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_below_50_evaluations_has_no_number_no_rank_and_no_line() {
+    fn an_agent_below_50_evaluations_has_no_score_rank_or_line() {
         let all = Overview { agents: 2, ..overview() };
         let agents = [row("old", 987, LifecycleView::Mature), row("fresh", 654, LifecycleView::Calibrating)];
         let html = shown(&all, &agents, Filter { sort: "score", ..Filter::default() });
@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_text_and_its_path_is_encoded() {
+    fn a_name_is_escaped_and_its_path_is_encoded() {
         let all = Overview { agents: 1, ..overview() };
         let html = shown(&all, &[row("<script>/'\"x", 700, LifecycleView::Mature)], Filter::default());
         assert!(!html.contains("<script>/"), "{html}");
@@ -423,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_start_says_how_to_begin_and_a_search_that_nobody_fits_says_so() {
+    fn an_empty_overview_explains_the_start_and_a_search_without_matches_does_not() {
         let html = shown(&overview(), &[], Filter { sort: "score", ..Filter::default() });
         assert!(
             html.contains("Nothing to judge yet.")
@@ -431,11 +431,11 @@ mod tests {
         );
         assert!(html.contains("<code>4317</code> (gRPC)"), "{html}");
         let html = shown(&overview(), &[], Filter { q: "x", sort: "score", ..Filter::default() });
-        assert!(html.contains("No agent fits") && !html.contains("Nothing to judge yet"), "{html}");
+        assert!(html.contains("No agent matches") && !html.contains("Nothing to judge yet"), "{html}");
     }
 
     #[test]
-    fn a_sorted_address_keeps_the_filters() {
+    fn a_sorted_address_keeps_the_filter() {
         let filter = Filter { q: "a&b", sort: "name", lifecycle: "mature", seen: "" };
         assert_eq!(filter.sorted("last_seen"), "/?q=a%26b&lifecycle=mature&sort=last_seen");
         assert_eq!(Filter::default().sorted("score"), "/");

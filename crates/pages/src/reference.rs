@@ -1,8 +1,8 @@
-//! `/docs`: the reference of the API, made from its OpenAPI document.
+//! `/docs`: the API reference, rendered from the OpenAPI document.
 //!
-//! Every operation has its parameters, the fields of its request and its reply, an example of both, and a `curl` line that can be
-//! pasted. Examples are made from the schemas ([`example`]), so they cannot go stale; a test sends each of them to a server.
-//! Refusals are the same for all routes and are listed once.
+//! Every operation has its parameters, the fields of its request and its reply, an example of both, and a `curl`
+//! command that can be pasted. Examples are generated from the schemas ([`example`]), so they are never outdated; a
+//! test sends each of them to a server. Errors are the same for all routes and are listed once.
 
 pub mod example;
 mod kind;
@@ -15,12 +15,12 @@ use serde_json::ser::{PrettyFormatter, Serializer};
 use crate::Shell;
 use kind::kind;
 
-/// The page of a document.
+/// Renders the page of a document.
 pub fn render(shell: &Shell<'_>, document: &Value) -> askama::Result<String> {
     let schemas = Schemas(document);
     let tags = list(document, "tags").iter().map(|tag| Tag::of(schemas, tag, shell.origin)).collect();
     let about = document.pointer("/info/description").and_then(Value::as_str).unwrap_or_default().to_owned();
-    View { shell, about, tags, refusals: refusals(document) }.render()
+    View { shell, about, tags, errors: errors(document) }.render()
 }
 
 #[derive(Template)]
@@ -29,11 +29,11 @@ struct View<'a> {
     shell: &'a Shell<'a>,
     about: String,
     tags: Vec<Tag>,
-    refusals: Vec<(String, String)>,
+    errors: Vec<(String, String)>,
 }
 
 impl View<'_> {
-    /// A log record, sent the way an agent would.
+    /// Returns a command that sends log records as an agent would.
     fn telemetry(&self) -> String {
         format!(
             "curl -s -X POST '{}/otlp/v1/logs' \\\n  -H \"Authorization: Bearer $KEY\" \\\n  -H 'Content-Type: application/json' \\\n  \
@@ -48,7 +48,7 @@ impl View<'_> {
 pub(crate) struct Schemas<'d>(&'d Value);
 
 impl<'d> Schemas<'d> {
-    /// What a schema stands for, and its name if it has one.
+    /// Resolves a reference. Returns the schema, and its name if it has one.
     fn resolve(self, schema: &'d Value) -> (Option<&'d str>, &'d Value) {
         let reference = schema.get("$ref").and_then(Value::as_str);
         let name = reference.and_then(|reference| reference.strip_prefix("#/components/schemas/"));
@@ -78,7 +78,7 @@ impl Tag {
     }
 }
 
-/// Every operation of a document: its path, its method, and what is said of it.
+/// Returns every operation of a document: path, method and description.
 pub fn operations(document: &Value) -> impl Iterator<Item = (&str, &str, &Value)> {
     let paths = document.get("paths").and_then(Value::as_object).into_iter().flatten();
     paths.flat_map(|(path, methods)| {
@@ -131,14 +131,14 @@ impl Operation {
     }
 }
 
-/// The reply of an operation that did what it was asked for.
+/// Returns the status and the description of the success reply.
 fn success(described: &Value) -> (&str, &Value) {
     let replies = described.get("responses").and_then(Value::as_object).into_iter().flatten();
     let mut good = replies.filter(|(status, _)| status.starts_with('2'));
     good.next().map_or(("", &Value::Null), |(status, reply)| (status.as_str(), reply))
 }
 
-/// A `curl` line that can be pasted.
+/// Returns a `curl` command that can be pasted.
 fn curl(schemas: Schemas<'_>, path: &str, method: &str, described: &Value, origin: &str) -> String {
     let method = if method == "get" { String::new() } else { format!(" -X {}", method.to_uppercase()) };
     let key = if path.starts_with("/v1/") { " \\\n  -H \"Authorization: Bearer $KEY\"" } else { "" };
@@ -149,11 +149,11 @@ fn curl(schemas: Schemas<'_>, path: &str, method: &str, described: &Value, origi
     format!("{line} \\\n  -H 'Content-Type: application/json' \\\n  -d '{body}'")
 }
 
-/// JSON over several lines, with as few blanks as can be: the page has dozens of examples.
+/// Formats JSON on several lines with minimal indentation, because the page has dozens of examples.
 fn pretty(value: &Value) -> String {
     let mut bytes = Vec::new();
     let mut serializer = Serializer::with_formatter(&mut bytes, PrettyFormatter::with_indent(b" "));
-    // A tree of JSON can always be written, and is UTF-8.
+    // Writing a JSON value cannot fail, and the result is UTF-8.
     let _ = value.serialize(&mut serializer);
     String::from_utf8(bytes).unwrap_or_default()
 }
@@ -177,7 +177,7 @@ impl Field {
     }
 }
 
-/// The fields of an object, those of its parts included.
+/// Returns the fields of an object, including those of its parts.
 fn fields(schemas: Schemas<'_>, schema: &Value) -> Vec<Field> {
     let (_, schema) = schemas.resolve(schema);
     let parts = list(schema, "allOf").iter().flat_map(|part| fields(schemas, part));
@@ -192,7 +192,7 @@ fn fields(schemas: Schemas<'_>, schema: &Value) -> Vec<Field> {
     parts.chain(own).collect()
 }
 
-/// What is said of a field, or of what it stands for.
+/// Returns the description of a field, or of the schema that it refers to.
 fn described(schemas: Schemas<'_>, field: &Value) -> String {
     let own = string(field, "description");
     if !own.is_empty() {
@@ -207,8 +207,8 @@ fn described(schemas: Schemas<'_>, field: &Value) -> String {
         .to_owned()
 }
 
-/// What any route may refuse: the status, and when. Taken from the first operation with a key.
-fn refusals(document: &Value) -> Vec<(String, String)> {
+/// Returns the errors of all routes: status and description. They are read from the first operation that needs a key.
+fn errors(document: &Value) -> Vec<(String, String)> {
     let guarded = operations(document).find(|(path, _, _)| path.starts_with("/v1/"));
     let replies = guarded.and_then(|(_, _, described)| described.get("responses")?.as_object());
     let bad = replies.into_iter().flatten().filter(|(status, _)| !status.starts_with('2'));
@@ -223,7 +223,7 @@ fn string<'v>(value: &'v Value, name: &str) -> &'v str {
     value.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// The parts of a text, and whether each stands between backticks.
+/// Splits a text at backticks. Returns the parts, and whether each is between backticks.
 fn marked(text: &str) -> Vec<(bool, &str)> {
     text.split('`').enumerate().map(|(index, part)| (index % 2 == 1, part)).collect()
 }

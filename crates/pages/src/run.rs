@@ -1,4 +1,4 @@
-//! `/runs/{run_id}`: one run, its scorecard, and why it is what it is.
+//! `/runs/{run_id}`: one run, its scorecard, and the explanation of the score.
 
 use askama::Template;
 use renown_core::decimal::Decimal;
@@ -13,22 +13,24 @@ use crate::specs::Link;
 use crate::text::{self, Form};
 use crate::{Shell, units};
 
-/// How many stages and attributes are shown.
+/// Maximum number of stages.
 const STAGES_SHOWN: usize = 100;
+
+/// Maximum number of attributes.
 const ATTRIBUTES_SHOWN: usize = 50;
 
-/// How much is shown of a value that somebody sent.
+/// Maximum number of characters of an attribute's value.
 const VALUE_SHOWN: usize = 300;
 
-/// What the page shows.
+/// The content of the page.
 pub struct RunPage<'a> {
-    /// The run.
+    /// Run.
     pub run: &'a RunView<'a>,
-    /// What each axis contributed, as the rule explains it; `None` without a score, or of another version of the formula.
+    /// Contribution of each axis. `None` if the run has no score, or one of another formula version.
     pub explanation: Option<Explanation>,
 }
 
-/// The page.
+/// Renders the page.
 pub fn render(shell: &Shell<'_>, page: &RunPage<'_>) -> askama::Result<String> {
     let axes: Vec<Axis> = page
         .explanation
@@ -66,12 +68,12 @@ struct View<'a> {
 }
 
 impl View<'_> {
-    /// The answer in words.
+    /// Returns the headline: the tier and the outcome.
     fn answer(&self) -> String {
         let outcome = match self.run.outcome {
             "completed" => "the work was done",
             "blocked" => "only a part of the work was done",
-            _ => "nothing usable came out",
+            _ => "there is no usable result",
         };
         match self.run.score.tier {
             Tier::Unranked => text::sentence(outcome),
@@ -85,12 +87,12 @@ impl View<'_> {
         self.run.score.spec_id.map(|spec| Name::below("/specs", spec.as_str()))
     }
 
-    /// The runs of the same workspace.
+    /// Returns the address of the list of runs in the same workspace.
     fn workspace(&self) -> String {
         lists::address("/runs", &[("workspace", self.run.score.workspace.as_str())])
     }
 
-    /// How far the next tier is, in words.
+    /// Returns the distance to the next tier, in words.
     fn to_next(&self) -> String {
         let Some(score) = self.run.score.score else { return String::new() };
         let next = Tier::ALL.into_iter().find(|tier| *tier > self.run.score.tier);
@@ -105,14 +107,14 @@ impl View<'_> {
     }
 }
 
-/// Where most points were lost, and what was not measured.
+/// Returns a sentence about the axis that lost most points, and about axes that were not measured.
 fn lead(page: &RunPage<'_>, axes: &[Axis]) -> String {
     if page.run.score.score.is_none() {
-        return "Scoring failed inside, so there is no score. renown verify --repair scores it again."
+        return "Scoring failed with an internal error, so there is no score. renown verify --repair scores it again."
             .to_owned();
     }
     let worst = axes.iter().filter(|axis| axis.lost_units > 0).max_by_key(|axis| axis.lost_units);
-    let lost = worst.map_or("No axis lost a point.".to_owned(), |axis| {
+    let lost = worst.map_or("No points were lost.".to_owned(), |axis| {
         format!("Most points were lost on {}: {} of {}.", axis.name.to_lowercase(), axis.lost, axis.most)
     });
     match page.run.score.defaulted.len() {
@@ -147,7 +149,7 @@ impl Axis {
         Self {
             name: text::sentence(&part.name.replace('_', " ")),
             value: number("axis").unwrap_or(0),
-            // Of 100 points, the most of an axis is its weight in percent.
+            // The maximum points of an axis, out of 100, are its weight in percent.
             weight: text::cut(most, 0),
             points: text::cut(part.points, 1),
             most: text::cut(most, 0),
@@ -159,7 +161,7 @@ impl Axis {
     }
 }
 
-/// What an axis was made of, in words.
+/// Describes the evidence of an axis in words.
 fn fact(axis: &str, number: &dyn Fn(&str) -> Option<u64>, run: &RunView<'_>) -> String {
     match axis {
         "completion" => format!(
@@ -188,20 +190,22 @@ fn latency(run: &RunView<'_>) -> String {
     let (wall, median) = match (run.wall_ms, median) {
         (None, _) => return "no wall time was reported".to_owned(),
         (_, None) => {
-            return "no completed run with a wall time came before it in this workspace".to_owned();
+            return "there is no earlier completed run with a wall time in this workspace".to_owned();
         }
-        (_, Some(median)) if median.units() == 0 => return "the median before it is 0 ms".to_owned(),
+        (_, Some(median)) if median.units() == 0 => {
+            return "the median of the earlier runs is 0 ms".to_owned();
+        }
         (Some(wall), Some(median)) => (wall, median),
     };
     format!(
-        "{} against a median of {} over {}; half of it earns 100, the median 80, three times 0",
+        "{} against a median of {} over {}; half the median earns 100, the median 80, three times the median 0",
         units::duration(wall),
         units::duration(whole_ms(median)),
         text::plural(runs as u64, "run", "runs")
     )
 }
 
-/// A median, cut to milliseconds.
+/// Returns a median in whole milliseconds, rounded down.
 fn whole_ms(median: impl text::Given<Decimal<1>>) -> u64 {
     u64::try_from(median.given().units() / 10).unwrap_or(u64::MAX)
 }
@@ -224,8 +228,10 @@ fn efficiency(run: &RunView<'_>) -> String {
     };
     match (memory, periods.or_else(time)) {
         (Some(memory), Some(cpu)) => format!("{memory}, {cpu}"),
-        (Some(memory), None) => format!("{memory}; nothing is known of CPU, and that half counts as 50"),
-        (None, Some(cpu)) => format!("{cpu}; nothing is known of memory, and that half counts as 50"),
+        (Some(memory), None) => {
+            format!("{memory}; CPU throttling was not reported, so that half counts as 50")
+        }
+        (None, Some(cpu)) => format!("{cpu}; memory was not reported, so that half counts as 50"),
         (None, None) => "neither a memory limit nor CPU throttling was reported".to_owned(),
     }
 }
@@ -235,7 +241,7 @@ fn efficiency(run: &RunView<'_>) -> String {
 struct Stages {
     rows: Vec<Stage>,
     left_out: usize,
-    /// Whether any were sent.
+    /// Whether stages were sent.
     known: bool,
 }
 
@@ -260,24 +266,24 @@ fn stages(run: &RunView<'_>) -> Stages {
     }
 }
 
-/// What was reported of resources.
+/// Returns the reported resources.
 fn resources(run: &RunView<'_>) -> Vec<(&'static str, String)> {
     let resources = &run.resources;
     let bytes = |value: Option<Whole>| value.map(|value| units::bytes(value.get()));
     let count = |value: Option<Whole>| value.map(|value| text::whole(value.get()));
     [
-        ("Memory at most", bytes(resources.memory_peak_bytes)),
-        ("Memory allowed", bytes(resources.memory_limit_bytes)),
+        ("Peak memory", bytes(resources.memory_peak_bytes)),
+        ("Memory limit", bytes(resources.memory_limit_bytes)),
         ("CPU periods", count(resources.cpu_periods)),
-        ("of them throttled", count(resources.cpu_throttled_periods)),
-        ("Throttled for", resources.cpu_throttled_ms.map(|ms| units::duration(ms.get()))),
+        ("Throttled CPU periods", count(resources.cpu_throttled_periods)),
+        ("Throttled time", resources.cpu_throttled_ms.map(|ms| units::duration(ms.get()))),
     ]
     .into_iter()
     .filter_map(|(name, value)| Some((name, value?)))
     .collect()
 }
 
-/// What else was sent, and how much of it is not shown.
+/// Returns the attributes, and the number of attributes that are not shown.
 fn attributes(run: &RunView<'_>) -> (Vec<(String, String)>, usize) {
     let sent = run
         .attributes

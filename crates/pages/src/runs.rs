@@ -1,4 +1,4 @@
-//! `/runs`: finished runs with their scorecards, the last accepted first.
+//! `/runs`: finished runs with their scorecards, in order of acceptance, the latest first.
 
 use askama::Template;
 use renown_core::scorecard::Tier;
@@ -9,33 +9,33 @@ use crate::lists::{self, Ignored, Name};
 use crate::text::{self, Form};
 use crate::units;
 
-/// How many runs a page has.
+/// Number of runs per page.
 pub const ROWS: usize = 25;
 
-/// What the list shows.
+/// The content of the page.
 pub struct RunList<'a> {
-    /// The last accepted first.
+    /// Runs in order of acceptance, the latest first.
     pub runs: &'a [RunView<'a>],
-    /// What the list was asked for.
+    /// Filter of the list.
     pub filter: RunFilter<'a>,
-    /// What of it was not understood.
+    /// Invalid filters.
     pub ignored: &'a [Ignored],
     /// Whether this is the first page.
     pub is_first: bool,
-    /// The cursor of the next page.
+    /// Cursor of the next page.
     pub next: Option<&'a str>,
 }
 
-/// What a list of runs was asked for.
+/// The filter of a list of runs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RunFilter<'a> {
-    /// Only of this agent.
+    /// Only runs of this agent.
     pub agent: &'a str,
-    /// Only of this workspace.
+    /// Only runs in this workspace.
     pub workspace: &'a str,
     /// Only attempts at this spec.
     pub spec: &'a str,
-    /// Only of this tier.
+    /// Only runs of this tier.
     pub tier: Option<Tier>,
 }
 
@@ -60,7 +60,7 @@ impl RunFilter<'_> {
     }
 }
 
-/// The page.
+/// Renders the page.
 pub fn render(shell: &Shell<'_>, page: &RunList<'_>) -> askama::Result<String> {
     let rows: Vec<Row<'_>> = page.runs.iter().map(Row::of).collect();
     let is_empty = rows.is_empty() && page.is_first && !page.filter.is_narrow();
@@ -98,7 +98,7 @@ fn answer(page: &RunList<'_>) -> String {
     let some = |count| lists::some_of(count, all, "run", "runs");
     let are = |count| if count == 1 { "is" } else { "are" };
     match (failed, blocked) {
-        _ if all == 0 && page.filter.is_narrow() => "No run fits.".to_owned(),
+        _ if all == 0 && page.filter.is_narrow() => "No run matches.".to_owned(),
         _ if all == 0 && page.is_first => "No run yet.".to_owned(),
         _ if all == 0 => "There are no more runs.".to_owned(),
         (0, 0) => format!("{} completed.", some(all)),
@@ -110,7 +110,7 @@ fn answer(page: &RunList<'_>) -> String {
     }
 }
 
-/// A run as a row.
+/// A row of the table.
 struct Row<'a> {
     run: &'a RunView<'a>,
     id: Name,
@@ -131,7 +131,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// The axes that count as 50.
+    /// Returns the axes that count as 50.
     fn defaulted(&self) -> String {
         self.run.score.defaulted.join(", ").replace('_', " ")
     }

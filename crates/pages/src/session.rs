@@ -1,11 +1,12 @@
-//! `/sessions/{session_id}`: how well one session went, turn by turn, and what there is to go by.
+//! `/sessions/{session_id}`: the performance of one session, its turns, and the evidence.
 //!
 //! ```text
-//! head: the verdict in words ─► dimensions ─► turns ─► reliability × consistency ─► cost, tools, evidence
+//! head: the verdict in words ─► dimensions ─► turns ─► reliability and consistency ─► cost, tools, evidence
 //! ```
 //!
-//! A session may have 100 000 records. The page draws at most [`TURNS`] turns from at most [`RECORDS`] records, a *stretch*, and
-//! says what it leaves out. What is said of the whole session comes from its sums, which count every record.
+//! A session may have 100 000 records. The page draws a part of the session, at most [`TURNS`] turns from at most
+//! [`RECORDS`] records, and says what it omits. Numbers about the whole session come from its sums, which count every
+//! record.
 
 mod chart;
 mod dimensions;
@@ -19,7 +20,7 @@ use renown_core::performance::{KEEP_AT, REVIEW_AT, Recommendation};
 use renown_core::session_metrics::{Metrics, Session};
 use renown_core::time::{Day, Timestamp};
 use renown_view::records::FactKind;
-use renown_view::sessions::{CostSource, Report, UNKNOWN_MASQUE, kind_name};
+use renown_view::sessions::{CostSource, SessionReport, UNKNOWN_MASQUE, kind_name};
 use renown_view::{RecordView, SessionDetail};
 
 use crate::lists::{self, Name};
@@ -32,38 +33,39 @@ use reading::Reading;
 use tools::Tools;
 use turns::Turns;
 
-/// How many turns are drawn.
+/// Maximum number of turns on the page.
 pub const TURNS: usize = 50;
 
-/// How many records are read for them.
+/// Maximum number of records that are read for the turns.
 pub const RECORDS: usize = 4000;
 
-/// What the page shows.
+/// The content of the page.
 pub struct SessionPage<'a> {
-    /// The session and its traces, in their order.
+    /// Session with its traces in order.
     pub detail: &'a SessionDetail<'a>,
-    /// What the traces say.
+    /// Metrics of the traces.
     pub metrics: &'a Metrics,
-    /// The traces as the metrics take them.
+    /// Traces, as the input of the metrics.
     pub session: &'a Session,
-    /// The records of the stretch, in any order.
+    /// Records of the drawn part, in any order.
     pub records: &'a [RecordView],
-    /// Which part of the session is drawn.
-    pub stretch: Stretch,
+    /// Part of the session that is drawn.
+    pub part: DrawnPart,
 }
 
 /// The part of a session that is drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Stretch {
-    /// The index of its first trace.
+pub struct DrawnPart {
+    /// Index of its first trace.
     pub first: usize,
-    /// When the next stretch begins, if there is one.
+    /// Start of the next part, if there is one.
     pub until: Option<Timestamp>,
-    /// Whether there are more records than were read.
+    /// Whether the part has more records than were read.
     pub is_cut: bool,
 }
 
-/// The index of the first trace that is drawn: the turn that was asked for, else the latest ones of an open session, else the first.
+/// Returns the index of the first drawn trace: the requested turn; else the first of the latest turns if the session
+/// is open; else the first turn.
 pub fn first_drawn(traces: usize, asked: Option<usize>, is_open: bool) -> usize {
     let last = traces.saturating_sub(TURNS);
     match asked {
@@ -73,7 +75,7 @@ pub fn first_drawn(traces: usize, asked: Option<usize>, is_open: bool) -> usize 
     }
 }
 
-/// The page.
+/// Renders the page.
 pub fn render(shell: &Shell<'_>, page: &SessionPage<'_>) -> askama::Result<String> {
     let report = page.detail.session.performance.as_ref();
     let timeline = Timeline::of(page);
@@ -99,7 +101,7 @@ pub fn render(shell: &Shell<'_>, page: &SessionPage<'_>) -> askama::Result<Strin
 struct View<'a> {
     shell: &'a Shell<'a>,
     session: &'a renown_view::SessionView<'a>,
-    report: Option<&'a Report<'a>>,
+    report: Option<&'a SessionReport<'a>>,
     agent: Name,
     verdict: Verdict,
     dimensions: Vec<Dimension>,
@@ -124,7 +126,7 @@ impl View<'_> {
         lists::address("/sessions", &[("agent", &self.agent.whole)])
     }
 
-    /// The address of the page from another turn on.
+    /// Returns the address of the page that begins at another turn.
     fn at_turn(&self, turn: impl text::Given<usize>) -> String {
         let path = format!("/sessions/{}", text::segment(self.session.session_id.as_str()));
         lists::address(&path, &[("turn", &turn.given().to_string())])
@@ -139,7 +141,7 @@ impl View<'_> {
         }
     }
 
-    /// The day is said where it is another than that of the start.
+    /// Returns the format of the end: with its day if it differs from the day of the start.
     fn end_form(&self) -> Form {
         let day = |at: Option<Timestamp>| at.map(Day::of);
         if day(self.session.started_at) == day(self.session.ended_at) { Form::Clock } else { Form::Both }
@@ -154,7 +156,7 @@ impl View<'_> {
 struct Verdict {
     headline: &'static str,
     lead: String,
-    /// The tool that failed again and again, and the rest of the sentence about it.
+    /// Tool that failed repeatedly, and the rest of the sentence about it.
     looped: Option<(String, String)>,
     rest: String,
 }
@@ -165,7 +167,7 @@ impl Verdict {
         let Some(report) = &session.performance else {
             return Self {
                 headline: "Only signals were sent",
-                lead: "No telemetry arrived for this session, so there is no performance. Its traces are judged below."
+                lead: "No telemetry arrived for this session, so it has no performance score. Its traces are judged below."
                     .to_owned(),
                 looped: None,
                 rest: String::new(),
@@ -204,13 +206,13 @@ impl Verdict {
     }
 }
 
-/// The first letter in lower case, behind a colon.
+/// Converts the first letter to lower case, for a text after a colon.
 fn text_lower(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map(|first| first.to_lowercase().chain(chars).collect()).unwrap_or_default()
 }
 
-/// How far it is to the next recommendation, of a composite in tenths.
+/// Formats the distance to the next recommendation. The composite is in tenths.
 fn to_next_band(composite: i128, recommendation: Recommendation) -> String {
     let points = |tenths: i128| format!("{}.{} points", tenths / 10, tenths % 10);
     match recommendation {
@@ -223,19 +225,19 @@ fn to_next_band(composite: i128, recommendation: Recommendation) -> String {
     }
 }
 
-/// What happened in the stretch, in order: the facts of the scored signal that have a time.
+/// The events of the drawn part in order: the facts of the scored OTLP signal that have a time.
 struct Timeline<'a> {
     facts: Vec<Happened<'a>>,
     start: Timestamp,
     end: Timestamp,
-    /// Whether the calls of models themselves say what they used, so that sums over them do not count.
-    calls_are_told: bool,
-    stretch: Stretch,
-    /// Whether all of the session's records are here.
+    /// Whether single model calls report their usage, so that sums over calls do not count.
+    calls_report_usage: bool,
+    part: DrawnPart,
+    /// Whether the part has all records of the session.
     is_whole: bool,
 }
 
-/// A fact and when it happened.
+/// A fact and its time.
 struct Happened<'a> {
     at: Timestamp,
     fact: &'a renown_view::records::FactView,
@@ -252,24 +254,24 @@ impl<'a> Timeline<'a> {
             end = end.max(record.until.max(Some(at)));
             facts.extend(record.facts.iter().map(|fact| Happened { at, fact }));
         }
-        // Of what happened at once a prompt comes first.
+        // At the same time, a prompt comes first.
         facts.sort_by_key(|happened| (happened.at, happened.fact.kind != FactKind::Prompt));
-        let traced = page.detail.traces.get(page.stretch.first).and_then(|trace| trace.started_at);
+        let traced = page.detail.traces.get(page.part.first).and_then(|trace| trace.started_at);
         let first = facts.first().map(|happened| happened.at);
         let start = first.into_iter().chain(traced).min().unwrap_or(Timestamp::MIN);
-        let is_told = |happened: &Happened<'_>| {
+        let reports_usage = |happened: &Happened<'_>| {
             let fact = happened.fact;
             fact.kind == FactKind::ApiRequest
                 && !fact.is_sum
                 && (fact.input_tokens.is_some() || fact.cost_usd.is_some())
         };
         Self {
-            calls_are_told: facts.iter().any(is_told),
+            calls_report_usage: facts.iter().any(reports_usage),
             facts,
             start,
             end: end.unwrap_or(start).max(start),
-            stretch: page.stretch,
-            is_whole: page.stretch.first == 0 && page.stretch.until.is_none() && !page.stretch.is_cut,
+            part: page.part,
+            is_whole: page.part.first == 0 && page.part.until.is_none() && !page.part.is_cut,
         }
     }
 
@@ -277,14 +279,14 @@ impl<'a> Timeline<'a> {
         u64::try_from(self.end.millis() - self.start.millis()).unwrap_or(0).max(1)
     }
 
-    /// Milliseconds after the start.
+    /// Returns the milliseconds since the start.
     fn offset_ms(&self, at: Timestamp) -> u64 {
         u64::try_from(at.millis() - self.start.millis()).unwrap_or(0)
     }
 
-    /// A place in percent.
+    /// Returns the position of a time in percent.
     fn x(&self, at: Timestamp) -> String {
-        units::place(self.offset_ms(at), self.span_ms())
+        units::position(self.offset_ms(at), self.span_ms())
     }
 }
 

@@ -1,40 +1,40 @@
-//! `/sessions`: the sessions of coding agents, the last to begin first.
+//! `/sessions`: the sessions of coding agents, the latest start first.
 
 use askama::Template;
 use renown_core::performance::Recommendation;
 use renown_core::time::Day;
 use renown_view::SessionView;
-use renown_view::sessions::{MetricSummary, Report, kind_name};
+use renown_view::sessions::{MetricSummary, SessionReport, kind_name};
 
 use crate::Shell;
 use crate::lists::{self, Ignored, Name};
 use crate::text::{self, Form};
 
-/// How many sessions a page has.
+/// Number of sessions per page.
 pub const ROWS: usize = 25;
 
-/// What the list shows.
+/// The content of the page.
 pub struct SessionList<'a> {
-    /// The last to begin first.
+    /// Sessions, the latest start first.
     pub sessions: &'a [SessionView<'a>],
-    /// What the list was asked for.
+    /// Filter of the list.
     pub filter: SessionFilter<'a>,
-    /// What of it was not understood.
+    /// Invalid filters.
     pub ignored: &'a [Ignored],
     /// Whether this is the first page.
     pub is_first: bool,
-    /// The cursor of the next page.
+    /// Cursor of the next page.
     pub next: Option<&'a str>,
 }
 
-/// What a list of sessions was asked for.
+/// The filter of a list of sessions.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SessionFilter<'a> {
-    /// Only of this agent.
+    /// Only sessions of this agent.
     pub agent: &'a str,
-    /// Only those that began on this UTC day or later.
+    /// Only sessions that began on this UTC day or later.
     pub from: Option<Day>,
-    /// Only those that began on this UTC day or earlier.
+    /// Only sessions that began on this UTC day or earlier.
     pub to: Option<Day>,
 }
 
@@ -52,7 +52,7 @@ impl SessionFilter<'_> {
     }
 }
 
-/// The page.
+/// Renders the page.
 pub fn render(shell: &Shell<'_>, page: &SessionList<'_>) -> askama::Result<String> {
     let rows: Vec<Row<'_>> = page.sessions.iter().map(Row::of).collect();
     let is_empty = rows.is_empty() && page.is_first && !page.filter.is_narrow();
@@ -77,22 +77,28 @@ impl View<'_> {
 
 fn answer(page: &SessionList<'_>) -> String {
     let all = page.sessions.len();
-    let count = |wanted: Recommendation| {
-        let of = |session: &&SessionView<'_>| recommendation(session) == Some(wanted);
+    let count = |expected: Recommendation| {
+        let of = |session: &&SessionView<'_>| recommendation(session) == Some(expected);
         page.sessions.iter().filter(of).count()
     };
     let (review, doff) = (count(Recommendation::Review), count(Recommendation::Doff));
     let some = |count| lists::some_of(count, all, "session", "sessions");
-    let say = |count| if count == 1 { "says" } else { "say" };
+    let are = |count| if count == 1 { "is" } else { "are" };
     match (doff, review) {
-        _ if all == 0 && page.filter.is_narrow() => "No session fits.".to_owned(),
+        _ if all == 0 && page.filter.is_narrow() => "No session matches.".to_owned(),
         _ if all == 0 && page.is_first => "No session yet.".to_owned(),
         _ if all == 0 => "There are no more sessions.".to_owned(),
         (0, 0) => format!("Nothing to review in {}.", of_these(all)),
-        (0, review) => format!("{} {} review.", some(review), say(review)),
-        (doff, 0) => format!("{} {} doff.", some(doff), say(doff)),
+        (0, review) => format!("{} {} rated review.", some(review), are(review)),
+        (doff, 0) => format!("{} {} rated doff.", some(doff), are(doff)),
         (doff, review) => {
-            format!("{} {} doff, {} {} review.", some(doff), say(doff), text::count_word(review), say(review))
+            format!(
+                "{} {} rated doff, {} {} rated review.",
+                some(doff),
+                are(doff),
+                text::count_word(review),
+                are(review)
+            )
         }
     }
 }
@@ -105,12 +111,12 @@ fn recommendation(session: &SessionView<'_>) -> Option<Recommendation> {
     session.performance.as_ref().map(|report| report.performance.0.recommendation)
 }
 
-/// A session as a row.
+/// A row of the table.
 struct Row<'a> {
     session: &'a SessionView<'a>,
     path: String,
     agent: Name,
-    report: Option<&'a Report<'a>>,
+    report: Option<&'a SessionReport<'a>>,
 }
 
 impl<'a> Row<'a> {
@@ -127,7 +133,7 @@ impl<'a> Row<'a> {
         self.report.map_or("–", |report| kind_name(report.agent))
     }
 
-    /// Whether there is evidence of this kind.
+    /// Whether the session has evidence of this kind.
     fn has(&self, evidence: &str) -> bool {
         self.report.is_some_and(|report| !report.coverage.missing.contains(&evidence))
     }

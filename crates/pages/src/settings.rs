@@ -1,19 +1,19 @@
-//! `/settings`: what an organization has chosen, and what the server was told at its start.
+//! `/settings`: the settings of an organization, and the configuration of the server.
 
 use askama::Template;
 
 use crate::Shell;
 
-/// What the page of settings shows.
+/// The content of the page.
 #[derive(Debug)]
 pub struct SettingsPage<'a> {
-    /// The organization.
+    /// Organization.
     pub org: &'a str,
     /// Whose latency counts: `gate` or `agent`.
     pub latency_source: &'a str,
-    /// Whether they were just changed.
+    /// Whether the settings were just saved.
     pub saved: bool,
-    /// What the server was told: a name as in `renown.toml`, and its value in words.
+    /// Configuration of the server: a name as in `renown.toml`, and its value in words.
     pub server: &'a [(&'static str, String)],
 }
 
@@ -24,7 +24,7 @@ struct View<'a> {
     page: &'a SettingsPage<'a>,
 }
 
-/// The page.
+/// Renders the page.
 pub fn render(shell: &Shell<'_>, page: &SettingsPage<'_>) -> askama::Result<String> {
     View { shell, page }.render()
 }

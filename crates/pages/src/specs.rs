@@ -1,4 +1,4 @@
-//! `/specs`: the specs that agents compete on, and `/specs/{spec_id}`: who did best.
+//! `/specs`: the specs that agents compete on, and `/specs/{spec_id}`: the ranking of one spec.
 
 use askama::Template;
 use renown_core::ids::SpecId;
@@ -9,37 +9,37 @@ use crate::lists::{self, Ignored, Name};
 use crate::text::{self, Form};
 use crate::{Shell, units};
 
-/// How many specs a page has.
+/// Number of specs per page.
 pub const ROWS: usize = 25;
 
-/// How many agents a competition shows.
+/// Maximum number of agents in a ranking.
 pub const RANKS: usize = 100;
 
-/// What the list shows.
+/// The content of the list.
 pub struct SpecList<'a> {
-    /// By their ids.
+    /// Specs, sorted by id.
     pub specs: &'a [SpecRow<'a>],
-    /// What of the address was not understood.
+    /// Invalid parameters of the address.
     pub ignored: &'a [Ignored],
     /// Whether this is the first page.
     pub is_first: bool,
-    /// The last spec of this page, if there is another page.
+    /// Last spec of this page, if there is a next page.
     pub next: Option<&'a SpecId>,
 }
 
 /// A spec and its best attempt.
 pub struct SpecRow<'a> {
-    /// The spec.
+    /// Spec.
     pub spec: &'a SpecId,
-    /// Attempts at it.
+    /// Number of attempts.
     pub runs: u64,
-    /// Agents that attempted it.
+    /// Number of agents that attempted it.
     pub agents: u64,
-    /// When the last attempt ended.
+    /// End of the last attempt.
     pub finished_at: Timestamp,
-    /// The best attempt.
+    /// Best attempt.
     pub best: ScoreView<'a>,
-    /// How the best attempt ended.
+    /// Outcome of the best attempt.
     pub outcome: &'a str,
 }
 
@@ -53,7 +53,7 @@ impl SpecRow<'_> {
     }
 }
 
-/// The list.
+/// Renders the list.
 pub fn render(shell: &Shell<'_>, page: &SpecList<'_>) -> askama::Result<String> {
     List { shell, page, answer: answer(page) }.render()
 }
@@ -98,13 +98,13 @@ fn answer(page: &SpecList<'_>) -> String {
     }
 }
 
-/// What a competition shows.
+/// The content of the page of one competition.
 pub struct SpecPage<'a> {
-    /// The ranking of every agent.
+    /// Ranking of all agents.
     pub competition: &'a Competition<'a>,
 }
 
-/// The competition.
+/// Renders the page of one competition.
 pub fn render_one(shell: &Shell<'_>, page: &SpecPage<'_>) -> askama::Result<String> {
     let ranking = &page.competition.ranking;
     let rows = ranking.iter().enumerate().take(RANKS).map(|(index, run)| {
@@ -139,29 +139,29 @@ impl One<'_> {
     }
 }
 
-/// The answer in words, and why.
+/// Returns the headline and a sentence that explains it.
 fn verdict(competition: &Competition<'_>) -> (String, String) {
     let ranking = &competition.ranking;
     let Some(first) = ranking.first() else {
-        return ("Nobody has attempted this spec.".to_owned(), String::new());
+        return ("No agent has attempted this spec.".to_owned(), String::new());
     };
     let name = lists::shortened(first.agent_id.as_str(), 60);
     let score = first.score.map_or("no score".to_owned(), |score| format!("{score} of 100"));
     let answer = match (competition.winner, ranking.len()) {
-        (None, _) => "Nobody has completed this spec yet.".to_owned(),
-        (Some(_), 1) => format!("{name} is alone, with {score}."),
+        (None, _) => "No agent has completed this spec yet.".to_owned(),
+        (Some(_), 1) => format!("{name} is the only agent, with {score}."),
         (Some(_), _) => format!("{name} won, with {score}."),
     };
     let lead = match (ranking.get(1), competition.winner) {
         (Some(second), Some(_)) => ahead(first, second),
         (Some(_), None) => format!("{name} came furthest, with {score}."),
-        (None, None) => format!("{name} is the only one who tried, with {score}."),
+        (None, None) => format!("{name} is the only agent that attempted it, with {score}."),
         (None, Some(_)) => "No other agent has attempted it.".to_owned(),
     };
     (answer, lead)
 }
 
-/// Why a run stands before the next one.
+/// Explains why a run is ranked before the next one.
 fn ahead(run: &RankedRun<'_>, next: &RankedRun<'_>) -> String {
     let name = lists::shortened(next.agent_id.as_str(), 60);
     match (run.score, next.score) {
@@ -174,7 +174,7 @@ fn ahead(run: &RankedRun<'_>, next: &RankedRun<'_>) -> String {
     }
 }
 
-/// What tells two runs of one score apart.
+/// Returns what decides between two runs with the same score.
 fn decided_by(run: &RankedRun<'_>, next: &RankedRun<'_>) -> &'static str {
     let of = |run: &RankedRun<'_>| run.axes.map(|axes| (axes.completion, axes.error_rate));
     match (of(run), of(next)) {
@@ -190,7 +190,7 @@ struct Ranked<'a> {
     run: &'a RankedRun<'a>,
     agent: Name,
     path: String,
-    /// What put it before or behind one of the same score.
+    /// What decided between it and a neighbor with the same score.
     tie: Option<&'static str>,
     axes: Vec<(&'static str, u8)>,
     pull_request: Option<Link<'a>>,
@@ -219,7 +219,7 @@ impl<'a> Ranked<'a> {
     }
 }
 
-/// The address of a pull request. Only what a browser opens over HTTP is a link.
+/// The address of a pull request. Only HTTP addresses become links.
 pub(crate) struct Link<'a> {
     pub(crate) address: &'a str,
     pub(crate) is_http: bool,

@@ -1,4 +1,5 @@
-//! Drawings as SVG paths. They are made of digits and letters of the path language only, so templates may mark them `safe`.
+//! Drawings as SVG paths. They consist only of digits and letters of the path syntax, so templates may mark them as
+//! `safe`.
 
 use std::fmt::Write;
 
@@ -8,27 +9,27 @@ use renown_view::DayPoint;
 
 use crate::text::Given;
 
-/// Days of a sparkline.
+/// Number of days in a sparkline.
 pub const SPARK_DAYS: u32 = 30;
 
-/// The scores that a sparkline shows; lower ones lie on its lowest line.
+// The range of scores that a sparkline shows. Lower scores are drawn at the bottom.
 const SPARK_LOWEST: u32 = 500;
 const SPARK_HIGHEST: u32 = 1000;
 
-/// A month in the height of a row: 122 × 30 pixels, a day in 4.
+/// A sparkline of one month: 122 × 30 pixels, four pixels per day.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spark {
-    /// From the lowest to the highest score of each day.
+    /// Range from the lowest to the highest score of each day.
     pub range: String,
-    /// The last score of each day, joined.
+    /// Line through the last score of each day.
     pub line: String,
-    /// Where the line ends.
+    /// End of the line.
     pub end: (u32, u32),
-    /// The lowest score of all days.
+    /// Lowest score of all days.
     pub lowest: u32,
 }
 
-/// The sparkline of the days up to today; `None` without any.
+/// Draws the sparkline of the days up to today. Returns `None` if there are no days.
 pub fn spark(days: &[DayPoint], today: Day) -> Option<Spark> {
     let first = today.back(SPARK_DAYS - 1).number();
     let y = |score: u32| 3 + (SPARK_HIGHEST - score.clamp(SPARK_LOWEST, SPARK_HIGHEST)) / 20;
@@ -50,20 +51,21 @@ pub fn spark(days: &[DayPoint], today: Day) -> Option<Spark> {
     end.map(|end| Spark { range, line, end, lowest })
 }
 
-/// Marks of evaluations in rows, the oldest first.
+/// Rows of marks for evaluations, the oldest first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Strip {
-    /// The marks that passed.
+    /// Path of the marks that passed.
     pub pass: String,
-    /// The marks that failed.
+    /// Path of the marks that failed.
     pub fail: String,
-    /// How many passed.
+    /// Number that passed.
     pub passed: usize,
-    /// How many failed.
+    /// Number that failed.
     pub failed: usize,
 }
 
-/// Marks in rows of so many, one unit wide, the rows twelve apart. Neighbours of one kind are one line.
+/// Draws marks in rows of `per_row`. A mark is one unit wide, the distance of rows is twelve. Neighbors with the same
+/// verdict are one line.
 pub fn strip(marks: &[bool], per_row: usize) -> Strip {
     let mut strip = Strip { pass: String::new(), fail: String::new(), passed: 0, failed: 0 };
     for (row, marks) in marks.chunks(per_row.max(1)).enumerate() {
@@ -82,16 +84,16 @@ pub fn strip(marks: &[bool], per_row: usize) -> Strip {
     strip
 }
 
-/// Bars of some days, the last one apart: 20 pixels high, a day in 6.
+/// Bars of days, with a separate path for the last day: 20 pixels high, six pixels per day.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bars {
-    /// The days before the last.
+    /// Path of the days before the last.
     pub before: String,
-    /// The last day.
+    /// Path of the last day.
     pub now: String,
 }
 
-/// Bars to the scale of the highest. A value above 0 has at least a pixel.
+/// Draws bars, scaled to the highest. A value above 0 has at least one pixel.
 pub fn bars(values: &[u64]) -> Bars {
     let most = values.iter().copied().max().unwrap_or(0).max(1);
     let mut bars = Bars { before: String::new(), now: String::new() };
@@ -99,7 +101,7 @@ pub fn bars(values: &[u64]) -> Bars {
         if *value == 0 {
             continue;
         }
-        // In tenths of a pixel, of 190.
+        // Height in tenths of a pixel, at most 190.
         let tenths = (u128::from(*value) * 190 / u128::from(most)).max(10);
         let top = 200 - tenths;
         let path = if index + 1 == values.len() { &mut bars.now } else { &mut bars.before };
@@ -108,7 +110,7 @@ pub fn bars(values: &[u64]) -> Bars {
     bars
 }
 
-/// The steps of a tier that are reached, and those that are not.
+/// Returns the paths of a tier's reached steps and of the others.
 pub fn pips(tier: impl Given<Tier>) -> (&'static str, &'static str) {
     match tier.given() {
         Tier::Unranked => ("", "M2 12V9M7 12V6M12 12V3M17 12V0"),
@@ -136,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sparkline_has_a_column_for_each_day() {
+    fn a_sparkline_has_one_column_per_day() {
         let today: Day = "2026-11-30".parse().unwrap();
         let days = [
             point("2026-10-31", 700, 700, 700),
@@ -151,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_of_one_kind_are_one_line() {
+    fn neighbors_with_the_same_verdict_are_one_line() {
         let marks = [true, true, false, true, false, false];
         let strip = strip(&marks, 4);
         assert_eq!(strip.pass, "M0 5h2M3 5h1");
@@ -160,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn bars_have_the_scale_of_the_highest() {
+    fn bars_are_scaled_to_the_highest() {
         let bars = bars(&[0, 10, 1_000_000]);
         assert_eq!((bars.before.as_str(), bars.now.as_str()), ("M8.5 20V19.0", "M14.5 20V1.0"));
         assert_eq!(super::bars(&[0, 0]).now, "");

@@ -1,4 +1,4 @@
-//! Views for tests.
+//! View models for tests.
 
 use renown_core::decimal::Decimal;
 use renown_core::identity::identity_of;
@@ -10,7 +10,7 @@ use renown_view::{AgentRow, Overview};
 
 use crate::{Member, Section, Shell};
 
-/// A Tuesday afternoon.
+/// Returns a fixed time.
 pub(crate) fn now() -> Timestamp {
     Timestamp::parse("2026-11-17T15:30:00Z").unwrap()
 }
@@ -33,7 +33,7 @@ fn totals() -> Totals {
     }
 }
 
-/// A day on which nothing happened.
+/// Returns the overview of a day without events.
 pub(crate) fn overview() -> Overview {
     Overview {
         day: Day::of(now()),
@@ -48,7 +48,7 @@ pub(crate) fn overview() -> Overview {
     }
 }
 
-/// An agent with evaluations and nothing else.
+/// Returns an agent that has only evaluations.
 pub(crate) fn row(agent: &str, score: u32, lifecycle: LifecycleView) -> AgentRow {
     let agent_id: AgentId = agent.parse().unwrap();
     let eval_count = match lifecycle {

@@ -1,12 +1,12 @@
-//! Numbers, times and names as pages write them.
+//! Formats numbers, times and names.
 //!
-//! | what | how | for example |
+//! | value | format | example |
 //! |---|---|---|
-//! | whole numbers | thousands apart by a narrow space that does not break | 12 480 |
-//! | changes | with a sign, a real minus, ±0 for none | −149 |
-//! | shares | percent with one decimal, cut: 100.0 % is all | 97.6 % |
+//! | whole numbers | thousands separated by a narrow no-break space | 12 480 |
+//! | changes | with a sign, a real minus, ±0 for no change | −149 |
+//! | shares | percent with one decimal, rounded down: only 1 is 100.0 % | 97.6 % |
 //! | ages | up to 36 hours in minutes or hours, then in days | 9 min, 3 h, 8 d |
-//! | times | UTC; the script rewrites them in the reader's zone | 17 Nov 15:30 |
+//! | times | UTC; the script converts them to the reader's time zone | 17 Nov 15:30 |
 
 use std::fmt::Write;
 
@@ -17,16 +17,16 @@ use renown_core::time::{Day, Timestamp};
 use renown_core::units::Micros;
 use renown_view::shared::LifecycleView;
 
-/// A narrow space that does not break.
+/// A narrow no-break space.
 const THIN: char = '\u{202f}';
 
 const MINUTE_MS: i64 = 60_000;
 const HOUR_MS: i64 = 60 * MINUTE_MS;
 const DAY_MS: i64 = 24 * HOUR_MS;
 
-/// A value, or a reference to it. Templates pass references, code passes values, and both read well.
+/// A value or a reference to it. Templates pass references, Rust code passes values.
 pub trait Given<T> {
-    /// The value.
+    /// Returns the value.
     fn given(self) -> T;
 }
 
@@ -42,14 +42,14 @@ impl<T: Copy> Given<T> for &T {
     }
 }
 
-/// As a template's macro passes what it was passed.
+/// A macro of a template passes a reference to a reference.
 impl<T: Copy> Given<T> for &&T {
     fn given(self) -> T {
         **self
     }
 }
 
-/// How a time is written. The script knows the same names.
+/// The format of a time. The script uses the same names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// `15:30`
@@ -65,7 +65,7 @@ pub enum Form {
 }
 
 impl Form {
-    /// Its name in `data-f` and in tips; that of `Full` is not used there.
+    /// Returns the name in `data-f` and in tips. `Full` is not used there.
     pub fn name(self) -> &'static str {
         match self {
             Self::Clock => "hm",
@@ -76,7 +76,7 @@ impl Form {
     }
 }
 
-/// A time in UTC.
+/// Formats a time in UTC.
 pub fn utc(at: impl Given<Timestamp>, form: impl Given<Form>) -> String {
     let text = at.given().to_string();
     let part = |range: std::ops::Range<usize>| text.get(range).unwrap_or_default().to_owned();
@@ -96,17 +96,17 @@ fn month(number: &str) -> &'static str {
     number.parse::<usize>().ok().and_then(|month| MONTHS.get(month.checked_sub(1)?)).copied().unwrap_or("?")
 }
 
-/// A day, such as `17 Nov`.
+/// Formats a day, for example `17 Nov`.
 pub fn day(day: impl Given<Day>) -> String {
     utc(day.given().start(), Form::Date)
 }
 
-/// A time in a tip, which the script rewrites: minutes after 1970 and a form.
+/// Encodes a time in a tip, which the script formats: minutes since 1970 and the name of a format.
 pub fn tip_time(at: Timestamp, form: Form) -> String {
     format!("@{}{}", at.millis() / MINUTE_MS, form.name())
 }
 
-/// How long ago something was.
+/// Formats the age of an event.
 pub fn age(at: impl Given<Timestamp>, now: impl Given<Timestamp>) -> String {
     let ms = (now.given().millis() - at.given().millis()).max(0);
     match ms {
@@ -117,7 +117,7 @@ pub fn age(at: impl Given<Timestamp>, now: impl Given<Timestamp>) -> String {
     }
 }
 
-/// A whole number with its thousands apart.
+/// Formats a whole number with separated thousands.
 pub fn whole(number: impl Given<u64>) -> String {
     let digits = number.given().to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -130,7 +130,7 @@ pub fn whole(number: impl Given<u64>) -> String {
     text
 }
 
-/// A change with its sign.
+/// Formats a change with its sign.
 pub fn change(points: impl Given<i64>) -> String {
     let points = points.given();
     match points {
@@ -140,7 +140,7 @@ pub fn change(points: impl Given<i64>) -> String {
     }
 }
 
-/// A decimal cut to some places, with a real minus.
+/// Formats a decimal with this number of decimal places, rounded toward zero, with a real minus.
 pub fn cut<const FROM: u32>(number: impl Given<Decimal<FROM>>, places: u32) -> String {
     let step = 10_i128.pow(FROM.saturating_sub(places));
     let units = number.given().units() / step;
@@ -154,7 +154,7 @@ pub fn cut<const FROM: u32>(number: impl Given<Decimal<FROM>>, places: u32) -> S
     }
 }
 
-/// A signed decimal cut to some places, for trends.
+/// Formats a trend: like [`cut`], but always with a sign.
 pub fn trend<const FROM: u32>(number: impl Given<Decimal<FROM>>, places: u32) -> String {
     let text = cut(number, places);
     let is_zero = text.chars().all(|char| matches!(char, '0' | '.' | '−'));
@@ -165,22 +165,22 @@ pub fn trend<const FROM: u32>(number: impl Given<Decimal<FROM>>, places: u32) ->
     }
 }
 
-/// A share of 1 as percent with one decimal.
+/// Formats a share of 1 as percent with one decimal.
 pub fn percent(share: impl Given<Decimal<6>>) -> String {
     format!("{} %", cut(Decimal::<4>::from_units(share.given().units()), 1))
 }
 
-/// A latency in milliseconds.
+/// Converts a latency to milliseconds.
 pub fn millis(latency: Micros) -> Decimal<3> {
     Decimal::from_units(i128::from(latency.us()))
 }
 
-/// An amount of dollars with two decimals.
+/// Formats an amount of dollars with two decimals.
 pub fn dollars<const FROM: u32>(amount: impl Given<Decimal<FROM>>) -> String {
     format!("${}", cut(amount, 2))
 }
 
-/// What to do with a masque, in a word.
+/// Returns the word for a recommendation.
 pub fn recommendation(value: impl Given<Recommendation>) -> &'static str {
     match value.given() {
         Recommendation::Keep => "keep",
@@ -189,7 +189,7 @@ pub fn recommendation(value: impl Given<Recommendation>) -> &'static str {
     }
 }
 
-/// How far an agent is: `calibrating 12/50`, `active 217/500`, `mature`.
+/// Formats a lifecycle with its progress: `calibrating 12/50`, `active 217/500`, `mature`.
 pub fn lifecycle(value: impl Given<LifecycleView>, evaluations: impl Given<u64>) -> String {
     let evaluations = evaluations.given();
     match value.given() {
@@ -200,7 +200,7 @@ pub fn lifecycle(value: impl Given<LifecycleView>, evaluations: impl Given<u64>)
     }
 }
 
-/// A small number as a word, for sentences.
+/// Formats a small number as a word, for sentences.
 pub fn count_word(number: usize) -> String {
     const WORDS: [&str; 13] = [
         "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
@@ -209,19 +209,19 @@ pub fn count_word(number: usize) -> String {
     WORDS.get(number).map_or_else(|| whole(number as u64), |word| (*word).to_owned())
 }
 
-/// A sentence with its first letter in upper case.
+/// Converts the first letter to upper case.
 pub fn sentence(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
-/// A noun after its number.
+/// Formats a number with its noun.
 pub fn plural(number: impl Given<u64>, one: &str, many: &str) -> String {
     let number = number.given();
     format!("{} {}", whole(number), if number == 1 { one } else { many })
 }
 
-/// The last part of an agent's id, and what stands before it, if it has parts.
+/// Splits an agent id at its last slash. Returns the last part, and the part before the slash if there is one.
 pub fn name_parts(agent: &AgentId) -> (&str, Option<&str>) {
     let id = agent.as_str();
     match id.rsplit_once('/') {
@@ -230,7 +230,7 @@ pub fn name_parts(agent: &AgentId) -> (&str, Option<&str>) {
     }
 }
 
-/// A segment of a path, with everything encoded that is not plain.
+/// Percent-encodes a text as one segment of a path.
 pub fn segment(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {
@@ -246,13 +246,13 @@ pub fn segment(text: &str) -> String {
     encoded
 }
 
-/// A text between two tags, escaped with its quotes left as they are: JSON is full of them, and `&#34;` is five times as long. Not for
-/// attributes.
+/// Escapes a text between two tags. Quotes stay as they are, because JSON has many of them and `&#34;` is five times
+/// as long. Not for attributes.
 pub fn code(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// A text in a list of tips, which are separated by `|`.
+/// Replaces the separator `|` in a text of a list of tips.
 pub fn in_tips(text: &str) -> String {
     text.replace('|', "¦")
 }
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_written_in_their_forms() {
+    fn times_are_written_in_all_formats() {
         let time = at("2026-11-07T05:04:09.876Z");
         let forms = [Form::Clock, Form::Second, Form::Date, Form::Both, Form::Full];
         let written = forms.map(|form| utc(time, form));
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn ages_change_their_unit_after_an_hour_and_after_36() {
+    fn ages_are_in_minutes_then_hours_then_days() {
         let now = at("2026-11-17T15:30:00Z");
         for (ms, age_text) in [
             (-5, "now"),
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_cut_and_signed() {
+    fn numbers_are_rounded_down_and_signed() {
         assert_eq!(
             [0, 999, 1000, 1_234_567].map(whole),
             ["0", "999", "1\u{202f}000", "1\u{202f}234\u{202f}567"]
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_any_kind_become_parts_and_paths() {
+    fn ids_are_split_and_encoded() {
         let parts = |id: &str| {
             let agent: AgentId = id.parse().unwrap();
             let (name, before) = name_parts(&agent);

@@ -1,14 +1,14 @@
-//! Durations, sizes and the steps of time axes, as pages write them.
+//! Formats durations, sizes and time axes.
 //!
-//! | what | how | for example |
+//! | value | format | example |
 //! |---|---|---|
-//! | durations | two units at most, cut | 850 ms, 12.4 s, 3 min 05 s, 1 h 02 min |
+//! | durations | at most two units, rounded down | 850 ms, 12.4 s, 3 min 05 s, 1 h 02 min |
 //! | sizes | powers of 1024, one decimal | 312.0 MiB |
-//! | shares of a whole | hundredths of a percent, for places in a drawing | 46.15 |
+//! | positions in a drawing | percent with two decimals | 46.15 |
 
 use crate::text;
 
-/// A duration in milliseconds.
+/// Formats a duration in milliseconds.
 pub fn duration(ms: impl text::Given<u64>) -> String {
     let ms = ms.given();
     let (seconds, minutes, hours) = (ms / 1000, ms / 60_000, ms / 3_600_000);
@@ -20,7 +20,7 @@ pub fn duration(ms: impl text::Given<u64>) -> String {
     }
 }
 
-/// A number of minutes: as such up to two hours.
+/// Formats a number of minutes; from two hours on with hours.
 pub fn minutes(minutes: impl text::Given<u64>) -> String {
     match minutes.given() {
         minutes @ ..120 => format!("{minutes} min"),
@@ -28,7 +28,7 @@ pub fn minutes(minutes: impl text::Given<u64>) -> String {
     }
 }
 
-/// A number of bytes.
+/// Formats a number of bytes.
 pub fn bytes(count: impl text::Given<u64>) -> String {
     let count = count.given();
     let (unit, name) = match count {
@@ -42,13 +42,13 @@ pub fn bytes(count: impl text::Given<u64>) -> String {
     format!("{}.{} {name}", text::whole(whole), tenths % 10)
 }
 
-/// A part of a whole in percent with two decimals, at most 100, for places in a drawing.
-pub fn place(part: u64, whole: u64) -> String {
+/// Formats a part of a whole in percent with two decimals, at most 100, as a position in a drawing.
+pub fn position(part: u64, whole: u64) -> String {
     let hundredths = u128::from(part.min(whole)) * 10_000 / u128::from(whole.max(1));
     format!("{}.{:02}", hundredths / 100, hundredths % 100)
 }
 
-/// Steps of a time axis in milliseconds: seconds, minutes, hours, days.
+/// Possible steps of a time axis in milliseconds: seconds, minutes, hours, days.
 const STEPS_MS: [u64; 21] = [
     1_000,
     2_000,
@@ -73,22 +73,22 @@ const STEPS_MS: [u64; 21] = [
     315_360_000_000,
 ];
 
-/// The smallest step by which a span has at most so many.
+/// Returns the smallest step that divides a span into at most `most` steps.
 pub fn step(span_ms: u64, most: u64) -> u64 {
     let fits = |step: &&u64| span_ms.div_ceil(**step) <= most;
     STEPS_MS.iter().find(fits).copied().unwrap_or(u64::MAX)
 }
 
-/// A mark of a time axis.
+/// A tick of a time axis.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tick {
-    /// Where it is, in percent.
+    /// Position in percent.
     pub x: String,
-    /// What stands there; the first has the unit.
+    /// Label. The first one has the unit.
     pub label: String,
 }
 
-/// The marks of a span that begins at 0.
+/// Returns the ticks of a span that begins at 0.
 pub fn ticks(span_ms: u64, most: u64) -> Vec<Tick> {
     let step = step(span_ms, most);
     let (unit, name) = match step {
@@ -99,7 +99,7 @@ pub fn ticks(span_ms: u64, most: u64) -> Vec<Tick> {
     };
     let tick = |at: u64| {
         let label = if at == 0 { format!("0 {name}") } else { text::whole(at / unit) };
-        Tick { x: place(at, span_ms), label }
+        Tick { x: position(at, span_ms), label }
     };
     let count = span_ms / step.max(1);
     (0..=count).map(|index| tick(index * step)).collect()
@@ -110,20 +110,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn durations_and_sizes_have_their_units() {
+    fn durations_and_sizes_have_units() {
         let durations = [0, 850, 12_450, 185_000, 3_720_000, 360_000_000].map(duration);
         assert_eq!(durations, ["0 ms", "850 ms", "12.4 s", "3 min 05 s", "1 h 02 min", "100 h 00 min"]);
         assert_eq!([1, 119, 1874].map(minutes), ["1 min", "119 min", "31 h 14 min"]);
         let sizes = [1023, 1536, 327_155_712, 8_589_934_592].map(bytes);
         assert_eq!(sizes, ["1023 B", "1.5 KiB", "312.0 MiB", "8.0 GiB"]);
         assert_eq!(
-            (place(6, 13), place(9, 3), place(1, 0)),
+            (position(6, 13), position(9, 3), position(1, 0)),
             ("46.15".into(), "100.00".into(), "0.00".into())
         );
     }
 
     #[test]
-    fn an_axis_has_few_round_marks() {
+    fn an_axis_has_few_round_ticks() {
         let labels = |span_ms| ticks(span_ms, 6).into_iter().map(|tick| tick.label).collect::<Vec<_>>();
         assert_eq!(labels(52 * 60_000), ["0 min", "10", "20", "30", "40", "50"]);
         assert_eq!(labels(8_000), ["0 s", "2", "4", "6", "8"]);

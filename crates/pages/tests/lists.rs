@@ -1,4 +1,5 @@
-//! The lists of evidence, a run and a competition, with made-up views: what they say, also of what is missing, and how large they get.
+//! The pages of lists, a run and a competition, rendered from made-up views: their texts, missing evidence, and their
+//! size.
 
 #![expect(clippy::unwrap_used, reason = "a broken test fails loudly")]
 
@@ -32,13 +33,13 @@ fn shell(section: Section) -> Shell<'static> {
     Shell { now: at(600), origin: "http://127.0.0.1:7191", member, ..Shell::bare(section) }
 }
 
-fn says(html: &str, sentence: &str) {
-    assert!(html.contains(sentence), "{sentence:?} is not there");
+fn contains(html: &str, sentence: &str) {
+    assert!(html.contains(sentence), "{sentence:?} is missing");
 }
 
 fn is_safe(html: &str) {
     assert!(!html.contains("<script>alert"), "a text became markup");
-    says(html, "&#60;script&#62;alert(&#34;x&#34;)&#60;/script&#62;");
+    contains(html, "&#60;script&#62;alert(&#34;x&#34;)&#60;/script&#62;");
 }
 
 fn evaluation(agent: &str, passed: bool, count: u64, gates: Vec<GateView>) -> EvaluationView {
@@ -64,7 +65,7 @@ fn evaluations_page(found: &[EvaluationView], filter: evaluations::EvaluationFil
 }
 
 #[test]
-fn evaluations_say_what_failed_and_why() {
+fn evaluations_show_failed_gates_and_reasons() {
     let found = [
         evaluation("refund-agent", true, 50, vec![gate("pii", false, Some("only observes"))]),
         evaluation(
@@ -77,26 +78,26 @@ fn evaluations_say_what_failed_and_why() {
     ];
     let filter = evaluations::EvaluationFilter { gate: "pii", agent: "refund-agent", ..Default::default() };
     let html = evaluations_page(&found, filter);
-    says(&html, "<h1 data-live=\"answer\">Two of these three evaluations failed.</h1>");
-    says(&html, "Only those of agent refund-agent and with gate pii. ");
-    says(&html, "<code>pii</code> email address detected in output");
+    contains(&html, "<h1 data-live=\"answer\">Two of these three evaluations failed.</h1>");
+    contains(&html, "Only evaluations of agent refund-agent and with gate pii.  ");
+    contains(&html, "<code>pii</code> email address detected in output");
     assert!(!html.contains("only observes"), "the first one passed");
-    says(&html, "title=\"the gates were not sent with it\">–");
-    says(&html, "12.34 ms");
-    says(&html, "title=\"No number below 50 evaluations\">49/50");
+    contains(&html, "title=\"its gates were not sent\">–");
+    contains(&html, "12.34 ms");
+    contains(&html, "title=\"No score below 50 evaluations\">49/50");
     assert_eq!(html.matches(">764<").count(), 2);
-    says(&html, "href=\"/evaluations?agent=refund-agent&#38;gate=pii&#38;cursor=1f\" rel=\"next\"");
-    says(&html, "<tbody role=\"rowgroup\" data-live=\"rows\">");
+    contains(&html, "href=\"/evaluations?agent=refund-agent&#38;gate=pii&#38;cursor=1f\" rel=\"next\"");
+    contains(&html, "<tbody role=\"rowgroup\" data-live=\"rows\">");
 }
 
 #[test]
-fn a_list_of_nothing_names_the_next_command() {
+fn an_empty_list_names_the_next_command() {
     let html = evaluations_page(&[], evaluations::EvaluationFilter::default());
-    says(&html, "No evaluation yet.");
-    says(&html, "curl -s http://127.0.0.1:7191/v1/evaluate");
+    contains(&html, "No evaluation yet.");
+    contains(&html, "curl -s http://127.0.0.1:7191/v1/evaluate");
     let html = evaluations_page(&[], evaluations::EvaluationFilter { tool: "x", ..Default::default() });
-    says(&html, "No evaluation fits.");
-    says(&html, "<a href=\"/evaluations\">Show all</a>");
+    contains(&html, "No evaluation matches.");
+    contains(&html, "<a href=\"/evaluations\">Show all</a>");
     let page = SessionList {
         sessions: &[],
         filter: sessions::SessionFilter::default(),
@@ -105,19 +106,19 @@ fn a_list_of_nothing_names_the_next_command() {
         next: None,
     };
     let html = sessions::render(&shell(Section::Sessions), &page).unwrap();
-    says(&html, "renown judge logs.jsonl --submit http://127.0.0.1:7191");
+    contains(&html, "renown judge logs.jsonl --submit http://127.0.0.1:7191");
     let page =
         RunList { runs: &[], filter: runs::RunFilter::default(), ignored: &[], is_first: true, next: None };
-    says(
+    contains(
         &runs::render(&shell(Section::Runs), &page).unwrap(),
         "renown runs submit runs.jsonl --server http://127.0.0.1:7191",
     );
     let page = SpecList { specs: &[], ignored: &[], is_first: true, next: None };
-    says(&specs::render(&shell(Section::Specs), &page).unwrap(), "No competition yet.");
+    contains(&specs::render(&shell(Section::Specs), &page).unwrap(), "No competition yet.");
 }
 
 #[test]
-fn a_filter_that_is_not_understood_is_named() {
+fn an_invalid_filter_is_reported() {
     let ignored = [Ignored { name: "tier", value: EVIL.to_owned(), expected: "Bronze" }];
     let page = RunList {
         runs: &[],
@@ -127,7 +128,7 @@ fn a_filter_that_is_not_understood_is_named() {
         next: None,
     };
     let html = runs::render(&shell(Section::Runs), &page).unwrap();
-    says(&html, "Not understood and ignored: tier “&#60;script");
+    contains(&html, "Not understood and ignored: tier “&#60;script");
     is_safe(&html);
 }
 
@@ -140,12 +141,12 @@ fn the_longest_evaluations_are_a_small_page() {
     let html =
         evaluations_page(&found, evaluations::EvaluationFilter { agent: &agent, ..Default::default() });
     assert!(html.len() < 100_000, "{} bytes", html.len());
-    says(&html, "and 47 more");
+    contains(&html, "and 47 more");
     is_safe(&html);
 }
 
 #[test]
-fn a_session_without_telemetry_has_dashes_that_say_why() {
+fn a_session_without_telemetry_has_dashes_with_a_reason() {
     let (session_id, agent_id): (SessionId, AgentId) = (EVIL.parse().unwrap(), EVIL.parse().unwrap());
     let summary = Summary::default();
     let session = SessionView {
@@ -171,16 +172,16 @@ fn a_session_without_telemetry_has_dashes_that_say_why() {
         next: Some("18e.1"),
     };
     let html = sessions::render(&shell(Section::Sessions), &page).unwrap();
-    says(&html, "Nothing to review in this session.");
-    says(&html, "title=\"no telemetry, only signals were sent\">–");
-    says(&html, "title=\"No traces or signals to evaluate.\">–");
-    says(&html, "value=\"2026-11-15\"");
-    says(&html, "/sessions?from=2026-11-15&#38;cursor=18e.1");
-    assert!(!html.contains("class=\"n bad\""), "a metric that is not known is not red");
+    contains(&html, "Nothing to review in this session.");
+    contains(&html, "title=\"no telemetry, only signals were sent\">–");
+    contains(&html, "title=\"No traces or signals to evaluate.\">–");
+    contains(&html, "value=\"2026-11-15\"");
+    contains(&html, "/sessions?from=2026-11-15&#38;cursor=18e.1");
+    assert!(!html.contains("class=\"n bad\""), "an unknown metric is not red");
     is_safe(&html);
 }
 
-/// What a run borrows.
+/// The data that a run borrows.
 struct Made {
     id: RunId,
     agent: AgentId,
@@ -195,7 +196,8 @@ struct Made {
     pull_request: String,
 }
 
-/// Blocked after 9 seconds where 6 are usual; one of two stages passed at once; memory is known and CPU is not.
+/// Returns a run that was blocked after 9 seconds, where 6 are usual. One of two stages passed at the first attempt.
+/// Memory is known, CPU is not.
 fn made() -> Made {
     let stages = r#"[{"name":"lint","passed":true},{"name":"<b>test</b>","passed":false,"attempts":3}]"#;
     Made {
@@ -261,48 +263,51 @@ fn run_page(made: &Made) -> String {
 }
 
 #[test]
-fn a_run_says_where_its_points_went() {
+fn a_run_shows_where_points_were_lost() {
     let html = run_page(&made());
     // (4·30 + 3·50 + 2·60 + 50 + 5) / 10 = 44.5
-    says(&html, "<b>44</b>");
-    says(&html, "Silver: only a part of the work was done");
-    says(&html, "Most points were lost on completion: 28.0 of 40. 26 points more would be Gold.");
-    says(&html, "1 of 2 stages passed at the first attempt");
-    says(&html, "9.0 s against a median of 6.0 s over 3 runs");
-    says(&html, "256.0 MiB of 512.0 MiB memory; nothing is known of CPU, and that half counts as 50");
-    says(&html, "× 40 %");
-    says(&html, "<td class=\"bad\">failed</td><td class=\"n\">3</td>");
-    says(&html, "&#60;b&#62;test&#60;/b&#62;");
-    says(&html, "colour: unknown field");
-    says(
+    contains(&html, "<b>44</b>");
+    contains(&html, "Silver: only a part of the work was done");
+    contains(&html, "Most points were lost on completion: 28.0 of 40. 26 points more would be Gold.");
+    contains(&html, "1 of 2 stages passed at the first attempt");
+    contains(&html, "9.0 s against a median of 6.0 s over 3 runs");
+    contains(
+        &html,
+        "256.0 MiB of 512.0 MiB memory; CPU throttling was not reported, so that half counts as 50",
+    );
+    contains(&html, "× 40 %");
+    contains(&html, "<td class=\"bad\">failed</td><td class=\"n\">3</td>");
+    contains(&html, "&#60;b&#62;test&#60;/b&#62;");
+    contains(&html, "colour: unknown field");
+    contains(
         &html,
         "<a href=\"https://git.example.com/shop/pull/17\" rel=\"noopener noreferrer\">git.example.com/shop/pull/17</a>",
     );
-    says(&html, "<dd class=\"wrap\"><bdi>[1,2]</bdi></dd>");
+    contains(&html, "<dd class=\"wrap\"><bdi>[1,2]</bdi></dd>");
     is_safe(&html);
 }
 
 #[test]
-fn what_could_not_be_measured_is_said() {
+fn axes_that_were_not_measured_are_reported() {
     let mut made = made();
     made.report =
         Report { outcome: Outcome::Failed, stages: None, wall_ms: None, resources: Resources::default() };
     made.defaulted = ["error_rate", "latency", "resource_efficiency"].map(str::to_owned).to_vec();
     made.pull_request = "javascript:alert(1)".to_owned();
     let html = run_page(&made);
-    says(&html, "Bronze: nothing usable came out");
-    says(&html, "Three axes could not be measured and count as 50 each.");
+    contains(&html, "Bronze: there is no usable result");
+    contains(&html, "Three axes could not be measured and count as 50 each.");
     for reason in [
         "no stages were reported",
         "no wall time was reported",
         "neither a memory limit nor CPU throttling was reported",
     ] {
-        says(&html, &format!("<b>counted as 50:</b> {reason}"));
+        contains(&html, &format!("<b>counted as 50:</b> {reason}"));
     }
-    assert!(!html.contains("href=\"javascript:"), "only HTTP is a link");
+    assert!(!html.contains("href=\"javascript:"), "only HTTP addresses are links");
     made.report.wall_ms = Whole::new(5);
     made.baseline = Baseline::default();
-    says(&run_page(&made), "no completed run with a wall time came before it in this workspace");
+    contains(&run_page(&made), "there is no earlier completed run with a wall time in this workspace");
     let page = RunList {
         runs: &[view(&made)],
         filter: runs::RunFilter { tier: Some(Tier::Bronze), ..Default::default() },
@@ -311,10 +316,10 @@ fn what_could_not_be_measured_is_said() {
         next: None,
     };
     let html = runs::render(&shell(Section::Runs), &page).unwrap();
-    says(&html, "<h1 data-live=\"answer\">This run failed.</h1>");
-    says(&html, "error rate, latency, resource efficiency");
-    says(&html, "<a class=\"cut\" href=\"/runs/run%2F1\"");
-    says(&html, "<option selected>Bronze</option>");
+    contains(&html, "<h1 data-live=\"answer\">This run failed.</h1>");
+    contains(&html, "error rate, latency, resource efficiency");
+    contains(&html, "<a class=\"cut\" href=\"/runs/run%2F1\"");
+    contains(&html, "<option selected>Bronze</option>");
     is_safe(&html);
 }
 
@@ -343,19 +348,19 @@ fn a_competition_names_its_winner_and_what_decides_a_tie() {
         specs::render_one(&shell(Section::Specs), &SpecPage { competition }).unwrap()
     };
     let html = render(&competition);
-    says(&html, "<h1>codex won, with 89 of 100.</h1>");
-    says(&html, "9 points ahead of claude. The winning branch is <code>login/&#60;b&#62;</code>.");
+    contains(&html, "<h1>codex won, with 89 of 100.</h1>");
+    contains(&html, "9 points ahead of claude. The winning branch is <code>login/&#60;b&#62;</code>.");
     assert_eq!(html.matches("tie, the wall time decides").count(), 2);
     competition.winner = None;
     let html = render(&competition);
-    says(&html, "Nobody has completed this spec yet.");
-    says(&html, "codex came furthest, with 89 of 100.");
+    contains(&html, "No agent has completed this spec yet.");
+    contains(&html, "codex came furthest, with 89 of 100.");
     competition.ranking.clear();
-    says(&render(&competition), "Nobody has attempted this spec.");
+    contains(&render(&competition), "No agent has attempted this spec.");
 }
 
 #[test]
-fn specs_say_who_leads() {
+fn the_list_of_specs_shows_contested_specs() {
     let (made, spec): (Made, SpecId) = (made(), EVIL.parse().unwrap());
     let row = |agents| SpecRow {
         spec: &spec,
@@ -367,9 +372,9 @@ fn specs_say_who_leads() {
     };
     let page = SpecList { specs: &[row(1), row(2)], ignored: &[], is_first: true, next: Some(&spec) };
     let html = specs::render(&shell(Section::Specs), &page).unwrap();
-    says(&html, "Agents compete on one of these two specs.");
-    says(&html, "1\u{202f}200");
-    says(&html, "href=\"/specs?after=%3Cscript%3E");
+    contains(&html, "Agents compete on one of these two specs.");
+    contains(&html, "1\u{202f}200");
+    contains(&html, "href=\"/specs?after=%3Cscript%3E");
     is_safe(&html);
 }
 
@@ -388,9 +393,9 @@ fn the_longest_runs_are_a_small_page() {
     made.warnings = vec!["w".repeat(900); 500];
     let html = run_page(&made);
     assert!(html.len() < 100_000, "{} bytes", html.len());
-    says(&html, "1\u{202f}900 more stages are not shown; all of them count.");
-    says(&html, "1\u{202f}950 more are not shown");
-    says(&html, "and 480 more");
+    contains(&html, "1\u{202f}900 more stages are not shown; all of them count.");
+    contains(&html, "1\u{202f}950 more are not shown");
+    contains(&html, "and 480 more");
     let runs: Vec<RunView<'_>> = (0..runs::ROWS).map(|_| view(&made)).collect();
     let page =
         RunList { runs: &runs, filter: runs::RunFilter::default(), ignored: &[], is_first: true, next: None };

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use renown_shipping::{Event, Telemetry, Verdict};
+use renown_shipping::{EncodedVerdict, ShippedVerdict, Telemetry};
 use sha2::{Digest, Sha256};
 
 use crate::log::{Log, line};
@@ -81,7 +81,7 @@ impl Keep {
     /// Writes a record to the log, and its verdict to the spool if it counts.
     pub fn record(&self, record: &Record) {
         if let Some(telemetry) = self.telemetry.as_ref().filter(|_| record.counts) {
-            telemetry.track(Event::new(&Verdict {
+            telemetry.track(EncodedVerdict::new(&ShippedVerdict {
                 evaluation_id: &record.evaluation_id,
                 agent_id: &record.agent_id,
                 tool: record.tool.as_ref(),

@@ -1,36 +1,36 @@
-//! Brings verdicts that were made elsewhere (in the proxy, in a program that embeds the gates) to a server of Renown.
+//! Ships verdicts of the proxy and of programs that embed the gates to a Renown server.
 //!
 //! ```text
-//! track(event) ──► buffer (memory, bounded) ──┐
+//! track(verdict) ──► buffer (memory, bounded) ──┐
 //!        └───────► spool (disk, checksummed) ─┴─► batches of up to 100 ──► POST /v1/ingest
 //! ```
 //!
-//! | rule | what it means |
+//! | topic | rule |
 //! |---|---|
-//! | never in the way | [`Telemetry::track`] does not wait for the network and does not fail |
-//! | when | after the interval (5 s), or as soon as a batch is full |
-//! | again | back-off of 1 to 60 s with jitter, `Retry-After` obeyed; `evaluation_id` makes repeats harmless |
-//! | 401, 403, 404 | kept and tried again: a key can be put right, a verdict cannot be made again |
-//! | 400, 413 | the batch is halved until the event that is refused stands alone; that one goes to `rejected.jsonl` |
-//! | full | the oldest goes to the spool if there is one, else it is dropped and counted |
-//! | told once | a [`Notice`] says what is wrong when it begins, and that it is over when it ends |
+//! | caller | [`Telemetry::track`] does not wait for the network and cannot fail |
+//! | sending | after the interval (5 s), or as soon as a batch is full |
+//! | retries | back-off from 1 to 60 s with jitter; `Retry-After` is obeyed; `evaluation_id` makes repeats harmless |
+//! | 401, 403, 404 | the batch is kept and retried: an operator can fix a key, but a lost verdict is lost |
+//! | 400, 413, 422 | the batch is split in half until the rejected verdict is alone; that one goes to `rejected.jsonl` |
+//! | full buffer | the oldest verdict goes to the spool if there is one, else it is dropped and counted |
+//! | notices | one [`Notice`] when a problem begins, and one when it ends |
 //!
-//! The proxy writes every verdict to its spool first ([`Settings::spool_first`]), so that what it let through is on disk
-//! before anybody sees it. Spools of processes that have died are taken over by the next one.
+//! The proxy writes every verdict to its spool first ([`Settings::spool_first`]), so that the verdict is on disk
+//! before the client sees the output. The next process adopts the spools of dead processes.
 //!
-//! What is deliberately absent: payloads. An [`Event`] can hold a verdict and nothing else.
+//! Deliberately absent: payloads. An [`EncodedVerdict`] has no part of an output or an input.
 
 mod backoff;
 mod delivery;
-mod event;
 mod notice;
 mod queue;
 mod spool;
 mod telemetry;
 mod transport;
+mod verdict;
 
-pub use event::{Event, Verdict};
 pub use notice::Notice;
-pub use spool::{Batch, SPOOL_BYTES_MAX, Spool};
+pub use spool::{SPOOL_BYTES_MAX, Spool, SpoolBatch};
 pub use telemetry::{Settings, Telemetry};
 pub use transport::{Destination, Http, Reply, Transport};
+pub use verdict::{EncodedVerdict, ShippedVerdict};

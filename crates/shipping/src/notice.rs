@@ -1,49 +1,49 @@
-//! What somebody should know, once.
+//! Messages for the operator. Each is reported once.
 
 use std::fmt;
 
-/// What somebody should know. The texts name no payload and no key.
+/// A message for the operator. Its text contains no payload and no key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Notice {
-    /// Nothing can be delivered for now. What waits is kept.
+    /// Delivery fails for now. The verdicts are kept and retried.
     Waiting {
-        /// Why, in a few words.
+        /// Reason, in a few words.
         why: String,
     },
-    /// After a time without, things are delivered again.
+    /// Delivery works again.
     Delivering,
-    /// The server refused an event for good.
+    /// The server rejected a verdict. It is not retried.
     Rejected {
-        /// What it said.
+        /// Error text of the server.
         why: String,
-        /// Whether the event is in `rejected.jsonl`; else it is gone.
-        kept: bool,
+        /// Whether the verdict was saved to `rejected.jsonl`. If not, it is lost.
+        is_saved: bool,
     },
-    /// The spool cannot be written. Events wait in memory instead.
+    /// The spool cannot be written. Verdicts wait in memory instead.
     SpoolBroken {
-        /// What the system said.
+        /// Error text of the operating system.
         why: String,
     },
     /// The spool can be written again.
     SpoolMended,
-    /// The spool is full: the oldest events were thrown away.
+    /// The spool is full. The oldest verdicts were dropped.
     SpoolFull {
-        /// How many.
-        events: u64,
+        /// Number of dropped verdicts.
+        verdicts: u64,
     },
-    /// Part of a spool was damaged and is left out.
+    /// Damaged lines of a spool were skipped.
     Damaged {
-        /// How many lines.
+        /// Number of skipped lines.
         lines: u64,
     },
-    /// There is no room in memory and no spool: the oldest events are thrown away from now on.
+    /// The buffer is full and there is no spool that can be written. From now on the oldest verdicts are dropped.
     Dropping,
-    /// The end came, there is no spool, and the last attempt failed.
+    /// The last attempt at shutdown failed, and there is no spool.
     Undelivered {
-        /// How many are lost.
-        events: u64,
+        /// Number of lost verdicts.
+        verdicts: u64,
     },
-    /// Events that come after the end are thrown away.
+    /// Verdicts were tracked after shutdown. They are dropped.
     Ended,
 }
 
@@ -52,22 +52,24 @@ impl fmt::Display for Notice {
         match self {
             Self::Waiting { why } => write!(f, "verdicts wait for the server: {why}"),
             Self::Delivering => f.write_str("verdicts reach the server again"),
-            Self::Rejected { why, kept: true } => {
-                write!(f, "the server refused a verdict, it is kept in rejected.jsonl: {why}")
+            Self::Rejected { why, is_saved: true } => {
+                write!(f, "the server rejected a verdict, saved to rejected.jsonl: {why}")
             }
-            Self::Rejected { why, kept: false } => write!(f, "the server refused a verdict: {why}"),
+            Self::Rejected { why, is_saved: false } => write!(f, "the server rejected a verdict: {why}"),
             Self::SpoolBroken { why } => {
                 write!(f, "the spool cannot be written, verdicts wait in memory: {why}")
             }
             Self::SpoolMended => f.write_str("the spool can be written again"),
-            Self::SpoolFull { events } => {
-                write!(f, "the spool is full, {events} of the oldest verdicts are lost")
+            Self::SpoolFull { verdicts } => {
+                write!(f, "the spool is full, dropped the {verdicts} oldest verdicts")
             }
-            Self::Damaged { lines } => write!(f, "{lines} lines of the spool are damaged and left out"),
-            Self::Dropping => f.write_str("too many verdicts wait, the oldest are lost"),
-            Self::Undelivered { events: 1 } => f.write_str("1 verdict was not delivered at the end"),
-            Self::Undelivered { events } => write!(f, "{events} verdicts were not delivered at the end"),
-            Self::Ended => f.write_str("verdicts that come after the end are lost"),
+            Self::Damaged { lines } => write!(f, "skipped {lines} damaged lines of the spool"),
+            Self::Dropping => f.write_str("the buffer is full, dropping the oldest verdicts"),
+            Self::Undelivered { verdicts: 1 } => f.write_str("1 verdict was not delivered before shutdown"),
+            Self::Undelivered { verdicts } => {
+                write!(f, "{verdicts} verdicts were not delivered before shutdown")
+            }
+            Self::Ended => f.write_str("dropping verdicts that were recorded after shutdown"),
         }
     }
 }

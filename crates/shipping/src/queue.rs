@@ -1,55 +1,59 @@
-//! What waits for the server: on disk, and in memory.
+//! Verdicts that wait for the server, on disk and in memory.
 
 use std::collections::VecDeque;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use crate::event::Event;
 use crate::notice::Notice;
-use crate::spool::{Batch, Spool};
+use crate::spool::{Spool, SpoolBatch};
+use crate::verdict::EncodedVerdict;
 
-/// The most bytes of events in a request. The server takes 1 MiB.
+/// Maximum bytes of verdicts per request. The server accepts 1 MiB.
 const BATCH_BYTES_MAX: usize = 768 << 10;
 
-/// Events that wait, and where.
+/// The waiting verdicts.
 #[derive(Debug)]
 pub(crate) struct Queue {
-    buffer: VecDeque<Event>,
+    buffer: VecDeque<EncodedVerdict>,
     buffer_max: usize,
     batch_max: usize,
-    /// So many of the buffer's first are being sent.
+    /// Number of verdicts at the front of the buffer that are being sent.
     in_flight: usize,
     spools: Option<Spools>,
     spool_first: bool,
-    /// Events of this process so far, and those of which it is known what became of them.
+    /// Number of verdicts that this process has tracked.
     tracked: u64,
+    /// Number of tracked verdicts that are accepted, rejected or dropped.
     settled: u64,
     dropped: u64,
-    /// How often something did not reach the server since somebody has asked.
+    /// Number of losses since [`Queue::missed_nothing`] was last called.
     missed: u64,
-    /// What is wrong with the spool was told.
+    /// Whether a broken spool has been reported.
     broken: bool,
-    /// Nothing is taken any more.
+    /// Whether the queue no longer accepts verdicts.
     ended: bool,
     notices: Vec<Notice>,
-    /// What is said only once.
-    told: Vec<Notice>,
+    /// Notices that are reported only once and have been.
+    reported: Vec<Notice>,
 }
 
-/// Events that are to be sent, and where they still are.
+/// The next verdicts to send, and where they are stored.
 #[derive(Debug)]
-pub(crate) enum Taken {
-    Adopted(Batch),
-    Spooled(Batch),
-    Buffered(Vec<Event>),
+pub(crate) enum NextBatch {
+    /// In an adopted spool.
+    Adopted(SpoolBatch),
+    /// In the spool of this process.
+    Spooled(SpoolBatch),
+    /// In memory.
+    Buffered(Vec<EncodedVerdict>),
 }
 
-impl Taken {
-    pub(crate) fn events(&self) -> &[Event] {
+impl NextBatch {
+    pub(crate) fn verdicts(&self) -> &[EncodedVerdict] {
         match self {
-            Self::Adopted(batch) | Self::Spooled(batch) => &batch.events,
-            Self::Buffered(events) => events,
+            Self::Adopted(batch) | Self::Spooled(batch) => &batch.verdicts,
+            Self::Buffered(verdicts) => verdicts,
         }
     }
 }
@@ -75,56 +79,56 @@ impl Queue {
             broken: false,
             ended: false,
             notices: Vec::new(),
-            told: Vec::new(),
+            reported: Vec::new(),
         }
     }
 
-    /// Takes an event. Where there is no room for it, the oldest goes.
-    pub(crate) fn push(&mut self, event: Event) {
+    /// Adds a verdict. If the buffer is full, the oldest verdict is moved to the spool or dropped.
+    pub(crate) fn push(&mut self, verdict: EncodedVerdict) {
         self.tracked += 1;
         if self.ended {
-            self.lose();
-            return self.tell_once(Notice::Ended);
+            self.count_lost();
+            return self.notify_once(Notice::Ended);
         }
-        if self.spool_first && self.spool(&event) {
+        if self.spool_first && self.spool(&verdict) {
             return;
         }
-        self.buffer.push_back(event);
+        self.buffer.push_back(verdict);
         if self.buffer.len() <= self.buffer_max {
             return;
         }
-        // Those that are on their way stay: whether they arrive is about to be known.
+        // Verdicts that are being sent stay, because their result is known soon.
         let Some(oldest) = self.buffer.remove(self.in_flight.min(self.buffer.len() - 1)) else { return };
         if !self.spool(&oldest) {
-            self.lose();
-            self.tell_once(Notice::Dropping);
+            self.count_lost();
+            self.notify_once(Notice::Dropping);
         }
     }
 
-    /// Counts an event that is lost.
-    fn lose(&mut self) {
+    /// Counts a lost verdict.
+    fn count_lost(&mut self) {
         self.dropped += 1;
         self.settled += 1;
         self.missed += 1;
     }
 
-    /// Writes an event to the spool, if there is one that can be written.
-    fn spool(&mut self, event: &Event) -> bool {
+    /// Writes a verdict to the spool. Returns false if there is no spool or it cannot be written.
+    fn spool(&mut self, verdict: &EncodedVerdict) -> bool {
         let Some(spools) = &mut self.spools else { return false };
         let mut discarded = Discarded::default();
-        let written = spools.append(event, &mut discarded);
-        let events = discarded.own + discarded.adopted;
-        if events > 0 {
-            self.dropped += events;
+        let written = spools.append(verdict, &mut discarded);
+        let verdicts = discarded.own + discarded.adopted;
+        if verdicts > 0 {
+            self.dropped += verdicts;
             self.settled += discarded.own;
             self.missed += 1;
-            self.notices.push(Notice::SpoolFull { events });
+            self.notices.push(Notice::SpoolFull { verdicts });
         }
-        self.tell_spool(&written)
+        self.notify_spool(&written)
     }
 
-    /// Tells when the spool breaks, and when it is mended.
-    pub(crate) fn tell_spool(&mut self, done: &io::Result<()>) -> bool {
+    /// Reports when the spool becomes broken and when it works again. Returns whether the operation succeeded.
+    pub(crate) fn notify_spool(&mut self, done: &io::Result<()>) -> bool {
         let notice = match (done, self.broken) {
             (Err(error), false) => Some(Notice::SpoolBroken { why: error.to_string() }),
             (Ok(()), true) => Some(Notice::SpoolMended),
@@ -135,8 +139,8 @@ impl Queue {
         done.is_ok()
     }
 
-    /// The next events to be sent. They stay where they are until it is known what became of them.
-    pub(crate) fn take(&mut self) -> Option<Taken> {
+    /// Returns the next verdicts to send. They stay in the queue until they are settled.
+    pub(crate) fn next_batch(&mut self) -> Option<NextBatch> {
         let batch_max = self.batch_max;
         let first = |spool: &Spool| match spool.first(batch_max, BATCH_BYTES_MAX) {
             Ok(batch) => (Some(batch), None),
@@ -144,81 +148,83 @@ impl Queue {
         };
         if let Some(spools) = &mut self.spools {
             while let Some(spool) = spools.adopted.first() {
-                match first(spool).0.filter(|batch| !batch.events.is_empty() || batch.damaged > 0) {
-                    Some(batch) => return Some(Taken::Adopted(batch)),
-                    // What cannot be read stays on disk; whoever comes next may have more luck.
+                match first(spool).0.filter(|batch| !batch.verdicts.is_empty() || batch.damaged > 0) {
+                    Some(batch) => return Some(NextBatch::Adopted(batch)),
+                    // A spool that cannot be read stays on disk for the next process.
                     None => drop(spools.adopted.remove(0)),
                 }
             }
             if let Some(own) = spools.own.as_ref().filter(|own| !own.is_empty()) {
                 match first(own) {
-                    (Some(batch), _) => return Some(Taken::Spooled(batch)),
+                    (Some(batch), _) => return Some(NextBatch::Spooled(batch)),
                     (None, error) => {
-                        self.tell_spool(&error.map_or(Ok(()), Err));
+                        self.notify_spool(&error.map_or(Ok(()), Err));
                     }
                 }
             }
         }
         let mut bytes = 0;
-        let fits = |event: &&Event| {
-            bytes += event.json().len();
+        let fits = |verdict: &&EncodedVerdict| {
+            bytes += verdict.json().len();
             bytes <= BATCH_BYTES_MAX
         };
-        let mut events: Vec<Event> = self.buffer.iter().take(batch_max).take_while(fits).cloned().collect();
-        if events.is_empty() {
-            events.extend(self.buffer.front().cloned());
+        let mut verdicts: Vec<EncodedVerdict> =
+            self.buffer.iter().take(batch_max).take_while(fits).cloned().collect();
+        if verdicts.is_empty() {
+            verdicts.extend(self.buffer.front().cloned());
         }
-        self.in_flight = events.len();
-        (!events.is_empty()).then_some(Taken::Buffered(events))
+        self.in_flight = verdicts.len();
+        (!verdicts.is_empty()).then_some(NextBatch::Buffered(verdicts))
     }
 
-    /// Gives up the first so many of what was taken: they are accepted or rejected.
-    pub(crate) fn settle(&mut self, taken: &Taken, count: usize) {
-        let released = match (taken, &mut self.spools) {
-            (Taken::Buffered(_), _) => {
+    /// Removes the first `count` verdicts of a batch, which are accepted or rejected.
+    pub(crate) fn settle(&mut self, batch: &NextBatch, count: usize) {
+        let released = match (batch, &mut self.spools) {
+            (NextBatch::Buffered(_), _) => {
                 self.settled += self.buffer.drain(..count.min(self.buffer.len())).len() as u64;
                 self.in_flight = 0;
                 return;
             }
-            (Taken::Adopted(batch), Some(spools)) => {
+            (NextBatch::Adopted(batch), Some(spools)) => {
                 self.notices.extend((batch.damaged > 0).then_some(Notice::Damaged { lines: batch.damaged }));
                 spools.settle_adopted(batch, count)
             }
-            (Taken::Spooled(batch), Some(Spools { own: Some(own), .. })) => {
+            (NextBatch::Spooled(batch), Some(Spools { own: Some(own), .. })) => {
                 self.notices.extend((batch.damaged > 0).then_some(Notice::Damaged { lines: batch.damaged }));
-                // What was given up for lack of room meanwhile is settled already.
-                self.settled += own.held(batch, count) as u64;
+                // Verdicts that were dropped in the meantime, because the spool was full, are already settled.
+                self.settled += own.count_unreleased(batch, count) as u64;
                 own.release(batch, count)
             }
-            (Taken::Adopted(_) | Taken::Spooled(_), _) => Ok(()),
+            (NextBatch::Adopted(_) | NextBatch::Spooled(_), _) => Ok(()),
         };
         if released.is_err() {
-            self.tell_spool(&released);
+            self.notify_spool(&released);
         }
     }
 
-    /// Keeps an event that the server refused, where somebody can look at it.
-    pub(crate) fn reject(&mut self, event: &Event, why: String) {
-        let kept = self.spools.as_ref().is_some_and(|spools| spools.reject(event, &why).is_ok());
-        if !kept {
+    /// Saves a rejected verdict to `rejected.jsonl`, so that the operator can look at it.
+    pub(crate) fn reject(&mut self, verdict: &EncodedVerdict, why: String) {
+        let is_saved = self.spools.as_ref().is_some_and(|spools| spools.reject(verdict, &why).is_ok());
+        if !is_saved {
             self.dropped += 1;
         }
         self.missed += 1;
-        self.notices.push(Notice::Rejected { why, kept });
+        self.notices.push(Notice::Rejected { why, is_saved });
     }
 
-    /// Puts what is in memory on disk, or gives it up; and lets go of the spool. Nothing is waited for afterwards.
+    /// Moves the buffer to the spool, or drops it if there is no spool, and closes the spool. Afterwards nothing is
+    /// waiting.
     pub(crate) fn end(&mut self) {
         self.missed += self.waiting();
-        let mut events = 0;
-        for event in std::mem::take(&mut self.buffer) {
-            if !self.spool(&event) {
-                self.lose();
-                events += 1;
+        let mut verdicts = 0;
+        for verdict in std::mem::take(&mut self.buffer) {
+            if !self.spool(&verdict) {
+                self.count_lost();
+                verdicts += 1;
             }
         }
-        if events > 0 {
-            self.notices.push(Notice::Undelivered { events });
+        if verdicts > 0 {
+            self.notices.push(Notice::Undelivered { verdicts });
         }
         if let Some(own) = self.spools.take().and_then(|spools| spools.own) {
             own.close();
@@ -227,36 +233,37 @@ impl Queue {
         self.settle_all();
     }
 
-    /// Whether everything has reached the server since this was last asked.
+    /// Whether there was no loss since the last call.
     pub(crate) fn missed_nothing(&mut self) -> bool {
         std::mem::take(&mut self.missed) == 0
     }
 
-    /// Nothing of what is counted as waiting is waited for any longer.
+    /// Counts all verdicts as settled.
     pub(crate) fn settle_all(&mut self) {
         self.settled = self.tracked;
     }
 
-    /// How many were taken, and of how many it is known what became of them.
+    /// Returns the number of verdicts that were tracked.
     pub(crate) fn tracked(&self) -> u64 {
         self.tracked
     }
 
+    /// Returns the number of verdicts that are accepted, rejected or dropped.
     pub(crate) fn settled(&self) -> u64 {
         self.settled
     }
 
-    /// Events of this process of which it is not known what became of them.
+    /// Returns the number of tracked verdicts that are not settled.
     pub(crate) fn waiting(&self) -> u64 {
         self.tracked.saturating_sub(self.settled)
     }
 
-    /// The file that has to be synced.
+    /// Returns the file that has to be synced.
     pub(crate) fn unsynced(&mut self) -> Option<io::Result<File>> {
         self.spools.as_mut()?.own.as_mut()?.unsynced()
     }
 
-    /// Takes over what dead processes left.
+    /// Adopts the spools of dead processes.
     pub(crate) fn adopt(&mut self) {
         if let Some(spools) = &mut self.spools {
             spools.adopted.extend(Spool::adopt(&spools.parent));
@@ -271,24 +278,24 @@ impl Queue {
         self.dropped
     }
 
-    pub(crate) fn tell(&mut self, notice: Notice) {
+    pub(crate) fn notify(&mut self, notice: Notice) {
         self.notices.push(notice);
     }
 
-    fn tell_once(&mut self, notice: Notice) {
-        if !self.told.contains(&notice) {
-            self.told.push(notice.clone());
+    fn notify_once(&mut self, notice: Notice) {
+        if !self.reported.contains(&notice) {
+            self.reported.push(notice.clone());
             self.notices.push(notice);
         }
     }
 
-    /// What is to be told, once.
+    /// Returns the new notices and removes them.
     pub(crate) fn notices(&mut self) -> Vec<Notice> {
         std::mem::take(&mut self.notices)
     }
 }
 
-/// The spool of this process, made when it is first needed, and those of dead ones.
+/// The spool of this process, created when it is first needed, and adopted spools.
 #[derive(Debug)]
 pub(crate) struct Spools {
     parent: PathBuf,
@@ -297,7 +304,7 @@ pub(crate) struct Spools {
     bytes_max: u64,
 }
 
-/// Events that had to go for lack of room.
+/// Numbers of verdicts that were dropped because the spools were full.
 #[derive(Debug, Default)]
 struct Discarded {
     own: u64,
@@ -309,13 +316,13 @@ impl Spools {
         Self { parent, own: None, adopted: Vec::new(), bytes_max }
     }
 
-    /// Writes an event, and counts how many of the oldest had to go.
-    fn append(&mut self, event: &Event, discarded: &mut Discarded) -> io::Result<()> {
+    /// Writes a verdict. If the spools are too large, deletes the oldest segments and counts their verdicts.
+    fn append(&mut self, verdict: &EncodedVerdict, discarded: &mut Discarded) -> io::Result<()> {
         let own = match &mut self.own {
             Some(own) => own,
             none => none.insert(Spool::create(&self.parent)?),
         };
-        own.append(event)?;
+        own.append(verdict)?;
         let bytes = |spools: &Self| {
             let adopted: u64 = spools.adopted.iter().map(Spool::bytes).sum();
             adopted + spools.own.as_ref().map_or(0, Spool::bytes)
@@ -331,10 +338,12 @@ impl Spools {
         Ok(())
     }
 
-    /// Gives up the first so many of what was taken from the oldest spool.
-    fn settle_adopted(&mut self, batch: &Batch, count: usize) -> io::Result<()> {
-        // While the batch was on its way its spool may have been thrown away for lack of room, and another be the first.
-        let Some(oldest) = self.adopted.first_mut().filter(|spool| spool.holds(batch)) else { return Ok(()) };
+    /// Releases the first `count` verdicts of a batch of the oldest adopted spool.
+    fn settle_adopted(&mut self, batch: &SpoolBatch, count: usize) -> io::Result<()> {
+        // While the batch was being sent, its spool may have been deleted because the spools were full.
+        let Some(oldest) = self.adopted.first_mut().filter(|spool| spool.contains(batch)) else {
+            return Ok(());
+        };
         oldest.release(batch, count)?;
         self.remove_empty();
         Ok(())
@@ -346,9 +355,9 @@ impl Spools {
         }
     }
 
-    fn reject(&self, event: &Event, why: &str) -> io::Result<()> {
+    fn reject(&self, verdict: &EncodedVerdict, why: &str) -> io::Result<()> {
         let why = serde_json::to_string(why).map_err(io::Error::other)?;
-        let line = format!("{{\"reason\":{why},\"event\":{}}}\n", event.json());
+        let line = format!("{{\"reason\":{why},\"event\":{}}}\n", verdict.json());
         std::fs::create_dir_all(&self.parent)?;
         let path = self.parent.join("rejected.jsonl");
         OpenOptions::new().create(true).append(true).open(path)?.write_all(line.as_bytes())
@@ -360,19 +369,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_spool_that_had_to_go_settles_nothing_of_another() {
+    fn settling_a_batch_of_a_deleted_spool_does_not_affect_another_spool() {
         let folder = std::env::temp_dir().join(format!("renown-queue-{}", std::process::id()));
         let _ = std::fs::remove_dir_all(&folder);
         for _ in 0..2 {
-            Spool::create(&folder).unwrap().append(&Event::from_spool("{}")).unwrap();
+            Spool::create(&folder).unwrap().append(&EncodedVerdict::from_spool("{}")).unwrap();
         }
         let mut queue = Queue::new(100, 10, Some(Spools::new(folder.clone(), u64::MAX)), true);
         queue.adopt();
-        let taken = queue.take().unwrap();
-        // For lack of room, while the batch was on its way.
+        let batch = queue.next_batch().unwrap();
+        // The spool is deleted while the batch is being sent.
         assert_eq!(queue.spools.as_mut().unwrap().adopted.remove(0).discard_oldest().unwrap(), 1);
-        queue.settle(&taken, 1);
-        assert_eq!(queue.take().unwrap().events().len(), 1, "that of the other spool still waits");
+        queue.settle(&batch, 1);
+        assert_eq!(
+            queue.next_batch().unwrap().verdicts().len(),
+            1,
+            "the verdict of the other spool still waits"
+        );
         std::fs::remove_dir_all(&folder).unwrap();
     }
 }

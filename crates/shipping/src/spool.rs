@@ -1,57 +1,58 @@
-//! Events on disk until the server has them.
+//! Verdicts on disk that the server does not have yet.
 //!
 //! ```text
-//! PARENT/<id>/lock                held while the process lives
-//! PARENT/<id>/0000000001.spool    lines: CRC-32 as eight hex digits, a blank, the event, a newline
-//! PARENT/<id>/read                how far the server has them: segment and offset
+//! PARENT/<id>/lock                locked while the process lives
+//! PARENT/<id>/0000000001.spool    lines: CRC-32 as eight hex digits, a blank, the verdict, a newline
+//! PARENT/<id>/read                end of the verdicts that the server has: segment and offset
 //! ```
 //!
-//! Every process has a folder of its own, so that nobody waits for anybody. Whose lock is free is dead, and the next process
-//! takes the folder over. A line is written at once and synced by whoever owns the spool, once a second; one that was torn by
-//! a crash has a wrong checksum and is left out. `read` is only a shortcut: without it events are sent again, which is harmless.
+//! Every process has its own folder, so processes never wait for each other. An unlocked spool belongs to a dead
+//! process; the next process adopts it. A line is written immediately. The owner of the spool syncs once per second.
+//! A line that was torn by a crash has a wrong checksum and is skipped. `read` only saves requests: without it,
+//! verdicts are sent again, which is harmless.
 
 use std::collections::VecDeque;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use crate::event::Event;
+use crate::verdict::EncodedVerdict;
 
-/// The most that one process keeps on disk, in bytes.
+/// Default for the maximum size of the spools on disk, in bytes.
 pub const SPOOL_BYTES_MAX: u64 = 1 << 30;
 
-/// A segment that is longer than this is followed by a new one.
+/// Size of a segment in bytes from which a new segment is started.
 const SEGMENT_BYTES: u64 = 4 << 20;
 
-/// A line that is longer is damaged: no event is.
+/// Maximum length of a line in bytes. A longer line is damaged, because no verdict is this long.
 const LINE_BYTES_MAX: usize = 1 << 20;
 
-/// A place in a spool.
+/// A position in a spool.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Position {
     segment: u64,
     offset: u64,
 }
 
-/// Events from the beginning of a spool.
+/// The oldest verdicts of a spool.
 #[derive(Debug, Default)]
-pub struct Batch {
-    /// The events, the oldest first.
-    pub events: Vec<Event>,
-    /// Where each of them ends.
+pub struct SpoolBatch {
+    /// Verdicts, the oldest first.
+    pub verdicts: Vec<EncodedVerdict>,
+    /// End of each verdict.
     ends: Vec<Position>,
-    /// Where reading stopped, past damage at the end.
+    /// Position where reading stopped, after any damaged lines at the end.
     end: Position,
-    /// Lines that were left out.
+    /// Number of skipped lines.
     pub damaged: u64,
-    /// The folder of the spool that they are in.
+    /// Folder of the spool.
     spool: PathBuf,
 }
 
-impl Batch {
-    /// Where the first so many events end.
+impl SpoolBatch {
+    /// Returns the end of the first `count` verdicts.
     fn position_after(&self, count: usize) -> Option<Position> {
-        if count >= self.events.len() {
+        if count >= self.verdicts.len() {
             Some(self.end)
         } else {
             self.ends.get(count.checked_sub(1)?).copied()
@@ -63,31 +64,32 @@ impl Batch {
 struct Segment {
     number: u64,
     bytes: u64,
-    /// How many of its events the server does not have. Those of other processes are not counted before they have to be.
-    events: Option<u64>,
+    /// Number of verdicts that the server does not have. `None` in an adopted segment, which is only counted when
+    /// needed.
+    verdicts: Option<u64>,
 }
 
-/// The spool of one process, or one that was taken over.
+/// The spool of this process, or an adopted one.
 #[derive(Debug)]
 pub struct Spool {
     dir: PathBuf,
     _lock: File,
     segments: VecDeque<Segment>,
-    /// The last segment, if this process writes to it.
+    /// File of the last segment, if this process writes to it.
     writer: Option<File>,
     read: Position,
-    /// Whether something is written and not synced.
+    /// Whether there are writes that are not synced.
     dirty: bool,
 }
 
 impl Spool {
-    /// A new spool below a folder, which is made if it is missing.
+    /// Creates a spool in the folder `parent`, which is created if it is missing.
     pub fn create(parent: &Path) -> io::Result<Self> {
         fs::create_dir_all(parent)?;
         let id = getrandom::u64().map_err(io::Error::other)?;
         let (hidden, dir) = (parent.join(format!(".new-{id:016x}")), parent.join(format!("{id:016x}")));
         fs::create_dir(&hidden)?;
-        // Nobody may see it before it is locked: it would look dead.
+        // The folder is hidden until it is locked. Before that, it would look like the spool of a dead process.
         let lock = File::create(hidden.join("lock"))?;
         lock.try_lock().map_err(io::Error::from)?;
         fs::rename(&hidden, &dir)?;
@@ -101,21 +103,21 @@ impl Spool {
         })
     }
 
-    /// The spools below a folder whose processes are dead, the oldest first.
+    /// Adopts the spools of dead processes, the oldest first.
     pub fn adopt(parent: &Path) -> Vec<Self> {
         let Ok(entries) = fs::read_dir(parent) else { return Vec::new() };
         let mut adopted: Vec<Self> = entries
             .filter_map(Result::ok)
             .filter(|entry| !entry.file_name().to_string_lossy().starts_with('.'))
-            .filter_map(|entry| Self::take_over(entry.path()).ok().flatten())
+            .filter_map(|entry| Self::adopt_one(entry.path()).ok().flatten())
             .collect();
         adopted
             .sort_by_key(|spool| fs::metadata(spool.dir.join("lock")).and_then(|lock| lock.modified()).ok());
         adopted
     }
 
-    /// The spool of a folder if it is one and nobody holds it. An empty one is removed.
-    fn take_over(dir: PathBuf) -> io::Result<Option<Self>> {
+    /// Adopts a spool. Returns `None` if another process has locked it. Removes it if it is empty.
+    fn adopt_one(dir: PathBuf) -> io::Result<Option<Self>> {
         let lock = File::open(dir.join("lock"))?;
         if lock.try_lock().is_err() {
             return Ok(None);
@@ -126,7 +128,7 @@ impl Spool {
             let name = entry.file_name();
             let number = name.to_str().and_then(|name| name.strip_suffix(".spool")?.parse().ok());
             if let Some(number) = number {
-                segments.push(Segment { number, bytes: entry.metadata()?.len(), events: None });
+                segments.push(Segment { number, bytes: entry.metadata()?.len(), verdicts: None });
             }
         }
         segments.sort_by_key(|segment| segment.number);
@@ -145,9 +147,9 @@ impl Spool {
         Ok(Some(spool))
     }
 
-    /// Writes an event. After an error the spool is as it was before.
-    pub fn append(&mut self, event: &Event) -> io::Result<()> {
-        let line = format!("{:08x} {}\n", crc32fast::hash(event.json().as_bytes()), event.json());
+    /// Writes a verdict. After an error, the spool is unchanged.
+    pub fn append(&mut self, verdict: &EncodedVerdict) -> io::Result<()> {
+        let line = format!("{:08x} {}\n", crc32fast::hash(verdict.json().as_bytes()), verdict.json());
         let full = self.segments.back().is_none_or(|last| last.bytes >= SEGMENT_BYTES);
         let mut file = match self.writer.take() {
             Some(file) if !full => file,
@@ -157,7 +159,7 @@ impl Spool {
                 }
                 let number = self.segments.back().map_or(self.read.segment, |last| last.number) + 1;
                 let file = OpenOptions::new().append(true).create_new(true).open(self.path(number))?;
-                self.segments.push_back(Segment { number, bytes: 0, events: Some(0) });
+                self.segments.push_back(Segment { number, bytes: 0, verdicts: Some(0) });
                 file
             }
         };
@@ -166,13 +168,14 @@ impl Spool {
         match file.write_all(line.as_bytes()) {
             Ok(()) => {
                 last.bytes = last.bytes.saturating_add(length);
-                last.events = last.events.map(|events| events + 1);
+                last.verdicts = last.verdicts.map(|verdicts| verdicts + 1);
                 self.dirty = true;
                 self.writer = Some(file);
                 Ok(())
             }
             Err(error) => {
-                // Half a line must not be the beginning of the next one. If even this fails, a new segment follows.
+                // Removes the torn line, so that the next line does not continue it. If this fails, a new segment is
+                // started.
                 if file.set_len(last.bytes).is_ok() {
                     self.writer = Some(file);
                 } else {
@@ -183,21 +186,22 @@ impl Spool {
         }
     }
 
-    /// Brings what was written to the disk.
+    /// Syncs all writes to disk.
     pub fn sync(&mut self) -> io::Result<()> {
         self.unsynced().map_or(Ok(()), |file| file?.sync_data())
     }
 
-    /// The file that has to be synced, for whoever wants to do that without holding the spool.
+    /// Returns the file that has to be synced, so that the caller can sync it without a lock on the spool.
     pub(crate) fn unsynced(&mut self) -> Option<io::Result<File>> {
         let file = self.writer.as_ref().filter(|_| self.dirty)?;
         self.dirty = false;
         Some(file.try_clone())
     }
 
-    /// The oldest events: at most so many, and of at most so many bytes unless one alone has more.
-    pub fn first(&self, events_max: usize, bytes_max: usize) -> io::Result<Batch> {
-        let mut batch = Batch { end: self.read, spool: self.dir.clone(), ..Batch::default() };
+    /// Returns the oldest verdicts: at most `verdicts_max`, and at most `bytes_max` bytes unless the first one alone
+    /// is larger.
+    pub fn first(&self, verdicts_max: usize, bytes_max: usize) -> io::Result<SpoolBatch> {
+        let mut batch = SpoolBatch { end: self.read, spool: self.dir.clone(), ..SpoolBatch::default() };
         let mut bytes = 0;
         for segment in &self.segments {
             let offset = if segment.number == self.read.segment { self.read.offset } else { 0 };
@@ -215,15 +219,15 @@ impl Spool {
                 }
                 let end = offset.saturating_add(u64::try_from(length).unwrap_or(u64::MAX));
                 let position = Position { segment: segment.number, offset: end };
-                match event(&line) {
+                match verdict(&line) {
                     None => batch.damaged += 1,
-                    Some(event) => {
-                        let full = bytes + event.json().len() > bytes_max && !batch.events.is_empty();
-                        if full || batch.events.len() >= events_max {
+                    Some(verdict) => {
+                        let full = bytes + verdict.json().len() > bytes_max && !batch.verdicts.is_empty();
+                        if full || batch.verdicts.len() >= verdicts_max {
                             return Ok(batch);
                         }
-                        bytes += event.json().len();
-                        batch.events.push(event);
+                        bytes += verdict.json().len();
+                        batch.verdicts.push(verdict);
                         batch.ends.push(position);
                     }
                 }
@@ -233,21 +237,22 @@ impl Spool {
         Ok(batch)
     }
 
-    /// Whether a batch is of this spool.
-    pub(crate) fn holds(&self, batch: &Batch) -> bool {
+    /// Whether a batch belongs to this spool.
+    pub(crate) fn contains(&self, batch: &SpoolBatch) -> bool {
         self.dir == batch.spool
     }
 
-    /// How many of the first so many events of a batch are still here: others were given up for lack of room meanwhile.
-    pub(crate) fn held(&self, batch: &Batch, count: usize) -> usize {
+    /// Returns how many of the first `count` verdicts of a batch are still in the spool. The others were dropped
+    /// because the spool was full.
+    pub(crate) fn count_unreleased(&self, batch: &SpoolBatch, count: usize) -> usize {
         batch.ends.iter().take(count).filter(|end| **end > self.read).count()
     }
 
-    /// Gives up the first so many events of a batch: the server has them.
-    pub fn release(&mut self, batch: &Batch, count: usize) -> io::Result<()> {
+    /// Releases the first `count` verdicts of a batch, because the server has them.
+    pub fn release(&mut self, batch: &SpoolBatch, count: usize) -> io::Result<()> {
         for end in batch.ends.iter().take(count).filter(|end| **end > self.read) {
             if let Some(segment) = self.segments.iter_mut().find(|segment| segment.number == end.segment) {
-                segment.events = segment.events.map(|events| events.saturating_sub(1));
+                segment.verdicts = segment.verdicts.map(|verdicts| verdicts.saturating_sub(1));
             }
         }
         match batch.position_after(count) {
@@ -271,31 +276,31 @@ impl Spool {
         fs::write(self.dir.join("read"), format!("{} {}\n", self.read.segment, self.read.offset))
     }
 
-    /// Throws the oldest segment away and says how many events were in it.
+    /// Deletes the oldest segment. Returns the number of verdicts in it.
     pub fn discard_oldest(&mut self) -> io::Result<u64> {
         let Some(oldest) = self.segments.front() else { return Ok(0) };
         let end = Position { segment: oldest.number, offset: oldest.bytes };
-        let lost = if let Some(events) = oldest.events {
-            events
+        let lost = if let Some(verdicts) = oldest.verdicts {
+            verdicts
         } else {
             let offset = if oldest.number == self.read.segment { self.read.offset } else { 0 };
-            lines(&self.path(oldest.number), offset)?
+            count_lines(&self.path(oldest.number), offset)?
         };
         self.release_to(end)?;
         Ok(lost)
     }
 
-    /// What it takes on disk.
+    /// Returns the size of the spool on disk.
     pub fn bytes(&self) -> u64 {
         self.segments.iter().map(|segment| segment.bytes).sum()
     }
 
-    /// Whether the server has everything.
+    /// Whether the server has all verdicts.
     pub fn is_empty(&self) -> bool {
         self.segments.is_empty()
     }
 
-    /// Removes an empty spool; another one stays for whoever comes next.
+    /// Closes the spool. An empty one is removed, any other stays for the next process.
     pub fn close(mut self) {
         let _ = self.sync();
         if self.is_empty() {
@@ -304,7 +309,7 @@ impl Spool {
     }
 
     fn remove(&self) {
-        // What cannot be removed is an empty folder more, which the next process finds and removes.
+        // If this fails, an empty folder stays, which the next process removes.
         let _ = fs::remove_dir_all(&self.dir);
     }
 
@@ -313,8 +318,8 @@ impl Spool {
     }
 }
 
-/// The lines of a file from an offset on.
-fn lines(path: &Path, offset: u64) -> io::Result<u64> {
+/// Counts the lines of a file from an offset on.
+fn count_lines(path: &Path, offset: u64) -> io::Result<u64> {
     let mut file = File::open(path)?;
     file.seek(SeekFrom::Start(offset))?;
     let mut text = Vec::new();
@@ -323,13 +328,13 @@ fn lines(path: &Path, offset: u64) -> io::Result<u64> {
     Ok(u64::try_from(parts.saturating_sub(1)).unwrap_or_default())
 }
 
-/// The event of a line, unless it is damaged.
-fn event(line: &[u8]) -> Option<Event> {
+/// Decodes a line. Returns `None` if it is damaged.
+fn verdict(line: &[u8]) -> Option<EncodedVerdict> {
     let line = line.strip_suffix(b"\n").filter(|line| line.len() <= LINE_BYTES_MAX)?;
     let (checksum, rest) = line.split_at_checked(8)?;
     let text = std::str::from_utf8(rest.strip_prefix(b" ")?).ok()?;
     let checksum = u32::from_str_radix(std::str::from_utf8(checksum).ok()?, 16).ok()?;
-    (checksum == crc32fast::hash(text.as_bytes())).then(|| Event::from_spool(text))
+    (checksum == crc32fast::hash(text.as_bytes())).then(|| EncodedVerdict::from_spool(text))
 }
 
 #[cfg(test)]

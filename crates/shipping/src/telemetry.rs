@@ -1,4 +1,4 @@
-//! The thread that sends, and the handle that everybody else holds.
+//! The handle that callers use, and the background thread that sends.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -7,35 +7,35 @@ use std::time::{Duration, Instant};
 
 use crate::backoff::Backoff;
 use crate::delivery::{Delivered, deliver};
-use crate::event::Event;
 use crate::notice::Notice;
-use crate::queue::{Queue, Spools, Taken};
+use crate::queue::{NextBatch, Queue, Spools};
 use crate::spool::SPOOL_BYTES_MAX;
 use crate::transport::Transport;
+use crate::verdict::EncodedVerdict;
 
-/// How often a spool is synced.
+/// Interval between syncs of the spool.
 const SYNC_EVERY: Duration = Duration::from_secs(1);
 
-/// How often dead processes are looked for.
+/// Interval between searches for spools of dead processes.
 const ADOPT_EVERY: Duration = Duration::from_mins(1);
 
-/// How often somebody who waits is asked whether to go on.
+/// Interval between the calls of `go_on` during a flush.
 const ASK_EVERY: Duration = Duration::from_millis(100);
 
-/// When, and how much.
+/// When and how much is sent.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// How long an event waits for others.
+    /// Maximum time that a verdict waits for others before a batch is sent.
     pub interval: Duration,
-    /// So many events are sent at once, at most 100; as soon as so many wait, nothing waits any longer.
+    /// Number of verdicts per batch, at most 100. A full batch is sent immediately.
     pub batch: usize,
-    /// So many events are held in memory.
+    /// Maximum number of verdicts in memory.
     pub buffer: usize,
-    /// A folder for what has no room in memory.
+    /// Folder for verdicts that do not fit in memory.
     pub spool: Option<PathBuf>,
-    /// Whether every event goes to the spool before [`Telemetry::track`] returns.
+    /// Whether every verdict is written to the spool before [`Telemetry::track`] returns.
     pub spool_first: bool,
-    /// The most that the spool may take on disk.
+    /// Maximum size of the spools on disk, in bytes.
     pub spool_bytes_max: u64,
 }
 
@@ -52,10 +52,10 @@ impl Default for Settings {
     }
 }
 
-/// Who is told what somebody should know.
-type Tell = Box<dyn Fn(Notice) + Send + Sync>;
+/// A function that reports a notice to the operator.
+type Notify = Box<dyn Fn(Notice) + Send + Sync>;
 
-/// Sends events in the background. Shut down when it is dropped.
+/// Sends verdicts in the background. Dropping it shuts it down.
 pub struct Telemetry {
     shared: Arc<Shared>,
 }
@@ -63,36 +63,36 @@ pub struct Telemetry {
 struct Shared {
     state: Mutex<State>,
     changed: Condvar,
-    tell: Tell,
+    notify: Notify,
 }
 
 struct State {
     queue: Queue,
     interval: Duration,
     batch: usize,
-    /// When the oldest that waits arrived.
+    /// Arrival of the oldest waiting verdict.
     waiting_since: Option<Instant>,
-    /// After a failure nothing is sent before this.
+    /// Time of the next attempt after a failure.
     not_before: Option<Instant>,
     backoff: Backoff,
-    /// Somebody waits for what is buffered.
-    hurry: bool,
+    /// Whether a flush is waiting, so that verdicts are sent without delay.
+    is_flushing: bool,
     failing: bool,
     phase: Phase,
-    /// The attempt of the end has failed.
+    /// Whether the last attempt during shutdown has failed.
     gave_up: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     Open,
-    /// One more attempt, then the end.
+    /// Shutting down: one more attempt.
     Closing,
-    /// Everything is sent, on disk, or given up.
+    /// Shut down: every verdict is sent, on disk, or dropped.
     Closed,
 }
 
-/// What the thread does next.
+/// The next action of the thread.
 enum Plan {
     Send,
     Wait(Duration),
@@ -100,11 +100,11 @@ enum Plan {
 }
 
 impl Telemetry {
-    /// Starts the thread. What dead processes left in the spool is taken over.
+    /// Starts the thread. It adopts the spools of dead processes.
     pub fn start(
         transport: Box<dyn Transport>,
         settings: &Settings,
-        tell: impl Fn(Notice) + Send + Sync + 'static,
+        notify: impl Fn(Notice) + Send + Sync + 'static,
     ) -> std::io::Result<Self> {
         let spools = settings.spool.clone().map(|parent| Spools::new(parent, settings.spool_bytes_max));
         let batch = settings.batch.clamp(1, renown_core::limits::BATCH_EVENTS_MAX);
@@ -115,13 +115,13 @@ impl Telemetry {
             waiting_since: None,
             not_before: None,
             backoff: Backoff::default(),
-            hurry: false,
+            is_flushing: false,
             failing: false,
             phase: Phase::Open,
             gave_up: false,
         };
         let shared =
-            Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new(), tell: Box::new(tell) });
+            Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new(), notify: Box::new(notify) });
         let of_thread = Arc::clone(&shared);
         thread::Builder::new()
             .name("renown-telemetry".to_owned())
@@ -129,31 +129,32 @@ impl Telemetry {
         Ok(Self { shared })
     }
 
-    /// Takes an event. It does not wait for the network, and after the end the event is given up and counted.
-    pub fn track(&self, event: Event) {
+    /// Adds a verdict. Does not wait for the network. After shutdown, the verdict is dropped and counted.
+    pub fn track(&self, verdict: EncodedVerdict) {
         let mut state = self.shared.lock();
-        state.queue.push(event);
+        state.queue.push(verdict);
         let was_empty = state.waiting_since.is_none();
         state.waiting_since.get_or_insert_with(Instant::now);
         if was_empty || state.queue.waiting() >= state.batch as u64 {
             self.shared.changed.notify_all();
         }
-        self.shared.tell(state);
+        self.shared.notify(state);
     }
 
-    /// Waits until what was tracked so far is delivered. False if that takes longer, or if something was refused, dropped or
-    /// left to the spool at the end since the last flush. It does not wait for the interval, but for a back-off and for what the
-    /// server asked for; where that lies beyond the timeout, it is false at once.
+    /// Waits until all verdicts that were tracked before are delivered. Returns false after the timeout, or if a
+    /// verdict was rejected, dropped, or left in the spool at shutdown since the last flush. A flush ignores the
+    /// interval, but not the back-off and `Retry-After`. If these last longer than the timeout, it returns false
+    /// immediately.
     pub fn flush(&self, timeout: Duration) -> bool {
         self.flush_while(timeout, || true)
     }
 
-    /// The same for a caller that may change its mind, who is asked every now and then and not in the way of anybody.
+    /// Like [`Telemetry::flush`], but calls `go_on` regularly, without a lock, and returns false when `go_on` does.
     pub fn flush_while(&self, timeout: Duration, mut go_on: impl FnMut() -> bool) -> bool {
         let until = Instant::now() + timeout;
         let mut state = self.shared.lock();
         let goal = state.queue.tracked();
-        state.hurry = true;
+        state.is_flushing = true;
         self.shared.changed.notify_all();
         while state.queue.settled() < goal {
             let left = until.saturating_duration_since(Instant::now());
@@ -170,7 +171,7 @@ impl Telemetry {
         state.queue.missed_nothing()
     }
 
-    /// Begins the end without waiting for it, so that several may end at the same time.
+    /// Starts the shutdown without waiting for it, so that several handles can shut down at the same time.
     pub fn begin_shutdown(&self) {
         let mut state = self.shared.lock();
         if state.phase == Phase::Open {
@@ -179,7 +180,8 @@ impl Telemetry {
         }
     }
 
-    /// Tries once more to deliver what waits. What cannot be delivered goes to the spool, or is given up. May be repeated.
+    /// Tries once more to deliver the waiting verdicts. The rest is written to the spool, or dropped if there is
+    /// none. Calling it again has no effect.
     pub fn shutdown(&self, timeout: Duration) {
         let until = Instant::now() + timeout;
         self.begin_shutdown();
@@ -187,22 +189,24 @@ impl Telemetry {
         while state.phase == Phase::Closing {
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                // The thread waits for the network. What it sends is put on disk too: a repeat is harmless.
+                // The thread is still waiting for the network. Its batch is also written to disk; sending it twice is
+                // harmless.
                 state.close();
                 self.shared.changed.notify_all();
                 break;
             }
             state = self.shared.wait(state, left);
         }
-        self.shared.tell(state);
+        self.shared.notify(state);
     }
 
-    /// Events that were lost for lack of room, or that the server refused and nobody keeps.
+    /// Returns the number of verdicts that were dropped because of limited space, or rejected by the server and not
+    /// saved.
     pub fn dropped(&self) -> u64 {
         self.shared.lock().queue.dropped()
     }
 
-    /// Events of which it is not known yet that the server has them. After the end nothing waits, whatever is left in the spool.
+    /// Returns the number of verdicts that are not settled yet. After shutdown it is 0, even if the spool has verdicts.
     pub fn waiting(&self) -> u64 {
         self.shared.lock().queue.waiting()
     }
@@ -223,11 +227,11 @@ impl Shared {
         self.changed.wait_timeout(state, time).unwrap_or_else(PoisonError::into_inner).0
     }
 
-    /// Tells what there is to tell, while nobody has to wait for it.
-    fn tell(&self, mut state: MutexGuard<'_, State>) {
+    /// Reports the new notices, after releasing the lock.
+    fn notify(&self, mut state: MutexGuard<'_, State>) {
         let notices = state.queue.notices();
         drop(state);
-        notices.into_iter().for_each(&self.tell);
+        notices.into_iter().for_each(&self.notify);
     }
 
     fn run(&self, transport: &dyn Transport) {
@@ -243,7 +247,7 @@ impl Shared {
                     let done = file.and_then(|file| file.sync_data());
                     state = self.lock();
                     if done.is_err() {
-                        state.queue.tell_spool(&done);
+                        state.queue.notify_spool(&done);
                     }
                 }
             }
@@ -254,26 +258,26 @@ impl Shared {
             match state.plan(now) {
                 Plan::Stop => {
                     state.close();
-                    self.tell(state);
+                    self.notify(state);
                     return self.changed.notify_all();
                 }
                 Plan::Wait(time) => {
                     let state = self.wait(state, time.min(SYNC_EVERY));
-                    self.tell(state);
+                    self.notify(state);
                 }
                 Plan::Send => {
-                    let Some(taken) = state.queue.take() else {
-                        state.nothing_waits();
+                    let Some(batch) = state.queue.next_batch() else {
+                        state.forget_waiting();
                         continue;
                     };
-                    // One that is on its way when the end begins is not yet the attempt of the end.
+                    // A request that was sent before the shutdown began does not count as the last attempt.
                     let is_last = state.phase == Phase::Closing;
                     drop(state);
-                    let delivered = deliver(transport, taken.events());
+                    let delivered = deliver(transport, batch.verdicts());
                     let mut state = self.lock();
                     state.gave_up |= is_last && delivered.later.is_some();
-                    state.apply(&taken, delivered);
-                    self.tell(state);
+                    state.apply(&batch, delivered);
+                    self.notify(state);
                     self.changed.notify_all();
                 }
             }
@@ -299,31 +303,31 @@ impl State {
         let since = self.waiting_since.unwrap_or(now);
         let left = (since + self.interval).saturating_duration_since(now);
         let full = self.queue.waiting() >= self.batch as u64;
-        let due = self.hurry || full || left.is_zero() || self.failing || self.queue.has_adopted();
+        let due = self.is_flushing || full || left.is_zero() || self.failing || self.queue.has_adopted();
         if due { Plan::Send } else { Plan::Wait(left) }
     }
 
-    /// What is counted as waiting is nowhere: it was lost with a spool.
-    fn nothing_waits(&mut self) {
+    /// Counts all verdicts as settled, because no waiting verdict exists. They were lost with a spool.
+    fn forget_waiting(&mut self) {
         self.queue.settle_all();
-        (self.waiting_since, self.hurry) = (None, false);
+        (self.waiting_since, self.is_flushing) = (None, false);
     }
 
-    fn apply(&mut self, taken: &Taken, delivered: Delivered) {
+    fn apply(&mut self, batch: &NextBatch, delivered: Delivered) {
         let Delivered { settled, rejected, later } = delivered;
         if self.phase == Phase::Closed {
             return;
         }
-        self.queue.settle(taken, settled);
-        for (event, why) in rejected {
-            self.queue.reject(&event, why);
+        self.queue.settle(batch, settled);
+        for (verdict, why) in rejected {
+            self.queue.reject(&verdict, why);
         }
         match later {
             None => {
                 self.backoff.reset();
                 self.not_before = None;
                 if std::mem::take(&mut self.failing) {
-                    self.queue.tell(Notice::Delivering);
+                    self.queue.notify(Notice::Delivering);
                 }
             }
             Some((why, after)) => {
@@ -331,12 +335,12 @@ impl State {
                 let wait = self.backoff.next(after, chance);
                 self.not_before = Some(Instant::now() + wait);
                 if !std::mem::replace(&mut self.failing, true) {
-                    self.queue.tell(Notice::Waiting { why });
+                    self.queue.notify(Notice::Waiting { why });
                 }
             }
         }
         if self.queue.waiting() == 0 {
-            (self.waiting_since, self.hurry) = (None, false);
+            (self.waiting_since, self.is_flushing) = (None, false);
         } else if settled > 0 {
             self.waiting_since = Some(Instant::now());
         }

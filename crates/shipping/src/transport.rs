@@ -1,4 +1,4 @@
-//! One request to `/v1/ingest`, and what its reply means for the events in it.
+//! Sends one request to `/v1/ingest`, and interprets the reply.
 
 use std::fmt;
 use std::time::Duration;
@@ -6,55 +6,57 @@ use std::time::Duration;
 use serde::Deserialize;
 use ureq::http::{HeaderMap, StatusCode};
 
-/// How long one request may take.
+/// Maximum duration of one request.
 const TIME_MAX: Duration = Duration::from_secs(10);
 
-/// How much of a reply is read: one to a full batch names a hundred agents. And how much of a refusal is shown.
-const SAID_BYTES_MAX: u64 = 1 << 20;
-const SAID_CHARS_MAX: usize = 200;
+/// Maximum length of a reply. The reply to a full batch names up to a hundred agents.
+const REPLY_BYTES_MAX: u64 = 1 << 20;
 
-/// A server and the key for it.
+/// Maximum length of an error text in a notice.
+const ERROR_CHARS_MAX: usize = 200;
+
+/// A server and a key.
 #[derive(Clone)]
 pub struct Destination {
-    /// The address, e.g. `http://127.0.0.1:7070`.
+    /// Address of the server, for example `http://127.0.0.1:7070`.
     pub server: String,
-    /// An API key; a publishable one will do.
+    /// API key. A publishable key is enough.
     pub key: String,
 }
 
-/// A key is never printed.
+/// Prints the server, but never the key.
 impl fmt::Debug for Destination {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Destination").field("server", &self.server).finish_non_exhaustive()
     }
 }
 
-/// What became of a batch.
+/// The meaning of a reply for the batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reply {
-    /// It is durable on the server.
+    /// The server has stored the batch.
     Accepted,
-    /// It was refused for what is in it: sent again it would be refused again.
-    Refused {
-        /// What the server said.
+    /// The server rejected the content of the batch. A retry would be rejected again.
+    Rejected {
+        /// Error text of the server.
         why: String,
     },
-    /// It may be accepted later.
+    /// The batch may be accepted later.
     Later {
-        /// What is in the way.
+        /// Reason of the failure.
         why: String,
-        /// How long the server asks to wait.
+        /// Wait that the server asks for.
         after: Option<Duration>,
     },
 }
 
 /// Delivers batches.
 pub trait Transport: Send {
-    /// Sends the body of a request to `/v1/ingest`, which has so many events, and waits for the reply.
-    fn post(&self, body: &str, events: usize) -> Reply;
+    /// Sends a request to `/v1/ingest` and waits for the reply. `body` has this number of verdicts.
+    fn post(&self, body: &str, verdicts: usize) -> Reply;
 }
 
-/// HTTP, or HTTPS where the address says so.
+/// The transport over HTTP or HTTPS, as the address says.
 #[derive(Debug)]
 pub struct Http {
     agent: ureq::Agent,
@@ -63,9 +65,9 @@ pub struct Http {
 }
 
 impl Http {
-    /// A transport to a server.
+    /// Creates a transport to a server.
     pub fn new(destination: &Destination) -> Self {
-        // Where a redirect leads, somebody else would answer.
+        // A redirect could lead to another server, which must not receive the key.
         let config = ureq::Agent::config_builder()
             .timeout_global(Some(TIME_MAX))
             .http_status_as_error(false)
@@ -79,7 +81,7 @@ impl Http {
 }
 
 impl Transport for Http {
-    fn post(&self, body: &str, events: usize) -> Reply {
+    fn post(&self, body: &str, verdicts: usize) -> Reply {
         let reply = self
             .agent
             .post(&self.url)
@@ -90,18 +92,19 @@ impl Transport for Http {
             Err(error) => Reply::Later { why: error.to_string(), after: None },
             Ok(mut reply) => {
                 let (status, after) = (reply.status(), retry_after(reply.headers()));
-                let text = reply.body_mut().with_config().limit(SAID_BYTES_MAX).read_to_string();
-                meaning(status, &text.unwrap_or_default(), after, events)
+                let text = reply.body_mut().with_config().limit(REPLY_BYTES_MAX).read_to_string();
+                meaning(status, &text.unwrap_or_default(), after, verdicts)
             }
         }
     }
 }
 
-/// What a reply means. Only a server that counts all the events has them, and only what says that the events themselves are bad
-/// gives them up: whatever else stands in between (a portal, another program on the port) knows nothing about them.
-fn meaning(status: StatusCode, text: &str, after: Option<Duration>, events: usize) -> Reply {
+/// Interprets a reply. A batch is accepted only if the reply counts all its verdicts, and rejected only if the reply
+/// is an error of the API about the content. Any other reply may come from something in between, such as a login
+/// portal or another program on the port, so the batch is retried.
+fn meaning(status: StatusCode, text: &str, after: Option<Duration>, verdicts: usize) -> Reply {
     #[derive(Deserialize)]
-    struct Said {
+    struct ErrorBody {
         error: String,
     }
     #[derive(Deserialize)]
@@ -114,32 +117,33 @@ fn meaning(status: StatusCode, text: &str, after: Option<Duration>, events: usiz
             .ok()
             .and_then(|Counted { accepted, duplicates }| accepted.checked_add(duplicates));
         return match counted {
-            Some(counted) if counted == events => Reply::Accepted,
+            Some(counted) if counted == verdicts => Reply::Accepted,
             _ => {
-                let why = format!("it answered {} without taking the verdicts", status.as_u16());
+                let why =
+                    format!("HTTP status {}, but the reply does not confirm the verdicts", status.as_u16());
                 Reply::Later { why, after }
             }
         };
     }
-    let said = serde_json::from_str(text).map(|Said { error }| error);
-    let why = match &said {
+    let error = serde_json::from_str(text).map(|ErrorBody { error }| error);
+    let why = match &error {
         Ok(error) => {
-            format!("{}: {}", status.as_u16(), error.chars().take(SAID_CHARS_MAX).collect::<String>())
+            format!("{}: {}", status.as_u16(), error.chars().take(ERROR_CHARS_MAX).collect::<String>())
         }
-        Err(_) => format!("it answered {}", status.as_u16()),
+        Err(_) => format!("HTTP status {}", status.as_u16()),
     };
     match status {
-        // Something in between that speaks of its own troubles is no verdict on the events.
+        // Without an error of the API, the reply may be about something else than the verdicts.
         StatusCode::BAD_REQUEST | StatusCode::PAYLOAD_TOO_LARGE | StatusCode::UNPROCESSABLE_ENTITY
-            if said.is_ok() =>
+            if error.is_ok() =>
         {
-            Reply::Refused { why }
+            Reply::Rejected { why }
         }
         _ => Reply::Later { why, after },
     }
 }
 
-/// Whole seconds; a date is not understood and counts as absent.
+/// Returns the value of `Retry-After` in seconds. A date counts as absent.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let seconds = headers.get("retry-after")?.to_str().ok()?.trim().parse().ok()?;
     Some(Duration::from_secs(seconds))
@@ -150,10 +154,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_refusal_of_the_events_gives_them_up() {
+    fn only_an_api_error_about_the_content_rejects_a_batch() {
         let error = r#"{"error":"events[3].agent_id: empty text","code":"validation_error","status":400}"#;
         let why = "400: events[3].agent_id: empty text".to_owned();
-        assert_eq!(meaning(StatusCode::BAD_REQUEST, error, None, 1), Reply::Refused { why });
+        assert_eq!(meaning(StatusCode::BAD_REQUEST, error, None, 1), Reply::Rejected { why });
         let after = Some(Duration::from_secs(3));
         for status in [302, 307, 401, 403, 404, 408, 409, 429, 500, 502, 503] {
             let status = StatusCode::from_u16(status).unwrap();
@@ -161,11 +165,11 @@ mod tests {
             assert!(matches!(&reply, Reply::Later { after: found, .. } if *found == after), "{status}");
         }
         let portal = meaning(StatusCode::BAD_REQUEST, "<html>", None, 1);
-        assert_eq!(portal, Reply::Later { why: "it answered 400".to_owned(), after: None });
+        assert_eq!(portal, Reply::Later { why: "HTTP status 400".to_owned(), after: None });
     }
 
     #[test]
-    fn only_a_server_that_counts_all_events_has_them() {
+    fn a_batch_is_accepted_only_if_all_verdicts_are_counted() {
         for (text, accepted) in [
             (r#"{"accepted":2,"duplicates":1,"reputation_updates":[]}"#, true),
             (r#"{"accepted":0,"duplicates":3}"#, true),

@@ -1,4 +1,4 @@
-//! The real transport against servers that are none.
+//! The HTTP transport against servers that are not Renown.
 
 #![expect(clippy::unwrap_used, reason = "a test fails loudly")]
 
@@ -9,11 +9,12 @@ use std::thread;
 
 use renown_shipping::{Destination, Http, Reply, Transport};
 
-/// Answers every request with the same bytes, and tells the first line of each.
+/// Starts a server that answers every request with the result of `reply`. The receiver gets the first line of each
+/// request.
 fn fake(reply: impl Fn(&str) -> String + Send + 'static) -> (String, Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
-    let (tell, told) = channel();
+    let (sender, requests) = channel();
     let own = url.clone();
     thread::spawn(move || {
         for stream in listener.incoming() {
@@ -31,11 +32,11 @@ fn fake(reply: impl Fn(&str) -> String + Send + 'static) -> (String, Receiver<St
                 }
             }
             reader.by_ref().take(length).read_to_end(&mut Vec::new()).unwrap();
-            tell.send(first.trim().to_owned()).unwrap();
+            sender.send(first.trim().to_owned()).unwrap();
             reader.get_mut().write_all(reply(&own).as_bytes()).unwrap();
         }
     });
-    (url, told)
+    (url, requests)
 }
 
 fn with_body(status: &str, body: &str) -> String {
@@ -47,23 +48,23 @@ fn posted(url: String) -> Reply {
 }
 
 #[test]
-fn a_portal_has_not_taken_anything() {
-    let (url, _told) = fake(|_| with_body("200 OK", "<html>portal</html>"));
-    let why = "it answered 200 without taking the verdicts".to_owned();
+fn a_login_portal_does_not_confirm_verdicts() {
+    let (url, _requests) = fake(|_| with_body("200 OK", "<html>portal</html>"));
+    let why = "HTTP status 200, but the reply does not confirm the verdicts".to_owned();
     assert_eq!(posted(url), Reply::Later { why, after: None });
-    let (url, _told) = fake(|_| with_body("202 Accepted", r#"{"accepted":1,"duplicates":0}"#));
+    let (url, _requests) = fake(|_| with_body("202 Accepted", r#"{"accepted":1,"duplicates":0}"#));
     assert_eq!(posted(url), Reply::Accepted);
 }
 
 #[test]
-fn nobody_is_followed_elsewhere() {
+fn redirects_are_not_followed() {
     for status in ["301 Moved Permanently", "302 Found", "307 Temporary Redirect", "308 Permanent Redirect"] {
-        let (url, told) = fake(move |own| {
+        let (url, requests) = fake(move |own| {
             format!(
                 "HTTP/1.1 {status}\r\nLocation: {own}/portal\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
             )
         });
         assert!(matches!(posted(url), Reply::Later { .. }), "{status}");
-        assert_eq!(told.try_iter().collect::<Vec<_>>(), ["POST /v1/ingest HTTP/1.1"], "{status}");
+        assert_eq!(requests.try_iter().collect::<Vec<_>>(), ["POST /v1/ingest HTTP/1.1"], "{status}");
     }
 }

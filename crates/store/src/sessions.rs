@@ -27,7 +27,7 @@ use renown_core::ids::{AgentId, IdError, OrgId, SessionId};
 use renown_core::session_metrics::{Signals, Source, Trace};
 use renown_core::time::Timestamp;
 use renown_telemetry::account::Account;
-use renown_telemetry::facts::{Batch, NOBODY, Origin};
+use renown_telemetry::facts::{Batch, RecordOrigin, UNKNOWN_AGENT_ID};
 use renown_telemetry::ledger::Session;
 
 use crate::Reply;
@@ -58,7 +58,7 @@ pub(crate) fn agent_of(
     match (session.and_then(Session::named_agent), signal_agent) {
         (Some(named), _) => named.parse(),
         (None, Some(agent)) => Ok(agent.clone()),
-        (None, None) => NOBODY.value.parse(),
+        (None, None) => UNKNOWN_AGENT_ID.value.parse(),
     }
 }
 
@@ -74,7 +74,7 @@ pub(crate) fn began_at(first: Option<Timestamp>, first_seen: Timestamp) -> Times
 }
 
 /// Returns the time of a record that decides whether its session is over.
-pub(crate) fn last_event(origin: &Origin<&str>, arrived_at: Timestamp) -> Timestamp {
+pub(crate) fn last_event(origin: &RecordOrigin<&str>, arrived_at: Timestamp) -> Timestamp {
     origin.until.max(origin.at).map_or(arrived_at, |at| at.min(arrived_at))
 }
 

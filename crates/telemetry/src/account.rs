@@ -1,40 +1,40 @@
-//! What became of everything that was read.
+//! Counts of everything that was read: what was scored, and what was skipped for which reason.
 
 use std::ops::AddAssign;
 
 use serde::Serialize;
 
-/// Counts of what was read, in the order they are told.
+/// Counts of what was read, in the order in which they are printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Account {
     /// Lines or frames that were not blank.
     pub lines: u64,
-    /// Log records and spans in them.
+    /// Log records and spans in the lines.
     pub records: u64,
     /// Facts that sessions were scored from.
     pub facts: u64,
-    /// Sessions.
+    /// Number of sessions.
     pub sessions: u64,
-    /// Lines that were skipped because they are no OTLP.
+    /// Lines that were skipped because they are not OTLP.
     pub bad_lines: u64,
     /// Bytes of an unfinished last line.
     pub truncated_bytes: u64,
-    /// Records of a kind that no dialect knows.
+    /// Records of a kind that no dialect defines.
     pub unknown_events: u64,
     /// Records without a session id.
     pub no_session: u64,
     /// Records without a time.
     pub no_time: u64,
-    /// Records that were refused for a number that cannot be.
+    /// Records that were rejected because of an invalid number.
     pub bad_values: u64,
-    /// Records that had been seen before.
+    /// Records that repeat an earlier record.
     pub duplicates: u64,
-    /// Records that repeat what another signal says.
+    /// Records of an OTLP signal that is not scored, because the other one reports the same work.
     pub shadowed: u64,
 }
 
 impl Account {
-    /// The counts by their names.
+    /// Returns the counts with their names.
     pub fn entries(&self) -> [(&'static str, u64); 12] {
         [
             ("lines", self.lines),

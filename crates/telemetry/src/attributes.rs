@@ -1,23 +1,23 @@
-//! The attributes that are looked at, and the values that one record or resource has for them.
+//! The attributes that are read, and their values in one record or resource.
 //!
-//! Every attribute of the contract has a [`Key`]; all others (prompts, arguments, outputs, e-mail addresses, account
-//! ids) are stepped over while parsing and never kept. [`Key::of`] decides that for each attribute of each record, so it
-//! costs one look into a table that is made at compile time.
+//! Every attribute that is read has a [`Key`]. All others (prompts, arguments, outputs, e-mail addresses, account
+//! ids) are skipped during parsing and never stored. [`Key::of`] makes this decision for each attribute of each
+//! record, so it is one lookup in a table that is built at compile time.
 
 use crate::limits::ATTRIBUTES_MAX;
 use crate::value::Value;
 
-/// Makes the keys and their names from one list.
+/// Defines the keys and their names from one list.
 macro_rules! keys {
     ($($key:ident = $name:literal,)+) => {
-        /// An attribute of the contract.
+        /// An attribute that is read.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) enum Key {
             $($key,)+
         }
 
         impl Key {
-            /// All of them, in order.
+            /// All keys, in order.
             const ALL: &[Self] = &[$(Self::$key,)+];
 
             const NAMES: &[&str] = &[$($name,)+];
@@ -90,16 +90,16 @@ keys! {
     FinishReasons = "gen_ai.response.finish_reasons",
 }
 
-/// How many keys there are.
+/// Number of keys.
 const COUNT: usize = Key::ALL.len();
 
-/// Slots of the table: a power of two, about a quarter of them used.
+/// Number of slots of the table: a power of two. About a quarter of the slots are used.
 const SLOTS: usize = 256;
 
-/// A slot without a key.
+/// Content of a slot without a key.
 const EMPTY: u8 = u8::MAX;
 
-/// The place of a name in the table: its length and three of its bytes tell nearly all keys apart.
+/// Returns the slot of a name. The length of a name and three of its bytes are enough to distinguish nearly all keys.
 const fn slot(name: &[u8]) -> usize {
     match name {
         [first, .., last] => {
@@ -134,13 +134,13 @@ const TABLE: [u8; SLOTS] = {
 };
 
 impl Key {
-    /// The key of this name; none if nobody asks for it.
+    /// Returns the key with this name, or `None` if the attribute is not read.
     #[inline]
     pub(crate) fn of(name: &str) -> Option<Self> {
         let mut at = slot(name.as_bytes());
         loop {
             let index = usize::from(*TABLE.get(at)?);
-            // An empty slot is beyond the last name.
+            // The index of an empty slot is beyond the last name, so that `get` returns `None`.
             if *Self::NAMES.get(index)? == name {
                 return Self::ALL.get(index).copied();
             }
@@ -148,12 +148,12 @@ impl Key {
         }
     }
 
-    /// The name of the attribute.
+    /// Returns the name of the attribute.
     pub(crate) fn name(self) -> &'static str {
         Self::NAMES.get(self as usize).copied().unwrap_or_default()
     }
 
-    /// Whether it is one of the GenAI conventions.
+    /// Whether the attribute belongs to the GenAI conventions.
     pub(crate) fn is_gen_ai(self) -> bool {
         self.name().starts_with("gen_ai.")
     }
@@ -163,16 +163,16 @@ impl Key {
     }
 }
 
-/// Which keys have a value, and how many attributes there were in all.
+/// The keys that have a value, and the number of all attributes, including skipped ones.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Set {
     keys: u128,
     count: usize,
 }
 
-/// The values that one record or resource has.
+/// The attribute values of one record or resource.
 ///
-/// A value is valid where its bit is set, so that clearing costs nothing.
+/// A value is valid only if the bit of its key is set, so that clearing costs nothing.
 #[derive(Clone, Debug)]
 pub(crate) struct Attributes<'a> {
     set: Set,
@@ -192,25 +192,25 @@ impl<'a> Attributes<'a> {
         self.set.count == 0
     }
 
-    /// Which values there are.
+    /// Returns the set of keys that have a value.
     pub(crate) fn set(&self) -> Set {
         self.set
     }
 
-    /// Has just the values again that it had when its set was this one. They are still there, because a value is never
-    /// written over while its key is set, and nothing but [`Attributes::clear`] unsets one.
-    pub(crate) fn go_back(&mut self, set: Set) {
+    /// Restores the values at the time when [`Attributes::set`] returned this set. The values still exist: a value is
+    /// never overwritten while its key is set, and only [`Attributes::clear`] unsets keys.
+    pub(crate) fn restore(&mut self, set: Set) {
         self.set = set;
     }
 
-    /// Counts one more attribute, and says whether it is still looked at.
+    /// Counts one more attribute. Returns whether it is within the limit and has to be read.
     #[inline]
     pub(crate) fn count_one(&mut self) -> bool {
         self.set.count += 1;
         self.set.count <= ATTRIBUTES_MAX
     }
 
-    /// Sets a value. Of a repeated key the first entry wins, also when its value is unusable.
+    /// Sets a value. If a key is repeated, the first entry wins, even if its value is unusable.
     #[inline]
     pub(crate) fn put(&mut self, key: Key, value: Value<'a>) {
         if self.set.keys & key.bit() == 0 {
@@ -221,13 +221,13 @@ impl<'a> Attributes<'a> {
         }
     }
 
-    /// Whether one of these keys was given.
+    /// Whether one of these keys is set.
     #[inline]
     pub(crate) fn has_one_of(&self, keys: &[Key]) -> bool {
         keys.iter().fold(0, |bits, key| bits | key.bit()) & self.set.keys != 0
     }
 
-    /// Whether a key of this kind has a value.
+    /// Whether a key for which `kind` returns true has a value.
     pub(crate) fn has_any(&self, kind: fn(Key) -> bool) -> bool {
         Key::ALL.iter().any(|&key| self.set.keys & key.bit() != 0 && kind(key) && !self.get(key).is_absent())
     }

@@ -1,11 +1,16 @@
-//! Numbers, times and texts in bytes, for what a store keeps.
+//! The byte encoding of numbers, times and texts in stored data.
 //!
-//! Whole numbers are varints (seven bits a byte, the last without the high bit), times nanoseconds in eight bytes, texts their length
-//! and bytes, and what may be absent has a flag before it. Bytes that are something else are unreadable.
+//! | value | bytes |
+//! |---|---|
+//! | whole number | varint: seven bits per byte, the high bit set in all bytes but the last |
+//! | optional number | varint of the number plus 1; 0 if absent |
+//! | time | nanoseconds since 1970, eight bytes, little endian |
+//! | text | length as a varint, then UTF-8 |
+//! | optional time or text | one byte, 0 or 1, then the value if it is 1 |
 
 use renown_core::time::Timestamp;
 
-/// The bytes are not what was written.
+/// An error: the bytes are not valid stored data.
 pub(crate) struct Unreadable;
 
 pub(crate) type Read<T> = Result<T, Unreadable>;
@@ -13,7 +18,7 @@ pub(crate) type Read<T> = Result<T, Unreadable>;
 pub(crate) struct Writer(pub(crate) Vec<u8>);
 
 impl Writer {
-    pub(crate) fn whole(&mut self, mut number: u128) {
+    pub(crate) fn varint(&mut self, mut number: u128) {
         loop {
             let [low, ..] = number.to_le_bytes();
             number >>= 7;
@@ -24,24 +29,24 @@ impl Writer {
         }
     }
 
-    /// A number that may be absent: one more than it is, or 0.
-    pub(crate) fn maybe(&mut self, number: Option<u64>) {
-        self.whole(number.map_or(0, |number| u128::from(number) + 1));
+    /// Writes the number plus 1, or 0 for `None`.
+    pub(crate) fn optional_number(&mut self, number: Option<u64>) {
+        self.varint(number.map_or(0, |number| u128::from(number) + 1));
     }
 
     pub(crate) fn text(&mut self, text: &str) {
-        self.whole(text.len() as u128);
+        self.varint(text.len() as u128);
         self.0.extend(text.as_bytes());
     }
 
-    pub(crate) fn maybe_text(&mut self, text: Option<&str>) {
+    pub(crate) fn optional_text(&mut self, text: Option<&str>) {
         self.0.push(text.is_some().into());
         if let Some(text) = text {
             self.text(text);
         }
     }
 
-    pub(crate) fn maybe_time(&mut self, time: Option<Timestamp>) {
+    pub(crate) fn optional_time(&mut self, time: Option<Timestamp>) {
         self.0.push(time.is_some().into());
         if let Some(time) = time {
             self.0.extend(time.nanos().to_le_bytes());
@@ -51,10 +56,10 @@ impl Writer {
 
 #[cfg(test)]
 impl Writer {
-    /// The bytes of one whole number.
+    /// Returns the bytes of one varint.
     pub(crate) fn of(number: u128) -> Vec<u8> {
         let mut bytes = Self(Vec::new());
-        bytes.whole(number);
+        bytes.varint(number);
         bytes.0
     }
 }
@@ -68,7 +73,7 @@ impl<'a> Cursor<'a> {
         Ok(*first)
     }
 
-    pub(crate) fn whole(&mut self) -> Read<u128> {
+    pub(crate) fn varint(&mut self) -> Read<u128> {
         let mut number = 0;
         for shift in (0..128).step_by(7) {
             let byte = self.byte()?;
@@ -81,11 +86,11 @@ impl<'a> Cursor<'a> {
     }
 
     pub(crate) fn number(&mut self) -> Read<u64> {
-        u64::try_from(self.whole()?).map_err(|_| Unreadable)
+        u64::try_from(self.varint()?).map_err(|_| Unreadable)
     }
 
-    pub(crate) fn maybe(&mut self) -> Read<Option<u64>> {
-        match self.whole()? {
+    pub(crate) fn optional_number(&mut self) -> Read<Option<u64>> {
+        match self.varint()? {
             0 => Ok(None),
             number => u64::try_from(number - 1).map(Some).map_err(|_| Unreadable),
         }
@@ -106,19 +111,19 @@ impl<'a> Cursor<'a> {
     }
 
     pub(crate) fn text(&mut self) -> Read<&'a str> {
-        let length = usize::try_from(self.whole()?).map_err(|_| Unreadable)?;
+        let length = usize::try_from(self.varint()?).map_err(|_| Unreadable)?;
         let (text, rest) = self.0.split_at_checked(length).ok_or(Unreadable)?;
         self.0 = rest;
         std::str::from_utf8(text).map_err(|_| Unreadable)
     }
 
-    /// One of a list, by its number.
+    /// Reads an index and returns the list's element at this index.
     pub(crate) fn one_of<T: Copy>(&mut self, all: &[T]) -> Read<T> {
         all.get(usize::from(self.byte()?)).copied().ok_or(Unreadable)
     }
 
-    /// Something that has a flag before it.
-    pub(crate) fn if_there<T>(&mut self, read: impl FnOnce(&mut Self) -> Read<T>) -> Read<Option<T>> {
+    /// Reads a flag, and the value after it if the flag is set.
+    pub(crate) fn optional<T>(&mut self, read: impl FnOnce(&mut Self) -> Read<T>) -> Read<Option<T>> {
         if self.flag()? { read(self).map(Some) } else { Ok(None) }
     }
 }

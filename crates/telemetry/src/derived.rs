@@ -1,15 +1,17 @@
-//! Signals that nobody sent, from what happened alone: no model is asked, and no argument or output is looked at.
+//! Trace signals that are computed from the facts of a session. No model is asked, and no argument or output is read.
 //!
 //! ```text
-//! trace            = the facts from one prompt to the next, by time, then sequence; `<session>#0` is what comes before the first
+//! trace            = the facts from one prompt to the next, by time, then sequence; `<session>#0` is before the first prompt
 //! tool_correctness = tool calls that succeeded / tool calls
-//! loop_detection   = 1 − min(4, max(0, r − 1)) / 4,  r = the longest row of failing calls of one tool, with no other call between
+//! loop_detection   = 1 − min(4, max(0, r − 1)) / 4,  r = the longest streak: failing calls of one tool without another call between
 //! ```
 //!
-//! A trace without a tool call has neither. A call whose success cannot be read did not succeed, and is no failure either.
+//! A trace without a tool call has neither signal. A call whose success is unknown counts neither as a success nor as a
+//! failure.
 //!
-//! [`Steps`] collects all steps of a session and sorts them: exact for any order of arrival, and as large as the session.
-//! [`FoldedTraces`] holds one small entry per trace and takes each record as it arrives; see `fold` for what it can absorb.
+//! [`Steps`] collects all steps of a session and sorts them: it is exact for any order of arrival, and as large as the
+//! session. [`FoldedTraces`] holds one small entry per trace and adds each record when it arrives; `fold.rs` says which
+//! late records it can add.
 
 mod fold;
 mod snapshot;
@@ -23,25 +25,25 @@ use renown_core::time::Timestamp;
 use renown_core::units::Unit;
 
 use crate::facts::{Fact, Fingerprint, Signal};
-use crate::kept::Kept;
-pub use fold::{FoldedTraces, Refold};
+use crate::stored::StoredRecord;
+pub use fold::{FoldedTraces, TraceRebuilder};
 
-/// A failing call that is repeated so often more counts as the worst loop.
+/// This many repetitions of a failing call count as the worst loop.
 const LOOP_MAX: u32 = 4;
 
-/// The calls between two prompts. `T` stands for the name of a tool.
+/// The tool calls between two prompts. `T` is the type of a tool's name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Calls<T> {
     all: Saturating<u32>,
     ok: Saturating<u32>,
     longest: u32,
-    /// The tool that failed last, and how often in a row.
-    row: Option<(Option<T>, u32)>,
+    /// The current streak: the tool that failed last, and its number of consecutive failures.
+    streak: Option<(Option<T>, u32)>,
 }
 
 impl<T> Default for Calls<T> {
     fn default() -> Self {
-        Self { all: Saturating(0), ok: Saturating(0), longest: 0, row: None }
+        Self { all: Saturating(0), ok: Saturating(0), longest: 0, streak: None }
     }
 }
 
@@ -49,12 +51,12 @@ impl<T: PartialEq> Calls<T> {
     fn add(&mut self, tool: Option<T>, ok: Option<bool>) {
         self.all += 1;
         self.ok += u32::from(ok == Some(true));
-        self.row = match self.row.take() {
+        self.streak = match self.streak.take() {
             _ if ok != Some(false) => None,
             Some((last, count)) if last == tool => Some((last, count.saturating_add(1))),
             _ => Some((tool, 1)),
         };
-        self.longest = self.longest.max(self.row.as_ref().map_or(0, |(_, count)| *count));
+        self.longest = self.longest.max(self.streak.as_ref().map_or(0, |(_, count)| *count));
     }
 }
 
@@ -77,40 +79,40 @@ fn share(part: u32, whole: u32) -> Option<Unit> {
     Unit::new(f64::from(part) / f64::from(whole)).ok()
 }
 
-/// When a fact happened, for the order of a session: what has no time comes last.
-type Place = (bool, Option<Timestamp>, Option<u64>);
+/// When a fact happened, for sorting: whether its time is missing (then it comes last), its time, its sequence number.
+type Moment = (bool, Option<Timestamp>, Option<u64>);
 
-/// What decides about traces: a prompt, or a call of a tool by its number.
+/// A fact that traces are made of: a prompt, or a tool call with the number of its tool and its success.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Prompt(Option<Fingerprint>),
     Call(Option<u32>, Option<bool>),
 }
 
-/// The steps of a session, in any order: a few dozen bytes each.
+/// The steps of a session, in any order. A step takes a few dozen bytes.
 #[derive(Debug)]
 pub struct Steps {
     signal: Signal,
-    taken: Vec<(Place, Step)>,
-    /// The first fact of another kind.
-    first_other: Option<Place>,
-    /// The names of tools by their numbers.
+    timeline: Vec<(Moment, Step)>,
+    /// When the first fact happened that is not a step.
+    first_other: Option<Moment>,
+    /// Names of the tools at the index of their number.
     tools: Vec<Box<str>>,
     numbers: HashMap<Box<str>, u32>,
 }
 
 impl Steps {
-    /// None yet, of a session that is scored by this signal.
+    /// Creates an empty collection for records of this OTLP signal.
     pub fn new(signal: Signal) -> Self {
-        Self { signal, taken: Vec::new(), first_other: None, tools: Vec::new(), numbers: HashMap::new() }
+        Self { signal, timeline: Vec::new(), first_other: None, tools: Vec::new(), numbers: HashMap::new() }
     }
 
-    /// Adds those of a record, if it is of that signal.
-    pub fn take(&mut self, Kept { origin, facts }: &Kept<'_>) {
+    /// Adds the steps of a record, if the record has this collection's OTLP signal.
+    pub fn add(&mut self, StoredRecord { origin, facts }: &StoredRecord<'_>) {
         if origin.signal != self.signal {
             return;
         }
-        let place = (origin.at.is_none(), origin.at, origin.sequence);
+        let moment = (origin.at.is_none(), origin.at, origin.sequence);
         for fact in facts {
             let step = match fact {
                 Fact::Prompt { trace } => Step::Prompt(*trace),
@@ -121,11 +123,11 @@ impl Steps {
                 | Fact::Feedback { .. }
                 | Fact::Compaction { .. }
                 | Fact::Refusal => {
-                    self.first_other = Some(self.first_other.map_or(place, |first| first.min(place)));
+                    self.first_other = Some(self.first_other.map_or(moment, |first| first.min(moment)));
                     continue;
                 }
             };
-            self.taken.push((place, step));
+            self.timeline.push((moment, step));
         }
     }
 
@@ -139,25 +141,26 @@ impl Steps {
         number
     }
 
-    /// Puts the steps into the order in which they happened.
+    /// Sorts the steps by the order in which they happened.
     fn sort(&mut self) {
         let tools = &self.tools;
         let name = |tool: Option<u32>| tools.get(usize::try_from(tool?).ok()?).map(AsRef::<str>::as_ref);
-        // Of what happened at once the prompt comes first, and else what has the lesser name: in which order it arrived is not kept.
-        let order = |(place, step): &(Place, Step)| match *step {
-            Step::Prompt(trace) => (*place, false, None, None, trace),
-            Step::Call(tool, ok) => (*place, true, name(tool), ok, None),
+        // Steps at the same moment are sorted prompts first, then by tool name, because the order of arrival is not
+        // stored.
+        let order = |(moment, step): &(Moment, Step)| match *step {
+            Step::Prompt(trace) => (*moment, false, None, None, trace),
+            Step::Call(tool, ok) => (*moment, true, name(tool), ok, None),
         };
-        self.taken.sort_by(|a, b| order(a).cmp(&order(b)));
+        self.timeline.sort_by(|a, b| order(a).cmp(&order(b)));
     }
 
-    /// The traces of the session; with each, when it began.
+    /// Returns the traces of the session, each with its start.
     pub fn traces(mut self, session: &str) -> Vec<(Option<Timestamp>, Trace)> {
         self.sort();
         let mut seen: HashSet<Fingerprint> = HashSet::new();
         let mut traces: Vec<(Option<Timestamp>, Calls<u32>)> = vec![(None, Calls::default())];
         let mut first_prompt = None;
-        for ((is_timeless, at, sequence), step) in self.taken {
+        for ((is_timeless, at, sequence), step) in self.timeline {
             match step {
                 Step::Prompt(trace) => {
                     if trace.is_none_or(|trace| seen.insert(trace)) {
@@ -187,15 +190,15 @@ impl Steps {
     }
 }
 
-/// The traces of a session of these records, of which those of the scored signal count; with each, when it began.
+/// Returns the traces of a session, each with its start. Only records of the scored OTLP signal count.
 pub fn traces<'a>(
     session: &str,
     signal: Signal,
-    records: impl IntoIterator<Item = Kept<'a>>,
+    records: impl IntoIterator<Item = StoredRecord<'a>>,
 ) -> Vec<(Option<Timestamp>, Trace)> {
     let mut steps = Steps::new(signal);
     for record in records {
-        steps.take(&record);
+        steps.add(&record);
     }
     steps.traces(session)
 }
@@ -204,12 +207,12 @@ pub fn traces<'a>(
 mod tests {
     use super::*;
     use crate::dialect::Agent;
-    use crate::facts::{Origin, Sourced};
+    use crate::facts::{RecordOrigin, Sourced};
 
-    /// A fact at so many seconds, with a sequence number.
-    fn kept(seconds: Option<i64>, sequence: u64, fact: Fact<&'static str>) -> Kept<'static> {
+    /// Returns a record with one fact, at this second and with this sequence number.
+    fn stored(seconds: Option<i64>, sequence: u64, fact: Fact<&'static str>) -> StoredRecord<'static> {
         let at = seconds.and_then(|seconds| Timestamp::from_millis(1_790_000_000_000 + 1000 * seconds).ok());
-        let origin = Origin {
+        let origin = RecordOrigin {
             session: "s",
             signal: Signal::Logs,
             at,
@@ -221,15 +224,15 @@ mod tests {
             masque: None,
             known: true,
         };
-        Kept { origin, facts: vec![fact] }
+        StoredRecord { origin, facts: vec![fact] }
     }
 
     fn call(tool: &'static str, ok: Option<bool>) -> Fact<&'static str> {
         Fact::ToolResult { tool: Some(tool), ok, duration_us: None, error_type: None }
     }
 
-    /// What the traces are called, and their signals: tool correctness, loop detection.
-    fn told(records: Vec<Kept<'static>>) -> Vec<String> {
+    /// Returns the id, tool correctness and loop detection of each trace.
+    fn shown_traces(records: Vec<StoredRecord<'static>>) -> Vec<String> {
         let shown = |signal: Option<Unit>| signal.map_or("-".to_owned(), |signal| signal.get().to_string());
         let traces = traces("s", Signal::Logs, records).into_iter().map(|(_, trace)| trace);
         traces
@@ -243,47 +246,51 @@ mod tests {
     #[test]
     fn a_trace_reaches_from_one_prompt_to_the_next() {
         let prompt = Fact::Prompt { trace: None };
-        // In any order; a call before the first prompt, two prompts without a call between, one call without a time.
+        // Unsorted: a call before the first prompt, two prompts without a call between them, one call without a time.
         let records = vec![
-            kept(Some(30), 9, call("Edit", Some(true))),
-            kept(Some(20), 3, prompt.clone()),
-            kept(Some(0), 1, call("Read", Some(false))),
-            kept(Some(10), 2, prompt.clone()),
-            kept(Some(21), 4, call("Edit", None)),
-            kept(None, 0, call("Edit", Some(true))),
+            stored(Some(30), 9, call("Edit", Some(true))),
+            stored(Some(20), 3, prompt.clone()),
+            stored(Some(0), 1, call("Read", Some(false))),
+            stored(Some(10), 2, prompt.clone()),
+            stored(Some(21), 4, call("Edit", None)),
+            stored(None, 0, call("Edit", Some(true))),
         ];
-        assert_eq!(told(records.clone()), ["s#0 0 1", "s#1 - -", "s#2 0.6666666666666666 1"]);
+        assert_eq!(shown_traces(records.clone()), ["s#0 0 1", "s#1 - -", "s#2 0.6666666666666666 1"]);
         let started: Vec<_> =
             traces("s", Signal::Logs, records.clone()).into_iter().map(|(at, _)| at).collect();
         assert_eq!(started, [0, 10, 20].map(|s| Timestamp::from_millis(1_790_000_000_000 + 1000 * s).ok()));
-        // At one time the sequence decides, and without one the prompt comes first.
+        // At the same time the sequence decides. With the same sequence, the prompt comes first.
         let same = [call("Edit", Some(false)), prompt.clone(), call("Edit", Some(true))];
-        let numbered = same.iter().cloned().zip(1..).map(|(fact, number)| kept(Some(5), number, fact));
-        assert_eq!(told(numbered.collect()), ["s#0 0 1", "s#1 1 1"]);
-        assert_eq!(told(same.into_iter().map(|fact| kept(Some(5), 1, fact)).collect()), ["s#1 0.5 1"]);
-        assert_eq!(told(vec![]), Vec::<String>::new());
-        // It begins with its first fact, of whatever kind.
+        let numbered = same.iter().cloned().zip(1..).map(|(fact, number)| stored(Some(5), number, fact));
+        assert_eq!(shown_traces(numbered.collect()), ["s#0 0 1", "s#1 1 1"]);
+        assert_eq!(
+            shown_traces(same.into_iter().map(|fact| stored(Some(5), 1, fact)).collect()),
+            ["s#1 0.5 1"]
+        );
+        assert_eq!(shown_traces(vec![]), Vec::<String>::new());
+        // The first trace begins with its first fact of any kind.
         let begins =
             |records| traces("s", Signal::Logs, records).first().map(|(at, _)| at.map(Timestamp::millis));
-        let (refusal, tool) = (kept(Some(1), 1, Fact::Refusal), kept(Some(2), 2, call("Read", Some(true))));
+        let (refusal, tool) =
+            (stored(Some(1), 1, Fact::Refusal), stored(Some(2), 2, call("Read", Some(true))));
         assert_eq!(begins(vec![refusal.clone(), tool.clone()]), Some(Some(1_790_000_001_000)));
-        assert_eq!(begins(vec![refusal, kept(Some(9), 3, prompt.clone())]), Some(Some(1_790_000_001_000)));
-        assert_eq!(begins(vec![tool, kept(Some(3), 3, Fact::Refusal)]), Some(Some(1_790_000_002_000)));
-        // Other facts before the first prompt are a trace without signals, and others after it none of their own.
+        assert_eq!(begins(vec![refusal, stored(Some(9), 3, prompt.clone())]), Some(Some(1_790_000_001_000)));
+        assert_eq!(begins(vec![tool, stored(Some(3), 3, Fact::Refusal)]), Some(Some(1_790_000_002_000)));
+        // Other facts before the first prompt make a trace without signals. Other facts after it do not make a trace.
         assert_eq!(
-            told(vec![kept(Some(1), 1, Fact::Refusal), kept(Some(2), 2, prompt.clone())]),
+            shown_traces(vec![stored(Some(1), 1, Fact::Refusal), stored(Some(2), 2, prompt.clone())]),
             ["s#0 - -", "s#1 - -"]
         );
         assert_eq!(
-            told(vec![kept(Some(2), 2, prompt.clone()), kept(Some(3), 1, Fact::Refusal)]),
+            shown_traces(vec![stored(Some(2), 2, prompt.clone()), stored(Some(3), 1, Fact::Refusal)]),
             ["s#1 - -"]
         );
-        assert_eq!(told(vec![kept(None, 1, Fact::Refusal)]), ["s#0 - -"]);
-        assert_eq!(traces("s", Signal::Spans, records), [], "of the other signal");
+        assert_eq!(shown_traces(vec![stored(None, 1, Fact::Refusal)]), ["s#0 - -"]);
+        assert_eq!(traces("s", Signal::Spans, records), [], "records of the other signal do not count");
     }
 
     #[test]
-    fn a_loop_is_one_tool_that_fails_again_and_again() {
+    fn a_loop_is_a_streak_of_failing_calls_of_one_tool() {
         let (ok, failed, unknown) = (Some(true), Some(false), None);
         for (calls, expected) in [
             (vec![("a", failed)], "1"),
@@ -299,17 +306,17 @@ mod tests {
             (vec![("a", failed); 50], "0"),
             (vec![("a", ok); 50], "1"),
         ] {
-            let records = calls.iter().zip(0..).map(|((tool, ok), at)| kept(Some(at), 0, call(tool, *ok)));
-            let found = told(records.collect());
+            let records = calls.iter().zip(0..).map(|((tool, ok), at)| stored(Some(at), 0, call(tool, *ok)));
+            let found = shown_traces(records.collect());
             assert_eq!(found.len(), 1);
             assert!(found[0].ends_with(&format!(" {expected}")), "{calls:?}: {found:?}");
         }
     }
 
     #[test]
-    fn a_trace_that_stands_for_a_prompt_is_one_however_many_spans_it_has() {
-        let span = |seconds, trace| kept(Some(seconds), 0, Fact::Prompt { trace: Fingerprint::new(trace) });
-        let records = vec![span(0, 1), kept(Some(1), 0, call("a", Some(true))), span(2, 1), span(3, 2)];
-        assert_eq!(told(records), ["s#1 1 1", "s#2 - -"]);
+    fn an_otlp_trace_counts_as_one_prompt_for_any_number_of_spans() {
+        let span = |seconds, trace| stored(Some(seconds), 0, Fact::Prompt { trace: Fingerprint::new(trace) });
+        let records = vec![span(0, 1), stored(Some(1), 0, call("a", Some(true))), span(2, 1), span(3, 2)];
+        assert_eq!(shown_traces(records), ["s#1 1 1", "s#2 - -"]);
     }
 }

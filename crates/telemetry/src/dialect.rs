@@ -1,15 +1,15 @@
-//! The dialects of agents: who speaks which, and which event of it a record is.
+//! The dialects: which agent uses which one, and which event of its dialect a record is.
 //!
 //! | dialect | agents | session | signal |
 //! |---|---|---|---|
 //! | `claude_code` | Claude Code, OpenCode plugins that mirror it | `session.id` | logs, spans |
 //! | `codex` | Codex | `conversation.id` | logs |
 //! | `gemini` | Gemini CLI | `session.id` | logs |
-//! | `qwen` | Qwen Code: Gemini's, and feedback | `session.id` | logs |
+//! | `qwen` | Qwen Code: the events of Gemini CLI, and feedback | `session.id` | logs |
 //! | `gen_ai` | Copilot, agent frameworks | `gen_ai.conversation.id` | spans |
 //!
-//! A dialect is one file: the table of its events and attributes, a function from the name of an event to its reader, and
-//! the readers. Only what a table names is looked at.
+//! A dialect is one file: the table of its events and attributes, a function that returns the reader of an event name,
+//! and the readers. Attributes that are not in a table are never read.
 
 mod claude_code;
 mod codex;
@@ -41,14 +41,14 @@ pub enum Agent {
     OpenCode,
     /// GitHub Copilot.
     Copilot,
-    /// Another that follows the GenAI conventions.
+    /// Another agent that follows the GenAI conventions.
     #[serde(rename = "genai")]
     GenAi,
-    /// Another.
+    /// Any other agent.
     Unknown,
 }
 
-/// The prefixes of event names.
+/// The agents by the prefix of their event names.
 const PREFIXES: [(&str, Agent); 5] = [
     ("claude_code.", Agent::ClaudeCode),
     ("codex.", Agent::Codex),
@@ -57,7 +57,7 @@ const PREFIXES: [(&str, Agent); 5] = [
     ("opencode.", Agent::OpenCode),
 ];
 
-/// The names of services.
+/// The agents by their `service.name`.
 const SERVICES: [(&str, Agent); 10] = [
     ("claude-code", Agent::ClaudeCode),
     ("codex_cli_rs", Agent::Codex),
@@ -71,24 +71,24 @@ const SERVICES: [(&str, Agent); 10] = [
     ("github-copilot", Agent::Copilot),
 ];
 
-/// What the scopes of Claude Code begin with.
+/// The prefix of Claude Code's instrumentation scopes.
 const CLAUDE_CODE_SCOPE: &str = "com.anthropic.claude_code";
 
-/// A log event that repeats the span of the same call.
+/// A log event that repeats the span of the same model call.
 const INFERENCE_DETAILS: &str = "gen_ai.client.inference.operation.details";
 
 impl Agent {
-    /// The agent of a service.
+    /// Returns the agent with this service name.
     pub(crate) fn of_service(name: &str) -> Option<Self> {
         SERVICES.iter().find(|(service, _)| *service == name).map(|(_, agent)| *agent)
     }
 
-    /// The agent of an instrumentation scope.
+    /// Returns the agent with this instrumentation scope.
     pub(crate) fn of_scope(name: &str) -> Option<Self> {
         name.starts_with(CLAUDE_CODE_SCOPE).then_some(Self::ClaudeCode)
     }
 
-    /// The name of an event without the prefix of its agent, and that agent.
+    /// Splits an event name into the agent of its prefix and the rest of the name.
     pub(crate) fn of_name(name: &str) -> (Option<Self>, &str) {
         let prefixed =
             PREFIXES.iter().find_map(|(prefix, agent)| Some((Some(*agent), name.strip_prefix(prefix)?)));
@@ -96,22 +96,25 @@ impl Agent {
     }
 }
 
-/// What a record is.
+/// The kind of a record in its dialect.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Event {
+pub(crate) enum DialectEvent {
+    /// The dialect defines this record.
     Known(Reader),
-    /// It repeats what a span says.
+    /// The record repeats a span, so it is not counted.
     Shadowed,
+    /// The dialect does not define this record.
     Unknown,
 }
 
-/// The log event of this name (without prefix), where `agent` is that of its prefix, resource or scope.
+/// Returns the log event with this name. `name` has no prefix; `agent` comes from the prefix, the resource or the
+/// scope.
 ///
-/// A bare name of an unknown agent belongs to the first dialect that has it.
-pub(crate) fn log_event(agent: Option<Agent>, name: &str) -> Event {
+/// If the agent is unknown, the first dialect that defines the name is used.
+pub(crate) fn log_event(agent: Option<Agent>, name: &str) -> DialectEvent {
     let reader = match agent {
-        _ if name == INFERENCE_DETAILS => return Event::Shadowed,
-        Some(Agent::Copilot) => return Event::Shadowed,
+        _ if name == INFERENCE_DETAILS => return DialectEvent::Shadowed,
+        Some(Agent::Copilot) => return DialectEvent::Shadowed,
         Some(Agent::ClaudeCode | Agent::OpenCode) => claude_code::log(name),
         Some(Agent::Codex) => codex::log(name),
         Some(Agent::GeminiCli) => gemini::log(name),
@@ -120,11 +123,11 @@ pub(crate) fn log_event(agent: Option<Agent>, name: &str) -> Event {
             claude_code::log(name).or_else(|| codex::log(name)).or_else(|| qwen::log(name))
         }
     };
-    reader.map_or(Event::Unknown, Event::Known)
+    reader.map_or(DialectEvent::Unknown, DialectEvent::Known)
 }
 
-/// The same of a span. An agent with spans of its own is asked first, then the GenAI conventions.
-pub(crate) fn span_event(agent: Option<Agent>, name: &str, fields: &Fields<'_, '_>) -> Event {
+/// Returns the event of a span. The dialect of the agent comes first, then the GenAI conventions.
+pub(crate) fn span_event(agent: Option<Agent>, name: &str, fields: &Fields<'_, '_>) -> DialectEvent {
     let own = match agent {
         Some(Agent::ClaudeCode | Agent::OpenCode) => claude_code::span(name),
         Some(
@@ -141,5 +144,5 @@ pub(crate) fn span_event(agent: Option<Agent>, name: &str, fields: &Fields<'_, '
     let operation = operation.as_deref().or_else(|| name.split_whitespace().next()).unwrap_or_default();
     let shared = || gen_ai::span(operation);
     let bare = || if agent.is_none() { claude_code::span(name) } else { None };
-    own.or_else(shared).or_else(bare).map_or(Event::Unknown, Event::Known)
+    own.or_else(shared).or_else(bare).map_or(DialectEvent::Unknown, DialectEvent::Known)
 }

@@ -1,7 +1,8 @@
-//! The neutral facts that every dialect becomes, and in [`Batch`] what holds those of some records.
+//! The neutral facts that all dialects are translated to, and [`Batch`], which holds the facts of many records.
 //!
-//! A [`Fact`] is all that scoring ever sees of a record. Its texts are of type `T`: slices of the input while a record is
-//! read, places in the batch's own text once it is stored, and slices of the batch when it is looked at.
+//! Scoring sees nothing of a record but its [`Fact`]s. The texts of a fact have the type `T`: slices of the input
+//! while a record is read, ranges of the batch's own text inside the batch, and slices of that text for users of the
+//! batch.
 
 mod batch;
 
@@ -13,10 +14,10 @@ use serde::Serialize;
 
 use crate::dialect::Agent;
 
-pub(crate) use batch::Stretch;
-pub use batch::{Batch, Refused};
+pub(crate) use batch::TextRange;
+pub use batch::{Batch, RejectedRecord};
 
-/// Which of an agent's two stories a record belongs to.
+/// The OTLP signal of a record. Many agents report the same work twice, as log records and as spans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Signal {
@@ -26,97 +27,97 @@ pub enum Signal {
     Spans,
 }
 
-/// One thing that happened in a session.
+/// One event of a session, in neutral words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fact<T> {
-    /// A tool call that ran.
+    /// A tool call that was executed.
     ToolResult {
-        /// Its name.
+        /// Name of the tool.
         tool: Option<T>,
-        /// Whether it succeeded; none where no readable flag says so.
+        /// Whether the call succeeded. `None` if the record has no readable flag.
         ok: Option<bool>,
-        /// How long it took.
+        /// Duration of the call.
         duration_us: Option<u64>,
-        /// What kind of error it was.
+        /// Kind of the error.
         error_type: Option<T>,
     },
-    /// The user asked for something.
+    /// The user sent a prompt.
     Prompt {
-        /// Where prompts are not sent as such, the trace that stands for one: it counts once a session.
+        /// In dialects without prompt records, the trace that counts as a prompt. Each trace counts once per session.
         trace: Option<Fingerprint>,
     },
-    /// A call of a model.
+    /// A model call.
     ApiRequest(ApiRequest<T>),
-    /// A call of a model that failed.
+    /// A model call that failed.
     ApiError {
-        /// The HTTP status.
+        /// HTTP status.
         status: Option<u64>,
-        /// What kind of error it was.
+        /// Kind of the error.
         error_type: Option<T>,
     },
-    /// A tool call was allowed, or was rejected and never ran.
+    /// A decision to allow or reject a tool call. A rejected call is not executed.
     ToolDecision {
-        /// The tool's name.
+        /// Name of the tool.
         tool: Option<T>,
-        /// Whether it was allowed.
+        /// Whether the call was allowed.
         accepted: bool,
-        /// Who decided.
+        /// Who made the decision.
         by: Decider,
     },
-    /// The user said how it went: −1, 0 or +1.
+    /// The user rated the session.
     Feedback {
-        /// The rating.
+        /// Rating: −1, 0 or +1.
         rating: i8,
     },
-    /// The conversation was shortened.
+    /// The agent shortened the conversation.
     Compaction {
-        /// Tokens before it.
+        /// Tokens before the compaction.
         before: Option<u64>,
-        /// Tokens after it.
+        /// Tokens after the compaction.
         after: Option<u64>,
     },
-    /// The model refused.
+    /// The model refused to answer.
     Refusal,
 }
 
-/// A call of a model.
+/// A model call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApiRequest<T> {
-    /// The model's name.
+    /// Name of the model.
     pub model: Option<T>,
-    /// Its tokens; none if the record has no token attribute at all.
+    /// Token counts. `None` if the record has no token attribute at all.
     pub tokens: Option<Tokens>,
-    /// What it cost.
+    /// Cost of the call.
     pub cost: Option<Cost>,
-    /// How long it took.
+    /// Duration of the call.
     pub duration_us: Option<u64>,
-    /// Whether this is the sum of an agent's calls, which counts only where the calls themselves have no usage.
+    /// Whether this is the sum over all calls of an agent. A sum counts only if no single call reports its usage.
     pub is_sum: bool,
 }
 
-/// Tokens of one call, each counted once: the input is without what came from or went to the cache.
+/// Token counts of one call. Each token counts once: the input excludes tokens read from or written to the cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tokens {
-    /// Input that was neither read from nor written to the cache.
+    /// Input tokens outside the cache.
     pub input: u64,
-    /// Output, with its reasoning.
+    /// Output tokens, including reasoning.
     pub output: u64,
-    /// Input read from the cache.
+    /// Input tokens read from the cache.
     pub cache_read: u64,
-    /// Input written to the cache.
+    /// Input tokens written to the cache.
     pub cache_creation: u64,
 }
 
-/// What a call cost, and who says so.
+/// The cost of a call, and its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cost {
-    /// The agent.
+    /// Reported by the agent.
     Reported(NanoUsd),
-    /// The user's price table.
+    /// Computed with the user's price table.
     Priced(NanoUsd),
 }
 
-/// Who decided about a tool call.
+/// Who decided on a tool call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decider {
     /// The user.
@@ -125,12 +126,12 @@ pub enum Decider {
     Policy,
     /// A hook.
     Hook,
-    /// Nobody that is known.
+    /// Not recorded.
     Unknown,
 }
 
 impl<T> Fact<T> {
-    /// The same fact with other texts.
+    /// Converts the texts of the fact.
     pub fn map<U>(self, mut text: impl FnMut(T) -> U) -> Fact<U> {
         match self {
             Self::ToolResult { tool, ok, duration_us, error_type } => {
@@ -154,50 +155,51 @@ impl<T> Fact<T> {
     }
 }
 
-/// Eight bytes that stand for the identity of a record or trace within its session. Equal things have equal
-/// fingerprints; different ones have the same with a chance of 2^−64.
+/// A 64-bit hash that identifies a record or trace within its session. Equal records have equal fingerprints; two
+/// different records have the same fingerprint with a probability of 2^−64.
 pub type Fingerprint = NonZeroU64;
 
-/// A value and how good its source is: 0 is the best.
+/// A value with the rank of its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sourced<T> {
-    /// The place of its source in the order of sources.
+    /// Rank of the source; 0 is the best.
     pub rank: u8,
-    /// The value.
+    /// Value.
     pub value: T,
 }
 
-/// What is known of a record beside its facts.
+/// Everything known about a record except its facts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Origin<T> {
-    /// The session it belongs to.
+pub struct RecordOrigin<T> {
+    /// Session id.
     pub session: T,
-    /// Logs or spans.
+    /// OTLP signal.
     pub signal: Signal,
-    /// When it happened; of a span, when it began.
+    /// Time of the event. For a span, its start.
     pub at: Option<Timestamp>,
-    /// When a span ended.
+    /// End of a span.
     pub until: Option<Timestamp>,
-    /// Its number among the records of its process, if it has one.
+    /// Sequence number within the agent's process, if the agent sends one.
     pub sequence: Option<u64>,
-    /// What makes a second record a repeat of this one; none if nothing does.
+    /// Fingerprint for deduplication: a later record with the same fingerprint is a repeat. `None` if the record has no
+    /// identity, so that it always counts.
     pub repeat: Option<Fingerprint>,
-    /// The kind of agent.
+    /// Kind of agent.
     pub agent: Sourced<Agent>,
-    /// The agent's id.
+    /// Agent id.
     pub agent_id: Sourced<T>,
-    /// The masque that the agent wore.
+    /// Masque of the agent.
     pub masque: Option<Sourced<T>>,
-    /// Whether a dialect knows this kind of record.
+    /// Whether a dialect defines this kind of record.
     pub known: bool,
 }
 
-/// The agent id of a record that names none: its rank is the last.
-pub const NOBODY: Sourced<&str> = Sourced { rank: 5, value: "unknown" };
+/// The agent id of a record that does not name its agent. Its rank is the last.
+pub const UNKNOWN_AGENT_ID: Sourced<&str> = Sourced { rank: 5, value: "unknown" };
 
-impl<'a> Origin<&'a str> {
-    /// The id of its agent, if it names one.
+impl<'a> RecordOrigin<&'a str> {
+    /// Returns the agent id, or `None` if the record does not name its agent.
     pub fn named_agent(&self) -> Option<&'a str> {
-        (self.agent_id.rank < NOBODY.rank).then_some(self.agent_id.value)
+        (self.agent_id.rank < UNKNOWN_AGENT_ID.rank).then_some(self.agent_id.value)
     }
 }

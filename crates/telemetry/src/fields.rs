@@ -1,4 +1,4 @@
-//! What a dialect sees of a record: its attributes with those of its resource behind them, and the span it is, if it is one.
+//! A record as a dialect sees it: its attributes, those of its resource as a fallback, and the fields of a span.
 
 use std::borrow::Cow;
 
@@ -11,28 +11,28 @@ use crate::limits::ERROR_TYPE_BYTES_MAX;
 use crate::prices::Prices;
 use crate::value::{NotNumber, Value};
 
-/// The facts of one record while it is read.
+/// A fact of the record that is being read.
 pub(crate) type ReadFact<'a> = Fact<Cow<'a, str>>;
 
-/// Reads the facts of a record of one kind.
+/// A function that reads the facts of one kind of record.
 pub(crate) type Reader = for<'a> fn(&Fields<'_, 'a>, &mut Vec<ReadFact<'a>>) -> Result<(), BadValue>;
 
-/// An attribute whose number cannot be.
+/// An error: this attribute has an invalid number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BadValue(pub(crate) Key);
 
-/// What is special about a span.
+/// Fields of a record that only spans have.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Span {
     pub(crate) start: Option<Timestamp>,
     pub(crate) end: Option<Timestamp>,
-    /// Whether its status is an error.
-    pub(crate) failed: bool,
+    /// Whether the status is ERROR.
+    pub(crate) is_error: bool,
     pub(crate) trace: Option<Fingerprint>,
 }
 
 impl Span {
-    /// How long it took.
+    /// Returns the duration, rounded to microseconds.
     pub(crate) fn duration_us(&self) -> Option<u64> {
         let nanos = self.end?.nanos().checked_sub(self.start?.nanos())?;
         u64::try_from(nanos).ok().map(|nanos| (nanos + 500) / 1000)
@@ -43,20 +43,20 @@ impl Span {
 pub(crate) struct Fields<'r, 'a> {
     pub(crate) record: &'r Attributes<'a>,
     pub(crate) resource: &'r Attributes<'a>,
-    /// Nothing for a log record.
+    /// Empty for a log record.
     pub(crate) span: Span,
     pub(crate) prices: &'r Prices,
 }
 
 impl<'a> Fields<'_, 'a> {
-    /// The scalar of the record, or of the resource where the record has none. An array is none.
+    /// Returns the scalar of the record, or of the resource if the record has none. An array counts as absent.
     pub(crate) fn value(&self, key: Key) -> Value<'a> {
         let scalar = |attributes: &Attributes<'a>| attributes.get(key).scalar();
         let own = scalar(self.record);
         if own.is_absent() { scalar(self.resource) } else { own }
     }
 
-    /// The same where a list is wanted, which a scalar is too.
+    /// Returns the value of the record or of its resource, for readers that accept lists and scalars.
     pub(crate) fn list(&self, key: Key) -> Value<'a> {
         let own = self.record.get(key);
         if own.is_absent() { self.resource.get(key) } else { own }
@@ -70,7 +70,7 @@ impl<'a> Fields<'_, 'a> {
         self.record.get(key).text().or_else(|| self.resource.get(key).text())
     }
 
-    /// Whether the record has an attribute of the GenAI conventions that is looked at.
+    /// Whether the record or its resource has a known attribute of the GenAI conventions.
     pub(crate) fn uses_gen_ai(&self) -> bool {
         self.record.has_any(Key::is_gen_ai) || self.resource.has_any(Key::is_gen_ai)
     }
@@ -79,7 +79,7 @@ impl<'a> Fields<'_, 'a> {
         self.text(key).is_some_and(|found| found == text)
     }
 
-    /// A word that names an actor or a decision. Agents write it in any case.
+    /// Returns a word that names an actor or a decision, in lower case, because agents use different cases.
     pub(crate) fn word(&self, key: Key) -> Option<String> {
         self.text(key).map(|text| text.to_ascii_lowercase())
     }
@@ -114,13 +114,13 @@ impl<'a> Fields<'_, 'a> {
         number.transpose().map_err(|NotNumber| BadValue(key))
     }
 
-    /// The kind of an error, if it is a name and no prose, which could hold anything.
+    /// Returns the kind of an error if it is a name. Prose is dropped, because it could contain anything.
     pub(crate) fn error_type(&self, key: Key) -> Option<Cow<'a, str>> {
         let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"_.:-".contains(&byte);
         self.text(key).filter(|text| text.len() <= ERROR_TYPE_BYTES_MAX && text.bytes().all(is_name))
     }
 
-    /// A call of a model. Where the agent reports no cost, the user's price table may know it.
+    /// Creates the fact of a model call. If the agent does not report the cost, it is taken from the price table.
     pub(crate) fn api_request(
         &self,
         model: Option<Cow<'a, str>>,

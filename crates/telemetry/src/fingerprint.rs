@@ -1,14 +1,15 @@
-//! Eight bytes that stand for a record or a trace.
+//! The 64-bit fingerprint of a record or a trace.
 //!
-//! Each word goes through a mixer that is a bijection of 64 bits, so two records that differ in one word only never
-//! collide; for others the chance is that of a random 64-bit hash. There is no secret key: the same record has the same
-//! fingerprint in every process, and who makes two of his own records collide only hides one of them from himself.
+//! Each word goes through a mixer that is a bijection of 64 bits. So two records that differ in a single word never
+//! collide; for other pairs the probability is that of a random 64-bit hash. There is no secret key: a record must
+//! have the same fingerprint in every process. A sender who makes two of their own records collide only loses one of
+//! them.
 
 use renown_core::time::Timestamp;
 
 use crate::facts::Fingerprint;
 
-/// What kind of thing is fingerprinted, so that equal words of two kinds differ.
+/// The kind of a fingerprint. It is part of the hash, so that equal words of two kinds have different fingerprints.
 #[derive(Clone, Copy)]
 enum Kind {
     Sequence = 1,
@@ -53,22 +54,23 @@ impl Mixer {
     }
 }
 
-/// Of a log record with a sequence number, which restarts with each process of the agent.
+/// Returns the fingerprint of a log record with a sequence number. The time is part of it, because sequence numbers
+/// restart with each process of the agent.
 pub(crate) fn of_sequence(sequence: &str, time: Option<Timestamp>) -> Fingerprint {
     Mixer::new(Kind::Sequence).text(sequence).time(time).finish()
 }
 
-/// Of a log record that names its call.
+/// Returns the fingerprint of a log record that has the id of a call.
 pub(crate) fn of_identifier(name: &str, time: Option<Timestamp>, identifier: &str) -> Fingerprint {
     Mixer::new(Kind::Identifier).text(name).time(time).text(identifier).finish()
 }
 
-/// Of a span.
+/// Returns the fingerprint of a span.
 pub(crate) fn of_span(trace_id: &str, span_id: &str) -> Fingerprint {
     Mixer::new(Kind::Span).text(trace_id).text(span_id).finish()
 }
 
-/// Of a trace.
+/// Returns the fingerprint of an OTLP trace.
 pub(crate) fn of_trace(trace_id: &str) -> Fingerprint {
     Mixer::new(Kind::Trace).text(trace_id).finish()
 }
@@ -80,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn near_records_do_not_collide() {
+    fn similar_records_do_not_collide() {
         let time = |nanos: i64| Timestamp::from_nanos(1_790_000_000_000_000_000 + nanos).ok();
         let mut seen = BTreeSet::new();
         for sequence in 0..300_u32 {

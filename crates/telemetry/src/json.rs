@@ -1,19 +1,19 @@
-//! OTLP in JSON: one object a line, as the collector's file exporter writes, or one body of OTLP/HTTP.
+//! OTLP in JSON: one object per line, as written by the collector's file exporter, or one body of OTLP/HTTP.
 //!
 //! ```text
 //! { resourceLogs:  [ { resource: {attributes}, scopeLogs:  [ { scope: {name}, logRecords: [ … ] } ] } ],
 //!   resourceSpans: [ { resource: {attributes}, scopeSpans: [ { scope: {name}, spans:      [ … ] } ] } ] }
 //! ```
 //!
-//! The mapping of protobuf to JSON is read generously: lowerCamelCase or `snake_case`, 64-bit integers as numbers or
-//! texts, enums as numbers or names, `null` for what is absent, fields in any order, unknown fields stepped over.
-//! `resourceMetrics` is stepped over as a whole.
+//! The reader is lenient about how protobuf is mapped to JSON: names in lowerCamelCase or `snake_case`, 64-bit
+//! integers as numbers or texts, enums as numbers or names, `null` for absent values, fields in any order. Unknown
+//! fields and `resourceMetrics` are skipped.
 //!
-//! No tree is built.
+//! The reader builds no tree.
 //!
-//! A line counts as a whole or not at all: when it turns out to be bad, the batch goes back to where it was.
+//! A line counts as a whole or not at all: if it is bad, the batch is restored to its state before the line.
 //!
-//! `{}` is an empty request. An object with none of the three signals is a bad line.
+//! `{}` is an empty request. A non-empty object without any of the three signals is a bad line.
 
 mod attributes;
 mod cursor;
@@ -31,33 +31,33 @@ use crate::prices::Prices;
 use crate::record::{LogRecord, RecordReader, Scope, SpanRecord};
 use crate::value::{Value, trimmed};
 
-use attributes::{Before, any_value, attributes};
+use attributes::{PreviousList, any_value, attributes};
 use cursor::{Cursor, Start};
 pub(crate) use text::Quoted;
 
-/// Why a line was not read.
+/// The reason why a line was not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineError {
-    /// It is not UTF-8.
+    /// The line is not UTF-8.
     NotUtf8 {
-        /// The byte, from 1.
+        /// Position of the byte, counted from 1.
         column: usize,
     },
-    /// It is no JSON.
+    /// The line is not JSON.
     NotJson {
-        /// The byte, from 1.
+        /// Position of the byte, counted from 1.
         column: usize,
-        /// What had to stand there.
+        /// What was expected at this position.
         expected: &'static str,
     },
-    /// It is JSON of another shape.
+    /// The line is JSON, but not OTLP.
     NotOtlp {
         /// What was expected.
         expected: &'static str,
     },
-    /// It is nested too deeply.
+    /// The line is nested too deeply.
     TooDeep,
-    /// It is too long.
+    /// The line is too long.
     TooLong,
 }
 
@@ -76,7 +76,7 @@ impl fmt::Display for LineError {
 impl std::error::Error for LineError {}
 
 impl LineError {
-    /// Whether the text is no complete JSON, as a line is that its writer has not finished.
+    /// Whether the line may be incomplete JSON, because its writer has not finished it yet.
     pub fn is_incomplete(self) -> bool {
         match self {
             Self::NotUtf8 { .. } | Self::NotJson { .. } => true,
@@ -85,20 +85,20 @@ impl LineError {
     }
 }
 
-/// Reads one object, which is line `number` of its batch, or leaves the batch as it was.
+/// Reads one object, which is line `number`, into the batch. If it is bad, the batch does not change.
 pub fn read(line: &[u8], number: u64, prices: &Prices, batch: &mut Batch) -> Result<(), LineError> {
     let text = checked_text(line)?;
-    let mark = batch.mark();
+    let mark = batch.checkpoint();
     batch.account.lines += 1;
     let outcome = walk(text, prices, RecordReader::new(batch, number));
     if outcome.is_err() {
-        batch.back_to(&mark);
+        batch.roll_back(&mark);
     }
     outcome
 }
 
-/// The same for a line that may hold more records than should be held at once: it is checked first and then read, and
-/// `full` is called to empty the batch whenever that holds `records_max` of them.
+/// Reads a line that may have more records than should be in memory at once. First checks the whole line, then reads
+/// it. Calls `full`, which must empty the batch, whenever the batch has `records_max` records.
 pub fn read_in_parts<'b>(
     line: &[u8],
     number: u64,
@@ -114,11 +114,12 @@ pub fn read_in_parts<'b>(
 }
 
 fn walk<'b, 'a>(text: &'a str, prices: &'b Prices, reader: RecordReader<'b, 'a>) -> Result<(), LineError> {
-    let mut walk = Walk { prices, reader, attributes: Attributes::new(), before: Before::default() };
+    let mut walk = Walk { prices, reader, attributes: Attributes::new(), previous: PreviousList::default() };
     let mut cursor = Cursor::new(text);
     let outcome = walk.request(&mut cursor).and_then(|()| cursor.end());
     match outcome {
-        // Whether it is JSON at all comes first: a line that is not finished yet may look like another shape.
+        // Invalid JSON is reported first: the shape of an unfinished line may be wrong only because the rest is
+        // missing.
         Err(LineError::NotOtlp { .. }) => is_json(text).and(outcome),
         _ => outcome,
     }
@@ -137,7 +138,7 @@ fn checked_text(line: &[u8]) -> Result<&str, LineError> {
     std::str::from_utf8(line).map_err(|error| LineError::NotUtf8 { column: error.valid_up_to() + 1 })
 }
 
-/// Whether the texts of an `arrayValue` contain a wanted one.
+/// Whether an `arrayValue` contains a wanted text.
 pub(crate) fn any_of_list(raw: &str, mut wanted: impl FnMut(&str) -> bool) -> bool {
     let mut found = false;
     let _ = Cursor::new(raw).object(0, |cursor, name| {
@@ -153,7 +154,7 @@ pub(crate) fn any_of_list(raw: &str, mut wanted: impl FnMut(&str) -> bool) -> bo
     found
 }
 
-/// The same of a text that is a JSON array of texts.
+/// Whether a text that is a JSON array contains a wanted text.
 pub(crate) fn any_of_array(text: &str, mut wanted: impl FnMut(&str) -> bool) -> bool {
     let mut found = false;
     let _ = Cursor::new(text).array(0, |cursor| {
@@ -166,20 +167,20 @@ pub(crate) fn any_of_array(text: &str, mut wanted: impl FnMut(&str) -> bool) -> 
     found
 }
 
-/// Which of the two signals is walked through.
+/// The OTLP signal that is being read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Logs,
     Spans,
 }
 
-/// One walk through a line.
+/// The state while one line is read.
 struct Walk<'b, 'a> {
     prices: &'b Prices,
     reader: RecordReader<'b, 'a>,
-    /// The attributes of the record that is read. They outlive it, because the next record may begin with the same.
+    /// Attributes of the current record. They stay for the next record, which may begin with the same ones.
     attributes: Attributes<'a>,
-    before: Before<'a>,
+    previous: PreviousList<'a>,
 }
 
 type Walked = Result<(), LineError>;
@@ -205,11 +206,11 @@ impl<'a> Walk<'_, 'a> {
             known += 1;
             list(cursor, 1, |cursor| self.resource(cursor, kind))
         })?;
-        // An object without any field is a request without any record.
+        // An object without fields is a request without records.
         if known == 0 && fields > 0 { Err(LineError::NotOtlp { expected: EXPECTED }) } else { Ok(()) }
     }
 
-    /// One element of `resourceLogs` or `resourceSpans`. The resource may come after what it describes.
+    /// Reads one element of `resourceLogs` or `resourceSpans`. The resource may come after its scopes.
     fn resource(&mut self, cursor: &mut Cursor<'a>, kind: Kind) -> Walked {
         let mut resource = Attributes::new();
         let mut has_resource = false;
@@ -236,7 +237,7 @@ impl<'a> Walk<'_, 'a> {
         list(cursor, 3, |cursor| self.scope(cursor, kind, resource))
     }
 
-    /// One element of `scopeLogs` or `scopeSpans`. The scope may come after its records.
+    /// Reads one element of `scopeLogs` or `scopeSpans`. The scope may come after its records.
     fn scope(&mut self, cursor: &mut Cursor<'a>, kind: Kind, resource: &Attributes<'a>) -> Walked {
         let mut scope = Scope::new(resource, None, self.prices);
         let mut has_scope = false;
@@ -270,18 +271,18 @@ impl<'a> Walk<'_, 'a> {
     }
 
     fn log(&mut self, cursor: &mut Cursor<'a>, scope: &Scope<'_, 'a>) -> Walked {
-        let Self { reader, attributes: own, before, .. } = self;
+        let Self { reader, attributes: own, previous, .. } = self;
         own.clear();
         let mut log = LogRecord::default();
         message(cursor, 6, |cursor, name| {
             match name {
                 "timeUnixNano" | "time_unix_nano" => log.time = time(cursor)?,
-                // It only counts where there is no other, and usually that comes first.
+                // The observed time is only a fallback, and the event time usually comes first.
                 "observedTimeUnixNano" | "observed_time_unix_nano" if log.time.is_some() => cursor.skip(7)?,
                 "observedTimeUnixNano" | "observed_time_unix_nano" => log.observed_time = time(cursor)?,
                 "eventName" | "event_name" => log.event_name = text(cursor, 7)?,
                 "body" => log.body = body(cursor)?,
-                "attributes" => before.attributes(cursor, 7, own)?,
+                "attributes" => previous.attributes(cursor, 7, own)?,
                 _ => cursor.skip(7)?,
             }
             Ok(())
@@ -291,7 +292,7 @@ impl<'a> Walk<'_, 'a> {
     }
 
     fn span(&mut self, cursor: &mut Cursor<'a>, scope: &Scope<'_, 'a>) -> Walked {
-        let Self { reader, attributes: own, before, .. } = self;
+        let Self { reader, attributes: own, previous, .. } = self;
         own.clear();
         let mut span = SpanRecord::default();
         message(cursor, 6, |cursor, name| {
@@ -301,8 +302,8 @@ impl<'a> Walk<'_, 'a> {
                 "spanId" | "span_id" => span.span_id = hexadecimal(text(cursor, 7)?),
                 "startTimeUnixNano" | "start_time_unix_nano" => span.start = time(cursor)?,
                 "endTimeUnixNano" | "end_time_unix_nano" => span.end = time(cursor)?,
-                "status" => span.failed = failed(cursor)?,
-                "attributes" => before.attributes(cursor, 7, own)?,
+                "status" => span.is_error = is_error(cursor)?,
+                "attributes" => previous.attributes(cursor, 7, own)?,
                 _ => cursor.skip(7)?,
             }
             Ok(())
@@ -312,7 +313,7 @@ impl<'a> Walk<'_, 'a> {
     }
 }
 
-/// A message: an object, or `null` for an empty one.
+/// Reads a message: an object, or `null` for an empty one.
 fn message<'a>(
     cursor: &mut Cursor<'a>,
     depth: usize,
@@ -327,7 +328,7 @@ fn message<'a>(
     }
 }
 
-/// A repeated field: an array, or `null` for an empty one.
+/// Reads a repeated field: an array, or `null` for an empty one.
 fn list<'a>(cursor: &mut Cursor<'a>, depth: usize, element: impl FnMut(&mut Cursor<'a>) -> Walked) -> Walked {
     match cursor.start()? {
         Start::Array | Start::Null => cursor.array(depth, element),
@@ -337,7 +338,7 @@ fn list<'a>(cursor: &mut Cursor<'a>, depth: usize, element: impl FnMut(&mut Curs
     }
 }
 
-/// A text, or a number as it is written; none for anything else.
+/// Reads a text, or the text of a number. Returns `None` for any other value.
 fn text<'a>(cursor: &mut Cursor<'a>, depth: usize) -> Result<Option<Cow<'a, str>>, LineError> {
     match cursor.start()? {
         Start::Text => Ok(Some(cursor.quoted()?.text())),
@@ -349,13 +350,14 @@ fn text<'a>(cursor: &mut Cursor<'a>, depth: usize) -> Result<Option<Cow<'a, str>
     }
 }
 
-/// Nanoseconds since 1970 as number or text, read as an integer: they are above 2^53. Zero is no time.
+/// Reads nanoseconds since 1970 from a number or text. They are parsed as an integer, because they exceed 2^53. Zero
+/// means no time.
 fn time(cursor: &mut Cursor<'_>) -> Result<Option<Timestamp>, LineError> {
     let nanos = text(cursor, 7)?.and_then(|text| trimmed(text).parse().ok());
     Ok(nanos.and_then(|nanos| Timestamp::from_nanos(nanos).ok()))
 }
 
-/// The text of a body, if it is one.
+/// Reads a body. Returns `None` if it is not a text.
 fn body<'a>(cursor: &mut Cursor<'a>) -> Result<Option<Cow<'a, str>>, LineError> {
     match any_value(cursor, 7)? {
         Value::Text(quoted) => Ok(Some(quoted.text())),
@@ -368,7 +370,7 @@ fn body<'a>(cursor: &mut Cursor<'a>) -> Result<Option<Cow<'a, str>>, LineError> 
     }
 }
 
-/// An id in lower case; none if it is all zeros.
+/// Returns an id in lower case, or an empty text if it is all zeros.
 fn hexadecimal(id: Option<Cow<'_, str>>) -> Cow<'_, str> {
     match id {
         Some(id) if id.bytes().all(|byte| byte == b'0') => Cow::Borrowed(""),
@@ -378,15 +380,15 @@ fn hexadecimal(id: Option<Cow<'_, str>>) -> Cow<'_, str> {
     }
 }
 
-/// Whether a status is an error.
-fn failed(cursor: &mut Cursor<'_>) -> Result<bool, LineError> {
-    let mut failed = false;
+/// Whether a status is ERROR.
+fn is_error(cursor: &mut Cursor<'_>) -> Result<bool, LineError> {
+    let mut is_error = false;
     message(cursor, 7, |cursor, name| match name {
         "code" => {
-            failed = matches!(text(cursor, 8)?.as_deref(), Some("2" | "STATUS_CODE_ERROR"));
+            is_error = matches!(text(cursor, 8)?.as_deref(), Some("2" | "STATUS_CODE_ERROR"));
             Ok(())
         }
         _ => cursor.skip(8),
     })?;
-    Ok(failed)
+    Ok(is_error)
 }

@@ -1,12 +1,13 @@
-//! The fold: records of any number of sessions, each counted once, into one ledger a session.
+//! The ledger: folds the records of any number of sessions, and counts each record once.
 //!
-//! Only sums, minima and maxima are kept, so the order of records changes nothing, and neither does how they are cut into
-//! files, batches or threads. The exception is what the contract calls first: of records that repeat one another the
-//! first in the stream counts, and repeats are looked for among the first 65 536 records of a session.
+//! A fold consists of sums, minima and maxima only. So the result does not depend on the order of the records, nor on
+//! how they are split into files, batches and threads. There is one exception: if records repeat each other, the
+//! first one in the stream counts, and only the first 65 536 records of a session are deduplicated.
 //!
-//! Memory goes by sessions, not records: a fixed ledger each, and eight bytes a record in the filter for repeats.
+//! Memory grows with the number of sessions: a fixed size per session, plus eight bytes per record for deduplication.
 //!
-//! Logs and spans of an agent tell the same story, so a session has a side for each and is scored from one.
+//! Log records and spans of an agent report the same work. So a session has one [`Side`] for each, and one of them is
+//! scored.
 
 mod repeats;
 mod side;
@@ -18,26 +19,26 @@ use renown_core::time::Timestamp;
 
 use crate::account::Account;
 use crate::dialect::Agent;
-use crate::facts::{Batch, Fact, Fingerprint, NOBODY, Origin, Signal, Sourced, Stretch};
-use crate::kept::Kept;
+use crate::facts::{Batch, Fact, Fingerprint, RecordOrigin, Signal, Sourced, TextRange, UNKNOWN_AGENT_ID};
 use crate::limits::SESSIONS_MAX;
+use crate::stored::StoredRecord;
 use repeats::Repeats;
 
 use side::Count;
 pub(crate) use side::{Side, Sum};
 
-/// The times between which records count, both included.
+/// The time range of the records that count. Both ends are included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Cut {
-    /// The earliest.
+pub struct TimeRange {
+    /// Earliest time.
     pub from: Option<Timestamp>,
-    /// The latest.
+    /// Latest time.
     pub to: Option<Timestamp>,
 }
 
-impl Cut {
-    /// Whether a record of this time counts. One without a time cannot be shown to lie within a cut.
-    fn takes(&self, at: Option<Timestamp>) -> bool {
+impl TimeRange {
+    /// Whether a record at this time counts. A record without a time only counts if the range has no ends.
+    fn contains(&self, at: Option<Timestamp>) -> bool {
         match at {
             Some(at) => self.from.is_none_or(|from| at >= from) && self.to.is_none_or(|to| at <= to),
             None => self.from.is_none() && self.to.is_none(),
@@ -45,35 +46,35 @@ impl Cut {
     }
 }
 
-/// There are more sessions than a ledger holds.
+/// An error: the records have more than [`SESSIONS_MAX`] sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooManySessions;
 
-/// All that is known of the sessions so far.
+/// The folds of all sessions so far.
 #[derive(Debug, Default)]
 pub struct Ledger {
-    cut: Cut,
+    range: TimeRange,
     index: HashMap<Box<str>, usize>,
     sessions: Vec<Session>,
     account: Account,
 }
 
 impl Ledger {
-    /// A ledger of the records within a cut.
-    pub fn new(cut: Cut) -> Self {
-        Self { cut, ..Self::default() }
+    /// Creates a ledger that counts records within a time range.
+    pub fn new(range: TimeRange) -> Self {
+        Self { range, ..Self::default() }
     }
 
-    /// Adds what a batch holds.
+    /// Adds the records of a batch.
     pub fn fold(&mut self, batch: &Batch) -> Result<(), TooManySessions> {
         self.account += batch.account;
-        let mut last: Option<(Stretch, usize)> = None;
-        for (origin, facts) in batch.stored() {
-            if !self.cut.takes(origin.at) {
+        let mut last: Option<(TextRange, usize)> = None;
+        for (origin, facts) in batch.stored_records() {
+            if !self.range.contains(origin.at) {
                 self.account.no_time += u64::from(origin.at.is_none());
                 continue;
             }
-            // Records come in runs of one session.
+            // Neighboring records usually belong to the same session.
             let at = match last {
                 Some((text, at)) if text == origin.session => at,
                 _ => self.session(batch.text(origin.session))?,
@@ -88,13 +89,13 @@ impl Ledger {
             self.account.no_time += u64::from(origin.at.is_none());
             let mut traces = std::mem::take(&mut session.traces);
             session.identify(origin, |text| batch.text(text));
-            session.add(origin, facts, self.cut.to, |trace| traces.is_first(Some(trace)));
+            session.add(origin, facts, self.range.to, |trace| traces.is_first(Some(trace)));
             session.traces = traces;
         }
         Ok(())
     }
 
-    /// The place of a session, new or not.
+    /// Returns the index of a session. Creates the session if it is new.
     fn session(&mut self, id: &str) -> Result<usize, TooManySessions> {
         if let Some(at) = self.index.get(id) {
             return Ok(*at);
@@ -108,7 +109,7 @@ impl Ledger {
         Ok(at)
     }
 
-    /// Counts lines that could not be read.
+    /// Counts lines that are not valid OTLP.
     pub fn count_bad_lines(&mut self, count: u64) {
         self.account.lines += count;
         self.account.bad_lines += count;
@@ -119,7 +120,7 @@ impl Ledger {
         self.account.truncated_bytes += bytes;
     }
 
-    /// What became of everything that was read.
+    /// Returns the counts of everything that was read.
     pub fn account(&self) -> Account {
         let sessions = self.sessions.iter();
         Account {
@@ -132,42 +133,42 @@ impl Ledger {
         }
     }
 
-    /// The sessions by start, then id; those without a time are older than all others.
+    /// Returns the sessions sorted by start, then id. Sessions without a time come first.
     pub fn sessions(&self) -> Vec<&Session> {
         let mut sessions: Vec<&Session> = self.sessions.iter().collect();
         sessions.sort_by_key(|session| session.order());
         sessions
     }
 
-    /// The sessions that have something to score, in the same order.
+    /// Returns the sessions that have evidence, in the same order.
     pub fn scorable(&self) -> Vec<&Session> {
         let mut sessions = self.sessions();
         sessions.retain(|session| session.has_evidence());
         sessions
     }
 
-    /// How many sessions have more records than repeats are looked for among.
+    /// Returns how many sessions have more records than are deduplicated.
     pub fn sessions_beyond_repeats(&self) -> usize {
         self.sessions.iter().filter(|session| session.is_beyond_repeats()).count()
     }
 
-    /// The session of this id.
+    /// Returns the session with this id.
     pub fn find(&self, id: &str) -> Option<&Session> {
         self.sessions.get(*self.index.get(id)?)
     }
 }
 
-/// What counts add up to.
+/// Adds up counts.
 fn total(counts: impl Iterator<Item = Count>) -> u64 {
     counts.fold(Count::default(), |total, count| total + count).0
 }
 
-/// The best of the values that records gave: by source, then by time, then the least, so that the order of records
-/// does not matter.
+/// The best of the values that records report: by rank of the source, then the earliest time, then the smallest value.
+/// So it does not depend on the order of the records.
 #[derive(Clone, Debug)]
 struct Best<T> {
     rank: u8,
-    /// No time is later than all.
+    /// Time of the record. A record without a time counts as the latest.
     at: Option<Timestamp>,
     value: T,
 }
@@ -189,31 +190,31 @@ impl<T> Best<T> {
     }
 }
 
-/// A session that is made of records that are all different, one after the other, within a cut.
+/// Builds a session from distinct records within a time range, one record at a time.
 #[derive(Debug)]
-pub struct Folding {
-    /// What they add up to so far.
+pub struct SessionBuilder {
+    /// Fold of the records so far.
     pub session: Session,
-    cut: Cut,
+    range: TimeRange,
     traces: HashSet<Fingerprint>,
 }
 
-impl Folding {
-    /// The session before its first record.
-    pub fn new(id: &str, cut: Cut) -> Self {
-        Self { session: Session::new(id), cut, traces: HashSet::new() }
+impl SessionBuilder {
+    /// Creates a builder without records.
+    pub fn new(id: &str, range: TimeRange) -> Self {
+        Self { session: Session::new(id), range, traces: HashSet::new() }
     }
 
-    /// Adds a record if it lies in the cut.
-    pub fn take(&mut self, Kept { origin, facts }: &Kept<'_>) {
-        if self.cut.takes(origin.at) {
+    /// Adds a record if it is in the time range.
+    pub fn add(&mut self, StoredRecord { origin, facts }: &StoredRecord<'_>) {
+        if self.range.contains(origin.at) {
             self.session.identify(origin, |text| text);
-            self.session.add(origin, facts, self.cut.to, |trace| self.traces.insert(trace));
+            self.session.add(origin, facts, self.range.to, |trace| self.traces.insert(trace));
         }
     }
 }
 
-/// One session.
+/// One session: the fold of its records.
 #[derive(Clone, Debug)]
 pub struct Session {
     pub(crate) id: Box<str>,
@@ -221,14 +222,14 @@ pub struct Session {
     agent_id: Option<Best<String>>,
     masque: Option<Best<String>>,
     logs: Side,
-    /// Most sessions have none.
+    /// `None` in most sessions: most agents send only log records.
     spans: Option<Box<Side>>,
     repeats: Repeats,
     traces: Repeats,
 }
 
 impl Session {
-    /// A session of which nothing is known yet.
+    /// Creates a session without records.
     pub fn new(id: &str) -> Self {
         Self {
             id: id.into(),
@@ -242,19 +243,20 @@ impl Session {
         }
     }
 
-    /// The session of these records, which are all different, within a cut.
-    pub fn of<'a>(id: &str, cut: Cut, records: impl IntoIterator<Item = Kept<'a>>) -> Self {
-        let mut folding = Folding::new(id, cut);
+    /// Folds distinct records within a time range into a session.
+    pub fn of<'a>(id: &str, range: TimeRange, records: impl IntoIterator<Item = StoredRecord<'a>>) -> Self {
+        let mut builder = SessionBuilder::new(id, range);
         for record in records {
-            folding.take(&record);
+            builder.add(&record);
         }
-        folding.session
+        builder.session
     }
 
-    /// Adds a record that is not in it yet. A trace that stands for a prompt counts if it is the first.
-    pub fn take(
+    /// Adds a record that was not added before. A trace that counts as a prompt is counted if `is_first_trace`
+    /// returns true.
+    pub fn add_record(
         &mut self,
-        origin: &Origin<&str>,
+        origin: &RecordOrigin<&str>,
         facts: &[Fact<&str>],
         is_first_trace: impl FnMut(Fingerprint) -> bool,
     ) {
@@ -262,7 +264,7 @@ impl Session {
         self.add(origin, facts, None, is_first_trace);
     }
 
-    fn identify<'a, T: Copy>(&mut self, origin: &Origin<T>, text: impl Fn(T) -> &'a str) {
+    fn identify<'a, T: Copy>(&mut self, origin: &RecordOrigin<T>, text: impl Fn(T) -> &'a str) {
         let text = |Sourced { rank, value }| Sourced { rank, value: Text(text(value)) };
         Best::offer(&mut self.agent, origin.agent, origin.at);
         Best::offer(&mut self.agent_id, text(origin.agent_id), origin.at);
@@ -271,10 +273,10 @@ impl Session {
         }
     }
 
-    /// Adds a record that lies in the cut, which ends `to` at the latest.
+    /// Adds a record that is in the time range, which ends at `to`.
     fn add<T>(
         &mut self,
-        origin: &Origin<T>,
+        origin: &RecordOrigin<T>,
         facts: &[Fact<T>],
         to: Option<Timestamp>,
         mut is_first_trace: impl FnMut(Fingerprint) -> bool,
@@ -284,7 +286,7 @@ impl Session {
             Signal::Spans => self.spans.get_or_insert_default(),
         };
         side.widen(origin.at);
-        // A span that goes on after the cut ends with it.
+        // A span that ends after the range counts as ending with the range.
         side.widen(origin.until.map(|until| to.map_or(until, |to| until.min(to))));
         side.records += u64::from(!facts.is_empty());
         for fact in facts {
@@ -305,17 +307,17 @@ impl Session {
         }
     }
 
-    /// Its id.
+    /// Returns the session id.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// Whether it has more records than repeats are looked for among.
+    /// Whether the session has more records than are deduplicated.
     fn is_beyond_repeats(&self) -> bool {
         self.repeats.is_full() || self.traces.is_full()
     }
 
-    /// When its first event was.
+    /// Returns the time of the first event.
     pub fn started_at(&self) -> Option<Timestamp> {
         self.scored().first
     }
@@ -324,18 +326,18 @@ impl Session {
         (self.started_at(), &self.id)
     }
 
-    /// Whether there is anything to score: a tool result, an API request or a prompt.
+    /// Whether the session has evidence: a tool result, an API request or a prompt.
     pub fn has_evidence(&self) -> bool {
         self.scored().has_evidence()
     }
 
-    /// When its last event was.
+    /// Returns the time of the last event.
     pub fn ended_at(&self) -> Option<Timestamp> {
         self.scored().last
     }
 
-    /// The signal that is scored: logs if they have a tool result or an API request, else spans if they have anything. Spans
-    /// with nothing to score do not hide logs that have a prompt.
+    /// Returns the OTLP signal that is scored. Logs with a tool result or an API request come first, then spans with
+    /// any fact. Spans without evidence do not hide logs that have a prompt.
     pub fn signal(&self) -> Signal {
         let logs = &self.logs;
         let is_scored_from = |spans: &Side| {
@@ -355,7 +357,7 @@ impl Session {
         }
     }
 
-    /// The other side.
+    /// Returns the side that is not scored.
     fn shadowed(&self) -> Option<&Side> {
         match self.signal() {
             Signal::Logs => self.spans.as_deref(),
@@ -363,19 +365,22 @@ impl Session {
         }
     }
 
-    /// The kind of its agent.
+    /// Returns the kind of the agent.
     pub fn agent(&self) -> Agent {
         self.agent.as_ref().map_or(Agent::Unknown, |best| best.value)
     }
 
-    /// The id of its agent, if its records name one.
+    /// Returns the agent id, or `None` if no record names the agent.
     pub fn named_agent(&self) -> Option<&str> {
-        self.agent_id.as_ref().filter(|best| best.rank < NOBODY.rank).map(|best| best.value.as_str())
+        self.agent_id
+            .as_ref()
+            .filter(|best| best.rank < UNKNOWN_AGENT_ID.rank)
+            .map(|best| best.value.as_str())
     }
 
-    /// The id of its agent.
+    /// Returns the agent id, `unknown` if no record names the agent.
     pub fn agent_id(&self) -> &str {
-        self.agent_id.as_ref().map_or(NOBODY.value, |best| &best.value)
+        self.agent_id.as_ref().map_or(UNKNOWN_AGENT_ID.value, |best| &best.value)
     }
 
     pub(crate) fn masque(&self) -> Option<&str> {
@@ -383,7 +388,7 @@ impl Session {
     }
 }
 
-/// A text that is compared with an owned one before it becomes one.
+/// A borrowed text that is compared with a `String`, and becomes a `String` only if it is better.
 #[derive(Clone, Copy, PartialEq)]
 struct Text<'a>(&'a str);
 

@@ -1,44 +1,44 @@
-//! Every limit on telemetry, in one place. Each has a test on both sides of it where it is enforced.
+//! All limits on telemetry. Each limit has a test on both sides of it, next to the code that enforces it.
 
 pub use renown_core::limits::SESSION_ID_BYTES_MAX;
 
-/// Longest line or frame, in bytes. A longer one is skipped without being held.
+/// Maximum length of a line or frame in bytes. A longer one is skipped without being read into memory.
 pub const LINE_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// Deepest nesting of objects and arrays in one line.
+/// Maximum nesting depth of objects and arrays in one line.
 pub const NESTING_MAX: usize = 64;
 
-/// How many attributes of a record or resource are looked at.
+/// Maximum number of attributes read per record or resource. The rest are ignored.
 pub const ATTRIBUTES_MAX: usize = 1024;
 
-/// Largest number that a token count, a duration in milliseconds or a cost in dollars can be.
+/// Maximum value of a token count, a duration in milliseconds and a cost in dollars.
 pub const NUMBER_MAX: u64 = 1_000_000_000_000_000;
 
-/// Longest text that can be the name of an event, in bytes; a longer body is prose.
+/// Maximum length of an event name in bytes. A longer body is prose and not a name.
 pub const NAME_BYTES_MAX: usize = 100;
 
-/// Longest `error_type` that is kept, in bytes.
+/// Maximum length of a stored `error_type` in bytes. A longer one is dropped.
 pub const ERROR_TYPE_BYTES_MAX: usize = 64;
 
-/// Longest agent id, in characters; a longer one is cut.
+/// Maximum length of an agent id in characters. A longer one is cut.
 pub const AGENT_ID_CHARS_MAX: usize = renown_core::limits::AGENT_ID_CHARS_MAX;
 
-/// Longest masque name, in characters; a longer one is cut.
+/// Maximum length of a masque name in characters. A longer one is cut.
 pub const MASQUE_CHARS_MAX: usize = 200;
 
-/// Longest name of a tool or model that a fact keeps, in characters; a longer one is cut. A resource can hold one for all
-/// of its records, so without a limit a batch could be as large as the square of its input.
+/// Maximum length of a tool or model name in characters. A longer one is cut. One name on a resource is copied to all
+/// records of the resource, so without this limit a batch could grow to the square of its input.
 pub const FACT_TEXT_CHARS_MAX: usize = 200;
 
-/// Records of one session among which repeats are found. Beyond that they are no longer looked for.
+/// Number of records of one session that are deduplicated. Later records are not.
 pub const REPEATS_MAX: usize = 65_536;
 
-/// Latest steps of a session (prompts and tool calls) that its folded traces hold one by one, so that a step that arrives
-/// late finds its place among them. Each is a dozen bytes of what a store writes with every batch.
+/// Number of latest steps (prompts and tool calls) that the folded traces of a session hold one by one, so that a step
+/// that arrives late can be inserted in order. A store writes about a dozen bytes per step with every batch.
 pub const LATEST_STEPS_MAX: usize = 32;
 
-/// Traces of one session that are folded. A session with more has them read from its records.
+/// Maximum number of folded traces per session. If a session has more, its traces are read from its records.
 pub const FOLDED_TRACES_MAX: usize = 8192;
 
-/// Sessions that one ledger holds.
+/// Maximum number of sessions in one ledger.
 pub const SESSIONS_MAX: usize = 1_000_000;

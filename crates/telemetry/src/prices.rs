@@ -1,11 +1,12 @@
-//! # What a call costs where the agent does not say
+//! # The cost of a model call whose agent does not report it
 //!
 //! ```text
 //! cost = round half up ( Σ tokens · price per million / 10^6 )    in nano-dollars, over the four kinds of tokens
 //! ```
 //!
-//! Of the patterns that match the model, the longest wins; `*` stands for any text. Prices of cached tokens are that of
-//! the input unless given. No price list is built in: a stale default is worse than a named gap.
+//! Of the patterns that match the model, the longest one wins. `*` matches any text. The price of cached tokens is
+//! the price of the input unless it is set. There is no built-in price list: a visible gap is better than an outdated
+//! price.
 
 use renown_core::units::NanoUsd;
 
@@ -14,13 +15,13 @@ use crate::facts::Tokens;
 /// Prices in US dollars per million tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Price {
-    /// Input that is not cached.
+    /// Price of input that is not cached.
     pub input: NanoUsd,
-    /// Output.
+    /// Price of output.
     pub output: NanoUsd,
-    /// Input read from the cache.
+    /// Price of input read from the cache.
     pub cache_read: NanoUsd,
-    /// Input written to the cache.
+    /// Price of input written to the cache.
     pub cache_creation: NanoUsd,
 }
 
@@ -29,14 +30,14 @@ pub struct Price {
 pub struct Prices(Vec<(String, Price)>);
 
 impl Prices {
-    /// The table of these patterns. Of patterns of the same length, the first in the alphabet wins.
+    /// Creates a table. Of patterns with the same length, the alphabetically first one wins.
     pub fn new(prices: impl IntoIterator<Item = (String, Price)>) -> Self {
         let mut prices: Vec<_> = prices.into_iter().collect();
         prices.sort_by(|(left, _), (right, _)| right.len().cmp(&left.len()).then_with(|| left.cmp(right)));
         Self(prices)
     }
 
-    /// What so many tokens of a model cost; none if no pattern matches.
+    /// Returns the cost of these tokens. Returns `None` if no pattern matches the model.
     pub(crate) fn cost(&self, model: &str, tokens: Tokens) -> Option<NanoUsd> {
         const PER: u128 = 1_000_000;
         let (_, price) = self.0.iter().find(|(pattern, _)| matches(pattern, model))?;
@@ -46,7 +47,7 @@ impl Prices {
             (tokens.cache_read, price.cache_read),
             (tokens.cache_creation, price.cache_creation),
         ];
-        // At most 4 · 10^15 tokens at 10^24 nano-dollars each would not fit; a price stays far below.
+        // Only absurd prices overflow: 4 · 10^15 tokens at 10^24 nano-dollars each. Then the cost is unknown.
         let sum = parts.iter().try_fold(0_u128, |sum, (count, price)| {
             sum.checked_add(u128::from(*count).checked_mul(price.nano())?)
         })?;
@@ -54,8 +55,8 @@ impl Prices {
     }
 }
 
-/// Whether a pattern matches the whole of a text. Each `*` takes as little as it can, which is enough: what it leaves, a
-/// later one can take.
+/// Whether a pattern matches the whole text. Each `*` matches as little as possible. That is enough: a later `*` can
+/// match the rest.
 fn matches(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = parts.next().and_then(|first| text.strip_prefix(first)) else { return false };
@@ -72,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stars_stand_for_any_text() {
+    fn a_star_matches_any_text() {
         for (pattern, text, expected) in [
             ("gpt-5", "gpt-5", true),
             ("gpt-5", "gpt-5-mini", false),

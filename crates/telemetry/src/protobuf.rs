@@ -1,6 +1,6 @@
 //! OTLP in protobuf: the bodies of `ExportLogsServiceRequest` and `ExportTraceServiceRequest`.
 //!
-//! | message | fields that are read |
+//! | message | fields read |
 //! |---|---|
 //! | request | 1 resource logs or spans |
 //! | resource logs or spans | 1 resource (1 attributes), 2 scope logs or spans |
@@ -10,7 +10,7 @@
 //! | attribute | 1 key, 2 value |
 //! | value | 1 text, 2 flag, 3 integer, 4 double, 5 array (1 values), 6 key-value list, 7 bytes |
 //!
-//! Messages are slices of the body, so no tree is built here either, and other fields are stepped over.
+//! Messages are slices of the body, so no tree is built. Other fields are skipped.
 
 mod wire;
 
@@ -26,12 +26,12 @@ use crate::record::{LogRecord, RecordReader, Scope, SpanRecord};
 use crate::value::{List, Value};
 use wire::{Field, Fields};
 
-/// Why a body was not read.
+/// The reason why a body was not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BodyError {
-    /// It ends within a field.
+    /// The body ends within a field.
     Truncated,
-    /// A field has a type that OTLP does not have.
+    /// A field has a wire type that OTLP does not use.
     WireType,
     /// A text is not UTF-8.
     NotUtf8,
@@ -49,19 +49,20 @@ impl fmt::Display for BodyError {
 
 impl std::error::Error for BodyError {}
 
-/// Reads one request of a signal into the batch, or leaves the batch as it was.
+/// Reads one request of an OTLP signal into the batch. If it is bad, the batch does not change.
 pub fn read(body: &[u8], signal: Signal, prices: &Prices, batch: &mut Batch) -> Result<(), BodyError> {
-    let mark = batch.mark();
+    let mark = batch.checkpoint();
     batch.account.lines += 1;
     let outcome = walk(body, signal, prices, RecordReader::new(batch, 0));
     if outcome.is_err() {
-        batch.back_to(&mark);
+        batch.roll_back(&mark);
     }
     outcome
 }
 
-/// The same for a body that may hold more records than should be held at once: it is checked first and then read, and
-/// `full` is called to empty the batch whenever that holds `records_max` of them. A record may be two bytes long.
+/// Reads a body that may have more records than should be in memory at once; a record can be as small as two bytes.
+/// First checks the whole body, then reads it. Calls `full`, which must empty the batch, whenever the batch has
+/// `records_max` records.
 pub fn read_in_parts<'b>(
     body: &[u8],
     signal: Signal,
@@ -85,7 +86,7 @@ fn walk<'b, 'a>(
     each(body, 1, |resource| walk.resource(resource))
 }
 
-/// Whether the texts of an array contain a wanted one.
+/// Whether an array contains a wanted text.
 pub(crate) fn any_of_list(array: &[u8], mut wanted: impl FnMut(&str) -> bool) -> bool {
     let mut found = false;
     let _ = each(array, 1, |value| {
@@ -95,7 +96,7 @@ pub(crate) fn any_of_list(array: &[u8], mut wanted: impl FnMut(&str) -> bool) ->
     found
 }
 
-/// Calls `found` with every message in this field.
+/// Calls `found` with every message in the field with this number.
 fn each<'a>(
     message: &'a [u8],
     wanted: u64,
@@ -174,7 +175,7 @@ impl<'a> Walk<'_, 'a> {
                 (7, Field::Fixed64(nanos)) => span.start = time(nanos),
                 (8, Field::Fixed64(nanos)) => span.end = time(nanos),
                 (9, Field::Bytes(message)) => attribute(message, &mut self.attributes)?,
-                (15, Field::Bytes(status)) => span.failed = failed(status)?,
+                (15, Field::Bytes(status)) => span.is_error = is_error(status)?,
                 _ => {}
             }
         }
@@ -187,27 +188,27 @@ fn text(bytes: &[u8]) -> Result<&str, BodyError> {
     std::str::from_utf8(bytes).map_err(|_| BodyError::NotUtf8)
 }
 
-/// Zero is no time.
+/// Converts nanoseconds since 1970. Zero means no time.
 fn time(nanos: u64) -> Option<Timestamp> {
     i64::try_from(nanos).ok().and_then(|nanos| Timestamp::from_nanos(nanos).ok())
 }
 
-/// An id as JSON has it; empty if it is all zeros.
+/// Returns an id in lower-case hexadecimal, or an empty text if it is all zeros.
 fn hexadecimal(id: &[u8]) -> Cow<'static, str> {
     let is_set = id.iter().any(|byte| *byte != 0);
     Cow::Owned(if is_set { renown_core::hex::encode(id) } else { String::new() })
 }
 
-/// Whether a status is an error.
-fn failed(message: &[u8]) -> Result<bool, BodyError> {
+/// Whether a status is ERROR.
+fn is_error(message: &[u8]) -> Result<bool, BodyError> {
     const ERROR: u64 = 2;
-    let (mut fields, mut failed) = (Fields::new(message), false);
+    let (mut fields, mut is_error) = (Fields::new(message), false);
     while let Some(field) = fields.next()? {
         if let (3, Field::Varint(code)) = field {
-            failed = code == ERROR;
+            is_error = code == ERROR;
         }
     }
-    Ok(failed)
+    Ok(is_error)
 }
 
 fn attribute<'a>(message: &'a [u8], into: &mut Attributes<'a>) -> Result<(), BodyError> {
@@ -229,7 +230,7 @@ fn attribute<'a>(message: &'a [u8], into: &mut Attributes<'a>) -> Result<(), Bod
     Ok(())
 }
 
-/// A value of any type. Of several types the last counts.
+/// Reads a value of any type. If there are several, the last one counts.
 fn any_value(message: &[u8]) -> Result<Value<'_>, BodyError> {
     let (mut fields, mut value) = (Fields::new(message), Value::Absent);
     while let Some(field) = fields.next()? {

@@ -1,21 +1,21 @@
-//! From one record with its resource and scope to its session, time, identity and facts.
+//! Reads the session, time, identity and facts of one record from the record, its resource and its scope.
 //!
-//! | what | is |
+//! | field | source |
 //! |---|---|
-//! | name | the first of attribute `event.name`, field `eventName`, text `body` that a dialect knows, with or without its agent's prefix |
-//! | session | the first of `session.id`, `conversation.id`, `gen_ai.conversation.id` of the record; only when it has none, of the resource |
-//! | time | `timeUnixNano`, else `observedTimeUnixNano`, else `event.timestamp`; of a span its start and end |
-//! | agent | by the prefix of the name, else `service.name`, else the scope, else `genai` when a `gen_ai.*` attribute was used |
+//! | name | the first of attribute `event.name`, field `eventName`, text `body` that a dialect defines, with or without the prefix of its agent |
+//! | session | the first of `session.id`, `conversation.id`, `gen_ai.conversation.id` of the record; of the resource only if the record has none |
+//! | time | `timeUnixNano`, else `observedTimeUnixNano`, else `event.timestamp`; for a span its start and end |
+//! | agent | by the prefix of the name, else `service.name`, else the scope, else `genai` if there is a `gen_ai.*` attribute |
 //! | agent id | `renown.agent_id` (resource, then record), else `gen_ai.agent.id`, else `gen_ai.agent.name`, else `service.name` |
 //! | masque | `masque.name`, else `persona.id`, record before resource |
-//! | repeat | of a log record `event.sequence` and time, else name, time and the id of the call; of a span its trace and span id |
+//! | repeat | for a log record `event.sequence` and time, else name, time and the id of the call; for a span its trace and span id |
 //!
-//! What cannot be an agent id (control characters, `.` and `..`) is passed over.
+//! Invalid agent ids (control characters, `.` and `..`) are ignored.
 //!
-//! The order in each row is the rank of the source: where records of a session differ, the better source wins.
+//! The order in each row is the rank of the sources: if records of a session differ, the better source wins.
 //!
-//! A rejected record leaves nothing behind: it is not remembered as seen either. Names of tools and models are cut at 200
-//! characters, because a name on a resource belongs to each of its records.
+//! A rejected record has no effect; a later record is not a repeat of it. Names of tools and models are cut at 200
+//! characters, because a name on a resource is copied to all its records.
 
 use std::borrow::Cow;
 
@@ -23,28 +23,28 @@ use renown_core::ids::AgentId;
 use renown_core::time::Timestamp;
 
 use crate::attributes::{Attributes, Key};
-use crate::dialect::{Agent, Event, log_event, span_event};
-use crate::facts::{Batch, Fingerprint, NOBODY, Origin, Refused, Signal, Sourced};
+use crate::dialect::{Agent, DialectEvent, log_event, span_event};
+use crate::facts::{Batch, Fingerprint, RecordOrigin, RejectedRecord, Signal, Sourced, UNKNOWN_AGENT_ID};
 use crate::fields::{BadValue, Fields, ReadFact, Span};
 use crate::fingerprint;
 use crate::limits::{AGENT_ID_CHARS_MAX, MASQUE_CHARS_MAX, NAME_BYTES_MAX, SESSION_ID_BYTES_MAX};
 use crate::prices::Prices;
 use crate::value::{self, trimmed};
 
-/// What records share with their neighbours.
+/// The values that all records of one scope share.
 pub(crate) struct Scope<'r, 'a> {
     resource: &'r Attributes<'a>,
-    /// The name of the resource's service.
+    /// `service.name` of the resource.
     service: Option<Cow<'a, str>>,
-    /// The agent that the resource or the scope tells.
+    /// Kind of agent from the resource or the scope.
     agent: Option<Sourced<Agent>>,
-    /// Who the agent is, by the resource alone: hardly any record says it itself.
+    /// Identity from the resource alone, because hardly any record has its own.
     identity: Identity<'a>,
     prices: &'r Prices,
 }
 
 impl<'r, 'a> Scope<'r, 'a> {
-    /// The scope of this name.
+    /// Creates the scope with this name.
     pub(crate) fn new(resource: &'r Attributes<'a>, name: Option<&str>, prices: &'r Prices) -> Self {
         let service = resource.get(Key::ServiceName).text();
         let by_scope = || name.and_then(Agent::of_scope).map(|value| Sourced { rank: BY_SCOPE, value });
@@ -60,7 +60,7 @@ fn agent_of_service(service: Option<&str>) -> Option<Sourced<Agent>> {
     service.and_then(Agent::of_service).map(|value| Sourced { rank: BY_SERVICE, value })
 }
 
-/// A log record as its encoding has it.
+/// The fields of a log record, as decoded.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LogRecord<'a> {
     pub(crate) time: Option<Timestamp>,
@@ -70,49 +70,50 @@ pub(crate) struct LogRecord<'a> {
     pub(crate) body: Option<Cow<'a, str>>,
 }
 
-/// A span as its encoding has it.
+/// The fields of a span, as decoded.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SpanRecord<'a> {
     pub(crate) name: Cow<'a, str>,
-    /// In lower case hexadecimals; empty if there is none.
+    /// Lower-case hexadecimal; empty if absent.
     pub(crate) trace_id: Cow<'a, str>,
     pub(crate) span_id: Cow<'a, str>,
     pub(crate) start: Option<Timestamp>,
     pub(crate) end: Option<Timestamp>,
-    /// Whether its status is an error.
-    pub(crate) failed: bool,
+    /// Whether the status is ERROR.
+    pub(crate) is_error: bool,
 }
 
-/// Reads records one after the other into a batch.
+/// Reads records into a batch.
 pub(crate) struct RecordReader<'b, 'a> {
     batch: &'b mut Batch,
-    /// The line that is read.
+    /// Number of the current line.
     line: u64,
     mode: Mode<'b>,
     facts: Vec<ReadFact<'a>>,
 }
 
-/// What becomes of the records.
+/// What the reader does with records.
 enum Mode<'b> {
-    /// They are kept in the batch.
-    Kept,
-    /// They are not read: only the encoding is checked.
+    /// Adds them to the batch.
+    Whole,
+    /// Ignores them: only the encoding is checked.
     Dry,
-    /// The batch is emptied whenever it holds so many, with those that were refused.
+    /// Adds them to the batch, and calls the function whenever the batch has this many records, including rejected
+    /// ones.
     Parts(usize, &'b mut dyn FnMut(&mut Batch)),
 }
 
 impl<'b, 'a> RecordReader<'b, 'a> {
     pub(crate) fn new(batch: &'b mut Batch, line: u64) -> Self {
-        Self { batch, line, mode: Mode::Kept, facts: Vec::new() }
+        Self { batch, line, mode: Mode::Whole, facts: Vec::new() }
     }
 
-    /// One that reads nothing.
+    /// Creates a reader that ignores all records.
     pub(crate) fn dry(batch: &'b mut Batch) -> Self {
         Self { batch, line: 0, mode: Mode::Dry, facts: Vec::new() }
     }
 
-    /// One that calls `full` to empty the batch whenever it holds so many records.
+    /// Creates a reader that calls `full`, which must empty the batch, whenever the batch has `records_max` records.
     pub(crate) fn in_parts(
         batch: &'b mut Batch,
         line: u64,
@@ -128,8 +129,8 @@ impl<'b, 'a> RecordReader<'b, 'a> {
             return;
         }
         let fields = fields(attributes, scope, Span::default());
-        let (told, service) = told(attributes, scope);
-        let name = Name::of_log(log, &fields, told.map(|told| told.value));
+        let (outer_agent, service) = agent_and_service(attributes, scope);
+        let name = Name::of_log(log, &fields, outer_agent.map(|agent| agent.value));
         let stamped = || Timestamp::parse(&fields.text(Key::EventTimestamp)?).ok();
         let at = log.time.or(log.observed_time).or_else(stamped);
         let repeat = || {
@@ -140,7 +141,7 @@ impl<'b, 'a> RecordReader<'b, 'a> {
                 [Key::ToolUseId, Key::CallId, Key::RequestId].into_iter().find_map(|key| fields.text(key))?;
             Some(fingerprint::of_identifier(&name.bare, at, &call))
         };
-        let agent = agent(&name, told, &fields);
+        let agent = agent(&name, outer_agent, &fields);
         let identity = identity(&fields, scope, service.as_ref());
         self.record(&name.event, &fields, agent, identity, Signal::Logs, (at, None), repeat);
     }
@@ -154,13 +155,13 @@ impl<'b, 'a> RecordReader<'b, 'a> {
         let special = Span {
             start: span.start,
             end: span.end,
-            failed: span.failed,
+            is_error: span.is_error,
             trace: has_trace.then(|| fingerprint::of_trace(&span.trace_id)),
         };
         let fields = fields(attributes, scope, special);
-        let (told, service) = told(attributes, scope);
+        let (outer_agent, service) = agent_and_service(attributes, scope);
         let (prefix, bare) = Agent::of_name(span.name.trim());
-        let known_agent = prefix.or(told.map(|told| told.value));
+        let known_agent = prefix.or(outer_agent.map(|agent| agent.value));
         let event = span_event(known_agent, bare, &fields);
         let name = Name { event, prefix, bare: Cow::Borrowed(bare) };
         let at = span.start.or(span.end);
@@ -169,15 +170,15 @@ impl<'b, 'a> RecordReader<'b, 'a> {
             let named = has_trace && !span.span_id.is_empty();
             named.then(|| fingerprint::of_span(&span.trace_id, &span.span_id))
         };
-        let agent = agent(&name, told, &fields);
+        let agent = agent(&name, outer_agent, &fields);
         let identity = identity(&fields, scope, service.as_ref());
         self.record(&name.event, &fields, agent, identity, Signal::Spans, (at, until), repeat);
     }
 
-    #[expect(clippy::too_many_arguments, reason = "what logs and spans found out in their own ways")]
+    #[expect(clippy::too_many_arguments, reason = "logs and spans read these values in different ways")]
     fn record(
         &mut self,
-        event: &Event,
+        event: &DialectEvent,
         fields: &Fields<'_, 'a>,
         agent: Sourced<Agent>,
         identity: Identity<'a>,
@@ -186,7 +187,7 @@ impl<'b, 'a> RecordReader<'b, 'a> {
         repeat: impl FnOnce() -> Option<Fingerprint>,
     ) {
         self.batch.account.records += 1;
-        if let Event::Shadowed = event {
+        if let DialectEvent::Shadowed = event {
             self.batch.account.shadowed += 1;
             return;
         }
@@ -196,19 +197,19 @@ impl<'b, 'a> RecordReader<'b, 'a> {
         };
         self.facts.clear();
         let known = match event {
-            Event::Known(read) => {
+            DialectEvent::Known(read) => {
                 if let Err(BadValue(key)) = read(fields, &mut self.facts) {
                     self.batch.account.bad_values += 1;
-                    self.batch.refused.push(Refused { line: self.line, attribute: key.name() });
+                    self.batch.rejected.push(RejectedRecord { line: self.line, attribute: key.name() });
                     self.empty_if_full();
                     return;
                 }
                 true
             }
-            Event::Shadowed | Event::Unknown => false,
+            DialectEvent::Shadowed | DialectEvent::Unknown => false,
         };
         let sequence = fields.text(Key::EventSequence).and_then(|sequence| sequence.parse().ok());
-        let origin = Origin {
+        let origin = RecordOrigin {
             session,
             signal,
             at,
@@ -226,7 +227,7 @@ impl<'b, 'a> RecordReader<'b, 'a> {
 
     fn empty_if_full(&mut self) {
         if let Mode::Parts(records_max, full) = &mut self.mode
-            && self.batch.len() + self.batch.refused.len() >= *records_max
+            && self.batch.len() + self.batch.rejected.len() >= *records_max
         {
             full(self.batch);
         }
@@ -237,18 +238,18 @@ fn fields<'r, 'a>(record: &'r Attributes<'a>, scope: &Scope<'r, 'a>, span: Span)
     Fields { record, resource: scope.resource, span, prices: scope.prices }
 }
 
-/// What a record is called.
+/// The name of a record, and its event.
 #[derive(Clone)]
 struct Name<'a> {
-    event: Event,
-    /// The agent whose prefix the name has.
+    event: DialectEvent,
+    /// Agent whose prefix the name has.
     prefix: Option<Agent>,
-    /// The name without it.
+    /// Name without the prefix.
     bare: Cow<'a, str>,
 }
 
 impl<'a> Name<'a> {
-    /// The first of its candidates that a dialect knows; if there is none, the first of them.
+    /// Returns the first candidate that a dialect defines, or else the first candidate.
     fn of_log(log: &LogRecord<'a>, fields: &Fields<'_, 'a>, agent: Option<Agent>) -> Self {
         let by_attribute = Self::of(fields.text(Key::EventName), agent);
         if let Some(known) = by_attribute.as_ref().filter(|name| name.is_known()) {
@@ -265,7 +266,7 @@ impl<'a> Name<'a> {
         Self { prefix, ..candidates.into_iter().flatten().next().unwrap_or(nameless) }
     }
 
-    /// What a candidate says.
+    /// Looks up one candidate. Returns `None` if it is absent or empty.
     fn of(full: Option<Cow<'a, str>>, agent: Option<Agent>) -> Option<Self> {
         let full = full.filter(|name| !name.is_empty())?;
         let (prefix, bare) = Agent::of_name(&full);
@@ -278,25 +279,26 @@ impl<'a> Name<'a> {
     }
 
     fn is_known(&self) -> bool {
-        !matches!(self.event, Event::Unknown)
+        !matches!(self.event, DialectEvent::Unknown)
     }
 }
 
-/// Whether a body is the name of an event, and no prose.
+/// Whether a body is an event name and not prose.
 fn is_name(body: &str) -> bool {
     let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
     (1..=NAME_BYTES_MAX).contains(&body.len()) && body.bytes().all(is_name)
 }
 
-/// Ranks of the sources of the agent's kind.
+// Ranks of the sources of the kind of agent.
 const BY_PREFIX: u8 = 0;
 const BY_SERVICE: u8 = 1;
 const BY_SCOPE: u8 = 2;
 const BY_GEN_AI: u8 = 3;
 const BY_NOTHING: u8 = 4;
 
-/// The agent that is told beside the name, and the name of its service. Hardly any record names the service itself.
-fn told<'a>(
+/// Returns the kind of agent, from any source but the name of the record, and the service name. Both usually come
+/// from the scope, because hardly any record names its service.
+fn agent_and_service<'a>(
     record: &Attributes<'a>,
     scope: &Scope<'_, 'a>,
 ) -> (Option<Sourced<Agent>>, Option<Cow<'a, str>>) {
@@ -306,9 +308,9 @@ fn told<'a>(
     }
 }
 
-fn agent(name: &Name<'_>, told: Option<Sourced<Agent>>, fields: &Fields<'_, '_>) -> Sourced<Agent> {
+fn agent(name: &Name<'_>, outer_agent: Option<Sourced<Agent>>, fields: &Fields<'_, '_>) -> Sourced<Agent> {
     let by_prefix = name.prefix.map(|value| Sourced { rank: BY_PREFIX, value });
-    by_prefix.or(told).unwrap_or_else(|| {
+    by_prefix.or(outer_agent).unwrap_or_else(|| {
         if fields.uses_gen_ai() {
             Sourced { rank: BY_GEN_AI, value: Agent::GenAi }
         } else {
@@ -317,9 +319,10 @@ fn agent(name: &Name<'_>, told: Option<Sourced<Agent>>, fields: &Fields<'_, '_>)
     })
 }
 
-/// The session of a record. Copilot has the window's id on the resource and the conversation's on the record, so the
-/// resource is asked only where the record has no id at all. An id that is too long does not count. `thread.id` is the number of
-/// an operating system's thread in OpenTelemetry's conventions, not a session.
+/// Returns the session id of a record. Copilot sends the id of the window on the resource and the id of the
+/// conversation on the record, so the resource is used only if the record has no id at all. An id that is too long is
+/// ignored. `thread.id` is not read: in OpenTelemetry's conventions it is the number of an operating system thread,
+/// not a session.
 fn session<'a>(fields: &Fields<'_, 'a>) -> Option<Cow<'a, str>> {
     const KEYS: [Key; 3] = [Key::SessionId, Key::ConversationId, Key::GenAiConversationId];
     let first_of = |attributes: &Attributes<'a>| KEYS.iter().find_map(|key| attributes.get(*key).text());
@@ -327,14 +330,14 @@ fn session<'a>(fields: &Fields<'_, 'a>) -> Option<Cow<'a, str>> {
     (session.len() <= SESSION_ID_BYTES_MAX).then_some(session)
 }
 
-/// Who the agent is, and the masque that it wears.
+/// The agent id and the masque of a record.
 #[derive(Clone)]
 struct Identity<'a> {
     agent_id: Sourced<Cow<'a, str>>,
     masque: Option<Sourced<Cow<'a, str>>>,
 }
 
-/// The identity that a record tells, or else its resource.
+/// Returns the identity of a record, or that of its resource if the record has no attribute for it.
 fn identity<'a>(
     fields: &Fields<'_, 'a>,
     scope: &Scope<'_, 'a>,
@@ -359,13 +362,13 @@ impl<'a> Identity<'a> {
         };
         let own =
             |rank, attributes: &Attributes<'a>| sourced(rank, attributes.get(Key::RenownAgentId).text());
-        let told = |rank, key| sourced(rank, fields.text(key));
+        let shared = |rank, key| sourced(rank, fields.text(key));
         let agent_id = own(0, fields.resource)
             .or_else(|| own(1, fields.record))
-            .or_else(|| told(2, Key::GenAiAgentId))
-            .or_else(|| told(3, Key::GenAiAgentName))
+            .or_else(|| shared(2, Key::GenAiAgentId))
+            .or_else(|| shared(3, Key::GenAiAgentName))
             .or_else(|| sourced(4, service.cloned()))
-            .unwrap_or(Sourced { rank: NOBODY.rank, value: Cow::Borrowed(NOBODY.value) });
+            .unwrap_or(Sourced { rank: UNKNOWN_AGENT_ID.rank, value: Cow::Borrowed(UNKNOWN_AGENT_ID.value) });
         Self { agent_id, masque: masque(fields) }
     }
 }
@@ -383,7 +386,7 @@ fn masque<'a>(fields: &Fields<'_, 'a>) -> Option<Sourced<Cow<'a, str>>> {
     Some(Sourced { value: cut(found.value, MASQUE_CHARS_MAX), ..found })
 }
 
-/// The first so many characters.
+/// Returns at most the first `chars_max` characters.
 fn cut(text: Cow<'_, str>, chars_max: usize) -> Cow<'_, str> {
     match text {
         Cow::Borrowed(text) => Cow::Borrowed(value::cut(text, chars_max)),

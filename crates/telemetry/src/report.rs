@@ -1,4 +1,4 @@
-//! What is served of a session: its performance, whose it was, and how much of the evidence was there.
+//! The report of a session: its performance, its agent, and which evidence it contained.
 
 use std::borrow::Cow;
 
@@ -11,36 +11,36 @@ use crate::dialect::Agent;
 use crate::facts::Signal;
 use crate::ledger::{Session, Side, Sum};
 
-/// The name of a masque that nobody gave.
+/// The name of the masque if no record names one.
 pub const UNKNOWN_MASQUE: &str = "unknown";
 
-/// One session, scored.
+/// The report of one session.
 #[derive(Clone, Debug, Serialize)]
-pub struct Report<'a> {
-    /// The masque that the agent wore.
+pub struct SessionReport<'a> {
+    /// Masque of the agent.
     pub masque: Cow<'a, str>,
-    /// The score.
+    /// Score of the session.
     #[serde(flatten)]
     pub performance: Scored,
-    /// The session.
+    /// Session id.
     pub session_id: &'a str,
-    /// The agent's id.
+    /// Agent id.
     pub agent_id: &'a str,
-    /// The kind of agent.
+    /// Kind of agent.
     pub agent: Agent,
-    /// Its first event.
+    /// Time of the first event.
     pub started_at: Option<Timestamp>,
-    /// Its last event.
+    /// Time of the last event.
     pub ended_at: Option<Timestamp>,
-    /// The version of the formula.
+    /// Version of the formula.
     pub formula_version: &'static str,
-    /// Which evidence was there.
+    /// Evidence that the session contained, and evidence that was missing.
     pub coverage: Coverage,
-    /// What else was counted.
-    pub signals: Signals,
+    /// Counts that the formula does not use.
+    pub signals: OtherCounts,
 }
 
-/// A performance; its formula version stands elsewhere in a report.
+/// A performance that is serialized without its formula version, which is a field of the report.
 #[derive(Clone, Debug)]
 pub struct Scored(pub Performance);
 
@@ -59,73 +59,74 @@ impl Serialize for Scored {
     }
 }
 
-/// Which evidence was there, so that a reader can tell 10.0 from "no cost was reported".
+/// The evidence of a session, so that a reader can distinguish a score of 10.0 from "no cost was reported".
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Coverage {
-    /// Kinds of evidence that are there.
+    /// Kinds of evidence that the session contained.
     pub present: Vec<&'static str>,
-    /// Those that are not.
+    /// Kinds of evidence that were missing.
     pub missing: Vec<&'static str>,
-    /// Those of the present that only some of the API requests have.
+    /// Kinds in `present` that only some of the API requests have.
     pub partial: Vec<&'static str>,
-    /// The signal that was scored.
+    /// OTLP signal that was scored.
     pub signal: Signal,
-    /// Where the costs come from.
+    /// Source of the costs.
     pub cost_source: CostSource,
 }
 
-/// Where costs come from.
+/// The source of costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CostSource {
-    /// The agent.
+    /// Reported by the agent.
     Reported,
-    /// The user's price table.
+    /// Computed with the user's price table.
     Priced,
     /// Both.
     Mixed,
-    /// Nowhere.
+    /// No call has a cost.
     None,
 }
 
-/// What formula version 1 does not use, for people and for later formulas.
+/// Counts that formula version 1 does not use. They are for readers and for later formulas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Signals {
-    /// Calls of a model that failed.
+pub struct OtherCounts {
+    /// Model calls that failed.
     pub api_errors: u64,
     /// Tool calls that were allowed.
     pub accepts: u64,
     /// Tool calls that were rejected.
     pub rejects: u64,
-    /// Those that the user rejected.
+    /// Tool calls that the user rejected.
     pub rejects_by_user: u64,
-    /// The latest feedback: −1, 0 or +1.
+    /// Latest feedback: −1, 0 or +1.
     pub feedback: Option<i8>,
-    /// How often the conversation was shortened.
+    /// Number of times the agent shortened the conversation.
     pub compactions: u64,
-    /// How often the model refused.
+    /// Number of times the model refused to answer.
     pub refusals: u64,
 }
 
 impl Session {
-    /// What its records add up to, exactly. `None` if there is nothing to score: no tool result, API request or prompt.
+    /// Returns the exact totals of the records. Returns `None` if there is nothing to score: no tool result, API
+    /// request or prompt.
     pub fn totals(&self) -> Option<Totals> {
         let side = self.scored();
         side.has_evidence().then(|| totals(side))
     }
 
-    /// What its model calls cost. `None` if there is nothing to score, or no call says what it cost.
+    /// Returns the cost of the model calls. Returns `None` if there is nothing to score or no call has a cost.
     pub fn cost(&self) -> Option<NanoUsd> {
         let usage = self.scored().usage();
         let is_known = usage.reported.0 > 0 || usage.priced.0 > 0;
         self.totals().filter(|_| is_known).map(|totals| totals.total_cost)
     }
 
-    /// The session, scored. `None` if there is nothing to score.
-    pub fn report(&self) -> Option<Report<'_>> {
+    /// Scores the session. Returns `None` if there is nothing to score.
+    pub fn report(&self) -> Option<SessionReport<'_>> {
         let side = self.scored();
         let performance = self.totals()?.performance();
-        Some(Report {
+        Some(SessionReport {
             masque: Cow::Borrowed(self.masque().unwrap_or(UNKNOWN_MASQUE)),
             session_id: self.id(),
             agent_id: self.agent_id(),
@@ -135,7 +136,7 @@ impl Session {
             formula_version: performance.formula_version,
             performance: Scored(performance),
             coverage: coverage(side, self.signal()),
-            signals: Signals {
+            signals: OtherCounts {
                 api_errors: side.api_errors.0,
                 accepts: side.accepts.0,
                 rejects: side.rejects.0,
@@ -150,7 +151,7 @@ impl Session {
 
 fn totals(side: &Side) -> Totals {
     let usage = side.usage();
-    // More tokens than 64 bits hold take 4612 calls of the largest number that a record may have.
+    // 64 bits overflow only after 4612 calls that report the maximum number of tokens.
     let whole = |sum: Sum| u64::try_from(sum.0).unwrap_or(u64::MAX);
     let duration = side.last.zip(side.first).map_or(0, |(last, first)| last.nanos() - first.nanos());
     Totals {

@@ -1,18 +1,18 @@
-//! One attribute value, and what it can be read as.
+//! One attribute value, and the types it can be read as.
 //!
-//! Any scalar may come in any OTLP value type, because agents disagree even between their own versions:
+//! A scalar is accepted in any OTLP value type, because agents differ, even between versions of one agent:
 //!
 //! | wanted | accepted |
 //! |---|---|
 //! | text | `stringValue`; `intValue`, `doubleValue`, `boolValue` as their text |
 //! | integer | `intValue` as number or string, `stringValue` of decimal digits, `doubleValue` without fraction |
-//! | decimal | the same with fraction and exponent, kept as the decimal written (protobuf: the shortest that reads back) |
-//! | boolean | `boolValue`; `true`/`false` in any case; `1`/`0` as text or integer; anything else is unknown |
-//! | list | `arrayValue`; a single text is a list of one; a text that is a JSON array is that array |
+//! | decimal | the same with fraction and exponent, as the exact decimal of the input (protobuf: the shortest decimal of the double) |
+//! | boolean | `boolValue`; `true`/`false` in any case; `1`/`0` as text or integer; any other value is unknown |
+//! | list | `arrayValue`; a single text is a list of one element; a text that is a JSON array is read as that array |
 //!
-//! Blanks around a text are cut, and an empty one is absent. So are `kvlistValue`, `bytesValue`, and an array where a
-//! scalar is wanted. A number that cannot be is an error that refuses the record: a wrong sum is worse than a gap that
-//! is named.
+//! Texts are trimmed. An empty text counts as absent, and so do `kvlistValue`, `bytesValue`, and an array where a
+//! scalar is expected. A record with an invalid number is rejected and counted: a visible gap is better than a wrong
+//! sum.
 
 use std::borrow::Cow;
 
@@ -23,41 +23,41 @@ use crate::json::{self, Quoted};
 use crate::limits::NUMBER_MAX;
 use crate::protobuf;
 
-/// An attribute value as it was sent.
+/// An attribute value in the form in which it was sent.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) enum Value<'a> {
-    /// Nothing that could be read as a scalar or a list.
+    /// Absent, or neither a scalar nor a list.
     #[default]
     Absent,
     Text(Quoted<'a>),
     Int(i64),
-    /// A number of JSON as it is written. Not checked: it may be a text that is no number.
+    /// The text of a JSON number. Not validated: it may be a text that is not a number.
     Decimal(&'a str),
-    /// A number of protobuf.
+    /// A double of protobuf.
     Double(f64),
     Bool(bool),
-    /// An array, not yet read.
+    /// An array, not yet decoded.
     List(List<'a>),
 }
 
-/// An array in its encoding.
+/// An undecoded array.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum List<'a> {
     Json(&'a str),
     Protobuf(&'a [u8]),
 }
 
-/// A number that cannot be.
+/// An error: the value is not a valid number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NotNumber;
 
 impl<'a> Value<'a> {
-    /// A text without escapes.
+    /// Creates a text without escapes.
     pub(crate) fn plain(text: &'a str) -> Self {
         Self::Text(Quoted { raw: text, escaped: false })
     }
 
-    /// Whether there is nothing to read.
+    /// Whether the value is absent or an empty text.
     pub(crate) fn is_absent(self) -> bool {
         match self {
             Self::Absent => true,
@@ -67,7 +67,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The value where a scalar is wanted: an array is absent then.
+    /// Returns the value as a scalar: an array becomes absent.
     pub(crate) fn scalar(self) -> Self {
         if let Self::List(_) = self { Self::Absent } else { self }
     }
@@ -76,7 +76,7 @@ impl<'a> Value<'a> {
         let text = match self {
             Self::Text(quoted) => trimmed(quoted.text()),
             Self::Int(number) => Cow::Owned(number.to_string()),
-            // One spelling for all encodings, so that 1.0, 1e0 and a protobuf double name the same thing.
+            // One spelling in all encodings, so that 1.0, 1e0 and a protobuf double give equal texts.
             Self::Decimal(written) => match written.parse::<f64>() {
                 Ok(number) => Cow::Owned(number.to_string()),
                 Err(_) => trimmed(Cow::Borrowed(written)),
@@ -110,12 +110,12 @@ impl<'a> Value<'a> {
         number.filter(|&number| number <= NUMBER_MAX).map(Some).ok_or(NotNumber)
     }
 
-    /// A cost in dollars, exact.
+    /// Reads a cost in dollars, exactly.
     pub(crate) fn dollars(self) -> Result<Option<NanoUsd>, NotNumber> {
         self.decimal(|written| written.parse().ok())
     }
 
-    /// A cost in millionths of a dollar.
+    /// Reads a cost in millionths of a dollar.
     pub(crate) fn micro_dollars(self) -> Result<Option<NanoUsd>, NotNumber> {
         self.decimal(|written| {
             let nano = Written::parse(written)?.half_up(3, u128::from(NUMBER_MAX) * 1000)?;
@@ -123,9 +123,9 @@ impl<'a> Value<'a> {
         })
     }
 
-    /// Milliseconds, as whole microseconds, half up.
+    /// Reads milliseconds and returns microseconds, rounded half up.
     pub(crate) fn milliseconds(self) -> Result<Option<u64>, NotNumber> {
-        // Nearly all are whole, and reading those as decimals takes ten times as long.
+        // Nearly all durations are whole numbers, and parsing those as decimals takes ten times as long.
         if let Ok(Some(whole)) = self.integer() {
             return Ok(Some(whole * 1000));
         }
@@ -150,7 +150,7 @@ impl<'a> Value<'a> {
         read(&written).map(Some).ok_or(NotNumber)
     }
 
-    /// Whether it says yes or no; none if it says neither.
+    /// Reads a boolean. Returns `None` if the value is neither true nor false.
     pub(crate) fn boolean(self) -> Option<bool> {
         match self {
             Self::Bool(flag) => Some(flag),
@@ -170,7 +170,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Whether one of the listed texts is wanted.
+    /// Whether the list contains a wanted text.
     pub(crate) fn lists_any(self, mut wanted: impl FnMut(&str) -> bool) -> bool {
         match self {
             Self::List(List::Json(raw)) => json::any_of_list(raw, wanted),
@@ -184,14 +184,14 @@ impl<'a> Value<'a> {
     }
 }
 
-/// A whole number that is written with a point or an exponent.
+/// Parses a whole number that may have a decimal point or an exponent.
 fn whole(written: &str) -> Option<u64> {
     written.parse::<Whole>().ok().map(Whole::get)
 }
 
-/// The text without blanks around it.
+/// Returns the text without whitespace at both ends.
 pub(crate) fn trimmed(text: Cow<'_, str>) -> Cow<'_, str> {
-    // Nearly all texts begin and end with a letter or digit, and looking for blanks of all kinds takes longer than that.
+    // Nearly all texts begin and end with a printable ASCII character. This check is faster than a Unicode-aware trim.
     if let [b'!'..=b'~', .., b'!'..=b'~'] = text.as_bytes() {
         return text;
     }
@@ -204,7 +204,7 @@ pub(crate) fn trimmed(text: Cow<'_, str>) -> Cow<'_, str> {
     }
 }
 
-/// The first so many characters.
+/// Returns at most the first `chars_max` characters.
 pub(crate) fn cut(text: &str, chars_max: usize) -> &str {
     // No text has more characters than bytes.
     if text.len() <= chars_max {
@@ -219,7 +219,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts() {
+    fn any_scalar_is_read_as_a_text() {
         for (value, text) in [
             (Value::plain(" s-1 "), Some("s-1")),
             (Value::Text(Quoted { raw: r"\t\u00e9 ", escaped: true }), Some("é")),
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn integers() {
+    fn integers_are_read_from_numbers_and_digits() {
         for (value, number) in [
             (Value::Int(42), Ok(Some(42))),
             (Value::plain(" 0042 "), Ok(Some(42))),
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn costs_and_durations() {
+    fn costs_and_durations_are_exact_decimals() {
         for (value, nano) in [
             (Value::Decimal("0.042"), Ok(Some(42_000_000))),
             (Value::plain(" 4.2e-2 "), Ok(Some(42_000_000))),
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn booleans() {
+    fn booleans_are_read_from_flags_words_and_digits() {
         for (value, flag) in [
             (Value::Bool(false), Some(false)),
             (Value::plain("TRUE"), Some(true)),
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn lists() {
+    fn arrays_single_texts_and_json_texts_are_lists() {
         let refuses = |value: Value<'_>| value.lists_any(|reason| reason == "refusal");
         let array = r#"{"values":[{"stringValue":"stop"},{"stringValue":"refusal"}]}"#;
         assert!(refuses(Value::List(List::Json(array))));

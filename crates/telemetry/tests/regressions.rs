@@ -1,17 +1,17 @@
-//! What properties and fuzzing have found, each with the sentence of the contract that it broke.
+//! Bugs that property tests and fuzzing found. Each test quotes the requirement that was violated.
 
 #![expect(clippy::unwrap_used, reason = "a broken line has to fail loudly")]
 
 use renown_telemetry::facts::{ApiRequest, Batch, Fact};
 use renown_telemetry::json;
-use renown_telemetry::ledger::{Cut, Ledger, Session};
+use renown_telemetry::ledger::{Ledger, Session, TimeRange};
 use renown_telemetry::prices::Prices;
 
 fn attribute(key: &str, value: &str) -> String {
     format!(r#"{{"key":"{key}","value":{value}}}"#)
 }
 
-/// A line with one log record: its name, its attributes and those of its resource.
+/// Returns a line with one log record.
 fn log(name: &str, attributes: &[String], resource: &[String]) -> String {
     let session = attribute("session.id", r#"{"stringValue":"s-1"}"#);
     let attributes = [&[session], attributes].concat().join(",");
@@ -33,15 +33,15 @@ fn ledger(lines: &[String]) -> Ledger {
     for (line, number) in lines.iter().zip(1..) {
         json::read(line.as_bytes(), number, &Prices::default(), &mut batch).unwrap();
     }
-    let mut ledger = Ledger::new(Cut::default());
+    let mut ledger = Ledger::new(TimeRange::default());
     ledger.fold(&batch).unwrap();
     ledger
 }
 
-/// "Out-of-order records and interleaved sessions change nothing": spans of one trace tell its prompt once, and which
-/// of them came first decided how many records were counted as shadowed.
+/// "Out-of-order records and interleaved sessions change nothing". The prompt of a trace counts once for all its
+/// spans, and the number of shadowed records depended on which span came first.
 #[test]
-fn how_many_records_are_shadowed_does_not_depend_on_their_order() {
+fn the_number_of_shadowed_records_does_not_depend_on_their_order() {
     let tool = log("claude_code.tool_result", &[], &[]);
     let (agent, chat) = (span("invoke_agent", 1), span("chat", 2));
     for lines in [[&tool, &agent, &chat], [&tool, &chat, &agent], [&chat, &tool, &agent]] {
@@ -49,7 +49,7 @@ fn how_many_records_are_shadowed_does_not_depend_on_their_order() {
     }
 }
 
-/// "An array where a scalar is wanted" is an absent value, and "resource attributes fill what is missing".
+/// "An array where a scalar is requirement" is an absent value, and "resource attributes fill what is missing".
 #[test]
 fn an_array_does_not_hide_the_scalar_of_the_resource() {
     let array = attribute("success", r#"{"arrayValue":{"values":[{"boolValue":false}]}}"#);
@@ -58,9 +58,9 @@ fn an_array_does_not_hide_the_scalar_of_the_resource() {
     assert_eq!(ledger.find("s-1").unwrap().report().unwrap().performance.0.stats.tools_ok, 1);
 }
 
-/// The same where only the presence of an attribute counts.
+/// The same for an attribute whose value does not matter, only its presence.
 #[test]
-fn an_array_is_no_error_message() {
+fn an_array_is_not_an_error_message() {
     let array = attribute("error.message", r#"{"arrayValue":{"values":[]}}"#);
     let ledger = ledger(&[log("codex.user_prompt", &[], &[]), log("codex.api_request", &[array], &[])]);
     assert_eq!(ledger.find("s-1").unwrap().report().unwrap().signals.api_errors, 0);
@@ -78,11 +78,11 @@ fn an_empty_text_is_absent_in_any_type() {
     }
 }
 
-/// "Memory goes by sessions, not events": one name on the resource was stored again for each of its records, so that a body of 16 MiB
-/// could become terabytes.
+/// "Memory grows with sessions, not events". One name on the resource was stored again for each of its records, so
+/// that a body of 16 MiB could become terabytes.
 #[test]
 fn names_of_tools_and_models_are_cut() {
-    for (chars, kept) in [(200, 200), (201, 200), (5000, 200)] {
+    for (chars, length) in [(200, 200), (201, 200), (5000, 200)] {
         let name = format!(r#"{{"stringValue":"{}"}}"#, "é".repeat(chars));
         let resource = [attribute("tool_name", &name), attribute("model", &name)];
         let mut batch = Batch::default();
@@ -100,19 +100,19 @@ fn names_of_tools_and_models_are_cut() {
         else {
             panic!("other facts: {facts:?}")
         };
-        assert_eq!([tool, model, decided].map(|text| text.chars().count()), [kept; 3]);
+        assert_eq!([tool, model, decided].map(|text| text.chars().count()), [length; 3]);
     }
 }
 
-/// A snapshot from a store may hold any count. The sum of two of them overflowed.
+/// A damaged snapshot may hold any count. The sum of two counts overflowed.
 #[test]
 fn a_snapshot_with_counts_near_the_limit_can_be_scored() {
-    let bytes = include_bytes!("../../../fuzz/regressions/kept/01-counts-near-2-to-64");
+    let bytes = include_bytes!("../../../fuzz/regressions/stored/01-counts-near-2-to-64");
     let session = Session::from_bytes("s", bytes).expect("a snapshot");
     assert_eq!(session.report().is_some(), session.has_evidence());
 }
 
-/// A session with neither a tool result nor a prompt nor an API request was scored 1.0, `doff`.
+/// A session without a tool result, a prompt and an API request got the score 1.0, `doff`.
 #[test]
 fn a_session_without_evidence_is_not_scored() {
     let accept = attribute("decision", r#"{"stringValue":"accept"}"#);
@@ -133,9 +133,9 @@ fn a_session_without_evidence_is_not_scored() {
     }
 }
 
-/// Spans with nothing to score do not hide a prompt in the logs.
+/// Spans without evidence hid a prompt in the logs.
 #[test]
-fn a_prompt_in_the_logs_counts_beside_spans_that_say_nothing() {
+fn a_prompt_in_the_logs_counts_if_the_spans_have_no_evidence() {
     let failed = r#"{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"07","spanId":"01","name":"claude_code.llm_request",
         "startTimeUnixNano":"1790000000000000000","endTimeUnixNano":"1790000001000000000","attributes":[
         {"key":"session.id","value":{"stringValue":"s-1"}},{"key":"success","value":{"boolValue":false}}]}]}]}]}"#;
@@ -144,9 +144,10 @@ fn a_prompt_in_the_logs_counts_beside_spans_that_say_nothing() {
     assert_eq!((report.performance.0.stats.prompts, report.signals.api_errors), (1, 0));
 }
 
-/// `thread.id` is the number of a thread in OpenTelemetry's conventions: a service in Java became a session for each of its threads.
+/// In OpenTelemetry's conventions `thread.id` is the number of an operating system thread. A service in Java got one
+/// session per thread.
 #[test]
-fn a_thread_is_not_a_session() {
+fn a_thread_id_is_not_a_session_id() {
     let line = log("claude_code.user_prompt", &[attribute("thread.id", r#"{"intValue":"7"}"#)], &[])
         .replace("session.id", "thread.name");
     let ledger = ledger(&[line]);

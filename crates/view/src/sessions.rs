@@ -12,7 +12,9 @@ use renown_store::{SessionTrace, StoredSession};
 pub use renown_telemetry::dialect::Agent;
 pub use renown_telemetry::facts::Signal;
 use renown_telemetry::ledger::Session as Ledger;
-pub use renown_telemetry::report::{CostSource, Coverage, Report, Scored, Signals, UNKNOWN_MASQUE};
+pub use renown_telemetry::report::{
+    CostSource, Coverage, OtherCounts, Scored, SessionReport, UNKNOWN_MASQUE,
+};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -52,7 +54,7 @@ pub struct SessionView<'s> {
     pub closed_at: Option<Timestamp>,
     /// How well it went; null where only signals were sent.
     #[schema(value_type = Option<PerformanceShape>)]
-    pub performance: Option<Report<'s>>,
+    pub performance: Option<SessionReport<'s>>,
     /// What its traces say, in short.
     pub metrics: MetricsSummary,
     /// How many traces it has.
@@ -195,9 +197,9 @@ impl<'s> TraceView<'s> {
 }
 
 /// How well a session went, and whose it was by all that is known of it. `None` if there is nothing to score.
-pub fn report(session: &StoredSession) -> Option<Report<'_>> {
+pub fn report(session: &StoredSession) -> Option<SessionReport<'_>> {
     let report = session.ledger.as_ref()?.report()?;
-    Some(Report { agent_id: session.agent.as_str(), ..report })
+    Some(SessionReport { agent_id: session.agent.as_str(), ..report })
 }
 
 /// The name of a kind of agent, for people.

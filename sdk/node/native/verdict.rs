@@ -5,7 +5,7 @@ use renown_core::ids::{AgentId, EvaluationId, ToolName};
 use renown_core::time::Timestamp;
 use renown_core::units::Micros;
 use renown_embed::Judged;
-use renown_shipping::Event;
+use renown_shipping::EncodedVerdict;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -59,7 +59,7 @@ pub(crate) fn text(judged: Judged) -> napi::Result<String> {
 }
 
 /// The event that tells a server of it.
-pub(crate) fn event(text: &str) -> napi::Result<Event> {
+pub(crate) fn event(text: &str) -> napi::Result<EncodedVerdict> {
     let result: Result = serde_json::from_str(text).map_err(crate::refused)?;
     let verdict = Verdict {
         passed: result.passed,

@@ -53,7 +53,7 @@ impl Disorder {
     }
 
     fn release(&mut self, out: &mut impl Write, account: &mut Account) -> io::Result<()> {
-        let place = self.random.place(self.waiting.len());
+        let place = self.random.index(self.waiting.len());
         put(out, &self.waiting.swap_remove(place), account)
     }
 }

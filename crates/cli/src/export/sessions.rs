@@ -4,7 +4,7 @@
 use renown_core::time::Timestamp;
 use renown_store::StoredSession;
 use renown_telemetry::ledger::Session;
-use renown_telemetry::report::Report;
+use renown_telemetry::report::SessionReport;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -80,7 +80,7 @@ pub(super) fn session(session: &StoredSession) -> Row {
 }
 
 /// Returns the score, its parts, and the other counts.
-fn scored(report: &Report<'_>) -> Row {
+fn scored(report: &SessionReport<'_>) -> Row {
     let performance = &report.performance.0;
     let (d, s) = (&performance.dimensions, &performance.stats);
     let (coverage, signals) = (&report.coverage, &report.signals);
@@ -141,7 +141,7 @@ mod tests {
 
     use renown_store::{Position, SessionSummary, SessionTrace};
     use renown_telemetry::facts::Batch;
-    use renown_telemetry::ledger::{Cut, Ledger};
+    use renown_telemetry::ledger::{Ledger, TimeRange};
 
     const LINE: &str = r#"{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"timeUnixNano":"1790000000000000001","eventName":
         "claude_code.tool_result","attributes":[{"key":"session.id","value":{"stringValue":"s"}},{"key":"tool_name","value":
@@ -151,7 +151,7 @@ mod tests {
         let mut batch = Batch::default();
         let prices = renown_telemetry::prices::Prices::default();
         renown_telemetry::json::read(LINE.as_bytes(), 1, &prices, &mut batch).unwrap();
-        let mut ledger = Ledger::new(Cut::default());
+        let mut ledger = Ledger::new(TimeRange::default());
         ledger.fold(&batch).unwrap();
         let time = Timestamp::from_millis(1_790_000_000_000).unwrap();
         let input = r#"{"trace_id":"t","signals":{"tool_correctness":0.5}}"#;

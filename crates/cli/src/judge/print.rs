@@ -7,7 +7,7 @@ use std::io::{self, IsTerminal, Write};
 
 use renown_core::performance::{Performance, Recommendation};
 use renown_telemetry::account::Account;
-use renown_telemetry::report::Report;
+use renown_telemetry::report::SessionReport;
 
 use crate::args::FormatArg;
 use crate::table::counted;
@@ -15,7 +15,7 @@ use crate::table::counted;
 /// Prints one session, or several in order.
 pub(super) fn write(
     out: impl Write + IsTerminal,
-    reports: &[Report<'_>],
+    reports: &[SessionReport<'_>],
     format: FormatArg,
     is_one: bool,
 ) -> io::Result<()> {
@@ -47,7 +47,7 @@ pub(super) fn write(
 }
 
 /// Formats one session in the order and number format of the contract.
-pub(super) fn yaml(report: &Report<'_>) -> String {
+pub(super) fn yaml(report: &SessionReport<'_>) -> String {
     let Performance { duration_min, dimensions: d, composite, recommendation, stats: s, .. } =
         &report.performance.0;
     format!(
@@ -116,7 +116,7 @@ const ID_CHARS_MAX: usize = 36;
 const BAR_CHARS: usize = 10;
 
 /// Formats one line per session.
-pub(super) fn table(reports: &[Report<'_>], color: bool) -> String {
+pub(super) fn table(reports: &[SessionReport<'_>], color: bool) -> String {
     let width = reports.iter().map(|report| shown_id(report).chars().count()).max().unwrap_or(0).max(7);
     let mut text = format!(
         "{:<width$}  {:<16}  {:>5}  {:>6}  {:>4}  {:>7}  {:>9}  SCORE\n",
@@ -145,7 +145,7 @@ pub(super) fn table(reports: &[Report<'_>], color: bool) -> String {
 }
 
 /// Returns the session's id without control characters, cut to the column's width.
-fn shown_id(report: &Report<'_>) -> String {
+fn shown_id(report: &SessionReport<'_>) -> String {
     let clean = report.session_id.chars().map(|char| if char.is_control() { '\u{fffd}' } else { char });
     let mut shown: Vec<char> = clean.take(ID_CHARS_MAX + 1).collect();
     if shown.len() > ID_CHARS_MAX {

@@ -12,8 +12,8 @@ use renown_core::ids::{AgentId, OrgId};
 use renown_core::time::Timestamp;
 use renown_store::sqlite::{Evidence, Reader};
 use renown_store::{SessionQuery, StoreError, StoredSession};
-use renown_telemetry::ledger::{Cut, Session};
-use renown_telemetry::report::Report;
+use renown_telemetry::ledger::{Session, TimeRange};
+use renown_telemetry::report::SessionReport;
 
 use super::watch::Screen;
 use super::{Judge, NOTHING_HINT, no_logs, unscored, window};
@@ -74,7 +74,8 @@ impl Received {
     /// Prints the selected sessions.
     pub(super) fn once(&self, judge: &Judge<'_>) -> Result<ExitCode, Failure> {
         let found = self.select(judge)?;
-        let reports: Vec<Report<'_>> = found.iter().filter_map(|found| judge.received(found)).collect();
+        let reports: Vec<SessionReport<'_>> =
+            found.iter().filter_map(|found| judge.received(found)).collect();
         judge.print(&reports)?;
         if !judge.quiet && judge.args.format != FormatArg::Json {
             failure::note(&match found.as_slice() {
@@ -130,9 +131,9 @@ impl Received {
     }
 
     /// Returns the error that explains why no session was found.
-    fn nothing(&self, cut: Cut) -> Result<Failure, Failure> {
+    fn nothing(&self, cut: TimeRange) -> Result<Failure, Failure> {
         let sessions = self.count()?;
-        if sessions == 0 || cut == Cut::default() {
+        if sessions == 0 || cut == TimeRange::default() {
             return Ok(no_logs());
         }
         let (window, sessions) = (window(cut), counted(sessions, "session"));
@@ -143,7 +144,7 @@ impl Received {
         self.store.count(&self.org, Evidence::Sessions).map_err(|error| store_location::failure(&error))
     }
 
-    fn find(&self, id: &str, cut: Cut) -> Result<Option<Found>, Failure> {
+    fn find(&self, id: &str, cut: TimeRange) -> Result<Option<Found>, Failure> {
         // No session has an invalid id.
         let Ok(id) = id.parse() else { return Ok(None) };
         let stored = self.store.session(&self.org, &id, false);
@@ -158,7 +159,12 @@ impl Received {
         self.newest(count, judge.cut, &mut report).map_err(|error| store_location::failure(&error))
     }
 
-    fn newest(&self, count: usize, cut: Cut, report: &mut dyn FnMut(u64)) -> Result<Vec<Found>, StoreError> {
+    fn newest(
+        &self,
+        count: usize,
+        cut: TimeRange,
+        report: &mut dyn FnMut(u64),
+    ) -> Result<Vec<Found>, StoreError> {
         let mut query = SessionQuery { limit: PAGE, ..SessionQuery::default() };
         let (mut found, mut done) = (Vec::new(), 0);
         loop {
@@ -173,7 +179,7 @@ impl Received {
             let Some(next) = page.next else { return Ok(found) };
             // Later pages hold sessions that began earlier. Within a time range, a session may begin later than its stored start.
             let least = found.first().filter(|_| found.len() == count).and_then(|found| found.order().0);
-            if cut == Cut::default() && least.is_some_and(|least| next.at < least) {
+            if cut == TimeRange::default() && least.is_some_and(|least| next.at < least) {
                 return Ok(found);
             }
             query.after = Some(next);
@@ -181,9 +187,9 @@ impl Received {
     }
 
     /// Returns the session as it is within the time range, or `None` if it has no records there.
-    fn within(&self, stored: StoredSession, cut: Cut) -> Result<Option<Found>, StoreError> {
+    fn within(&self, stored: StoredSession, cut: TimeRange) -> Result<Option<Found>, StoreError> {
         let Some(whole) = &stored.ledger else { return Ok(None) };
-        let (session, began_at) = if cut == Cut::default() {
+        let (session, began_at) = if cut == TimeRange::default() {
             (whole.clone(), stored.began_at)
         } else {
             let (ended_at, last_seen) = (whole.ended_at(), stored.last_seen);
@@ -211,7 +217,7 @@ fn wait() {
 
 impl Judge<'_> {
     /// Scores a session under its stored agent, which may come from another source than its records.
-    fn received<'s>(&self, found: &'s Found) -> Option<Report<'s>> {
-        Some(Report { agent_id: found.agent.as_str(), ..self.report(&found.session)? })
+    fn received<'s>(&self, found: &'s Found) -> Option<SessionReport<'s>> {
+        Some(SessionReport { agent_id: found.agent.as_str(), ..self.report(&found.session)? })
     }
 }

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use renown_telemetry::ledger::Session;
-use renown_telemetry::report::Report;
+use renown_telemetry::report::SessionReport;
 
 use super::{Judge, print};
 use crate::args::FormatArg;
@@ -119,7 +119,7 @@ impl Screen {
     }
 
     /// Prints a session if it has changed. Returns false if the reader of standard output is gone.
-    pub(super) fn show(&mut self, report: Report<'_>) -> Result<bool, Failure> {
+    pub(super) fn show(&mut self, report: SessionReport<'_>) -> Result<bool, Failure> {
         let text = match self.format {
             FormatArg::Yaml => print::yaml(&report),
             FormatArg::Json => serde_json::to_string(&report).unwrap_or_default() + "\n",

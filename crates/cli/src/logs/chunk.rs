@@ -5,7 +5,7 @@ use std::fmt;
 use std::io::{self, Read};
 
 use memchr::memchr_iter;
-use renown_telemetry::facts::{Batch, Refused};
+use renown_telemetry::facts::{Batch, RejectedRecord};
 use renown_telemetry::json::{self, LineError};
 use renown_telemetry::limits::LINE_BYTES_MAX;
 use renown_telemetry::prices::Prices;
@@ -58,7 +58,7 @@ pub(crate) enum Problem {
     ProtobufFrame,
     /// A frame with invalid compression.
     BrokenFrame,
-    Refused(&'static str),
+    Rejected(&'static str),
 }
 
 impl fmt::Display for Problem {
@@ -67,16 +67,16 @@ impl fmt::Display for Problem {
             Self::Line(error) => error.fmt(f),
             Self::ProtobufFrame => f.write_str("a protobuf frame, expected JSON"),
             Self::BrokenFrame => f.write_str("a frame with invalid zstd"),
-            Self::Refused(attribute) => {
+            Self::Rejected(attribute) => {
                 write!(f, "rejected a record: {attribute} is not a number from 0 to 10^15")
             }
         }
     }
 }
 
-impl From<Refused> for Problem {
-    fn from(refused: Refused) -> Self {
-        Self::Refused(refused.attribute)
+impl From<RejectedRecord> for Problem {
+    fn from(rejected: RejectedRecord) -> Self {
+        Self::Rejected(rejected.attribute)
     }
 }
 

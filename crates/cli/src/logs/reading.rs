@@ -2,7 +2,7 @@
 
 use std::sync::mpsc::SyncSender;
 
-use renown_telemetry::ledger::{Cut, Ledger};
+use renown_telemetry::ledger::{Ledger, TimeRange};
 use renown_telemetry::limits::SESSIONS_MAX;
 
 use super::chunk::{NAMED_MAX, Part, Problem};
@@ -58,7 +58,7 @@ impl Named {
 }
 
 impl Reading {
-    pub(crate) fn new(cut: Cut, strict: bool) -> Self {
+    pub(crate) fn new(cut: TimeRange, strict: bool) -> Self {
         Self {
             ledger: Ledger::new(cut),
             strict,
@@ -102,9 +102,9 @@ impl Reading {
     /// Adds a part of a chunk. More parts follow.
     pub(crate) fn add(&mut self, part: &mut Part) -> Result<(), Failure> {
         let position = |line: u64| format!("{}:{}", self.name, self.lines + line);
-        let refused = part.batch.refused.iter().map(|refused| (refused.line, Problem::from(*refused)));
+        let rejected = part.batch.rejected.iter().map(|record| (record.line, Problem::from(*record)));
         if self.strict {
-            let first = part.bad.iter().copied().chain(refused.clone()).min_by_key(|(line, _)| *line);
+            let first = part.bad.iter().copied().chain(rejected.clone()).min_by_key(|(line, _)| *line);
             if let Some((line, problem)) = first {
                 return Err(failure(&position(line), problem));
             }
@@ -121,7 +121,7 @@ impl Reading {
         }
         let text = |(line, problem): (u64, Problem)| format!("{}: {problem}", position(line));
         self.bad_lines.add(part.bad_count, part.bad.iter().copied().map(text));
-        self.rejected.add(part.batch.refused.len() as u64, refused.map(text));
+        self.rejected.add(part.batch.rejected.len() as u64, rejected.map(text));
         if part.broke_off {
             self.warnings
                 .push(format!("{}: the compressed stream is truncated, used up to that point", self.name));
@@ -178,6 +178,6 @@ fn failure(position: &str, problem: Problem) -> Failure {
     let failure = Failure::new(format!("{position}: {problem}"));
     match problem {
         Problem::ProtobufFrame => failure.hint("set `format: json` in the collector's file exporter"),
-        Problem::Line(_) | Problem::BrokenFrame | Problem::Refused(_) => failure,
+        Problem::Line(_) | Problem::BrokenFrame | Problem::Rejected(_) => failure,
     }
 }

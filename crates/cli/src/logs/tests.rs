@@ -7,7 +7,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
-use renown_telemetry::ledger::{Cut, Session};
+use renown_telemetry::ledger::{Session, TimeRange};
 use renown_telemetry::limits::LINE_BYTES_MAX;
 use renown_telemetry::prices::Prices;
 
@@ -36,7 +36,7 @@ fn outcome(files: Vec<Vec<u8>>, chunk_bytes: usize, workers: usize) -> String {
         let stream = Stream::with_limits(Cursor::new(file), chunk_bytes, LINE_BYTES_MAX);
         stream.map(|stream| (name.to_string(), stream)).map_err(|error| Failure::new(error.to_string()))
     };
-    let reading = Reading::new(Cut::default(), false);
+    let reading = Reading::new(TimeRange::default(), false);
     let files = files.into_iter().enumerate();
     let reading = read(files, open, reading, &Prices::default(), workers).unwrap();
     let reports: Vec<_> = reading.ledger.sessions().into_iter().map(Session::report).collect();

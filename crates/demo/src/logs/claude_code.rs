@@ -1,4 +1,4 @@
-//! Claude Code: logs with a sequence, typed numbers in its API events and text in its tool events.
+//! Claude Code: logs with sequence numbers; numbers are typed in API events and text in tool events.
 
 use std::collections::VecDeque;
 
@@ -9,9 +9,9 @@ use crate::random::Random;
 /// A model, and its price in ten-millionths of a dollar per token: input, then output.
 type Model = (&'static str, u64, u64);
 
-/// What tells an agent of this family from the others.
+/// The differences between the agents of this family.
 #[derive(Debug)]
-pub(super) struct Flavour {
+pub(super) struct Flavor {
     pub(super) service: &'static str,
     pub(super) version: &'static str,
     pub(super) prefix: &'static str,
@@ -21,7 +21,7 @@ pub(super) struct Flavour {
     pub(super) kinds: &'static [(u64, Tools)],
 }
 
-pub(super) const CLAUDE: Flavour = Flavour {
+pub(super) const CLAUDE: Flavor = Flavor {
     service: "claude-code",
     version: "2.1.226",
     prefix: "claude_code",
@@ -35,7 +35,7 @@ pub(super) const CLAUDE: Flavour = Flavour {
     kinds: &[(55, EDITING), (17, REVIEWING), (13, OPERATING), (15, STARTING)],
 };
 
-/// How often a session of some kind uses each tool.
+/// The tools of a kind of session, with their weights.
 pub(super) type Tools = &'static [(u64, &'static str)];
 
 const EDITING: Tools = &[
@@ -57,7 +57,7 @@ const STARTING: Tools = &[(30, "Write"), (15, "Edit"), (35, "Bash"), (20, "Read"
 
 const ERRORS: [&str; 4] = ["ShellError", "Error:ENOENT", "Error:EACCES", "InputValidationError"];
 
-/// Who decided on a tool call. A reject comes from the user alone.
+/// Who decided on a tool call. Only the user rejects calls.
 const SOURCES: [(u64, &str); 6] = [
     (820, "config"),
     (50, "hook"),
@@ -67,7 +67,7 @@ const SOURCES: [(u64, &str); 6] = [
     (8, "user_abort"),
 ];
 
-/// The most that a context holds before it is compacted.
+/// Size of the context in tokens from which it is compacted.
 const CONTEXT_MAX: u64 = 190_000;
 
 enum Step {
@@ -87,7 +87,7 @@ pub(super) struct Session {
     now_ns: u64,
     sequence: u64,
     steps: VecDeque<Step>,
-    flavour: &'static Flavour,
+    flavor: &'static Flavor,
     id: String,
     standard: String,
     resource: String,
@@ -102,7 +102,7 @@ impl Session {
     pub(super) fn new(
         random: &mut Random,
         start_ns: u64,
-        flavour: &'static Flavour,
+        flavor: &'static Flavor,
         attributes: &[(&str, &str)],
     ) -> Self {
         let mut random = random.fork();
@@ -121,29 +121,29 @@ impl Session {
             ("host.arch", "arm64"),
             ("os.type", "darwin"),
             ("os.version", "25.3.0"),
-            ("service.name", flavour.service),
-            ("service.version", flavour.version),
+            ("service.name", flavor.service),
+            ("service.version", flavor.version),
         ];
         let resource = Line::prepare(&[&own, attributes].concat());
         Self {
-            // The agent's clock has milliseconds.
+            // The agent's clock has a resolution of milliseconds.
             now_ns: start_ns / 1_000_000 * 1_000_000,
             sequence: 0,
             steps: VecDeque::new(),
-            flavour,
+            flavor,
             id,
             standard,
             resource,
             prompt: random.uuid(),
-            tools: random.weighted(flavour.kinds),
-            model: random.weighted(flavour.models),
+            tools: random.weighted(flavor.kinds),
+            model: random.weighted(flavor.models),
             habits: Habits { fail_per_mille: random.pick(&[0, 10, 30, 50, 80, 150]), ..Habits::default() },
             context: random.between(8000, 20_000),
             random,
         }
     }
 
-    /// One turn: a prompt, then calls of the model and of tools until the model has only words left.
+    /// Plans a turn: a prompt, then model calls and tool calls until the model calls no more tools.
     fn plan_turn(&mut self) {
         let random = &mut self.random;
         self.steps.push_back(Step::Prompt);
@@ -169,13 +169,13 @@ impl Session {
         }
     }
 
-    /// Begins a record and writes what all records have.
+    /// Begins a record and writes the attributes that all records have.
     fn begin(&mut self, line: &mut Line, name: &str, after_ms: u64) {
         self.now_ns += after_ms * 1_000_000;
         line.log(&Log {
             time_ns: self.now_ns,
             observed_ns: self.now_ns,
-            body: Some(&format!("{}.{name}", self.flavour.prefix)),
+            body: Some(&format!("{}.{name}", self.flavor.prefix)),
             ..Log::default()
         });
         line.prepared(&self.standard);
@@ -203,7 +203,7 @@ impl Session {
         self.context = (self.context + created).min(CONTEXT_MAX + 1);
         let id = random.draw();
         let duration_ms = random.between(900, 26_000);
-        // Reading a cached token costs a tenth of an input token, and writing one five quarters.
+        // Reading a cached token costs a tenth of an input token, writing one costs five quarters.
         let cost = input * input_price
             + output * output_price
             + read * input_price / 10
@@ -240,7 +240,7 @@ impl Session {
         let (mut tool, id) = (self.random.weighted(self.tools), self.random.wide() >> 40);
         let mut source = self.random.weighted(&SOURCES);
         if self.habits.is_stuck {
-            (tool, source) = (self.flavour.shell, "config");
+            (tool, source) = (self.flavor.shell, "config");
         }
         let rejected = matches!(source, "user_reject" | "user_abort");
         let after_ms = match source {
@@ -252,7 +252,7 @@ impl Session {
         line.plain("tool_use_id", format_args!("toolu_01{id:022x}"));
         line.text("decision", if rejected { "reject" } else { "accept" });
         line.text("source", source);
-        // What was rejected never runs.
+        // A rejected call is not executed.
         if !rejected {
             self.steps.push_front(Step::Result { tool, id, source });
         }
@@ -269,7 +269,7 @@ impl Session {
         if failed {
             line.text("error_type", self.random.pick(&ERRORS));
         }
-        if tool == self.flavour.shell {
+        if tool == self.flavor.shell {
             let words = self.random.between(3, 14);
             let command = format!("rg --max-count 3 \"{}\" src", self.random.words(words));
             let mut parameters = String::from(r#"{"bash_command":"rg","full_command":"#);
@@ -331,7 +331,7 @@ impl AgentLog for Session {
     }
 
     fn scope(&self) -> &str {
-        self.flavour.scope
+        self.flavor.scope
     }
 
     fn record(&mut self, line: &mut Line) {

@@ -1,6 +1,6 @@
-//! Codex: logs without a body, often without a time of their own, and with many events of one stream.
+//! Codex: logs without a body, often without an event time, and with many events per stream.
 //!
-//! Its fields come from a tracing library: what was formatted is text, what was given as a number is a number.
+//! The fields come from a tracing library: formatted values are text, numeric values are numbers.
 
 use std::collections::VecDeque;
 
@@ -19,7 +19,7 @@ const TOOLS: [(u64, &str); 6] = [
     (3, "web_search"),
 ];
 
-/// A decision, who made it, and whether the call runs.
+/// A decision, who made it, and whether the call is executed.
 const DECISIONS: [(u64, (&str, &str, bool)); 6] = [
     (800, ("approved", "config", true)),
     (90, ("approved", "user", true)),
@@ -29,7 +29,7 @@ const DECISIONS: [(u64, (&str, &str, bool)); 6] = [
     (10, ("denied", "config", false)),
 ];
 
-/// What a stream has between its start and its end.
+/// The events of a stream between its start and its end.
 const STREAM: [&str; 7] = [
     "response.in_progress",
     "response.output_item.added",
@@ -105,7 +105,8 @@ impl Session {
         }
     }
 
-    /// One turn: a prompt, then responses, each a request, its stream and the calls that it asked for.
+    /// Plans a turn: a prompt, then responses. A response is a request, its stream, and the tool calls that it
+    /// contains.
     fn plan_turn(&mut self) {
         let random = &mut self.random;
         self.steps.push_back(Step::Prompt);
@@ -123,7 +124,7 @@ impl Session {
                 self.steps.push_back(Step::StreamFailed);
                 continue;
             }
-            // The end of a stream is told twice: as an event of the stream, and with its counts.
+            // The end of a stream is reported twice: as an event of the stream, and with its token counts.
             self.steps.push_back(Step::Stream("response.completed"));
             self.steps.push_back(Step::Completed);
             for _ in 0..random.between(0, 2) {
@@ -132,7 +133,7 @@ impl Session {
         }
     }
 
-    /// Begins a record and writes what all records have.
+    /// Begins a record and writes the attributes that all records have.
     fn begin(&mut self, line: &mut Line, name: &str, after_ms: u64) {
         self.now_ns += after_ms * 1_000_000 + self.random.draw() % 1_000_000;
         let stated = self.random.chance(200);
@@ -195,7 +196,7 @@ impl Session {
 
     fn completed(&mut self, line: &mut Line) {
         let random = &mut self.random;
-        // Caching works in blocks, and never covers what was just added.
+        // Caching works in blocks, and never covers the newest tokens.
         let cached = if random.chance(900) { self.context / 128 * 128 } else { 0 };
         let input = self.context + random.between(20, 4000);
         let (output, reasoning) = (random.between(20, 2500), random.between(0, 900));

@@ -1,4 +1,4 @@
-//! Gemini CLI and its fork: logs whose body is prose, with typed counts.
+//! Gemini CLI and its fork Qwen Code: logs whose body is prose, with typed counts.
 
 use std::collections::VecDeque;
 
@@ -6,9 +6,9 @@ use super::line::{Iso, Line, Log, quote};
 use super::{AgentLog, Habits};
 use crate::random::Random;
 
-/// What tells an agent of this family from the others.
+/// The differences between the agents of this family.
 #[derive(Debug)]
-pub(super) struct Flavour {
+pub(super) struct Flavor {
     pub(super) service: &'static str,
     pub(super) prefix: &'static str,
     pub(super) scope: &'static str,
@@ -19,10 +19,10 @@ pub(super) struct Flavour {
     pub(super) has_status: bool,
 }
 
-/// What both call their shell.
+/// The name of the shell tool in both.
 const SHELL: &str = "run_shell_command";
 
-pub(super) const GEMINI: Flavour = Flavour {
+pub(super) const GEMINI: Flavor = Flavor {
     service: "gemini-cli",
     prefix: "gemini_cli",
     scope: r#"{"name":"gemini-cli"}"#,
@@ -42,7 +42,7 @@ pub(super) const GEMINI: Flavour = Flavour {
     has_status: false,
 };
 
-/// What was decided about a call, and whether it ran.
+/// The decision on a call, and whether it was executed.
 const DECISIONS: [(u64, (&str, bool)); 4] =
     [(850, ("auto_accept", true)), (100, ("accept", true)), (20, ("modify", true)), (30, ("reject", false))];
 
@@ -67,7 +67,7 @@ pub(super) struct Session {
     id: String,
     standard: String,
     resource: String,
-    flavour: &'static Flavour,
+    flavor: &'static Flavor,
     model: &'static str,
     turn: u64,
     prompt: String,
@@ -79,7 +79,7 @@ impl Session {
     pub(super) fn new(
         random: &mut Random,
         start_ns: u64,
-        flavour: &'static Flavour,
+        flavor: &'static Flavor,
         attributes: &[(&str, &str)],
     ) -> Self {
         let mut random = random.fork();
@@ -90,7 +90,7 @@ impl Session {
             ("user.email", "dev@example.com"),
         ]);
         let own = [
-            ("service.name", flavour.service),
+            ("service.name", flavor.service),
             ("service.version", "v22.14.0"),
             ("session.id", session.as_str()),
             ("host.name", "devbox.example.com"),
@@ -105,8 +105,8 @@ impl Session {
             steps: VecDeque::from([Step::Config]),
             standard,
             resource,
-            flavour,
-            model: random.pick(flavour.models),
+            flavor,
+            model: random.pick(flavor.models),
             turn: 0,
             prompt: session.clone(),
             habits: Habits { fail_per_mille: random.pick(&[0, 20, 60, 120]), ..Habits::default() },
@@ -130,25 +130,25 @@ impl Session {
                 self.steps.push_back(Step::Tool);
             }
         }
-        if self.flavour.has_feedback && random.chance(50) {
+        if self.flavor.has_feedback && random.chance(50) {
             self.steps.push_back(Step::Feedback);
         }
     }
 
-    /// Begins a record and writes what all records have.
+    /// Begins a record and writes the attributes that all records have.
     fn begin(&mut self, line: &mut Line, name: &str, body: &str, after_ms: u64) {
         self.now_ns += after_ms * 1_000_000;
         let (time_ns, observed_ns) = (self.now_ns, self.now_ns + 1_000_000);
         line.log(&Log { time_ns, observed_ns, body: Some(body), ..Log::default() });
         line.prepared(&self.standard);
         line.flag("interactive", true);
-        line.plain("event.name", format_args!("{}.{name}", self.flavour.prefix));
+        line.plain("event.name", format_args!("{}.{name}", self.flavor.prefix));
         line.plain("event.timestamp", format_args!("{}", Iso(self.now_ns)));
     }
 
     fn end(&self, line: &mut Line) {
         line.text("prompt_id", &self.prompt);
-        line.text("auth_type", self.flavour.auth_type);
+        line.text("auth_type", self.flavor.auth_type);
     }
 
     fn config(&mut self, line: &mut Line) {
@@ -233,7 +233,7 @@ impl Session {
 
     fn tool_call(&mut self, line: &mut Line) {
         let random = &mut self.random;
-        let mut tool = random.weighted(self.flavour.tools);
+        let mut tool = random.weighted(self.flavor.tools);
         let (mut decision, mut runs) = random.weighted(&DECISIONS);
         if self.habits.is_stuck {
             (tool, decision, runs) = (SHELL, "auto_accept", true);
@@ -254,7 +254,7 @@ impl Session {
         line.text("function_name", tool);
         line.text("function_args", &args);
         line.int("duration_ms", duration_ms);
-        if self.flavour.has_status {
+        if self.flavor.has_status {
             let status = if !runs {
                 "cancelled"
             } else if failed {
@@ -300,7 +300,7 @@ impl AgentLog for Session {
     }
 
     fn scope(&self) -> &str {
-        self.flavour.scope
+        self.flavor.scope
     }
 
     fn record(&mut self, line: &mut Line) {

@@ -1,7 +1,8 @@
-//! The GenAI conventions as Copilot speaks them: spans, and logs that tell the same again.
+//! The GenAI conventions as used by Copilot: spans, and logs that repeat them.
 //!
-//! A turn is a trace: chats and tool calls under one agent span, which ends last and repeats the usage of the chats.
-//! The cached tokens are inside the input. The window's id is on the resource, the conversation's on the records.
+//! A turn is a trace: chats and tool calls under one agent span, which ends last and has the sum of the chats' usage.
+//! Cached tokens are included in the input. The id of the window is on the resource, the id of the conversation on
+//! the records.
 
 use std::collections::VecDeque;
 
@@ -28,11 +29,11 @@ const TOOLS: [(u64, &str); 8] = [
     (5, "listDirectory"),
 ];
 
-/// Kinds of span, by their number in OTLP.
+// Kinds of spans, by their number in OTLP.
 const INTERNAL: u8 = 1;
 const CLIENT: u8 = 3;
 
-/// The tokens of a call, or of a turn.
+/// The tokens of a call or of a turn.
 #[derive(Debug, Clone, Copy, Default)]
 struct Usage {
     input: u64,
@@ -45,7 +46,7 @@ enum Step {
     Chat,
     Tool,
     Agent,
-    /// What the logs repeat, with its time and the span that it belongs to.
+    /// Records that the logs repeat, with their time and span.
     Details {
         at_ns: u64,
         span: u64,
@@ -114,7 +115,7 @@ impl Session {
         }
     }
 
-    /// Begins a trace. The logs of the turn follow its spans, since the two are exported apart.
+    /// Begins a trace. The logs of a turn follow its spans, because logs and spans are exported separately.
     fn plan_turn(&mut self) {
         let (least, most) = self.habits.think_ms;
         self.now_ns += self.random.between(least, most) * 1_000_000;
@@ -134,7 +135,7 @@ impl Session {
         self.steps.push_back(Step::Agent);
     }
 
-    /// Lets time pass and begins the span of what was done in it. Returns the span's id.
+    /// Advances the time and begins a span that covers it. Returns the span id.
     fn begin_span(&mut self, line: &mut Line, name: &str, kind: u8, duration_ms: u64) -> u64 {
         let start_ns = self.now_ns + self.random.between(1000, 9_000_000);
         let span = self.random.draw();

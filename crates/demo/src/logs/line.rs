@@ -1,29 +1,29 @@
-//! One line of OTLP JSON, in the encodings that exporters really use.
+//! Writes one line of OTLP JSON, in the encodings of real exporters.
 //!
-//! The line is one reused buffer: a gigabyte of log costs no allocation per attribute.
+//! The line is one buffer that is reused, so writing gigabytes needs no allocation per attribute.
 
 use std::fmt;
 use std::fmt::Write as _;
 
-/// Which attributes keep their type.
+/// The types of attributes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
-    /// Numbers and booleans are typed, except where the agent itself sends text.
+    /// Numbers and booleans have their type, except those that the agent itself sends as text.
     Modern,
-    /// Every attribute is a `stringValue`, as older agents have it.
+    /// Every attribute is a `stringValue`, as in older agents.
     Strings,
 }
 
-/// Whose JSON it is.
+/// The writer of the JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Transport {
     /// The collector's file exporter: 64-bit integers are quoted, logs have empty trace ids.
     Collector,
-    /// What an SDK posts itself: bare integers and counts of dropped attributes.
+    /// An SDK that sends OTLP over HTTP: bare integers and counts of dropped attributes.
     HttpJson,
 }
 
-/// What a line carries.
+/// The OTLP signal of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LineSignal {
     /// Log records.
@@ -32,7 +32,7 @@ pub enum LineSignal {
     Spans,
 }
 
-/// The fields of a log record beside its attributes. None is left out of the JSON.
+/// The fields of a log record except its attributes. A field that is `None` is omitted.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Log<'a> {
     pub(crate) time_ns: u64,
@@ -42,7 +42,7 @@ pub(crate) struct Log<'a> {
     pub(crate) body: Option<&'a str>,
 }
 
-/// The fields of a span beside its attributes.
+/// The fields of a span except its attributes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Span<'a> {
     pub(crate) trace: u128,
@@ -54,7 +54,7 @@ pub(crate) struct Span<'a> {
     pub(crate) end_ns: u64,
 }
 
-/// The line under construction. Attributes go to the record that was begun last.
+/// A line that is being written. Attributes are added to the latest record.
 #[derive(Debug)]
 pub struct Line {
     buffer: String,
@@ -63,12 +63,12 @@ pub struct Line {
 }
 
 impl Line {
-    /// An empty line in this encoding.
+    /// Creates an empty line in this encoding.
     pub fn new(shape: Shape, transport: Transport) -> Self {
         Self { buffer: String::new(), shape, transport }
     }
 
-    /// Attributes that many records share, rendered once.
+    /// Renders attributes that many records share.
     pub(crate) fn prepare(texts: &[(&str, &str)]) -> String {
         let mut line = Self::new(Shape::Modern, Transport::Collector);
         for (key, value) in texts {
@@ -77,7 +77,7 @@ impl Line {
         line.buffer
     }
 
-    /// Begins a line: everything up to its first record.
+    /// Begins a line: writes everything before its first record.
     pub fn open(&mut self, signal: LineSignal, resource: &str, scope: &str) {
         self.buffer.clear();
         let (resources, scopes, records) = match signal {
@@ -89,17 +89,17 @@ impl Line {
         ));
     }
 
-    /// Ends the line, with its newline.
+    /// Ends the line with a newline.
     pub fn close(&mut self) {
         self.raw("]}]}]}\n");
     }
 
-    /// The line so far.
+    /// Returns the line so far.
     pub fn as_str(&self) -> &str {
         &self.buffer
     }
 
-    /// Begins a log record, up to its first attribute.
+    /// Begins a log record: writes everything before its first attribute.
     pub(crate) fn log(&mut self, log: &Log<'_>) {
         self.separate();
         self.put(format_args!(
@@ -120,7 +120,7 @@ impl Line {
         self.raw(r#""attributes":["#);
     }
 
-    /// Ends a log record. Where it belongs to a span it says so.
+    /// Ends a log record. `of` is the trace id and span id that it belongs to.
     pub(crate) fn end_log(&mut self, of: Option<(u128, u64)>) {
         self.raw("]");
         if self.transport == Transport::HttpJson {
@@ -135,7 +135,7 @@ impl Line {
         }
     }
 
-    /// Begins a span, up to its first attribute.
+    /// Begins a span: writes everything before its first attribute.
     pub(crate) fn span(&mut self, span: &Span<'_>) {
         self.separate();
         self.put(format_args!(r#"{{"traceId":"{:032x}","spanId":"{:016x}","#, span.trace, span.id));
@@ -152,7 +152,7 @@ impl Line {
         ));
     }
 
-    /// Ends a span; the error is the message of a failed one.
+    /// Ends a span. `error` is the message of a failed span.
     pub(crate) fn end_span(&mut self, error: Option<&str>) {
         self.raw("]");
         if self.transport == Transport::HttpJson {
@@ -169,7 +169,7 @@ impl Line {
         }
     }
 
-    /// Attributes that `prepare` has rendered.
+    /// Adds attributes that `prepare` has rendered.
     pub(crate) fn prepared(&mut self, attributes: &str) {
         self.separate();
         self.raw(attributes);
@@ -182,7 +182,7 @@ impl Line {
         self.raw("}}");
     }
 
-    /// Text that has to be formatted first and needs no escapes.
+    /// Adds a formatted text that needs no escapes.
     pub(crate) fn plain(&mut self, key: &str, value: fmt::Arguments<'_>) {
         self.key(key);
         self.raw(r#""stringValue":""#);
@@ -190,7 +190,7 @@ impl Line {
         self.raw("\"}}");
     }
 
-    /// A number that its agent sends as text whatever the shape.
+    /// Adds a number that the agent always sends as text.
     pub(crate) fn counted(&mut self, key: &str, value: u64) {
         self.plain(key, format_args!("{value}"));
     }
@@ -225,7 +225,7 @@ impl Line {
         self.put(format_args!("\"boolValue\":{value}}}}}"));
     }
 
-    /// A list of one text; where everything is text, it is a JSON array in a string.
+    /// Adds a list of one text. With [`Shape::Strings`], it is a JSON array in a string.
     pub(crate) fn list(&mut self, key: &str, value: &str) {
         if self.shape == Shape::Strings {
             return self.text(key, &format!("[\"{value}\"]"));
@@ -241,7 +241,7 @@ impl Line {
         self.raw(r#"","value":{"#);
     }
 
-    /// The comma between two entries: the first follows the bracket that opened the list.
+    /// Writes the comma between two entries.
     fn separate(&mut self) {
         if !self.buffer.is_empty() && !self.buffer.ends_with('[') {
             self.buffer.push(',');
@@ -253,13 +253,13 @@ impl Line {
     }
 
     fn put(&mut self, text: fmt::Arguments<'_>) {
-        // A `String` takes whatever is written to it.
+        // Writing to a `String` cannot fail.
         let _ = self.buffer.write_fmt(text);
     }
 }
 
-/// A number of ten-millionths, written as JavaScript writes the number: no zeros at its end, and an exponent
-/// where it is below a millionth.
+/// A number of ten-millionths. It is formatted as in JavaScript: without trailing zeros, and with an exponent below one
+/// millionth.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TenMillionths(pub(crate) u64);
 
@@ -302,14 +302,14 @@ pub(crate) fn quote(to: &mut String, text: &str) {
     to.push('"');
 }
 
-/// A time as RFC 3339 with milliseconds, in UTC.
+/// A time, formatted as RFC 3339 in UTC with milliseconds.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Iso(pub(crate) u64);
 
 impl fmt::Display for Iso {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (ms, seconds) = (self.0 / 1_000_000, self.0 / 1_000_000_000);
-        // Days are counted from 1 March of the year 0, so that a leap day is the last of its year.
+        // Days are counted from 1 March of the year 0, so that a leap day is the last day of its year.
         let day = seconds / 86_400 + 719_468;
         let (era, of_era) = (day / 146_097, day % 146_097);
         let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn decimals_are_as_short_as_they_can_be() {
+    fn decimals_have_no_trailing_zeros() {
         let written = |value| TenMillionths(value).to_string();
         assert_eq!(written(0), "0");
         assert_eq!(written(7), "7e-7");
@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_survive_their_quotes() {
+    fn quoted_texts_are_valid_json() {
         let text = "a \"b\" \\ c\n\t\u{1}é→";
         let mut quoted = String::new();
         quote(&mut quoted, text);

@@ -1,11 +1,11 @@
-//! OpenCode with a telemetry plugin: the events of Claude Code under other names, with models and tools of its own.
+//! OpenCode with a telemetry plugin: the events of Claude Code under other names, with its own models and tools.
 
-use super::claude_code::{Flavour, Tools};
+use super::claude_code::{Flavor, Tools};
 
 const TOOLS: Tools =
     &[(26, "read"), (20, "edit"), (6, "write"), (30, "bash"), (10, "grep"), (4, "glob"), (4, "webfetch")];
 
-pub(super) const OPENCODE: Flavour = Flavour {
+pub(super) const OPENCODE: Flavor = Flavor {
     service: "opencode",
     version: "1.0.134",
     prefix: "opencode",

@@ -1,8 +1,8 @@
-//! Qwen Code: a fork of Gemini CLI, with names, models and tools of its own, and a rating by the user.
+//! Qwen Code: a fork of Gemini CLI with its own names, models and tools, and with ratings by the user.
 
-use super::gemini::Flavour;
+use super::gemini::Flavor;
 
-pub(super) const QWEN: Flavour = Flavour {
+pub(super) const QWEN: Flavor = Flavor {
     service: "qwen-code",
     prefix: "qwen-code",
     scope: r#"{"name":"qwen-code"}"#,

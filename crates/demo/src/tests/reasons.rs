@@ -1,4 +1,4 @@
-//! The reasons of failed gates are the words of the gates.
+//! The reasons of planned failures are those of the real gates.
 
 use core::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::agents::{
     REFUSAL, REMOVAL, REPLY_WITH_ADDRESS, Story, TOO_SLOW, TRAVERSAL,
 };
 
-/// What the gate of a failure says of an output.
+/// Returns the reason with which the gate of a failure fails an output.
 fn reason(failure: Failure, output: &Value) -> Option<String> {
     let mut settings = Settings::default();
     if failure.gate == "latency" {
@@ -31,7 +31,7 @@ fn reason(failure: Failure, output: &Value) -> Option<String> {
 }
 
 #[test]
-fn every_reason_is_what_the_gate_says() {
+fn every_reason_is_that_of_the_real_gate() {
     let cases = [
         (REPLY_WITH_ADDRESS, json!("Write to ada.lovelace@acme-mail.com instead.")),
         (REFUND_WITH_ADDRESS, json!("Refunded to ada.lovelace@acme-mail.com.")),
@@ -50,10 +50,10 @@ fn every_reason_is_what_the_gate_says() {
         assert_eq!(reason(*failure, output).as_deref(), Some(failure.reason), "{output}");
     }
     for character in &CHARACTERS {
-        let told = character.story.map(|story| match story {
+        let story_failure = character.story.map(|story| match story {
             Story::Incident { failure, .. } | Story::Today { failure, .. } => failure,
         });
-        for failure in character.failures.iter().map(|(_, failure)| *failure).chain(told) {
+        for failure in character.failures.iter().map(|(_, failure)| *failure).chain(story_failure) {
             assert!(cases.iter().any(|(known, _)| *known == failure), "{failure:?}");
             assert!(character.gates.contains(&failure.gate), "{}: {failure:?}", character.id);
             let tools = character.tools.iter().map(|(_, tool)| *tool);

@@ -1,4 +1,4 @@
-//! The sessions of the month: every dialect, every recommendation, and one that goes on.
+//! The sessions of the month: every dialect, every recommendation, and one open session.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use renown_telemetry::ledger::Session;
 
 use super::{ANY_END, Demo, ENDS, org, wait};
 
-/// All of them, the last to begin first.
+/// Returns all sessions, the latest start first.
 fn sessions(demo: &Demo) -> Vec<StoredSession> {
     let query = SessionQuery { limit: 1000, ..SessionQuery::default() };
     wait(demo.store.sessions(&org(), query)).unwrap().sessions
@@ -20,7 +20,7 @@ fn recommendation(session: &StoredSession) -> Recommendation {
 }
 
 #[test]
-fn every_dialect_and_every_recommendation_is_there() {
+fn the_month_has_every_dialect_and_every_recommendation() {
     for end in ENDS {
         let demo = Demo::ending(end);
         let sessions = sessions(&demo);
@@ -39,14 +39,17 @@ fn every_dialect_and_every_recommendation_is_there() {
         assert_eq!(names, ["ClaudeCode", "Codex", "Copilot", "GeminiCli", "OpenCode", "QwenCode"], "{end}");
         assert!(dialects.values().all(|count| *count >= 5), "{end}: {dialects:?}");
         assert!(errors > 0 && rejects > 0, "{end}: {errors} errors, {rejects} rejected");
-        for wanted in [Recommendation::Keep, Recommendation::Review, Recommendation::Doff] {
-            assert!(sessions.iter().any(|session| recommendation(session) == wanted), "{end}: {wanted:?}");
+        for expected in [Recommendation::Keep, Recommendation::Review, Recommendation::Doff] {
+            assert!(
+                sessions.iter().any(|session| recommendation(session) == expected),
+                "{end}: {expected:?}"
+            );
         }
     }
 }
 
 #[test]
-fn the_latest_sessions_tell_the_story() {
+fn the_latest_sessions_have_the_planned_recommendations() {
     for end in ENDS {
         let demo = Demo::ending(end);
         let sessions = sessions(&demo);
@@ -63,7 +66,11 @@ fn the_latest_sessions_tell_the_story() {
         let worst = whole.traces.iter().filter_map(|trace| trace.trace.signals.loop_detection);
         assert!(worst.map(Unit::get).fold(1.0, f64::min) < 0.3, "{end}: {:?}", whole.traces);
         let sent = whole.traces.iter().filter(|trace| trace.trace.signals.confidence.is_some()).count();
-        assert!(sent + 1 == whole.traces.len(), "{end}: one turn is without, {:?}", whole.traces);
+        assert!(
+            sent + 1 == whole.traces.len(),
+            "{end}: exactly one turn has no confidence, {:?}",
+            whole.traces
+        );
     }
 }
 
@@ -78,7 +85,7 @@ fn only_one_session_is_still_open() {
         let ago_ms = demo.now.millis() - ended.millis();
         assert!((110_000..=130_000).contains(&ago_ms), "{end}: {ago_ms} ms ago");
         assert_eq!(closed.len(), demo.filled.closed, "{end}");
-        // They were closed as time went on, not all at once.
+        // The sessions were closed at different times, not all at once.
         let times: BTreeSet<_> = closed.iter().filter_map(|session| session.closed_at).collect();
         assert!(times.len() > 50, "{end}: {}", times.len());
     }

@@ -1,4 +1,4 @@
-//! The story of the month, as a store tells it.
+//! The events of the month, read from a store.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,7 +29,7 @@ fn agents(demo: &Demo) -> BTreeMap<String, AgentSummary> {
 }
 
 #[test]
-fn the_same_present_gives_the_same_month() {
+fn the_same_current_time_gives_the_same_month() {
     let planned = |end| format!("{:?}", plan(&org(), at(end), &prices()).unwrap());
     for end in ENDS {
         assert!(planned(end) == planned(end), "{end}");
@@ -38,7 +38,7 @@ fn the_same_present_gives_the_same_month() {
 }
 
 #[test]
-fn nothing_lies_ahead_and_the_times_of_acceptance_follow_each_other() {
+fn no_evaluation_is_in_the_future_and_times_of_acceptance_are_in_order() {
     for end in ENDS {
         let demo = Demo::ending(end);
         let mut query = EvaluationQuery { limit: 1000, ..EvaluationQuery::default() };
@@ -61,7 +61,7 @@ fn nothing_lies_ahead_and_the_times_of_acceptance_follow_each_other() {
 }
 
 #[test]
-fn the_agents_are_as_their_characters_say() {
+fn the_agents_have_the_planned_scores() {
     for end in ENDS {
         let demo = Demo::ending(end);
         let agents = agents(&demo);
@@ -93,7 +93,7 @@ fn the_agents_are_as_their_characters_say() {
 }
 
 #[test]
-fn two_agents_fall_today_and_one_gate_is_new_whenever_the_day_began() {
+fn two_agents_fall_today_and_one_gate_is_new() {
     for end in ENDS {
         let demo = Demo::ending(end);
         let today = Day::of(demo.now);
@@ -112,7 +112,7 @@ fn two_agents_fall_today_and_one_gate_is_new_whenever_the_day_began() {
         );
         let new: Vec<_> = overview.gates.iter().filter(|gate| gate.failed_before == 0).collect();
         assert_eq!(new.iter().map(|gate| &*gate.gate).collect::<Vec<_>>(), ["secrets"], "{end}");
-        // Never before, and only of these tools.
+        // The gate never failed before, and only outputs of these tools failed.
         let days = |name, from| wait(demo.store.agent_days(&org(), &agent(name), from, today)).unwrap();
         assert_eq!(days(NIGHTLY, today.back(MONTH_DAYS)).parts.gates.get("secrets"), Some(&3), "{end}");
         assert_eq!(days("refund-agent", today).parts.tools["refund"].failed, 18, "{end}");
@@ -120,12 +120,12 @@ fn two_agents_fall_today_and_one_gate_is_new_whenever_the_day_began() {
 }
 
 #[test]
-fn an_incident_of_some_hours_was_nine_days_ago() {
+fn the_incident_was_nine_days_ago() {
     for end in ENDS {
         let demo = Demo::ending(end);
         let today = Day::of(demo.now);
         let triage = agent("support-triage");
-        // By the clocks of the agents it was one morning, which may be two days by UTC.
+        // By the clocks of the agents it was one day, which may be two days in UTC.
         let of = |from: u32, to: u32| {
             let days = demo.store.agent_days(&org(), &triage, today.back(from), today.back(to));
             wait(days).unwrap().parts

@@ -1,9 +1,9 @@
-// The script of the pages: times in the reader's zone, tips, copy buttons, and live updates. Pages are complete without it.
+// The script of the pages: times in the reader's time zone, tips, copy buttons, live updates. Pages are complete without it.
 (() => {
   'use strict';
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
 
-  // Times. Pages hold UTC; the reader's zone replaces it and is named in the footer. In tips a time is @minutes and a format.
+  // Times. Pages contain UTC. The script converts it to the reader's time zone, which the footer names. In tips, a time is @minutes and a format.
   const clock = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' };
   const date = { day: 'numeric', month: 'short' };
   const formats = { hm: clock, hms: { ...clock, second: '2-digit' }, dm: date, dmhm: { ...date, ...clock } };
@@ -13,7 +13,7 @@
     for (const zone of all('[data-zone]', root)) zone.textContent = Intl.DateTimeFormat().resolvedOptions().timeZone;
   };
 
-  // Tips. One text for a mark (data-tip), or one for each column of a chart (data-tips, with | between, wrapped into data-rows).
+  // Tips. One text for a mark (data-tip), or one per column of a chart (data-tips, separated by |, in data-rows rows).
   const tip = document.querySelector('.tip');
   const clamp = (value, least, most) => Math.max(least, Math.min(most, value));
   const hide = () => {
@@ -65,7 +65,7 @@
   });
   document.addEventListener('focusout', hide);
 
-  // Copy buttons, of a text of their own or of the command beside them, and forms that ask first or send themselves.
+  // Copy buttons copy their own text or the command next to them. Some forms ask first, some are sent when a field changes.
   document.addEventListener('click', async event => {
     const button = event.target.closest?.('[data-copy]');
     if (!button) return;
@@ -81,8 +81,8 @@
     if (event.target.matches('[data-submit]')) event.target.form.requestSubmit();
   });
 
-  // Live. The stream says that something changed; the page is fetched again and its parts named data-live are put in place.
-  // Nothing is sorted again under the pointer, and nothing grows: a part takes the place of a part.
+  // Live updates. When the stream reports a change, the page is fetched again and its parts with a data-live name are replaced.
+  // Lists are not sorted again while the pointer is on them, and no part is added: each part replaces the old one.
   const raw = new WeakMap();
   const parts = root => new Map(all('[data-live]', root).map(part => [part.dataset.live, part]));
   for (const part of parts(document).values()) raw.set(part, part.outerHTML);
@@ -100,7 +100,7 @@
       const reply = await fetch(location.href, { headers: { Accept: 'text/html' } });
       if (reply.redirected) return location.reload();
       if (reply.ok) put(new DOMParser().parseFromString(await reply.text(), 'text/html'));
-    } catch { /* The stream tells when the server is back. */ }
+    } catch { /* The stream reports when the server is back. */ }
     busy = false;
     if (asked) refresh();
   };
@@ -109,10 +109,10 @@
     let held = false;
     for (const [name, part] of parts(document)) {
       const next = news.get(name);
-      // A page that said that nothing is there yet is another page now.
+      // The page was empty and is not any more: it has a different layout.
       if (!next && 'empty' in part.dataset) return location.reload();
       if (!next || next.outerHTML === raw.get(part) || part.contains(document.activeElement)) continue;
-      // A list does not move under the pointer: it is tried again later.
+      // A list does not change under the pointer. It is updated later.
       if (part.matches('tbody:hover')) { held = true; continue; }
       const text = next.outerHTML;
       localize(next);
@@ -133,7 +133,7 @@
     stream.onopen = () => { say(true); if (opened) changed(); opened = true; };
     stream.onerror = () => {
       say(false);
-      // The browser tries again by itself, but not after an answer that is no stream.
+      // The browser reconnects by itself, except after a reply that is not a stream.
       if (stream.readyState === EventSource.CLOSED) setTimeout(connect, 5000);
     };
     for (const name of ['score', 'session', 'missed']) stream.addEventListener(name, changed);

@@ -1,7 +1,8 @@
-//! The score over 30 days: the last of each day as a line, its lowest to highest as a bar, and below it what failed.
+//! The score over 30 days: the last score of each day as a line, the range of each day as a bar, and the failures
+//! below.
 //!
-//! A day is an **incident** if at least [`INCIDENT_FAILED`] of its evaluations failed and these are a quarter of them or more. The
-//! day with the most failures is marked and described.
+//! A day is an **incident** if at least [`INCIDENT_FAILED`] of its evaluations and at least a quarter of them failed.
+//! The day with the most failures is marked and described if it is one.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -11,13 +12,13 @@ use renown_view::{AgentBreakdown, DayPoint, EvaluationView};
 
 use crate::text;
 
-/// Days of the chart.
+/// Number of days in the chart.
 const DAYS: i64 = 30;
 
-/// How many evaluations of a day have to fail for an incident.
+/// Minimum number of failed evaluations of an incident.
 const INCIDENT_FAILED: u64 = 10;
 
-/// Heights of the two parts in pixels.
+// Heights of the two parts in pixels.
 const SCORE_HEIGHT: u32 = 200;
 const FAILS_HEIGHT: u64 = 40;
 
@@ -26,11 +27,11 @@ pub(super) struct ScoreChart {
     pub(super) range: String,
     pub(super) line: String,
     pub(super) fails: String,
-    /// Where the line ends: percent, pixels.
+    /// End of the line: x in percent, y in pixels.
     pub(super) end: (String, String),
-    /// Scores of the horizontal lines, with their heights.
+    /// Scores of the horizontal lines, with their y.
     pub(super) levels: Vec<(u32, String)>,
-    /// Days below the chart, with their places.
+    /// Positions and labels of the days below the chart.
     pub(super) labels: Vec<(String, String)>,
     pub(super) tips: String,
     pub(super) description: String,
@@ -46,12 +47,12 @@ pub(super) struct Incident {
     pub(super) evaluations: u64,
     pub(super) from: u32,
     pub(super) lowest: u32,
-    /// The gate that failed most on that day, and how often, as far as the latest evaluations reach.
+    /// Gate that failed most on that day, with its number of failures among the latest evaluations.
     pub(super) gate: Option<(String, u64)>,
 }
 
 impl ScoreChart {
-    /// The chart of a month; `None` without a day.
+    /// Creates the chart of a month. Returns `None` if there are no days.
     pub(super) fn of(month: &AgentBreakdown, latest: &[EvaluationView]) -> Option<Self> {
         let first = month.to.number() - DAYS + 1;
         let days: Vec<DayPoint> = month
@@ -97,25 +98,25 @@ fn failed(day: &DayPoint) -> u64 {
     day.evaluations.saturating_sub(day.passed)
 }
 
-/// The middle of a day's column, of 1000, with one decimal.
+/// Returns the middle of a day's column on a width of 1000, with one decimal.
 fn column(day: Day, first: i64) -> String {
     let tenths = (day.number() - first) * 10_000 / DAYS + 5_000 / DAYS;
     format!("{}.{}", tenths / 10, tenths % 10)
 }
 
-/// The middle of a day's column in percent.
+/// Returns the middle of a day's column in percent.
 fn percent(day: Day, first: i64) -> String {
     let tenths = (day.number() - first) * 1_000 / DAYS + 500 / DAYS;
     format!("{}.{}%", tenths / 10, tenths % 10)
 }
 
-/// The height of a score in pixels, with one decimal.
+/// Returns the y of a score in pixels, with one decimal.
 fn height(score: u32, bottom: u32) -> String {
     let tenths = (1000 - score.clamp(bottom, 1000)) * SCORE_HEIGHT * 10 / (1000 - bottom);
     format!("{}.{}", tenths / 10, tenths % 10)
 }
 
-/// A label for every seventh day, counted back from today.
+/// Returns a label for every seventh day, counted back from today.
 fn labels(today: Day, first: i64) -> Vec<(String, String)> {
     let mut labels: Vec<(String, String)> = (1..=4)
         .rev()
@@ -139,7 +140,7 @@ fn tip(day: &DayPoint) -> String {
     )
 }
 
-/// Puts the tips of days into the columns of the chart; a day without an evaluation says so.
+/// Puts the tips of days into the columns of the chart. A day without evaluations has an empty tip.
 fn place_tips(days: &[DayPoint], first: i64) -> impl FnMut(Vec<String>, String) -> Vec<String> {
     let mut columns = days
         .iter()
@@ -147,8 +148,8 @@ fn place_tips(days: &[DayPoint], first: i64) -> impl FnMut(Vec<String>, String) 
         .collect::<Vec<_>>()
         .into_iter();
     move |mut tips, tip| {
-        if let Some(place) = columns.next().and_then(|column| tips.get_mut(column)) {
-            *place = tip;
+        if let Some(column_tip) = columns.next().and_then(|column| tips.get_mut(column)) {
+            *column_tip = tip;
         }
         tips
     }

@@ -1,18 +1,19 @@
-//! How long gates took in the latest evaluations, as bars of equal width.
+//! The latency of the latest evaluations, as a histogram with bars of equal width.
 
 use renown_view::EvaluationView;
 
 use crate::text;
 
-/// How many bars there are; the last one has no upper bound.
+/// Number of bars. The last one has no upper bound.
 const BARS: usize = 14;
 
-/// Widths of a bar in microseconds: the first that lets nineteen of twenty evaluations into the bars with a bound.
+/// Possible widths of a bar in microseconds. The first width is used with which 95 % of the evaluations are in
+/// bounded bars.
 const WIDTHS_US: [u64; 16] = [
     5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 1_000_000, 5_000_000,
 ];
 
-/// The height of the chart in pixels.
+/// Height of the chart in pixels.
 const HEIGHT: u64 = 104;
 
 /// The chart, as bars and words.
@@ -22,14 +23,14 @@ pub(super) struct LatencyChart {
     pub(super) median: String,
     pub(super) most: String,
     pub(super) slowest: String,
-    /// Where the average lies, in percent; `None` beyond the last bar.
+    /// Position of the average in percent; `None` if it is in the last bar.
     pub(super) mean_at: Option<String>,
     pub(super) tips: String,
 }
 
 /// One bar.
 pub(super) struct Bar {
-    /// Its left edge in percent, its top and its height in pixels.
+    /// Left edge in percent. `top` and `height` are in pixels.
     pub(super) left: String,
     pub(super) top: u64,
     pub(super) height: u64,
@@ -39,7 +40,7 @@ pub(super) struct Bar {
 }
 
 impl LatencyChart {
-    /// The chart of some evaluations; `None` without any.
+    /// Creates the chart. Returns `None` if there are no evaluations.
     pub(super) fn of(latest: &[EvaluationView]) -> Option<Self> {
         let mut us: Vec<u64> = latest.iter().map(|evaluation| u64::from(evaluation.latency.us())).collect();
         us.sort_unstable();
@@ -104,7 +105,7 @@ impl Bar {
     }
 }
 
-/// The bound of a bar: as few digits as it has.
+/// Formats the bound of a bar in milliseconds, without trailing zeros.
 fn edge(us: u64) -> String {
     match (us / 1000, us % 1000) {
         (whole, 0) => text::whole(whole),
@@ -112,7 +113,7 @@ fn edge(us: u64) -> String {
     }
 }
 
-/// Microseconds as milliseconds: three decimals below 1, one below 100, else none.
+/// Formats microseconds as milliseconds: three decimals below 1 ms, one below 100 ms, else none.
 fn ms(us: u64) -> String {
     match us {
         0..1_000 => format!("0.{us:03}"),

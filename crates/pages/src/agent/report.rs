@@ -1,4 +1,5 @@
-//! The page of an agent as Markdown, for a pull request. It is an external view: below 50 evaluations it has no score.
+//! The page of an agent as Markdown, for a pull request. Like every external view, it has no score below 50
+//! evaluations.
 
 use std::fmt::Write;
 
@@ -9,7 +10,7 @@ use super::{AgentPage, Audience, failing, lead};
 use crate::Shell;
 use crate::text::{self, Form};
 
-/// The report.
+/// Renders the report.
 pub fn markdown(shell: &Shell<'_>, facts: &AgentFacts, history: &AgentHistory) -> String {
     let page = &AgentPage::of(facts, history, Audience::Report);
     let (standing, reputation) = (&page.standing, &page.standing.reputation);
@@ -52,7 +53,7 @@ pub fn markdown(shell: &Shell<'_>, facts: &AgentFacts, history: &AgentHistory) -
     report
 }
 
-/// The other four scores.
+/// Appends the other four scores.
 fn others(report: &mut String, page: &AgentPage<'_>) {
     let standing = &page.standing;
     report.push_str("\n| score | value | |\n|---|---:|---|\n");
@@ -86,7 +87,7 @@ fn others(report: &mut String, page: &AgentPage<'_>) {
     }
 }
 
-/// A text that Markdown leaves as it is, on one line.
+/// Escapes a text for Markdown and puts it on one line.
 fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for char in text.chars() {
@@ -107,7 +108,7 @@ mod tests {
     use super::plain;
 
     #[test]
-    fn a_name_cannot_write_markdown() {
+    fn a_name_cannot_contain_markdown() {
         assert_eq!(plain("a|b\n[x](y) <script>"), "a\\|b \\[x\\](y) \\<script\\>");
     }
 }

@@ -1,11 +1,11 @@
-//! Examples that are made from schemas: the same for the same document, and accepted by the server.
+//! Generates examples from schemas. They are deterministic, and the server accepts them.
 
 use serde_json::{Map, Value, json};
 
 use super::{Schemas, list, string};
 use crate::text::segment;
 
-/// Values of fields by their name, where a type alone says too little.
+/// Returns the example of a field by its name, if its type alone is not enough.
 fn known(name: &str) -> Option<Value> {
     Some(match name {
         "agent_id" | "slug" | "confirm" => json!("research-bot"),
@@ -45,7 +45,7 @@ fn known(name: &str) -> Option<Value> {
     })
 }
 
-/// Optional fields of requests that an example leaves out: they would make it longer and not clearer.
+/// Optional fields of requests that examples omit, because they would make an example longer, but not clearer.
 const LEFT_OUT: [&str; 10] = [
     "schema",
     "tmax_ms",
@@ -59,17 +59,17 @@ const LEFT_OUT: [&str; 10] = [
     "identity_id",
 ];
 
-/// The schema of a request's body.
+/// Returns the schema of a request's body.
 pub fn body_schema(described: &Value) -> Option<&Value> {
     described.get("requestBody")?.get("content")?.get("application/json")?.get("schema")
 }
 
-/// The body of a request, if it has one.
+/// Returns the example of a request's body, if it has one.
 pub fn body(document: &Value, described: &Value) -> Option<Value> {
     body_schema(described).map(|schema| of(Schemas(document), schema, ""))
 }
 
-/// The path of an operation with something in each place, and its required parameters.
+/// Returns the path of an operation with its path parameters and required query parameters filled in.
 pub fn path(document: &Value, path: &str, described: &Value) -> String {
     address(Schemas(document), path, described)
 }
@@ -90,7 +90,7 @@ pub(super) fn address(schemas: Schemas<'_>, path: &str, described: &Value) -> St
     if query.is_empty() { address } else { format!("{address}?{}", query.join("&")) }
 }
 
-/// An example of a schema. The name is that of the field that holds it.
+/// Returns an example of a schema. `name` is the name of its field.
 pub(super) fn of(schemas: Schemas<'_>, schema: &Value, name: &str) -> Value {
     let (_, schema) = schemas.resolve(schema);
     if let Some(example) = schema.get("example") {

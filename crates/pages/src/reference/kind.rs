@@ -1,4 +1,4 @@
-//! The type of a schema and its limits, in few words.
+//! Describes the type of a schema and its limits in a few words.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{Schemas, list};
 
-/// The words.
+/// Returns the description of a schema's type.
 pub(super) fn kind(schemas: Schemas<'_>, schema: &Value) -> String {
     let (name, schema) = schemas.resolve(schema);
     let either: Vec<&Value> = ["oneOf", "anyOf"].iter().flat_map(|key| list(schema, key)).collect();
@@ -32,7 +32,7 @@ pub(super) fn kind(schemas: Schemas<'_>, schema: &Value) -> String {
     text
 }
 
-/// One type of a schema.
+/// Returns the description of one of a schema's types.
 fn plain(schemas: Schemas<'_>, schema: &Value, one: &str) -> String {
     match (one, schema.get("items"), schema.get("additionalProperties")) {
         ("array", Some(items), _) => format!("list of {}", kind(schemas, items)),
@@ -47,7 +47,7 @@ fn plain(schemas: Schemas<'_>, schema: &Value, one: &str) -> String {
     }
 }
 
-/// `a, b or c`, each once.
+/// Joins distinct names: `a, b or c`.
 fn joined(names: impl Iterator<Item = String>) -> String {
     let mut all: Vec<String> = Vec::new();
     for name in names {
@@ -69,7 +69,7 @@ fn limits(schema: &Value, text: &mut String) {
         ("maxLength", "characters at most"),
         ("maxItems", "items at most"),
     ] {
-        // Numbers of the document are written as they are.
+        // Numbers are written as in the document.
         if let Some(number) = schema.get(limit).filter(|number| number.is_number()) {
             let _ = write!(text, ", {shown} {number}");
         }

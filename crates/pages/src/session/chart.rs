@@ -1,4 +1,4 @@
-//! Cost and tokens over time: cost so far as a line, tokens in steps of time as bars, and both as a table.
+//! Cost and tokens over time: the cost so far as a line, the tokens per time step as bars, and both as a table.
 
 use std::fmt::Write;
 
@@ -11,25 +11,25 @@ use super::turns::Turns;
 use crate::text::{self, Form};
 use crate::units::{self, Tick};
 
-/// How many bars there are at most.
+/// Maximum number of bars.
 const BARS: u64 = 30;
 
-/// How many flagged turns are marked behind the line.
+/// Maximum number of flagged turns that are marked.
 const BANDS: usize = 5;
 
-/// The heights of the two parts, and where the bars end.
+// Heights of the line and the bars in pixels.
 const LINE_HEIGHT: i128 = 104;
 const BARS_TOP: u128 = 116;
 const BARS_END: u128 = 190;
 
-/// Cost and tokens of the stretch.
+/// Cost and tokens of the drawn part.
 #[derive(Default)]
 pub(super) struct Chart {
     pub(super) is_empty: bool,
-    /// Whether any call says what it cost.
+    /// Whether any call has a cost.
     pub(super) has_cost: bool,
     pub(super) line: String,
-    /// Height and label of the lines across.
+    /// Y and label of the horizontal lines.
     pub(super) grid: Vec<(i128, String)>,
     pub(super) total: String,
     pub(super) total_y: i128,
@@ -43,7 +43,7 @@ pub(super) struct Chart {
     pub(super) is_whole: bool,
 }
 
-/// A bar: new tokens above those from the cache.
+/// A bar: new tokens above tokens from the cache.
 pub(super) struct Bar {
     pub(super) x: String,
     pub(super) width: String,
@@ -58,7 +58,7 @@ pub(super) struct Band {
     pub(super) name: Option<String>,
 }
 
-/// A step of time with what was used in it.
+/// A time step with its usage.
 pub(super) struct Row {
     pub(super) at: Timestamp,
     pub(super) tokens: String,
@@ -67,7 +67,7 @@ pub(super) struct Row {
     pub(super) so_far: Option<String>,
 }
 
-/// What was used in a step of time.
+/// The usage in a time step.
 #[derive(Clone, Copy, Default)]
 struct Used {
     new: u128,
@@ -91,7 +91,8 @@ impl Chart {
             .facts
             .iter()
             .filter(|happened| {
-                happened.fact.kind == FactKind::ApiRequest && happened.fact.is_sum != timeline.calls_are_told
+                happened.fact.kind == FactKind::ApiRequest
+                    && happened.fact.is_sum != timeline.calls_report_usage
             })
             .map(|happened| (happened.at, happened.fact))
             .collect();
@@ -103,7 +104,7 @@ impl Chart {
         let steps = steps(&calls, timeline, step);
         let total: i128 = steps.iter().map(|used| used.cost).sum();
         let money = Money::of(total);
-        let (tips, rows) = told(&steps, timeline, step, money, has_cost);
+        let (tips, rows) = table(&steps, timeline, step, money, has_cost);
         Self {
             is_empty: false,
             has_cost,
@@ -123,7 +124,7 @@ impl Chart {
     }
 }
 
-/// How many decimals amounts have: more where everything is small.
+/// The format of amounts: with more decimals if the total is small.
 #[derive(Clone, Copy)]
 struct Money {
     places: u32,
@@ -158,7 +159,7 @@ fn steps(calls: &[(Timestamp, &FactView)], timeline: &Timeline<'_>, step: u64) -
     steps
 }
 
-/// The cost so far, on a width of 1000 and a height of [`LINE_HEIGHT`]. Calls that fall on one place are one step.
+/// Draws the cost so far, on a width of 1000 and a height of [`LINE_HEIGHT`]. Calls with the same x are one step.
 fn line(calls: &[(Timestamp, &FactView)], timeline: &Timeline<'_>, total: i128) -> String {
     let y = |so_far: i128| LINE_HEIGHT - (LINE_HEIGHT - 16) * so_far / total.max(1);
     let (mut path, mut so_far, mut last_x) = (format!("M0 {LINE_HEIGHT}"), 0, 0);
@@ -178,7 +179,7 @@ fn line(calls: &[(Timestamp, &FactView)], timeline: &Timeline<'_>, total: i128) 
     path
 }
 
-/// One to three round amounts.
+/// Returns one to three round amounts.
 fn grid(total: i128, money: Money) -> Vec<(i128, String)> {
     let mut step: i128 = 1000;
     let mut factors = [2, 5, 10].into_iter().cycle();
@@ -194,7 +195,7 @@ fn grid(total: i128, money: Money) -> Vec<(i128, String)> {
         return Vec::new();
     }
     let y = |amount: i128| LINE_HEIGHT - (LINE_HEIGHT - 16) * amount / total;
-    // A label at the height of the total would lie on it.
+    // A label near the top would overlap the total.
     let fits = |amount: &i128| y(*amount) > 28;
     (1..=total / step)
         .map(|count| count * step)
@@ -207,13 +208,13 @@ fn bars(steps: &[Used], timeline: &Timeline<'_>, step: u64) -> Vec<Bar> {
     let most = steps.iter().map(|used| used.all()).max().unwrap_or(0).max(1);
     let span = timeline.span_ms();
     let bar = |(index, used): (usize, &Used)| {
-        // A gap of a sixth between bars.
+        // The gap between bars is a sixth of a step.
         let from = step.saturating_mul(index as u64).saturating_add(step / 12).min(span);
         let tall = |tokens: u128| tokens * (BARS_END - BARS_TOP) / most;
         let (all, cached) = (tall(used.all()).max(1), tall(used.cached));
         Bar {
-            x: units::place(from, span),
-            width: units::place((step - step / 6).min(span - from), span),
+            x: units::position(from, span),
+            width: units::position((step - step / 6).min(span - from), span),
             new: (BARS_END - all, all - cached.min(all)),
             cached: (BARS_END - cached, cached),
         }
@@ -224,7 +225,7 @@ fn bars(steps: &[Used], timeline: &Timeline<'_>, step: u64) -> Vec<Bar> {
 fn bands(timeline: &Timeline<'_>, turns: &Turns<'_>) -> Vec<Band> {
     let flagged = turns.rows.iter().filter(|row| row.flagged && row.number.is_some());
     let span = timeline.span_ms();
-    // Names that would lie on each other, or on the total, are left out.
+    // Names that would overlap each other or the total are omitted.
     let mut free_from = 0;
     let band = |row: &super::turns::Turn<'_>| {
         let from = row.at.filter(|from| *from < timeline.end)?;
@@ -236,15 +237,15 @@ fn bands(timeline: &Timeline<'_>, turns: &Turns<'_>) -> Vec<Band> {
         }
         Some(Band {
             x: timeline.x(from),
-            width: units::place(to_ms.saturating_sub(from_ms), span),
+            width: units::position(to_ms.saturating_sub(from_ms), span),
             name: has_room.then(|| format!("turn {}", row.shown)),
         })
     };
     flagged.filter_map(band).take(BANDS).collect()
 }
 
-/// The tips of the bars, and the table.
-fn told(
+/// Returns the tips of the bars, and the rows of the table.
+fn table(
     steps: &[Used],
     timeline: &Timeline<'_>,
     step: u64,
@@ -277,7 +278,7 @@ fn whole(number: u128) -> String {
     text::whole(u64::try_from(number).unwrap_or(u64::MAX))
 }
 
-/// How long a step is.
+/// Formats the length of a step.
 fn step_name(step_ms: u64) -> String {
     let seconds = step_ms / 1000;
     match seconds {

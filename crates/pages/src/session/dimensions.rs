@@ -2,26 +2,26 @@
 
 use renown_core::decimal::Decimal;
 use renown_core::explain::Component;
-use renown_view::sessions::{CostSource, Report};
+use renown_view::sessions::{CostSource, SessionReport};
 
 use crate::text;
 
 /// A dimension as a bar.
 pub(super) struct Dimension {
     pub(super) name: String,
-    /// 0 to 10, one decimal.
+    /// Value from 0 to 10, with one decimal.
     pub(super) value: Decimal<1>,
-    /// The same in percent, for the bar.
+    /// Value in percent, for the bar.
     pub(super) percent: i128,
     pub(super) weight: String,
     pub(super) points: String,
-    /// What is missing, if its evidence is.
+    /// Missing evidence, if any.
     pub(super) missing: Option<&'static str>,
     pub(super) fact: String,
 }
 
-/// The dimensions of a report, in the order of the formula.
-pub(super) fn of(report: &Report<'_>) -> Vec<Dimension> {
+/// Returns the dimensions of a report, in the order of the formula.
+pub(super) fn of(report: &SessionReport<'_>) -> Vec<Dimension> {
     let dimensions = &report.performance.0.dimensions;
     let values = [
         dimensions.quality,
@@ -34,8 +34,8 @@ pub(super) fn of(report: &Report<'_>) -> Vec<Dimension> {
     explanation.components.iter().zip(values).map(|(part, value)| one(part, value, report)).collect()
 }
 
-fn one(part: &Component, value: Decimal<1>, report: &Report<'_>) -> Dimension {
-    // Of ten points, the most of a dimension is its weight in tenths.
+fn one(part: &Component, value: Decimal<1>, report: &SessionReport<'_>) -> Dimension {
+    // The maximum points of a dimension, out of ten, are its weight in tenths.
     let weight = Decimal::<6>::from_units(part.points_max.unwrap_or_default().units() * 10);
     let (missing, fact) = fact(part.name, report);
     Dimension {
@@ -49,13 +49,13 @@ fn one(part: &Component, value: Decimal<1>, report: &Report<'_>) -> Dimension {
     }
 }
 
-/// What is missing, and what the dimension was made of.
-fn fact(dimension: &str, report: &Report<'_>) -> (Option<&'static str>, String) {
+/// Returns the missing evidence, and the facts behind the dimension.
+fn fact(dimension: &str, report: &SessionReport<'_>) -> (Option<&'static str>, String) {
     const NO_TOOLS: (Option<&str>, &str) = (Some("No tool call was reported"), "");
     let (stats, coverage) = (&report.performance.0.stats, &report.coverage);
     let lacks = |evidence: &str| coverage.missing.contains(&evidence);
     let some = |evidence: &str| {
-        if coverage.partial.contains(&evidence) { "; some calls say nothing of it" } else { "" }
+        if coverage.partial.contains(&evidence) { "; some calls do not report it" } else { "" }
     };
     let calls = text::plural(stats.total_tools, "tool call", "tool calls");
     let successful = text::plural(stats.tools_ok, "successful call", "successful calls");
@@ -63,10 +63,10 @@ fn fact(dimension: &str, report: &Report<'_>) -> (Option<&'static str>, String) 
         "quality" | "autonomy" | "productivity" if lacks("tools") => NO_TOOLS,
         "autonomy" if lacks("prompts") => (Some("No prompt was reported"), "one is assumed"),
         "token_efficiency" if lacks("tokens") => {
-            (Some("No tokens were reported"), "so none came from the cache")
+            (Some("No tokens were reported"), "which counts as none from the cache")
         }
         "cost_efficiency" if lacks("cost") => {
-            (Some("No cost was reported"), "and spending nothing earns all")
+            (Some("No cost was reported"), "which counts as no cost and earns all")
         }
         _ => (None, ""),
     };

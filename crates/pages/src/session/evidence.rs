@@ -1,4 +1,4 @@
-//! What the scores of a session go by: received, derived, missing, and what was also seen.
+//! The evidence of a session: received, derived, missing, and counted without effect.
 
 use renown_core::session_metrics::Source;
 
@@ -6,12 +6,12 @@ use super::{SessionPage, turns};
 use crate::lists::listed;
 use crate::text;
 
-/// How many traces are named where a signal is missing.
+/// Maximum number of traces that are named for a missing signal.
 const NAMED: usize = 4;
 
 const SIGNALS: [&str; 4] = ["confidence", "loop_detection", "tool_correctness", "coherence"];
 
-/// The evidence of a session. Each is a sentence without its full stop, empty if there is nothing to say.
+/// The evidence of a session. Each field is a sentence without its full stop, or empty.
 pub(super) struct Evidence {
     pub(super) received: String,
     pub(super) derived: String,
@@ -73,7 +73,7 @@ fn missing(page: &SessionPage<'_>) -> String {
     match nowhere.len() {
         _ if traces.is_empty() => {}
         0 => {}
-        count if count == SIGNALS.len() => parts.push("every signal of its traces".to_owned()),
+        count if count == SIGNALS.len() => parts.push("all signals of its traces".to_owned()),
         _ => parts.push(format!("{} in every trace", nowhere.join(" and "))),
     }
     for name in some {
@@ -87,40 +87,40 @@ fn missing(page: &SessionPage<'_>) -> String {
         }
     }
     if traces.is_empty() {
-        parts.push("signals of any trace".to_owned());
+        parts.push("trace signals".to_owned());
     }
     if report.is_some_and(|report| report.signals.feedback.is_none()) {
-        parts.push("feedback of the user".to_owned());
+        parts.push("user feedback".to_owned());
     }
     listed(&parts)
 }
 
 fn also(page: &SessionPage<'_>) -> String {
     let Some(report) = &page.detail.session.performance else { return String::new() };
-    let seen = &report.signals;
-    let by_user = match seen.rejects_by_user {
+    let counts = &report.signals;
+    let by_user = match counts.rejects_by_user {
         0 => String::new(),
-        all if all == seen.rejects => " by the user".to_owned(),
+        all if all == counts.rejects => " by the user".to_owned(),
         some => format!(", {} by the user", text::whole(some)),
     };
     let counted = [
-        (seen.api_errors, "API error", "API errors"),
-        (seen.compactions, "compaction", "compactions"),
-        (seen.refusals, "refusal of the model", "refusals of the model"),
-        (seen.accepts, "tool call allowed", "tool calls allowed"),
+        (counts.api_errors, "API error", "API errors"),
+        (counts.compactions, "compaction", "compactions"),
+        (counts.refusals, "model refusal", "model refusals"),
+        (counts.accepts, "tool call allowed", "tool calls allowed"),
     ];
     let mut parts: Vec<String> = counted
         .into_iter()
         .filter(|(count, ..)| *count > 0)
         .map(|(count, one, many)| text::plural(count, one, many))
         .collect();
-    if seen.rejects > 0 {
+    if counts.rejects > 0 {
         parts.push(format!(
             "{}{by_user}",
-            text::plural(seen.rejects, "tool call rejected", "tool calls rejected")
+            text::plural(counts.rejects, "tool call rejected", "tool calls rejected")
         ));
     }
-    match seen.feedback {
+    match counts.feedback {
         Some(1) => parts.push("good feedback".to_owned()),
         Some(-1) => parts.push("bad feedback".to_owned()),
         Some(_) => parts.push("neutral feedback".to_owned()),

@@ -1,4 +1,4 @@
-//! Reliability and consistency together: one sentence, and a scale for each.
+//! Reliability and consistency: one sentence about both, and a scale for each.
 
 use std::fmt::Write;
 
@@ -8,11 +8,11 @@ use renown_core::session_metrics::{Metric, Metrics, Session, SignalWeights, Thre
 use super::{SessionPage, turns};
 use crate::text;
 
-/// What both metrics say.
+/// The interpretation of both metrics.
 pub(super) struct Reading {
-    /// What the two mean together.
+    /// Meaning of both together.
     pub(super) together: &'static str,
-    /// What one turn has to do with it.
+    /// Effect of a single flagged turn.
     pub(super) alone: Option<String>,
     pub(super) scales: [Scale; 2],
 }
@@ -20,12 +20,12 @@ pub(super) struct Reading {
 /// A metric on its scale from 0 to 1.
 pub(super) struct Scale {
     pub(super) name: &'static str,
-    /// Two decimals; `None` if there was nothing to evaluate.
+    /// Score with two decimals; `None` if there was nothing to evaluate.
     pub(super) score: Option<String>,
-    /// In percent.
+    /// Score in percent.
     pub(super) percent: String,
     pub(super) passed: bool,
-    /// The name of its range.
+    /// Name of the score's range.
     pub(super) band: String,
     pub(super) threshold: String,
     pub(super) threshold_percent: i128,
@@ -44,10 +44,10 @@ impl Reading {
                 "Reliable and consistent: even its worst moments pass, and the agent stayed sure of itself."
             }
             (Some(true), Some(false)) => {
-                "Reliable but uneven: even its worst moments pass, yet how sure the agent was varies a lot."
+                "Reliable but uneven: even its worst moments pass, but the agent's confidence varies a lot."
             }
             (Some(false), Some(true)) => {
-                "Predictable but weak: it behaved alike throughout, and its worst moments are risky."
+                "Predictable but weak: it behaved the same throughout, but its worst moments are risky."
             }
             (Some(false), Some(false)) => {
                 "Unreliable and unstable: its worst moments are risky, and trouble adds up over the session."
@@ -58,7 +58,7 @@ impl Reading {
             (Some(false), None) => {
                 "Unreliable: its worst moments are risky. Consistency is not known, because no trace has a confidence."
             }
-            (None, _) => "Neither is known: no trace has a signal. Both count as 1.0 until one has.",
+            (None, _) => "Neither is known: no trace has a signal. Both count as 1.0 until a trace has one.",
         };
         let mut worst = reliability.reason.to_string();
         if let Some(details) = &reliability.metadata.details {
@@ -102,7 +102,8 @@ impl Scale {
     }
 }
 
-/// Where one trace alone is flagged and a metric is below its threshold: what both would be without it, by the same rule.
+/// If a single trace is flagged and a metric is below its threshold, says what both metrics would be without this
+/// trace, by the same rule.
 fn alone(page: &SessionPage<'_>) -> Option<String> {
     let Metrics { agent_reliability, agent_consistency } = page.metrics;
     let details = agent_reliability.metadata.details.as_ref()?;

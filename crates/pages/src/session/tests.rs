@@ -1,4 +1,4 @@
-//! A session with made-up views: what its page says, also of what is missing.
+//! The page of a session, rendered from made-up views.
 
 use std::borrow::Cow;
 
@@ -11,23 +11,23 @@ use renown_core::session_metrics::{
 use renown_core::units::{NanoUsd, Unit};
 use renown_view::SessionView;
 use renown_view::records::FactView;
-use renown_view::sessions::{Agent, Coverage, MetricsSummary, Scored, Signal, Signals, TraceView};
+use renown_view::sessions::{Agent, Coverage, MetricsSummary, OtherCounts, Scored, Signal, TraceView};
 
 use super::*;
 use crate::Section;
 
-/// Everything that a page borrows.
+/// The data that a page borrows.
 struct Made {
     id: SessionId,
     agent: AgentId,
     totals: Option<Totals>,
     coverage: Coverage,
-    signals: Signals,
+    signals: OtherCounts,
     open: bool,
     masque: &'static str,
     traces: Vec<(TraceId, Option<Timestamp>, TraceSignals)>,
     records: Vec<RecordView>,
-    stretch: Stretch,
+    part: DrawnPart,
 }
 
 fn at(seconds: i64) -> Timestamp {
@@ -79,7 +79,7 @@ fn made(id: &str, agent: &str) -> Made {
             signal: Signal::Logs,
             cost_source: CostSource::Reported,
         },
-        signals: Signals {
+        signals: OtherCounts {
             api_errors: 0,
             accepts: 0,
             rejects: 0,
@@ -92,11 +92,11 @@ fn made(id: &str, agent: &str) -> Made {
         masque: UNKNOWN_MASQUE,
         traces: Vec::new(),
         records: Vec::new(),
-        stretch: Stretch::default(),
+        part: DrawnPart::default(),
     }
 }
 
-/// Three turns in ten minutes: 4 of 8 calls succeed, and one tool fails four times in a row.
+/// Returns a session with three turns in ten minutes: 4 of 8 calls succeed, and one tool fails four times in a row.
 fn ordinary() -> Made {
     let mut made = made("s1", "support-triage");
     made.totals = Some(Totals {
@@ -109,7 +109,8 @@ fn ordinary() -> Made {
         cache_tokens: 3000,
     });
     made.masque = "Codesmith";
-    made.signals = Signals { api_errors: 1, rejects: 2, rejects_by_user: 2, compactions: 1, ..made.signals };
+    made.signals =
+        OtherCounts { api_errors: 1, rejects: 2, rejects_by_user: 2, compactions: 1, ..made.signals };
     let signals = |confidence, looping, tools| TraceSignals {
         confidence,
         loop_detection: unit(looping),
@@ -153,7 +154,7 @@ fn page(made: &Made) -> String {
     )
     .unwrap();
     let summary = Summary::of(made.traces.iter().map(|(_, _, signals)| *signals));
-    let report = made.totals.map(|totals| Report {
+    let report = made.totals.map(|totals| SessionReport {
         masque: Cow::Borrowed(made.masque),
         performance: Scored(totals.performance()),
         session_id: made.id.as_str(),
@@ -198,76 +199,79 @@ fn page(made: &Made) -> String {
         metrics: &metrics,
         session: &session,
         records: &made.records,
-        stretch: made.stretch,
+        part: made.part,
     };
     render(&shell, &page).unwrap()
 }
 
-fn says(html: &str, sentence: &str) {
-    assert!(html.contains(sentence), "{sentence:?} is not there");
+fn contains(html: &str, sentence: &str) {
+    assert!(html.contains(sentence), "{sentence:?} is missing");
 }
 
 #[test]
-fn a_session_says_what_to_do_and_why() {
+fn a_session_page_says_what_to_do_and_why() {
     let html = page(&ordinary());
     // 5.0·0.3 + 5.3·0.25 + 4.0·0.2 + 7.5·0.15 + 5.0·0.1 = 5.25 → 5.3
-    says(&html, "<b>5.3</b><span>of 10</span>");
-    says(&html, "Review before you continue");
-    says(
+    contains(&html, "<b>5.3</b><span>of 10</span>");
+    contains(&html, "Review before you continue");
+    contains(
         &html,
         "4 of 8 tool calls succeeded. <code>Bash</code> failed four times in a row in turn 2. 1.7 points more would be keep.",
     );
-    says(&html, "masque <i><bdi>Codesmith</bdi></i>");
-    says(&html, "8 tool calls for 3 prompts; 5 per prompt earn all");
-    says(&html, "4 successful calls in 10.0 min; 1 per minute earns all");
-    says(&html, "3\u{202f}000 of 4\u{202f}000 tokens came from the cache");
-    says(&html, "$0.20 for 4 successful calls; 10 cents per call earn nothing");
-    says(&html, "× 25 %");
-    says(&html, "1.325");
-    says(&html, "<h2 id=\"h-turns\">Three turns");
-    says(&html, "1 API error, 1 compaction and 2 tool calls rejected by the user. They change no score.");
-    says(&html, "coherence in every trace, confidence in turn 3 and feedback of the user");
-    says(&html, "Claude Code");
+    contains(&html, "masque <i><bdi>Codesmith</bdi></i>");
+    contains(&html, "8 tool calls for 3 prompts; 5 per prompt earn all");
+    contains(&html, "4 successful calls in 10.0 min; 1 per minute earns all");
+    contains(&html, "3\u{202f}000 of 4\u{202f}000 tokens came from the cache");
+    contains(&html, "$0.20 for 4 successful calls; 10 cents per call earn nothing");
+    contains(&html, "× 25 %");
+    contains(&html, "1.325");
+    contains(&html, "<h2 id=\"h-turns\">Three turns");
+    contains(
+        &html,
+        "1 API error, 1 compaction and 2 tool calls rejected by the user. They do not change any score.",
+    );
+    contains(&html, "coherence in every trace, confidence in turn 3 and user feedback");
+    contains(&html, "Claude Code");
     assert!(!html.contains("was reported"), "nothing is missing\n{html}");
 }
 
 #[test]
-fn turns_have_their_calls_and_risks() {
+fn turns_show_calls_and_risks() {
     let html = page(&ordinary());
-    says(&html, "Turn 1: Read ok 2×");
-    says(&html, "Turn 2: Bash failed 4×, Read ok, API error 529");
-    says(&html, "<td role=\"cell\" class=\"n\" data-k=\"ok\">1 of 5</td>");
+    contains(&html, "Turn 1: Read ok 2×");
+    contains(&html, "Turn 2: Bash failed 4×, Read ok, API error 529");
+    contains(&html, "<td role=\"cell\" class=\"n\" data-k=\"ok\">1 of 5</td>");
     // The largest weighted risk of turn 2 is that of its loop, 1 − 0.25.
-    says(&html, "<b class=\"bad\">flagged</b> <code>loop_detection</code>");
-    says(&html, "data-k=\"risk\">0.75</td>");
+    contains(&html, "<b class=\"bad\">flagged</b> <code>loop_detection</code>");
+    contains(&html, "data-k=\"risk\">0.75</td>");
     assert_eq!(html.matches("class=\"flag\"").count(), 1);
-    says(&html, "data-tip=\"@29915410hm  Bash failed\"");
-    says(&html, "title=\"not sent\">–");
+    contains(&html, "data-tip=\"@29915410hm  Bash failed\"");
+    contains(&html, "title=\"not sent\">–");
     // Reliability: 0.9·0.75 + 0.1·0.75 = 0.75 at risk. Consistency: 0.1 and 0.6·(1 + 0.75 + 0.64), rms 1.0165 → 0.
-    says(&html, "Unreliable and unstable");
-    says(&html, "Reliability <b class=\"bad\">0.25</b>");
-    says(
+    contains(&html, "Unreliable and unstable");
+    contains(&html, "Reliability <b class=\"bad\">0.25</b>");
+    contains(
         &html,
         "Elevated risk in 1 of 3 traces. The worst 15 % decide; the worst is turn 2 with a risk of 0.75.",
     );
-    says(&html, "Without turn 2, reliability would be 0.90 and consistency 0.90.");
-    says(&html, "1 trace without a confidence is left out.");
+    contains(&html, "Without turn 2, reliability would be 0.90 and consistency 0.90.");
+    contains(&html, "1 trace without a confidence is left out.");
 }
 
 #[test]
-fn cost_and_tokens_are_drawn_and_told() {
+fn cost_and_tokens_are_drawn_and_in_the_table() {
     let html = page(&ordinary());
-    says(&html, "Cost and tokens over 10 min 00 s");
-    says(&html, "tokens in 30 seconds");
+    contains(&html, "Cost and tokens over 10 min 00 s");
+    contains(&html, "tokens in 30 seconds");
     // 14:07:00 is minute 29915407; the first call is in the first half of it.
-    says(&html, "@29915407hm  2\u{202f}000 tokens, 75 % from the cache; $0.0500 so far|");
-    says(&html, "; $0.2000 so far");
-    says(&html, "<td class=\"n\">$0.1500</td><td class=\"n\">$0.2000</td>");
-    says(&html, ">turn 2</text>");
+    contains(&html, "@29915407hm  2\u{202f}000 tokens, 75 % from the cache; $0.0500 so far|");
+    contains(&html, "; $0.2000 so far");
+    contains(&html, "<td class=\"n\">$0.1500</td><td class=\"n\">$0.2000</td>");
+    contains(&html, ">turn 2</text>");
 }
 
 #[test]
-fn what_is_missing_is_said_beside_the_number() {
+fn missing_evidence_is_reported_next_to_the_number() {
     let mut made = ordinary();
     made.coverage.missing = vec!["prompts", "cost", "tokens"];
     made.coverage.present = vec!["tools"];
@@ -282,51 +286,51 @@ fn what_is_missing_is_said_beside_the_number() {
     made.records.retain(|record| record.facts.iter().all(|fact| fact.kind == FactKind::ToolResult));
     made.masque = UNKNOWN_MASQUE;
     let html = page(&made);
-    says(&html, "<b>10.0</b>");
-    says(&html, "<b>No cost was reported</b>, and spending nothing earns all");
-    says(&html, "<b>No prompt was reported</b>, one is assumed");
-    says(&html, "<b>No tokens were reported</b>");
-    says(&html, "title=\"no cost was reported\">–</span></dd><dd>not reported</dd>");
-    says(&html, "No call of a model was reported with tokens or cost.");
-    says(&html, "prompts, cost, tokens, coherence in every trace");
-    assert!(!html.contains("masque <i>"), "nobody gave a masque");
+    contains(&html, "<b>10.0</b>");
+    contains(&html, "<b>No cost was reported</b>, which counts as no cost and earns all");
+    contains(&html, "<b>No prompt was reported</b>, one is assumed");
+    contains(&html, "<b>No tokens were reported</b>");
+    contains(&html, "title=\"no cost was reported\">–</span></dd><dd>not reported</dd>");
+    contains(&html, "No model call with tokens or cost was reported.");
+    contains(&html, "prompts, cost, tokens, coherence in every trace");
+    assert!(!html.contains("masque <i>"), "no record names a masque");
 }
 
 #[test]
 fn a_session_of_signals_alone_has_no_performance() {
-    let mut made = made("told", "framework");
+    let mut made = made("s2", "framework");
     let confident = TraceSignals { confidence: unit(0.9), ..TraceSignals::default() };
     made.traces = vec![
         ("t/1".parse().unwrap(), None, confident),
         ("t/2".parse().unwrap(), None, TraceSignals::default()),
     ];
     let html = page(&made);
-    says(&html, "<b class=\"none\">–</b><span>of 10</span>");
-    says(&html, "Only signals were sent");
-    says(&html, "Two traces");
-    says(&html, "title=\"only its signals were sent\">–");
-    says(&html, "title=\"no signal, so no risk\">–");
-    says(&html, "Reliable and consistent");
+    contains(&html, "<b class=\"none\">–</b><span>of 10</span>");
+    contains(&html, "Only signals were sent");
+    contains(&html, "Two traces");
+    contains(&html, "title=\"only its signals were sent\">–");
+    contains(&html, "title=\"no signal, so no risk\">–");
+    contains(&html, "Reliable and consistent");
     assert!(!html.contains("id=\"h-dim\""));
     made.traces.clear();
     let html = page(&made);
-    says(&html, "Neither is known: no trace has a signal.");
-    says(&html, "title=\"No traces or signals to evaluate.\">–");
+    contains(&html, "Neither is known: no trace has a signal.");
+    contains(&html, "title=\"No traces or signals to evaluate.\">–");
 }
 
 #[test]
-fn an_open_session_says_so() {
+fn an_open_session_is_marked() {
     let mut made = ordinary();
     made.open = true;
     let html = page(&made);
-    says(&html, "Still open, so far: 4 of 8 tool calls succeeded.");
-    says(&html, "<b>open</b>, last heard of");
-    says(&html, "1 min</time> ago");
+    contains(&html, "Still open, so far: 4 of 8 tool calls succeeded.");
+    contains(&html, "<b>open</b>, last seen");
+    contains(&html, "1 min</time> ago");
     assert_eq!(html.matches("data-live=").count(), 6);
 }
 
 #[test]
-fn texts_of_others_cannot_become_markup() {
+fn texts_of_senders_are_escaped() {
     let evil = "<script>alert(\"x\")</script>";
     let mut made = ordinary();
     made.id = evil.parse().unwrap();
@@ -336,11 +340,11 @@ fn texts_of_others_cannot_become_markup() {
     made.records.push(tool(300, evil, false));
     let html = page(&made);
     assert!(!html.contains("<script>alert"), "{html}");
-    says(&html, "&#60;script&#62;alert(&#34;x&#34;)&#60;/script&#62;");
-    says(&html, "/agents/a%2F%27%3Cscript%3Ealert%28%22x%22%29%3C%2Fscript%3E%27%7C%401hm");
+    contains(&html, "&#60;script&#62;alert(&#34;x&#34;)&#60;/script&#62;");
+    contains(&html, "/agents/a%2F%27%3Cscript%3Ealert%28%22x%22%29%3C%2Fscript%3E%27%7C%401hm");
 }
 
-/// 4000 records of which every second is a failed call, with names as long as they may be.
+/// Returns a session with 4000 records, mostly tool calls that often fail, and with names of the maximum length.
 fn largest() -> Made {
     let id = "i".repeat(180);
     let mut made = made(&id, &"a".repeat(200));
@@ -362,29 +366,29 @@ fn largest() -> Made {
             tool(number, &name, number % 2 == 0)
         });
     }
-    made.stretch = Stretch { first: 0, until: Some(at(5000)), is_cut: true };
+    made.part = DrawnPart { first: 0, until: Some(at(5000)), is_cut: true };
     made
 }
 
 #[test]
-fn the_largest_session_is_a_small_page_that_says_what_it_leaves_out() {
+fn the_largest_session_is_a_small_page_that_reports_what_it_omits() {
     let html = page(&largest());
     assert!(html.len() < 100_000, "{} bytes", html.len());
-    says(&html, "Turns 1–50 of 3\u{202f}000");
-    says(&html, "Only 4\u{202f}000 records were read for this stretch");
-    says(&html, "?turn=51#h-turns\" rel=\"next\">Later turns");
+    contains(&html, "Turns 1–50 of 3\u{202f}000");
+    contains(&html, "Only 4\u{202f}000 records of this part were read");
+    contains(&html, "?turn=51#h-turns\" rel=\"next\">Later turns");
     assert!(!html.contains("Earlier turns"));
     // The last record that was read is at second 3999: later turns have no lane.
     assert_eq!(html.matches("title=\"its records were not read\"").count(), 10);
-    says(&html, "15 more tools are not shown.");
-    says(&html, "in what is drawn above");
+    contains(&html, "15 more tools are not shown.");
+    contains(&html, "in the turns above");
 }
 
 #[test]
-fn the_first_turn_that_is_drawn() {
+fn the_first_drawn_turn_depends_on_the_request_and_the_state() {
     assert_eq!(first_drawn(7, None, false), 0);
     assert_eq!(first_drawn(130, None, false), 0);
-    assert_eq!(first_drawn(130, None, true), 80, "the latest of an open session");
+    assert_eq!(first_drawn(130, None, true), 80, "the latest turns of an open session");
     assert_eq!(first_drawn(130, Some(51), true), 50);
     assert_eq!(first_drawn(130, Some(0), false), 0);
     assert_eq!(first_drawn(130, Some(9999), false), 129);
@@ -392,7 +396,7 @@ fn the_first_turn_that_is_drawn() {
 }
 
 #[test]
-fn the_way_to_the_next_band() {
+fn the_distance_to_the_next_recommendation_is_shown() {
     assert_eq!(to_next_band(70, Recommendation::Keep), "It is just above the limit of 7.0.");
     assert_eq!(to_next_band(85, Recommendation::Keep), "It is 1.5 points above the limit of 7.0.");
     assert_eq!(to_next_band(68, Recommendation::Review), "0.2 points more would be keep.");

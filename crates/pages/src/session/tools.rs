@@ -1,4 +1,4 @@
-//! The tools of a session: calls and failures.
+//! The tools of a session, with their calls and failures.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -7,18 +7,18 @@ use renown_view::records::FactKind;
 
 use super::Timeline;
 
-/// How many tools are shown.
+/// Maximum number of tools.
 const SHOWN: usize = 12;
 
-/// The tools of the stretch.
+/// The tools of the drawn part.
 pub(super) struct Tools<'a> {
     pub(super) rows: Vec<Tool<'a>>,
     pub(super) left_out: usize,
-    /// The calls of the tool that was called most, for the scale.
+    /// Number of calls of the most used tool, for the scale.
     pub(super) most: u64,
-    /// Calls that do not say whether they succeeded.
+    /// Number of calls without a reported result.
     pub(super) unclear: u64,
-    /// Whether these are all of the session.
+    /// Whether the part is the whole session.
     pub(super) is_whole: bool,
 }
 

@@ -1,7 +1,8 @@
-//! The turns of a session: what happened between two prompts, and what the trace of each says.
+//! The turns of a session: what happened between two prompts, and the signals of the trace.
 //!
-//! A row is a trace. One that was derived from telemetry is a turn, and has a lane in which its tool calls are marked at their time; one that was
-//! only sent has none. What belongs to a turn is decided by time: everything from its start to the start of the next.
+//! A row is a trace. A trace that was derived from telemetry is a turn, and has a lane with marks at the times of its
+//! tool calls. A trace that was sent as signals only has no lane. A turn contains everything from its start to the
+//! start of the next turn.
 
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -19,16 +20,17 @@ use crate::svg::strip;
 use crate::text::{self, Form};
 use crate::units::{self, Tick};
 
-/// With more marks than this a lane shows the calls in their order, without time and tips: they would lie on each other.
+/// Maximum number of marks with tips. With more marks, which would overlap, lanes show the calls in order, without
+/// times and tips.
 const TIPS_MAX: usize = 240;
 
-/// Marks of one axis.
+/// Maximum number of ticks on the axis.
 const TICKS: u64 = 6;
 
-/// So many failures of one tool in a row are named.
+/// Number of consecutive failures of one tool from which they are mentioned.
 const LOOP_NAMED: usize = 3;
 
-/// The signals by their names, and the heads of their columns.
+/// The names of the signals, and the headers of their columns.
 const COLUMNS: [(&str, &str); 4] = [
     ("confidence", "Confidence"),
     ("loop_detection", "Loop"),
@@ -40,22 +42,22 @@ const COLUMNS: [(&str, &str); 4] = [
 pub(super) struct Turns<'a> {
     pub(super) title: String,
     pub(super) rows: Vec<Turn<'a>>,
-    /// The signals that any trace of the session has.
+    /// Signals that at least one trace of the session has.
     pub(super) columns: Vec<(&'static str, &'static str)>,
     pub(super) ticks: Vec<Tick>,
-    /// The most calls of a turn, where calls are shown in their order.
+    /// Maximum number of calls per turn, if calls are shown in order.
     pub(super) in_order: Option<u64>,
     pub(super) looped: Option<Looped>,
-    /// The first turns of the stretches before and after this one.
+    /// First turns of the previous and the next part.
     pub(super) before: Option<usize>,
     pub(super) after: Option<usize>,
-    /// What is not drawn, in sentences.
+    /// Sentences about what is not drawn.
     pub(super) left_out: String,
     pub(super) has_derived: bool,
     pub(super) has_errors: bool,
 }
 
-/// A tool that failed again and again.
+/// A tool that failed several times in a row.
 pub(super) struct Looped {
     pub(super) tool: String,
     pub(super) times: usize,
@@ -64,12 +66,12 @@ pub(super) struct Looped {
 
 /// A trace as a row.
 pub(super) struct Turn<'a> {
-    /// Its number, if it was derived from telemetry.
+    /// Number of the turn; `None` for a trace that was only sent.
     pub(super) number: Option<u32>,
     pub(super) id: &'a str,
     pub(super) shown: String,
     pub(super) at: Option<Timestamp>,
-    /// Where it ends: at the start of the next turn.
+    /// Its end: the start of the next turn.
     pub(super) until: Option<Timestamp>,
     pub(super) lane: Option<Lane>,
     pub(super) values: Vec<(&'static str, Option<String>)>,
@@ -90,12 +92,12 @@ pub(super) struct Lane {
     pub(super) title: String,
     pub(super) ok: u64,
     pub(super) calls: u64,
-    /// From the first to the last of it, in percent.
+    /// From the first to the last event, in percent.
     pub(super) span: Option<(String, String)>,
     pub(super) prompt: Option<String>,
     pub(super) marks: Vec<Mark>,
-    /// Where there are too many for tips, the calls in their order instead of at their time: the path of those that failed, which
-    /// lies on the path of all.
+    /// If there are too many marks for tips: the path of the failed calls in order. It is drawn over the path of all
+    /// calls.
     pub(super) failed: Option<String>,
 }
 
@@ -103,12 +105,12 @@ pub(super) struct Lane {
 pub(super) struct Mark {
     pub(super) class: &'static str,
     pub(super) x: String,
-    /// Its top and bottom, of 24.
+    /// Top and bottom, on a height of 24.
     pub(super) y: (u8, u8),
     pub(super) tip: String,
 }
 
-/// What a mark stands for.
+/// The meaning of a mark.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Ok,
@@ -146,12 +148,12 @@ impl Kind {
     }
 }
 
-/// The number of a turn, if a trace is one.
+/// Returns the number of the turn, or `None` if the trace is not a turn.
 fn number(session: &str, trace: &str) -> Option<u32> {
     trace.strip_prefix(session)?.strip_prefix('#')?.parse().ok()
 }
 
-/// What a trace is called in a sentence.
+/// Returns the name of a trace in a sentence.
 pub(super) fn label(page: &SessionPage<'_>, trace: &str) -> String {
     match number(page.detail.session.session_id.as_str(), trace) {
         Some(number) => format!("turn {number}"),
@@ -162,7 +164,7 @@ pub(super) fn label(page: &SessionPage<'_>, trace: &str) -> String {
 impl<'a> Turns<'a> {
     pub(super) fn of(page: &SessionPage<'a>, timeline: &Timeline<'a>) -> Self {
         let traces = &page.detail.traces;
-        let first = page.stretch.first;
+        let first = page.part.first;
         let shown = traces.get(first..).unwrap_or_default();
         let shown = shown.get(..TURNS.min(shown.len())).unwrap_or_default();
         let has = |column: &&(&str, &str)| traces.iter().any(|trace| trace.signals.contains_key(column.0));
@@ -189,7 +191,7 @@ impl<'a> Turns<'a> {
         }
     }
 
-    /// Whether there is anything to draw.
+    /// Whether any row has a lane.
     pub(super) fn has_lanes(&self) -> bool {
         self.rows.iter().any(|row| row.lane.is_some())
     }
@@ -199,7 +201,7 @@ fn number_of(page: &SessionPage<'_>, trace: &TraceView<'_>) -> Option<u32> {
     number(page.detail.session.session_id.as_str(), trace.trace_id.as_str())
 }
 
-/// `Seven turns`, `Turns 51–100 of 230`, `Three traces`.
+/// Returns the title: `Seven turns`, `Turns 51–100 of 230`, `Three traces`.
 fn title(traces: usize, turns: usize, first: usize, shown: usize) -> String {
     let (one, many) = if traces == turns { ("turn", "turns") } else { ("trace", "traces") };
     match (traces, shown) {
@@ -257,7 +259,7 @@ fn rows<'a>(
     shown.iter().map(row).collect()
 }
 
-/// Puts what happened into the lanes of the turns, and finds the tool that failed most often in a row.
+/// Fills the lanes of the turns. Returns the tool with the most consecutive failures.
 fn fill(rows: &mut [Turn<'_>], timeline: &Timeline<'_>) -> Option<Looped> {
     let starts: Vec<(usize, Timestamp)> = rows
         .iter()
@@ -269,19 +271,19 @@ fn fill(rows: &mut [Turn<'_>], timeline: &Timeline<'_>) -> Option<Looped> {
     let with_tips = timeline.facts.iter().filter(|happened| is_mark(happened.fact)).count() <= TIPS_MAX;
     let read_until = timeline.facts.last().map(|happened| happened.at);
     let mut looped: Option<Looped> = None;
-    for (place, (index, start)) in starts.iter().enumerate() {
-        let end = starts.get(place + 1).map(|(_, end)| *end).or(timeline.stretch.until);
+    for (position, (index, start)) in starts.iter().enumerate() {
+        let end = starts.get(position + 1).map(|(_, end)| *end).or(timeline.part.until);
         let Some(row) = rows.get_mut(*index) else { continue };
         row.until = end;
-        // What was not read has no lane: its calls are not known here.
-        if timeline.stretch.is_cut && read_until.is_none_or(|until| *start > until) {
+        // A turn whose records were not read has no lane.
+        if timeline.part.is_cut && read_until.is_none_or(|until| *start > until) {
             continue;
         }
         let from = timeline.facts.partition_point(|happened| happened.at < *start);
         let to = timeline.facts.partition_point(|happened| end.is_none_or(|end| happened.at < end));
         let facts = timeline.facts.get(from..to).unwrap_or_default();
         row.lane = Some(lane(row, *start, facts, timeline, with_tips));
-        let (tool, times) = longest_row(facts);
+        let (tool, times) = longest_streak(facts);
         if times >= LOOP_NAMED && looped.as_ref().is_none_or(|known| times > known.times) {
             let turn = row.number.unwrap_or(0);
             looped = Some(Looped { tool: lists::shortened(tool.unwrap_or("A tool"), 60), times, turn });
@@ -290,8 +292,8 @@ fn fill(rows: &mut [Turn<'_>], timeline: &Timeline<'_>) -> Option<Looped> {
     looped
 }
 
-/// The tool that failed most often in a row, with no other call between.
-fn longest_row<'f>(facts: &'f [super::Happened<'_>]) -> (Option<&'f str>, usize) {
+/// Returns the tool with the most consecutive failures without another call between, and their number.
+fn longest_streak<'f>(facts: &'f [super::Happened<'_>]) -> (Option<&'f str>, usize) {
     let calls: Vec<(Option<&str>, Option<bool>)> = facts
         .iter()
         .filter(|happened| happened.fact.kind == FactKind::ToolResult)
@@ -349,7 +351,7 @@ fn lane(
     lane
 }
 
-/// What a mark says.
+/// Returns the text of a mark.
 fn words(fact: &FactView, kind: Kind) -> String {
     let tool = lists::shortened(fact.tool.as_deref().unwrap_or("unnamed tool"), 40);
     let error = fact.error_type.as_deref().map(|error| format!(" ({})", lists::shortened(error, 40)));
@@ -364,13 +366,13 @@ fn words(fact: &FactView, kind: Kind) -> String {
     }
 }
 
-/// What is not drawn, in sentences.
+/// Describes what is not drawn.
 fn left_out(page: &SessionPage<'_>, timeline: &Timeline<'_>) -> String {
     let mut said = String::new();
-    if page.stretch.is_cut {
+    if page.part.is_cut {
         let _ = write!(
             said,
-            "Only {} records were read for this stretch; what came after them is counted in the scores, but not drawn. ",
+            "Only {} records of this part were read. Later records count for the scores, but are not drawn. ",
             text::whole(page.records.len() as u64)
         );
     }

@@ -8,7 +8,7 @@ use std::panic::resume_unwind;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use renown_telemetry::facts::{Batch, Fact, Origin, Signal};
+use renown_telemetry::facts::{Batch, Fact, RecordOrigin, Signal};
 use renown_telemetry::json::LineError;
 use renown_telemetry::prices::Prices;
 use renown_telemetry::{json, protobuf};
@@ -159,7 +159,7 @@ fn in_parts<E>(
         };
         read(batch, Some(&mut full))
     };
-    if outcome.is_ok() && (too_many || batch.len() + batch.refused.len() > RECORDS_MAX) {
+    if outcome.is_ok() && (too_many || batch.len() + batch.rejected.len() > RECORDS_MAX) {
         let error = format!("the body has more than {RECORDS_MAX} records, send fewer at once");
         return Err(ApiError::new(Code::TooLarge, error));
     }
@@ -188,7 +188,7 @@ fn weight(batch: &Batch) -> usize {
     };
     let records = batch.records().map(|(origin, of_record)| {
         let texts = origin.session.len() + origin.agent_id.value.len();
-        size_of::<Origin<&str>>() + texts + of_record.map(facts).sum::<usize>()
+        size_of::<RecordOrigin<&str>>() + texts + of_record.map(facts).sum::<usize>()
     });
     records.sum()
 }
@@ -196,8 +196,8 @@ fn weight(batch: &Batch) -> usize {
 /// The records that were refused, by the attribute with the number that cannot be.
 fn rejected(batch: &Batch) -> Option<Rejected> {
     let mut counts = BTreeMap::<&str, u64>::new();
-    for refused in &batch.refused {
-        *counts.entry(refused.attribute).or_default() += 1;
+    for rejected in &batch.rejected {
+        *counts.entry(rejected.attribute).or_default() += 1;
     }
     let count = counts.values().sum();
     let named: Vec<String> =

@@ -8,7 +8,7 @@ use renown_core::ids::{AgentId, OrgId, SessionId};
 use renown_core::session_metrics::{SignalWeights, Thresholds};
 use renown_core::time::Timestamp;
 use renown_pages::Section;
-use renown_pages::session::{RECORDS, SessionPage, Stretch, TURNS, first_drawn};
+use renown_pages::session::{DrawnPart, RECORDS, SessionPage, TURNS, first_drawn};
 use renown_pages::sessions::{ROWS, SessionFilter, SessionList, render};
 use renown_store::{RecordCursor, SessionQuery, StoredSession};
 use renown_view::sessions::{Signal, session_of};
@@ -70,14 +70,14 @@ pub(super) async fn page(
     let id: SessionId = segment(path, "session_id").map_err(|_| unknown())?;
     let session = api.store.session(&visit.org, &id, true).await?.ok_or_else(unknown)?;
     let asked = Asked::of(query).get("turn", "the number of a turn");
-    let (stretch, records) = records(&api, &visit.org, &session, asked).await?;
+    let (part, records) = records(&api, &visit.org, &session, asked).await?;
     let traces = session_of(&session);
     let shown = SessionPage {
         detail: &SessionDetail::of(&session),
         metrics: &traces.metrics(&SignalWeights::default(), &Thresholds::default()),
         session: &traces,
         records: &records,
-        stretch,
+        part,
     };
     html(renown_pages::session::render(&shell, &shown))
 }
@@ -91,8 +91,8 @@ async fn records(
     org: &OrgId,
     session: &StoredSession,
     asked: Option<usize>,
-) -> Result<(Stretch, Vec<RecordView>), PageError> {
-    let Some(ledger) = &session.ledger else { return Ok((Stretch::default(), Vec::new())) };
+) -> Result<(DrawnPart, Vec<RecordView>), PageError> {
+    let Some(ledger) = &session.ledger else { return Ok((DrawnPart::default(), Vec::new())) };
     let traces = &session.traces;
     let first = first_drawn(traces.len(), asked, session.closed_at.is_none());
     let start_of = |index: usize| traces.get(index).and_then(|trace| trace.started_at);
@@ -117,5 +117,5 @@ async fn records(
             break true;
         }
     };
-    Ok((Stretch { first, until, is_cut }, found))
+    Ok((DrawnPart { first, until, is_cut }, found))
 }

@@ -201,19 +201,19 @@ async fn filters_narrow_and_unknown_ones_are_named() {
     let cookie = log_in(&server, &ours).await;
     for (path, there, absent) in [
         ("/evaluations?gate=pii&verdict=failed", "failed by gate pii", "class=\"verdict\">passed"),
-        ("/evaluations?gate=schema&verdict=failed", "No evaluation fits.", "our reason"),
+        ("/evaluations?gate=schema&verdict=failed", "No evaluation matches.", "our reason"),
         ("/evaluations?agent=our-bot&verdict=passed", "One evaluation, and it passed.", "our reason"),
-        ("/evaluations?agent=nobody", "No evaluation fits.", "our-bot"),
+        ("/evaluations?agent=nobody", "No evaluation matches.", "our-bot"),
         (
             "/evaluations?verdict=maybe&from=yesterday&cursor=x",
             "Not understood and ignored: verdict “maybe”",
             "No evaluation",
         ),
         ("/runs?agent=our-fast", "This run completed.", "our-slow"),
-        ("/runs?spec=other", "No run fits.", "our-fast"),
+        ("/runs?spec=other", "No run matches.", "our-fast"),
         ("/runs?tier=Wood", "Not understood and ignored: tier “Wood”", "No run"),
         ("/sessions?agent=our-coder&from=2026-05-28&to=2026-05-28", "our-coder", "No session"),
-        ("/sessions?to=2026-05-27", "No session fits.", "our-coder"),
+        ("/sessions?to=2026-05-27", "No session matches.", "our-coder"),
         ("/sessions?from=2026-99-99&agent=%00", "Not understood and ignored: agent", "No session"),
         ("/specs?after=zzz", "There are no more specs.", "our-fast"),
     ] {

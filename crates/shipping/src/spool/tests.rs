@@ -1,8 +1,8 @@
-//! Crashes, damage, full disks and takeovers.
+//! Crashes, damaged lines, full disks and adopted spools.
 
 use super::*;
 
-/// A folder that is removed at the end.
+/// A folder that is removed at the end of the test.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -19,8 +19,8 @@ impl Drop for Folder {
     }
 }
 
-fn numbered(number: usize) -> Event {
-    Event::from_spool(&format!("{{\"n\":{number}}}"))
+fn numbered(number: usize) -> EncodedVerdict {
+    EncodedVerdict::from_spool(&format!("{{\"n\":{number}}}"))
 }
 
 fn filled(parent: &Path, count: usize) -> Spool {
@@ -32,17 +32,17 @@ fn filled(parent: &Path, count: usize) -> Spool {
     spool
 }
 
-fn first(spool: &Spool, events_max: usize) -> Vec<Event> {
-    spool.first(events_max, usize::MAX).unwrap().events
+fn first(spool: &Spool, verdicts_max: usize) -> Vec<EncodedVerdict> {
+    spool.first(verdicts_max, usize::MAX).unwrap().verdicts
 }
 
 #[test]
-fn events_come_out_as_they_went_in_and_leave_when_the_server_has_them() {
+fn verdicts_are_read_in_order_and_removed_when_released() {
     let folder = Folder::new("order");
     let mut spool = filled(&folder.0, 5);
     let batch = spool.first(2, usize::MAX).unwrap();
-    assert_eq!(batch.events, [numbered(0), numbered(1)]);
-    assert_eq!(first(&spool, 2), batch.events, "reading alone takes nothing away");
+    assert_eq!(batch.verdicts, [numbered(0), numbered(1)]);
+    assert_eq!(first(&spool, 2), batch.verdicts, "reading removes nothing");
     spool.release(&batch, 1).unwrap();
     assert_eq!(first(&spool, 9), (1..5).map(numbered).collect::<Vec<_>>());
     let batch = spool.first(9, usize::MAX).unwrap();
@@ -55,18 +55,18 @@ fn events_come_out_as_they_went_in_and_leave_when_the_server_has_them() {
 }
 
 #[test]
-fn a_batch_has_a_limit_of_bytes_but_never_is_empty_for_it() {
+fn a_batch_is_limited_in_bytes_but_has_at_least_one_verdict() {
     let folder = Folder::new("bytes");
     let spool = filled(&folder.0, 5);
-    assert_eq!(spool.first(9, 1).unwrap().events.len(), 1);
-    assert_eq!(spool.first(9, 2 * "{\"n\":0}".len()).unwrap().events.len(), 2);
+    assert_eq!(spool.first(9, 1).unwrap().verdicts.len(), 1);
+    assert_eq!(spool.first(9, 2 * "{\"n\":0}".len()).unwrap().verdicts.len(), 2);
 }
 
 #[test]
-fn the_spool_of_a_dead_process_is_taken_over_where_it_was_left() {
+fn the_spool_of_a_dead_process_is_adopted_at_its_read_position() {
     let folder = Folder::new("adopt");
     let mut spool = filled(&folder.0, 3);
-    assert!(Spool::adopt(&folder.0).is_empty(), "its process lives");
+    assert!(Spool::adopt(&folder.0).is_empty(), "its process is alive");
     let batch = spool.first(1, usize::MAX).unwrap();
     spool.release(&batch, 1).unwrap();
     drop(spool);
@@ -85,7 +85,7 @@ fn the_spool_of_a_dead_process_is_taken_over_where_it_was_left() {
 }
 
 #[test]
-fn wherever_a_crash_cuts_the_last_line_the_others_are_there() {
+fn a_crash_within_a_line_keeps_the_lines_before_it() {
     let folder = Folder::new("cut");
     let spool = filled(&folder.0, 3);
     let path = spool.path(1);
@@ -95,13 +95,14 @@ fn wherever_a_crash_cuts_the_last_line_the_others_are_there() {
     for length in 0..=whole.len() {
         fs::write(&path, &whole[..length]).unwrap();
         let adopted = Spool::adopt(&folder.0);
-        let batches: Vec<Batch> = adopted.iter().map(|spool| spool.first(9, usize::MAX).unwrap()).collect();
-        let events: Vec<Event> = batches.iter().flat_map(|batch| batch.events.clone()).collect();
-        assert_eq!(events, (0..length / line).map(numbered).collect::<Vec<_>>(), "cut at {length}");
+        let batches: Vec<SpoolBatch> =
+            adopted.iter().map(|spool| spool.first(9, usize::MAX).unwrap()).collect();
+        let verdicts: Vec<EncodedVerdict> = batches.iter().flat_map(|batch| batch.verdicts.clone()).collect();
+        assert_eq!(verdicts, (0..length / line).map(numbered).collect::<Vec<_>>(), "cut at {length}");
         let damaged: u64 = batches.iter().map(|batch| batch.damaged).sum();
         assert_eq!(damaged, u64::from(length % line != 0), "cut at {length}");
         if length == 0 {
-            // An empty spool was removed on the way.
+            // `adopt` has removed the empty spool.
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             File::create(path.with_file_name("lock")).unwrap();
         }
@@ -109,7 +110,7 @@ fn wherever_a_crash_cuts_the_last_line_the_others_are_there() {
 }
 
 #[test]
-fn a_damaged_line_costs_itself_only() {
+fn a_damaged_line_does_not_affect_others() {
     let folder = Folder::new("damage");
     let mut spool = filled(&folder.0, 3);
     let mut bytes = fs::read(spool.path(1)).unwrap();
@@ -117,36 +118,36 @@ fn a_damaged_line_costs_itself_only() {
     bytes[second] ^= 1;
     fs::write(spool.path(1), bytes).unwrap();
     let batch = spool.first(9, usize::MAX).unwrap();
-    assert_eq!((batch.events.clone(), batch.damaged), (vec![numbered(0), numbered(2)], 1));
+    assert_eq!((batch.verdicts.clone(), batch.damaged), (vec![numbered(0), numbered(2)], 1));
     spool.release(&batch, 2).unwrap();
     assert!(spool.is_empty());
 }
 
 #[test]
-fn the_oldest_segment_can_be_given_up() {
+fn the_oldest_segment_can_be_discarded() {
     let folder = Folder::new("oldest");
     let mut spool = Spool::create(&folder.0).unwrap();
-    let large = Event::from_spool(&"x".repeat(900_000));
+    let large = EncodedVerdict::from_spool(&"x".repeat(900_000));
     for _ in 0..12 {
         spool.append(&large).unwrap();
     }
-    assert_eq!(spool.segments.len(), 3, "a segment ends above 4 MiB");
+    assert_eq!(spool.segments.len(), 3, "a new segment starts above 4 MiB");
     let batch = spool.first(1, usize::MAX).unwrap();
     spool.release(&batch, 1).unwrap();
-    assert_eq!(spool.discard_oldest().unwrap(), 4, "of five one was delivered");
+    assert_eq!(spool.discard_oldest().unwrap(), 4, "one of five was delivered");
     assert_eq!(first(&spool, 99).len(), 7);
     assert_eq!((spool.discard_oldest().unwrap(), spool.discard_oldest().unwrap()), (5, 2));
     assert_eq!((spool.discard_oldest().unwrap(), spool.is_empty()), (0, true));
 }
 
 #[test]
-fn what_is_given_up_of_a_dead_process_is_counted_from_where_it_was_left() {
+fn discarding_an_adopted_segment_counts_only_unread_verdicts() {
     let folder = Folder::new("counted");
     let mut spool = filled(&folder.0, 5);
     let batch = spool.first(2, usize::MAX).unwrap();
-    assert_eq!(spool.held(&batch, 2), 2);
+    assert_eq!(spool.count_unreleased(&batch, 2), 2);
     spool.release(&batch, 2).unwrap();
-    assert_eq!(spool.held(&batch, 2), 0);
+    assert_eq!(spool.count_unreleased(&batch, 2), 0);
     drop(spool);
     let [mut adopted] = <[Spool; 1]>::try_from(Spool::adopt(&folder.0)).unwrap();
     assert_eq!((adopted.discard_oldest().unwrap(), adopted.is_empty()), (3, true));

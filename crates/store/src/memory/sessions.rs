@@ -4,9 +4,9 @@ use renown_core::identity::{bridge_id, identity_of};
 use renown_core::ids::{AgentId, OrgId, SessionId};
 use renown_core::time::Timestamp;
 use renown_telemetry::account::Account;
-use renown_telemetry::facts::{Batch, Fingerprint, NOBODY};
-use renown_telemetry::ledger::{Cut, Session};
-use renown_telemetry::{derived, kept};
+use renown_telemetry::facts::{Batch, Fingerprint, UNKNOWN_AGENT_ID};
+use renown_telemetry::ledger::{Session, TimeRange};
+use renown_telemetry::{derived, stored};
 use uuid::Uuid;
 
 use super::{Memory, answer};
@@ -38,14 +38,14 @@ pub(super) struct SessionEntry {
 }
 
 impl SessionEntry {
-    fn records(&self) -> impl Iterator<Item = kept::Kept<'_>> {
+    fn records(&self) -> impl Iterator<Item = stored::StoredRecord<'_>> {
         let id = self.id.as_str();
-        self.records.iter().filter_map(move |(repeat, bytes)| kept::decode(id, *repeat, bytes))
+        self.records.iter().filter_map(move |(repeat, bytes)| stored::decode(id, *repeat, bytes))
     }
 
     fn stored(&self) -> Result<StoredSession, StoreError> {
-        let ledger =
-            (!self.records.is_empty()).then(|| Session::of(self.id.as_str(), Cut::default(), self.records()));
+        let ledger = (!self.records.is_empty())
+            .then(|| Session::of(self.id.as_str(), TimeRange::default(), self.records()));
         let derived =
             ledger.as_ref().map(|ledger| derived::traces(self.id.as_str(), ledger.signal(), self.records()));
         let of_traces = || self.traces.iter().filter_map(|trace| trace.started_at).min();
@@ -153,7 +153,7 @@ impl super::State {
             account.no_time += u64::from(origin.at.is_none());
             let at = last_event(&origin, now);
             (entry.last_event, entry.last_seen, entry.is_open) = (entry.last_event.max(Some(at)), now, true);
-            entry.records.push((origin.repeat, kept::encode(&origin, facts)));
+            entry.records.push((origin.repeat, stored::encode(&origin, facts)));
             if !changed.contains(&index) {
                 changed.push(index);
             }
@@ -268,10 +268,13 @@ impl super::State {
         for (_, entry) in self.sessions.iter_mut().filter(|(o, _)| o == org) {
             entry.signal_agent.take_if(|named| named == agent);
             for (_, record) in &mut entry.records {
-                let Some(kept::Kept { mut origin, facts }) = kept::decode("", None, record) else { continue };
+                let Some(stored::StoredRecord { mut origin, facts }) = stored::decode("", None, record)
+                else {
+                    continue;
+                };
                 if origin.named_agent() == Some(agent.as_str()) {
-                    origin.agent_id = NOBODY;
-                    *record = kept::encode(&origin, facts);
+                    origin.agent_id = UNKNOWN_AGENT_ID;
+                    *record = stored::encode(&origin, facts);
                 }
             }
         }

@@ -7,8 +7,8 @@
 
 use renown_core::time::Timestamp;
 use renown_telemetry::dialect::Agent;
-use renown_telemetry::facts::{Fact, Fingerprint, Origin, Signal};
-use renown_telemetry::kept::Kept;
+use renown_telemetry::facts::{Fact, Fingerprint, RecordOrigin, Signal};
+use renown_telemetry::stored::StoredRecord;
 
 /// The record after which the next page of a session's records begins. It stays valid when records arrive.
 ///
@@ -24,7 +24,7 @@ pub struct RecordCursor {
 
 impl RecordCursor {
     /// Returns the place of a record in its session. `number` is its number in the session, from 1.
-    pub(crate) fn of(origin: &Origin<&str>, number: i64) -> Self {
+    pub(crate) fn of(origin: &RecordOrigin<&str>, number: i64) -> Self {
         let at_ns = match origin.signal {
             Signal::Logs => origin.at.map_or(0, Timestamp::nanos),
             // Repeats have the same ids, but may have other times.
@@ -55,8 +55,8 @@ pub struct SessionRecord {
     pub facts: Vec<Fact<String>>,
 }
 
-impl From<Kept<'_>> for SessionRecord {
-    fn from(Kept { origin, facts }: Kept<'_>) -> Self {
+impl From<StoredRecord<'_>> for SessionRecord {
+    fn from(StoredRecord { origin, facts }: StoredRecord<'_>) -> Self {
         Self {
             at: origin.at,
             until: origin.until,

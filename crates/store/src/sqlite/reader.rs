@@ -6,7 +6,7 @@ use std::time::Duration;
 use renown_core::identity::{Windows, identity_of};
 use renown_core::ids::{AgentId, IdentityId, OrgId, RunId, SessionId, SpecId};
 use renown_core::time::{Day, Timestamp};
-use renown_telemetry::ledger::{Cut, Session};
+use renown_telemetry::ledger::{Session, TimeRange};
 use rusqlite::Connection;
 
 use super::backup::{self, Progress};
@@ -197,7 +197,11 @@ impl Reader {
     }
 
     /// Folds the records of a session within a time range. Returns `None` if it has none.
-    pub fn cut_session(&self, session: &StoredSession, cut: Cut) -> Result<Option<Session>, StoreError> {
+    pub fn cut_session(
+        &self,
+        session: &StoredSession,
+        cut: TimeRange,
+    ) -> Result<Option<Session>, StoreError> {
         sessions::refold(&self.connection, session.id.as_str(), session.position, cut)
     }
 

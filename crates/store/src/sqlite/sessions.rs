@@ -5,9 +5,9 @@ use renown_core::session_metrics::{Signals, Trace};
 use renown_core::units::Unit;
 use renown_telemetry::account::Account;
 use renown_telemetry::facts::Batch;
-use renown_telemetry::kept;
-use renown_telemetry::kept::Kept;
-use renown_telemetry::ledger::{Cut, Folding, Session};
+use renown_telemetry::ledger::{Session, SessionBuilder, TimeRange};
+use renown_telemetry::stored;
+use renown_telemetry::stored::StoredRecord;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::Sqlite;
@@ -72,7 +72,7 @@ pub(super) fn ledger(
         return Ok(None);
     }
     Session::from_bytes(id, state)
-        .map_or_else(|| refold(connection, id, position, Cut::default()), |session| Ok(Some(session)))
+        .map_or_else(|| refold(connection, id, position, TimeRange::default()), |session| Ok(Some(session)))
 }
 
 /// Finds a session, with its traces if `with_traces`.
@@ -123,9 +123,9 @@ pub(super) fn records(
 }
 
 /// Decodes a record in a column.
-fn record<'r>(id: &'r str, row: &'r Row<'_>, column: usize) -> Result<Kept<'r>, StoreError> {
+fn record<'r>(id: &'r str, row: &'r Row<'_>, column: usize) -> Result<StoredRecord<'r>, StoreError> {
     let bytes = row.get_ref(column)?.as_blob().map_err(damaged("a record"))?;
-    kept::decode(id, None, bytes).ok_or_else(|| StoreError::Damaged("a record of a session".to_owned()))
+    stored::decode(id, None, bytes).ok_or_else(|| StoreError::Damaged("a record of a session".to_owned()))
 }
 
 /// Returns a page of sessions.
@@ -211,7 +211,7 @@ pub(super) fn each_record(
     id: &str,
     Position(session): Position,
     deadline: &Deadline,
-    mut each: impl FnMut(&Kept<'_>),
+    mut each: impl FnMut(&StoredRecord<'_>),
 ) -> Result<u64, StoreError> {
     let mut select = connection.prepare_cached(
         "SELECT record FROM session_records WHERE session = ?1 AND record <> x'' ORDER BY at_ns, key",
@@ -233,10 +233,10 @@ pub(super) fn refold(
     connection: &Connection,
     id: &str,
     position: Position,
-    cut: Cut,
+    cut: TimeRange,
 ) -> Result<Option<Session>, StoreError> {
-    let mut folding = Folding::new(id, cut);
-    let count = each_record(connection, id, position, &Deadline::NONE, |record| folding.take(record))?;
+    let mut folding = SessionBuilder::new(id, cut);
+    let count = each_record(connection, id, position, &Deadline::NONE, |record| folding.add(record))?;
     Ok((count > 0).then_some(folding.session))
 }
 

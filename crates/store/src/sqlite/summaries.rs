@@ -13,8 +13,8 @@
 
 use renown_core::decimal::Decimal;
 use renown_core::session_metrics::{ConsistencySummary, ReliabilitySummary, Summary};
-use renown_telemetry::derived::{FoldedTraces, Refold};
-use renown_telemetry::ledger::{Cut, Folding, Session};
+use renown_telemetry::derived::{FoldedTraces, TraceRebuilder};
+use renown_telemetry::ledger::{Session, SessionBuilder, TimeRange};
 use rusqlite::{Connection, Row, params};
 
 use super::readers::Deadline;
@@ -134,10 +134,11 @@ impl Fresh {
         position: Position,
         deadline: &Deadline,
     ) -> Result<Self, StoreError> {
-        let (mut folding, mut refold) = (Folding::new(id, Cut::default()), Refold::default());
+        let (mut folding, mut refold) =
+            (SessionBuilder::new(id, TimeRange::default()), TraceRebuilder::default());
         let count = each_record(connection, id, position, deadline, |record| {
-            folding.take(record);
-            refold.take(record);
+            folding.add(record);
+            refold.add(record);
         })?;
         let ledger = folding.session;
         let (folded, derived) = refold.finish(ledger.signal(), id);

@@ -1,23 +1,23 @@
-//! The traces of a session as a fold: one small entry per trace, however many records there are.
+//! The traces of a session as a fold: one small entry per trace, for any number of records.
 //!
 //! ```text
-//! records ──►  steps (prompts, tool calls)  ──►  the latest 32, one by one and sorted  ──►  older ones: one entry per trace
+//! records ──►  steps (prompts, tool calls)  ──►  latest 32 steps, sorted, one by one  ──►  older steps: one entry per trace
 //! ```
 //!
-//! A step that arrives in the order of (time, sequence) costs O(1). **A late step** is absorbed exactly where it cannot change what
-//! is no longer known one by one:
+//! A step that arrives in the order of (time, sequence) costs O(1). **A late step** belongs before steps that are no
+//! longer stored one by one. It is added exactly if the entries tell how the result changes:
 //!
-//! | a late step | is absorbed |
+//! | late step | is added |
 //! |---|---|
 //! | among the latest 32 | always |
-//! | a call that did not fail, in an older trace | if no tool of that trace failed twice in a row: there is no row to split |
-//! | a failing call, in an older trace | if no call of that trace failed: there is no row to join |
-//! | a prompt among older steps | if no call of the trace that it ends comes after it |
-//! | an earlier span of a trace that stands for a prompt | if no step lies between the two: so a root span may come last |
+//! | a call that did not fail, in an older trace | if that trace has no streak longer than 1, so there is no streak to split |
+//! | a failing call, in an older trace | if no call of that trace failed, so there is no streak to join |
+//! | a prompt among older steps | if the trace that it ends has no call after it |
+//! | an earlier span of an OTLP trace that counts as a prompt | if there is no step between the two; so a root span may arrive last |
 //!
-//! Any other late step makes the fold **stale**: it knows no traces any more until it is rebuilt from all records ([`Refold`]).
-//! The same is true of a session with too many traces. A fold that is not stale depends on the set of its records only, never on
-//! their order, so its bytes can be compared with those of a rebuilt one.
+//! Any other late step makes the fold **stale**: it has no traces until it is rebuilt from all records
+//! ([`TraceRebuilder`]). A session with too many traces is stale, too. A fold that is not stale depends only on the set
+//! of its records, not on their order. So its bytes can be compared with those of a rebuilt fold.
 
 mod steps;
 
@@ -25,12 +25,12 @@ use renown_core::ids::TraceId;
 use renown_core::session_metrics::{Signals, Source, Trace};
 use renown_core::time::Timestamp;
 
-use super::{Place, Step, Steps};
-use crate::facts::{Fact, Origin, Signal};
-use crate::kept::Kept;
+use super::{Moment, Step, Steps};
+use crate::facts::{Fact, RecordOrigin, Signal};
+use crate::stored::StoredRecord;
 pub(super) use steps::{Entry, Fold, Key};
 
-/// The traces of a session, by the signal of the records that they come from: which one is scored may change.
+/// The traces of a session, separately for log records and spans, because later records may change which one is scored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FoldedTraces {
     pub(super) logs: Side,
@@ -38,37 +38,37 @@ pub struct FoldedTraces {
 }
 
 impl FoldedTraces {
-    /// Traces of which nothing is known.
+    /// Creates a fold that is stale.
     pub fn stale() -> Self {
         Self { logs: Side::Stale, spans: Side::Stale }
     }
 
-    /// Adds a record that is not in it yet.
-    pub fn take(&mut self, origin: &Origin<&str>, facts: &[Fact<&str>]) {
+    /// Adds a record that was not added before.
+    pub fn add(&mut self, origin: &RecordOrigin<&str>, facts: &[Fact<&str>]) {
         let side = match origin.signal {
             Signal::Logs => &mut self.logs,
             Signal::Spans => &mut self.spans,
         };
-        let place = (origin.at.is_none(), origin.at, origin.sequence);
+        let moment = (origin.at.is_none(), origin.at, origin.sequence);
         for fact in facts {
             let key = match fact {
-                Fact::Prompt { trace } => Key::prompt(place, *trace),
-                Fact::ToolResult { tool, ok, .. } => Key::call(place, *tool, *ok),
+                Fact::Prompt { trace } => Key::prompt(moment, *trace),
+                Fact::ToolResult { tool, ok, .. } => Key::call(moment, *tool, *ok),
                 Fact::ApiRequest(_)
                 | Fact::ApiError { .. }
                 | Fact::ToolDecision { .. }
                 | Fact::Feedback { .. }
                 | Fact::Compaction { .. }
                 | Fact::Refusal => {
-                    side.see_other(place);
+                    side.note_other(moment);
                     continue;
                 }
             };
-            side.take(key);
+            side.add(key);
         }
     }
 
-    /// The traces of the scored signal; with each, when it began. `None` if they are stale.
+    /// Returns the traces of the scored OTLP signal, each with its start. Returns `None` if they are stale.
     pub fn traces(&self, signal: Signal, session: &str) -> Option<Vec<(Option<Timestamp>, Trace)>> {
         let Side::Exact(fold) = self.side(signal) else { return None };
         let named = fold.shown().into_iter().filter_map(|(number, started_at, signals)| {
@@ -78,13 +78,13 @@ impl FoldedTraces {
         Some(named.collect())
     }
 
-    /// The signals of the same traces. `None` if they are stale.
+    /// Returns the trace signals of the scored OTLP signal. Returns `None` if they are stale.
     pub fn signals(&self, signal: Signal) -> Option<Vec<Signals>> {
         let Side::Exact(fold) = self.side(signal) else { return None };
         Some(fold.shown().into_iter().map(|(_, _, signals)| signals).collect())
     }
 
-    /// How many traces there are at most: what it costs to list them.
+    /// Returns an upper bound of the number of traces, as the cost of listing them.
     pub fn traces_max(&self, signal: Signal) -> usize {
         match self.side(signal) {
             Side::Exact(fold) => fold.entries.len() + fold.latest.len(),
@@ -92,12 +92,12 @@ impl FoldedTraces {
         }
     }
 
-    /// Whether the traces of a signal can only be read from the records.
+    /// Whether the traces of an OTLP signal can only be read from its records.
     pub fn is_stale(&self, signal: Signal) -> bool {
         *self.side(signal) == Side::Stale
     }
 
-    /// Whether these traces, as far as they are not stale, are those of a rebuilt fold.
+    /// Whether the traces that are not stale equal those of a rebuilt fold.
     pub fn agrees_with(&self, rebuilt: &Self) -> bool {
         let agree = |side: &Side, rebuilt: &Side| *side == Side::Stale || side == rebuilt;
         agree(&self.logs, &rebuilt.logs) && agree(&self.spans, &rebuilt.spans)
@@ -111,29 +111,30 @@ impl FoldedTraces {
     }
 }
 
-/// All steps of a session, from which its traces are rebuilt, whatever their order.
+/// Rebuilds the traces of a session from all its records, in any order.
 #[derive(Debug)]
-pub struct Refold {
+pub struct TraceRebuilder {
     logs: Steps,
     spans: Steps,
 }
 
-impl Default for Refold {
+impl Default for TraceRebuilder {
     fn default() -> Self {
         Self { logs: Steps::new(Signal::Logs), spans: Steps::new(Signal::Spans) }
     }
 }
 
-impl Refold {
+impl TraceRebuilder {
     /// Adds a record.
-    pub fn take(&mut self, record: &Kept<'_>) {
+    pub fn add(&mut self, record: &StoredRecord<'_>) {
         match record.origin.signal {
-            Signal::Logs => self.logs.take(record),
-            Signal::Spans => self.spans.take(record),
+            Signal::Logs => self.logs.add(record),
+            Signal::Spans => self.spans.add(record),
         }
     }
 
-    /// The fold of all records, and the traces of the scored signal, which are there also where there are too many to fold.
+    /// Returns the fold of all records and the traces of the scored OTLP signal. The traces are returned even if
+    /// there are too many to fold.
     pub fn finish(
         mut self,
         signal: Signal,
@@ -152,21 +153,21 @@ impl Steps {
     fn fold(&mut self) -> Side {
         self.sort();
         let mut side = Side::default();
-        if let Some(place) = self.first_other {
-            side.see_other(place);
+        if let Some(moment) = self.first_other {
+            side.note_other(moment);
         }
         let name = |tool: u32| self.tools.get(usize::try_from(tool).ok()?).map(AsRef::as_ref);
-        for (place, step) in &self.taken {
-            side.take(match step {
-                Step::Prompt(trace) => Key::prompt(*place, *trace),
-                Step::Call(tool, ok) => Key::call(*place, tool.and_then(name), *ok),
+        for (moment, step) in &self.timeline {
+            side.add(match step {
+                Step::Prompt(trace) => Key::prompt(*moment, *trace),
+                Step::Call(tool, ok) => Key::call(*moment, tool.and_then(name), *ok),
             });
         }
         side
     }
 }
 
-/// The traces of one signal.
+/// The traces of one OTLP signal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     Exact(Box<Fold>),
@@ -180,15 +181,15 @@ impl Default for Side {
 }
 
 impl Side {
-    fn see_other(&mut self, place: Place) {
+    fn note_other(&mut self, moment: Moment) {
         if let Self::Exact(fold) = self {
-            fold.first_other = Some(fold.first_other.map_or(place, |first| first.min(place)));
+            fold.first_other = Some(fold.first_other.map_or(moment, |first| first.min(moment)));
         }
     }
 
-    fn take(&mut self, key: Key) {
+    fn add(&mut self, key: Key) {
         if let Self::Exact(fold) = self
-            && fold.take(key).is_err()
+            && fold.add(key).is_err()
         {
             *self = Self::Stale;
         }

@@ -1,11 +1,12 @@
-//! Folded traces in bytes, so that a store can go on with them where they stood.
+//! The snapshot of folded traces: their bytes, so that a store can continue them.
 //!
 //! ```text
-//! version 1 | logs | spans          a side: 0 (nothing yet) | 1 stale | 2 fold
-//! fold: first other? | tools | entries | reached? | row? | latest
+//! version 1 | logs | spans          logs, spans: 0 empty | 1 stale | 2 fold
+//! fold: first other? | tools | entries | streak? | reached? | latest
 //! ```
 //!
-//! Times are differences to the time before: steps are sorted, so most take a few bytes. A tool is its place in the list of tools.
+//! A time is the difference to the time before it. Steps are sorted, so most times take a few bytes. A tool is its
+//! index in the list of tools.
 
 use std::collections::{HashSet, VecDeque};
 use std::num::Saturating;
@@ -14,24 +15,24 @@ use std::sync::Arc;
 use renown_core::time::Timestamp;
 
 use super::fold::{Entry, Fold, FoldedTraces, Key, Side};
-use super::{Calls, Place};
+use super::{Calls, Moment};
 use crate::bytes::{Cursor, Read, Unreadable, Writer};
 use crate::facts::Fingerprint;
-use crate::kept::number_of;
 use crate::limits::{FOLDED_TRACES_MAX, LATEST_STEPS_MAX};
+use crate::stored::number_of;
 
 const VERSION: u8 = 1;
 
-/// Kinds of sides.
+// Kinds of sides.
 const EMPTY: u8 = 0;
 const STALE: u8 = 1;
 const FOLD: u8 = 2;
 
-/// Whether a call succeeded, by number.
+/// The success of a call at the index of its number.
 const OKS: [Option<bool>; 3] = [Some(false), Some(true), None];
 
 impl FoldedTraces {
-    /// The traces in bytes.
+    /// Encodes the traces as a snapshot.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Writer(vec![VERSION]);
         for side in [&self.logs, &self.spans] {
@@ -47,7 +48,7 @@ impl FoldedTraces {
         bytes.0
     }
 
-    /// Decodes traces. Returns `None` if the bytes are not valid.
+    /// Decodes a snapshot. Returns `None` if the bytes are not valid.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let mut cursor = Cursor(bytes);
         let folded = read_sides(&mut cursor).ok()?;
@@ -55,69 +56,69 @@ impl FoldedTraces {
     }
 }
 
-/// The time that the next one is a difference to.
+/// The previous time, which the next one is written relative to.
 struct Times(i64);
 
 impl Times {
-    fn write(&mut self, bytes: &mut Writer, (_, at, sequence): Place) {
+    fn write(&mut self, bytes: &mut Writer, (_, at, sequence): Moment) {
         bytes.0.push(at.is_some().into());
         if let Some(at) = at {
-            // A difference below zero wraps, and wraps back when it is read.
-            bytes.whole((i128::from(at.nanos()) - i128::from(self.0)).cast_unsigned());
+            // A negative difference wraps around, and wraps back when it is read.
+            bytes.varint((i128::from(at.nanos()) - i128::from(self.0)).cast_unsigned());
             self.0 = at.nanos();
         }
-        bytes.maybe(sequence);
+        bytes.optional_number(sequence);
     }
 
-    fn read(&mut self, cursor: &mut Cursor<'_>) -> Read<Place> {
-        let at = cursor.if_there(|cursor| {
-            let nanos = i128::from(self.0).checked_add(cursor.whole()?.cast_signed()).ok_or(Unreadable)?;
+    fn read(&mut self, cursor: &mut Cursor<'_>) -> Read<Moment> {
+        let at = cursor.optional(|cursor| {
+            let nanos = i128::from(self.0).checked_add(cursor.varint()?.cast_signed()).ok_or(Unreadable)?;
             let at = i64::try_from(nanos).ok().and_then(|nanos| Timestamp::from_nanos(nanos).ok());
             at.ok_or(Unreadable)
         })?;
         self.0 = at.map_or(self.0, Timestamp::nanos);
-        Ok((at.is_none(), at, cursor.maybe()?))
+        Ok((at.is_none(), at, cursor.optional_number()?))
     }
 }
 
 fn write(bytes: &mut Writer, fold: &Fold) {
     let mut times = Times(0);
     bytes.0.push(fold.first_other.is_some().into());
-    if let Some(place) = fold.first_other {
-        Times(0).write(bytes, place);
+    if let Some(moment) = fold.first_other {
+        Times(0).write(bytes, moment);
     }
-    let row = fold.entries.last().and_then(|entry| entry.calls.row.as_ref());
+    let streak = fold.entries.last().and_then(|entry| entry.calls.streak.as_ref());
     let mut tools: Vec<&str> = Vec::new();
-    let named = row.and_then(|(tool, _)| tool.as_ref()).into_iter();
+    let named = streak.and_then(|(tool, _)| tool.as_ref()).into_iter();
     for tool in named.chain(fold.reached.iter().chain(&fold.latest).filter_map(|key| key.tool.as_ref())) {
         if !tools.contains(&&**tool) {
             tools.push(tool);
         }
     }
     let number = |tool: Option<&Arc<str>>| {
-        tool.and_then(|tool| tools.iter().position(|known| **known == **tool)).map(|place| place as u64)
+        tool.and_then(|tool| tools.iter().position(|known| **known == **tool)).map(|index| index as u64)
     };
-    bytes.whole(tools.len() as u128);
+    bytes.varint(tools.len() as u128);
     for tool in &tools {
         bytes.text(tool);
     }
-    bytes.whole(fold.entries.len() as u128);
+    bytes.varint(fold.entries.len() as u128);
     for entry in &fold.entries {
         write_entry(bytes, entry, &mut times);
     }
-    bytes.0.push(row.is_some().into());
-    if let Some((tool, count)) = row {
-        bytes.maybe(number(tool.as_ref()));
-        bytes.whole((*count).into());
+    bytes.0.push(streak.is_some().into());
+    if let Some((tool, count)) = streak {
+        bytes.optional_number(number(tool.as_ref()));
+        bytes.varint((*count).into());
     }
     bytes.0.push(fold.reached.is_some().into());
-    bytes.whole(fold.latest.len() as u128);
+    bytes.varint(fold.latest.len() as u128);
     for key in fold.reached.iter().chain(&fold.latest) {
-        times.write(bytes, key.place);
+        times.write(bytes, key.moment);
         bytes.0.push(key.is_call.into());
         if key.is_call {
             bytes.0.push(number_of(&OKS, &key.ok));
-            bytes.maybe(number(key.tool.as_ref()));
+            bytes.optional_number(number(key.tool.as_ref()));
         } else {
             write_trace(bytes, key.trace);
         }
@@ -129,19 +130,19 @@ fn write_entry(bytes: &mut Writer, entry: &Entry, times: &mut Times) {
         times.write(bytes, prompt);
         write_trace(bytes, entry.trace);
     } else {
-        bytes.maybe_time(entry.started_at);
+        bytes.optional_time(entry.started_at);
     }
     bytes.0.push(entry.last.is_some().into());
     if let Some(last) = entry.last {
         times.write(bytes, last);
     }
     for count in [entry.calls.all.0, entry.calls.ok.0, entry.calls.longest] {
-        bytes.whole(count.into());
+        bytes.varint(count.into());
     }
 }
 
 fn write_trace(bytes: &mut Writer, trace: Option<Fingerprint>) {
-    bytes.maybe(trace.map(|trace| trace.get() - 1));
+    bytes.optional_number(trace.map(|trace| trace.get() - 1));
 }
 
 fn read_sides(cursor: &mut Cursor<'_>) -> Read<FoldedTraces> {
@@ -159,14 +160,14 @@ fn read_sides(cursor: &mut Cursor<'_>) -> Read<FoldedTraces> {
 
 fn read(cursor: &mut Cursor<'_>) -> Read<Fold> {
     let mut times = Times(0);
-    let first_other = cursor.if_there(|cursor| Times(0).read(cursor))?;
-    // A tool for each of the latest steps, for the row and for the step that was reached.
+    let first_other = cursor.optional(|cursor| Times(0).read(cursor))?;
+    // At most one tool for each of the latest steps, one for the streak and one for `reached`.
     let tools: Vec<Arc<str>> = list(cursor, LATEST_STEPS_MAX + 2, |cursor, _| cursor.text().map(Arc::from))?;
-    let entries = list(cursor, FOLDED_TRACES_MAX, |cursor, place| read_entry(cursor, place, &mut times))?;
+    let entries = list(cursor, FOLDED_TRACES_MAX, |cursor, index| read_entry(cursor, index, &mut times))?;
     let mut fold = Fold { first_other, entries, ..Fold::default() };
     fold.known = fold.entries.iter().filter_map(|entry| entry.trace).collect::<HashSet<_>>();
-    let row = cursor.if_there(|cursor| Ok((read_tool(cursor, &tools)?, count(cursor)?)))?;
-    fold.entries.last_mut().ok_or(Unreadable)?.calls.row = row;
+    let streak = cursor.optional(|cursor| Ok((read_tool(cursor, &tools)?, count(cursor)?)))?;
+    fold.entries.last_mut().ok_or(Unreadable)?.calls.streak = streak;
     let has_reached = cursor.flag()?;
     let length = cursor.number()?;
     if has_reached {
@@ -180,45 +181,45 @@ fn read(cursor: &mut Cursor<'_>) -> Read<Fold> {
     Ok(fold)
 }
 
-/// A list of at most so many.
+/// Reads a list with at most `max` elements.
 fn list<'a, T>(
     cursor: &mut Cursor<'a>,
     max: usize,
     mut read: impl FnMut(&mut Cursor<'a>, usize) -> Read<T>,
 ) -> Read<Vec<T>> {
-    let length = usize::try_from(cursor.whole()?).ok().filter(|length| *length <= max).ok_or(Unreadable)?;
-    (0..length).map(|place| read(cursor, place)).collect()
+    let length = usize::try_from(cursor.varint()?).ok().filter(|length| *length <= max).ok_or(Unreadable)?;
+    (0..length).map(|index| read(cursor, index)).collect()
 }
 
-fn read_entry(cursor: &mut Cursor<'_>, place: usize, times: &mut Times) -> Read<Entry> {
-    let (prompt, trace, started_at) = if place == 0 {
-        (None, None, cursor.if_there(Cursor::time)?)
+fn read_entry(cursor: &mut Cursor<'_>, index: usize, times: &mut Times) -> Read<Entry> {
+    let (prompt, trace, started_at) = if index == 0 {
+        (None, None, cursor.optional(Cursor::time)?)
     } else {
         let prompt = times.read(cursor)?;
         (Some(prompt), read_trace(cursor)?, prompt.1)
     };
-    let last = cursor.if_there(|cursor| times.read(cursor))?;
+    let last = cursor.optional(|cursor| times.read(cursor))?;
     let (all, ok) = (Saturating(count(cursor)?), Saturating(count(cursor)?));
-    let calls = Calls { all, ok, longest: count(cursor)?, row: None };
+    let calls = Calls { all, ok, longest: count(cursor)?, streak: None };
     Ok(Entry { prompt, trace, started_at, last, calls })
 }
 
 fn read_key(cursor: &mut Cursor<'_>, tools: &[Arc<str>], times: &mut Times) -> Read<Key> {
-    let place = times.read(cursor)?;
+    let moment = times.read(cursor)?;
     if !cursor.flag()? {
-        return Ok(Key::prompt(place, read_trace(cursor)?));
+        return Ok(Key::prompt(moment, read_trace(cursor)?));
     }
     let ok = cursor.one_of(&OKS)?;
-    Ok(Key { tool: read_tool(cursor, tools)?, ..Key::call(place, None, ok) })
+    Ok(Key { tool: read_tool(cursor, tools)?, ..Key::call(moment, None, ok) })
 }
 
 fn read_trace(cursor: &mut Cursor<'_>) -> Read<Option<Fingerprint>> {
-    let trace = cursor.maybe()?;
+    let trace = cursor.optional_number()?;
     trace.map(|trace| trace.checked_add(1).and_then(Fingerprint::new).ok_or(Unreadable)).transpose()
 }
 
 fn read_tool(cursor: &mut Cursor<'_>, tools: &[Arc<str>]) -> Read<Option<Arc<str>>> {
-    let number = cursor.maybe()?;
+    let number = cursor.optional_number()?;
     let tool = |number| usize::try_from(number).ok().and_then(|number| tools.get(number).cloned());
     number.map(|number| tool(number).ok_or(Unreadable)).transpose()
 }

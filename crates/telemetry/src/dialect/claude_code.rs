@@ -1,7 +1,7 @@
 //! # Claude Code
 //!
-//! Logs, `claude_code.*`; OpenCode plugins mirror them as `opencode.*`. A number may be string, int or double by event
-//! and version.
+//! Logs, `claude_code.*`. OpenCode plugins send the same events as `opencode.*`. A number may be a string, an integer
+//! or a double; this differs by event and version.
 //!
 //! | event | fact | attributes |
 //! |---|---|---|
@@ -10,7 +10,7 @@
 //! | `api_request` | API request | `model`, `input_tokens`, `output_tokens`, `cache_read_tokens`, `cache_creation_tokens`, `cost_usd` (else `cost_usd_micros`), `duration_ms` |
 //! | `api_error`, `api_retries_exhausted` | API error | `error_type` |
 //! | `api_refusal` | refusal | |
-//! | `tool_decision` | tool decision | `tool_name`, `decision` accept or reject, `source`: `config` policy, `hook` hook, `user_*` user; in any case |
+//! | `tool_decision` | tool decision | `tool_name`, `decision` accept or reject, `source`: `config` policy, `hook` hook, `user_*` user; in upper or lower case |
 //! | `feedback_survey` | feedback | if `event_type` is responded and `survey_type` session: `response` bad −1, fine 0, good +1 |
 //! | `compaction` | compaction | `pre_tokens`, `post_tokens` |
 //!
@@ -23,13 +23,13 @@
 //! | `interaction` | prompt |
 //! | `tool.blocked_on_user` | as `tool_decision` |
 //!
-//! A span without `duration_ms` took from its start to its end.
+//! The duration of a span without `duration_ms` is its end − its start.
 
 use crate::attributes::Key;
 use crate::facts::{Decider, Fact, Tokens};
 use crate::fields::{BadValue, Fields, ReadFact, Reader};
 
-/// The reader of a log event.
+/// Returns the reader of a log event.
 pub(super) fn log(name: &str) -> Option<Reader> {
     Some(match name {
         "tool_result" => tool_result,
@@ -44,7 +44,7 @@ pub(super) fn log(name: &str) -> Option<Reader> {
     })
 }
 
-/// The reader of a span.
+/// Returns the reader of a span.
 pub(super) fn span(name: &str) -> Option<Reader> {
     Some(match name {
         "llm_request" => llm_request,
@@ -161,7 +161,7 @@ mod tests {
     use crate::facts::ApiRequest;
 
     #[test]
-    fn logs() {
+    fn log_events_become_facts() {
         let edit = tool("Edit", Some(false), Some(12_000), Some("Error:ENOENT"));
         let request = ApiRequest {
             model: Some("opus".to_owned()),
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn spans() {
+    fn spans_become_facts() {
         let request = ApiRequest { duration_us: Some(2_500_000), ..call(Some([7, 0, 0, 0])) };
         let decided = Fact::ToolDecision { tool: None, accepted: false, by: Decider::User };
         for (name, attributes, expected) in [

@@ -1,28 +1,28 @@
 //! # Codex
 //!
-//! Logs, `codex.*`, named by the attribute `event.name`; the session is `conversation.id`, the body is empty, often there
-//! is only an observed time, and never a cost.
+//! Logs, `codex.*`. The name is the attribute `event.name`, the session is `conversation.id`. The body is empty, the
+//! time is often only an observed time, and there is never a cost.
 //!
 //! | event | fact | attributes |
 //! |---|---|---|
-//! | `tool_result` | tool result; without `call_id` a failed dispatch, a failure like others | `tool_name`, `success`, `duration_ms`, `error_type` |
+//! | `tool_result` | tool result; without `call_id` the dispatch failed, which counts like any failure | `tool_name`, `success`, `duration_ms`, `error_type` |
 //! | `user_prompt` | prompt | |
-//! | `tool_decision` | tool decision | `tool_name`, `decision`: `approved*` accept, `denied`, `abort` reject; `source` user or config; in any case |
-//! | `sse_event` of `event.kind` `response.completed` with `input_token_count` | API request | input = `input_token_count` − `cached_token_count` (at least 0), cache read = `cached_token_count`, output = `output_token_count` (with its reasoning), `model`, `duration_ms` |
+//! | `tool_decision` | tool decision | `tool_name`, `decision`: `approved*` accept, `denied`, `abort` reject; `source` user or config; in upper or lower case |
+//! | `sse_event` with `event.kind` `response.completed` and `input_token_count` | API request | input = `input_token_count` − `cached_token_count` (at least 0), cache read = `cached_token_count`, output = `output_token_count` (including reasoning), `model`, `duration_ms` |
 //! | `sse_event`, `api_request`, `websocket_request` with `error.message`, `success` false or `http.response.status_code` ≥ 400 | API error | the status |
 //! | those three otherwise | nothing | |
 //!
-//! `tool_token_count` is the request's total and is not read.
+//! `tool_token_count` is the total of the request. It is not read.
 
 use super::claude_code;
 use crate::attributes::Key;
 use crate::facts::{Decider, Fact, Tokens};
 use crate::fields::{BadValue, Fields, ReadFact, Reader};
 
-/// The HTTP status from which a call has failed.
+/// The lowest HTTP status of a failed call.
 const FAILED_FROM: u64 = 400;
 
-/// The reader of a log event.
+/// Returns the reader of a log event.
 pub(super) fn log(name: &str) -> Option<Reader> {
     Some(match name {
         "tool_result" => claude_code::tool_result,
@@ -89,7 +89,7 @@ mod tests {
     use crate::dialect::testing::{call, log, tool};
 
     #[test]
-    fn logs() {
+    fn log_events_become_facts() {
         let decided = |accepted, by| Fact::ToolDecision { tool: Some("shell".to_owned()), accepted, by };
         let error = |status| Fact::ApiError { status, error_type: None };
         let completed = "event.kind=\"response.completed\"";

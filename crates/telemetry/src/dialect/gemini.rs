@@ -1,33 +1,33 @@
 //! # Gemini CLI
 //!
-//! Logs, `gemini_cli.*`; the session is `session.id`, the body is prose, and there is never a cost.
+//! Logs, `gemini_cli.*`. The session is `session.id`, the body is prose, and there is never a cost.
 //!
 //! | event | fact | attributes |
 //! |---|---|---|
 //! | `tool_call` | tool result | `function_name`, `success` (else `status` = success), `duration_ms`, `error_type` |
-//! | … with `decision` | and a tool decision | `auto_accept` by policy, `accept` and `modify` by the user |
-//! | … with `decision` reject or `status` cancelled | the reject by the user alone | |
+//! | … with `decision` | also a tool decision | `auto_accept` by policy, `accept` and `modify` by the user |
+//! | … with `decision` reject or `status` cancelled | only the rejection by the user | |
 //! | `user_prompt` | prompt | |
 //! | `api_response` | API request; with `error`, API error | see below, `model`, `duration_ms` |
 //! | `api_error` | API error | `error_type` |
-//! | `api_request` | nothing: only the start of a call | |
+//! | `api_request` | none: it is only the start of a call | |
 //! | `chat_compression` | compaction | |
 //!
 //! ```text
 //! input      = input_token_count − cached_content_token_count + tool_token_count
 //! cache_read = cached_content_token_count
-//! output     = total_token_count − input_token_count − tool_token_count   where that is ≥ output_token_count
+//! output     = total_token_count − input_token_count − tool_token_count   if that is ≥ output_token_count
 //!              else output_token_count + thoughts_token_count
 //! ```
 //!
-//! Some back ends count thoughts inside the output, others beside it: the total tells.
+//! Some back ends include thoughts in the output count, others do not. The total shows which.
 
 use super::claude_code;
 use crate::attributes::Key;
 use crate::facts::{Decider, Fact, Tokens};
 use crate::fields::{BadValue, Fields, ReadFact, Reader};
 
-/// The reader of a log event.
+/// Returns the reader of a log event.
 pub(super) fn log(name: &str) -> Option<Reader> {
     Some(match name {
         "tool_call" => tool_call,
@@ -111,7 +111,7 @@ mod tests {
     use crate::dialect::testing::{call, log, tool};
 
     #[test]
-    fn logs() {
+    fn log_events_become_facts() {
         let decided = |accepted, by| Fact::ToolDecision { tool: Some("read_file".to_owned()), accepted, by };
         let read = |ok| tool("read_file", ok, None, None);
         let request = |tokens| vec![Fact::ApiRequest(call(tokens))];
@@ -139,19 +139,19 @@ mod tests {
             ("tool_call", "success=false decision=\"reject\"", vec![decided(false, Decider::User)]),
             ("tool_call", "success=false status=\"cancelled\"", vec![decided(false, Decider::User)]),
             ("user_prompt", "", vec![Fact::Prompt { trace: None }]),
-            // Thoughts beside the output: 1000 − 600 − 50 = 350 is what the total leaves, 300 + 50.
+            // Thoughts not included in the output: 1000 − 600 − 50 = 350 = 300 + 50.
             (
                 "api_response",
                 "input_token_count=600 cached_content_token_count=400 tool_token_count=50 output_token_count=300 thoughts_token_count=50 total_token_count=1000",
                 request(Some([250, 350, 400, 0])),
             ),
-            // Thoughts inside the output: the total leaves just the output.
+            // Thoughts included in the output: 900 − 600 = 300.
             (
                 "api_response",
                 "input_token_count=600 output_token_count=300 thoughts_token_count=50 total_token_count=900",
                 request(Some([600, 300, 0, 0])),
             ),
-            // A total that leaves less than the output is not believed.
+            // A total that is too small for the output is ignored.
             (
                 "api_response",
                 "input_token_count=600 output_token_count=300 thoughts_token_count=50 total_token_count=899",

@@ -1,28 +1,29 @@
 //! # GenAI conventions
 //!
-//! Spans of Copilot Chat and CLI and of agent frameworks. The operation is `gen_ai.operation.name`, else the first word of
-//! the span's name. A span has failed if its status is ERROR or it has `error.type`.
+//! Spans of Copilot Chat, Copilot CLI and agent frameworks. The operation is `gen_ai.operation.name`, else the first
+//! word of the span's name. A span failed if its status is ERROR or if it has `error.type`.
 //!
 //! | operation | fact | attributes |
 //! |---|---|---|
-//! | `execute_tool` | tool result, ok unless failed | `gen_ai.tool.name`, `error.type`; end − start |
-//! | `chat`, `text_completion`, `generate_content` | API request; failed and without usage, API error | `gen_ai.response.model`, else `gen_ai.request.model`; the usage below |
-//! | … with a finish reason `refusal` or `content_filter` | and a refusal | `gen_ai.response.finish_reasons` |
-//! | `invoke_agent` | its usage repeats its children's: a sum, used only when no inference span of the session has any | the usage |
+//! | `execute_tool` | tool result, a success unless the span failed | `gen_ai.tool.name`, `error.type`; end − start |
+//! | `chat`, `text_completion`, `generate_content` | API request; API error if the span failed and has no usage | `gen_ai.response.model`, else `gen_ai.request.model`; usage as below |
+//! | … with a finish reason `refusal` or `content_filter` | also a refusal | `gen_ai.response.finish_reasons` |
+//! | `invoke_agent` | API request that is a sum over the agent's calls; counts only if no inference span of the session has usage | usage as below |
 //!
-//! | under `gen_ai.usage.` | or, of old |
+//! | attribute after `gen_ai.usage.` | old name |
 //! |---|---|
 //! | `input_tokens`, `output_tokens` | `prompt_tokens`, `completion_tokens` |
 //! | `cache_read.input_tokens`, `cache_creation.input_tokens` | `cache_read_input_tokens`, `cache_creation_input_tokens` |
 //! | `cost` | |
 //!
-//! The conventions count cached tokens inside the input: input = input − `cache_read` − `cache_creation`. If that is
-//! negative, the producer left them out, and the input is taken as it is.
+//! The conventions include cached tokens in the input: input = input − `cache_read` − `cache_creation`. If that is
+//! negative, the producer did not include them, and the input is used as it is.
 //!
-//! Prompts: the distinct traces with an agent or inference span. A sub-agent shares the trace of its caller.
+//! Prompts: the number of distinct OTLP traces with an agent or inference span. A sub-agent has the trace of its
+//! caller.
 //!
-//! The usage of agent spans is a sum over all of them. If one agent calls another and neither's calls report their usage, the
-//! inner agent counts twice: the conventions do not say whether the outer sum includes it.
+//! The sums of all agent spans are added up. If one agent calls another and the model calls of both report no usage,
+//! the inner agent counts twice: the conventions do not define whether the outer sum includes the inner one.
 
 use std::borrow::Cow;
 
@@ -30,7 +31,7 @@ use crate::attributes::Key;
 use crate::facts::{ApiRequest, Fact, Tokens};
 use crate::fields::{BadValue, Fields, ReadFact, Reader};
 
-/// The reader of a span.
+/// Returns the reader of a span.
 pub(super) fn span(operation: &str) -> Option<Reader> {
     Some(match operation {
         "execute_tool" => execute_tool,
@@ -43,7 +44,7 @@ pub(super) fn span(operation: &str) -> Option<Reader> {
 type Read = Result<(), BadValue>;
 
 fn failed(fields: &Fields<'_, '_>) -> bool {
-    fields.span.failed || fields.has(Key::SpanErrorType)
+    fields.span.is_error || fields.has(Key::SpanErrorType)
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "a reader like the others")]
@@ -113,7 +114,7 @@ mod tests {
     const OK: u8 = 1;
     const ERROR: u8 = 2;
 
-    /// What an agent or inference span begins with.
+    /// Returns the prompt that every agent or inference span has.
     fn prompt() -> Fact<String> {
         Fact::Prompt { trace: Some(fingerprint::of_trace(TRACE)) }
     }
@@ -123,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn tools() {
+    fn tool_spans_become_tool_results() {
         let run = |ok, error| vec![tool("runTests", Some(ok), Some(2_500_000), error)];
         for (name, status, attributes, expected) in [
             ("execute_tool runTests", OK, "", run(true, None)),
@@ -141,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn calls() {
+    fn inference_spans_become_api_requests_or_errors() {
         const USAGE: &str = "gen_ai.usage.input_tokens=1000 gen_ai.usage.output_tokens=20";
         const OLD: &str = "gen_ai.usage.prompt_tokens=1000 gen_ai.usage.completion_tokens=20";
         const CACHED: &str =
@@ -183,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn refusals() {
+    fn finish_reasons_show_refusals() {
         for (reasons, refuses) in [
             (r#"[{"stringValue":"stop"},{"stringValue":"content_filter"}]"#, true),
             (r#""refusal""#, true),
@@ -196,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_repeats_the_usage_of_its_calls() {
+    fn the_usage_of_an_agent_span_is_a_sum() {
         let sum = ApiRequest { is_sum: true, ..request(Some([1000, 0, 0, 0])) };
         assert_eq!(
             span("invoke_agent coder", OK, "gen_ai.usage.input_tokens=1000"),

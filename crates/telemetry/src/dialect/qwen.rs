@@ -1,6 +1,6 @@
 //! # Qwen Code
 //!
-//! Logs, `qwen-code.*`: those of Gemini CLI ([`super::gemini`]), and
+//! Logs, `qwen-code.*`: the events of Gemini CLI ([`super::gemini`]), and
 //!
 //! | event | fact | attributes |
 //! |---|---|---|
@@ -11,7 +11,7 @@ use crate::attributes::Key;
 use crate::facts::Fact;
 use crate::fields::{BadValue, Fields, ReadFact, Reader};
 
-/// The reader of a log event.
+/// Returns the reader of a log event.
 pub(super) fn log(name: &str) -> Option<Reader> {
     if name == "user_feedback" { Some(feedback) } else { gemini::log(name) }
 }
@@ -33,7 +33,7 @@ mod tests {
     use crate::dialect::testing::log;
 
     #[test]
-    fn feedback_is_rated_from_one_to_three() {
+    fn ratings_from_one_to_three_are_feedback() {
         for (rating, expected) in
             [("1", Some(-1)), ("2", Some(0)), ("\"3\"", Some(1)), ("4", None), ("0", None)]
         {

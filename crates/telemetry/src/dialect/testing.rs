@@ -1,10 +1,11 @@
-//! What the tables of the dialects share: one record in, its facts out.
+//! Helpers for the tests of the dialects: they read one record and return its facts.
 
 use crate::facts::{ApiRequest, Batch, Cost, Fact, Tokens};
 use crate::json;
 use crate::prices::Prices;
 
-/// The facts of a log record of this name, with attributes as JSON without quotes around keys: `success=true model="m"`.
+/// Returns the facts of a log record with this name. Attributes are `key=value` pairs with JSON values:
+/// `success=true model="m"`.
 pub(super) fn log(name: &str, attributes: &str) -> Vec<Fact<String>> {
     read(&format!(
         r#"{{"resourceLogs":[{{"scopeLogs":[{{"logRecords":[{{"eventName":"{name}","attributes":[{}]}}]}}]}}]}}"#,
@@ -12,7 +13,7 @@ pub(super) fn log(name: &str, attributes: &str) -> Vec<Fact<String>> {
     ))
 }
 
-/// The facts of a span that takes 2.5 s, in a trace of its own. `status` is its code.
+/// Returns the facts of a span that takes 2.5 s. `status` is the status code.
 pub(super) fn span(name: &str, status: u8, attributes: &str) -> Vec<Fact<String>> {
     read(&format!(
         r#"{{"resourceSpans":[{{"scopeSpans":[{{"spans":[{{"name":"{name}","traceId":"{}","spanId":"01",
@@ -23,10 +24,10 @@ pub(super) fn span(name: &str, status: u8, attributes: &str) -> Vec<Fact<String>
     ))
 }
 
-/// The trace of every span here.
+/// The trace id of every span in these tests.
 pub(super) const TRACE: &str = "7c1f0e6a92b84d3fa5d0c9e817264b3a";
 
-/// Attributes from `key=value` pairs with blanks between them; a value is JSON, and numbers are integers.
+/// Converts `key=value` pairs, separated by blanks, to JSON attributes. A number without a point is an integer.
 fn list(attributes: &str) -> String {
     let one = |pair: &str| {
         let (key, value) = pair.split_once('=').unwrap();
@@ -56,7 +57,7 @@ fn read(line: &str) -> Vec<Fact<String>> {
     facts.map(|fact| fact.map(str::to_owned)).collect()
 }
 
-/// A tool result.
+/// Creates a tool result.
 pub(super) fn tool(
     tool: &str,
     ok: Option<bool>,
@@ -71,7 +72,7 @@ pub(super) fn tool(
     }
 }
 
-/// A call with tokens: input, output, cache read, cache creation.
+/// Creates a model call with these tokens: input, output, cache read, cache creation.
 pub(super) fn call(tokens: Option<[u64; 4]>) -> ApiRequest<String> {
     let tokens = tokens.map(|[input, output, cache_read, cache_creation]| Tokens {
         input,
@@ -82,7 +83,7 @@ pub(super) fn call(tokens: Option<[u64; 4]>) -> ApiRequest<String> {
     ApiRequest { model: None, tokens, cost: None, duration_us: None, is_sum: false }
 }
 
-/// A cost as the agent reports it.
+/// Creates a reported cost.
 pub(super) fn usd(text: &str) -> Cost {
     Cost::Reported(text.parse().unwrap())
 }

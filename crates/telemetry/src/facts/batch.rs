@@ -1,93 +1,93 @@
-//! Records that were read and not yet folded, with all their texts in one.
+//! Records that are read and not yet folded. All their texts are in one string.
 
-use super::{Fact, Origin, Sourced};
+use super::{Fact, RecordOrigin, Sourced};
 use crate::account::Account;
 use crate::{limits::FACT_TEXT_CHARS_MAX, value};
 
-/// A stretch of a batch's text.
+/// A range of a batch's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Stretch {
+pub(crate) struct TextRange {
     start: usize,
     end: usize,
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Stored {
-    pub(crate) origin: Origin<Stretch>,
-    /// Where its facts end; they begin where those of the record before end.
+pub(crate) struct BatchRecord {
+    pub(crate) origin: RecordOrigin<TextRange>,
+    /// End of its facts in `Batch::facts`. They begin at the end of the previous record's facts.
     facts_end: usize,
 }
 
-/// Records that were read and not yet folded into a ledger.
+/// Records that are read and not yet folded into a ledger.
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
     text: String,
-    records: Vec<Stored>,
-    facts: Vec<Fact<Stretch>>,
-    /// The texts that were stored last, by what they are: records come in runs of the same.
-    last: [Option<Stretch>; 3],
-    /// What was read so far.
+    records: Vec<BatchRecord>,
+    facts: Vec<Fact<TextRange>>,
+    /// The last text of each [`SharedText`]. Neighboring records usually have the same texts, which are stored once.
+    last: [Option<TextRange>; 3],
+    /// Counts of what was read.
     pub account: Account,
-    /// The records that were refused.
-    pub refused: Vec<Refused>,
+    /// Rejected records.
+    pub rejected: Vec<RejectedRecord>,
 }
 
-/// A record that was refused for a number that cannot be.
+/// A record that was rejected because of an invalid number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Refused {
-    /// Its line, as the reader was told.
+pub struct RejectedRecord {
+    /// Line number of the record, as the caller of the reader counts lines.
     pub line: u64,
-    /// The attribute.
+    /// Name of the attribute with the invalid number.
     pub attribute: &'static str,
 }
 
-/// Texts of a record that often equal those of the record before.
+/// A text of a record that is often the same as in the previous record.
 #[derive(Clone, Copy)]
-enum Role {
+enum SharedText {
     Session,
     AgentId,
     Masque,
 }
 
-/// A place in a batch to go back to.
+/// A state of a batch that [`Batch::roll_back`] restores.
 #[derive(Clone, Debug)]
-pub(crate) struct Mark {
+pub(crate) struct Checkpoint {
     text: usize,
     records: usize,
     facts: usize,
-    refused: usize,
+    rejected: usize,
     account: Account,
 }
 
 impl Batch {
-    /// How many records it holds.
+    /// Returns the number of records.
     pub fn len(&self) -> usize {
         self.records.len()
     }
 
-    /// Whether it holds none.
+    /// Whether the batch has no records.
     pub fn is_empty(&self) -> bool {
         self.records.is_empty()
     }
 
-    /// Forgets everything but the memory it has.
+    /// Removes everything, but keeps the allocated memory.
     pub fn clear(&mut self) {
         self.text.clear();
         self.records.clear();
         self.facts.clear();
         self.last = [None; 3];
         self.account = Account::default();
-        self.refused.clear();
+        self.rejected.clear();
     }
 
-    /// The records with their facts, in the order they were read.
-    pub fn records(&self) -> impl Iterator<Item = (Origin<&str>, impl Iterator<Item = Fact<&str>>)> {
-        self.stored().map(|(origin, facts)| {
-            let text = |stretch| self.text(stretch);
-            let Origin { session, signal, at, until, sequence, repeat, agent, agent_id, masque, known } =
+    /// Returns the records with their facts, in reading order.
+    pub fn records(&self) -> impl Iterator<Item = (RecordOrigin<&str>, impl Iterator<Item = Fact<&str>>)> {
+        self.stored_records().map(|(origin, facts)| {
+            let text = |range| self.text(range);
+            let RecordOrigin { session, signal, at, until, sequence, repeat, agent, agent_id, masque, known } =
                 origin.clone();
             let sourced = |Sourced { rank, value }| Sourced { rank, value: text(value) };
-            let origin = Origin {
+            let origin = RecordOrigin {
                 session: text(session),
                 signal,
                 at,
@@ -103,8 +103,10 @@ impl Batch {
         })
     }
 
-    /// The records as they are stored.
-    pub(crate) fn stored(&self) -> impl Iterator<Item = (&Origin<Stretch>, &[Fact<Stretch>])> {
+    /// Returns the records with text ranges instead of texts.
+    pub(crate) fn stored_records(
+        &self,
+    ) -> impl Iterator<Item = (&RecordOrigin<TextRange>, &[Fact<TextRange>])> {
         let mut start = 0;
         self.records.iter().map(move |record| {
             let facts = self.facts.get(start..record.facts_end).unwrap_or_default();
@@ -113,68 +115,70 @@ impl Batch {
         })
     }
 
-    pub(crate) fn text(&self, stretch: Stretch) -> &str {
-        self.text.get(stretch.start..stretch.end).unwrap_or_default()
+    pub(crate) fn text(&self, range: TextRange) -> &str {
+        self.text.get(range.start..range.end).unwrap_or_default()
     }
 
     pub(crate) fn push<'a>(
         &mut self,
-        origin: Origin<impl AsRef<str>>,
+        origin: RecordOrigin<impl AsRef<str>>,
         facts: impl IntoIterator<Item = Fact<impl AsRef<str> + 'a>>,
     ) {
-        let Origin { session, signal, at, until, sequence, repeat, agent, agent_id, masque, known } = origin;
+        let RecordOrigin { session, signal, at, until, sequence, repeat, agent, agent_id, masque, known } =
+            origin;
         let mut store = |role, Sourced { rank, value }: Sourced<_>| Sourced {
             rank,
             value: self.store(role, AsRef::<str>::as_ref(&value)),
         };
-        let agent_id = store(Role::AgentId, agent_id);
-        let masque = masque.map(|masque| store(Role::Masque, masque));
-        let session = self.store(Role::Session, session.as_ref());
+        let agent_id = store(SharedText::AgentId, agent_id);
+        let masque = masque.map(|masque| store(SharedText::Masque, masque));
+        let session = self.store(SharedText::Session, session.as_ref());
         for fact in facts {
             let fact = fact.map(|text| self.append(value::cut(text.as_ref(), FACT_TEXT_CHARS_MAX)));
             self.facts.push(fact);
         }
-        let origin = Origin { session, signal, at, until, sequence, repeat, agent, agent_id, masque, known };
-        self.records.push(Stored { origin, facts_end: self.facts.len() });
+        let origin =
+            RecordOrigin { session, signal, at, until, sequence, repeat, agent, agent_id, masque, known };
+        self.records.push(BatchRecord { origin, facts_end: self.facts.len() });
     }
 
-    fn store(&mut self, role: Role, text: &str) -> Stretch {
+    fn store(&mut self, role: SharedText, text: &str) -> TextRange {
         let last = self.last.get(role as usize).copied().flatten();
         if let Some(last) = last.filter(|last| self.text(*last) == text) {
             return last;
         }
-        let stretch = self.append(text);
+        let range = self.append(text);
         if let Some(last) = self.last.get_mut(role as usize) {
-            *last = Some(stretch);
+            *last = Some(range);
         }
-        stretch
+        range
     }
 
-    fn append(&mut self, text: &str) -> Stretch {
+    fn append(&mut self, text: &str) -> TextRange {
         let start = self.text.len();
         self.text.push_str(text);
-        Stretch { start, end: self.text.len() }
+        TextRange { start, end: self.text.len() }
     }
 
-    /// The place to go back to when what is read next turns out to be bad.
-    pub(crate) fn mark(&self) -> Mark {
-        Mark {
+    /// Saves the current state, to restore it if the next line turns out to be bad.
+    pub(crate) fn checkpoint(&self) -> Checkpoint {
+        Checkpoint {
             text: self.text.len(),
             records: self.records.len(),
             facts: self.facts.len(),
-            refused: self.refused.len(),
+            rejected: self.rejected.len(),
             account: self.account,
         }
     }
 
-    /// Takes back all that was read since.
-    pub(crate) fn back_to(&mut self, mark: &Mark) {
-        self.text.truncate(mark.text);
-        self.records.truncate(mark.records);
-        self.facts.truncate(mark.facts);
-        self.refused.truncate(mark.refused);
+    /// Removes everything that was read after the checkpoint.
+    pub(crate) fn roll_back(&mut self, checkpoint: &Checkpoint) {
+        self.text.truncate(checkpoint.text);
+        self.records.truncate(checkpoint.records);
+        self.facts.truncate(checkpoint.facts);
+        self.rejected.truncate(checkpoint.rejected);
         self.last = [None; 3];
-        self.account = mark.account;
+        self.account = checkpoint.account;
     }
 }
 
@@ -182,10 +186,10 @@ impl Batch {
 mod tests {
     use super::*;
     use crate::dialect::Agent;
-    use crate::facts::{NOBODY, Signal};
+    use crate::facts::{Signal, UNKNOWN_AGENT_ID};
 
-    fn origin(session: &str) -> Origin<&str> {
-        Origin {
+    fn origin(session: &str) -> RecordOrigin<&str> {
+        RecordOrigin {
             session,
             signal: Signal::Logs,
             at: None,
@@ -193,22 +197,22 @@ mod tests {
             sequence: None,
             repeat: None,
             agent: Sourced { rank: 4, value: Agent::Unknown },
-            agent_id: NOBODY,
+            agent_id: UNKNOWN_AGENT_ID,
             masque: None,
             known: true,
         }
     }
 
     #[test]
-    fn what_goes_in_comes_out_and_equal_texts_are_stored_once() {
+    fn records_round_trip_and_equal_texts_are_stored_once() {
         let mut batch = Batch::default();
         let tool =
             Fact::ToolResult { tool: Some("Edit"), ok: Some(true), duration_us: None, error_type: None };
         batch.push(origin("s-1"), [tool.clone(), Fact::Refusal]);
         batch.push(origin("s-1"), [Fact::<&str>::Refusal]);
-        let mark = batch.mark();
+        let checkpoint = batch.checkpoint();
         batch.push(origin("s-2"), [Fact::<&str>::Refusal]);
-        batch.back_to(&mark);
+        batch.roll_back(&checkpoint);
         batch.push(origin("s-3"), [tool.clone()]);
         let found: Vec<_> =
             batch.records().map(|(origin, facts)| (origin.session, facts.collect())).collect();

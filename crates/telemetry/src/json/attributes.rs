@@ -1,44 +1,42 @@
-//! Attributes and their values.
+//! Reads attributes and their values.
 //!
-//! They are most of every record, and two things are nearly always so:
+//! Attributes are the largest part of a record. Two shortcuts use what is nearly always true:
 //!
-//! - Writers spell them alike. [`usual`] tries that one spelling; the general way is taken only where it differs.
-//! - Records that follow one another begin with the same attributes (who, where, which session). [`Before`] remembers
-//!   where each attribute of the record before ended, so that those which stand there again, byte by byte, are not read
-//!   again.
+//! - Writers format attributes in the same way. [`usual`] tries this one format. The general reader is the fallback.
+//! - Neighboring records begin with the same attributes (agent, service, session). [`PreviousList`] stores where each
 
 use super::cursor::{Cursor, Start};
 use super::{LineError, Walked, list, message, text};
 use crate::attributes::{Attributes, Key, Set};
 use crate::value::{List, Value};
 
-/// The attributes of a resource.
+/// Reads the attributes of a resource.
 pub(super) fn attributes<'a>(cursor: &mut Cursor<'a>, depth: usize, into: &mut Attributes<'a>) -> Walked {
     list(cursor, depth, |cursor| any(cursor, depth + 1, into))
 }
 
-/// The attribute list of the record before, and where each of its attributes ended.
+/// The attribute list of the previous record, and the end of each of its attributes.
 #[derive(Default)]
-pub(super) struct Before<'a> {
+pub(super) struct PreviousList<'a> {
     list: &'a str,
     ends: Vec<End>,
 }
 
-/// What was known after an attribute and its comma.
+/// The end of an attribute and its comma, and the set of attributes up to there.
 struct End {
     at: usize,
     set: Set,
 }
 
-impl<'a> Before<'a> {
-    /// The attributes of a record, of which `into` still has the values of the record before.
+impl<'a> PreviousList<'a> {
+    /// Reads the attributes of a record. `into` still has the values of the previous record.
     pub(super) fn attributes(
         &mut self,
         cursor: &mut Cursor<'a>,
         depth: usize,
         into: &mut Attributes<'a>,
     ) -> Walked {
-        // A record with two lists is for nobody to imitate.
+        // A record with two attribute lists is not compared with the next record.
         if cursor.start()? != Start::Array || !into.is_clear() {
             *self = Self::default();
             return attributes(cursor, depth, into);
@@ -47,7 +45,7 @@ impl<'a> Before<'a> {
         let list = cursor.rest();
         if let Some(end) = self.skip_same(list) {
             cursor.advance(end.at);
-            into.go_back(end.set);
+            into.restore(end.set);
         } else {
             cursor.blanks();
             if cursor.eat(b"]") {
@@ -65,13 +63,13 @@ impl<'a> Before<'a> {
         }
     }
 
-    /// The end of the last attribute up to which this list is the same as the one before, which it replaces.
+    /// Returns the end of the attributes that both lists have in common. The previous list is replaced by this list.
     fn skip_same(&mut self, list: &'a str) -> Option<&End> {
         let mut start = 0;
         let same = |end: &&End| {
-            let stretch = start..end.at;
+            let range = start..end.at;
             start = end.at;
-            list.as_bytes().get(stretch.clone()) == self.list.as_bytes().get(stretch)
+            list.as_bytes().get(range.clone()) == self.list.as_bytes().get(range)
         };
         let count = self.ends.iter().take_while(same).count();
         self.ends.truncate(count);
@@ -87,7 +85,8 @@ fn any<'a>(cursor: &mut Cursor<'a>, depth: usize, into: &mut Attributes<'a>) -> 
     if usual(cursor, into).is_some() { Ok(()) } else { attribute(cursor, depth, into) }
 }
 
-/// An attribute in the spelling that nearly all writers use; none, and nothing is moved, if it is another.
+/// Reads an attribute in the format that nearly all writers use. If the format differs, returns `None` and does not
+/// move the cursor.
 #[inline]
 fn usual<'a>(cursor: &mut Cursor<'a>, into: &mut Attributes<'a>) -> Option<()> {
     let mut at = *cursor;
@@ -109,7 +108,7 @@ fn usual<'a>(cursor: &mut Cursor<'a>, into: &mut Attributes<'a>) -> Option<()> {
     Some(())
 }
 
-/// The value in that spelling, from its first letter to its last.
+/// Reads a value in this format, without the braces around it.
 #[inline]
 fn usual_value<'a>(at: &mut Cursor<'a>) -> Option<Value<'a>> {
     if at.eat(br#"stringValue":""#) {
@@ -121,7 +120,7 @@ fn usual_value<'a>(at: &mut Cursor<'a>) -> Option<Value<'a>> {
     if at.eat(br#"doubleValue":"#) { at.number().ok().map(Value::Decimal) } else { None }
 }
 
-/// An attribute in any spelling.
+/// Reads an attribute in any format.
 fn attribute<'a>(cursor: &mut Cursor<'a>, depth: usize, into: &mut Attributes<'a>) -> Walked {
     let (mut key, mut value) = (None, Value::Absent);
     message(cursor, depth, |cursor, name| {
@@ -138,7 +137,7 @@ fn attribute<'a>(cursor: &mut Cursor<'a>, depth: usize, into: &mut Attributes<'a
     Ok(())
 }
 
-/// A value of any type. Of several types the last counts, as protobuf has it.
+/// Reads a value of any type. If there are several, the last one counts, as in protobuf.
 pub(super) fn any_value<'a>(cursor: &mut Cursor<'a>, depth: usize) -> Result<Value<'a>, LineError> {
     let mut at = *cursor;
     if at.eat(br#"{""#)
@@ -185,7 +184,7 @@ pub(super) fn any_value<'a>(cursor: &mut Cursor<'a>, depth: usize) -> Result<Val
     Ok(value)
 }
 
-/// A scalar as JSON has it; anything else is absent.
+/// Reads a JSON scalar. Any other value is absent.
 fn scalar<'a>(cursor: &mut Cursor<'a>, depth: usize) -> Result<Value<'a>, LineError> {
     Ok(match cursor.start()? {
         Start::Text => Value::Text(cursor.quoted()?),
@@ -205,7 +204,7 @@ fn scalar<'a>(cursor: &mut Cursor<'a>, depth: usize) -> Result<Value<'a>, LineEr
     })
 }
 
-/// An integer as it is written; if it is none, whoever wants a number will say so.
+/// Reads the text of an integer. If it is not an integer, the error is reported when the value is used as a number.
 fn int(written: &str) -> Value<'_> {
     written.trim().parse().map_or(Value::Decimal(written), Value::Int)
 }

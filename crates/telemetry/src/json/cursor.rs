@@ -1,9 +1,9 @@
-//! A position in one line of JSON, and the few moves that reading OTLP needs.
+//! A cursor in one line of JSON, with the few operations that reading OTLP needs.
 //!
-//! Nothing is built: texts are slices of the line, values that nobody asked for are stepped over. Stepping over still
-//! checks the grammar, because a line that is no JSON counts as a whole or not at all.
+//! The cursor builds no tree: texts are slices of the line, and unused values are skipped. Skipping still checks the
+//! grammar, because a line counts as a whole or not at all.
 //!
-//! Most of the time goes into finding the end of texts, which [`special`] does sixteen bytes at a time.
+//! Most of the time is spent on finding the end of texts. [`special`] checks sixteen bytes at a time.
 
 use super::LineError;
 use super::text::{Quoted, special, unescape};
@@ -16,7 +16,7 @@ pub(super) struct Cursor<'a> {
     at: usize,
 }
 
-/// What a value begins with.
+/// The type of a value, known from its first byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Start {
     Object,
@@ -33,17 +33,17 @@ impl<'a> Cursor<'a> {
         Self { text, at: 0 }
     }
 
-    /// What is not yet read.
+    /// Returns the part that is not read yet.
     pub(super) fn rest(&self) -> &'a str {
         self.text.get(self.at..).unwrap_or_default()
     }
 
-    /// How much of a text, that was the rest once, is read by now.
+    /// Returns how many bytes were read since `rest` was the result of [`Cursor::rest`].
     pub(super) fn since(&self, rest: &str) -> usize {
         (self.at + rest.len()).saturating_sub(self.text.len())
     }
 
-    /// Steps over so many bytes.
+    /// Skips this number of bytes.
     pub(super) fn advance(&mut self, bytes: usize) {
         self.at += bytes;
     }
@@ -56,7 +56,7 @@ impl<'a> Cursor<'a> {
         LineError::NotJson { column: self.at + 1, expected }
     }
 
-    /// Steps over these bytes if they come next.
+    /// Skips these bytes if they are next. Returns whether they were.
     #[inline]
     pub(super) fn eat(&mut self, bytes: &[u8]) -> bool {
         let found = self.text.as_bytes().get(self.at..).is_some_and(|rest| rest.starts_with(bytes));
@@ -73,7 +73,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Steps over this byte and the blanks before it.
+    /// Skips blanks and this byte. Returns an error if another byte is next.
     pub(super) fn expect(&mut self, byte: u8, expected: &'static str) -> Result<(), LineError> {
         self.blanks();
         if self.peek() == Some(byte) {
@@ -83,7 +83,7 @@ impl<'a> Cursor<'a> {
         Err(self.error(expected))
     }
 
-    /// What comes next, after blanks.
+    /// Skips blanks and returns the type of the next value.
     pub(super) fn start(&mut self) -> Result<Start, LineError> {
         self.blanks();
         match self.peek() {
@@ -98,13 +98,13 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Whether nothing but blanks is left.
+    /// Returns an error unless only blanks are left.
     pub(super) fn end(&mut self) -> Result<(), LineError> {
         self.blanks();
         if self.at == self.text.len() { Ok(()) } else { Err(self.error("the end of the line")) }
     }
 
-    /// Steps through an object: `field` is called after each colon and steps over the value.
+    /// Reads an object. Calls `field` after each colon; `field` must read or skip the value.
     pub(super) fn object(
         &mut self,
         depth: usize,
@@ -135,7 +135,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Steps through an array: `element` is called at each element and steps over it. `null` is an empty array.
+    /// Reads an array. Calls `element` at each element, which it must read or skip. `null` is an empty array.
     pub(super) fn array(
         &mut self,
         depth: usize,
@@ -160,13 +160,13 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// A text with its quotes.
+    /// Reads a text with its quotes.
     #[inline]
     pub(super) fn quoted(&mut self) -> Result<Quoted<'a>, LineError> {
         if self.eat(b"\"") { self.quoted_rest() } else { Err(self.error("a text")) }
     }
 
-    /// A text without escapes whose opening quote is already read; none if it has some or does not end.
+    /// Reads a text whose opening quote is already read. Returns `None` if it has escapes or does not end.
     #[inline]
     pub(super) fn plain_rest(&mut self) -> Option<&'a str> {
         let (start, end) = (self.at, special(self.text.as_bytes(), self.at));
@@ -177,7 +177,7 @@ impl<'a> Cursor<'a> {
         self.text.get(start..end)
     }
 
-    /// A text whose opening quote is already read.
+    /// Reads a text whose opening quote is already read.
     #[inline]
     pub(super) fn quoted_rest(&mut self) -> Result<Quoted<'a>, LineError> {
         match self.plain_rest() {
@@ -186,7 +186,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The same of a text that has escapes, or an error.
+    /// Reads a text with escapes whose opening quote is already read.
     fn escaped_rest(&mut self) -> Result<Quoted<'a>, LineError> {
         let (start, mut escaped) = (self.at, false);
         loop {
@@ -207,7 +207,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Steps over one escape. Half of a surrogate pair is no error: agents cut texts anywhere.
+    /// Skips one escape. Half of a surrogate pair is valid, because agents cut texts at any character.
     fn escape(&mut self) -> Result<(), LineError> {
         let rest = self.text.as_bytes().get(self.at + 1..).unwrap_or_default();
         self.at += match rest {
@@ -218,7 +218,7 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
-    /// A number as it is written.
+    /// Reads the text of a number.
     pub(super) fn number(&mut self) -> Result<&'a str, LineError> {
         let start = self.at;
         let _ = self.eat(b"-");
@@ -248,7 +248,7 @@ impl<'a> Cursor<'a> {
         if self.eat(word.as_bytes()) { Ok(()) } else { Err(self.error("true, false or null")) }
     }
 
-    /// Steps over a value of any kind.
+    /// Skips a value of any type.
     pub(super) fn skip(&mut self, depth: usize) -> Result<(), LineError> {
         match self.start()? {
             Start::Object => self.object(depth, |cursor, _| cursor.skip(depth + 1)),
@@ -261,7 +261,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Steps over a value of any kind and returns its text, to be read later.
+    /// Skips a value of any type and returns its raw text, to be read later.
     pub(super) fn raw(&mut self, depth: usize) -> Result<&'a str, LineError> {
         self.blanks();
         let start = self.at;
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_over_json_and_nothing_else() {
+    fn skips_valid_json_only() {
         for text in [
             "{}",
             "[]",

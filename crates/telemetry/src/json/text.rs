@@ -1,10 +1,10 @@
-//! Texts of JSON: where they end, and what their escapes mean.
+//! Texts of JSON: finds their end and decodes their escapes.
 
 use std::borrow::Cow;
 
 use wide::u8x16;
 
-/// A JSON text as it stands between its quotes.
+/// The raw JSON text between two quotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Quoted<'a> {
     pub(crate) raw: &'a str,
@@ -13,13 +13,13 @@ pub(crate) struct Quoted<'a> {
 }
 
 impl<'a> Quoted<'a> {
-    /// What the text means.
+    /// Returns the decoded text.
     pub(crate) fn text(self) -> Cow<'a, str> {
         if self.escaped { Cow::Owned(unescape(self.raw)) } else { Cow::Borrowed(self.raw) }
     }
 }
 
-/// Where the next quote, backslash or control character stands from there on, or the end.
+/// Returns the index of the next quote, backslash or control character at or after `at`, or the end.
 #[inline]
 pub(super) fn special(bytes: &[u8], mut at: usize) -> usize {
     const QUOTE: u8x16 = u8x16::new([b'"'; 16]);
@@ -38,7 +38,7 @@ pub(super) fn special(bytes: &[u8], mut at: usize) -> usize {
     at + rest.iter().take_while(|byte| !matches!(byte, b'"' | b'\\' | 0..0x20)).count()
 }
 
-/// What an escaped text means. Half of a surrogate pair becomes the replacement character.
+/// Decodes escapes. Half of a surrogate pair becomes the replacement character.
 pub(super) fn unescape(raw: &str) -> String {
     let mut text = String::with_capacity(raw.len());
     let mut rest = raw;
@@ -66,7 +66,7 @@ pub(super) fn unescape(raw: &str) -> String {
     text
 }
 
-/// The character of `uXXXX`, or of `uXXXX\uXXXX` for a surrogate pair, and the length of what was read.
+/// Decodes `uXXXX`, or `uXXXX\uXXXX` for a surrogate pair. Returns the character and the length of the escape.
 fn unicode(escape: &str) -> (char, usize) {
     const ONE: usize = "uXXXX".len();
     let unit = |from: usize| {
@@ -85,14 +85,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn specials_are_found_at_every_place() {
+    fn special_characters_are_found_at_every_index() {
         for length in 0..40 {
             for at in 0..length {
                 for found in [b'"', b'\\', 0, 0x1f, b'\n'] {
                     let mut bytes = vec![b'#'; length];
                     bytes[at] = found;
                     assert_eq!(special(&bytes, 0), at);
-                    // What lies around the specials is none: 0x20, 0x21, 0x23, 0x5b, 0x5d and everything above ASCII.
+                    // Neighbors of special characters are not special: 0x20, 0x21, 0x23, 0x5b, 0x5d, and all above
+                    // ASCII.
                     for near in [b' ', b'!', b'#', b'[', b']', 0x7f, 0x80, 0xa2, 0xdc, 0xff] {
                         let mut bytes = vec![near; length];
                         bytes[at] = found;
@@ -105,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn escapes_mean_what_json_says() {
+    fn escapes_are_decoded_as_json_defines() {
         for (raw, text) in [
             ("plain", "plain"),
             (r#"a\"b\\c\/d"#, "a\"b\\c/d"),

@@ -1,4 +1,4 @@
-//! The filter that finds repeats: a set of fingerprints, up to a limit.
+//! Deduplication: a set of fingerprints with a maximum size.
 
 use std::collections::HashSet;
 
@@ -8,14 +8,15 @@ use crate::limits::REPEATS_MAX;
 /// The fingerprints of a session's records.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Repeats {
-    /// Hashed again with a secret key: fingerprints have none, so who writes a log could choose them to collide.
+    /// The set hashes with a secret key. Fingerprints are not keyed, so the author of a log could choose colliding
+    /// ones.
     seen: HashSet<Fingerprint>,
     full: bool,
 }
 
 impl Repeats {
-    /// Whether this was not seen before. What cannot be told apart is always new, and so is everything once the filter
-    /// is full.
+    /// Whether the fingerprint is new. A record without a fingerprint is always new. Once the set is full, every record
+    /// is.
     pub(crate) fn is_first(&mut self, fingerprint: Option<Fingerprint>) -> bool {
         let Some(fingerprint) = fingerprint else { return true };
         if self.full {
@@ -31,7 +32,7 @@ impl Repeats {
         true
     }
 
-    /// Whether there were more than can be told apart.
+    /// Whether the set was full, so that later records are not deduplicated.
     pub(crate) fn is_full(&self) -> bool {
         self.full
     }
@@ -54,6 +55,6 @@ mod tests {
         assert!(repeats.is_first(None) && repeats.is_first(None));
         assert!(repeats.is_first(fingerprint(REPEATS_MAX)));
         assert!(repeats.is_full());
-        assert!(repeats.is_first(fingerprint(0)), "no longer looked for");
+        assert!(repeats.is_first(fingerprint(0)), "no longer deduplicated");
     }
 }

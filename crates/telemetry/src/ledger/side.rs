@@ -1,7 +1,7 @@
-//! What the records of one signal of a session add up to.
+//! The fold of one OTLP signal (logs or spans) of a session.
 //!
-//! Every count and sum saturates: a snapshot from a store may hold any number, and one more record must not make it wrap
-//! or panic.
+//! All counts and sums saturate: a damaged snapshot may hold any number, and the next record must not overflow or
+//! panic.
 
 use std::num::Saturating;
 
@@ -16,31 +16,32 @@ pub(crate) type Count = Saturating<u64>;
 /// A sum over records.
 pub(crate) type Sum = Saturating<u128>;
 
-/// Sums over the records of one signal.
+/// Sums over the records of one OTLP signal.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Side {
     pub(crate) first: Option<Timestamp>,
     pub(crate) last: Option<Timestamp>,
-    /// Records with a fact, also one that another record had told before: which comes first must not matter.
+    /// Records with at least one fact. A prompt that does not count (its trace has counted before) is included, so
+    /// that the order of records does not matter.
     pub(crate) records: Count,
     pub(crate) facts: Count,
     pub(crate) tools: Count,
     pub(crate) tools_ok: Count,
     pub(crate) prompts: Count,
     requests: Usage,
-    /// Of the sums that agents give over their requests.
+    /// Usage of records that are sums over an agent's requests.
     sums: Usage,
     pub(crate) api_errors: Count,
     pub(crate) accepts: Count,
     pub(crate) rejects: Count,
     pub(crate) rejects_by_user: Count,
-    /// The latest, and of those at one time the best.
+    /// The latest feedback. Of two at the same time, the better one.
     feedback: Option<(Option<Timestamp>, i8)>,
     pub(crate) compactions: Count,
     pub(crate) refusals: Count,
 }
 
-/// Sums over API requests. Tokens are at most 10^15 a record, so they need more than 64 bits.
+/// Sums over API requests. A record has up to 10^15 tokens, so sums need more than 64 bits.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Usage {
     pub(crate) requests: Count,
@@ -76,10 +77,10 @@ impl Usage {
     fn write(&self, bytes: &mut Writer) {
         let Self { requests, with_tokens, reported, priced, tokens, cache_read, cost_nano } = *self;
         for count in [requests, with_tokens, reported, priced] {
-            bytes.whole(count.0.into());
+            bytes.varint(count.0.into());
         }
         for sum in [tokens, cache_read, cost_nano] {
-            bytes.whole(sum.0);
+            bytes.varint(sum.0);
         }
     }
 
@@ -95,8 +96,8 @@ impl Usage {
         })
     }
 
-    /// Whether any request says what it used.
-    fn is_told(&self) -> bool {
+    /// Whether any request reports tokens or a cost.
+    fn is_reported(&self) -> bool {
         self.with_tokens.0 > 0 || self.reported.0 > 0
     }
 
@@ -110,11 +111,11 @@ fn count(cursor: &mut Cursor<'_>) -> Read<Count> {
 }
 
 fn sum(cursor: &mut Cursor<'_>) -> Read<Sum> {
-    cursor.whole().map(Saturating)
+    cursor.varint().map(Saturating)
 }
 
 impl Side {
-    /// Moves the window so that it has this time in it.
+    /// Extends the time span to include this time.
     pub(crate) fn widen(&mut self, at: Option<Timestamp>) {
         let Some(at) = at else { return };
         self.first = Some(self.first.map_or(at, |first| first.min(at)));
@@ -143,45 +144,45 @@ impl Side {
         }
     }
 
-    /// Whether it says what was done: a tool result or an API request.
+    /// Whether there is a tool result or an API request.
     pub(crate) fn has_work(&self) -> bool {
         self.tools.0 > 0 || !self.requests.is_empty() || !self.sums.is_empty()
     }
 
-    /// Whether there is anything to score: a tool result, an API request or a prompt.
+    /// Whether there is evidence to score: a tool result, an API request or a prompt.
     pub(crate) fn has_evidence(&self) -> bool {
         self.has_work() || self.prompts.0 > 0
     }
 
-    /// The usage that counts: that of the requests, or where they say nothing, of the sums over them.
+    /// Returns the usage that counts: that of the requests, or that of the sums if no request reports its usage.
     pub(crate) fn usage(&self) -> &Usage {
-        if self.sums.is_told() && !self.requests.is_told() { &self.sums } else { &self.requests }
+        if self.sums.is_reported() && !self.requests.is_reported() { &self.sums } else { &self.requests }
     }
 
     pub(crate) fn write(&self, bytes: &mut Writer) {
         let Self { first, last, records, facts, tools, tools_ok, prompts, requests, sums, .. } = self;
         let Self { api_errors, accepts, rejects, rejects_by_user, feedback, compactions, refusals, .. } =
             self;
-        bytes.maybe_time(*first);
-        bytes.maybe_time(*last);
+        bytes.optional_time(*first);
+        bytes.optional_time(*last);
         let counts =
             [records, facts, tools, tools_ok, prompts, api_errors, accepts, rejects, rejects_by_user];
         for count in counts.into_iter().chain([compactions, refusals]) {
-            bytes.whole(count.0.into());
+            bytes.varint(count.0.into());
         }
         requests.write(bytes);
         sums.write(bytes);
         bytes.0.push(feedback.is_some().into());
         if let Some((at, rating)) = feedback {
-            bytes.maybe_time(*at);
+            bytes.optional_time(*at);
             bytes.0.push(rating.cast_unsigned());
         }
     }
 
     pub(crate) fn read(cursor: &mut Cursor<'_>) -> Read<Self> {
         Ok(Self {
-            first: cursor.if_there(Cursor::time)?,
-            last: cursor.if_there(Cursor::time)?,
+            first: cursor.optional(Cursor::time)?,
+            last: cursor.optional(Cursor::time)?,
             records: count(cursor)?,
             facts: count(cursor)?,
             tools: count(cursor)?,
@@ -196,11 +197,11 @@ impl Side {
             requests: Usage::read(cursor)?,
             sums: Usage::read(cursor)?,
             feedback: cursor
-                .if_there(|cursor| Ok((cursor.if_there(Cursor::time)?, cursor.byte()?.cast_signed())))?,
+                .optional(|cursor| Ok((cursor.optional(Cursor::time)?, cursor.byte()?.cast_signed())))?,
         })
     }
 
-    /// The latest feedback.
+    /// Returns the latest feedback.
     pub(crate) fn feedback(&self) -> Option<i8> {
         self.feedback.map(|(_, rating)| rating)
     }

@@ -1,15 +1,15 @@
-//! A session in bytes, so that a store can go on with it where it stood.
+//! The snapshot of a session: its fold as bytes, so that a store can continue it.
 //!
-//! Repeats are not in it: a store tells them apart by its own key.
+//! The fingerprints for deduplication are not part of it: the store deduplicates with a unique key.
 
 use super::{Best, Session, Side};
 use crate::bytes::{Cursor, Read, Unreadable, Writer};
-use crate::kept::{AGENTS, number_of};
+use crate::stored::{AGENTS, number_of};
 
 const VERSION: u8 = 1;
 
 impl Session {
-    /// The session in bytes.
+    /// Encodes the session as a snapshot.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Writer(vec![VERSION]);
         best(&mut bytes, self.agent.as_ref(), |bytes, agent| bytes.0.push(number_of(&AGENTS, agent)));
@@ -34,12 +34,12 @@ impl Session {
         if cursor.byte()? != VERSION {
             return Err(Unreadable);
         }
-        let agent = cursor.if_there(|cursor| read_best(cursor, |cursor| cursor.one_of(&AGENTS)))?;
+        let agent = cursor.optional(|cursor| read_best(cursor, |cursor| cursor.one_of(&AGENTS)))?;
         let text = |cursor: &mut Cursor<'_>| cursor.text().map(str::to_owned);
-        let agent_id = cursor.if_there(|cursor| read_best(cursor, text))?;
-        let masque = cursor.if_there(|cursor| read_best(cursor, text))?;
+        let agent_id = cursor.optional(|cursor| read_best(cursor, text))?;
+        let masque = cursor.optional(|cursor| read_best(cursor, text))?;
         let logs = Side::read(cursor)?;
-        let spans = cursor.if_there(Side::read)?.map(Box::new);
+        let spans = cursor.optional(Side::read)?.map(Box::new);
         Ok(Self { agent, agent_id, masque, logs, spans, ..Self::new(id) })
     }
 }
@@ -48,13 +48,13 @@ fn best<T>(bytes: &mut Writer, best: Option<&Best<T>>, write: impl FnOnce(&mut W
     bytes.0.push(best.is_some().into());
     if let Some(best) = best {
         bytes.0.push(best.rank);
-        bytes.maybe_time(best.at);
+        bytes.optional_time(best.at);
         write(bytes, &best.value);
     }
 }
 
 fn read_best<'a, T>(cursor: &mut Cursor<'a>, read: impl FnOnce(&mut Cursor<'a>) -> Read<T>) -> Read<Best<T>> {
-    let (rank, at) = (cursor.byte()?, cursor.if_there(Cursor::time)?);
+    let (rank, at) = (cursor.byte()?, cursor.optional(Cursor::time)?);
     Ok(Best { rank, at, value: read(cursor)? })
 }
 
@@ -63,9 +63,9 @@ mod tests {
     use super::*;
     use crate::facts::Batch;
     use crate::json;
-    use crate::kept::{decode, encode};
-    use crate::ledger::{Cut, Ledger};
+    use crate::ledger::{Ledger, TimeRange};
     use crate::prices::Prices;
+    use crate::stored::{decode, encode};
 
     /// Logs and spans of one session, with every kind of fact.
     const LINE: &str = r#"{"resourceLogs":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"claude-code"}},
@@ -83,29 +83,29 @@ mod tests {
             "endTimeUnixNano":"1790000009000000000","attributes":[{"key":"session.id","value":{"stringValue":"s"}}]}]}]}]}"#;
 
     #[test]
-    fn a_session_goes_on_from_its_bytes_as_if_it_had_not_stopped() {
+    fn a_session_that_continues_from_snapshots_equals_one_that_does_not() {
         let mut batch = Batch::default();
         json::read(LINE.as_bytes(), 1, &Prices::default(), &mut batch).unwrap();
         assert_eq!(batch.len(), 6);
-        let mut ledger = Ledger::new(Cut::default());
+        let mut ledger = Ledger::new(TimeRange::default());
         ledger.fold(&batch).unwrap();
         let expected = ledger.find("s").unwrap();
-        let told = |session: &Session| serde_json::to_string(&session.report().unwrap()).unwrap();
-        // Stopped after every record, and each record through its bytes too.
+        let report = |session: &Session| serde_json::to_string(&session.report().unwrap()).unwrap();
+        // A snapshot after every record; each record is encoded and decoded, too.
         let mut session = Session::new("s");
         for (origin, facts) in batch.records() {
             let bytes = encode(&origin, facts);
-            let kept = decode("s", origin.repeat, &bytes).unwrap();
-            session.take(&kept.origin, &kept.facts, |_| true);
+            let stored = decode("s", origin.repeat, &bytes).unwrap();
+            session.add_record(&stored.origin, &stored.facts, |_| true);
             session = Session::from_bytes("s", &session.to_bytes()).unwrap();
         }
-        assert_eq!(told(&session), told(expected));
+        assert_eq!(report(&session), report(expected));
         assert_eq!(session.to_bytes(), expected.to_bytes());
     }
 
-    /// A varint of eighteen bytes is the greatest sum, one of ten the greatest count.
+    /// The largest sum is a varint of nineteen bytes, the largest count one of ten bytes.
     #[test]
-    fn counts_at_their_greatest_stay_there() {
+    fn counts_at_their_maximum_saturate() {
         let (count, sum) = (Writer::of(u64::MAX.into()), Writer::of(u128::MAX));
         let usage = [vec![count.clone(); 4].concat(), vec![sum; 3].concat()].concat();
         let side = [vec![0, 0], vec![count; 11].concat(), usage.clone(), usage, vec![0]].concat();
@@ -114,14 +114,14 @@ mod tests {
         json::read(LINE.as_bytes(), 1, &Prices::default(), &mut batch).unwrap();
         let mut session = Session::from_bytes("s", &full).unwrap();
         for (origin, facts) in batch.records() {
-            session.take(&origin, &facts.collect::<Vec<_>>(), |_| true);
+            session.add_record(&origin, &facts.collect::<Vec<_>>(), |_| true);
         }
         let stats = session.report().unwrap().performance.0.stats;
         assert_eq!((stats.total_tools, stats.prompts, stats.total_tokens), (u64::MAX, u64::MAX, u64::MAX));
     }
 
     #[test]
-    fn bytes_that_are_no_session_are_none() {
+    fn invalid_snapshots_are_rejected() {
         let bytes = Session::new("s").to_bytes();
         assert!(Session::from_bytes("s", &bytes).is_some());
         for end in 0..bytes.len() {

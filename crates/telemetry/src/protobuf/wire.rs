@@ -1,4 +1,4 @@
-//! The wire format of protobuf, as far as OTLP needs it: fields one after the other, nothing copied.
+//! The part of protobuf's wire format that OTLP uses. Reads one field after the other and copies nothing.
 
 use super::BodyError;
 
@@ -11,7 +11,7 @@ pub(super) enum Field<'a> {
     Bytes(&'a [u8]),
 }
 
-/// The fields of a message with their numbers.
+/// An iterator over the fields of a message and their numbers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fields<'a> {
     rest: &'a [u8],
@@ -22,7 +22,7 @@ impl<'a> Fields<'a> {
         Self { rest: message }
     }
 
-    /// The next field, none at the end.
+    /// Returns the next field, or `None` at the end.
     pub(super) fn next(&mut self) -> Result<Option<(u64, Field<'a>)>, BodyError> {
         if self.rest.is_empty() {
             return Ok(None);
@@ -55,7 +55,7 @@ impl<'a> Fields<'a> {
         Ok(array)
     }
 
-    /// Seven bits a byte, the lowest first; at most ten bytes.
+    /// Reads a varint: seven bits per byte, the lowest bits first, at most ten bytes.
     fn varint(&mut self) -> Result<u64, BodyError> {
         let mut value = 0;
         for shift in (0..64).step_by(7) {
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_off_or_impossible_is_an_error() {
+    fn truncated_and_invalid_fields_are_errors() {
         for (bytes, error) in [
             (&[0x08][..], BodyError::Truncated),
             (&[0x08, 0x80], BodyError::Truncated),

@@ -1,39 +1,40 @@
-//! The seeds of the fuzz targets, in `fuzz/corpus`: one record of each event in JSON, in protobuf and as it is kept, and edge cases.
+//! The seeds of the fuzz targets in `fuzz/corpus`: edge cases, and one record of each event in JSON, in protobuf and
+//! in the encoding of stored records.
 //!
-//! Made anew by `MAKE_SEEDS=1 cargo test -p renown-telemetry --test properties seeds`.
+//! `MAKE_SEEDS=1 cargo test -p renown-telemetry --test properties seeds` writes them again.
 
 #![expect(clippy::disallowed_methods, reason = "seeds are files")]
 
 use std::path::Path;
 use std::{env, fs};
 
-use renown_telemetry::kept::encode;
 use renown_telemetry::ledger::Session;
+use renown_telemetry::stored::encode;
 
 use crate::batch_of;
-use crate::dice::Dice;
 use crate::events::{EVENTS, SPANS};
 use crate::json::{Spelling, line};
-use crate::model::{Wanted, record_of};
+use crate::model::{Requirement, record_of};
 use crate::protobuf::bodies;
+use crate::rng::Rng;
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus");
 
-/// The largest that a seed may be.
+/// Maximum size of a seed.
 const BYTES_MAX: usize = 4096;
 
-/// One log record: its fields.
+/// Returns a line with one log record that has these fields.
 fn log(fields: &str) -> String {
     format!(r#"{{"resourceLogs":[{{"scopeLogs":[{{"logRecords":[{{{fields}}}]}}]}}]}}"#)
 }
 
-/// One attribute of a tool result of Claude Code.
+/// Returns a line with a tool result of Claude Code that has this attribute.
 fn tool(attribute: &str) -> String {
     let session = r#"{"key":"session.id","value":{"stringValue":"s-1"}}"#;
     log(&format!(r#""eventName":"claude_code.tool_result","attributes":[{session},{attribute}]"#))
 }
 
-/// Lines that no encoder here would write.
+/// Returns lines that the encoders of these tests do not write.
 fn edges() -> Vec<(&'static str, Vec<u8>)> {
     let prompt = r#""timeUnixNano":1790000000000000000,"body":{"stringValue":"claude_code.user_prompt"},"attributes":[{"key":"session.id","value":{"stringValue":"s-1"}},{"key":"event.sequence","value":{"intValue":"1"}}]"#;
     let twice = format!("{}\r\n\n{}", log(prompt), log(prompt));
@@ -66,7 +67,7 @@ fn edges() -> Vec<(&'static str, Vec<u8>)> {
     edges
 }
 
-/// Bodies that no encoder here would write.
+/// Bodies that the encoders of these tests do not write.
 const BODIES: [(&str, &[u8]); 7] = [
     ("truncated", &[0x0a, 0x05, 0x12]),
     ("group", &[0x0b, 0x0c]),
@@ -77,32 +78,33 @@ const BODIES: [(&str, &[u8]); 7] = [
     ("not-utf8", &[0x0a, 0x07, 0x12, 0x05, 0x12, 0x03, 0x62, 0x01, 0xff]),
 ];
 
-/// What a store keeps of a line of one record: the record, and the state of its session. None where it belongs to no session.
-fn kept(line: &str) -> impl Iterator<Item = (&'static str, Vec<u8>)> {
+/// Returns what a store writes for a line with one record: the record and the snapshot of its session. Returns
+/// nothing if the record has no session.
+fn stored(line: &str) -> impl Iterator<Item = (&'static str, Vec<u8>)> {
     let batch = batch_of(&[line.to_owned()]);
     let record = batch.records().next().map(|(origin, facts)| {
         let facts: Vec<_> = facts.collect();
         let mut session = Session::new(origin.session);
-        session.take(&origin, &facts, |_| true);
+        session.add_record(&origin, &facts, |_| true);
         [("record", encode(&origin, facts)), ("session", session.to_bytes())]
     });
     record.into_iter().flatten()
 }
 
-/// Every seed: its path in the folder and its bytes.
+/// Returns the path and the bytes of every seed.
 fn seeds() -> Vec<(String, Vec<u8>)> {
     let mut seeds = Vec::new();
     let events = EVENTS.iter().map(|event| (event, true)).chain(SPANS.iter().map(|event| (event, false)));
     for ((event, is_log), number) in events.zip(1..) {
-        let record = record_of(event, is_log, &mut Dice(number), number, Wanted::Anything);
+        let record = record_of(event, is_log, &mut Rng(number), number, Requirement::Anything);
         let name = format!("{number:02}-{}{}", event.prefix, event.name.replace(' ', "-"));
-        // Every other in a spelling that is not the usual one.
+        // Every second one in an unusual spelling.
         let spelling = if number % 2 == 0 { Spelling::Any } else { Spelling::Usual };
         let list = [record];
-        let text = line(&list, spelling, &mut Dice(number));
-        seeds.extend(kept(&text).map(|(what, bytes)| (format!("kept/{name}-{what}"), bytes)));
+        let text = line(&list, spelling, &mut Rng(number));
+        seeds.extend(stored(&text).map(|(what, bytes)| (format!("stored/{name}-{what}"), bytes)));
         seeds.push((format!("json/{name}"), text.into_bytes()));
-        for (_, body) in bodies(&list, &mut Dice(number)) {
+        for (_, body) in bodies(&list, &mut Rng(number)) {
             seeds.push((format!("protobuf/{name}"), body));
         }
     }
@@ -112,19 +114,19 @@ fn seeds() -> Vec<(String, Vec<u8>)> {
 }
 
 #[test]
-fn the_seeds_of_the_fuzzer_are_as_the_model_makes_them() {
-    let is_to_make = env::var_os(MAKE).is_some();
+fn the_seeds_of_the_fuzzer_are_up_to_date() {
+    let must_write = env::var_os(WRITE_SEEDS).is_some();
     for (name, bytes) in seeds() {
         assert!(bytes.len() < BYTES_MAX, "{name} has {} bytes", bytes.len());
         let path = Path::new(FOLDER).join(&name);
-        if is_to_make {
+        if must_write {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(&path, &bytes).unwrap();
         }
         let found = fs::read(&path).unwrap_or_default();
-        assert!(found == bytes, "fuzz/corpus/{name} is stale: run this test with {MAKE}=1");
+        assert!(found == bytes, "fuzz/corpus/{name} is stale: run this test with {WRITE_SEEDS}=1");
     }
 }
 
-/// The variable that has the seeds written.
-const MAKE: &str = "MAKE_SEEDS";
+/// The variable that makes the test write the seeds.
+const WRITE_SEEDS: &str = "MAKE_SEEDS";

@@ -1,6 +1,6 @@
-//! The events of §4 of the contract with their attributes, and some that nobody knows.
+//! The events of all dialects with their attributes, and some unknown events.
 
-/// What values an attribute has.
+/// The kind of values that an attribute has.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Kind {
     Count,
@@ -13,12 +13,12 @@ pub(crate) enum Kind {
 
 use Kind::{Count, Flag, Millis, One, Reasons, Usd};
 
-/// An event or span.
+/// A log event or a span.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Event {
     pub(crate) prefix: &'static str,
     pub(crate) service: &'static str,
-    /// Where the agent has its session.
+    /// Attribute with the session id.
     pub(crate) session: &'static str,
     pub(crate) name: &'static str,
     pub(crate) attributes: &'static [(&'static str, Kind)],
@@ -64,7 +64,7 @@ const CLAUDE_REQUEST: Attributes = &[
 const CLAUDE_DECISION: Attributes = &[
     ("tool_name", TOOLS),
     ("decision", One(&["accept", "reject", "later"])),
-    ("source", One(&["config", "hook", "user_temporary", "nobody"])),
+    ("source", One(&["config", "hook", "user_temporary", "other"])),
 ];
 const CODEX_CALL: Attributes =
     &[("http.response.status_code", One(&["200", "399", "400", "529"])), ("success", Flag)];

@@ -1,5 +1,5 @@
-//! What holds for all telemetry: encoding, spelling, order and batches change nothing, repeats count once, a bad line
-//! leaves no trace, and what the contract does not name is neither used nor kept.
+//! Properties of all telemetry: encoding, spelling, order and batches do not change the result, repeats count once, a
+//! bad line has no effect, and attributes that are not in the list are neither used nor stored.
 
 #![expect(
     clippy::unwrap_used,
@@ -10,13 +10,13 @@
 )]
 
 mod corpus;
-mod dice;
 mod events;
 mod json;
 mod model;
 mod privacy;
 mod protobuf;
 mod reference;
+mod rng;
 mod traces;
 
 use proptest::collection::vec;
@@ -26,16 +26,16 @@ use renown_core::units::NanoUsd;
 use renown_telemetry::account::Account;
 use renown_telemetry::facts::{Batch, Signal};
 use renown_telemetry::json as reader;
-use renown_telemetry::ledger::{Cut, Ledger, Session};
+use renown_telemetry::ledger::{Ledger, Session, TimeRange};
 use renown_telemetry::prices::{Price, Prices};
 use renown_telemetry::protobuf as bodies_reader;
 
-use crate::dice::Dice;
 use crate::json::{Spelling, line, lines};
-use crate::model::{Record, Wanted, records};
+use crate::model::{Record, Requirement, records};
 use crate::protobuf::bodies;
+use crate::rng::Rng;
 
-/// The same cases in every run, so that a failure is a failure of the change and not of the day.
+/// Configures a fixed seed, so that a failure is caused by a change and not by chance.
 fn config(cases: u32) -> ProptestConfig {
     ProptestConfig {
         cases,
@@ -45,11 +45,11 @@ fn config(cases: u32) -> ProptestConfig {
     }
 }
 
-/// Records of all dialects, some of them sent again word by word.
-fn any_records(wanted: Wanted) -> impl Strategy<Value = Vec<Record>> {
-    (vec(any::<u64>(), 1..60), vec(any::<prop::sample::Index>(), 0..6)).prop_map(move |(seeds, again)| {
-        let mut list = records(&seeds, wanted);
-        for index in again {
+/// Generates records of all dialects. Some are sent twice, unchanged.
+fn any_records(requirement: Requirement) -> impl Strategy<Value = Vec<Record>> {
+    (vec(any::<u64>(), 1..60), vec(any::<prop::sample::Index>(), 0..6)).prop_map(move |(seeds, repeats)| {
+        let mut list = records(&seeds, requirement);
+        for index in repeats {
             let (from, to) = (index.index(list.len()), index.index(list.len() + 1));
             list.insert(to, list[from].clone());
         }
@@ -57,7 +57,7 @@ fn any_records(wanted: Wanted) -> impl Strategy<Value = Vec<Record>> {
     })
 }
 
-/// A table that knows one of the models.
+/// Returns a price table with one of the models.
 fn prices() -> Prices {
     let usd = |text: &str| text.parse::<NanoUsd>().unwrap();
     let (input, output) = (usd("1.25"), usd("10"));
@@ -67,21 +67,21 @@ fn prices() -> Prices {
     )])
 }
 
-/// What a ledger says: every session's report as JSON, and the account without its lines.
+/// The results of a ledger: every session's report as JSON, and the account without the number of lines.
 #[derive(Debug, PartialEq, Eq)]
-struct Told {
+struct Results {
     reports: Vec<String>,
     account: Account,
 }
 
-fn told(ledger: &Ledger) -> Told {
+fn results(ledger: &Ledger) -> Results {
     let report = |session: &&Session| serde_json::to_string(&session.report()).unwrap();
     let reports = ledger.sessions().iter().map(report).collect();
-    Told { reports, account: Account { lines: 0, ..ledger.account() } }
+    Results { reports, account: Account { lines: 0, ..ledger.account() } }
 }
 
-/// Whether two ledgers say the same; if not, the first difference.
-fn same(left: &Told, right: &Told, why: &str) -> Result<(), TestCaseError> {
+/// Checks that two ledgers have the same results. Reports the first difference.
+fn same(left: &Results, right: &Results, why: &str) -> Result<(), TestCaseError> {
     for (left, right) in left.reports.iter().zip(&right.reports) {
         prop_assert_eq!(left, right, "{}", why);
     }
@@ -99,13 +99,13 @@ fn batch_of(lines: &[String]) -> Batch {
 }
 
 fn ledger_of(lines: &[String]) -> Ledger {
-    let mut ledger = Ledger::new(Cut::default());
+    let mut ledger = Ledger::new(TimeRange::default());
     ledger.fold(&batch_of(lines)).unwrap();
     ledger
 }
 
-/// The records and facts of a batch, and its account.
-fn held(batch: &Batch) -> (Vec<String>, Account) {
+/// Returns the records and facts of a batch, and its account.
+fn contents(batch: &Batch) -> (Vec<String>, Account) {
     let record = |(origin, facts): (_, Vec<_>)| format!("{origin:?} {facts:?}");
     let records = batch.records().map(|(origin, facts)| record((origin, facts.collect()))).collect();
     (records, batch.account)
@@ -116,47 +116,47 @@ proptest! {
 
     #[test]
     fn spelling_encoding_order_and_batches_change_nothing(
-        list in any_records(Wanted::Anything), seed in any::<u64>()
+        list in any_records(Requirement::Anything), seed in any::<u64>()
     ) {
-        let dice = &mut Dice(seed);
-        let usual = told(&ledger_of(&lines(&list, Spelling::Usual, dice)));
+        let rng = &mut Rng(seed);
+        let usual = results(&ledger_of(&lines(&list, Spelling::Usual, rng)));
         prop_assert_eq!(usual.account.records, list.len() as u64);
-        same(&usual, &told(&ledger_of(&lines(&list, Spelling::Any, dice))), "spelling")?;
+        same(&usual, &results(&ledger_of(&lines(&list, Spelling::Any, rng))), "spelling")?;
 
         let mut batch = Batch::default();
-        for (signal, body) in bodies(&list, dice) {
+        for (signal, body) in bodies(&list, rng) {
             bodies_reader::read(&body, signal, &prices(), &mut batch).unwrap();
         }
-        let mut ledger = Ledger::new(Cut::default());
+        let mut ledger = Ledger::new(TimeRange::default());
         ledger.fold(&batch).unwrap();
-        same(&usual, &told(&ledger), "protobuf")?;
+        same(&usual, &results(&ledger), "protobuf")?;
 
         let mut shuffled = list.clone();
-        dice.shuffle(&mut shuffled);
-        let mut ledger = Ledger::new(Cut::default());
-        let shuffled = lines(&shuffled, Spelling::Any, dice);
-        for part in dice.parts(&shuffled) {
+        rng.shuffle(&mut shuffled);
+        let mut ledger = Ledger::new(TimeRange::default());
+        let shuffled = lines(&shuffled, Spelling::Any, rng);
+        for part in rng.parts(&shuffled) {
             ledger.fold(&batch_of(&part)).unwrap();
         }
-        same(&usual, &told(&ledger), "order and batches")?;
+        same(&usual, &results(&ledger), "order and batches")?;
     }
 
     #[test]
-    fn what_comes_twice_counts_once(list in any_records(Wanted::Recognisable), seed in any::<u64>()) {
-        let dice = &mut Dice(seed);
-        let first = batch_of(&lines(&list, Spelling::Usual, dice));
-        let mut ledger = Ledger::new(Cut::default());
+    fn repeated_records_count_once(list in any_records(Requirement::Distinct), seed in any::<u64>()) {
+        let rng = &mut Rng(seed);
+        let first = batch_of(&lines(&list, Spelling::Usual, rng));
+        let mut ledger = Ledger::new(TimeRange::default());
         ledger.fold(&first).unwrap();
-        let Told { reports, account: once } = told(&ledger);
-        // Again in another order, and as protobuf: what was a record of a session is a duplicate now.
+        let Results { reports, account: once } = results(&ledger);
+        // The same records again, in another order and as protobuf: every record of a session is a duplicate now.
         let mut again = list.clone();
-        dice.shuffle(&mut again);
+        rng.shuffle(&mut again);
         let mut second = Batch::default();
-        for (signal, body) in bodies(&again, dice) {
+        for (signal, body) in bodies(&again, rng) {
             bodies_reader::read(&body, signal, &prices(), &mut second).unwrap();
         }
         ledger.fold(&second).unwrap();
-        let Told { reports: reports_again, account: twice } = told(&ledger);
+        let Results { reports: reports_again, account: twice } = results(&ledger);
         prop_assert_eq!(reports, reports_again);
         prop_assert_eq!(twice.duplicates, once.duplicates + first.len() as u64);
         let unread = first.account;
@@ -172,55 +172,55 @@ proptest! {
     }
 
     #[test]
-    fn parts_of_any_size_equal_the_whole(list in any_records(Wanted::Anything), seed in any::<u64>()) {
-        let dice = &mut Dice(seed);
-        let line = line(&list, Spelling::Any, dice);
+    fn reading_in_parts_of_any_size_equals_reading_at_once(list in any_records(Requirement::Anything), seed in any::<u64>()) {
+        let rng = &mut Rng(seed);
+        let line = line(&list, Spelling::Any, rng);
         let whole = batch_of(std::slice::from_ref(&line));
         for records_max in [0, 1, 2, 7, list.len().max(1), list.len() + 1] {
-            let (mut ledger, mut batch) = (Ledger::new(Cut::default()), Batch::default());
+            let (mut ledger, mut batch) = (Ledger::new(TimeRange::default()), Batch::default());
             let (mut parts, mut longest) = (Vec::new(), 0);
             let mut full = |batch: &mut Batch| {
                 longest = longest.max(batch.len());
-                parts.extend(held(batch).0);
+                parts.extend(contents(batch).0);
                 ledger.fold(batch).unwrap();
                 batch.clear();
             };
             reader::read_in_parts(line.as_bytes(), 1, &prices(), &mut batch, records_max, &mut full).unwrap();
             full(&mut batch);
-            prop_assert_eq!(parts, held(&whole).0);
+            prop_assert_eq!(parts, contents(&whole).0);
             prop_assert!(longest <= records_max.max(1));
-            same(&told(&ledger), &told(&ledger_of(std::slice::from_ref(&line))), "parts")?;
-            for (signal, body) in bodies(&list, dice) {
+            same(&results(&ledger), &results(&ledger_of(std::slice::from_ref(&line))), "parts")?;
+            for (signal, body) in bodies(&list, rng) {
                 let (mut whole, mut batch) = (Batch::default(), Batch::default());
                 let mut parts = Vec::new();
                 let mut full = |batch: &mut Batch| {
-                    parts.extend(held(batch).0);
+                    parts.extend(contents(batch).0);
                     batch.clear();
                 };
                 bodies_reader::read(&body, signal, &prices(), &mut whole).unwrap();
                 bodies_reader::read_in_parts(&body, signal, &prices(), &mut batch, records_max, &mut full).unwrap();
                 full(&mut batch);
-                prop_assert_eq!(parts, held(&whole).0);
+                prop_assert_eq!(parts, contents(&whole).0);
             }
         }
     }
 }
 
 proptest! {
-    // Each case reads a line at every length it can have.
+    // Each case reads a line at every possible length, which is slow.
     #![proptest_config(config(24))]
 
     #[test]
-    fn a_line_cut_anywhere_leaves_the_batch_as_it_was(
+    fn a_truncated_line_does_not_change_the_batch(
         seeds in vec(any::<u64>(), 3..7), spelling in prop::sample::select(vec![Spelling::Usual, Spelling::Any])
     ) {
-        let dice = &mut Dice(seeds[0]);
-        let list = records(&seeds, Wanted::Anything);
+        let rng = &mut Rng(seeds[0]);
+        let list = records(&seeds, Requirement::Anything);
         let (before, cut, after) = (&list[..1], &list[1..3.min(list.len())], &list[2..]);
-        let [before, cut, after] = [before, cut, after].map(|records| line(records, spelling, dice));
+        let [before, cut, after] = [before, cut, after].map(|records| line(records, spelling, rng));
         let without = batch_of(&[before.clone(), after.clone()]);
         let mut batch = batch_of(&[before]);
-        let (records, length) = (held(&batch), batch.len());
+        let (records, length) = (contents(&batch), batch.len());
         for end in 0..cut.len() {
             let outcome = reader::read(&cut.as_bytes()[..end], 2, &prices(), &mut batch);
             prop_assert!(outcome.is_err_and(reader::LineError::is_incomplete), "cut at {end} of {cut}");
@@ -229,33 +229,33 @@ proptest! {
                 &cut.as_bytes()[..end], 2, &prices(), &mut batch, 1, &mut |_| unreachable!("nothing is read")
             ).is_err());
         }
-        prop_assert_eq!(held(&batch), records);
+        prop_assert_eq!(contents(&batch), records);
         reader::read(after.as_bytes(), 3, &prices(), &mut batch).unwrap();
-        prop_assert_eq!(held(&batch), held(&without));
-        prop_assert_eq!(&batch.refused.len(), &without.refused.len());
+        prop_assert_eq!(contents(&batch), contents(&without));
+        prop_assert_eq!(&batch.rejected.len(), &without.rejected.len());
         reader::read(cut.as_bytes(), 2, &prices(), &mut batch).unwrap();
     }
 
     #[test]
-    fn a_body_cut_anywhere_leaves_the_batch_as_it_was_or_ends_at_a_field(seeds in vec(any::<u64>(), 1..4)) {
-        let dice = &mut Dice(seeds[0]);
-        for (signal, body) in bodies(&records(&seeds, Wanted::Anything), dice) {
+    fn a_truncated_body_does_not_change_the_batch_or_is_a_valid_request(seeds in vec(any::<u64>(), 1..4)) {
+        let rng = &mut Rng(seeds[0]);
+        for (signal, body) in bodies(&records(&seeds, Requirement::Anything), rng) {
             let mut batch = Batch::default();
             for end in 0..=body.len() {
-                let before = (held(&batch), batch.refused.len());
+                let before = (contents(&batch), batch.rejected.len());
                 let outcome = bodies_reader::read(&body[..end], signal, &prices(), &mut batch);
                 if outcome.is_ok() {
-                    // The request is a list of resources, so it may end after any of them.
+                    // A request is a list of resources, so it may end after any of them.
                     prop_assert!(is_request(&body[..end], signal));
                 } else {
-                    prop_assert_eq!((held(&batch), batch.refused.len()), before);
+                    prop_assert_eq!((contents(&batch), batch.rejected.len()), before);
                 }
             }
         }
     }
 }
 
-/// Whether the official decoder takes it.
+/// Whether the official decoder accepts the body.
 fn is_request(body: &[u8], signal: Signal) -> bool {
     use opentelemetry_proto::tonic::collector::{logs, trace};
     use prost::Message;

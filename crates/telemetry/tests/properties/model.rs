@@ -1,13 +1,13 @@
-//! Records as agents send them, before anyone writes them down.
+//! The generated records, independent of their encoding.
 //!
-//! A value is what it means; each encoder chooses among the OTLP types in which the contract reads it the same.
+//! A value has a meaning. Each encoder chooses one of the OTLP types that are read as the same meaning.
 
 use std::fmt;
 
-use crate::dice::Dice;
 use crate::events::{EVENTS, Event, Kind, SPANS};
+use crate::rng::Rng;
 
-/// What an attribute means.
+/// The meaning of an attribute's value.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Value {
     Count(u64),
@@ -16,13 +16,13 @@ pub(crate) enum Value {
     Flag(bool),
     Text(String),
     Texts(Vec<String>),
-    /// Exactly this.
-    Sent(Sent),
+    /// Exactly this encoded value.
+    Encoded(Encoded),
 }
 
-/// A value of an OTLP type.
+/// A value in an OTLP type.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Sent {
+pub(crate) enum Encoded {
     Text(String),
     Int(i64),
     Double(f64),
@@ -38,41 +38,41 @@ impl Value {
         Self::Text(text.to_owned())
     }
 
-    /// The value in one of the types in which it means the same.
-    pub(crate) fn sent(&self, dice: &mut Dice) -> Sent {
+    /// Encodes the value in one of the types with the same meaning.
+    pub(crate) fn encoded(&self, rng: &mut Rng) -> Encoded {
         match self {
-            Self::Count(count) => match dice.roll(4) {
-                0 => Sent::Double(f64::from(u32::try_from(*count).unwrap())),
-                1 => Sent::Text(padded(&count.to_string(), dice)),
-                _ => Sent::Int(i64::try_from(*count).unwrap()),
+            Self::Count(count) => match rng.below(4) {
+                0 => Encoded::Double(f64::from(u32::try_from(*count).unwrap())),
+                1 => Encoded::Text(padded(&count.to_string(), rng)),
+                _ => Encoded::Int(i64::try_from(*count).unwrap()),
             },
-            Self::Decimal(number) => match dice.roll(4) {
-                0 => Sent::Text(padded(&number.to_string(), dice)),
-                1 => Sent::Text(format!("{number:e}")),
-                _ => Sent::Double(*number),
+            Self::Decimal(number) => match rng.below(4) {
+                0 => Encoded::Text(padded(&number.to_string(), rng)),
+                1 => Encoded::Text(format!("{number:e}")),
+                _ => Encoded::Double(*number),
             },
-            Self::Flag(flag) => match dice.roll(5) {
-                0 => Sent::Int(i64::from(*flag)),
-                1 => Sent::Text(padded(if *flag { "TRUE" } else { "False" }, dice)),
-                2 => Sent::Text(i64::from(*flag).to_string()),
-                _ => Sent::Bool(*flag),
+            Self::Flag(flag) => match rng.below(5) {
+                0 => Encoded::Int(i64::from(*flag)),
+                1 => Encoded::Text(padded(if *flag { "TRUE" } else { "False" }, rng)),
+                2 => Encoded::Text(i64::from(*flag).to_string()),
+                _ => Encoded::Bool(*flag),
             },
             Self::Text(text) => match text.parse::<i64>() {
-                Ok(number) if dice.one_in(2) => Sent::Int(number),
-                _ => Sent::Text(padded(text, dice)),
+                Ok(number) if rng.one_in(2) => Encoded::Int(number),
+                _ => Encoded::Text(padded(text, rng)),
             },
-            Self::Texts(texts) => match (texts.as_slice(), dice.roll(3)) {
-                ([one], 0) => Sent::Text(padded(one, dice)),
-                (_, 1) => Sent::Text(padded(&serde_json::to_string(texts).unwrap(), dice)),
-                _ => Sent::List(texts.clone()),
+            Self::Texts(texts) => match (texts.as_slice(), rng.below(3)) {
+                ([one], 0) => Encoded::Text(padded(one, rng)),
+                (_, 1) => Encoded::Text(padded(&serde_json::to_string(texts).unwrap(), rng)),
+                _ => Encoded::List(texts.clone()),
             },
-            Self::Sent(sent) => sent.clone(),
+            Self::Encoded(sent) => sent.clone(),
         }
     }
 }
 
-fn padded(text: &str, dice: &mut Dice) -> String {
-    if dice.one_in(6) { format!(" {text}\t") } else { text.to_owned() }
+fn padded(text: &str, rng: &mut Rng) -> String {
+    if rng.one_in(6) { format!(" {text}\t") } else { text.to_owned() }
 }
 
 pub(crate) type Attributes = Vec<(String, Value)>;
@@ -110,7 +110,7 @@ pub(crate) struct Record {
     pub(crate) attributes: Attributes,
 }
 
-/// On one line, also among others.
+/// Prints a record on one line, also in a list.
 impl fmt::Debug for Record {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { resource, scope, shape, attributes } = self;
@@ -124,124 +124,131 @@ impl Record {
     }
 }
 
-/// The texts in sessions are awkward on purpose.
+/// Session ids with awkward texts.
 const SESSIONS: [&str; 4] = ["s-1", "42", "é \"\\\u{1}\n/😀", "s-1 "];
 const START: u64 = 1_790_000_000_000_000_000;
-/// Those that name a session, and one that looks as if it did.
-const FOUR: [&str; 4] = ["session.id", "conversation.id", "gen_ai.conversation.id", "thread.id"];
+/// The attributes with a session id, and one that is not read.
+const SESSION_KEYS: [&str; 4] = ["session.id", "conversation.id", "gen_ai.conversation.id", "thread.id"];
 
-/// What records of a list are to have.
+/// A requirement for the records of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wanted {
+pub(crate) enum Requirement {
     Anything,
-    /// Every record can be told from every other.
-    Recognisable,
-    /// Claude Code's logs in its own spelling.
+    /// Every record has a different identity.
+    Distinct,
+    /// Only logs of Claude Code, with prefixed names.
     ClaudeCode,
 }
 
-/// The records of these seeds.
-pub(crate) fn records(seeds: &[u64], wanted: Wanted) -> Vec<Record> {
-    // The number of a record comes from its seed, so that it stays the same when others are left out.
+/// Generates one record per seed.
+pub(crate) fn records(seeds: &[u64], requirement: Requirement) -> Vec<Record> {
+    // The number of a record depends only on its seed, so that it stays the same when other records are removed.
     let number = |seed: u64| 1 + seed % (1 << 31);
-    seeds.iter().map(|seed| record(&mut Dice(*seed), number(*seed), wanted)).collect()
+    seeds.iter().map(|seed| record(&mut Rng(*seed), number(*seed), requirement)).collect()
 }
 
-fn record(dice: &mut Dice, number: u64, wanted: Wanted) -> Record {
-    let is_log = wanted == Wanted::ClaudeCode || dice.roll(5) < 3;
+fn record(rng: &mut Rng, number: u64, requirement: Requirement) -> Record {
+    let is_log = requirement == Requirement::ClaudeCode || rng.below(5) < 3;
     let events = if is_log { EVENTS } else { SPANS };
-    let mut event = dice.pick(events);
-    while wanted == Wanted::ClaudeCode && event.prefix != "claude_code." {
-        event = dice.pick(events);
+    let mut event = rng.pick(events);
+    while requirement == Requirement::ClaudeCode && event.prefix != "claude_code." {
+        event = rng.pick(events);
     }
-    record_of(&event, is_log, dice, number, wanted)
+    record_of(&event, is_log, rng, number, requirement)
 }
 
-/// A record of this event.
-pub(crate) fn record_of(event: &Event, is_log: bool, dice: &mut Dice, number: u64, wanted: Wanted) -> Record {
-    let mut attributes = values(event, dice);
-    let mut resource = origin(event, dice, wanted);
-    session(event, &mut attributes, &mut resource, dice);
-    let scope = dice.pick(&["", "com.anthropic.claude_code.events", "another"]);
+/// Generates a record of this event.
+pub(crate) fn record_of(
+    event: &Event,
+    is_log: bool,
+    rng: &mut Rng,
+    number: u64,
+    requirement: Requirement,
+) -> Record {
+    let mut attributes = values(event, rng);
+    let mut resource = origin(event, rng, requirement);
+    session(event, &mut attributes, &mut resource, rng);
+    let scope = rng.pick(&["", "com.anthropic.claude_code.events", "another"]);
     let shape = if is_log {
-        Shape::Log(log(event, number, &mut attributes, dice, wanted))
+        Shape::Log(log(event, number, &mut attributes, rng, requirement))
     } else {
-        let known = wanted == Wanted::Recognisable || !dice.one_in(8);
-        Shape::Span(span(event, if known { number } else { 0 }, dice))
+        let known = requirement == Requirement::Distinct || !rng.one_in(8);
+        Shape::Span(span(event, if known { number } else { 0 }, rng))
     };
-    if dice.one_in(10) && !attributes.is_empty() {
+    if rng.one_in(10) && !attributes.is_empty() {
         // The first entry of a key wins.
-        let (key, _) = &attributes[dice.roll(attributes.len())];
+        let (key, _) = &attributes[rng.below(attributes.len())];
         attributes.push((key.clone(), Value::Count(7)));
     }
     Record { resource, scope: scope.to_owned(), shape, attributes }
 }
 
-/// The attributes that an event has in §4, most of them there, some unusable.
-fn values(event: &Event, dice: &mut Dice) -> Attributes {
+/// Generates the attributes of an event. Some are missing, some are unusable.
+fn values(event: &Event, rng: &mut Rng) -> Attributes {
     let mut attributes = Attributes::new();
     for (key, kind) in event.attributes {
         let value = match kind {
-            _ if dice.one_in(5) => continue,
-            _ if dice.one_in(60) => odd(dice),
-            Kind::Count => Value::Count(dice.number() % [10, 5000, 1 << 30][dice.roll(3)]),
-            Kind::Usd => Value::Decimal(decimal(dice, 1_000_000, 1e7)),
-            Kind::Millis => Value::Decimal(decimal(dice, 100_000_000, 1e3)),
-            Kind::Flag => Value::Flag(!dice.one_in(3)),
-            Kind::One(texts) => Value::text(dice.pick(texts)),
+            _ if rng.one_in(5) => continue,
+            _ if rng.one_in(60) => odd(rng),
+            Kind::Count => Value::Count(rng.number() % [10, 5000, 1 << 30][rng.below(3)]),
+            Kind::Usd => Value::Decimal(decimal(rng, 1_000_000, 1e7)),
+            Kind::Millis => Value::Decimal(decimal(rng, 100_000_000, 1e3)),
+            Kind::Flag => Value::Flag(!rng.one_in(3)),
+            Kind::One(texts) => Value::text(rng.pick(texts)),
             Kind::Reasons => {
                 let reasons = ["stop", "length", "refusal", "content_filter"];
-                Value::Texts((0..dice.roll(3)).map(|_| dice.pick(&reasons).to_owned()).collect())
+                Value::Texts((0..rng.below(3)).map(|_| rng.pick(&reasons).to_owned()).collect())
             }
         };
         attributes.push(((*key).to_owned(), value));
     }
     for key in ["renown.agent_id", "gen_ai.agent.id", "gen_ai.agent.name", "masque.name", "persona.id"] {
-        if dice.one_in(12) {
-            attributes.push((key.to_owned(), Value::text(dice.pick(&["Ada", "Bo", "7", ""]))));
+        if rng.one_in(12) {
+            attributes.push((key.to_owned(), Value::text(rng.pick(&["Ada", "Bo", "7", ""]))));
         }
     }
-    dice.shuffle(&mut attributes);
+    rng.shuffle(&mut attributes);
     attributes
 }
 
-/// Mostly a number with decimals, sometimes nothing.
-fn decimal(dice: &mut Dice, up_to: u32, per: f64) -> f64 {
-    if dice.one_in(8) { 0.0 } else { f64::from(dice.number() as u32 % up_to) / per }
+/// Returns a number with decimals, sometimes zero.
+fn decimal(rng: &mut Rng, up_to: u32, per: f64) -> f64 {
+    if rng.one_in(8) { 0.0 } else { f64::from(rng.number() as u32 % up_to) / per }
 }
 
-/// Values that are absent, unknown or refused, by what is wanted.
-fn odd(dice: &mut Dice) -> Value {
-    Value::Sent(match dice.roll(15) {
-        0 => Sent::Int(-1),
-        1 => Sent::Text("many".to_owned()),
-        2 => Sent::Text("1.5".to_owned()),
-        3 => Sent::Double(f64::NAN),
-        4 => Sent::Double(f64::INFINITY),
-        5 => Sent::Double(-0.0),
-        6 => Sent::Int(1_000_000_000_000_000),
-        7 => Sent::Int(1_000_000_000_000_001),
-        8 => Sent::Bool(true),
-        9 => Sent::List(vec!["5".to_owned()]),
-        10 => Sent::Map,
-        11 => Sent::Bytes(b"5".to_vec()),
-        12 => Sent::Unset,
-        13 => Sent::Text(" ".to_owned()),
-        _ => Sent::Double(1e-320),
+/// Returns a value that some attributes treat as absent, some as unknown and some as invalid.
+fn odd(rng: &mut Rng) -> Value {
+    Value::Encoded(match rng.below(15) {
+        0 => Encoded::Int(-1),
+        1 => Encoded::Text("many".to_owned()),
+        2 => Encoded::Text("1.5".to_owned()),
+        3 => Encoded::Double(f64::NAN),
+        4 => Encoded::Double(f64::INFINITY),
+        5 => Encoded::Double(-0.0),
+        6 => Encoded::Int(1_000_000_000_000_000),
+        7 => Encoded::Int(1_000_000_000_000_001),
+        8 => Encoded::Bool(true),
+        9 => Encoded::List(vec!["5".to_owned()]),
+        10 => Encoded::Map,
+        11 => Encoded::Bytes(b"5".to_vec()),
+        12 => Encoded::Unset,
+        13 => Encoded::Text(" ".to_owned()),
+        _ => Encoded::Double(1e-320),
     })
 }
 
-/// The resource: the agent's, another's, none; sometimes with what a record may have too.
-fn origin(event: &Event, dice: &mut Dice, wanted: Wanted) -> Attributes {
-    let service = match dice.roll(12) {
+/// Generates a resource: with the service name of the agent, another one or none, and sometimes with attributes of
+/// records.
+fn origin(event: &Event, rng: &mut Rng, requirement: Requirement) -> Attributes {
+    let service = match rng.below(12) {
         0..8 => event.service,
         8 => "a-service",
-        9 if wanted != Wanted::ClaudeCode => "copilot-chat",
+        9 if requirement != Requirement::ClaudeCode => "copilot-chat",
         _ => "",
     };
     let mut resource = vec![("service.name".to_owned(), Value::text(service))];
     let mut some = |key: &str, cases, value: Value| {
-        if dice.one_in(cases) {
+        if rng.one_in(cases) {
             resource.push((key.to_owned(), value));
         }
     };
@@ -253,63 +260,64 @@ fn origin(event: &Event, dice: &mut Dice, wanted: Wanted) -> Attributes {
     resource
 }
 
-fn session(event: &Event, own: &mut Attributes, resource: &mut Attributes, dice: &mut Dice) {
-    let id = match dice.roll(40) {
+fn session(event: &Event, own: &mut Attributes, resource: &mut Attributes, rng: &mut Rng) {
+    let id = match rng.below(40) {
         0 => Value::Text("x".repeat(257)),
         1 => Value::Text("x".repeat(256)),
-        2 => odd(dice),
-        _ => Value::text(dice.pick(&SESSIONS)),
+        2 => odd(rng),
+        _ => Value::text(rng.pick(&SESSIONS)),
     };
-    let key = if dice.one_in(6) { dice.pick(&FOUR) } else { event.session };
-    match dice.roll(20) {
+    let key = if rng.one_in(6) { rng.pick(&SESSION_KEYS) } else { event.session };
+    match rng.below(20) {
         0 => {}
         1 | 2 => resource.push((key.to_owned(), id)),
         3 | 4 => {
             resource.push((key.to_owned(), Value::text(SESSIONS[0])));
             own.push((key.to_owned(), id));
         }
-        // Often first, as most agents have it: readers remember what the record before began with.
+        // Often first, as in most agents: the JSON reader compares the first attributes with those of the previous
+        // record.
         5..12 => own.insert(0, (key.to_owned(), id)),
-        _ => own.insert(dice.roll(own.len() + 1), (key.to_owned(), id)),
+        _ => own.insert(rng.below(own.len() + 1), (key.to_owned(), id)),
     }
 }
 
-fn log(event: &Event, number: u64, own: &mut Attributes, dice: &mut Dice, wanted: Wanted) -> Log {
+fn log(event: &Event, number: u64, own: &mut Attributes, rng: &mut Rng, requirement: Requirement) -> Log {
     let mut log = Log { time: 0, observed_time: 0, event_name: String::new(), body: None };
-    let bare = wanted != Wanted::ClaudeCode && dice.one_in(4);
+    let bare = requirement != Requirement::ClaudeCode && rng.one_in(4);
     let name = if bare { event.name.to_owned() } else { format!("{}{}", event.prefix, event.name) };
-    match dice.roll(6) {
+    match rng.below(6) {
         0 => log.event_name = name,
         1 => log.body = Some(Value::Text(name)),
         2 => {
-            // An unknown candidate leaves the choice to the next.
+            // If a candidate is unknown, the next one is used.
             "something_else".clone_into(&mut log.event_name);
             log.body = Some(Value::Text(name));
         }
         _ => own.push(("event.name".to_owned(), Value::Text(name))),
     }
     if log.body.is_none() {
-        log.body = match dice.roll(4) {
+        log.body = match rng.below(4) {
             0 => Some(Value::text("Tool call: read. Success: true.")),
-            1 => Some(Value::Sent(Sent::Map)),
+            1 => Some(Value::Encoded(Encoded::Map)),
             _ => None,
         };
     }
-    let at = START + dice.number() % 600_000_000_000;
-    match dice.roll(14) {
+    let at = START + rng.number() % 600_000_000_000;
+    match rng.below(14) {
         0 => {}
         1 => log.time = 5,
         2 => own.push(("event.timestamp".to_owned(), Value::text("2026-09-21T13:53:20.123456789Z"))),
         3 | 4 => log.observed_time = at,
         _ => (log.time, log.observed_time) = (at, at + 1_000_000),
     }
-    match dice.roll(6) {
+    match rng.below(6) {
         0..3 => own.push(("event.sequence".to_owned(), Value::Count(number))),
         3 | 4 => {
-            let key = dice.pick(&["tool_use_id", "call_id", "request_id"]);
+            let key = rng.pick(&["tool_use_id", "call_id", "request_id"]);
             own.push((key.to_owned(), Value::Text(format!("call-{number}"))));
         }
-        _ if wanted == Wanted::Recognisable => {
+        _ if requirement == Requirement::Distinct => {
             own.push(("event.sequence".to_owned(), Value::Count(number)));
         }
         _ => {}
@@ -317,14 +325,14 @@ fn log(event: &Event, number: u64, own: &mut Attributes, dice: &mut Dice, wanted
     log
 }
 
-fn span(event: &Event, number: u64, dice: &mut Dice) -> Span {
+fn span(event: &Event, number: u64, rng: &mut Rng) -> Span {
     let (mut trace_id, mut id) = ([0; 16], [0; 8]);
     if number > 0 {
         trace_id[15] = 1 + (number % 4) as u8;
         id.copy_from_slice(&(number << 20).to_be_bytes());
     }
-    let start = if dice.one_in(10) { 0 } else { START + dice.number() % 600_000_000_000 };
-    let end = if dice.one_in(10) { 0 } else { start + dice.number() % 9_000_000_000 };
-    let name = format!("{}{}", if dice.one_in(4) { "" } else { event.prefix }, event.name);
-    Span { name, trace_id, id, start, end, status: dice.roll(3) as u8 }
+    let start = if rng.one_in(10) { 0 } else { START + rng.number() % 600_000_000_000 };
+    let end = if rng.one_in(10) { 0 } else { start + rng.number() % 9_000_000_000 };
+    let name = format!("{}{}", if rng.one_in(4) { "" } else { event.prefix }, event.name);
+    Span { name, trace_id, id, start, end, status: rng.below(3) as u8 }
 }

@@ -1,18 +1,18 @@
-//! What the contract does not name is neither used nor kept.
+//! Attributes that are not in the list are neither used nor stored.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use crate::dice::Dice;
 use crate::json::{Spelling, lines};
-use crate::model::{Record, Sent, Shape, Value, Wanted, records};
-use crate::{batch_of, bodies, config, ledger_of, prices, same, told};
+use crate::model::{Encoded, Record, Requirement, Shape, Value, records};
+use crate::rng::Rng;
+use crate::{batch_of, bodies, config, ledger_of, prices, results, same};
 use renown_telemetry::facts::Batch;
-use renown_telemetry::ledger::{Cut, Ledger};
+use renown_telemetry::ledger::{Ledger, TimeRange};
 
 const SECRET: &str = "SeCrEt-5f1d";
 
-/// Attributes that agents send and nobody here asks for, and some whose names are near to those of the contract.
+/// Attributes that agents send and Renown does not read, and names that are similar to names that it reads.
 const OTHERS: [&str; 20] = [
     "prompt",
     "user.email",
@@ -36,24 +36,24 @@ const OTHERS: [&str; 20] = [
     "",
 ];
 
-/// The same records with attributes of other names put in anywhere.
-fn with_others(list: &[Record], dice: &mut Dice) -> Vec<Record> {
+/// Returns the same records with other attributes inserted at random positions.
+fn with_others(list: &[Record], rng: &mut Rng) -> Vec<Record> {
     let mut list = list.to_vec();
     for record in &mut list {
         for attributes in [&mut record.resource, &mut record.attributes] {
-            for _ in 0..dice.roll(4) {
+            for _ in 0..rng.below(4) {
                 let secret = || format!("{SECRET} \"{}\\", "x".repeat(9));
-                let value = match dice.roll(6) {
-                    0 => Sent::List(vec![secret()]),
-                    1 => Sent::Int(-5),
-                    2 => Sent::Double(f64::NAN),
-                    _ => Sent::Text(secret()),
+                let value = match rng.below(6) {
+                    0 => Encoded::List(vec![secret()]),
+                    1 => Encoded::Int(-5),
+                    2 => Encoded::Double(f64::NAN),
+                    _ => Encoded::Text(secret()),
                 };
-                let at = dice.roll(attributes.len() + 1);
-                attributes.insert(at, (dice.pick(&OTHERS).to_owned(), Value::Sent(value)));
+                let at = rng.below(attributes.len() + 1);
+                attributes.insert(at, (rng.pick(&OTHERS).to_owned(), Value::Encoded(value)));
             }
         }
-        // Prose in a body is no name, and these three are looked at but not kept.
+        // Prose in a body is not a name. The other two values are read, but not stored.
         if let Shape::Log(log) = &mut record.shape
             && log.body.is_none()
         {
@@ -75,26 +75,26 @@ proptest! {
     #![proptest_config(config(200))]
 
     #[test]
-    fn other_attributes_are_neither_used_nor_kept(seeds in vec(any::<u64>(), 0..60), seed in any::<u64>()) {
-        let dice = &mut Dice(seed);
-        let list = records(&seeds, Wanted::Anything);
-        let plain = told(&ledger_of(&lines(&list, Spelling::Usual, dice)));
-        let more = with_others(&list, dice);
+    fn other_attributes_are_neither_used_nor_stored(seeds in vec(any::<u64>(), 0..60), seed in any::<u64>()) {
+        let rng = &mut Rng(seed);
+        let list = records(&seeds, Requirement::Anything);
+        let plain = results(&ledger_of(&lines(&list, Spelling::Usual, rng)));
+        let more = with_others(&list, rng);
         for spelling in [Spelling::Usual, Spelling::Any] {
-            let lines = lines(&more, spelling, dice);
+            let lines = lines(&more, spelling, rng);
             let (batch, ledger) = (batch_of(&lines), ledger_of(&lines));
-            same(&plain, &told(&ledger), "other attributes")?;
-            for output in [format!("{batch:?}"), format!("{ledger:?}"), format!("{:?}", told(&ledger))] {
+            same(&plain, &results(&ledger), "other attributes")?;
+            for output in [format!("{batch:?}"), format!("{ledger:?}"), format!("{:?}", results(&ledger))] {
                 prop_assert!(!output.contains(SECRET), "{}", output);
             }
         }
         let mut batch = Batch::default();
-        for (signal, body) in bodies(&more, dice) {
+        for (signal, body) in bodies(&more, rng) {
             renown_telemetry::protobuf::read(&body, signal, &prices(), &mut batch).unwrap();
         }
-        let mut ledger = Ledger::new(Cut::default());
+        let mut ledger = Ledger::new(TimeRange::default());
         ledger.fold(&batch).unwrap();
-        same(&plain, &told(&ledger), "other attributes")?;
+        same(&plain, &results(&ledger), "other attributes")?;
         let output = format!("{batch:?} {ledger:?}");
         prop_assert!(!output.contains(SECRET), "{}", output);
     }

@@ -1,4 +1,4 @@
-//! Claude Code's logs a second time: a naive reader on whole trees, with the sums of §4 written down one by one.
+//! A second, naive implementation for Claude Code's logs: it parses whole trees and adds up each sum separately.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,13 +7,13 @@ use proptest::prelude::*;
 use serde_json::Value;
 
 use crate::config;
-use crate::dice::Dice;
 use crate::json::{Spelling, lines};
-use crate::model::{Wanted, records};
+use crate::model::{Requirement, records};
+use crate::rng::Rng;
 use crate::{batch_of, ledger_of};
 use renown_telemetry::facts::{Cost, Fact};
 
-/// What one session adds up to.
+/// Sums over one session.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Sums {
     tools: u64,
@@ -32,7 +32,7 @@ struct Sums {
     last: Option<u64>,
 }
 
-/// The first entry of a key among attributes, if its value is a scalar and no empty text, as text.
+/// Returns the first attribute with this key as a text, if it is a scalar and not an empty text.
 fn own(attributes: &Value, key: &str) -> Option<String> {
     let entry = attributes.as_array()?.iter().find(|entry| entry["key"] == key)?;
     let (kind, value) = entry["value"].as_object()?.iter().next()?;
@@ -46,28 +46,28 @@ fn own(attributes: &Value, key: &str) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// The type of the first entry of a key.
+/// Returns the type of the first attribute with this key.
 fn kind(attributes: &Value, key: &str) -> Option<String> {
     let entry = attributes.as_array()?.iter().find(|entry| entry["key"] == key)?;
     entry["value"].as_object()?.keys().next().cloned()
 }
 
-/// One record with its resource.
-struct Seen<'a> {
+/// One log record with its resource.
+struct LogRecord<'a> {
     attributes: &'a Value,
     resource: &'a Value,
 }
 
-struct Refused;
+struct InvalidNumber;
 
-impl Seen<'_> {
+impl LogRecord<'_> {
     fn text(&self, key: &str) -> Option<String> {
         own(self.attributes, key).or_else(|| own(self.resource, key))
     }
 
     fn flag(&self, key: &str) -> Option<bool> {
         let attributes = if own(self.attributes, key).is_some() { self.attributes } else { self.resource };
-        // A double is neither a flag nor an integer.
+        // A double is not a valid flag.
         if kind(attributes, key).as_deref() == Some("doubleValue") {
             return None;
         }
@@ -78,26 +78,26 @@ impl Seen<'_> {
         }
     }
 
-    fn decimal(&self, key: &str) -> Result<Option<String>, Refused> {
+    fn decimal(&self, key: &str) -> Result<Option<String>, InvalidNumber> {
         let Some(text) = self.text(key) else { return Ok(None) };
-        let number: f64 = text.parse().map_err(|_| Refused)?;
+        let number: f64 = text.parse().map_err(|_| InvalidNumber)?;
         // Negative zero is zero.
-        if (0.0..=1e15).contains(&number) { Ok(Some(number.abs().to_string())) } else { Err(Refused) }
+        if (0.0..=1e15).contains(&number) { Ok(Some(number.abs().to_string())) } else { Err(InvalidNumber) }
     }
 
-    fn count(&self, key: &str) -> Result<Option<u64>, Refused> {
+    fn count(&self, key: &str) -> Result<Option<u64>, InvalidNumber> {
         let Some(number) = self.decimal(key)? else { return Ok(None) };
         let is_text = kind(self.attributes, key).as_deref() == Some("stringValue");
         if is_text
             && own(self.attributes, key).is_some_and(|text| !text.bytes().all(|byte| byte.is_ascii_digit()))
         {
-            return Err(Refused);
+            return Err(InvalidNumber);
         }
-        number.parse().map(Some).map_err(|_| Refused)
+        number.parse().map(Some).map_err(|_| InvalidNumber)
     }
 
-    /// Dollars with at most 9 decimals that count, half up by the tenth.
-    fn nano(&self, key: &str) -> Result<Option<u128>, Refused> {
+    /// Returns nano-dollars, rounded half up.
+    fn nano(&self, key: &str) -> Result<Option<u128>, InvalidNumber> {
         let Some(written) = self.decimal(key)? else { return Ok(None) };
         let (whole, fraction) = written.split_once('.').unwrap_or((&written, ""));
         let digits = format!("{whole}{fraction:0<10.10}");
@@ -106,7 +106,7 @@ impl Seen<'_> {
     }
 }
 
-fn name(log: &Value, seen: &Seen<'_>) -> Option<String> {
+fn name(log: &Value, record: &LogRecord<'_>) -> Option<String> {
     const KNOWN: [&str; 9] = [
         "tool_result",
         "user_prompt",
@@ -119,39 +119,40 @@ fn name(log: &Value, seen: &Seen<'_>) -> Option<String> {
         "compaction",
     ];
     let field = |value: &Value| value.as_str().map(str::to_owned);
-    let candidates = [seen.text("event.name"), field(&log["eventName"]), field(&log["body"]["stringValue"])];
+    let candidates =
+        [record.text("event.name"), field(&log["eventName"]), field(&log["body"]["stringValue"])];
     let bare = |name: String| name.trim().strip_prefix("claude_code.").map(str::to_owned);
     candidates.into_iter().flatten().filter_map(bare).find(|name| KNOWN.contains(&name.as_str()))
 }
 
-fn time(log: &Value, seen: &Seen<'_>) -> Option<u64> {
+fn time(log: &Value, record: &LogRecord<'_>) -> Option<u64> {
     let nanos = |value: &Value| {
         let nanos = value.as_u64().or_else(|| value.as_str()?.parse().ok())?;
         (nanos > 946_684_800_000_000_000).then_some(nanos)
     };
-    let stamped = || seen.text("event.timestamp").map(|_| 1_789_998_800_123_456_789);
+    let stamped = || record.text("event.timestamp").map(|_| 1_789_998_800_123_456_789);
     nanos(&log["timeUnixNano"]).or_else(|| nanos(&log["observedTimeUnixNano"])).or_else(stamped)
 }
 
-fn add(name: &str, seen: &Seen<'_>, sums: &mut Sums) -> Result<(), Refused> {
+fn add(name: &str, record: &LogRecord<'_>, sums: &mut Sums) -> Result<(), InvalidNumber> {
     match name {
         "tool_result" => {
-            seen.decimal("duration_ms")?;
+            record.decimal("duration_ms")?;
             sums.tools += 1;
-            sums.tools_ok += u64::from(seen.flag("success") == Some(true));
+            sums.tools_ok += u64::from(record.flag("success") == Some(true));
         }
         "user_prompt" => sums.prompts += 1,
         "api_request" => {
             let counts = ["input_tokens", "output_tokens", "cache_read_tokens", "cache_creation_tokens"]
-                .map(|key| seen.count(key));
+                .map(|key| record.count(key));
             let [input, output, read, written] = counts;
             let [input, output, read, written] =
                 [input?, output?, read?, written?].map(Option::unwrap_or_default);
-            let cost = match seen.nano("cost_usd")? {
+            let cost = match record.nano("cost_usd")? {
                 Some(nano) => nano,
-                None => u128::from(seen.count("cost_usd_micros")?.unwrap_or_default()) * 1000,
+                None => u128::from(record.count("cost_usd_micros")?.unwrap_or_default()) * 1000,
             };
-            seen.decimal("duration_ms")?;
+            record.decimal("duration_ms")?;
             sums.requests += 1;
             sums.tokens += input + output + read + written;
             sums.cached += read;
@@ -159,14 +160,14 @@ fn add(name: &str, seen: &Seen<'_>, sums: &mut Sums) -> Result<(), Refused> {
         }
         "api_error" | "api_retries_exhausted" => sums.api_errors += 1,
         "api_refusal" => sums.refusals += 1,
-        "tool_decision" => match seen.text("decision").as_deref() {
+        "tool_decision" => match record.text("decision").as_deref() {
             Some("accept") => sums.accepts += 1,
             Some("reject") => sums.rejects += 1,
             _ => {}
         },
         "compaction" => {
-            seen.count("pre_tokens")?;
-            seen.count("post_tokens")?;
+            record.count("pre_tokens")?;
+            record.count("post_tokens")?;
             sums.compactions += 1;
         }
         _ => {}
@@ -174,32 +175,34 @@ fn add(name: &str, seen: &Seen<'_>, sums: &mut Sums) -> Result<(), Refused> {
     Ok(())
 }
 
-/// The sums of every session of these lines.
+/// Returns the sums of every session in these lines.
 fn sums(lines: &[String]) -> BTreeMap<String, Sums> {
     let mut sessions: BTreeMap<String, Sums> = BTreeMap::new();
-    let mut seen_before = BTreeSet::new();
+    let mut known_ids = BTreeSet::new();
     let lists = |value: &Value| value.as_array().cloned().unwrap_or_default();
     for line in lines {
         let line: Value = serde_json::from_str(line).unwrap();
         for resource in lists(&line["resourceLogs"]) {
             for log in lists(&resource["scopeLogs"][0]["logRecords"]) {
-                let seen =
-                    Seen { attributes: &log["attributes"], resource: &resource["resource"]["attributes"] };
+                let record = LogRecord {
+                    attributes: &log["attributes"],
+                    resource: &resource["resource"]["attributes"],
+                };
                 let keys = ["session.id", "conversation.id", "gen_ai.conversation.id"];
                 let of = |attributes| keys.iter().find_map(|key| own(attributes, key));
-                let session = of(seen.attributes).or_else(|| of(seen.resource));
+                let session = of(record.attributes).or_else(|| of(record.resource));
                 let Some(session) = session.filter(|id| id.len() <= 256) else { continue };
-                let name = name(&log, &seen);
-                let at = time(&log, &seen);
+                let name = name(&log, &record);
+                let at = time(&log, &record);
                 let mut one = Sums::default();
-                if name.as_deref().is_some_and(|name| add(name, &seen, &mut one).is_err()) {
+                if name.as_deref().is_some_and(|name| add(name, &record, &mut one).is_err()) {
                     continue;
                 }
-                // In the generated records an id is never given to two different records.
+                // In the generated records, two different records never have the same id.
                 let ids = ["event.sequence", "tool_use_id", "call_id", "request_id"];
-                let id = ids.iter().find_map(|key| Some((*key, seen.text(key)?)));
+                let id = ids.iter().find_map(|key| Some((*key, record.text(key)?)));
                 let sums = sessions.entry(session.clone()).or_default();
-                if id.is_some_and(|id| !seen_before.insert((session, id))) {
+                if id.is_some_and(|id| !known_ids.insert((session, id))) {
                     continue;
                 }
                 sums.tools += one.tools;
@@ -227,7 +230,7 @@ proptest! {
 
     #[test]
     fn a_naive_reader_finds_the_same_sums(seeds in vec(any::<u64>(), 0..60), seed in any::<u64>()) {
-        let lines = lines(&records(&seeds, Wanted::ClaudeCode), Spelling::Usual, &mut Dice(seed));
+        let lines = lines(&records(&seeds, Requirement::ClaudeCode), Spelling::Usual, &mut Rng(seed));
         let ledger = ledger_of(&lines);
         let batch = batch_of(&lines);
         let expected = sums(&lines);
@@ -238,7 +241,7 @@ proptest! {
                 continue;
             };
             let (stats, signals) = (&report.performance.0.stats, report.signals);
-            // Of the sums, cost and window are rounded in a report, so they are taken from what the batch holds.
+            // Cost and times are rounded in a report, so they are read from the batch.
             let records = || batch.records().filter(|(origin, _)| origin.session == session);
             let times = || records().filter_map(|(origin, _)| origin.at).map(|at| at.nanos().unsigned_abs());
             let is_request = |fact: &Fact<&str>| matches!(fact, Fact::ApiRequest(_));

@@ -140,7 +140,7 @@ fn evaluation(number: u64, size: &Size, span: Span, gates: &Gates) -> Result<New
     let mut random = Random::new(number);
     let (of, at) = (size.agent(number), span.at(number, size.evaluations)?);
     let passed = !random.chance(failing_per_mille(of, Day::of(at).number()));
-    let failed = gates.failed.get(random.place(gates.failed.len())).context("a gate")?;
+    let failed = gates.failed.get(random.index(gates.failed.len())).context("a gate")?;
     Ok(NewEvaluation {
         agent: agent(of).parse()?,
         id: NewEvaluationId::Generated(EvaluationId::made(number, number)),

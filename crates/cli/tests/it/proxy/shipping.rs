@@ -117,7 +117,7 @@ fn one_bad_verdict_is_set_aside_and_the_others_arrive() {
     let rejected = scratch.at("data/proxy/spool/rejected.jsonl");
     until(|| fake.accepted().len() == 3 && Path::new(&rejected).exists());
     let (_, _, stderr) = proxy.end();
-    assert_eq!(stderr.matches("refused a verdict").count(), 1, "{stderr}");
+    assert_eq!(stderr.matches("rejected a verdict").count(), 1, "{stderr}");
     let rejected = fs::read_to_string(rejected).unwrap();
     assert_eq!(
         (rejected.lines().count(), rejected.matches("\"tool\":\"bad\"").count()),

@@ -5,8 +5,8 @@
 //! a little at a time, like everything that an erased agent leaves. By then only the hash of the name is known.
 
 use renown_core::ids::AgentId;
-use renown_telemetry::facts::NOBODY;
-use renown_telemetry::kept::{self, Kept};
+use renown_telemetry::facts::UNKNOWN_AGENT_ID;
+use renown_telemetry::stored::{self, StoredRecord};
 use rusqlite::{OptionalExtension, params};
 use sha2::{Digest, Sha256};
 
@@ -113,10 +113,10 @@ impl Transaction<'_> {
         )?;
         let id = session.id.as_deref().unwrap_or_default();
         for (at_ns, key, record) in &found {
-            let Some(Kept { mut origin, facts }) = kept::decode(id, None, record) else { continue };
+            let Some(StoredRecord { mut origin, facts }) = stored::decode(id, None, record) else { continue };
             if origin.named_agent().is_some_and(&is_erased) {
-                origin.agent_id = NOBODY;
-                update.execute(params![session.number, at_ns, key, kept::encode(&origin, facts)])?;
+                origin.agent_id = UNKNOWN_AGENT_ID;
+                update.execute(params![session.number, at_ns, key, stored::encode(&origin, facts)])?;
             }
         }
         let last = found.last().filter(|_| found.len() == RECORDS_AT_ONCE);

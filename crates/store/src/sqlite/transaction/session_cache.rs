@@ -5,9 +5,9 @@ use lru::LruCache;
 use renown_core::ids::{AgentId, SessionId};
 use renown_core::time::Timestamp;
 use renown_telemetry::derived::FoldedTraces;
-use renown_telemetry::facts::{Fact, Origin};
-use renown_telemetry::kept;
+use renown_telemetry::facts::{Fact, RecordOrigin};
 use renown_telemetry::ledger::Session;
+use renown_telemetry::stored;
 use rusqlite::{Statement, params};
 
 use crate::error::StoreError;
@@ -137,11 +137,11 @@ impl CachedSession {
         &mut self,
         insert: &mut Statement<'_>,
         insert_name: &mut Statement<'_>,
-        origin: &Origin<&str>,
+        origin: &RecordOrigin<&str>,
         facts: &[Fact<&str>],
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let bytes = kept::encode(origin, facts.iter().cloned());
+        let bytes = stored::encode(origin, facts.iter().cloned());
         let number = self.number;
         let mut keep =
             |at_ns: i64, key: i64, bytes: &[u8]| insert.execute(params![number, at_ns, key, bytes]);
@@ -153,7 +153,7 @@ impl CachedSession {
             key = key.wrapping_add(1);
         }
         let mut failed = None;
-        self.ledger.take(origin, facts, |trace| match keep(0, key_of(trace), &[]) {
+        self.ledger.add_record(origin, facts, |trace| match keep(0, key_of(trace), &[]) {
             Ok(kept) => kept > 0,
             Err(error) => {
                 failed = Some(error);
@@ -163,7 +163,7 @@ impl CachedSession {
         if let Some(error) = failed {
             return Err(error.into());
         }
-        self.folded.take(origin, facts);
+        self.folded.add(origin, facts);
         if let Some(agent) = origin.named_agent().filter(|agent| self.named.as_deref() != Some(agent)) {
             insert_name.execute(params![number, agent])?;
             self.named = Some(agent.into());

@@ -1,12 +1,12 @@
-//! Does the fold give what all steps together give, in any order and cut?
+//! Is the fold equal to a rebuild from all records, in any order of arrival and at every limit?
 
 use super::*;
 use crate::dialect::Agent;
 use crate::facts::{Fingerprint, Sourced};
 use crate::limits::{FOLDED_TRACES_MAX, LATEST_STEPS_MAX};
 
-fn origin(second: i64, signal: Signal) -> Origin<&'static str> {
-    Origin {
+fn origin(second: i64, signal: Signal) -> RecordOrigin<&'static str> {
+    RecordOrigin {
         session: "s",
         signal,
         at: Timestamp::from_millis(1_790_000_000_000 + 1000 * second).ok(),
@@ -30,31 +30,31 @@ fn span(trace: u64) -> Fact<&'static str> {
     Fact::Prompt { trace: Fingerprint::new(trace) }
 }
 
-/// The fold of facts at these seconds, in this order, and the same rebuilt.
+/// Folds facts at these seconds in this order. Returns the fold and the rebuilt fold.
 fn both(facts: &[(i64, Fact<&'static str>)]) -> (FoldedTraces, FoldedTraces) {
-    let (mut folded, mut refold) = (FoldedTraces::default(), Refold::default());
+    let (mut folded, mut rebuilder) = (FoldedTraces::default(), TraceRebuilder::default());
     for (second, fact) in facts {
-        let record = Kept { origin: origin(*second, Signal::Logs), facts: vec![fact.clone()] };
-        folded.take(&record.origin, &record.facts);
-        refold.take(&record);
+        let record = StoredRecord { origin: origin(*second, Signal::Logs), facts: vec![fact.clone()] };
+        folded.add(&record.origin, &record.facts);
+        rebuilder.add(&record);
     }
-    (folded, refold.finish(Signal::Logs, "s").0)
+    (folded, rebuilder.finish(Signal::Logs, "s").0)
 }
 
-/// A session whose steps from second 100 on push all earlier ones out of the latest.
+/// Appends calls from second 100 on, as many as the latest steps hold, so that all `early` steps move to the entries.
 fn then_many(early: &[(i64, Fact<&'static str>)]) -> Vec<(i64, Fact<&'static str>)> {
     let many = (0..).take(LATEST_STEPS_MAX).map(|number| (100 + number, call(true)));
     early.iter().cloned().chain(many).collect()
 }
 
 #[test]
-fn a_late_step_is_absorbed_exactly_or_makes_the_fold_stale() {
+fn a_late_step_is_added_exactly_or_makes_the_fold_stale() {
     let (ok, failed) = (call(true), call(false));
-    for (name, early, late, is_absorbed) in [
+    for (name, early, late, is_added) in [
         ("a call among good ones", vec![(1, ok.clone()), (9, ok.clone())], (5, ok.clone()), true),
         ("a call beside one failure", vec![(1, failed.clone()), (9, ok.clone())], (5, ok.clone()), true),
         (
-            "a call into a row",
+            "a call into a streak",
             vec![(1, failed.clone()), (8, failed.clone()), (9, ok.clone())],
             (5, ok.clone()),
             false,
@@ -78,8 +78,8 @@ fn a_late_step_is_absorbed_exactly_or_makes_the_fold_stale() {
         let mut facts = then_many(&early);
         facts.push(late);
         let (folded, rebuilt) = both(&facts);
-        assert_eq!(folded.is_stale(Signal::Logs), !is_absorbed, "{name}");
-        assert_eq!(folded == rebuilt, is_absorbed, "{name}");
+        assert_eq!(folded.is_stale(Signal::Logs), !is_added, "{name}");
+        assert_eq!(folded == rebuilt, is_added, "{name}");
         assert!(folded.agrees_with(&rebuilt) && !rebuilt.is_stale(Signal::Logs), "{name}");
         assert!(!folded.is_stale(Signal::Spans), "{name}");
     }
@@ -96,13 +96,13 @@ fn the_latest_steps_may_arrive_in_any_order() {
     let (folded, rebuilt) = before(LATEST_STEPS_MAX);
     assert_eq!(folded, rebuilt);
     let (folded, _) = before(LATEST_STEPS_MAX + 1);
-    assert!(folded.is_stale(Signal::Logs), "a prompt before a call that is known no longer");
+    assert!(folded.is_stale(Signal::Logs), "a prompt before a call that is no longer stored");
 }
 
 #[test]
-fn beyond_the_limit_traces_are_read_from_records() {
+fn more_traces_than_the_limit_make_the_fold_stale() {
     let prompts = |count: usize| both(&(0..).take(count).map(|second| (second, PROMPT)).collect::<Vec<_>>());
-    // The first entry is what comes before the first prompt.
+    // The first entry is the part before the first prompt.
     let most = FOLDED_TRACES_MAX - 1 + LATEST_STEPS_MAX;
     let (folded, rebuilt) = prompts(most);
     assert_eq!(folded.traces(Signal::Logs, "s").unwrap().len(), most);
@@ -114,7 +114,7 @@ fn beyond_the_limit_traces_are_read_from_records() {
 }
 
 #[test]
-fn bytes_that_are_no_traces_are_none() {
+fn invalid_snapshots_are_rejected() {
     let facts =
         then_many(&[(1, call(false)), (3, PROMPT), (5, span(7)), (6, span(u64::MAX)), (9, call(false))]);
     let (folded, _) = both(&facts);
@@ -126,15 +126,15 @@ fn bytes_that_are_no_traces_are_none() {
     }
     assert!(FoldedTraces::from_bytes(&[&bytes[..], &[0]].concat()).is_none());
     assert_eq!(FoldedTraces::default().to_bytes(), [1, 0, 0]);
-    // Whatever a flipped byte makes of it, it can be read, listed and gone on with.
-    for place in 0..bytes.len() {
+    // A snapshot with a flipped bit that decodes can still be extended, listed and encoded.
+    for index in 0..bytes.len() {
         for bit in 0..8 {
             let mut changed = bytes.clone();
-            changed[place] ^= 1 << bit;
+            changed[index] ^= 1 << bit;
             if let Some(mut found) = FoldedTraces::from_bytes(&changed) {
                 for second in [0, 5, 8, 200] {
                     for fact in [call(false), PROMPT, span(7), Fact::Refusal] {
-                        found.take(&origin(second, Signal::Logs), &[fact]);
+                        found.add(&origin(second, Signal::Logs), &[fact]);
                     }
                 }
                 let _ = found.traces(Signal::Logs, "s");

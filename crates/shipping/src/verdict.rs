@@ -1,4 +1,4 @@
-//! One verdict as `/v1/ingest` takes it.
+//! One verdict in the format of `/v1/ingest`.
 
 use std::sync::Arc;
 
@@ -8,62 +8,62 @@ use renown_core::time::Timestamp;
 use renown_core::units::Micros;
 use serde::Serialize;
 
-/// What an event is made of.
+/// The fields of a verdict.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub struct Verdict<'a> {
-    /// Makes a repeat harmless.
+pub struct ShippedVerdict<'a> {
+    /// Id that makes a repeat harmless.
     pub evaluation_id: &'a EvaluationId,
-    /// Whose output it was.
+    /// Agent whose output was evaluated.
     pub agent_id: &'a AgentId,
-    /// The tool that made it.
+    /// Tool that returned the output.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<&'a ToolName>,
     /// Whether every gate passed or was skipped.
     pub passed: bool,
-    /// One result a gate.
+    /// One result per gate.
     pub gates: &'a [gates::GateResult],
-    /// How long the gates took.
+    /// Duration of the gates.
     #[serde(rename = "total_latency_ms")]
     pub total: Micros,
-    /// How long the tool took.
+    /// Duration of the tool call.
     #[serde(rename = "latency_ms", skip_serializing_if = "Option::is_none")]
     pub latency: Option<Micros>,
-    /// When it happened.
+    /// Time of the evaluation.
     pub timestamp: Timestamp,
 }
 
 /// A verdict as JSON text, on one line. Cheap to clone.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Event(Arc<str>);
+pub struct EncodedVerdict(Arc<str>);
 
-impl Event {
-    /// The event that tells of a verdict.
-    pub fn new(verdict: &Verdict<'_>) -> Self {
-        // Nothing in a verdict can fail to be written: no map with odd keys, no float that is none.
+impl EncodedVerdict {
+    /// Encodes a verdict.
+    pub fn new(verdict: &ShippedVerdict<'_>) -> Self {
+        // Encoding cannot fail: a verdict has no maps with non-text keys and no NaN.
         Self(serde_json::to_string(verdict).unwrap_or_default().into())
     }
 
-    /// A line of a spool, whose checksum was right.
+    /// Creates a verdict from a line of a spool whose checksum is valid.
     pub(crate) fn from_spool(line: &str) -> Self {
         Self(line.into())
     }
 
-    /// Its JSON text.
+    /// Returns the JSON text.
     pub fn json(&self) -> &str {
         &self.0
     }
 }
 
-/// The body of a request with these events.
-pub(crate) fn body(events: &[Event]) -> String {
-    let length: usize = events.iter().map(|event| event.json().len() + 1).sum();
+/// Returns the body of a request with these verdicts.
+pub(crate) fn body(verdicts: &[EncodedVerdict]) -> String {
+    let length: usize = verdicts.iter().map(|verdict| verdict.json().len() + 1).sum();
     let mut body = String::with_capacity(length + 16);
     body.push_str("{\"events\":[");
-    for (place, event) in events.iter().enumerate() {
-        if place > 0 {
+    for (index, verdict) in verdicts.iter().enumerate() {
+        if index > 0 {
             body.push(',');
         }
-        body.push_str(event.json());
+        body.push_str(verdict.json());
     }
     body.push_str("]}");
     body
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_event_has_the_fields_of_the_api() {
+    fn an_encoded_verdict_has_the_fields_of_the_api() {
         let gate = gates::GateResult {
             name: "pii".into(),
             passed: false,
@@ -82,7 +82,7 @@ mod tests {
             reason: Some("iban detected in output".to_owned()),
             skipped: false,
         };
-        let verdict = Verdict {
+        let verdict = ShippedVerdict {
             evaluation_id: &"e1".parse().unwrap(),
             agent_id: &"a\"1".parse().unwrap(),
             tool: None,
@@ -92,12 +92,12 @@ mod tests {
             latency: Micros::from_us(2_000_000),
             timestamp: Timestamp::from_millis(1_700_000_000_000).unwrap(),
         };
-        let event = Event::new(&verdict);
+        let verdict = EncodedVerdict::new(&verdict);
         assert_eq!(
-            event.json(),
+            verdict.json(),
             r#"{"evaluation_id":"e1","agent_id":"a\"1","passed":false,"gates":[{"name":"pii","passed":false,"latency_ms":0.012,"reason":"iban detected in output"}],"total_latency_ms":1.5,"latency_ms":2000.0,"timestamp":"2023-11-14T22:13:20.000Z"}"#
         );
-        let bodies = [body(std::slice::from_ref(&event)), body(&[event.clone(), event])];
+        let bodies = [body(std::slice::from_ref(&verdict)), body(&[verdict.clone(), verdict])];
         for (body, count) in bodies.iter().zip([1, 2]) {
             let body: serde_json::Value = serde_json::from_str(body).unwrap();
             assert_eq!(body["events"].as_array().unwrap().len(), count);

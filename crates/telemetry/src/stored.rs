@@ -1,22 +1,22 @@
-//! Records as a store keeps them: what is known of one and its facts, in a few dozen bytes.
+//! The encoding of records in a store: the origin of a record and its facts, in a few dozen bytes.
 //!
 //! ```text
 //! version 1 | flags | at? | until? | sequence? | agent | agent id | masque? | facts
 //! ```
 //!
-//! **Numbers of kinds are stored**: new ones are added, old ones never change.
+//! **The numbers of kinds are stored**: new numbers may be added, old ones never change.
 //!
-//! The session is not in it: a store knows whose record it is.
+//! The session id and the fingerprint are not part of the bytes; the store has them in columns.
 
 use renown_core::units::NanoUsd;
 
 use crate::bytes::{Cursor, Read, Unreadable, Writer};
 use crate::dialect::Agent;
-use crate::facts::{ApiRequest, Cost, Decider, Fact, Fingerprint, Origin, Signal, Sourced, Tokens};
+use crate::facts::{ApiRequest, Cost, Decider, Fact, Fingerprint, RecordOrigin, Signal, Sourced, Tokens};
 
 const VERSION: u8 = 1;
 
-/// Bits of the flags.
+// Bits of the flags.
 const SPANS: u8 = 1;
 const KNOWN: u8 = 2;
 const AT: u8 = 4;
@@ -24,7 +24,7 @@ const UNTIL: u8 = 8;
 const SEQUENCE: u8 = 16;
 const MASQUE: u8 = 32;
 
-/// The agents by their numbers.
+/// The agents at the index of their number.
 pub(crate) const AGENTS: [Agent; 8] = [
     Agent::Unknown,
     Agent::ClaudeCode,
@@ -36,11 +36,11 @@ pub(crate) const AGENTS: [Agent; 8] = [
     Agent::GenAi,
 ];
 
-/// Who decides, by number.
+/// The deciders at the index of their number.
 const DECIDERS: [Decider; 4] = [Decider::Unknown, Decider::User, Decider::Policy, Decider::Hook];
 
-/// Writes a record.
-pub fn encode<'a>(origin: &Origin<&str>, facts: impl IntoIterator<Item = Fact<&'a str>>) -> Vec<u8> {
+/// Encodes a record.
+pub fn encode<'a>(origin: &RecordOrigin<&str>, facts: impl IntoIterator<Item = Fact<&'a str>>) -> Vec<u8> {
     let flag = |is_set: bool, bit: u8| if is_set { bit } else { 0 };
     let flags = flag(origin.signal == Signal::Spans, SPANS)
         | flag(origin.known, KNOWN)
@@ -53,7 +53,7 @@ pub fn encode<'a>(origin: &Origin<&str>, facts: impl IntoIterator<Item = Fact<&'
         bytes.0.extend(time.nanos().to_le_bytes());
     }
     if let Some(sequence) = origin.sequence {
-        bytes.whole(sequence.into());
+        bytes.varint(sequence.into());
     }
     bytes.0.extend([origin.agent.rank, number_of(&AGENTS, &origin.agent.value), origin.agent_id.rank]);
     bytes.text(origin.agent_id.value);
@@ -67,10 +67,10 @@ pub fn encode<'a>(origin: &Origin<&str>, facts: impl IntoIterator<Item = Fact<&'
     bytes.0
 }
 
-/// The number of a kind; all of them are in their list.
+/// Returns the index of a kind in its list, which contains every kind.
 pub(crate) fn number_of<T: PartialEq>(all: &[T], one: &T) -> u8 {
-    let place = all.iter().position(|known| known == one).unwrap_or_default();
-    u8::try_from(place).unwrap_or_default()
+    let index = all.iter().position(|known| known == one).unwrap_or_default();
+    u8::try_from(index).unwrap_or_default()
 }
 
 impl Writer {
@@ -78,29 +78,29 @@ impl Writer {
         match fact {
             Fact::ToolResult { tool, ok, duration_us, error_type } => {
                 self.0.extend([0, ok.map_or(2, u8::from)]);
-                self.maybe_text(*tool);
-                self.maybe(*duration_us);
-                self.maybe_text(*error_type);
+                self.optional_text(*tool);
+                self.optional_number(*duration_us);
+                self.optional_text(*error_type);
             }
             Fact::Prompt { trace } => {
                 self.0.push(1);
-                self.maybe(trace.map(|trace| trace.get() - 1));
+                self.optional_number(trace.map(|trace| trace.get() - 1));
             }
             Fact::ApiRequest(request) => self.request(request),
             Fact::ApiError { status, error_type } => {
                 self.0.push(3);
-                self.maybe(*status);
-                self.maybe_text(*error_type);
+                self.optional_number(*status);
+                self.optional_text(*error_type);
             }
             Fact::ToolDecision { tool, accepted, by } => {
                 self.0.extend([4, u8::from(*accepted), number_of(&DECIDERS, by)]);
-                self.maybe_text(*tool);
+                self.optional_text(*tool);
             }
             Fact::Feedback { rating } => self.0.extend([5, rating.cast_unsigned()]),
             Fact::Compaction { before, after } => {
                 self.0.push(6);
-                self.maybe(*before);
-                self.maybe(*after);
+                self.optional_number(*before);
+                self.optional_number(*after);
             }
             Fact::Refusal => self.0.push(7),
         }
@@ -113,35 +113,39 @@ impl Writer {
             Some(Cost::Priced(cost)) => (2, Some(cost.nano())),
         };
         self.0.extend([2, u8::from(request.is_sum), u8::from(request.tokens.is_some()), source]);
-        self.maybe_text(request.model);
+        self.optional_text(request.model);
         if let Some(Tokens { input, output, cache_read, cache_creation }) = request.tokens {
             for count in [input, output, cache_read, cache_creation] {
-                self.whole(count.into());
+                self.varint(count.into());
             }
         }
         if let Some(nano) = nano {
-            self.whole(nano);
+            self.varint(nano);
         }
-        self.maybe(request.duration_us);
+        self.optional_number(request.duration_us);
     }
 }
 
-/// A record that was read back.
+/// A decoded record.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Kept<'a> {
-    /// What is known of it.
-    pub origin: Origin<&'a str>,
-    /// Its facts.
+pub struct StoredRecord<'a> {
+    /// Everything known about the record except its facts.
+    pub origin: RecordOrigin<&'a str>,
+    /// Facts of the record.
     pub facts: Vec<Fact<&'a str>>,
 }
 
-/// Reads a record of a session back; none if the bytes are no record.
-pub fn decode<'a>(session: &'a str, repeat: Option<Fingerprint>, bytes: &'a [u8]) -> Option<Kept<'a>> {
+/// Decodes a record of a session. Returns `None` if the bytes are not a valid record.
+pub fn decode<'a>(
+    session: &'a str,
+    repeat: Option<Fingerprint>,
+    bytes: &'a [u8],
+) -> Option<StoredRecord<'a>> {
     Cursor(bytes).record(session, repeat).ok()
 }
 
 impl<'a> Cursor<'a> {
-    fn record(&mut self, session: &'a str, repeat: Option<Fingerprint>) -> Read<Kept<'a>> {
+    fn record(&mut self, session: &'a str, repeat: Option<Fingerprint>) -> Read<StoredRecord<'a>> {
         if self.byte()? != VERSION {
             return Err(Unreadable);
         }
@@ -156,33 +160,34 @@ impl<'a> Cursor<'a> {
             if has(MASQUE) { Some(Sourced { rank: self.byte()?, value: self.text()? }) } else { None };
         let signal = if has(SPANS) { Signal::Spans } else { Signal::Logs };
         let known = has(KNOWN);
-        let origin = Origin { session, signal, at, until, sequence, repeat, agent, agent_id, masque, known };
+        let origin =
+            RecordOrigin { session, signal, at, until, sequence, repeat, agent, agent_id, masque, known };
         let mut facts = Vec::new();
         while !self.0.is_empty() {
             facts.push(self.fact()?);
         }
-        Ok(Kept { origin, facts })
+        Ok(StoredRecord { origin, facts })
     }
 
     fn fact(&mut self) -> Read<Fact<&'a str>> {
         Ok(match self.byte()? {
             0 => {
                 let ok = self.one_of(&[Some(false), Some(true), None])?;
-                let (tool, duration_us) = (self.if_there(Self::text)?, self.maybe()?);
-                Fact::ToolResult { tool, ok, duration_us, error_type: self.if_there(Self::text)? }
+                let (tool, duration_us) = (self.optional(Self::text)?, self.optional_number()?);
+                Fact::ToolResult { tool, ok, duration_us, error_type: self.optional(Self::text)? }
             }
             1 => {
-                let trace = self.maybe()?;
+                let trace = self.optional_number()?;
                 Fact::Prompt { trace: trace.and_then(|trace| trace.checked_add(1)?.try_into().ok()) }
             }
             2 => Fact::ApiRequest(self.request()?),
-            3 => Fact::ApiError { status: self.maybe()?, error_type: self.if_there(Self::text)? },
+            3 => Fact::ApiError { status: self.optional_number()?, error_type: self.optional(Self::text)? },
             4 => {
                 let (accepted, by) = (self.flag()?, self.one_of(&DECIDERS)?);
-                Fact::ToolDecision { tool: self.if_there(Self::text)?, accepted, by }
+                Fact::ToolDecision { tool: self.optional(Self::text)?, accepted, by }
             }
             5 => Fact::Feedback { rating: self.byte()?.cast_signed() },
-            6 => Fact::Compaction { before: self.maybe()?, after: self.maybe()? },
+            6 => Fact::Compaction { before: self.optional_number()?, after: self.optional_number()? },
             7 => Fact::Refusal,
             _ => return Err(Unreadable),
         })
@@ -190,7 +195,7 @@ impl<'a> Cursor<'a> {
 
     fn request(&mut self) -> Read<ApiRequest<&'a str>> {
         let (is_sum, has_tokens, source) = (self.flag()?, self.flag()?, self.byte()?);
-        let model = self.if_there(Self::text)?;
+        let model = self.optional(Self::text)?;
         let tokens = if has_tokens {
             let (input, output) = (self.number()?, self.number()?);
             Some(Tokens { input, output, cache_read: self.number()?, cache_creation: self.number()? })
@@ -199,11 +204,11 @@ impl<'a> Cursor<'a> {
         };
         let cost = match source {
             0 => None,
-            1 => Some(Cost::Reported(NanoUsd::from_nano(self.whole()?))),
-            2 => Some(Cost::Priced(NanoUsd::from_nano(self.whole()?))),
+            1 => Some(Cost::Reported(NanoUsd::from_nano(self.varint()?))),
+            2 => Some(Cost::Priced(NanoUsd::from_nano(self.varint()?))),
             _ => return Err(Unreadable),
         };
-        Ok(ApiRequest { model, tokens, cost, duration_us: self.maybe()?, is_sum })
+        Ok(ApiRequest { model, tokens, cost, duration_us: self.optional_number()?, is_sum })
     }
 }
 
@@ -212,8 +217,8 @@ mod tests {
     use super::*;
     use renown_core::time::Timestamp;
 
-    fn origin() -> Origin<&'static str> {
-        Origin {
+    fn origin() -> RecordOrigin<&'static str> {
+        RecordOrigin {
             session: "s",
             signal: Signal::Spans,
             at: Timestamp::from_nanos(1_790_000_000_000_000_001).ok(),
@@ -259,10 +264,10 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_in_comes_out() {
+    fn decoding_returns_the_encoded_record() {
         for known in [true, false] {
-            let full = Origin { known, ..origin() };
-            let bare = Origin {
+            let full = RecordOrigin { known, ..origin() };
+            let bare = RecordOrigin {
                 at: None,
                 until: None,
                 sequence: None,
@@ -272,26 +277,27 @@ mod tests {
             };
             for origin in [full, bare] {
                 let bytes = encode(&origin, facts());
-                assert_eq!(decode("s", None, &bytes), Some(Kept { origin, facts: facts() }));
+                assert_eq!(decode("s", None, &bytes), Some(StoredRecord { origin, facts: facts() }));
             }
         }
-        let small = encode(&Origin { until: None, masque: None, ..origin() }, [Fact::Prompt { trace: None }]);
+        let small =
+            encode(&RecordOrigin { until: None, masque: None, ..origin() }, [Fact::Prompt { trace: None }]);
         assert!(small.len() < 32, "{}", small.len());
     }
 
     #[test]
-    fn bytes_that_are_no_record_are_none() {
+    fn invalid_bytes_are_rejected_without_a_panic() {
         let bytes = encode(&origin(), facts());
         for end in 0..bytes.len() {
-            // Cut between two facts it is a record with fewer.
-            if let Some(kept) = decode("s", None, bytes.split_at(end).0) {
-                assert!(kept.facts.len() < facts().len());
+            // Bytes that are cut between two facts are a valid record with fewer facts.
+            if let Some(record) = decode("s", None, bytes.split_at(end).0) {
+                assert!(record.facts.len() < facts().len());
             }
         }
-        for place in 0..bytes.len() {
+        for index in 0..bytes.len() {
             let mut changed = bytes.clone();
-            changed[place] ^= 0xff;
-            // Whatever it is, reading it ends.
+            changed[index] ^= 0xff;
+            // The result may be valid or not; decoding must end.
             let _ = decode("s", None, &changed);
         }
     }

@@ -1,12 +1,13 @@
-//! Choices that follow from a seed.
+//! A random number generator with a seed.
 //!
-//! A record is made of one seed: a list of them is cheap to make, and shrinks by leaving records out.
+//! Each record is generated from its own seed. So a list of records is cheap to generate, and shrinks by removing
+//! records.
 
 /// Splitmix64.
 #[derive(Clone, Debug)]
-pub(crate) struct Dice(pub(crate) u64);
+pub(crate) struct Rng(pub(crate) u64);
 
-impl Dice {
+impl Rng {
     pub(crate) fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
@@ -15,27 +16,27 @@ impl Dice {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `sides`.
-    pub(crate) fn roll(&mut self, sides: usize) -> usize {
-        (self.number() % sides as u64) as usize
+    /// Returns a number below `limit`.
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
+        (self.number() % limit as u64) as usize
     }
 
-    /// True in one of so many cases.
+    /// Returns true in one of this many cases.
     pub(crate) fn one_in(&mut self, cases: usize) -> bool {
-        self.roll(cases) == 0
+        self.below(cases) == 0
     }
 
     pub(crate) fn pick<T: Copy>(&mut self, from: &[T]) -> T {
-        from[self.roll(from.len())]
+        from[self.below(from.len())]
     }
 
     pub(crate) fn shuffle<T>(&mut self, list: &mut [T]) {
         for index in (1..list.len()).rev() {
-            list.swap(index, self.roll(index + 1));
+            list.swap(index, self.below(index + 1));
         }
     }
 
-    /// Cuts a list into neighbouring parts of any length.
+    /// Splits a list into consecutive parts of random lengths.
     pub(crate) fn parts<T: Clone>(&mut self, list: &[T]) -> Vec<Vec<T>> {
         let mut parts: Vec<Vec<T>> = Vec::new();
         for item in list {
