@@ -129,7 +129,7 @@ test("search, filters and sorting work, and their addresses can be shared", asyn
   await page.waitForURL(/sort=name/);
   const names = await page.locator(".agents .who a").evaluateAll((links) => links.map((link) => link.title));
   assert.deepEqual(names, [...names].sort());
-  await page.goto(demo.url + "/?q=nobody-has-this-name");
+  await page.goto(demo.url + "/?q=no-agent-has-this-name");
   assert.match(await page.locator("main").textContent(), /No agent matches/);
   await page.goto(demo.url + "/evaluations?agent=refund-agent&verdict=failed");
   const verdicts = await page.locator("main tbody tr").allTextContents();

@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 
 import { until } from "./peers.mjs";
 
-/** Without the time of day that some resources tell, and ids that the server makes by chance. */
+/** Removes the time of day in some resources, and the random ids of the server. */
 const withoutChance = (value) =>
   JSON.parse(
     JSON.stringify(value)
@@ -14,47 +14,47 @@ const withoutChance = (value) =>
       .replace(/"taskId":"[0-9a-f]{32}"/g, '"taskId":"task"'),
   );
 
-/** Blobs of resources are texts with the time of day. */
+/** Decodes the blobs of resources: they are texts with the time of day. */
 const withoutBlobs = (value) =>
   JSON.parse(JSON.stringify(value), (key, item) =>
     key === "blob" && typeof item === "string" ? Buffer.from(item, "base64").toString() : item,
   );
 
-/** Talks to a server, and gives everything that it said. */
-export async function conversation({ client, told }) {
-  const said = {};
-  said.server = [client.getServerVersion(), client.getServerCapabilities(), client.getInstructions()];
+/** Talks to a server, and returns everything that it replied. */
+export async function conversation({ client, received }) {
+  const replies = {};
+  replies.server = [client.getServerVersion(), client.getServerCapabilities(), client.getInstructions()];
   // The server adds tools after the handshake, and asks for roots a moment later.
-  await until(() => told.logs.some((note) => /Roots updated/.test(note.params.data)));
-  said.tools = await client.listTools();
-  assert.ok(said.tools.tools.length > 15);
+  await until(() => received.logs.some((note) => /Roots updated/.test(note.params.data)));
+  replies.tools = await client.listTools();
+  assert.ok(replies.tools.tools.length > 15);
   const call = (name, args = {}, ...rest) => client.callTool({ name, arguments: args }, undefined, ...rest);
-  said.echo = await call("echo", { message: "héllo \u{1F600} \u2028 wörld" });
-  said.sum = await call("get-sum", { a: 2, b: 40 });
-  said.image = await call("get-tiny-image");
-  said.annotated = await call("get-annotated-message", { messageType: "error", includeImage: true });
-  said.structured = await call("get-structured-content", { location: "Chicago" });
-  said.links = await call("get-resource-links", { count: 3 });
-  said.reference = await call("get-resource-reference", { resourceType: "Blob", resourceId: 2 });
-  said.roots = await call("get-roots-list");
-  said.bad = await call("get-sum", { a: "two", b: null });
-  assert.equal(said.bad.isError, true);
-  said.unknown = await outcome(call("no-such-tool"));
-  said.progress = await progress(call);
-  said.cancelled = await cancelled(call);
-  said.sampled = await call("trigger-sampling-request", { prompt: "say something", maxTokens: 5 });
-  said.elicited = await call("trigger-elicitation-request");
-  said.asked = told.asked;
-  said.task = await task(client);
-  said.resources = await resources(client, told);
-  said.prompts = await prompts(client);
+  replies.echo = await call("echo", { message: "héllo \u{1F600} \u2028 wörld" });
+  replies.sum = await call("get-sum", { a: 2, b: 40 });
+  replies.image = await call("get-tiny-image");
+  replies.annotated = await call("get-annotated-message", { messageType: "error", includeImage: true });
+  replies.structured = await call("get-structured-content", { location: "Chicago" });
+  replies.links = await call("get-resource-links", { count: 3 });
+  replies.reference = await call("get-resource-reference", { resourceType: "Blob", resourceId: 2 });
+  replies.roots = await call("get-roots-list");
+  replies.bad = await call("get-sum", { a: "two", b: null });
+  assert.equal(replies.bad.isError, true);
+  replies.unknown = await outcome(call("no-such-tool"));
+  replies.progress = await progress(call);
+  replies.cancelled = await cancelled(call);
+  replies.sampled = await call("trigger-sampling-request", { prompt: "say something", maxTokens: 5 });
+  replies.elicited = await call("trigger-elicitation-request");
+  replies.asked = received.asked;
+  replies.task = await task(client);
+  replies.resources = await resources(client, received);
+  replies.prompts = await prompts(client);
   await client.setLoggingLevel("debug");
-  const before = told.logs.length;
-  said.logging = await call("toggle-simulated-logging");
-  await until(() => told.logs.length > before);
+  const before = received.logs.length;
+  replies.logging = await call("toggle-simulated-logging");
+  await until(() => received.logs.length > before);
   await call("toggle-simulated-logging");
   await client.ping();
-  return withoutChance(withoutBlobs(said));
+  return withoutChance(withoutBlobs(replies));
 }
 
 async function progress(call) {
@@ -90,7 +90,7 @@ async function task(client) {
   return assert.fail("the task gave no result");
 }
 
-async function resources(client, told) {
+async function resources(client, received) {
   const uri = "demo://resource/dynamic/text/7";
   const found = {
     list: await client.listResources(),
@@ -105,7 +105,7 @@ async function resources(client, told) {
   };
   await client.subscribeResource({ uri });
   await client.callTool({ name: "toggle-subscriber-updates", arguments: {} });
-  await until(() => told.updated.some((note) => note.params.uri === uri));
+  await until(() => received.updated.some((note) => note.params.uri === uri));
   await client.callTool({ name: "toggle-subscriber-updates", arguments: {} });
   await client.unsubscribeResource({ uri });
   return found;
@@ -120,7 +120,7 @@ async function prompts(client) {
   };
 }
 
-/** What became of a request, also if that is an error. */
+/** Returns the result of a request, or its error. */
 async function outcome(request) {
   return await request.then(
     (result) => ({ result }),

@@ -112,7 +112,7 @@ test("a stream that broke off is resumed, and what was missed is judged", async 
   assert.equal(replayed.data.error.code, -32000);
 });
 
-test("a session that is deleted is gone, and one that nobody knows is the server's matter", async (t) => {
+test("a deleted session is gone, and the server answers for an unknown session", async (t) => {
   const [upstream, data] = [await everythingOverHttp(t), scratch()];
   const { url } = await proxyOverHttp(t, upstream, data);
   const own = await session(url);
@@ -243,13 +243,13 @@ test("a redirect leads to the proxy or nowhere", async (t) => {
 test("a request of the server that fails is answered to the server, and the client never sees it", async (t) => {
   const [upstream, data] = [await everythingOverHttp(t), scratch()];
   const { url } = await proxyOverHttp(t, upstream, data);
-  const { client, told } = await overHttp(t, url);
+  const { client, received } = await overHttp(t, url);
   // The server adds this tool a moment after the handshake.
-  await until(() => told.logs.some((note) => /Roots updated/.test(note.params.data)));
+  await until(() => received.logs.some((note) => /Roots updated/.test(note.params.data)));
   const call = { name: "trigger-sampling-request", arguments: { prompt: "ask jane.doe@corporation.org", maxTokens: 5 } };
   const result = await client.callTool(call).catch((error) => ({ error: String(error) }));
   assert.match(JSON.stringify(result), /blocked by renown: pii/);
-  assert.deepEqual(told.asked, []);
+  assert.deepEqual(received.asked, []);
   assert.deepEqual(
     log(data).filter((line) => line.action === "blocked").map((line) => line.tool),
     ["sampling/createMessage"],

@@ -39,38 +39,38 @@ export const changing = (file) => [process.execPath, here("changing.mjs"), file]
 /** A new and empty folder below the one that the test command empties. */
 export const scratch = () => mkdtempSync(here("scratch/"));
 
-/** A command with the proxy before it. */
+/** The same command behind the proxy. */
 export const through = (command, data, ...options) => [
   renown, "proxy", "--data", data, ...options, "--", ...command,
 ];
 
-/** The environment of a test: without the settings of whoever runs it. */
+/** The environment of a test, without the `RENOWN_*` settings of the person who runs it. */
 function environment() {
   const own = Object.entries(process.env).filter(([name]) => !name.startsWith("RENOWN_"));
   return Object.fromEntries(own);
 }
 
-/** A client that answers whatever a server may ask, and writes down what it is told. */
+/** A client that answers every request of a server, and records the requests and notifications it receives. */
 function newClient(roots) {
   const client = new Client(
     { name: "everyday-client", version: "1.0.0" },
     { capabilities: { sampling: {}, elicitation: {}, roots: { listChanged: true } } },
   );
-  const told = { logs: [], updated: [], asked: [] };
+  const received = { logs: [], updated: [], asked: [] };
   client.setRequestHandler(CreateMessageRequestSchema, (request) => {
-    told.asked.push(request);
+    received.asked.push(request);
     return { model: "none", role: "assistant", content: { type: "text", text: "sampled" } };
   });
   client.setRequestHandler(ElicitRequestSchema, (request) => {
-    told.asked.push(request);
+    received.asked.push(request);
     return { action: "accept", content: { name: "Ada", check: true } };
   });
   client.setRequestHandler(ListRootsRequestSchema, () => ({
     roots: roots.map((root) => ({ uri: `file://${root}`, name: "work" })),
   }));
-  client.setNotificationHandler(LoggingMessageNotificationSchema, (note) => void told.logs.push(note));
-  client.setNotificationHandler(ResourceUpdatedNotificationSchema, (note) => void told.updated.push(note));
-  return { client, told };
+  client.setNotificationHandler(LoggingMessageNotificationSchema, (note) => void received.logs.push(note));
+  client.setNotificationHandler(ResourceUpdatedNotificationSchema, (note) => void received.updated.push(note));
+  return { client, received };
 }
 
 /** Connects to a server on standard input and output. `close` gives what it wrote to standard error. */
@@ -79,7 +79,7 @@ export async function overStdio(t, command, { roots = ["/srv/work"] } = {}) {
   const transport = new StdioClientTransport({ command: program, args, env: environment(), stderr: "pipe" });
   let stderr = "";
   transport.stderr.on("data", (bytes) => (stderr += bytes));
-  const { client, told } = newClient(roots);
+  const { client, received } = newClient(roots);
   t.after(() => client.close());
   await client.connect(transport);
   const close = async () => {
@@ -88,16 +88,16 @@ export async function overStdio(t, command, { roots = ["/srv/work"] } = {}) {
     await ended;
     return stderr;
   };
-  return { client, told, close, pid: transport.pid };
+  return { client, received, close, pid: transport.pid };
 }
 
 /** Connects to a streamable HTTP server. */
 export async function overHttp(t, url, { roots = ["/srv/work"] } = {}) {
   const transport = new StreamableHTTPClientTransport(new URL(url));
-  const { client, told } = newClient(roots);
+  const { client, received } = newClient(roots);
   t.after(() => client.close());
   await client.connect(transport);
-  return { client, told, transport };
+  return { client, received, transport };
 }
 
 /** Starts a process that serves until the test ends, and waits for a line on its standard error. */

@@ -53,7 +53,7 @@ test("a changed tool is cut from the list and refused, until it is accepted", as
   assert.deepEqual([warned.tools.length, warned.call.content[0].text], [3, "ran add"]);
   const off = await session(t, proxy("--pin", "off"));
   assert.doesNotMatch(off.stderr, /changed/);
-  assert.deepEqual((await session(t, proxy())).tools, ["sub", "mul"], "nobody accepted it");
+  assert.deepEqual((await session(t, proxy())).tools, ["sub", "mul"], "it was not accepted");
 
   const [program, ...args] = proxy("--accept-pins");
   const accepted = spawnSync(program, args, { encoding: "utf8" });
@@ -112,7 +112,7 @@ test("every member of a definition is pinned, and pins of an older version are u
   const old = { server: "node --token SECRET", complete: true, tools: { add: { sha256, definition } } };
   writeFileSync(file, JSON.stringify(old));
   const upgraded = await session(t, proxy());
-  assert.deepEqual([upgraded.tools, upgraded.stderr], [["add"], ""], "an update blocks nobody");
+  assert.deepEqual([upgraded.tools, upgraded.stderr], [["add"], ""], "an update blocks nothing");
   assert.ok(!readFileSync(file, "utf8").includes("SECRET"));
 
   has({ ...tool("add", "Adds"), title: "Add. EVIL-TEXT" });

@@ -26,7 +26,7 @@ test("a conversation is the same with the proxy and without it", async (t) => {
     of("echo")[0].gates.map((gate) => gate.name),
     ["filesystem", "pii", "content", "secrets", "injection"],
   );
-  // The one that was cancelled is nobody's loss.
+  // The cancelled call does not count as lost.
   assert.ok(lines.every((line) => line.action === "forwarded"), JSON.stringify(lines));
   assert.equal(of("simulate-research-query").filter((line) => line.gates.length > 0).length, 1);
   const ids = lines.map((line) => line.evaluation_id);

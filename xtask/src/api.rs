@@ -12,7 +12,7 @@ use crate::shell::{cargo, program, root, run, target_dir};
 /// The same requests in every run.
 const SEED: &str = "7";
 
-/// At most so many requests of each phase for each operation.
+/// Maximum number of requests per phase and operation.
 const EXAMPLES: &str = "60";
 
 /// Starts a server and lets the requests at it.

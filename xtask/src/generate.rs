@@ -38,9 +38,9 @@ const ALL: [Dialect; 5] =
 /// How much is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Amount {
-    /// Exactly so many records.
+    /// Exactly this many records.
     Records(u64),
-    /// So many bytes, to within a few records.
+    /// This many bytes, to within a few records.
     Bytes(u64),
 }
 
@@ -48,7 +48,7 @@ pub(crate) enum Amount {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Plan {
     pub(crate) dialect: Dialect,
-    /// None: as many as give each some hundred records.
+    /// `None`: enough sessions that each has some hundred records.
     pub(crate) sessions: Option<u64>,
     pub(crate) amount: Amount,
     pub(crate) seed: u64,
@@ -181,7 +181,7 @@ impl Plan {
 }
 
 impl Running {
-    /// Makes a line of at most so many records and returns how many it has. A line holds one signal.
+    /// Writes a line of at most `most` records and returns how many it has. A line holds one signal.
     fn batch(&mut self, line: &mut Line, most: u64, amount: Amount) -> u64 {
         let signal = self.session.signal();
         line.open(signal, self.session.resource(), self.session.scope());

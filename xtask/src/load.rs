@@ -24,13 +24,13 @@ pub(crate) use http::{exchange, fetch, fetch_one_of, get, post};
 pub(crate) use request::{Request, Requests, Slot};
 pub(crate) use resp::command;
 
-/// A server that says nothing for so long is taken for dead.
+/// A server that sends nothing for this long counts as dead.
 const SILENCE_MAX: Duration = Duration::from_secs(20);
 
-/// As much of a reply as one read takes.
+/// Bytes of a reply per read.
 const READ_BYTES: usize = 64 * 1024;
 
-/// A wrong reply is shown up to here.
+/// Bytes of a wrong reply that are shown.
 const SHOWN_BYTES: usize = 600;
 
 /// Latencies are recorded up to a minute, with three digits.
@@ -42,7 +42,7 @@ const LATENCY_DIGITS: u8 = 3;
 pub(crate) enum Protocol {
     /// HTTP/1.1 with a `Content-Length`, and this status.
     Http(u16),
-    /// The same from a server that may refuse with 503: whoever is refused comes back when it was told to.
+    /// The same from a server that may refuse with 503: the connection retries after `Retry-After`.
     HttpOrBusy(u16),
     /// The protocol of Redis: a simple text or a bulk text.
     Resp,

@@ -36,7 +36,7 @@ pub(crate) fn folder(name: &str) -> Result<PathBuf> {
     let folder = target_dir()?.join("xtask").join(name);
     ready()?;
     let wanted = fs::read(sources.join("package.json"))?;
-    // Written last, so that an installation that broke off is made anew.
+    // Written last, so that an interrupted installation is repeated.
     let stamp = folder.join("installed.json");
     if fs::read(&stamp).ok().as_ref() != Some(&wanted) {
         fs::create_dir_all(&folder)?;

@@ -143,7 +143,7 @@ fn one_session(renown: &Path, scratch: &Path, python: &Sdk, node: &Sdk) -> Resul
     Ok(())
 }
 
-/// So many sessions are known, and no other.
+/// Checks that there are exactly this many sessions.
 fn count(receiver: &Receiver, expected: usize) -> Result<()> {
     let sessions = receiver.read("/v1/sessions?limit=100")?;
     let found = sessions.get("data").and_then(Value::as_array).context("no list of sessions")?;

@@ -13,7 +13,7 @@ use crate::node;
 use crate::renown::empty;
 use crate::shell::{cargo, output, program, root, run, target_dir};
 
-/// What is not to be copied: made from the sources, by whoever works on them.
+/// Folders that are not copied: build output of somebody who works on the sources.
 const MADE: [&str; 4] = ["cjs", "esm", "node_modules", "prebuilt"];
 
 /// The licences are those of the repository; a package has to have them too.
@@ -85,7 +85,7 @@ fn install_compiler(package: &Path) -> Result<()> {
     run(program("npm")
         .args(["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel", "error"])
         .current_dir(package))?;
-    // Written last, so that an installation that broke off is made anew.
+    // Written last, so that an interrupted installation is repeated.
     fs::copy(lock, stamp)?;
     Ok(())
 }

@@ -47,7 +47,7 @@ impl Server {
             Says::Stderr(_) => child.stderr.take().map(|output| Box::new(output) as _),
         };
         let (sender, lines) = channel();
-        // Also what nobody waits for is read: a full pipe would stop the server.
+        // Read to the end even if no one waits for it: a full pipe would stop the server.
         thread::spawn(move || {
             for line in BufReader::new(output.context("not piped")?).lines() {
                 drop(sender.send(line?));

@@ -16,7 +16,7 @@ use crate::shell::{cargo, program, root, run, target_dir};
 pub(crate) fn test() -> Result<()> {
     run(cargo().args(["build", "--locked", "--package", "renown"]))?;
     let folder = node::folder("proxy")?;
-    // Data directories of tests, which are left for whoever looks into a failure.
+    // Data directories of tests. They stay, so that a failure can be examined.
     empty(&folder.join("scratch"))?;
     quick_start(&folder)?;
     run(program("node")

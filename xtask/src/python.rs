@@ -12,7 +12,7 @@ pub(crate) fn environment(name: &str) -> Result<PathBuf> {
     let folder = target_dir()?.join("xtask").join(name);
     let requirements = format!("xtask/{name}/requirements.txt");
     let wanted = fs::read(root().join(&requirements))?;
-    // Written last, so that an installation that broke off is made anew.
+    // Written last, so that an interrupted installation is repeated.
     let stamp = folder.join("requirements.txt");
     if fs::read(&stamp).is_ok_and(|found| found == wanted) {
         return Ok(folder);

@@ -34,7 +34,7 @@ pub(crate) fn empty(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// An address at which nobody listens.
+/// A free address.
 pub(crate) fn free_address() -> Result<SocketAddr> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?)
 }

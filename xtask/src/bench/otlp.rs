@@ -32,7 +32,7 @@ const BODIES: usize = 400;
 const RECORDS_A_BODY: usize = 512;
 const TARGET_A_SECOND: f64 = 50_000.0;
 const MEMORY_RECORDS: usize = 10_000_000;
-const TELL_EVERY: usize = 1_000_000;
+const REPORT_EVERY: usize = 1_000_000;
 
 /// A way in.
 #[derive(Clone, Copy)]
@@ -191,19 +191,19 @@ async fn answered(response: Response<hyper::body::Incoming>, is_grpc: bool) -> R
     Ok(())
 }
 
-/// Sends ten million records and tells the memory of the server as they arrive.
+/// Sends ten million records and prints the memory of the server as they arrive.
 async fn memory(receiver: &Receiver, data: &Path) -> Result<()> {
     let [transport, ..] = TRANSPORTS;
     let mut bodies = Bodies::new(transport.encoding, RECORDS_A_BODY);
     let at_once = 2 * CONNECTIONS;
-    let (mut sent, mut told) = (0, 0);
+    let (mut sent, mut reported) = (0, 0);
     let started = Instant::now();
-    while told < MEMORY_RECORDS {
+    while reported < MEMORY_RECORDS {
         let made = (0..at_once).map(|_| bodies.next(false, false)).collect::<Result<Vec<_>>>()?;
         send(receiver, transport, made).await?;
         sent += at_once * RECORDS_A_BODY;
-        if sent - told >= TELL_EVERY {
-            told = sent;
+        if sent - reported >= REPORT_EVERY {
+            reported = sent;
             let mb = resident_mb(receiver.server.pid())?;
             println!("{sent:>10} records: {mb:.0} MB, after {:.0} s", started.elapsed().as_secs_f64());
         }

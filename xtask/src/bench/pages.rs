@@ -3,7 +3,7 @@
 //! `renown serve` runs on both databases of [`data`] at once. They are asked in turns, so that whatever else the machine does meets both.
 //! Every answer is to be there within 10 ms in 99 of 100 cases, and to take at most twice as long with many agents as with few.
 //!
-//! Beside each answer stands the time of one SQL statement that computes the same from the evidence, over the same file:
+//! Beside each answer it prints the time of one SQL statement that computes the same from the evidence, over the same file:
 //!
 //! | question | asked over HTTP | by SQL | that leaves out |
 //! |---|---|---|---|

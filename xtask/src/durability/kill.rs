@@ -23,13 +23,13 @@ const ROUNDS: u64 = 50;
 const CLIENTS: usize = 8;
 const AGENTS: u64 = 5;
 
-/// A round ends when so many evaluations were acknowledged, at most.
+/// Maximum number of acknowledged writes per round.
 const ROUND_MAX: u64 = 120;
 
-/// Where the moments come from.
+/// Seed of the moments at which the server is killed.
 const SEED: u64 = 0x5eed_2026;
 
-/// What one client knows.
+/// The writes of one client.
 #[derive(Default)]
 struct Client {
     acknowledged: Vec<String>,
@@ -38,7 +38,7 @@ struct Client {
     sent: u64,
 }
 
-/// Kills the server so many times, and says what was lost or counted twice: nothing.
+/// Kills the server [`ROUNDS`] times. Fails if an acknowledged write is lost or anything is counted twice.
 pub(super) fn run(renown: &Path, data: &Path) -> Result<()> {
     empty(data)?;
     let renown = Renown { program: renown.to_owned(), data: data.to_owned() };
@@ -96,7 +96,7 @@ impl Kind {
         }
     }
 
-    /// The request, and the statuses that acknowledge it. A run that had arrived is told from one that had not.
+    /// The request, and the statuses that acknowledge it. A run that had arrived before gets another status than a new one.
     fn request(self, id: &str, sent: u64, key: &str) -> (Vec<u8>, &'static [u16]) {
         let agent = sent % AGENTS;
         match self {
@@ -126,12 +126,12 @@ impl Kind {
     }
 }
 
-/// A UUID that stands for a text.
+/// The UUID of a text.
 fn event_id(text: &str) -> String {
     Uuid::new_v5(&Uuid::NAMESPACE_OID, text.as_bytes()).to_string()
 }
 
-/// Sends evidence until the server is gone. Whoever gets the last acknowledgement of the round kills it.
+/// Sends evidence until the server is gone. The client that gets the last acknowledgement of the round kills it.
 fn load(
     number: usize,
     client: &Mutex<Client>,
@@ -159,7 +159,8 @@ fn load(
     }
 }
 
-/// Everything acknowledged is there once, nothing twice, every score as in a replay. How much was acknowledged and is there.
+/// Checks that every acknowledged write is there once, that nothing is there twice, and that every score equals a replay. Returns how many
+/// writes were acknowledged and how many are there.
 fn check(data: &Path, clients: &[Mutex<Client>]) -> Result<(usize, usize)> {
     let store = Reader::open(data)?;
     let verdict = store.verify(&mut |_, _| {})?;

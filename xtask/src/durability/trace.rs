@@ -144,7 +144,7 @@ fn early(trace: &str) -> Result<Vec<String>> {
 mod tests {
     use super::*;
 
-    /// A trace in which every evaluation is written, synced and answered as `one` has it.
+    /// A trace in which every evaluation is written, synced and answered as in `one`.
     fn trace(one: &str) -> String {
         let ids = (0..CLIENTS).flat_map(|client| (0..EACH).map(move |number| id(client, number)));
         ids.map(|id| one.replace("ID", &id)).collect()

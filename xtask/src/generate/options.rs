@@ -30,7 +30,7 @@ pub(crate) fn command(args: &[&str]) -> Result<()> {
     let plan = parse(args)?;
     let mut out = BufWriter::with_capacity(1 << 20, io::stdout().lock());
     let account = match plan.write(&mut out) {
-        // Whoever reads only the head of a log is done with it.
+        // The reader wanted only the head of the log.
         Err(error) if is_broken_pipe(&error) => return Ok(()),
         written => written?,
     };

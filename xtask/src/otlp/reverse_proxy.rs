@@ -55,7 +55,7 @@ fn fenced<'d>(docs: &'d str, language: &str) -> Result<&'d str> {
     block.with_context(|| format!("docs/reverse-proxy.md has no block of {language}"))
 }
 
-/// An address that nobody listens on.
+/// A free address.
 fn free() -> Result<SocketAddr> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?)
 }

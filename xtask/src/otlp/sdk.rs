@@ -41,13 +41,13 @@ impl Sdk {
         if fs::read(&stamp).ok() != Some(fs::read(&lock)?) {
             let npm = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel", "error"];
             run(program("npm").args(npm).current_dir(&folder))?;
-            // Written last, so that an installation that broke off is made anew.
+            // Written last, so that an interrupted installation is repeated.
             fs::copy(lock, stamp)?;
         }
         Ok(Self { interpreter: "node".into(), folder, script: "send.mjs" })
     }
 
-    /// A script of its folder, with no setting of whoever runs this.
+    /// A script of its folder, without the `OTEL_*` settings of the person who runs it.
     pub(super) fn script(&self, name: &str) -> Command {
         let mut command = program(&self.interpreter);
         for (name, _) in env::vars_os() {

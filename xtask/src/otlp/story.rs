@@ -1,6 +1,6 @@
 //! What the SDKs send, and what has to come of it.
 //!
-//! The log: two prompts, two calls of a model, four tools of which one fails, in three minutes.
+//! The log: two prompts, two model calls and four tools in three minutes; one tool fails.
 //!
 //! | dimension | by hand |
 //! |---|---|
@@ -14,8 +14,8 @@
 //! With one more tool that succeeds, a minute later: 8.0, 5.0, 10.0, 8.5, and 10 − 6.75 / 4 = 8.3125, so 8.3; together
 //! (2400 + 1250 + 2000 + 1275 + 830) / 100 = 77.55 tenths, so 7.8.
 //!
-//! The spans: one request of two tools, one of which fails, and two calls of a model, in two minutes; what the agent's own span
-//! says of tokens repeats the calls. 10 · 1 / 2 = 5.0, 2 · 2 / 1 = 4.0, 10 · 1 / 2.0 = 5.0, 10 · 1200 / 1800 = 6.67, so 6.7, and 10.0
+//! The spans: one request with two tools and two model calls in two minutes; one tool fails. The tokens in the agent's own span
+//! repeat those of the calls. 10 · 1 / 2 = 5.0, 2 · 2 / 1 = 4.0, 10 · 1 / 2.0 = 5.0, 10 · 1200 / 1800 = 6.67, so 6.7, and 10.0
 //! for no cost: (1500 + 1000 + 1000 + 1005 + 1000) / 100 = 55.05 tenths, so 5.5: review.
 
 use anyhow::Result;
@@ -49,7 +49,7 @@ pub(super) fn records(session: &str, start_s: i64) -> Vec<Value> {
     let tool =
         |name: &str, success: Value| json!({"tool_name": name, "success": success, "duration_ms": "12"});
     let decision = json!({"tool_name": "Read", "decision": "accept", "source": "config"});
-    let told = [
+    let events = [
         (0, "user_prompt", json!({"prompt_length": 12})),
         (4, "api_request", call(10, 200, 9000, 790, 0.042)),
         (6, "tool_decision", decision),
@@ -61,7 +61,7 @@ pub(super) fn records(session: &str, start_s: i64) -> Vec<Value> {
         (180, "tool_result", tool("Write", json!("true"))),
     ];
     (1..)
-        .zip(told)
+        .zip(events)
         .map(|(number, (at, name, more))| record(session, number, start_s + at, name, more))
         .collect()
 }

@@ -56,14 +56,14 @@ impl<'r> Agent<'r> {
         self.receiver.read(&format!("/v1/sessions/{session}"))
     }
 
-    /// It is scored while it is open.
+    /// Checks that the session is scored while it is open.
     fn is_live(&self, session: &str, expected: &Value) -> Result<()> {
         let found = self.session(session)?;
         ensure!(found.get("open") == Some(&json!(true)), "not open right after a record: {found}");
         self.receiver.performs(session, expected)
     }
 
-    /// Waits until a session is over, and for the stream to tell of it.
+    /// Waits until a session is closed and the stream reports it.
     fn closes(&mut self, session: &str, expected: &Value) -> Result<()> {
         let start = Instant::now();
         loop {
@@ -75,9 +75,9 @@ impl<'r> Agent<'r> {
             ensure!(start.elapsed() < CLOSING_MAX, "still open after {CLOSING_MAX:?}: {found}");
             pause();
         }
-        let told = self.stream.scored().context("GET /v1/stream")?;
-        equal("session.scored, its session", field(&told, "session_id")?, &json!(session))?;
-        equal("session.scored, its performance", field(&told, "performance")?, expected)
+        let streamed = self.stream.scored().context("GET /v1/stream")?;
+        equal("session.scored, its session", field(&streamed, "session_id")?, &json!(session))?;
+        equal("session.scored, its performance", field(&streamed, "performance")?, expected)
     }
 
     /// The events of its identity, without the times of their acceptance.
@@ -90,7 +90,7 @@ impl<'r> Agent<'r> {
         Ok(std::mem::take(events))
     }
 
-    /// The event that a session has to become.
+    /// The event that a session must become.
     fn event(&self, session: &str, ended_s: i64, delta: f64, confidence: f64) -> Result<Value> {
         Ok(json!({
             "event_id": Uuid::new_v5(&self.identity, format!("session:{session}").as_bytes()),
@@ -106,8 +106,8 @@ impl<'r> Agent<'r> {
         }))
     }
 
-    /// Its reputation, but for the time of asking.
-    fn stands(&self, expected: &Value) -> Result<()> {
+    /// Checks its reputation, except for the time of the request.
+    fn has_reputation(&self, expected: &Value) -> Result<()> {
         let path = format!("/v1/identities/{}/reputation", self.identity);
         let mut found = self.receiver.read(&path)?;
         found.as_object_mut().context("no object")?.remove("as_of").context("no as_of")?;
@@ -125,7 +125,7 @@ fn first_close(agent: &mut Agent<'_>, start_s: i64) -> Result<()> {
     agent.closes(SESSION, &expected)?;
     let event = agent.event(SESSION, start_s + 180, 0.46, 0.2)?;
     equal("the events", &json!(agent.events()?), &json!([event]))?;
-    agent.stands(&reputation(agent.identity, &[0.184, 0.46], 1, &[json!(0.0), json!(null)]))?;
+    agent.has_reputation(&reputation(agent.identity, &[0.184, 0.46], 1, &[json!(0.0), json!(null)]))?;
     let standing = agent.receiver.read(&format!("/v1/agents/{AGENT}"))?;
     let sessions = field(&standing, "sessions")?.as_array().context("no list of sessions")?;
     let shown: Vec<_> =
@@ -145,7 +145,7 @@ fn late(agent: &mut Agent<'_>, start_s: i64) -> Result<()> {
     agent.closes(SESSION, &expected)?;
     let event = agent.event(SESSION, start_s + 240, 0.56, 0.25)?;
     equal("the events", &json!(agent.events()?), &json!([event]))?;
-    agent.stands(&reputation(agent.identity, &[0.224, 0.56], 1, &[json!(0.0), json!(null)]))
+    agent.has_reputation(&reputation(agent.identity, &[0.224, 0.56], 1, &[json!(0.0), json!(null)]))
 }
 
 /// The mean of 0.56 and 0.46 is 0.51, and 0.40 · 0.51 = 0.204. Seven days ago there was only the older one, 0.184: a trend of 0.02.
@@ -156,7 +156,7 @@ fn older(agent: &mut Agent<'_>, start_s: i64) -> Result<()> {
     let event = agent.event(OLDER, start_s + 180, 0.46, 0.2)?;
     let events = agent.events()?;
     ensure!(events.len() == 2 && events.contains(&event), "the events: {}", json!(events));
-    agent.stands(&reputation(agent.identity, &[0.204, 0.51], 2, &[json!(0.184), json!(0.02)]))
+    agent.has_reputation(&reputation(agent.identity, &[0.204, 0.51], 2, &[json!(0.184), json!(0.02)]))
 }
 
 /// A reputation of good work only: overall and quality, how many events, and seven days ago with the trend since.

@@ -1,6 +1,6 @@
-//! What an OpenAPI document says, as far as a client needs it.
+//! The parts of an OpenAPI document that a client needs.
 //!
-//! Only what the server writes is read: what is not understood is an error, never a type that is too wide.
+//! Only what our server writes is understood. Anything else is an error, never a type that is too wide.
 
 use std::collections::BTreeSet;
 
@@ -24,7 +24,7 @@ pub(super) struct Operation {
     pub(super) path: String,
     pub(super) summary: String,
     pub(super) description: String,
-    /// In the order in which they stand in the path.
+    /// In the order of the path.
     pub(super) in_path: Vec<Field>,
     pub(super) query: Vec<Field>,
     pub(super) body: Option<Body>,
@@ -59,7 +59,7 @@ pub(super) struct Type {
     pub(super) definition: Definition,
 }
 
-/// What a name stands for.
+/// The type behind a name.
 #[derive(Debug)]
 pub(super) enum Definition {
     /// The required fields come first.
@@ -118,7 +118,7 @@ impl Api {
 }
 
 impl Operation {
-    /// None for a page, which nobody reads with a client.
+    /// Returns `None` for a page: a client does not read pages.
     fn read(path: &str, method: &str, operation: &Value, types: &[Type]) -> Result<Option<Self>> {
         let Some(reply) = Reply::read(object(operation, "/responses")?)? else { return Ok(None) };
         let parameters = operation.get("parameters").and_then(Value::as_array).into_iter().flatten();
@@ -183,7 +183,7 @@ impl Body {
 }
 
 impl Reply {
-    /// What the first 2xx says; replies of several have the same shape. None for a page.
+    /// Reads the first 2xx reply; if there are several, they have the same shape. Returns `None` for a page.
     fn read(responses: &Map<String, Value>) -> Result<Option<Self>> {
         let good = responses.iter().find(|(status, _)| status.starts_with('2'));
         let (_, good) = good.context("no reply of 2xx")?;
@@ -246,7 +246,7 @@ fn object_fields(schema: &Value) -> Result<Vec<Field>> {
     first.chain(rest).map(|(name, schema)| field(name, schema)).collect()
 }
 
-/// What is said about a field, which stands inside of a choice where it may be null.
+/// The description of a field. If the field may be null, it is inside of a choice.
 fn described(schema: &Value) -> String {
     let inside = schema.get("oneOf").and_then(Value::as_array).into_iter().flatten();
     let said = text(schema, "description");

@@ -1,6 +1,6 @@
 //! The Python client: a `TypedDict` a schema, and each operation twice, for `Client` and `AsyncClient`.
 //!
-//! Replies are plain dictionaries with types, so that a server that sends a new field breaks nobody. The fields of a body
+//! Replies are plain dictionaries with types, so that a new field in a reply breaks no client. The fields of a body
 //! are keyword arguments. What is optional is `None` until it is given: the API takes null for absent.
 
 use super::model::{Api, Definition, Field, Operation, Reply, Shape, Type};

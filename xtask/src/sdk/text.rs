@@ -66,6 +66,6 @@ mod tests {
         assert!(lines.len() > 1 && lines.iter().all(|line| line.chars().count() <= WIDTH), "{lines:?}");
         assert_eq!(wrap("one\ntwo\n\nthree", "  "), ["  one two", "", "  three"]);
         let long = "x".repeat(200);
-        assert_eq!(wrap(&long, ""), [long], "a word that is too long stands alone");
+        assert_eq!(wrap(&long, ""), [long], "a word that is too long has a line of its own");
     }
 }

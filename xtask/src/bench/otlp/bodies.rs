@@ -1,4 +1,4 @@
-//! Bodies of log records of which no two are the same: one is written, and in each further one the numbers are others.
+//! Bodies of log records. All are different: one is encoded as a template, and each body gets its own numbers.
 
 use std::io::Write as _;
 
@@ -14,15 +14,15 @@ pub(super) enum Encoding {
     Json,
 }
 
-/// Stand for the number of a session, the number of a record and its time in the body that is written.
+/// Placeholders in the template for the number of a session, the number of a record and its time.
 const SESSION: &str = "888888888";
 const SEQUENCE: &str = "777777777";
 const NANOS: u64 = 1_790_000_000_000_000_000;
 
-/// So many sessions go on at once, each for so many records.
+/// Number of sessions that run at once, and of records in each.
 const SESSIONS_AT_ONCE: usize = 100;
 const RECORDS_A_SESSION: usize = 1000;
-/// Records of one session that come together.
+/// Number of consecutive records of one session.
 const RUN: usize = 64;
 
 /// Makes bodies.

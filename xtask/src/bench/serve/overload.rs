@@ -1,6 +1,6 @@
 //! Goodput under overload: evaluations from many times the connections at which the capacity is measured.
 //!
-//! **The offered load** is closed: N × 128 connections, each of which sends its next request as soon as it has its reply.
+//! **The offered load** is closed: N × 128 connections. Each sends its next request as soon as it has its reply.
 //! One that is refused with 503 comes back when `Retry-After` says so, as our clients do. An open load of 27 times the capacity
 //! cannot be made here: the client has the same two processors, and a refusal costs it as much as a reply.
 //!
@@ -90,7 +90,7 @@ fn row(name: &str, round: usize, times: usize, found: &Measured, share: f64, pro
     );
 }
 
-/// Evaluations from so many connections, and how long the slowest percent of each probe took, in milliseconds.
+/// Measures evaluations from this many connections, and the 99th percentile of each probe in milliseconds.
 fn measure(options: &Options, ours: &Ours<'_>, connections: usize) -> Result<(Measured, Vec<f64>)> {
     let ended = AtomicBool::new(false);
     thread::scope(|scope| {

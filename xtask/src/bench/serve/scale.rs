@@ -27,7 +27,7 @@ const EACH_FULL: u64 = 100;
 const CONNECTIONS: [usize; 2] = [1, 32];
 const LATENCY_RATIO_MAX: f64 = 2.0;
 
-/// Starts of which the median counts.
+/// Number of starts; the median counts.
 const STARTS: usize = 5;
 const COLD_START_MS_MAX: f64 = 100.0;
 const IDLE_RSS_MB_MAX: f64 = 60.0;
@@ -46,7 +46,7 @@ pub(super) fn scale(options: &Options, program: &Path, folder: &Path) -> Result<
     memory(options, &many, &many_key)
 }
 
-/// A database with so many agents and so many evaluations of each, and a key for it.
+/// Creates a database with this many agents and evaluations per agent, and a key for it.
 fn database(program: &Path, data: &Path, agents: u64, each: u64) -> Result<(Renown, String)> {
     empty(data)?;
     let renown = Renown { program: program.to_owned(), data: data.to_owned() };

@@ -18,7 +18,7 @@ const OUTPUT_BYTES: usize = 1000;
 /// Different requests to ingest; their ids differ each time.
 const BATCHES: usize = 100;
 
-/// Stands where an id is written, which has sixteen characters.
+/// Placeholder for an id, which has sixteen characters.
 const ID_MARK: &str = "################";
 
 const WORDS: [&str; 24] = [
@@ -91,7 +91,7 @@ pub(super) fn read(key: &str) -> Requests {
     by_agent(|number| get(&path(&agent(number)), key))
 }
 
-/// The same of agents at random, of which there may be many.
+/// The same for random agents out of any number.
 pub(super) fn read_random(key: &str, agents: u64) -> Requests {
     let bytes = get(&path(&format!("a-{AGENT_MARK}")), key);
     Requests::new(vec![Request::new(bytes, AGENT_MARK, Slot::Below(agents))], agents)
