@@ -38,6 +38,8 @@ use self::agent::CachedAgent;
 pub use self::repair::Repaired;
 use self::row::Row;
 pub(super) use self::settle::SETTLE_EVERY;
+#[cfg(test)]
+pub(super) use self::settle::SETTLED_AT_ONCE;
 use super::agent_cache::{AgentCache, AgentKey};
 use super::agents::{self, AgentState};
 use super::guard::Guard;

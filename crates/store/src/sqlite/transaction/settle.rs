@@ -34,7 +34,7 @@ pub(in crate::sqlite) const SETTLE_EVERY: Duration = Duration::from_secs(1);
 const BEHIND_MAX: usize = 2048;
 
 /// Number of agents that are settled in one transaction: few, so that no write waits long.
-const SETTLED_AT_ONCE: usize = 64;
+pub(in crate::sqlite) const SETTLED_AT_ONCE: usize = 64;
 
 /// A round of settling.
 #[derive(Default)]
@@ -79,9 +79,10 @@ impl Transaction<'_> {
         !self.is_settled() && is_wanted
     }
 
-    /// Returns whether a round of settling has begun.
+    /// Returns whether a round of settling has begun and there is more to settle. The last agents that were behind may have been
+    /// erased in the middle of a round.
     pub(in crate::sqlite) fn is_settling(&self) -> bool {
-        self.round.after > 0
+        self.round.after > 0 && !self.is_settled()
     }
 
     /// Returns what the clock shows, or the latest time of acceptance if the clock cannot be right.
@@ -134,7 +135,8 @@ impl Transaction<'_> {
             self.round.orgs.insert(*org);
         }
         totals.write(self.connection, 1)?;
-        let more = slice.last().filter(|_| slice.len() == SETTLED_AT_ONCE).map(|(_, last)| last.state.agent);
+        let is_last = slice.len() < SETTLED_AT_ONCE || slice.len() == self.behind_count;
+        let more = slice.last().filter(|_| !is_last).map(|(_, last)| last.state.agent);
         if more.is_none() {
             self.mark_round_settled(after)?;
         }
