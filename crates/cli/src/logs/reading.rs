@@ -104,7 +104,7 @@ impl Reading {
         let position = |line: u64| format!("{}:{}", self.name, self.lines + line);
         let rejected = part.batch.rejected.iter().map(|record| (record.line, Problem::from(*record)));
         if self.strict {
-            let first = part.bad.iter().copied().chain(refused.clone()).min_by_key(|(line, _)| *line);
+            let first = part.bad.iter().copied().chain(rejected.clone()).min_by_key(|(line, _)| *line);
             if let Some((line, problem)) = first {
                 return Err(failure(&position(line), problem));
             }
