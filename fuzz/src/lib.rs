@@ -4,12 +4,12 @@ mod chance;
 
 use renown_core::units::NanoUsd;
 use renown_telemetry::facts::{Batch, Fact};
-use renown_telemetry::stored::{StoredRecord, decode, encode};
-use renown_telemetry::ledger::{TimeRange, Ledger, Session};
+use renown_telemetry::ledger::{Ledger, Session, TimeRange};
 use renown_telemetry::limits::{
     AGENT_ID_CHARS_MAX, ERROR_TYPE_BYTES_MAX, FACT_TEXT_CHARS_MAX, MASQUE_CHARS_MAX, SESSION_ID_BYTES_MAX,
 };
 use renown_telemetry::prices::{Price, Prices};
+use renown_telemetry::stored::{StoredRecord, decode, encode};
 
 /// Returns a table with a price for every model, so that pricing is fuzzed, too.
 pub fn prices() -> Prices {

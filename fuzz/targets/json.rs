@@ -6,11 +6,12 @@ use libfuzzer_sys::fuzz_target;
 use renown_fuzz::{is_bounded, is_stored_exactly, prices, reports, reports_of, twice};
 use renown_telemetry::facts::Batch;
 use renown_telemetry::json::{read, read_in_parts};
-use renown_telemetry::ledger::{TimeRange, Ledger};
+use renown_telemetry::ledger::{Ledger, TimeRange};
 
 fuzz_target!(|input: &[u8]| {
     let prices = prices();
-    let (mut whole, mut part, mut ledger) = (Batch::default(), Batch::default(), Ledger::new(TimeRange::default()));
+    let (mut whole, mut part, mut ledger) =
+        (Batch::default(), Batch::default(), Ledger::new(TimeRange::default()));
     // The first byte is the number of records per part.
     let records_max = input.first().map_or(1, |byte| usize::from(byte % 5));
     let mut full = |batch: &mut Batch| {

@@ -4,8 +4,8 @@
 
 use libfuzzer_sys::fuzz_target;
 use renown_telemetry::derived::traces;
-use renown_telemetry::stored::{decode, encode};
 use renown_telemetry::ledger::Session;
+use renown_telemetry::stored::{decode, encode};
 
 fuzz_target!(|input: &[u8]| {
     if let Some(record) = decode("s", None, input) {
