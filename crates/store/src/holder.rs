@@ -2,12 +2,12 @@
 
 use std::fmt;
 
-/// What a process opens a data directory for.
+/// The purpose for which a process opens a data directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LockPurpose<'a> {
-    /// To serve it: the process keeps the directory until it is stopped.
+    /// A server, which keeps the directory until it is stopped.
     Server(&'a str),
-    /// To run one command: the process releases the directory soon.
+    /// A command, which releases the directory soon.
     Command(&'a str),
 }
 
@@ -28,7 +28,7 @@ pub enum LockHolder {
     Unknown,
 }
 
-/// What the second line of a lock file is for each kind of holder.
+/// The second line of a lock file, for each kind of holder.
 const SERVER: &str = "server";
 const COMMAND: &str = "command";
 

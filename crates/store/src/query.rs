@@ -38,7 +38,7 @@ pub struct EvaluationQuery {
 
 impl EvaluationQuery {
     /// Returns whether the evaluation matches the filters. Ignores `offset` and `limit`.
-    pub(crate) fn wants(&self, evaluation: &StoredEvaluation) -> bool {
+    pub(crate) fn matches(&self, evaluation: &StoredEvaluation) -> bool {
         self.agent.as_ref().is_none_or(|agent| *agent == evaluation.agent)
             && self.tool.as_ref().is_none_or(|tool| Some(tool) == evaluation.tool.as_ref())
             && self.passed.is_none_or(|passed| passed == evaluation.passed)
@@ -92,7 +92,7 @@ impl EvaluationPageBuilder {
     /// Adds the next evaluation if it matches. Returns whether to continue. One match more than the page holds
     /// shows that there is another page.
     pub(crate) fn add(&mut self, evaluation: StoredEvaluation) -> bool {
-        if !self.query.wants(&evaluation) {
+        if !self.query.matches(&evaluation) {
             return true;
         }
         if self.skipped < self.query.offset {
@@ -149,7 +149,7 @@ pub(crate) fn rank(tally: Tally) -> i64 {
 /// Returns whether a name contains a text, ignoring case. The text has to be in lower case.
 pub(crate) fn contains(name: &str, lowercase: &str) -> bool {
     if name.is_ascii() {
-        // A search may look at a million names, so this allocates nothing.
+        // Allocates nothing, because a search may read a million names.
         let (name, text) = (name.as_bytes(), lowercase.as_bytes());
         text.is_empty() || name.windows(text.len()).any(|part| part.eq_ignore_ascii_case(text))
     } else {
@@ -213,7 +213,7 @@ impl AgentSummary {
 
 impl AgentQuery {
     /// Returns whether the agent matches the filters. Ignores `after` and `limit`.
-    pub(crate) fn wants(&self, agent: &AgentSummary) -> bool {
+    pub(crate) fn matches(&self, agent: &AgentSummary) -> bool {
         let lifecycle = agent.tally.standing().lifecycle;
         self.text.as_ref().is_none_or(|text| contains(agent.agent.as_str(), &text.to_lowercase()))
             && self.lifecycle.is_none_or(|wanted| wanted == lifecycle)
@@ -275,7 +275,7 @@ impl Agents {
                 (b.value, &a.agent).cmp(&(a.value, &b.agent))
             }
         };
-        let wanted = agents.into_iter().filter(|agent| query.wants(agent));
+        let wanted = agents.into_iter().filter(|agent| query.matches(agent));
         let mut page: Vec<(AgentCursor, AgentSummary)> = wanted
             .map(|agent| (agent.cursor(query.sort), agent))
             // The agent at the end of the last page may have moved since then.

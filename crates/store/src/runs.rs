@@ -206,7 +206,7 @@ pub struct RunQuery {
 
 impl RunQuery {
     /// Returns whether the run matches the filters. Ignores `limit`.
-    pub(crate) fn wants(&self, run: &Run) -> bool {
+    pub(crate) fn matches(&self, run: &Run) -> bool {
         self.agent.as_ref().is_none_or(|agent| *agent == run.agent)
             && self.workspace.as_ref().is_none_or(|workspace| *workspace == run.workspace)
             && self.spec.as_ref().is_none_or(|spec| Some(spec) == run.spec.as_ref())
@@ -229,7 +229,7 @@ pub struct Runs {
 impl Runs {
     /// Adds the next run if it matches. Returns whether to continue.
     pub(crate) fn add(&mut self, run: Run, query: &RunQuery) -> bool {
-        if !query.wants(&run) {
+        if !query.matches(&run) {
             return true;
         }
         if self.runs.len() == query.limit {

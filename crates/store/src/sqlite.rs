@@ -148,7 +148,7 @@ impl Sqlite {
     ) -> Result<Self, StoreError> {
         // Resolve links: a link to the file in another directory is the same store.
         let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let lock = DirectoryLock::take(directory(path), purpose)?;
+        let lock = DirectoryLock::acquire(directory(path), purpose)?;
         let mut connection = connect(path).map_err(|error| foreign(error, path))?;
         schema::upgrade(&mut connection, path, &schema::STEPS)?;
         let file = Arc::new(DatabaseFile::open(path)?);
@@ -195,7 +195,7 @@ pub fn upgrade_copies(path: &Path) -> Result<Vec<PathBuf>, StoreError> {
 /// other process may have the database open.
 pub fn clean(path: &Path, purpose: &str, clock: &Clock) -> Result<(), StoreError> {
     let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let _lock = DirectoryLock::take(directory(path), purpose)?;
+    let _lock = DirectoryLock::acquire(directory(path), purpose)?;
     // Opened first, so that it is closed last.
     let file = DatabaseFile::open(path)?;
     let connection = writer::connect(path)?;

@@ -58,7 +58,7 @@ impl Stage {
     }
 }
 
-/// What the writer has done since its start.
+/// What writes have waited for since the start of the store.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WriteWaits {
     /// Transactions with writes of callers.
@@ -103,7 +103,7 @@ impl<'t> Stopwatch<'t> {
     /// Begins again, because no write has waited until now.
     pub(crate) fn restart(&mut self) {
         (self.last, self.spent) = (Instant::now(), Default::default());
-        self.delays.take();
+        self.delays.since_last_call();
     }
 
     /// Ends a stage.
@@ -125,7 +125,7 @@ impl<'t> Stopwatch<'t> {
     pub(crate) fn answered(&mut self) {
         self.totals.commits.fetch_add(1, Ordering::Relaxed);
         let whole: Duration = self.spent.iter().sum();
-        let delayed = self.delays.take().min(whole);
+        let delayed = self.delays.since_last_call().min(whole);
         if whole > SLOW_COMMIT {
             let longest = if delayed > whole / 2 {
                 self.totals.stages.last()
@@ -153,12 +153,12 @@ impl Delays {
     fn new() -> Self {
         let mut delays =
             Self { file: File::open("/proc/thread-self/schedstat").ok(), so_far: Duration::ZERO };
-        delays.take();
+        delays.since_last_call();
         delays
     }
 
     /// Returns the delay since the last call; zero if the system does not count it.
-    fn take(&mut self) -> Duration {
+    fn since_last_call(&mut self) -> Duration {
         let now = self.read().unwrap_or(self.so_far);
         let since = now.saturating_sub(self.so_far);
         self.so_far = now;

@@ -255,7 +255,7 @@ pub(super) fn page(
             if query.ends_at(&agent) {
                 break;
             }
-            if query.wants(&agent) && !behind.contains_key(&agent.agent) {
+            if query.matches(&agent) && !behind.contains_key(&agent.agent) {
                 found.push(agent);
             }
         }

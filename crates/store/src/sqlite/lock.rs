@@ -15,8 +15,8 @@ pub(super) struct DirectoryLock {
 }
 
 impl DirectoryLock {
-    /// Takes the lock. If another process holds it, the error describes that process by the purpose that it gave.
-    pub(super) fn take<'a>(dir: &Path, purpose: impl Into<LockPurpose<'a>>) -> Result<Self, StoreError> {
+    /// Acquires the lock. If another process holds it, the error describes that process by the purpose that it gave.
+    pub(super) fn acquire<'a>(dir: &Path, purpose: impl Into<LockPurpose<'a>>) -> Result<Self, StoreError> {
         let path = dir.join("renown.lock");
         let doing = || format!("{}", path.display());
         let mut file = OpenOptions::new()
@@ -60,12 +60,12 @@ mod tests {
     #[test]
     fn the_second_process_learns_who_holds_the_lock() {
         let dir = scratch("lock");
-        let first = DirectoryLock::take(&dir, LockPurpose::Server("renown serve")).unwrap();
-        let refused = DirectoryLock::take(&dir, "renown keys").err().unwrap();
+        let first = DirectoryLock::acquire(&dir, LockPurpose::Server("renown serve")).unwrap();
+        let refused = DirectoryLock::acquire(&dir, "renown keys").err().unwrap();
         assert!(matches!(&refused, StoreError::InUse { holder: LockHolder::Server(_), .. }), "{refused:?}");
         let holder = format!("is in use by process {} (renown serve)", std::process::id());
         assert!(refused.to_string().ends_with(&holder), "{refused}");
         drop(first);
-        DirectoryLock::take(&dir, "renown keys").unwrap();
+        DirectoryLock::acquire(&dir, "renown keys").unwrap();
     }
 }

@@ -268,7 +268,7 @@ impl Reader {
     /// Copies the database to where no store exists yet, and locks that directory meanwhile. No file of a former
     /// store may be left there, because it would be taken for a part of the copy.
     pub fn restore(&self, to: &Path, report: &mut dyn FnMut(Progress)) -> Result<(), StoreError> {
-        let _lock = DirectoryLock::take(directory(to), "renown restore")?;
+        let _lock = DirectoryLock::acquire(directory(to), "renown restore")?;
         for suffix in ["", "-wal", "-shm"] {
             let mut part = to.as_os_str().to_owned();
             part.push(suffix);

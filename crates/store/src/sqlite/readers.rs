@@ -117,7 +117,7 @@ impl Readers {
     ) -> Reply<'_, T> {
         let (answer, answered) = oneshot::channel();
         let read: Read = Box::new(move |connection| {
-            // Who no longer waits has no use for the answer.
+            // The caller may have dropped its future.
             if answer.is_closed() {
                 return;
             }

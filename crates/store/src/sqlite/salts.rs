@@ -10,7 +10,7 @@ pub(super) struct Salts(Vec<Salt>);
 
 impl Salts {
     /// Returns sixteen bytes that it has never returned before.
-    pub(super) fn take(&mut self) -> Result<Salt, getrandom::Error> {
+    pub(super) fn draw(&mut self) -> Result<Salt, getrandom::Error> {
         if self.0.is_empty() {
             let mut bytes = vec![0; SALTS_AT_ONCE * size_of::<Salt>()];
             getrandom::fill(&mut bytes)?;
@@ -29,7 +29,7 @@ mod tests {
     #[test]
     fn no_salt_is_returned_twice() {
         let mut salts = Salts::default();
-        let given: HashSet<Salt> = (0..3 * SALTS_AT_ONCE).map(|_| salts.take().unwrap()).collect();
+        let given: HashSet<Salt> = (0..3 * SALTS_AT_ONCE).map(|_| salts.draw().unwrap()).collect();
         assert_eq!(given.len(), 3 * SALTS_AT_ONCE);
     }
 }

@@ -21,7 +21,7 @@
 //! - A record of a session is stored once, by its key: the fingerprint that identifies repeats, or else the number
 //!   of the record. The key of the table begins with the time of a log record, which repeats share. So a session
 //!   that continues is written at its end and not in all of its pages. For spans, whose repeats share only ids,
-//!   this time is 0. A trace that stands for a prompt has a key without a record. `state` is the fold of the
+//!   this time is 0. A trace of a prompt has a key without a record. `state` is the fold of the
 //!   records, and the columns of `summaries` are what a list shows.
 //! - `sessions.signal_agent` is the agent that was last sent with signals.
 //! - `sessions.check_at` is when to check whether an open session is over. It does not move with every record: a

@@ -284,7 +284,7 @@ impl<'c> Transaction<'c> {
     fn insert(&mut self, key: &AgentKey, new: &NewEvaluation) -> Result<Outcome, StoreError> {
         let org = key.0;
         let position = self.next_position(org)?;
-        let salt = self.salts.take()?;
+        let salt = self.salts.draw()?;
         let (accepted_at, evaluation) = (self.latest, new.sample(self.latency_source(org)?));
         let Some(agent) = self.agents.get_mut(key) else {
             return Err(StoreError::Bug("an agent is not cached"));

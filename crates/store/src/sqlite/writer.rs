@@ -340,7 +340,7 @@ pub(super) fn connect(path: &Path) -> Result<Connection, StoreError> {
     connection.pragma_update(None, "temp_store", "memory")?;
     // After a long read has made the log grow, it is cut to this size when it starts again.
     connection.pragma_update(None, "journal_size_limit", LOG_BYTES_KEPT)?;
-    // Thousands of bytes when negative: 16 MB.
+    // Negative values are in KB: 16 MB.
     connection.pragma_update(None, "cache_size", -16_000)?;
     Ok(connection)
 }

@@ -20,7 +20,7 @@ trait Subject {
     /// Makes an empty store.
     fn make(clock: &TestClock) -> Self;
     fn store(&self) -> &dyn Store;
-    /// Closes and opens it, if it can be closed.
+    /// Closes and opens the store, if it can be closed.
     fn reopen(&mut self) {}
     /// Verifies its derived data, if it has any.
     fn verify(&self) {}

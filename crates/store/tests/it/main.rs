@@ -1,4 +1,4 @@
-//! The evidence log under a hostile eye: what every store promises, and what the one on SQLite does when its disk fails it.
+//! Tests of the evidence store: what every store promises, and what the store on SQLite does when its disk fails.
 
 #![expect(
     clippy::unwrap_used,

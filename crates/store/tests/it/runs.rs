@@ -13,7 +13,7 @@ use crate::support::{
 const THREADS: i64 = 8;
 const EACH: i64 = 40;
 
-/// Makes a run of a workspace. Half of the later numbers ended earlier, so many runs arrive late.
+/// Makes a run in a workspace. Half of the later numbers ended earlier, so runs often arrive late.
 fn text(number: i64) -> String {
     let finished_at = at(if number % 2 == 0 { number } else { -number } * 1000).millis();
     format!(

@@ -127,7 +127,8 @@ impl Transaction<'_> {
             for row in rows.iter().filter(|row| row.agent == agent) {
                 (ahead, previous, before) = (ahead + 1, Some(row.position), row.tally);
             }
-            // Only for an agent that this batch has made: the others were recalled.
+            // Has an effect only for an agent that this batch has added: the others were loaded for the whole
+            // batch.
             cached.load_window_for(ahead + 1, self.connection)?;
             let evaluation = new.sample(source);
             let tally = match &cached.window {
@@ -135,7 +136,7 @@ impl Transaction<'_> {
                 None => before.with(evaluation),
             };
             let tally = tally.ok_or_else(|| StoreError::Bug("a full window is not cached"))?;
-            let salt = self.salts.take()?;
+            let salt = self.salts.draw()?;
             rows.push(Row { position, org, agent, previous, new, evaluation, tally, accepted_at, salt });
         }
         Ok(Some(rows))

@@ -108,7 +108,7 @@ impl Transaction<'_> {
         identity: i64,
         event: &Event,
     ) -> Result<bool, StoreError> {
-        let salt: Salt = self.salts.take()?;
+        let salt: Salt = self.salts.draw()?;
         let mut insert = self.connection.prepare_cached(
             "INSERT INTO reputation_events (org, identity, event_id, month, at_ns, category, event_type, delta, confidence, \
              reference_type, reference_id, attributes, accepted_at, salt) \

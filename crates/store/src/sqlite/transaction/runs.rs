@@ -80,7 +80,7 @@ impl Transaction<'_> {
         run: &Run,
         baseline: renown_core::scorecard::Baseline,
     ) -> Result<i64, StoreError> {
-        let salt: Salt = self.salts.take()?;
+        let salt: Salt = self.salts.draw()?;
         let whole = |number: Option<Whole>| number.map(Whole::get);
         let (report, resources) = (&run.report, run.report.resources);
         let [low, high] = baseline.middle_ms().map(Whole::get);

@@ -21,7 +21,7 @@ use crate::sqlite::rows::{damaged, nanos, time};
 use crate::sqlite::sessions::ledger;
 use crate::sqlite::summaries::{SUMMARY, SummaryRow, folded, scores, write};
 
-/// Stands for no agent, in the row of a session that is new or deleted.
+/// The number of no agent, in the row of a session that is new or deleted.
 pub(super) const NO_AGENT: i64 = 0;
 
 /// A session that is being changed.

@@ -223,7 +223,8 @@ impl Transaction<'_> {
             tally.latency_us(),
             tally.breakdown().score(),
         ])?;
-        // Apart, because an indexed column that is set is written to its index also where it stays the same.
+        // In statements of their own, because setting an indexed column writes its index even if the value stays
+        // the same.
         for (sql, value) in [
             (
                 "UPDATE agents SET seen_minute = ?2 WHERE agent = ?1 AND seen_minute <> ?2",

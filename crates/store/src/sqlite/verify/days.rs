@@ -30,7 +30,7 @@ const TABLES: [Table; 3] = [
 
 /// Returns the first day that differs.
 pub(super) fn compare(connection: &Connection) -> Result<Option<Box<Difference>>, StoreError> {
-    // A file that SQLite deletes when it is closed.
+    // A temporary file, which SQLite deletes when it is closed.
     let fresh = Connection::open("")?;
     for table in &TABLES {
         let sql: String =
